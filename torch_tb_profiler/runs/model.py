@@ -1,0 +1,95 @@
+"""What the catalogue knows, as immutable values: runs, their workers, their spans, and every file that was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from torch_tb_profiler.store.trace import Facts, Trace
+
+
+class State(str, Enum):
+    """The life of a file: rejected, or waiting → (growing) → importing → ready or failed."""
+
+    WAITING = "waiting"
+    GROWING = "growing"
+    IMPORTING = "importing"
+    READY = "ready"
+    FAILED = "failed"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True)
+class Span:
+    """One trace file of a worker. ``name`` is unique within the worker and stable over restarts."""
+
+    name: str
+    label: str
+    path: str
+    """Path relative to the logdir, or URL, for people."""
+    location: str
+    """What ``sources`` opens; never shown when it lies outside the logdir."""
+    bytes: int
+    state: State
+    progress: float = 0.0
+    message: str = ""
+    events: int | None = None
+    lost: int | None = None
+
+
+@dataclass(frozen=True)
+class Worker:
+    """One process: spans in time order."""
+
+    name: str
+    rank: int | None
+    rank_source: str
+    world_size: int | None
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A directory that holds traces."""
+
+    name: str
+    workers: tuple[Worker, ...]
+    synthetic: bool = False
+
+
+@dataclass(frozen=True)
+class SeenFile:
+    """A file of the logdir and what became of it."""
+
+    path: str
+    run: str
+    worker: str
+    span: str
+    state: State
+    reason: str
+    bytes: int
+    events: int | None = None
+    lost: int | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The catalogue at one moment. ``version`` differs between any two snapshots that differ."""
+
+    version: str
+    scanning: bool
+    logdirs: tuple[str, ...]
+    runs: tuple[Run, ...] = ()
+    files: tuple[SeenFile, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An imported trace with its facts and its place in the catalogue."""
+
+    run: Run
+    worker: Worker
+    span: Span
+    trace: Trace
+    facts: Facts

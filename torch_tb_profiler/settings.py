@@ -1,0 +1,74 @@
+"""Every knob of the package in one frozen place.
+
+A value comes from, first match wins: the caller, an environment variable ``TORCH_TB_PROFILER_<NAME>``, the default below.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from torch_tb_profiler.errors import BadRequest
+
+PREFIX = "TORCH_TB_PROFILER_"
+
+
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else (os.cpu_count() or 1)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings; units are in the names. See README, "Settings"."""
+
+    workers: int = field(default_factory=_cores)
+    """Import processes at once; never more than the cores this process may use."""
+    scan_seconds: float = 5.0
+    """Pause between two looks at the logdir."""
+    settle_seconds: float = 1.0
+    """A file whose size or time changed within this many seconds is still being written."""
+    import_timeout_seconds: float = 3600.0
+    """An import without progress for this long is stopped and reported as hung."""
+    chunk_bytes: int = 8 << 20
+    """Text decoded at a time."""
+    cache_dir: str = ""
+    """Folder of the sidecar files; empty: the user's cache folder."""
+    cache_limit_bytes: int = 20 << 30
+    """The oldest sidecars are removed when the folder grows beyond this."""
+    use_cache: bool = True
+    """Whether sidecars of earlier imports are used."""
+    open_traces: int = 64
+    """Imported traces kept mapped at once; the least recently used is let go."""
+    perfetto_url: str = "https://ui.perfetto.dev"
+    """Where "Open in Perfetto" sends a trace: a self-hosted copy may stand here."""
+    max_table_rows: int = 100_000
+    """Rows of a table payload; what is beyond is pooled in one row "other"."""
+
+    @staticmethod
+    def from_environment(**given: Any) -> Settings:
+        """Settings with the environment's values under the caller's.
+
+        Raises:
+            BadRequest: an environment variable's text does not fit the setting's type.
+        """
+        settings = Settings()
+        values: dict[str, Any] = {}
+        for f in fields(Settings):
+            text = os.environ.get(PREFIX + f.name.upper())
+            if text is not None:
+                values[f.name] = _parse(f.name, text, getattr(settings, f.name))
+        values.update({k: v for k, v in given.items() if v is not None})
+        return replace(settings, **values)
+
+
+def _parse(name: str, text: str, default: Any) -> Any:
+    try:
+        if isinstance(default, bool):
+            return text.strip().lower() not in ("", "0", "false", "no", "off")
+        return type(default)(text)
+    except ValueError:
+        raise BadRequest(
+            f"{PREFIX}{name.upper()} is {text!r}, expected a value like {default!r}.", "Correct or unset the variable."
+        ) from None

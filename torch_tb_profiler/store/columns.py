@@ -1,0 +1,85 @@
+"""What a table is: declared columns over numpy arrays of one length.
+
+Nothing here knows about traces; ``schema.py`` and ``fact_schema.py`` declare the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One declared column: its name, numpy dtype, unit (``""`` when it has none) and one sentence."""
+
+    name: str
+    dtype: str
+    unit: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A declared table: its name, one sentence, its columns in order."""
+
+    name: str
+    doc: str
+    columns: tuple[Column, ...]
+
+    def empty(self) -> Table:
+        """A table of no rows."""
+        return Table(self, {c.name: np.zeros(0, c.dtype) for c in self.columns})
+
+    def build(self, **columns: Any) -> Table:
+        """A table from arrays (or sequences); each is cast to the declared dtype.
+
+        Raises:
+            ValueError: a column is missing, unknown, or of another length than the first.
+        """
+        names = [c.name for c in self.columns]
+        if set(columns) != set(names):
+            raise ValueError(f"table {self.name}: got columns {sorted(columns)}, declared are {sorted(names)}")
+        cast = {c.name: np.ascontiguousarray(columns[c.name], dtype=c.dtype) for c in self.columns}
+        return Table(self, cast)
+
+
+class Table(Mapping[str, Array]):
+    """Immutable columns of equal length; ``table["start"]`` is a numpy array of shape ``(n,)``."""
+
+    def __init__(self, spec: TableSpec, columns: Mapping[str, Array]) -> None:
+        lengths = {len(v) for v in columns.values()}
+        if len(lengths) > 1:
+            raise ValueError(f"table {spec.name}: columns of different lengths {sorted(lengths)}")
+        self.spec = spec
+        self.n = lengths.pop() if lengths else 0
+        self._columns = dict(columns)
+        for column in self._columns.values():
+            if column.flags.owndata:
+                column.flags.writeable = False
+
+    def __getitem__(self, name: str) -> Array:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        """The number of columns, as a mapping has it; rows are ``n``."""
+        return len(self._columns)
+
+    def take(self, rows: Array) -> Table:
+        """The rows selected by an index array or a boolean mask, in that order."""
+        return Table(self.spec, {k: v[rows] for k, v in self._columns.items()})
+
+    def replace(self, **columns: Any) -> Table:
+        """The same table with some columns exchanged."""
+        return self.spec.build(**{**self._columns, **columns})

@@ -1,0 +1,86 @@
+"""What an event is for, decided once from its category.
+
+``ROLE_OF_CATEGORY`` is the whole vocabulary (lower case); ``register_category`` extends it, so that an accelerator that nobody
+hard-coded needs one line. Families like ``*_runtime`` and ``*_driver`` are recognised by their ending.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Role(IntEnum):
+    """Roles of spans; stored as uint8 in ``spans.role``."""
+
+    OTHER = 0
+    OPERATOR = 1
+    """A host operator: ``cpu_op``, ``Operator``."""
+    RUNTIME = 2
+    """A host call into the accelerator's runtime or driver."""
+    KERNEL = 3
+    MEMCPY = 4
+    MEMSET = 5
+    ANNOTATION = 6
+    """A host ``record_function`` region, ``ProfilerStep#N`` included."""
+    DEVICE_ANNOTATION = 7
+    """The shadow of an annotation on a device stream; never a step, never host time."""
+    PYTHON = 8
+    """A Python frame (``python_function``)."""
+    SYNC = 9
+    """A device-side synchronisation record (``cuda_sync``)."""
+    OVERHEAD = 10
+    """Time the profiler itself took."""
+    COUNTER_RANGE = 11
+    """A CUPTI profiler range with counters."""
+    PROFILER = 12
+    """The profiler's own span (category ``Trace``)."""
+
+
+DEVICE_ROLES = (Role.KERNEL, Role.MEMCPY, Role.MEMSET)
+"""Roles of the work that a device does."""
+
+ROLE_OF_CATEGORY: dict[str, Role] = {
+    "cpu_op": Role.OPERATOR,
+    "operator": Role.OPERATOR,
+    "runtime": Role.RUNTIME,
+    "cuda_runtime": Role.RUNTIME,
+    "cuda_driver": Role.RUNTIME,
+    "hip_runtime": Role.RUNTIME,
+    "glow_runtime": Role.RUNTIME,
+    "mtia_runtime": Role.RUNTIME,
+    "xpu_runtime": Role.RUNTIME,
+    "xpu_driver": Role.RUNTIME,
+    "privateuse1_runtime": Role.RUNTIME,
+    "privateuse1_driver": Role.RUNTIME,
+    "kernel": Role.KERNEL,
+    "mtia_ccp_events": Role.KERNEL,
+    "mtia_insight": Role.OTHER,
+    "concurrent_kernel": Role.KERNEL,
+    "memcpy": Role.MEMCPY,
+    "gpu_memcpy": Role.MEMCPY,
+    "memset": Role.MEMSET,
+    "gpu_memset": Role.MEMSET,
+    "user_annotation": Role.ANNOTATION,
+    "gpu_user_annotation": Role.DEVICE_ANNOTATION,
+    "mtia_user_annotation": Role.DEVICE_ANNOTATION,
+    "python_function": Role.PYTHON,
+    "python": Role.PYTHON,
+    "cuda_sync": Role.SYNC,
+    "overhead": Role.OVERHEAD,
+    "cuda_profiler_range": Role.COUNTER_RANGE,
+    "trace": Role.PROFILER,
+}
+
+
+def role_of(category: str) -> Role | None:
+    """The role of a category in any capitalisation; None when it is not known (counted as a defect)."""
+    key = category.lower()
+    found = ROLE_OF_CATEGORY.get(key)
+    if found is None and key.endswith(("_runtime", "_driver")):
+        return Role.RUNTIME
+    return found
+
+
+def register_category(category: str, role: Role) -> None:
+    """Give a category of a private accelerator its role, for traces imported from now on."""
+    ROLE_OF_CATEGORY[category.lower()] = role

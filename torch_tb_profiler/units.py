@@ -1,0 +1,37 @@
+"""Units as types, and the one way to print them.
+
+Times are integer nanoseconds relative to the first event of a trace; sizes are integer bytes.
+"""
+
+from __future__ import annotations
+
+from typing import NewType
+
+Ns = NewType("Ns", int)
+Bytes = NewType("Bytes", int)
+
+_TIME_STEPS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
+_BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def format_ns(ns: float) -> str:
+    """``1_234_567`` → ``1.23 ms``: three significant digits and the unit that fits."""
+    for factor, unit in _TIME_STEPS:
+        if abs(ns) >= factor:
+            return f"{_three_digits(ns / factor)} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def format_bytes(size: float) -> str:
+    """``1536`` → ``1.50 KiB``: powers of 1024, three significant digits."""
+    for factor, unit in _BYTE_STEPS:
+        if abs(size) >= factor:
+            return f"{_three_digits(size / factor)} {unit}"
+    return f"{size:.0f} B"
+
+
+def _three_digits(value: float) -> str:
+    size = abs(value)
+    if size >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if size >= 10 else f"{value:.2f}"

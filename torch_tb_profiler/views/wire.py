@@ -1,0 +1,357 @@
+"""Every type that goes over the wire as JSON, declared once; ``fe/src/api/types.gen.ts`` is generated from this file.
+
+Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is ``null``. Large tables are columns: arrays of
+one length, so that the page can sort index arrays without an object per row. ``Knowledge``: 0 no, 1 yes, 2 unknown.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Wire(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of the wire types."""
+
+
+SpanState = Literal["waiting", "growing", "importing", "ready", "failed"]
+RankSource = Literal["distributedInfo", "file name", "order"]
+FileState = Literal["ready", "waiting", "growing", "importing", "failed", "rejected"]
+
+
+class ErrorBody(Wire):
+    """What went wrong; ``progress`` (0 to 1) only with code ``not_ready``."""
+
+    code: str
+    message: str
+    hint: str
+    progress: float | None = None
+
+
+class ErrorPayload(Wire):
+    """The one error shape of every route."""
+
+    error: ErrorBody
+
+
+class SpanItem(Wire):
+    """One trace file of a worker. ``name`` goes into URLs, ``label`` onto the page."""
+
+    name: str
+    label: str
+    state: SpanState
+    progress: float
+    message: str
+    bytes: int
+
+
+class WorkerItem(Wire):
+    """One process of a run, its spans in time order."""
+
+    name: str
+    rank: int | None
+    rank_source: RankSource
+    world_size: int | None
+    spans: list[SpanItem]
+
+
+class RunItem(Wire):
+    """A directory that holds traces. ``synthetic``: its traces say that a program made them up."""
+
+    name: str
+    synthetic: bool
+    workers: list[WorkerItem]
+
+
+class RunsPayload(Wire):
+    """Route ``/runs``. ``version`` changes whenever anything below it does."""
+
+    version: str
+    scanning: bool
+    logdirs: list[str]
+    runs: list[RunItem]
+
+
+class FileItem(Wire):
+    """A file that was seen, what became of it, and why."""
+
+    path: str
+    run: str
+    worker: str
+    span: str
+    state: FileState
+    reason: str
+    bytes: int
+    events: int | None
+    lost: int | None
+
+
+class DiagnosisPayload(Wire):
+    """Route ``/diagnosis``: where was looked, what was found, what became of it."""
+
+    version: str
+    logdirs: list[str]
+    notes: list[str]
+    files: list[FileItem]
+
+
+class Vocabulary(Wire):
+    """The vendor's words, e.g. ``GPU``/``SM``/``Tensor Cores`` or ``accelerator``/``compute unit``/``matrix cores``."""
+
+    device: str
+    multiprocessor: str
+    matrix_cores: str
+
+
+class Missing(Wire):
+    """Something a view cannot show, why, and the ``profile(...)`` call that records it."""
+
+    what: str
+    why: str
+    call: str
+
+
+class Categories(Wire):
+    """The eight categories of the step-time breakdown, ns."""
+
+    kernel: int
+    memcpy: int
+    memset: int
+    communication: int
+    runtime: int
+    dataloader: int
+    cpu_exec: int
+    other: int
+
+
+class StepItem(Wire):
+    """One step. ``odd_reason`` is empty unless ``odd``."""
+
+    index: int
+    name: str
+    start_ns: int
+    wall_ns: int
+    categories_ns: Categories
+    cold: bool
+    odd: bool
+    odd_reason: str
+    cut: bool
+    selected: bool
+
+
+class StepsPayload(Wire):
+    """Route ``/steps``: what the step selector offers. ``source`` says what the steps are made from."""
+
+    source: str
+    steps: list[StepItem]
+
+
+class Average(Wire):
+    """Arithmetic mean over the selected steps, ns (rounded)."""
+
+    steps: int
+    wall_ns: int
+    categories_ns: Categories
+
+
+class Fact(Wire):
+    """A line of the configuration list."""
+
+    label: str
+    value: str
+    hint: str
+
+
+class DeviceSummary(Wire):
+    """An accelerator over the selected steps; shares are fractions, ``null`` is unknown with the reason in ``unknown``."""
+
+    id: int
+    name: str | None
+    memory_bytes: int | None
+    capability: str | None
+    multiprocessors: int | None
+    utilization: float | None
+    sm_efficiency: float | None
+    occupancy: float | None
+    matrix_core_share: float | None
+    matrix_unknown_share: float | None
+    unknown: list[str]
+
+
+class Number(Wire):
+    """A figure that a text rests on; ``unit`` is ``ns``, ``bytes``, ``share``, ``count`` or empty."""
+
+    label: str
+    value: float
+    unit: str
+
+
+class Link(Wire):
+    """A link to documentation outside."""
+
+    text: str
+    url: str
+
+
+class Recommendation(Wire):
+    """Something to try, with the numbers that it rests on and when it does not apply."""
+
+    rule: str
+    title: str
+    text: str
+    caveat: str
+    numbers: list[Number]
+    links: list[Link]
+
+
+class DefectItem(Wire):
+    """A counted defect of the trace, how much step time it touches (``null``: not located in time), what it makes doubtful."""
+
+    name: str
+    severity: str
+    sentence: str
+    count: int
+    touched_ns: int | None
+    touched_share: float | None
+    doubtful: list[str]
+
+
+class OverviewPayload(Wire):
+    """Route ``/overview``."""
+
+    configuration: list[Fact]
+    vocabulary: Vocabulary
+    step_source: str
+    steps: list[StepItem]
+    average: Average | None
+    devices: list[DeviceSummary]
+    recommendations: list[Recommendation]
+    health: list[DefectItem]
+    notes: list[str]
+    missing: list[Missing]
+
+
+class OperatorColumns(Wire):
+    """One entry per row in each list. ``shapes`` is JSON text; ``stack`` is a row of ``frames``; ``calls`` 0 never occurs."""
+
+    name: list[str]
+    shapes: list[str | None]
+    stack: list[int | None]
+    has_stack: list[bool]
+    calls: list[int]
+    device_self_ns: list[int | None]
+    device_total_ns: list[int | None]
+    host_self_ns: list[int]
+    host_total_ns: list[int]
+    matrix_eligible: list[int]
+    matrix_self_share: list[float | None]
+    matrix_total_share: list[float | None]
+
+
+class FrameTree(Wire):
+    """Call stacks: a stack is a row here, its caller is ``parent`` (−1: outermost)."""
+
+    parent: list[int]
+    frame: list[str]
+
+
+OperatorGroup = Literal["name", "shape", "stack"]
+
+
+class OperatorPayload(Wire):
+    """Route ``/operator``. ``pooled`` rows beyond the limit stand together in the last row, named ``other``."""
+
+    group: OperatorGroup
+    has_device: bool
+    vocabulary: Vocabulary
+    rows: OperatorColumns
+    frames: FrameTree
+    pooled: int
+    missing: list[Missing]
+
+
+class StackItem(Wire):
+    """A call stack of an operator (frames innermost first) and the calls made from it."""
+
+    frames: list[str]
+    calls: int
+    device_self_ns: int | None
+    device_total_ns: int | None
+    host_self_ns: int
+    host_total_ns: int
+
+
+class OperatorStacksPayload(Wire):
+    """Route ``/operator/stacks``: one operator's call stacks, the costliest first. ``without``: calls that have none."""
+
+    name: str
+    shapes: str | None
+    stacks: list[StackItem]
+    without: int
+    missing: list[Missing]
+
+
+class KernelColumns(Wire):
+    """One entry per row in each list. ``operator`` null: see ``reason``. Properties are null when grouped by name."""
+
+    name: list[str]
+    short: list[str]
+    operator: list[str | None]
+    reason: list[str | None]
+    grid: list[str | None]
+    block: list[str | None]
+    registers: list[int | None]
+    shared_memory_bytes: list[int | None]
+    calls: list[int]
+    total_ns: list[int]
+    mean_ns: list[int]
+    shortest_ns: list[int]
+    longest_ns: list[int]
+    blocks_per_sm: list[float | None]
+    occupancy: list[float | None]
+    matrix: list[int]
+    matrix_eligible: list[int]
+    communication: list[bool]
+
+
+class Attribution(Wire):
+    """How many of the device events could be followed back to the host."""
+
+    device_events: int
+    kernels: int
+    with_launch: int
+    with_operator: int
+
+
+KernelGroup = Literal["name", "properties"]
+
+
+class KernelPayload(Wire):
+    """Route ``/kernel``."""
+
+    group: KernelGroup
+    vocabulary: Vocabulary
+    rows: KernelColumns
+    pooled: int
+    attribution: Attribution
+    missing: list[Missing]
+
+
+class TracePayload(Wire):
+    """Route ``/trace``: what the Trace page offers. ``origin_ns`` is text because it exceeds what JavaScript counts exactly."""
+
+    file: str
+    bytes: int
+    events: int
+    span_ns: int
+    origin_ns: str
+    perfetto_url: str
+    steps: list[StepItem]
+
+
+PAYLOADS: tuple[type[Wire], ...] = (
+    ErrorPayload, RunsPayload, DiagnosisPayload, StepsPayload, OverviewPayload, OperatorPayload, OperatorStacksPayload,
+    KernelPayload, TracePayload,
+)
+"""The roots from which the TypeScript types are generated."""

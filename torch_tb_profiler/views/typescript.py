@@ -1,0 +1,109 @@
+"""``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` as TypeScript.
+
+``python -m torch_tb_profiler.views.typescript`` prints the text, ``--write`` writes it into the checkout.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec.inspect as inspect
+
+from torch_tb_profiler.views import wire
+
+HEADER = """\
+// Generated from torch_tb_profiler/views/wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
+"""
+
+
+def typescript() -> str:
+    """The whole text of the generated file: one type per alias of literals, one interface per wire type, in the order of ``wire.py``."""
+    aliases = _literal_aliases()
+    parts = [HEADER]
+    parts += [f"export type {name} = {' | '.join(_literal(v) for v in values)};\n" for values, name in aliases.items()]
+    parts += [_interface(cls, aliases) for cls in _reachable()]
+    return "\n".join(parts)
+
+
+def target() -> Path:
+    """Where the checkout keeps the file."""
+    return Path(__file__).resolve().parents[2] / "fe" / "src" / "api" / "types.gen.ts"
+
+
+def _literal_aliases() -> dict[tuple[Any, ...], str]:
+    """Values of the ``Literal`` aliases of ``wire.py`` and their names; values are sorted as msgspec sorts them."""
+    found = {name: value for name, value in vars(wire).items() if get_origin(value) is Literal}
+    return {tuple(sorted(get_args(value))): name for name, value in found.items()}
+
+
+def _reachable() -> list[type[wire.Wire]]:
+    """The wire types that the payloads are made of, in order of declaration."""
+    seen: set[type] = set()
+    todo: list[type] = list(wire.PAYLOADS)
+    while todo:
+        cls = todo.pop()
+        if cls in seen:
+            continue
+        seen.add(cls)
+        described = inspect.type_info(cls)
+        assert isinstance(described, inspect.StructType)
+        for field in described.fields:
+            todo.extend(_structs(field.type))
+    return [c for c in vars(wire).values() if isinstance(c, type) and c in seen]
+
+
+def _structs(kind: inspect.Type) -> list[type]:
+    if isinstance(kind, inspect.StructType):
+        return [kind.cls]
+    if isinstance(kind, inspect.UnionType):
+        return [cls for part in kind.types for cls in _structs(part)]
+    if isinstance(kind, inspect.ListType):
+        return _structs(kind.item_type)
+    return []
+
+
+def _interface(cls: type[wire.Wire], aliases: dict[tuple[Any, ...], str]) -> str:
+    described = inspect.type_info(cls)
+    assert isinstance(described, inspect.StructType)
+    comment = " ".join((cls.__doc__ or "").replace("``", "`").split())
+    lines = [f"  {field.encode_name}: {_type(field.type, aliases)};" for field in described.fields]
+    return "\n".join([f"/** {comment} */", f"export interface {cls.__name__} {{", *lines, "}", ""])
+
+
+def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
+    simple: dict[type[inspect.Type], str] = {
+        inspect.StrType: "string", inspect.IntType: "number", inspect.FloatType: "number", inspect.BoolType: "boolean", inspect.NoneType: "null",
+    }
+    if type(kind) in simple:
+        return simple[type(kind)]
+    if isinstance(kind, inspect.StructType):
+        return kind.cls.__name__
+    if isinstance(kind, inspect.LiteralType):
+        return aliases.get(tuple(sorted(kind.values))) or " | ".join(_literal(v) for v in kind.values)
+    if isinstance(kind, inspect.UnionType):
+        return " | ".join(_type(part, aliases) for part in kind.types)
+    if isinstance(kind, inspect.ListType):
+        item = _type(kind.item_type, aliases)
+        return f"({item})[]" if " | " in item else f"{item}[]"
+    raise TypeError(f"no TypeScript for {kind!r}; add it to torch_tb_profiler/views/typescript.py")
+
+
+def _literal(value: Any) -> str:
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"' if isinstance(value, str) else str(value)
+
+
+def main(arguments: list[str]) -> int:
+    """``--write`` writes the file; without it the text is printed."""
+    if arguments == ["--write"]:
+        target().parent.mkdir(parents=True, exist_ok=True)
+        target().write_text(typescript(), encoding="utf-8")
+        return 0
+    sys.stdout.write(typescript())
+    return 0 if not arguments else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

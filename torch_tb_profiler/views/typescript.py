@@ -36,7 +36,7 @@ def target() -> Path:
 def _literal_aliases() -> dict[tuple[Any, ...], str]:
     """Values of the ``Literal`` aliases of ``wire.py`` and their names; values are sorted as msgspec sorts them."""
     found = {name: value for name, value in vars(wire).items() if get_origin(value) is Literal}
-    return {tuple(sorted(get_args(value))): name for name, value in found.items()}
+    return {tuple(sorted(get_args(value), key=str)): name for name, value in found.items()}
 
 
 def _reachable() -> list[type[wire.Wire]]:
@@ -82,7 +82,7 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
     if isinstance(kind, inspect.StructType):
         return kind.cls.__name__
     if isinstance(kind, inspect.LiteralType):
-        return aliases.get(tuple(sorted(kind.values))) or " | ".join(_literal(v) for v in kind.values)
+        return aliases.get(tuple(sorted(kind.values, key=str))) or " | ".join(_literal(v) for v in kind.values)
     if isinstance(kind, inspect.UnionType):
         return " | ".join(_type(part, aliases) for part in kind.types)
     if isinstance(kind, inspect.ListType):

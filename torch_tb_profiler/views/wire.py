@@ -20,7 +20,7 @@ RankSource = Literal["distributedInfo", "file name", "order"]
 FileState = Literal["ready", "waiting", "growing", "importing", "failed", "rejected"]
 
 
-class ErrorBody(Wire):
+class ErrorBody(Wire, frozen=True, kw_only=True):
     """What went wrong; ``progress`` (0 to 1) only with code ``not_ready``."""
 
     code: str
@@ -29,13 +29,13 @@ class ErrorBody(Wire):
     progress: float | None = None
 
 
-class ErrorPayload(Wire):
+class ErrorPayload(Wire, frozen=True, kw_only=True):
     """The one error shape of every route."""
 
     error: ErrorBody
 
 
-class SpanItem(Wire):
+class SpanItem(Wire, frozen=True, kw_only=True):
     """One trace file of a worker. ``name`` goes into URLs, ``label`` onto the page."""
 
     name: str
@@ -46,7 +46,7 @@ class SpanItem(Wire):
     bytes: int
 
 
-class WorkerItem(Wire):
+class WorkerItem(Wire, frozen=True, kw_only=True):
     """One process of a run, its spans in time order."""
 
     name: str
@@ -56,7 +56,7 @@ class WorkerItem(Wire):
     spans: list[SpanItem]
 
 
-class RunItem(Wire):
+class RunItem(Wire, frozen=True, kw_only=True):
     """A directory that holds traces. ``synthetic``: its traces say that a program made them up."""
 
     name: str
@@ -64,7 +64,7 @@ class RunItem(Wire):
     workers: list[WorkerItem]
 
 
-class RunsPayload(Wire):
+class RunsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/runs``. ``version`` changes whenever anything below it does."""
 
     version: str
@@ -73,7 +73,7 @@ class RunsPayload(Wire):
     runs: list[RunItem]
 
 
-class FileItem(Wire):
+class FileItem(Wire, frozen=True, kw_only=True):
     """A file that was seen, what became of it, and why."""
 
     path: str
@@ -87,7 +87,7 @@ class FileItem(Wire):
     lost: int | None
 
 
-class DiagnosisPayload(Wire):
+class DiagnosisPayload(Wire, frozen=True, kw_only=True):
     """Route ``/diagnosis``: where was looked, what was found, what became of it."""
 
     version: str
@@ -96,7 +96,7 @@ class DiagnosisPayload(Wire):
     files: list[FileItem]
 
 
-class Vocabulary(Wire):
+class Vocabulary(Wire, frozen=True, kw_only=True):
     """The vendor's words, e.g. ``GPU``/``SM``/``Tensor Cores`` or ``accelerator``/``compute unit``/``matrix cores``."""
 
     device: str
@@ -104,7 +104,7 @@ class Vocabulary(Wire):
     matrix_cores: str
 
 
-class Missing(Wire):
+class Missing(Wire, frozen=True, kw_only=True):
     """Something a view cannot show, why, and the ``profile(...)`` call that records it."""
 
     what: str
@@ -112,7 +112,7 @@ class Missing(Wire):
     call: str
 
 
-class Categories(Wire):
+class Categories(Wire, frozen=True, kw_only=True):
     """The eight categories of the step-time breakdown, ns."""
 
     kernel: int
@@ -125,7 +125,7 @@ class Categories(Wire):
     other: int
 
 
-class StepItem(Wire):
+class StepItem(Wire, frozen=True, kw_only=True):
     """One step. ``odd_reason`` is empty unless ``odd``."""
 
     index: int
@@ -140,14 +140,14 @@ class StepItem(Wire):
     selected: bool
 
 
-class StepsPayload(Wire):
+class StepsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/steps``: what the step selector offers. ``source`` says what the steps are made from."""
 
     source: str
     steps: list[StepItem]
 
 
-class Average(Wire):
+class Average(Wire, frozen=True, kw_only=True):
     """Arithmetic mean over the selected steps, ns (rounded)."""
 
     steps: int
@@ -155,7 +155,7 @@ class Average(Wire):
     categories_ns: Categories
 
 
-class Fact(Wire):
+class Fact(Wire, frozen=True, kw_only=True):
     """A line of the configuration list."""
 
     label: str
@@ -163,7 +163,7 @@ class Fact(Wire):
     hint: str
 
 
-class DeviceSummary(Wire):
+class DeviceSummary(Wire, frozen=True, kw_only=True):
     """An accelerator over the selected steps; shares are fractions, ``null`` is unknown with the reason in ``unknown``."""
 
     id: int
@@ -179,7 +179,7 @@ class DeviceSummary(Wire):
     unknown: list[str]
 
 
-class Number(Wire):
+class Number(Wire, frozen=True, kw_only=True):
     """A figure that a text rests on; ``unit`` is ``ns``, ``bytes``, ``share``, ``count`` or empty."""
 
     label: str
@@ -187,14 +187,14 @@ class Number(Wire):
     unit: str
 
 
-class Link(Wire):
+class Link(Wire, frozen=True, kw_only=True):
     """A link to documentation outside."""
 
     text: str
     url: str
 
 
-class Recommendation(Wire):
+class Recommendation(Wire, frozen=True, kw_only=True):
     """Something to try, with the numbers that it rests on and when it does not apply."""
 
     rule: str
@@ -205,7 +205,7 @@ class Recommendation(Wire):
     links: list[Link]
 
 
-class DefectItem(Wire):
+class DefectItem(Wire, frozen=True, kw_only=True):
     """A counted defect of the trace, how much step time it touches (``null``: not located in time), what it makes doubtful."""
 
     name: str
@@ -217,7 +217,7 @@ class DefectItem(Wire):
     doubtful: list[str]
 
 
-class OverviewPayload(Wire):
+class OverviewPayload(Wire, frozen=True, kw_only=True):
     """Route ``/overview``."""
 
     configuration: list[Fact]
@@ -232,7 +232,7 @@ class OverviewPayload(Wire):
     missing: list[Missing]
 
 
-class OperatorColumns(Wire):
+class OperatorColumns(Wire, frozen=True, kw_only=True):
     """One entry per row in each list. ``shapes`` is JSON text; ``stack`` is a row of ``frames``; ``calls`` 0 never occurs."""
 
     name: list[str]
@@ -249,7 +249,7 @@ class OperatorColumns(Wire):
     matrix_total_share: list[float | None]
 
 
-class FrameTree(Wire):
+class FrameTree(Wire, frozen=True, kw_only=True):
     """Call stacks: a stack is a row here, its caller is ``parent`` (−1: outermost)."""
 
     parent: list[int]
@@ -259,7 +259,7 @@ class FrameTree(Wire):
 OperatorGroup = Literal["name", "shape", "stack"]
 
 
-class OperatorPayload(Wire):
+class OperatorPayload(Wire, frozen=True, kw_only=True):
     """Route ``/operator``. ``pooled`` rows beyond the limit stand together in the last row, named ``other``."""
 
     group: OperatorGroup
@@ -271,7 +271,7 @@ class OperatorPayload(Wire):
     missing: list[Missing]
 
 
-class StackItem(Wire):
+class StackItem(Wire, frozen=True, kw_only=True):
     """A call stack of an operator (frames innermost first) and the calls made from it."""
 
     frames: list[str]
@@ -282,7 +282,7 @@ class StackItem(Wire):
     host_total_ns: int
 
 
-class OperatorStacksPayload(Wire):
+class OperatorStacksPayload(Wire, frozen=True, kw_only=True):
     """Route ``/operator/stacks``: one operator's call stacks, the costliest first. ``without``: calls that have none."""
 
     name: str
@@ -292,7 +292,7 @@ class OperatorStacksPayload(Wire):
     missing: list[Missing]
 
 
-class KernelColumns(Wire):
+class KernelColumns(Wire, frozen=True, kw_only=True):
     """One entry per row in each list. ``operator`` null: see ``reason``. Properties are null when grouped by name."""
 
     name: list[str]
@@ -315,7 +315,7 @@ class KernelColumns(Wire):
     communication: list[bool]
 
 
-class Attribution(Wire):
+class Attribution(Wire, frozen=True, kw_only=True):
     """How many of the device events could be followed back to the host."""
 
     device_events: int
@@ -327,7 +327,7 @@ class Attribution(Wire):
 KernelGroup = Literal["name", "properties"]
 
 
-class KernelPayload(Wire):
+class KernelPayload(Wire, frozen=True, kw_only=True):
     """Route ``/kernel``."""
 
     group: KernelGroup
@@ -338,7 +338,7 @@ class KernelPayload(Wire):
     missing: list[Missing]
 
 
-class TracePayload(Wire):
+class TracePayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace``: what the Trace page offers. ``origin_ns`` is text because it exceeds what JavaScript counts exactly."""
 
     file: str

@@ -1,0 +1,56 @@
+"""Writes ``docs/columns.md`` from the declared tables: ``python -m torch_tb_profiler.store.columns_doc --write``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from torch_tb_profiler.store.columns import TableSpec
+from torch_tb_profiler.store.fact_schema import FACT_TABLES
+from torch_tb_profiler.store.schema import TRACE_TABLES
+
+_HEAD = """# Columns
+
+Generated from `torch_tb_profiler/store/schema.py` and `fact_schema.py` by `python -m torch_tb_profiler.store.columns_doc --write`;
+do not edit. A sidecar file holds these tables in the safetensors format. Times are nanoseconds after the first event of the trace.
+-1 (integers), NaN (floats) and 0 where a column says so stand for "unknown" or "none".
+
+- *number of a string*: points into the string table of the same file, -1 is the empty text.
+- *row of X*: row number of table X, -1 is none.
+"""
+
+
+def text() -> str:
+    """The whole page."""
+    parts = [_HEAD, "## Tables of a trace\n", *map(_table, TRACE_TABLES), "## Tables of facts\n", *map(_table, FACT_TABLES)]
+    return "\n".join(parts)
+
+
+def _table(spec: TableSpec) -> str:
+    lines = [f"### `{spec.name}`", "", spec.doc, "", "| column | type | unit or meaning | what it holds |", "| --- | --- | --- | --- |"]
+    lines += [f"| `{c.name}` | {np.dtype(c.dtype).name} | {c.unit or '-'} | {c.doc} |" for c in spec.columns]
+    return "\n".join([*lines, ""])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print, ``--write`` or ``--check`` the page; 1 when a checked page is stale."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write the page")
+    parser.add_argument("--check", action="store_true", help="fail when the page is not what would be written")
+    parser.add_argument("page", nargs="?", type=Path, default=Path("docs/columns.md"))
+    given = parser.parse_args(arguments)
+    if given.check:
+        return 0 if given.page.read_text(encoding="utf-8") == text() else 1
+    if given.write:
+        given.page.write_text(text(), encoding="utf-8")
+    else:
+        sys.stdout.write(text())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

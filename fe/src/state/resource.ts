@@ -1,0 +1,99 @@
+/** The data hook: a route's payload with its loading, importing and failing. */
+
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, fetchJson, type Route, type Routes } from "../api/client";
+import { messageOf } from "../base/errors";
+import { freshnessOf, runsStore } from "./runs";
+import { useStore } from "./store";
+import type { Params } from "./view";
+
+export interface Resource<T> {
+  /** `loading`: asked and not answered; `importing`: the server still reads the trace, see `progress`. Old `data` stays in both. */
+  state: "loading" | "importing" | "ready" | "error";
+  /** The newest payload. While another one is on its way (`stale`) it is that of the earlier query, so that nothing flickers. */
+  data: T | null;
+  stale: boolean;
+  error: ApiError | null;
+  /** 0 to 1 while importing, else null. */
+  progress: number | null;
+  /** What the server says about the wait. */
+  message: string;
+  reload: () => void;
+}
+
+/** First and longest pause between two questions while a trace is imported, ms. */
+const FIRST_PAUSE = 300;
+const LONGEST_PAUSE = 3000;
+/** Pause after a question that got no answer at all, ms. */
+const OFFLINE_PAUSE = 4000;
+
+type Answer<T> = Omit<Resource<T>, "reload">;
+
+/**
+ * The payload of `path` for `query`; `null` asks nothing (state `loading`, no data).
+ *
+ * Asks again by itself: while the trace is not ready, when the server comes back, when the catalogue says that the trace changed, and on `reload()`.
+ * Data of another trace (run, worker, span) is dropped at once; data of another step choice or grouping stays until the new one is there.
+ */
+export function useResource<R extends Route>(path: R | null, query: Params): Resource<Routes[R]> {
+  type T = Routes[R];
+  const key = path === null ? "" : JSON.stringify([path, ...Object.entries(query).sort()]);
+  const subject = `${path ?? ""}\n${query["run"] ?? ""}\n${query["worker"] ?? ""}\n${query["span"] ?? ""}`;
+  const select = useCallback(
+    () => freshnessOf(query["run"] ?? "", query["worker"] ?? "", query["span"] ?? ""),
+    [query["run"], query["worker"], query["span"]],
+  );
+  const freshness = useStore(runsStore, select);
+  const [turn, setTurn] = useState(0);
+  const [held, setHeld] = useState<{ subject: string; key: string; answer: Answer<T> } | null>(null);
+  const newest = useRef({ path, query });
+  newest.current = { path, query };
+
+  useEffect(() => {
+    const { path: asked, query: parameters } = newest.current;
+    if (asked === null) return undefined;
+    const controller = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let pause = FIRST_PAUSE;
+    const keep = (answer: (before: T | null) => Answer<T>): void =>
+      setHeld((before) => ({ subject, key, answer: answer(before?.subject === subject ? before.answer.data : null) }));
+    const again = (after: number): void => {
+      timer = setTimeout(() => void ask(), after);
+    };
+    const ask = async (): Promise<void> => {
+      try {
+        const data = await fetchJson(asked, parameters, controller.signal);
+        if (!controller.signal.aborted) keep(() => ({ state: "ready", data, stale: false, error: null, progress: null, message: "" }));
+      } catch (thrown) {
+        if (controller.signal.aborted) return;
+        const error = thrown instanceof ApiError ? thrown : asApiError(thrown);
+        if (error.notReady) {
+          keep((data) => ({ state: "importing", data, stale: true, error: null, progress: error.progress, message: error.message }));
+          again(pause);
+          pause = Math.min(LONGEST_PAUSE, pause * 1.5);
+        } else {
+          keep((data) => ({ state: "error", data, stale: true, error, progress: null, message: error.message }));
+          if (error.code === "network") again(OFFLINE_PAUSE);
+        }
+      }
+    };
+    void ask();
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+    };
+  }, [key, subject, freshness, turn]);
+
+  const reload = useCallback(() => setTurn((n) => n + 1), []);
+  return { ...answerFor(held, subject, key), reload };
+}
+
+function answerFor<T>(held: { subject: string; key: string; answer: Answer<T> } | null, subject: string, key: string): Answer<T> {
+  if (held?.subject !== subject) return { state: "loading", data: null, stale: false, error: null, progress: null, message: "" };
+  if (held.key === key) return held.answer;
+  return { ...held.answer, state: "loading", stale: held.answer.data !== null, error: null };
+}
+
+function asApiError(thrown: unknown): ApiError {
+  return new ApiError({ code: "page", message: messageOf(thrown), hint: "This is a fault of the page; please report it.", progress: null }, 0);
+}

@@ -1,0 +1,133 @@
+/** The catalogue of runs as the page knows it, kept fresh. */
+
+import { ApiError, fetchJson } from "../api/client";
+import type { RunItem, RunsPayload, SpanItem, WorkerItem } from "../api/types.gen";
+import { messageOf } from "../base/errors";
+import { createStore } from "./store";
+import type { Selection } from "./view";
+
+export interface Runs {
+  /** Null until the first answer. */
+  payload: RunsPayload | null;
+  /** Why the newest question failed, or null. The last payload stays. */
+  error: ApiError | null;
+}
+
+export const runsStore = createStore<Runs>({ payload: null, error: null });
+
+/** Pause between two looks at the catalogue, ms: visible and quiet, something is being imported, hidden. */
+export const POLL = { quiet: 3000, busy: 1000, hidden: 30_000 } as const;
+
+/** A text that changes when the server's answers about this trace may change; empty while the trace is not known. */
+export function freshnessOf(run: string, worker: string, span: string): string {
+  if (!run) return runsStore.get().payload?.version ?? "";
+  const found = find(runsStore.get().payload, { run, worker, span });
+  // While a trace waits or is imported its questions repeat by themselves, so only the end of that counts as a change.
+  return found.span ? `${found.span.bytes} ${settled(found.span) ? found.span.state : "…"}` : "";
+}
+
+function settled(span: SpanItem): boolean {
+  return span.state === "ready" || span.state === "failed";
+}
+
+export interface Found {
+  run: RunItem | null;
+  worker: WorkerItem | null;
+  span: SpanItem | null;
+}
+
+/** The catalogue's entries of a selection; null where a name is not in it. */
+export function find(payload: RunsPayload | null, selection: Selection): Found {
+  const run = payload?.runs.find((item) => item.name === selection.run) ?? null;
+  const worker = run?.workers.find((item) => item.name === selection.worker) ?? null;
+  const span = worker?.spans.find((item) => item.name === selection.span) ?? null;
+  return { run, worker, span };
+}
+
+/**
+ * Fills what a selection leaves open: the first run, its first worker, its newest span that is no failure.
+ *
+ * A name that is given and not in the catalogue stays as it is, so that the page can say that it is gone.
+ */
+export function complete(payload: RunsPayload | null, wanted: Selection): Selection {
+  if (!payload) return wanted;
+  const run = wanted.run ? payload.runs.find((item) => item.name === wanted.run) : payload.runs[0];
+  if (!run) return wanted;
+  const worker = wanted.worker ? run.workers.find((item) => item.name === wanted.worker) : run.workers[0];
+  if (!worker) return { run: run.name, worker: wanted.worker, span: wanted.span };
+  const usable = worker.spans.filter((item) => item.state !== "failed");
+  const span = wanted.span || (usable[0] ?? worker.spans[0])?.name || "";
+  return { run: run.name, worker: worker.name, span };
+}
+
+/** Asks once and keeps the answer. */
+export async function refreshRuns(signal?: AbortSignal): Promise<void> {
+  try {
+    const payload = await fetchJson("runs", {}, signal);
+    const before = runsStore.get();
+    if (before.error === null && before.payload?.version === payload.version && before.payload.scanning === payload.scanning) return;
+    runsStore.set({ payload, error: null });
+  } catch (thrown) {
+    if (signal?.aborted) return;
+    const error =
+      thrown instanceof ApiError ? thrown : new ApiError({ code: "page", message: messageOf(thrown), hint: "", progress: null }, 0);
+    runsStore.set({ payload: runsStore.get().payload, error });
+  }
+}
+
+/** Starts to poll; returns the function that ends it. */
+export function pollRuns(): () => void {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let asking = false;
+  const turn = async (): Promise<void> => {
+    clearTimeout(timer);
+    if (asking) return;
+    asking = true;
+    await refreshRuns(controller.signal);
+    asking = false;
+    if (!controller.signal.aborted) timer = setTimeout(() => void turn(), pauseNow());
+  };
+  const now = (): void => {
+    if (document.visibilityState !== "hidden") void turn();
+  };
+  document.addEventListener("visibilitychange", now);
+  const endListening = onTensorBoardReload(() => void turn());
+  void turn();
+  return () => {
+    controller.abort();
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", now);
+    endListening();
+  };
+}
+
+function pauseNow(): number {
+  if (document.visibilityState === "hidden") return POLL.hidden;
+  const payload = runsStore.get().payload;
+  if (!payload || payload.scanning) return POLL.busy;
+  const busy = payload.runs.some((run) => run.workers.some((worker) => worker.spans.some((span) => !settled(span))));
+  return busy ? POLL.busy : POLL.quiet;
+}
+
+/** Calls back when TensorBoard says that it reloaded its data: a message port that the page offers to the parent window. */
+function onTensorBoardReload(listener: () => void): () => void {
+  if (window.parent === window) return () => undefined;
+  const channel = new MessageChannel();
+  channel.port1.onmessage = (event: MessageEvent<unknown>) => {
+    if (typeof event.data !== "string") return;
+    let message: unknown;
+    try {
+      message = JSON.parse(event.data);
+    } catch {
+      return;
+    }
+    const { type, id, isReply } = message as { type?: unknown; id?: unknown; isReply?: unknown };
+    if (type !== "experimental.DataReloaded" || isReply === true) return;
+    // TensorBoard waits for a reply to each message.
+    channel.port1.postMessage(JSON.stringify({ type, id, payload: null, error: null, isReply: true }));
+    listener();
+  };
+  window.parent.postMessage("experimental.bootstrap", "*", [channel.port2]);
+  return () => channel.port1.close();
+}

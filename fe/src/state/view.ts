@@ -1,0 +1,56 @@
+/**
+ * What a view gets from the shell, and what it sends to the server.
+ *
+ * A view is a component `(props: ViewProps) => JSX`, registered in `app/registry.ts`. It fetches with
+ * `useResource("overview", viewQuery(props))` (state/resource.ts), keeps its own choices (grouping, search, sort …) in the URL through
+ * `params` and `setParam`, and knows neither the header nor TensorBoard.
+ */
+
+export type ViewId = "overview" | "operator" | "kernel" | "trace" | "diagnosis";
+
+/** The chosen trace; the names are those of the wire. `run` is empty while there is none. */
+export interface Selection {
+  run: string;
+  worker: string;
+  span: string;
+}
+
+/** The chosen steps: rows of `StepsPayload.steps`, both ends included; `null` and `null`: all of them. */
+export interface StepRange {
+  first: number | null;
+  last: number | null;
+  skipCold: boolean;
+}
+
+export type Params = Readonly<Record<string, string>>;
+
+export interface ViewProps {
+  selection: Selection;
+  steps: StepRange;
+  /** Chooses steps, e.g. when a bar of the chart is clicked. Goes into the URL. */
+  setSteps: (steps: StepRange) => void;
+  /** This view's own keys of the URL, e.g. `{group: "shape"}`. */
+  params: Params;
+  /** Sets one (`null` or empty: removes it). Replaces the history entry; the back button leaves the view, not the last keystroke. */
+  setParam: (key: string, value: string | null) => void;
+  /** Goes to another view of the same trace, with that view's own parameters, e.g. `navigate("kernel", {search: "aten::mm"})`. Pushes a history entry. */
+  navigate: (view: ViewId, params?: Params) => void;
+  /** The URL of the same, for real links (open in a new tab). */
+  hrefOf: (view: ViewId, params?: Params) => string;
+}
+
+/** The text of a step choice in the URL and on the wire: empty (all), `4`, or `2-7`. */
+export function stepsText(steps: StepRange): string {
+  if (steps.first === null) return "";
+  const last = steps.last ?? steps.first;
+  return last === steps.first ? `${steps.first}` : `${steps.first}-${last}`;
+}
+
+/** The query of a view's route: trace, steps, and what the view adds. Absent and empty values are left out. */
+export function viewQuery(props: Pick<ViewProps, "selection" | "steps">, more: Readonly<Record<string, string | null | undefined>> = {}): Params {
+  const { run, worker, span } = props.selection;
+  const all = { run, worker, span, steps: stepsText(props.steps), skip_cold: props.steps.skipCold ? "1" : "", ...more };
+  const query: Record<string, string> = {};
+  for (const [key, value] of Object.entries(all)) if (value) query[key] = value;
+  return query;
+}

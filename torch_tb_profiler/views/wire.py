@@ -293,7 +293,10 @@ class OperatorStacksPayload(Wire, frozen=True, kw_only=True):
 
 
 class KernelColumns(Wire, frozen=True, kw_only=True):
-    """One entry per row in each list. ``operator`` null: see ``reason``. Properties are null when grouped by name."""
+    """One entry per row in each list. ``operator`` null: see ``reason``. Properties are null when grouped by name. ``occupancy`` is a fraction of 1.
+
+    ``short`` is the readable form of ``name``; ``mean_ns`` is rounded.
+    """
 
     name: list[str]
     short: list[str]

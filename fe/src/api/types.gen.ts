@@ -254,7 +254,7 @@ export interface OperatorStacksPayload {
   missing: Missing[];
 }
 
-/** One entry per row in each list. `operator` null: see `reason`. Properties are null when grouped by name. */
+/** One entry per row in each list. `operator` null: see `reason`. Properties are null when grouped by name. `occupancy` is a fraction of 1. `short` is the readable form of `name`; `mean_ns` is rounded. */
 export interface KernelColumns {
   name: string[];
   short: string[];

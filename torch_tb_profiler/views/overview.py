@@ -1,0 +1,153 @@
+"""Route ``/overview``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
+from torch_tb_profiler.analysis.devices import DeviceUse, device_use
+from torch_tb_profiler.analysis.selection import Selection, complete
+from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.views.health import health_items
+from torch_tb_profiler.views.recommendations import recommendations
+from torch_tb_profiler.views.steps import step_items
+from torch_tb_profiler.views.texts import missing
+from torch_tb_profiler.views.vocabulary import vocabulary
+from torch_tb_profiler.views.wire import Average, Categories, DeviceSummary, Fact, OverviewPayload, Vocabulary
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a trace stands in its run, as the catalogue found it."""
+
+    workers: int
+    rank: int | None
+    rank_source: str
+    world_size: int | None
+
+
+def overview_payload(facts: Facts, selection: Selection, place: Place) -> OverviewPayload:
+    """Everything of the first page for the selected steps."""
+    words = vocabulary(facts)
+    return OverviewPayload(
+        configuration=configuration(facts, place),
+        vocabulary=words,
+        step_source=facts.summary["step_source"],
+        steps=step_items(facts, selection),
+        average=average_item(facts, selection),
+        devices=[_device(use, words) for use in device_use(facts, selection)],
+        recommendations=recommendations(facts, selection),
+        health=health_items(facts),
+        notes=_notes(facts, selection),
+        missing=missing(absent(facts), ("device", "host", "steps")),
+    )
+
+
+def average_item(facts: Facts, selection: Selection) -> Average | None:
+    """Mean of the selected steps that the recording holds whole, rounded to ns; None without a step."""
+    found = average(facts, selection)
+    if found is None:
+        return None
+    return Average(
+        steps=len(complete(facts, selection)), wall_ns=round(found["wall"]), categories_ns=Categories(**{c: round(found[c]) for c in CATEGORIES})
+    )
+
+
+def configuration(facts: Facts, place: Place) -> list[Fact]:
+    """What ran where; a line only for what is known."""
+    summary = facts.summary
+    rank, world = _rank(facts, place)
+    lines = [
+        Fact(label="Workers", value=str(place.workers), hint="Processes of this run that left a trace."),
+        Fact(label="Rank", value="" if rank is None else str(rank), hint=f"Known from: {place.rank_source}."),
+        Fact(label="World size", value="" if world is None else str(world), hint="Processes of the distributed job, whether or not they left a trace."),
+        Fact(label="Backend", value=summary["backend"] or "", hint="Of torch.distributed."),
+        Fact(label="Communication", value=", ".join(summary["communication_backends"]), hint="Libraries whose collectives were seen in the trace."),
+        *_devices_line(facts),
+        *(Fact(label=_version_label(k), value=v, hint="From the header of the trace.") for k, v in summary["versions"].items()),
+    ]
+    return [line for line in lines if line.value]
+
+
+def _rank(facts: Facts, place: Place) -> tuple[int | None, int | None]:
+    rank = place.rank if place.rank is not None else facts.summary["rank"]
+    world = place.world_size if place.world_size is not None else facts.summary["world_size"]
+    return rank, world
+
+
+def _devices_line(facts: Facts) -> list[Fact]:
+    table = facts["devices"]
+    if not table.n:
+        return []
+    names = [facts.strings[int(n)] or "unknown" for n in table["name"]]
+    counted = {name: names.count(name) for name in dict.fromkeys(names)}
+    value = ", ".join(name if count == 1 else f"{count} × {name}" for name, count in counted.items())
+    return [Fact(label="Device", value=value, hint="Accelerators that did work in this trace.")]
+
+
+_VERSION_LABELS = {
+    "torch": "PyTorch",
+    "cuda": "CUDA",
+    "cuda_runtime": "CUDA runtime",
+    "cuda_driver": "CUDA driver",
+    "cupti": "CUPTI",
+    "nccl": "NCCL",
+    "rccl": "RCCL",
+    "hip": "HIP",
+    "hip_runtime": "HIP runtime",
+    "hip_driver": "HIP driver",
+    "rocm": "ROCm",
+}
+
+
+def _version_label(key: str) -> str:
+    return _VERSION_LABELS.get(key, key.replace("_", " "))
+
+
+def _device(use: DeviceUse, words: Vocabulary) -> DeviceSummary:
+    return DeviceSummary(
+        id=use.id,
+        name=use.name,
+        memory_bytes=use.memory,
+        capability=use.capability,
+        multiprocessors=use.multiprocessors,
+        utilization=use.utilization,
+        sm_efficiency=use.sm_efficiency,
+        occupancy=use.occupancy,
+        matrix_core_share=use.matrix_share,
+        matrix_unknown_share=use.matrix_unknown_share,
+        unknown=_unknown(use, words),
+    )
+
+
+def _unknown(use: DeviceUse, words: Vocabulary) -> list[str]:
+    """Why a figure of a device is not known, one sentence per figure."""
+    found = []
+    if use.utilization is None:
+        found.append(f"Utilization: no step time to compare with, or no kernel of this {words.device}.")
+    if use.sm_efficiency is None:
+        found.append(f"Estimated {words.multiprocessor} efficiency: the kernels do not say how many blocks ran per {words.multiprocessor}.")
+    if use.occupancy is None:
+        found.append("Achieved occupancy: the kernels do not carry the profiler's estimate.")
+    if use.matrix_share is None:
+        found.append(f"{words.matrix_cores}: no kernel of which it is known whether it uses them.")
+    elif use.matrix_unknown_share:
+        found.append(f"{words.matrix_cores}: not known for {use.matrix_unknown_share:.1%} of the kernel time; the share counts only what is known to use them.")
+    return found
+
+
+def _notes(facts: Facts, selection: Selection) -> list[str]:
+    """What a reader must know before trusting the figures."""
+    notes = []
+    summary = facts.summary
+    if summary["synthetic"]:
+        notes.append("This trace is synthetic: a program made it up, no hardware ran it.")
+    if summary["step_source"] == "whole span":
+        notes.append("The trace marks no steps: the whole recording stands as one.")
+    elif summary["step_source"] != "ProfilerStep":
+        notes.append(f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r} stands for the steps.")
+    cut = [s.name for s in step_items(facts, selection) if s.cut and s.selected]
+    if cut:
+        notes.append(f"{', '.join(cut)}: the recording ended before the device work of this step did; its times are too short.")
+    return notes

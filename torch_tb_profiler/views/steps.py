@@ -1,0 +1,63 @@
+"""Steps as the page's selector and charts need them."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.breakdown import CATEGORIES
+from torch_tb_profiler.analysis.selection import Selection, select
+from torch_tb_profiler.analysis.steps import StepFlag, odd_reason
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.texts import CATEGORY_TEXT
+from torch_tb_profiler.views.wire import Categories, StepItem, StepsPayload
+
+
+def choose(facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False) -> Selection:
+    """The steps that a request names by their ``index``; without bounds everything, what lies outside all steps included.
+
+    Raises:
+        BadRequest: there is no such step.
+    """
+    try:
+        return select(facts, first, last, skip_cold)
+    except IndexError as error:
+        raise BadRequest(f"Parameter steps: {error}.", "Take the indices from /steps.") from None
+
+
+def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
+    """Route ``/steps``."""
+    return StepsPayload(source=facts.summary["step_source"], steps=step_items(facts, selection))
+
+
+def step_items(facts: Facts, selection: Selection) -> list[StepItem]:
+    """Every step of the trace in time order; ``selected`` marks those of the selection."""
+    table = facts["steps"]
+    names = facts.strings.many(table["name"])
+    starts, ends = table["start"].tolist(), table["end"].tolist()
+    flags = table["flags"].tolist()
+    categories = [table[c].tolist() for c in CATEGORIES]
+    chosen = set(selection.steps.tolist())
+    return [
+        StepItem(
+            index=i,
+            name=names[i],
+            start_ns=starts[i],
+            wall_ns=ends[i] - starts[i],
+            categories_ns=Categories(**{c: values[i] for c, values in zip(CATEGORIES, categories, strict=True)}),
+            cold=bool(flags[i] & StepFlag.COLD),
+            odd=bool(flags[i] & StepFlag.ODD),
+            odd_reason=_odd_text(facts, i) if flags[i] & StepFlag.ODD else "",
+            cut=bool(flags[i] & StepFlag.CUT),
+            selected=i in chosen,
+        )
+        for i in range(table.n)
+    ]
+
+
+def _odd_text(facts: Facts, row: int) -> str:
+    found = odd_reason(facts, row)
+    if found is None:
+        return ""
+    category, excess = found
+    direction = "more" if excess >= 0 else "less"
+    return f"{format_ns(abs(excess))} {direction} {CATEGORY_TEXT[category]} than the median step"

@@ -1,0 +1,102 @@
+"""The facts behind the page as one plain object: what ``torch-tb-profiler summary --json`` prints. Times are integer nanoseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch_tb_profiler.analysis.breakdown import CATEGORIES
+from torch_tb_profiler.analysis.devices import device_use
+from torch_tb_profiler.analysis.kernels import kernel_rows
+from torch_tb_profiler.analysis.operators import operator_rows
+from torch_tb_profiler.analysis.selection import Selection, select
+from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.views.numbers import rounded
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which trace it is, and what became of the entries of its ``traceEvents``."""
+
+    run: str
+    worker: str
+    span: str
+    path: str
+    events: int
+    lost: int
+
+
+def summary(facts: Facts, identity: Identity) -> dict[str, Any]:
+    """One trace as JSON-able values; None is unknown. The keys are documented in ``docs/http_api.md``, "Summary"."""
+    selection = select(facts)
+    return {
+        "run": identity.run,
+        "worker": identity.worker,
+        "span": identity.span,
+        "path": identity.path,
+        "events": {"total": identity.events, "stored": identity.events - identity.lost, "lost": identity.lost},
+        "span_ns": facts.summary["span_ns"],
+        "step_source": facts.summary["step_source"],
+        "steps": _steps(facts),
+        "devices": _devices(facts, selection),
+        "operators": _operators(facts, selection),
+        "kernels": _kernels(facts, selection),
+        "attribution": dict(facts.summary["attribution"]),
+        "defects": [{"name": defect.name, "severity": defect.severity.value, "count": count} for defect, count in facts.defects],
+    }
+
+
+def _steps(facts: Facts) -> list[dict[str, Any]]:
+    table = facts["steps"]
+    names = facts.strings.many(table["name"])
+    starts, walls = table["start"].tolist(), (table["end"] - table["start"]).tolist()
+    categories = [table[c].tolist() for c in CATEGORIES]
+    return [
+        {
+            "name": names[i],
+            "start_ns": starts[i],
+            "wall_ns": walls[i],
+            "categories_ns": {c: values[i] for c, values in zip(CATEGORIES, categories, strict=True)},
+        }
+        for i in range(table.n)
+    ]
+
+
+def _devices(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": use.id,
+            "name": use.name,
+            "utilization": use.utilization,
+            "sm_efficiency": use.sm_efficiency,
+            "occupancy": use.occupancy,
+            "matrix_core_share": use.matrix_share,
+        }
+        for use in device_use(facts, selection)
+    ]
+
+
+def _operators(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
+    rows = operator_rows(facts, selection, "name")
+    n = len(rows.name)
+    # A trace without device work tells nothing about device time: unknown, not 0.
+    device = bool(facts.summary["has_device"])
+    self_ns: list[Any] = rows.device_self.tolist() if device else [None] * n
+    total_ns: list[Any] = rows.device_total.tolist() if device else [None] * n
+    keys = ("name", "calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
+    columns = (facts.strings.many(rows.name), rows.calls.tolist(), self_ns, total_ns, rows.host_self.tolist(), rows.host_total.tolist())
+    return [dict(zip(keys, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _kernels(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
+    rows = kernel_rows(facts, selection, "name")
+    keys = ("name", "calls", "total_ns", "mean_ns", "min_ns", "max_ns")
+    columns = (
+        facts.strings.many(rows.name),
+        rows.calls.tolist(),
+        rows.total.tolist(),
+        rounded(rows.mean),
+        rows.shortest.tolist(),
+        rows.longest.tolist(),
+    )
+    return [dict(zip(keys, values, strict=True)) for values in zip(*columns, strict=True)]

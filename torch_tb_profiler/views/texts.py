@@ -1,0 +1,97 @@
+"""Sentences that several payloads share: categories, reasons, and what to record to see what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from torch_tb_profiler.views.wire import Missing
+
+CATEGORY_TEXT = {
+    "kernel": "kernel time",
+    "memcpy": "memory copy time",
+    "memset": "memset time",
+    "communication": "communication time",
+    "runtime": "runtime call time",
+    "dataloader": "DataLoader time",
+    "cpu_exec": "host operator time",
+    "other": "uncategorised time",
+}
+
+_HOST = "ProfilerActivity.CPU"
+_DEVICE = "ProfilerActivity.CUDA"
+
+
+def profile_call(*options: str, step: bool = False) -> str:
+    """A ``profile(...)`` block that runs as pasted; ``options`` are added to the activities."""
+    lines = [
+        "import torch",
+        "from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler",
+        "",
+        f"activities = [{_HOST}] + ([{_DEVICE}] if torch.cuda.is_available() else [])",
+        "with profile(",
+        "    activities=activities,",
+        *([f"    {'schedule=schedule(wait=1, warmup=1, active=3)'},"] if step else []),
+        *[f"    {option}," for option in options],
+        '    on_trace_ready=tensorboard_trace_handler("./log/run"),',
+        ") as prof:",
+    ]
+    body = ["    for batch in loader:", "        train_step(batch)", "        prof.step()"] if step else ["    train_step(batch)"]
+    return "\n".join(lines + body)
+
+
+def _xpu_call() -> str:
+    call = profile_call()
+    return call.replace(
+        f"activities = [{_HOST}] + ([{_DEVICE}] if torch.cuda.is_available() else [])",
+        f"activities = [{_HOST}, {_DEVICE}]  # ROCm too; ProfilerActivity.XPU on Intel, .MTIA or .PrivateUse1 elsewhere",
+    )
+
+
+MISSING: dict[str, Missing] = {
+    "device": Missing(
+        what="Accelerator activity",
+        why="The trace holds no kernel, copy or memset: the accelerator was not recorded, was not used, or the profiler had no right to record it.",
+        call=_xpu_call(),
+    ),
+    "host": Missing(
+        what="Host operators",
+        why="The trace holds no host operator: the CPU activity was not recorded. Kernels cannot be followed back to operators.",
+        call=profile_call(),
+    ),
+    "shapes": Missing(
+        what="Input shapes",
+        why="The operators carry no input shapes: record_shapes was off.",
+        call=profile_call("record_shapes=True"),
+    ),
+    "stack": Missing(
+        what="Call stacks",
+        why="The trace has neither call stacks nor Python frames: with_stack was off.",
+        call=profile_call("with_stack=True", "experimental_config=torch._C._profiler._ExperimentalConfig(verbose=True)"),
+    ),
+    "steps": Missing(
+        what="Steps",
+        why="The trace has no ProfilerStep: prof.step() was not called.",
+        call=profile_call(step=True),
+    ),
+    "memory": Missing(
+        what="Memory records",
+        why="The trace has no allocator record: profile_memory was off.",
+        call=profile_call("profile_memory=True"),
+    ),
+}
+
+
+def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
+    """Texts for those of ``wanted`` (keys of ``MISSING``) that ``analysis.absent`` found absent."""
+    absent = set(found)
+    return [MISSING[key] for key in wanted if key in absent]
+
+
+def no_operator_reason(reason: str, device: str) -> str:
+    """Why the operator of a kernel is not known, by the name of the ``NoOperator`` member."""
+    return {
+        "NO_LAUNCH": "no launch recorded",
+        "NO_HOST": "the trace has no host operators",
+        "OUTSIDE": "launched outside every operator",
+        "GRAPH": f"replayed by a {device} graph launch",
+    }[reason]

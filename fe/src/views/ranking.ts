@@ -17,7 +17,7 @@ export interface Whole {
 }
 
 /** The name of the part that holds the rest. A real name may be equal: `pooled` tells them apart. */
-export const REST = 'other';
+export const REST = "other";
 
 /**
  * The largest `top` names by summed value, largest first, then the rest as one part.
@@ -28,7 +28,10 @@ export const REST = 'other';
 export function rank(names: readonly string[], values: readonly (number | null)[], top: number | null, pooledRows = 0): Whole {
   const last = pooledRows > 0 ? names.length - 1 : names.length;
   const sums = new Map<string, number>();
-  for (let i = 0; i < last; i++) sums.set(names[i]!, (sums.get(names[i]!) ?? 0) + (values[i] ?? 0));
+  for (let i = 0; i < last; i++) {
+    const name = names[i] ?? "";
+    sums.set(name, (sums.get(name) ?? 0) + (values[i] ?? 0));
+  }
   const ranked = [...sums].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const keep = top === null ? ranked.length : Math.max(0, top);
   let rest = last < names.length ? (values[last] ?? 0) : 0;

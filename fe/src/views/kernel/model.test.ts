@@ -1,18 +1,18 @@
-import { describe, expect, it } from 'vitest';
-import type { KernelPayload } from '../../api/types.gen';
-import { followed, matrixTime, rowKey, timeByKernel, unattributed } from './model';
+import { describe, expect, it } from "vitest";
+import type { KernelPayload } from "../../api/types.gen";
+import { followed, matrixTime, rowKey, timeByKernel, unattributed } from "./model";
 
-function payload(over: Partial<KernelPayload['rows']> = {}, pooled = 0): KernelPayload {
+function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelPayload {
   return {
-    group: 'properties',
-    vocabulary: { device: 'GPU', multiprocessor: 'SM', matrix_cores: 'Tensor Cores' },
+    group: "properties",
+    vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
     rows: {
-      name: ['void gemm<a>()', 'void gemm<a>()', 'copy', 'graph_k'],
-      short: ['gemm', 'gemm', 'copy', 'graph_k'],
-      operator: ['aten::mm', 'aten::bmm', null, null],
-      reason: [null, null, 'no launch was recorded', 'replayed by a graph launch'],
-      grid: ['[1,1,1]', '[1,1,1]', null, null],
-      block: ['[32,1,1]', '[32,1,1]', null, null],
+      name: ["void gemm<a>()", "void gemm<a>()", "copy", "graph_k"],
+      short: ["gemm", "gemm", "copy", "graph_k"],
+      operator: ["aten::mm", "aten::bmm", null, null],
+      reason: [null, null, "no launch was recorded", "replayed by a graph launch"],
+      grid: ["[1,1,1]", "[1,1,1]", null, null],
+      block: ["[32,1,1]", "[32,1,1]", null, null],
       registers: [32, 32, null, null],
       shared_memory_bytes: [0, 0, null, null],
       calls: [1, 2, 3, 4],
@@ -33,37 +33,40 @@ function payload(over: Partial<KernelPayload['rows']> = {}, pooled = 0): KernelP
   };
 }
 
-describe('timeByKernel', () => {
-  it('sums rows of one name over operators and properties', () => {
-    expect(timeByKernel(payload(), 1).parts.map((p) => [p.name, p.value, p.pooled])).toEqual([['graph_k', 40, 0], ['other', 60, 2]]);
-  });
-});
-
-describe('matrixTime', () => {
-  it('has three values that sum to the whole', () => {
-    expect(matrixTime(payload())).toEqual({ yes: 30, no: 30, unknown: 40, total: 100 });
-  });
-  it('takes a value that it does not know for unknown', () => {
-    expect(matrixTime(payload({ matrix: [7, 1, 0, 2] }))).toEqual({ yes: 20, no: 30, unknown: 50, total: 100 });
-  });
-});
-
-describe('unattributed', () => {
-  it('sums calls and time by reason and leaves out what has an operator', () => {
-    expect(unattributed(payload())).toEqual([
-      { reason: 'replayed by a graph launch', calls: 4, ns: 40 },
-      { reason: 'no launch was recorded', calls: 3, ns: 30 },
+describe("timeByKernel", () => {
+  it("sums rows of one name over operators and properties", () => {
+    expect(timeByKernel(payload(), 1).parts.map((p) => [p.name, p.value, p.pooled])).toEqual([
+      ["graph_k", 40, 0],
+      ["other", 60, 2],
     ]);
   });
 });
 
-describe('followed', () => {
-  it('is unknown, not 0, when there is no kernel', () => {
+describe("matrixTime", () => {
+  it("has three values that sum to the whole", () => {
+    expect(matrixTime(payload())).toEqual({ yes: 30, no: 30, unknown: 40, total: 100 });
+  });
+  it("takes a value that it does not know for unknown", () => {
+    expect(matrixTime(payload({ matrix: [7, 1, 0, 2] }))).toEqual({ yes: 20, no: 30, unknown: 50, total: 100 });
+  });
+});
+
+describe("unattributed", () => {
+  it("sums calls and time by reason and leaves out what has an operator", () => {
+    expect(unattributed(payload())).toEqual([
+      { reason: "replayed by a graph launch", calls: 4, ns: 40 },
+      { reason: "no launch was recorded", calls: 3, ns: 30 },
+    ]);
+  });
+});
+
+describe("followed", () => {
+  it("is unknown, not 0, when there is no kernel", () => {
     expect(followed({ device_events: 5, kernels: 0, with_launch: 0, with_operator: 0 })).toEqual({ launch: null, operator: null });
     expect(followed({ device_events: 12, kernels: 10, with_launch: 7, with_operator: 3 })).toEqual({ launch: 0.7, operator: 0.3 });
   });
 });
 
-it('rowKey tells rows apart that differ in operator only', () => {
+it("rowKey tells rows apart that differ in operator only", () => {
   expect(new Set([0, 1, 2, 3].map((row) => rowKey(payload(), row))).size).toBe(4);
 });

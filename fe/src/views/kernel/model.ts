@@ -1,7 +1,7 @@
 /** What the Kernel page computes from its payload: the charts' parts, who launched what, and what is not known. */
 
-import type { Attribution, KernelPayload } from '../../api/types.gen';
-import { rank, type Whole } from '../ranking';
+import type { Attribution, KernelPayload } from "../../api/types.gen";
+import { rank, type Whole } from "../ranking";
 
 /** `Knowledge` on the wire. */
 export const NO = 0;
@@ -25,7 +25,7 @@ export function matrixTime(payload: KernelPayload): MatrixTime {
   const time: MatrixTime = { yes: 0, no: 0, unknown: 0, total: 0 };
   payload.rows.total_ns.forEach((ns, row) => {
     const used = payload.rows.matrix[row];
-    time[used === YES ? 'yes' : used === NO ? 'no' : 'unknown'] += ns;
+    time[used === YES ? "yes" : used === NO ? "no" : "unknown"] += ns;
     time.total += ns;
   });
   return time;
@@ -44,8 +44,8 @@ export function unattributed(payload: KernelPayload): Unattributed[] {
   reason.forEach((why, row) => {
     if (why === null || operator[row]) return;
     const entry = by.get(why) ?? { reason: why, calls: 0, ns: 0 };
-    entry.calls += calls[row]!;
-    entry.ns += total_ns[row]!;
+    entry.calls += calls[row] ?? 0;
+    entry.ns += total_ns[row] ?? 0;
     by.set(why, entry);
   });
   return [...by.values()].sort((a, b) => b.ns - a.ns);

@@ -1,15 +1,15 @@
-import { describe, expect, it } from 'vitest';
-import type { OperatorPayload } from '../../api/types.gen';
-import { charts, framesOf, readableShapes, rowKey, splitFrame, stackLabel } from './model';
+import { describe, expect, it } from "vitest";
+import type { OperatorPayload } from "../../api/types.gen";
+import { charts, framesOf, readableShapes, rowKey, splitFrame, stackLabel } from "./model";
 
 function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   return {
-    group: 'shape',
+    group: "shape",
     has_device: true,
-    vocabulary: { device: 'GPU', multiprocessor: 'SM', matrix_cores: 'Tensor Cores' },
+    vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
     rows: {
-      name: ['aten::mm', 'aten::mm', 'aten::add'],
-      shapes: ['[[2,3],[3,4]]', '[[5,5],[5,5]]', null],
+      name: ["aten::mm", "aten::mm", "aten::add"],
+      shapes: ["[[2,3],[3,4]]", "[[5,5],[5,5]]", null],
       stack: [null, null, 3],
       has_stack: [true, false, false],
       calls: [1, 2, 3],
@@ -28,65 +28,70 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   };
 }
 
-describe('charts', () => {
-  it('sums the shapes of one operator into one part', () => {
+describe("charts", () => {
+  it("sums the shapes of one operator into one part", () => {
     const all = charts(payload(), 10);
-    expect(all.map((c) => c.duration)).toEqual(['device_self', 'device_total', 'host_self', 'host_total']);
-    expect(all[0]!.whole.parts.map((p) => [p.name, p.value, p.share])).toEqual([['aten::mm', 150, 0.75], ['aten::add', 50, 0.25]]);
+    expect(all.map((c) => c.duration)).toEqual(["device_self", "device_total", "host_self", "host_total"]);
+    expect(all[0]!.whole.parts.map((p) => [p.name, p.value, p.share])).toEqual([
+      ["aten::mm", 150, 0.75],
+      ["aten::add", 50, 0.25],
+    ]);
   });
 
-  it('leaves out the device when none was recorded', () => {
-    expect(charts(payload({ has_device: false }), 10).map((c) => c.duration)).toEqual(['host_self', 'host_total']);
+  it("leaves out the device when none was recorded", () => {
+    expect(charts(payload({ has_device: false }), 10).map((c) => c.duration)).toEqual(["host_self", "host_total"]);
   });
 });
 
-describe('readableShapes', () => {
+describe("readableShapes", () => {
   it.each([
-    ['[[32,3,224,224],[],[64]]', '32×3×224×224, –, 64'],
-    ['[[[2,3],[4]],[1]]', '(2×3, 4), 1'],
-    ['[]', '–'],
-    ['[""]', '–'],
-    ['not json <img src=x>', 'not json <img src=x>'],
+    ["[[32,3,224,224],[],[64]]", "32×3×224×224, –, 64"],
+    ["[[[2,3],[4]],[1]]", "(2×3, 4), 1"],
+    ["[]", "–"],
+    ['[""]', "–"],
+    ["not json <img src=x>", "not json <img src=x>"],
     ['{"a":1}', '{"a":1}'],
-    [null, ''],
-  ])('%s', (json, text) => expect(readableShapes(json)).toBe(text));
+    [null, ""],
+  ])("%s", (json, text) => expect(readableShapes(json)).toBe(text));
 });
 
-describe('splitFrame', () => {
+describe("splitFrame", () => {
   it.each([
-    ['torch/nn/modules/module.py(1501): _call_impl', 'torch/nn/modules/module.py', 1501, '_call_impl'],
-    ['C:\\code (1)\\net.py(7): forward', 'C:\\code (1)\\net.py', 7, 'forward'],
-    ['<frozen importlib._bootstrap>(1007): <lambda>', '<frozen importlib._bootstrap>', 1007, '<lambda>'],
-    ['<built-in method conv2d of type object at 0x7f>', '', null, '<built-in method conv2d of type object at 0x7f>'],
-    ['nn.Module: Linear_0', '', null, 'nn.Module: Linear_0'],
-    ['', '', null, ''],
-  ])('%s', (text, file, line, func) => expect(splitFrame(text)).toEqual({ file, line, func }));
+    ["torch/nn/modules/module.py(1501): _call_impl", "torch/nn/modules/module.py", 1501, "_call_impl"],
+    ["C:\\code (1)\\net.py(7): forward", "C:\\code (1)\\net.py", 7, "forward"],
+    ["<frozen importlib._bootstrap>(1007): <lambda>", "<frozen importlib._bootstrap>", 1007, "<lambda>"],
+    ["<built-in method conv2d of type object at 0x7f>", "", null, "<built-in method conv2d of type object at 0x7f>"],
+    ["nn.Module: Linear_0", "", null, "nn.Module: Linear_0"],
+    ["", "", null, ""],
+  ])("%s", (text, file, line, func) => expect(splitFrame(text)).toEqual({ file, line, func }));
 });
 
-describe('framesOf', () => {
-  const tree = { parent: [-1, 0, 1], frame: ['main', 'train', 'step'] };
-  it('walks from the innermost frame outwards', () => expect(framesOf(tree, 2)).toEqual(['step', 'train', 'main']));
-  it('is empty for no stack and for one outside the tree', () => {
+describe("framesOf", () => {
+  const tree = { parent: [-1, 0, 1], frame: ["main", "train", "step"] };
+  it("walks from the innermost frame outwards", () => expect(framesOf(tree, 2)).toEqual(["step", "train", "main"]));
+  it("is empty for no stack and for one outside the tree", () => {
     expect(framesOf(tree, null)).toEqual([]);
     expect(framesOf(tree, 99)).toEqual([]);
   });
-  it('ends on a damaged tree that runs in a circle', () => {
-    expect(framesOf({ parent: [1, 0], frame: ['a', 'b'] }, 0)).toEqual(['a', 'b']);
+  it("ends on a damaged tree that runs in a circle", () => {
+    expect(framesOf({ parent: [1, 0], frame: ["a", "b"] }, 0)).toEqual(["a", "b"]);
   });
 });
 
-describe('stackLabel', () => {
-  it('names the innermost source line', () => {
-    expect(stackLabel(['<built-in method mm>', '/home/u/project/net.py(12): forward', 'main.py(3): <module>'])).toBe('project/net.py:12 forward');
+describe("stackLabel", () => {
+  it("names the innermost source line", () => {
+    expect(stackLabel(["<built-in method mm>", "/home/u/project/net.py(12): forward", "main.py(3): <module>"])).toBe(
+      "project/net.py:12 forward",
+    );
   });
-  it('falls back to the innermost frame', () => {
-    expect(stackLabel(['nn.Module: Net_0'])).toBe('nn.Module: Net_0');
-    expect(stackLabel([])).toBe('');
+  it("falls back to the innermost frame", () => {
+    expect(stackLabel(["nn.Module: Net_0"])).toBe("nn.Module: Net_0");
+    expect(stackLabel([])).toBe("");
   });
 });
 
-describe('rowKey', () => {
-  it('tells rows apart that differ in shape or stack only', () => {
+describe("rowKey", () => {
+  it("tells rows apart that differ in shape or stack only", () => {
     const keys = [0, 1, 2].map((row) => rowKey(payload(), row));
     expect(new Set(keys).size).toBe(3);
   });

@@ -1,9 +1,9 @@
 /** What the Operator page computes from its payload: the charts' parts, readable shapes, frames taken apart. */
 
-import type { FrameTree, OperatorPayload } from '../../api/types.gen';
-import { rank, type Whole } from '../ranking';
+import type { FrameTree, OperatorPayload } from "../../api/types.gen";
+import { rank, type Whole } from "../ranking";
 
-export type Duration = 'device_self' | 'device_total' | 'host_self' | 'host_total';
+export type Duration = "device_self" | "device_total" | "host_self" | "host_total";
 
 export interface Chart {
   duration: Duration;
@@ -14,26 +14,26 @@ export interface Chart {
 export function charts(payload: OperatorPayload, top: number | null): Chart[] {
   const { rows, pooled } = payload;
   const of = (duration: Duration, values: readonly (number | null)[]): Chart => ({ duration, whole: rank(rows.name, values, top, pooled) });
-  const host = [of('host_self', rows.host_self_ns), of('host_total', rows.host_total_ns)];
-  return payload.has_device ? [of('device_self', rows.device_self_ns), of('device_total', rows.device_total_ns), ...host] : host;
+  const host = [of("host_self", rows.host_self_ns), of("host_total", rows.host_total_ns)];
+  return payload.has_device ? [of("device_self", rows.device_self_ns), of("device_total", rows.device_total_ns), ...host] : host;
 }
 
 /** `[[32,3,224,224],[],[[2,3],[4]]]` as `32×3×224×224, –, (2×3, 4)`; text that is not such a list stays as it is, `null` is empty. */
 export function readableShapes(json: string | null): string {
-  if (json === null) return '';
+  if (json === null) return "";
   try {
     const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value.map(readableInput).join(', ') || '–' : json;
+    return Array.isArray(value) ? value.map(readableInput).join(", ") || "–" : json;
   } catch {
     return json;
   }
 }
 
 function readableInput(input: unknown): string {
-  if (!Array.isArray(input)) return typeof input === 'string' ? input || '–' : JSON.stringify(input);
-  if (input.length === 0) return '–';
-  if (input.every((size) => typeof size === 'number')) return input.join('×');
-  return `(${input.map(readableInput).join(', ')})`;
+  if (!Array.isArray(input)) return typeof input === "string" ? input || "–" : JSON.stringify(input);
+  if (input.length === 0) return "–";
+  if (input.every((size) => typeof size === "number")) return input.join("×");
+  return `(${input.map(readableInput).join(", ")})`;
 }
 
 export interface Frame {
@@ -46,7 +46,9 @@ export interface Frame {
 /** `dir/net.py(12): forward` taken apart at the last `(number):`; anything else is all `func`. */
 export function splitFrame(text: string): Frame {
   const found = /^(.+)\((\d+)\):\s*(.*)$/s.exec(text);
-  return found ? { file: found[1]!, line: Number(found[2]), func: found[3]! } : { file: '', line: null, func: text };
+  if (!found) return { file: "", line: null, func: text };
+  const [, file = "", line, func = ""] = found;
+  return { file, line: Number(line), func };
 }
 
 /** A stack of the tree, innermost frame first. A tree that runs in a circle ends where the circle closes. */
@@ -54,8 +56,8 @@ export function framesOf(tree: FrameTree, stack: number | null): string[] {
   const frames: string[] = [];
   let at = stack ?? -1;
   while (at >= 0 && at < tree.frame.length && frames.length < tree.frame.length) {
-    frames.push(tree.frame[at]!);
-    at = tree.parent[at]!;
+    frames.push(tree.frame[at] ?? "");
+    at = tree.parent[at] ?? -1;
   }
   return frames;
 }
@@ -66,11 +68,11 @@ export function stackLabel(frames: readonly string[]): string {
     const { file, line, func } = splitFrame(text);
     if (line !== null) return `${lastTwo(file)}:${line} ${func}`;
   }
-  return frames[0] ?? '';
+  return frames[0] ?? "";
 }
 
 function lastTwo(path: string): string {
-  return path.split(/[\\/]/).slice(-2).join('/');
+  return path.split(/[\\/]/).slice(-2).join("/");
 }
 
 /** The name under which a row can be found again: name, shapes and stack together. */

@@ -1,19 +1,20 @@
 /** What the Trace page computes: the time window that a person chose, in integer ns since the first event of the trace. */
 
-import type { StepItem } from '../../api/types.gen';
+import type { StepItem } from "../../api/types.gen";
 
 export interface TimeWindow {
   t0: number;
   t1: number;
 }
 
-const NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, ms: 1e6, s: 1e9 };
+const NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9 };
 
 /** `1.5 ms`, `20us`, `3` (ms where no unit is given) as ns; `null` when it is not a time. Decimal commas are read as points. */
 export function parseTime(text: string): number | null {
   const found = /^\s*(\d+(?:[.,]\d*)?|[.,]\d+)\s*(ns|us|µs|μs|ms|s)?\s*$/i.exec(text);
   if (!found) return null;
-  const ns = Math.round(Number(found[1]!.replace(',', '.')) * NS[(found[2] ?? 'ms').toLowerCase()]!);
+  const [, digits = "", unit = "ms"] = found;
+  const ns = Math.round(Number(digits.replace(",", ".")) * (NS[unit.toLowerCase()] ?? NaN));
   return Number.isSafeInteger(ns) ? ns : null;
 }
 
@@ -25,13 +26,13 @@ export interface Checked {
 
 /** The window between two texts, cut to the span of the trace. */
 export function checkWindow(from: string, to: string, spanNs: number): Checked {
-  const t0 = from.trim() === '' ? 0 : parseTime(from);
-  const t1 = to.trim() === '' ? spanNs : parseTime(to);
+  const t0 = from.trim() === "" ? 0 : parseTime(from);
+  const t1 = to.trim() === "" ? spanNs : parseTime(to);
   if (t0 === null) return { window: null, problem: `“${from}” is not a time. Write for example 12.5 ms or 300 µs.` };
   if (t1 === null) return { window: null, problem: `“${to}” is not a time. Write for example 12.5 ms or 300 µs.` };
-  if (t0 >= t1) return { window: null, problem: 'The window ends before it begins.' };
-  if (t0 >= spanNs) return { window: null, problem: 'The window begins after the end of the trace.' };
-  return { window: { t0, t1: Math.min(t1, spanNs) }, problem: '' };
+  if (t0 >= t1) return { window: null, problem: "The window ends before it begins." };
+  if (t0 >= spanNs) return { window: null, problem: "The window begins after the end of the trace." };
+  return { window: { t0, t1: Math.min(t1, spanNs) }, problem: "" };
 }
 
 /** The window of the steps `first` to `last` (both included, by index); `null` when none of them exists. */
@@ -43,7 +44,11 @@ export function windowOfSteps(steps: readonly StepItem[], first: number, last: n
 
 /** ns as text that `parseTime` reads back to the same ns: the largest unit that needs no rounding. */
 export function exactTime(ns: number): string {
-  for (const [unit, factor] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]] as const) {
+  for (const [unit, factor] of [
+    ["s", 1e9],
+    ["ms", 1e6],
+    ["µs", 1e3],
+  ] as const) {
     if (ns >= factor) {
       const text = `${ns / factor} ${unit}`;
       if (parseTime(text) === ns) return text;
@@ -57,6 +62,6 @@ export function windowName(file: string, window: TimeWindow): string {
   const base = file.split(/[\\/]/).pop() ?? file;
   const cut = base.search(/(\.pt)?(\.trace)?\.json/);
   const at = cut > 0 ? cut : base.length;
-  const compact = (ns: number): string => exactTime(ns).replace(' ', '').replace('µ', 'u');
+  const compact = (ns: number): string => exactTime(ns).replace(" ", "").replace("µ", "u");
   return `${base.slice(0, at)}.${compact(window.t0)}-${compact(window.t1)}${base.slice(at)}`;
 }

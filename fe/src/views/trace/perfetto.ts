@@ -4,7 +4,7 @@
  * bytes once. Only the window that was opened, and only its exact origin, is listened and spoken to.
  */
 
-export type HandoverState = 'opening' | 'handed' | 'blocked' | 'no_answer' | 'closed' | 'failed' | 'cancelled';
+export type HandoverState = "opening" | "handed" | "blocked" | "no_answer" | "closed" | "failed" | "cancelled";
 
 /** The part of a window that is needed. */
 export interface Popup {
@@ -41,7 +41,7 @@ export const PATIENCE_MS = 30_000;
 /** Where the Perfetto UI lives; an address that is not http(s) is refused. */
 export function perfettoOrigin(url: string): string {
   const parsed = new URL(url);
-  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') throw new Error(`${parsed.protocol} is not an address to open`);
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:") throw new Error(`${parsed.protocol} is not an address to open`);
   return parsed.origin;
 }
 
@@ -51,7 +51,7 @@ export function handOver(browser: Browser, handover: Handover): () => void {
   const origin = perfettoOrigin(url);
   const popup = browser.open(url);
   if (!popup) {
-    onState('blocked', '');
+    onState("blocked", "");
     return () => undefined;
   }
   let buffer: ArrayBuffer | null = null;
@@ -59,7 +59,7 @@ export function handOver(browser: Browser, handover: Handover): () => void {
   let waited = 0;
   let over = false;
   const stops: (() => void)[] = [];
-  const end = (state: HandoverState, reason = ''): void => {
+  const end = (state: HandoverState, reason = ""): void => {
     if (over) return;
     over = true;
     stops.forEach((stop) => stop());
@@ -68,37 +68,41 @@ export function handOver(browser: Browser, handover: Handover): () => void {
   const send = (): void => {
     if (over || !ready || !buffer) return;
     popup.postMessage({ perfetto: { buffer, title, fileName, localOnly: true } }, origin, [buffer]);
-    end('handed');
+    end("handed");
   };
-  stops.push(browser.listen((message) => {
-    if (message.source !== popup || message.origin !== origin || message.data !== 'PONG') return;
-    ready = true;
-    send();
-  }));
-  stops.push(browser.every(PING_MS, () => {
-    if (popup.closed) end('closed');
-    else if (!ready && (waited += PING_MS) > PATIENCE_MS) end('no_answer');
-    else if (!ready) popup.postMessage('PING', origin);
-  }));
-  onState('opening', '');
+  stops.push(
+    browser.listen((message) => {
+      if (message.source !== popup || message.origin !== origin || message.data !== "PONG") return;
+      ready = true;
+      send();
+    }),
+  );
+  stops.push(
+    browser.every(PING_MS, () => {
+      if (popup.closed) end("closed");
+      else if (!ready && (waited += PING_MS) > PATIENCE_MS) end("no_answer");
+      else if (!ready) popup.postMessage("PING", origin);
+    }),
+  );
+  onState("opening", "");
   handover.bytes.then(
     (got) => {
       buffer = got;
       send();
     },
-    (error: unknown) => end('failed', error instanceof Error ? error.message : String(error)),
+    (error: unknown) => end("failed", error instanceof Error ? error.message : String(error)),
   );
-  return () => end('cancelled');
+  return () => end("cancelled");
 }
 
 /** The real browser. */
 export function realBrowser(host: Window): Browser {
   return {
-    open: (url) => host.open(url, '_blank'),
+    open: (url) => host.open(url, "_blank"),
     listen: (heard) => {
       const listener = (event: MessageEvent): void => heard(event);
-      host.addEventListener('message', listener);
-      return () => host.removeEventListener('message', listener);
+      host.addEventListener("message", listener);
+      return () => host.removeEventListener("message", listener);
     },
     every: (ms, run) => {
       const timer = host.setInterval(run, ms);

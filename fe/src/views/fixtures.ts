@@ -1,0 +1,214 @@
+/** Payloads for tests: small, and true to the wire types. */
+
+import type {
+  DeviceSummary,
+  FileItem,
+  KernelColumns,
+  KernelPayload,
+  OperatorColumns,
+  OperatorPayload,
+  OverviewPayload,
+  StepItem,
+  TracePayload,
+  Vocabulary,
+} from "../api/types.gen";
+
+/** A name that would run as a script if it ever reached the page as markup. */
+export const HOSTILE = '<img src=x onerror="globalThis.hacked=1">\u202e&amp;';
+
+export const GPU_WORDS: Vocabulary = { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" };
+
+export function step(index: number, over: Partial<StepItem> = {}): StepItem {
+  return {
+    index,
+    name: String(index),
+    start_ns: index * 178_000_000,
+    wall_ns: 178_000_000,
+    categories_ns: {
+      kernel: 98_000_000,
+      memcpy: 2_000_000,
+      memset: 0,
+      communication: 0,
+      runtime: 3_000_000,
+      dataloader: 59_000_000,
+      cpu_exec: 14_000_000,
+      other: 2_000_000,
+    },
+    cold: false,
+    odd: false,
+    odd_reason: "",
+    cut: false,
+    selected: true,
+    ...over,
+  };
+}
+
+export function device(over: Partial<DeviceSummary> = {}): DeviceSummary {
+  return {
+    id: 0,
+    name: "Tesla V100-DGXS-32GB",
+    memory_bytes: 34_079_637_504,
+    capability: "7.0",
+    multiprocessors: 80,
+    utilization: 0.5551,
+    sm_efficiency: 0.5468,
+    occupancy: 0.4913,
+    matrix_core_share: 0.1,
+    matrix_unknown_share: 0.02,
+    unknown: [],
+    ...over,
+  };
+}
+
+export function overview(over: Partial<OverviewPayload> = {}): OverviewPayload {
+  const steps = [0, 1, 2, 3, 4, 5].map((i) => step(i));
+  return {
+    configuration: [
+      { label: "Workers", value: "1", hint: "" },
+      { label: "Accelerator", value: "Tesla V100-DGXS-32GB", hint: "" },
+    ],
+    vocabulary: GPU_WORDS,
+    step_source: "ProfilerStep",
+    steps,
+    average: { steps: 6, wall_ns: 178_000_000, categories_ns: step(0).categories_ns },
+    devices: [device()],
+    recommendations: [],
+    health: [],
+    notes: [],
+    missing: [],
+    ...over,
+  };
+}
+
+/** What a CPU-only recording without steps gives. */
+export function hostOnly(): OverviewPayload {
+  return overview({
+    step_source: "whole span",
+    steps: [
+      step(0, {
+        name: "whole span",
+        categories_ns: {
+          kernel: 0,
+          memcpy: 0,
+          memset: 0,
+          communication: 0,
+          runtime: 0,
+          dataloader: 0,
+          cpu_exec: 170_000_000,
+          other: 8_000_000,
+        },
+      }),
+    ],
+    average: {
+      steps: 1,
+      wall_ns: 178_000_000,
+      categories_ns: {
+        kernel: 0,
+        memcpy: 0,
+        memset: 0,
+        communication: 0,
+        runtime: 0,
+        dataloader: 0,
+        cpu_exec: 170_000_000,
+        other: 8_000_000,
+      },
+    },
+    devices: [],
+    missing: [
+      {
+        what: "Accelerator activity",
+        why: "The recording holds no event of an accelerator.",
+        call: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+      },
+    ],
+  });
+}
+
+export function operatorRows(names: string[], over: Partial<OperatorColumns> = {}): OperatorColumns {
+  const all = <T>(value: T): T[] => names.map(() => value);
+  return {
+    name: names,
+    shapes: all(null),
+    stack: all(null),
+    has_stack: all(false),
+    calls: names.map((_, i) => i + 1),
+    device_self_ns: names.map((_, i) => (names.length - i) * 1000),
+    device_total_ns: names.map((_, i) => (names.length - i) * 2000),
+    host_self_ns: names.map((_, i) => (names.length - i) * 300),
+    host_total_ns: names.map((_, i) => (names.length - i) * 700),
+    matrix_eligible: all(0),
+    matrix_self_share: all(null),
+    matrix_total_share: all(null),
+    ...over,
+  };
+}
+
+export function operators(names: string[] = ["aten::mm", "aten::add"], over: Partial<OperatorPayload> = {}): OperatorPayload {
+  return {
+    group: "name",
+    has_device: true,
+    vocabulary: GPU_WORDS,
+    rows: operatorRows(names),
+    frames: { parent: [], frame: [] },
+    pooled: 0,
+    missing: [],
+    ...over,
+  };
+}
+
+export function kernelRows(names: string[], over: Partial<KernelColumns> = {}): KernelColumns {
+  const all = <T>(value: T): T[] => names.map(() => value);
+  return {
+    name: names,
+    short: names.map((n) => n.slice(0, 24)),
+    operator: all("aten::mm"),
+    reason: all(null),
+    grid: all(null),
+    block: all(null),
+    registers: all(null),
+    shared_memory_bytes: all(null),
+    calls: all(2),
+    total_ns: names.map((_, i) => (names.length - i) * 1000),
+    mean_ns: names.map((_, i) => (names.length - i) * 500),
+    shortest_ns: all(10),
+    longest_ns: all(900),
+    blocks_per_sm: all(null),
+    occupancy: all(null),
+    matrix: all(2),
+    matrix_eligible: all(2),
+    communication: all(false),
+    ...over,
+  };
+}
+
+export function kernels(
+  names: string[] = ["void gemm<float>(int)", "vectorized_elementwise_kernel"],
+  over: Partial<KernelPayload> = {},
+): KernelPayload {
+  return {
+    group: "name",
+    vocabulary: GPU_WORDS,
+    rows: kernelRows(names),
+    pooled: 0,
+    attribution: { device_events: 1000, kernels: 963, with_launch: 963, with_operator: 940 },
+    missing: [],
+    ...over,
+  };
+}
+
+export function trace(over: Partial<TracePayload> = {}): TracePayload {
+  return {
+    file: "run/worker0.pt.trace.json.gz",
+    bytes: 1_234_567,
+    events: 20_000,
+    span_ns: 1_200_000_000,
+    origin_ns: "1623143568000000000",
+    perfetto_url: "https://ui.perfetto.dev",
+    steps: [0, 1, 2, 3, 4, 5].map((i) => step(i)),
+    ...over,
+  };
+}
+
+export function file(path: string, over: Partial<FileItem> = {}): FileItem {
+  return { path, run: "run", worker: "worker0", span: "1", state: "ready", reason: "", bytes: 1000, events: 10, lost: 0, ...over };
+}

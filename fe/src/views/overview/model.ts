@@ -1,0 +1,144 @@
+/** What the Overview page computes: shares of the categories, the sentences on top, which steps are marked. */
+
+import type { Average, DeviceSummary, OverviewPayload, StepItem } from "../../api/types.gen";
+import { CATEGORIES, type Category } from "../../base/theme";
+import { formatShare, formatTime } from "../../base/units";
+
+export const CATEGORY_LABELS: Readonly<Record<Category, string>> = {
+  kernel: "Kernel",
+  memcpy: "Memcpy",
+  memset: "Memset",
+  communication: "Communication",
+  runtime: "Runtime",
+  dataloader: "DataLoader",
+  cpu_exec: "CPU Exec",
+  other: "Other",
+};
+
+/** How a category is named inside a sentence. */
+const IN_WORDS: Readonly<Record<Category, string>> = {
+  kernel: "kernels",
+  memcpy: "memory copies",
+  memset: "memory sets",
+  communication: "communication",
+  runtime: "runtime calls",
+  dataloader: "DataLoader",
+  cpu_exec: "host operators",
+  other: "nothing that was recorded",
+};
+
+export interface CategoryShare {
+  category: Category;
+  ns: number;
+  /** Fraction of the wall time; `null` where that is 0. */
+  share: number | null;
+}
+
+/** The categories of an average step in priority order. */
+export function categoryShares(average: Average): CategoryShare[] {
+  return CATEGORIES.map((category) => {
+    const ns = average.categories_ns[category];
+    return { category, ns, share: average.wall_ns > 0 ? ns / average.wall_ns : null };
+  });
+}
+
+/** The categories that an average step spends most in, at most `count`, none below a twentieth of the step unless it is the first. */
+export function leading(average: Average, count: number): CategoryShare[] {
+  const ranked = categoryShares(average)
+    .filter((x) => x.ns > 0)
+    .sort((a, b) => b.ns - a.ns);
+  return ranked.filter((x, i) => i < count && (i === 0 || (x.share ?? 0) >= 0.05));
+}
+
+export type Tone = "plain" | "good" | "attention";
+
+export interface Sentence {
+  text: string;
+  tone: Tone;
+}
+
+/** The answer to “is the accelerator busy, what takes the time, which step is odd”, in that order. */
+export function topSentences(payload: OverviewPayload): Sentence[] {
+  return [...busySentences(payload), ...timeSentences(payload), ...oddSentences(payload)];
+}
+
+/** `0` → `GPU 0`. */
+export function deviceTitle(device: DeviceSummary, word: string): string {
+  return `${word} ${device.id}`;
+}
+
+function stepsText(payload: OverviewPayload): string {
+  const count = payload.average?.steps ?? payload.steps.filter((s) => s.selected).length;
+  if (payload.steps.length <= 1 && payload.step_source === "whole span") return "the recorded time";
+  return count === 1 ? "1 step" : `${count} steps`;
+}
+
+function busySentences(payload: OverviewPayload): Sentence[] {
+  const word = payload.vocabulary.device;
+  const { devices } = payload;
+  const [first] = devices;
+  if (!first) return [{ text: "No accelerator activity was recorded: every figure here is the host’s.", tone: "plain" }];
+  const shares = devices.flatMap((d) => (d.utilization === null ? [] : [d.utilization]));
+  if (!shares.length) {
+    const who = devices.length > 1 ? `the ${devices.length} ${word}s were` : `${deviceTitle(first, word)} was`;
+    const why = first.unknown[0];
+    return [{ text: sentence(`How busy ${who} is not known${why ? `: ${why}` : ""}`), tone: "attention" }];
+  }
+  const low = Math.min(...shares);
+  const high = Math.max(...shares);
+  const tone: Tone = low < 0.5 ? "attention" : low >= 0.9 ? "good" : "plain";
+  const range = formatShare(low) === formatShare(high) ? formatShare(low) : `${formatShare(low)} to ${formatShare(high)}`;
+  const who = devices.length === 1 ? `${deviceTitle(first, word)} was` : `${shares.length} ${word}s were`;
+  return [{ text: `${who} busy ${range} of ${stepsText(payload)}.`, tone }];
+}
+
+/** Ends in one full stop. */
+function sentence(text: string): string {
+  return text.endsWith(".") ? text : `${text}.`;
+}
+
+function timeSentences(payload: OverviewPayload): Sentence[] {
+  const { average } = payload;
+  if (!average) return [{ text: "No step is selected, so there is no average step.", tone: "attention" }];
+  const parts = leading(average, 3)
+    .filter((x) => x.share !== null)
+    .map((x, i) => `${formatShare(x.share)} ${i ? "" : "of it "}in ${IN_WORDS[x.category]}`);
+  const whole = payload.steps.length <= 1 && payload.step_source === "whole span";
+  const takes = `${whole ? "The recording lasts" : average.steps === 1 ? "The step takes" : "A step takes"} ${formatTime(average.wall_ns)}`;
+  return [{ text: parts.length ? `${takes}: ${parts.join(", ")}.` : `${takes}.`, tone: "plain" }];
+}
+
+function oddSentences(payload: OverviewPayload): Sentence[] {
+  const odd = payload.steps.filter((s) => s.odd && s.selected);
+  const [first] = odd;
+  if (!first) return [];
+  if (odd.length === 1) {
+    const reason = first.odd_reason ? `: ${first.odd_reason}` : ` (${formatTime(first.wall_ns)})`;
+    return [{ text: sentence(`Step ${first.name} is odd${reason}`), tone: "attention" }];
+  }
+  const names = odd
+    .slice(0, 4)
+    .map((s) => s.name)
+    .join(", ");
+  return [{ text: sentence(`${odd.length} steps are odd: ${names}${odd.length > 4 ? " …" : ""}`), tone: "attention" }];
+}
+
+export interface Mark {
+  word: string;
+  why: string;
+}
+
+/** What a step is marked with, in words (never by colour alone). */
+export function stepMarks(step: StepItem): Mark[] {
+  const marks: Mark[] = [];
+  if (step.odd) marks.push({ word: "odd", why: step.odd_reason || "It takes much longer than the others." });
+  if (step.cold)
+    marks.push({ word: "cold", why: "The first recorded step pays for warm-up: allocation, compilation, the profiler’s own start." });
+  if (step.cut) marks.push({ word: "cut off", why: "The recording ended before the kernels of this step did, so its time is too short." });
+  return marks;
+}
+
+/** Categories that occur in any of the steps: the legend needs no entry for the others. */
+export function occurring(steps: readonly StepItem[]): Category[] {
+  return CATEGORIES.filter((category) => steps.some((step) => step.categories_ns[category] > 0));
+}

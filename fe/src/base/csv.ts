@@ -1,0 +1,32 @@
+/** Tables as CSV by RFC 4180, safe to open in a spreadsheet. */
+
+export type CsvCell = string | number | boolean | null | undefined;
+
+/** Signs at which spreadsheets take a text for a formula. */
+const FORMULA = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
+
+/** One field. A text that a spreadsheet would run gets an apostrophe in front; numbers stay as they are; unknown is empty. */
+export function csvField(value: CsvCell): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "number") return Number.isFinite(value) ? value.toString() : "";
+  if (typeof value === "boolean") return value ? "true" : "false";
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Header and rows, lines ended by CRLF. */
+export function csv(header: readonly string[], rows: Iterable<readonly CsvCell[]>): string {
+  const lines = [header.map(csvField).join(",")];
+  for (const row of rows) lines.push(row.map(csvField).join(","));
+  return `${lines.join("\r\n")}\r\n`;
+}
+
+/** A file name from any text: letters, digits, dots, dashes. */
+export function fileName(...parts: readonly string[]): string {
+  const name = parts
+    .filter(Boolean)
+    .join("_")
+    .replace(/[^\p{L}\p{N}.-]+/gu, "_")
+    .replace(/^[._]+|_+$/g, "");
+  return name.slice(0, 120) || "table";
+}

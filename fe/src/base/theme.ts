@@ -1,0 +1,87 @@
+/** Light and dark, and the colours of charts. */
+
+export type Theme = "light" | "dark";
+/** What a person chose here; `system` follows TensorBoard, then the browser. */
+export type ThemeChoice = Theme | "system";
+
+const STORAGE_KEY = "pytorch_profiler.theme";
+
+/** The Okabe-Ito order of the categories; the values for both themes are in `app/tokens.css`. */
+export const CATEGORIES = ["kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other"] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+/** The colour of a step-time category, in both themes. */
+export function categoryColor(category: Category): string {
+  return `var(--category-${category.replace("_", "-")})`;
+}
+
+const SERIES = 8;
+
+/** The colour of the n-th part of a chart; from the ninth on they repeat, the pooled rest is `otherColor`. */
+export function seriesColor(index: number): string {
+  return `var(--series-${(index % SERIES) + 1})`;
+}
+
+export const otherColor = "var(--series-other)";
+
+export function storedChoice(): ThemeChoice {
+  try {
+    const text = localStorage.getItem(STORAGE_KEY);
+    return text === "light" || text === "dark" ? text : "system";
+  } catch {
+    return "system";
+  }
+}
+
+export function storeChoice(choice: ThemeChoice): void {
+  try {
+    if (choice === "system") localStorage.removeItem(STORAGE_KEY);
+    else localStorage.setItem(STORAGE_KEY, choice);
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+}
+
+/** The body of TensorBoard's own page, or null when alone or when the host is of another origin. */
+function parentBody(): HTMLElement | null {
+  try {
+    return window.parent === window ? null : window.parent.document.body;
+  } catch {
+    return null;
+  }
+}
+
+/** The theme of a choice, where nothing was chosen that of the surroundings. */
+export function resolveTheme(choice: ThemeChoice, body: HTMLElement | null, prefersDark: boolean): Theme {
+  if (choice !== "system") return choice;
+  if (body) return body.classList.contains("dark-mode") ? "dark" : "light";
+  return prefersDark ? "dark" : "light";
+}
+
+/** Keeps `<html data-theme>` right, calls back on changes, and returns a function that sets the choice and one that ends it all. */
+export function followTheme(onChange: (theme: Theme, choice: ThemeChoice) => void): { choose: (choice: ThemeChoice) => void; end: () => void } {
+  const body = parentBody();
+  const query = window.matchMedia("(prefers-color-scheme: dark)");
+  let choice = storedChoice();
+  const apply = (): void => {
+    const theme = resolveTheme(choice, body, query.matches);
+    document.documentElement.dataset["theme"] = theme;
+    document.documentElement.style.colorScheme = theme;
+    onChange(theme, choice);
+  };
+  const observer = body ? new MutationObserver(apply) : null;
+  if (body) observer?.observe(body, { attributes: true, attributeFilter: ["class"] });
+  query.addEventListener("change", apply);
+  apply();
+  return {
+    choose: (next) => {
+      choice = next;
+      storeChoice(next);
+      apply();
+    },
+    end: () => {
+      observer?.disconnect();
+      query.removeEventListener("change", apply);
+    },
+  };
+}

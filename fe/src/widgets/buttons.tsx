@@ -1,0 +1,115 @@
+/** Buttons that copy and save, and the plain ones. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon, type IconName } from "./icons";
+
+interface ButtonProps {
+  children?: ComponentChildren;
+  icon?: IconName;
+  /** Needed when there is no text: what the button does. */
+  label?: string;
+  kind?: "plain" | "primary" | "quiet";
+  disabled?: boolean;
+  pressed?: boolean;
+  onClick: (event: MouseEvent) => void;
+}
+
+export function Button({ children, icon, label, kind = "plain", disabled = false, pressed, onClick }: ButtonProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      class={`button button-${kind}${children ? "" : " button-icon"}`}
+      disabled={disabled}
+      aria-pressed={pressed}
+      aria-label={label}
+      title={label}
+      onClick={onClick}
+    >
+      {icon ? <Icon name={icon} /> : null}
+      {children}
+    </button>
+  );
+}
+
+/** Puts text on the clipboard, also where the page has no clipboard permission (http, embedded). */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.style.cssText = "position:fixed;left:-999em";
+  document.body.append(area);
+  const before = document.activeElement;
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  if (before instanceof HTMLElement) before.focus();
+  return done;
+}
+
+interface CopyButtonProps {
+  text: string | (() => string);
+  /** What is copied, e.g. "Copy the full name". */
+  label?: string;
+  children?: ComponentChildren;
+}
+
+/** Copies, and says for a moment that it did. */
+export function CopyButton({ text, label = "Copy", children }: CopyButtonProps): JSX.Element {
+  const [state, setState] = useState<"idle" | "done" | "failed">("idle");
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const copy = async (): Promise<void> => {
+    const done = await copyText(typeof text === "string" ? text : text());
+    setState(done ? "done" : "failed");
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setState("idle"), 1500);
+  };
+  const said = state === "done" ? "Copied" : state === "failed" ? "Copying was refused by the browser" : label;
+  return (
+    <>
+      <Button kind="quiet" icon={state === "done" ? "check" : "copy"} label={said} onClick={() => void copy()}>
+        {children}
+      </Button>
+      <span class="visually-hidden" role="status">
+        {state === "idle" ? "" : said}
+      </span>
+    </>
+  );
+}
+
+/** Hands a file to the browser's downloads. */
+export function saveFile(name: string, content: string, type = "text/plain"): void {
+  const url = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+interface DownloadButtonProps {
+  /** File name with extension. */
+  name: string;
+  /** Made when the button is pressed. */
+  content: () => string;
+  type?: string;
+  label?: string;
+  children?: ComponentChildren;
+}
+
+export function DownloadButton({ name, content, type = "text/csv", label, children }: DownloadButtonProps): JSX.Element {
+  return (
+    <Button kind="quiet" icon="download" label={label ?? `Download ${name}`} onClick={() => saveFile(name, content(), type)}>
+      {children}
+    </Button>
+  );
+}

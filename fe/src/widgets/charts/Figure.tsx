@@ -1,0 +1,96 @@
+/** The frame of every chart: title, unit, its data as a table and as CSV. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import { csv, fileName } from "../../base/csv";
+import { useId } from "../../base/id";
+import { format, type Unit } from "../../base/units";
+import { Button, DownloadButton } from "../buttons";
+import { Term } from "../tooltip";
+
+export interface FigureTable {
+  columns: readonly { label: string; unit?: Unit }[];
+  rows: readonly (readonly (string | number | null)[])[];
+}
+
+interface FigureProps {
+  title: string;
+  term?: string;
+  /** What the values are, e.g. "mean per step". */
+  note?: ComponentChildren;
+  table: FigureTable;
+  /** CSV file name without extension; otherwise the title. */
+  name?: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** A chart with its title; the switch shows the same numbers as a table. Stands inside a Panel or alone. */
+export function Figure({ title, term, note, table, name, actions, children }: FigureProps): JSX.Element {
+  const [asTable, setAsTable] = useState(false);
+  const id = useId("figure");
+  return (
+    <figure class="figure" aria-labelledby={id}>
+      <figcaption class="figure-head">
+        <h3 id={id}>{term ? <Term id={term}>{title}</Term> : title}</h3>
+        {note ? <span class="panel-note">{note}</span> : null}
+        <div class="panel-actions">
+          {actions}
+          <Button
+            kind="quiet"
+            icon={asTable ? "chart" : "table"}
+            label={asTable ? `Show ${title} as a chart` : `Show ${title} as a data table`}
+            pressed={asTable}
+            onClick={() => setAsTable(!asTable)}
+          />
+          <DownloadButton name={`${fileName(name ?? title)}.csv`} content={() => tableCsv(table)} label={`Download ${title} as CSV`} />
+        </div>
+      </figcaption>
+      {asTable ? <DataTable table={table} label={title} /> : children}
+    </figure>
+  );
+}
+
+const CSV_UNIT: Readonly<Record<Unit, string>> = { ns: " (ns)", bytes: " (bytes)", share: " (fraction)", count: "", number: "" };
+
+/** The table's exact values; units stand in the header. */
+export function tableCsv(table: FigureTable): string {
+  return csv(
+    table.columns.map((column) => column.label + (column.unit ? CSV_UNIT[column.unit] : "")),
+    table.rows,
+  );
+}
+
+/** A small table; for large ones there is the Grid. */
+export function DataTable({ table, label }: { table: FigureTable; label: string }): JSX.Element {
+  return (
+    <div class="data-table" tabIndex={0} role="region" aria-label={`${label}, data table`}>
+      <table>
+        <thead>
+          <tr>
+            {table.columns.map((column) => (
+              <th key={column.label} scope="col" class={column.unit ? "number" : ""}>
+                {column.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row, i) => (
+            <tr key={i}>
+              {row.map((value, j) => {
+                const unit = table.columns[j]?.unit;
+                const text = typeof value === "string" ? value : format(value, unit ?? "number");
+                return (
+                  <td key={j} class={unit ? "number" : ""} title={typeof value === "number" ? value.toString() : undefined}>
+                    {text}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,243 @@
+/** One stacked bar per step. */
+
+import { Fragment, type JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { format, formatShare, type Unit } from "../../base/units";
+import { createPortal } from "../portal";
+import { place, Term } from "../tooltip";
+import { linearAxis, type Axis } from "./axis";
+import { useWidth } from "./size";
+import { piecesOf, slotsOf, type Series, type Slots, type StackedBar } from "./stack";
+
+interface StackedBarsProps {
+  label: string;
+  series: readonly Series[];
+  bars: readonly StackedBar[];
+  unit: Unit;
+  /** A line across, e.g. the mean. */
+  line?: { value: number; label: string };
+  /** Key of the chosen bar. */
+  selected?: number | null;
+  onSelect?: (key: number) => void;
+  /** What the bars are, on the axis, e.g. "step". */
+  axisLabel?: string;
+  height?: number;
+}
+
+const TOP = 18;
+const BOTTOM = 22;
+const LEFT = 62;
+const LETTER = 6.6;
+
+export function StackedBars(props: StackedBarsProps): JSX.Element {
+  const { label, series, bars, unit, line, axisLabel = "step", height = 260, onSelect } = props;
+  const root = useRef<HTMLDivElement>(null);
+  const width = useWidth(root);
+  const [active, setActive] = useState<number | null>(null);
+  const svg = useRef<SVGSVGElement>(null);
+  const largest = bars.reduce((most, bar) => Math.max(most, sumOf(bar)), line?.value ?? 0);
+  const axis = linearAxis(largest, unit);
+  const plot = height - TOP - BOTTOM;
+  const longest = bars.reduce((most, bar) => Math.max(most, bar.label.length), 1);
+  const slots = slotsOf(bars.length, width - LEFT - 2, longest * LETTER);
+  const shown = active === null ? undefined : bars[active];
+  const focusBar = (index: number): void => {
+    const target = Math.max(0, Math.min(bars.length - 1, index));
+    svg.current?.querySelector<SVGGElement>(`[data-bar="${target}"]`)?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = MOVES[event.key];
+    const at = active ?? 0;
+    const bar = bars[at];
+    if (move) focusBar(move(at, bars.length));
+    else if (event.key === "Escape") setActive(null);
+    else if ((event.key === "Enter" || event.key === " ") && bar) onSelect?.(bar.key);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="stacked">
+      <SeriesLegend series={series} />
+      <div class="stacked-plot" ref={root} style={{ height: `${height + (slots.width > width - LEFT ? 14 : 0)}px` }}>
+        <YAxis axis={axis} plot={plot} height={height} />
+        <div class="stacked-scroll">
+          <svg ref={svg} width={slots.width} height={height} role="group" aria-label={`${label}, ${bars.length} bars`} onKeyDown={onKeyDown} onPointerLeave={() => setActive(null)}>
+            <GridLines axis={axis} plot={plot} width={slots.width} line={line} unit={unit} />
+            {bars.map((bar, index) => (
+              <Bar
+                key={bar.key}
+                {...{ bar, index, series, slots, axis, plot, unit, axisLabel }}
+                selected={props.selected === bar.key}
+                tabStop={index === (active ?? 0)}
+                activate={setActive}
+                onSelect={onSelect}
+              />
+            ))}
+          </svg>
+        </div>
+      </div>
+      {shown && active !== null ? <HoverBox bar={shown} {...{ series, unit }} anchor={svg.current?.querySelector(`[data-bar="${active}"] .bar-hit`)} /> : null}
+    </div>
+  );
+}
+
+const MOVES: Readonly<Record<string, (at: number, count: number) => number>> = {
+  ArrowRight: (at) => at + 1,
+  ArrowLeft: (at) => at - 1,
+  Home: () => 0,
+  End: (_, count) => count - 1,
+  PageDown: (at) => at + 10,
+  PageUp: (at) => at - 10,
+};
+
+function sumOf(bar: StackedBar): number {
+  return bar.values.reduce((sum, value) => sum + Math.max(0, value), 0);
+}
+
+function SeriesLegend({ series }: { series: readonly Series[] }): JSX.Element {
+  return (
+    <ul class="legend-line">
+      {series.map((item) => (
+        <li key={item.key}>
+          <span class="swatch" style={{ background: item.color }} />
+          {item.term ? <Term id={item.term}>{item.label}</Term> : item.label}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function YAxis({ axis, plot, height }: { axis: Axis; plot: number; height: number }): JSX.Element {
+  return (
+    <svg class="axis" width={LEFT} height={height} aria-hidden="true">
+      {axis.ticks.map((tick) => (
+        <text key={tick} x={LEFT - 8} y={TOP + plot - (tick / axis.max) * plot + 4} text-anchor="end">
+          {axis.scale.text(tick)}
+        </text>
+      ))}
+      <text class="axis-unit" x={LEFT - 8} y={10} text-anchor="end">
+        {axis.scale.unit}
+      </text>
+    </svg>
+  );
+}
+
+interface GridLinesProps {
+  axis: Axis;
+  plot: number;
+  width: number;
+  line: StackedBarsProps["line"];
+  unit: Unit;
+}
+
+function GridLines({ axis, plot, width, line, unit }: GridLinesProps): JSX.Element {
+  const y = (value: number): number => Math.round(TOP + plot - (value / axis.max) * plot) + 0.5;
+  return (
+    <g aria-hidden="true">
+      {axis.ticks.map((tick) => (
+        <line key={tick} class={tick === 0 ? "axis-base" : "axis-grid"} x1={0} x2={width} y1={y(tick)} y2={y(tick)} />
+      ))}
+      {line ? (
+        <>
+          <line class="axis-mean" x1={0} x2={width} y1={y(line.value)} y2={y(line.value)} />
+          <text class="axis-mean-label" x={width - 4} y={y(line.value) - 5} text-anchor="end">
+            {`${line.label} ${format(line.value, unit)}`}
+          </text>
+        </>
+      ) : null}
+    </g>
+  );
+}
+
+interface BarProps {
+  bar: StackedBar;
+  index: number;
+  series: readonly Series[];
+  slots: Slots;
+  axis: Axis;
+  plot: number;
+  unit: Unit;
+  axisLabel: string;
+  selected: boolean;
+  tabStop: boolean;
+  activate: (index: number | null) => void;
+  onSelect: ((key: number) => void) | undefined;
+}
+
+function Bar({ bar, index, series, slots, axis, plot, unit, axisLabel, selected, tabStop, activate, onSelect }: BarProps): JSX.Element {
+  const x = index * slots.slot + (slots.slot - slots.bar) / 2;
+  const total = sumOf(bar);
+  const top = TOP + plot - (total / axis.max) * plot;
+  const spoken = series.map((item, i) => `${item.label} ${format(bar.values[i], unit)}`).join(", ");
+  return (
+    <g
+      class={`stack-bar${bar.faded ? " faded" : ""}${selected ? " selected" : ""}`}
+      data-bar={index}
+      role="button"
+      aria-label={`${bar.title}: ${format(total, unit)}. ${spoken}${bar.mark ? `. ${bar.mark}` : ""}`}
+      aria-pressed={selected}
+      tabIndex={tabStop ? 0 : -1}
+      onPointerEnter={() => activate(index)}
+      onFocus={() => activate(index)}
+      onBlur={() => activate(null)}
+      onClick={() => onSelect?.(bar.key)}
+    >
+      <rect class="bar-hit" x={index * slots.slot} y={TOP} width={slots.slot} height={plot} />
+      {piecesOf(bar.values, axis.max, plot).map((piece) => (
+        <rect
+          key={piece.series}
+          class="stack-piece"
+          x={x}
+          y={TOP + piece.y}
+          width={slots.bar}
+          height={Math.max(0, piece.height - (piece.height > 2 ? 0.75 : 0))}
+          style={{ fill: series[piece.series]?.color }}
+        />
+      ))}
+      {bar.mark ? <path class="bar-mark" d={`M${x + slots.bar / 2 - 5},${top - 11}h10l-5,7z`} /> : null}
+      {index % slots.every === 0 ? (
+        <text class="axis-label" x={index * slots.slot + slots.slot / 2} y={TOP + plot + 16} text-anchor="middle">
+          {index === 0 && slots.slot > 60 ? `${axisLabel} ${bar.label}` : bar.label}
+        </text>
+      ) : null}
+    </g>
+  );
+}
+
+interface HoverBoxProps {
+  bar: StackedBar;
+  series: readonly Series[];
+  unit: Unit;
+  anchor: Element | null | undefined;
+}
+
+/** Every category of the bar under the pointer, largest at its place in the stack: top to bottom as drawn. */
+function HoverBox({ bar, series, unit, anchor }: HoverBoxProps): JSX.Element {
+  const total = sumOf(bar);
+  const put = (element: HTMLDivElement | null): void => {
+    if (!element || !anchor) return;
+    const box = anchor.getBoundingClientRect();
+    place(element, { left: box.right + element.offsetWidth / 2 + 8, width: 0, top: box.top, bottom: box.top });
+  };
+  return createPortal(
+    <div class="tooltip chart-tip" ref={put} aria-hidden="true">
+      <strong>{bar.title}</strong>
+      {bar.mark ? <div class="tip-mark">{bar.mark}</div> : null}
+      {bar.note ? <div class="muted">{bar.note}</div> : null}
+      <div class="tip-grid">
+        {series.map((item, i) => (
+          <Fragment key={item.key}>
+            <span class="swatch" style={{ background: item.color }} />
+            <span>{item.label}</span>
+            <span class="number">{format(bar.values[i], unit)}</span>
+            <span class="number muted">{formatShare(total > 0 ? (bar.values[i] ?? 0) / total : null)}</span>
+          </Fragment>
+        )).reverse()}
+        <span />
+        <span class="tip-total">total</span>
+        <span class="number tip-total">{format(total, unit)}</span>
+        <span />
+      </div>
+    </div>,
+  );
+}

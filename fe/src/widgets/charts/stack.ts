@@ -1,0 +1,70 @@
+/** Geometry of stacked bars. Pure. */
+
+import type { ComponentChildren } from "preact";
+
+export interface Series {
+  key: string;
+  label: string;
+  color: string;
+  term?: string;
+}
+
+export interface StackedBar {
+  /** Handed to `onSelect`. */
+  key: number;
+  /** On the axis, e.g. the step's number. */
+  label: string;
+  /** In the hover box and for screen readers, e.g. "ProfilerStep#5". */
+  title: string;
+  /** One value per series; 0 or more. */
+  values: readonly number[];
+  /** Why the bar is marked, e.g. the odd step's reason; empty: not marked. */
+  mark?: string;
+  /** More lines in the hover box, e.g. "cold", "cut off by the end of the recording". */
+  note?: ComponentChildren;
+  /** Drawn paler: not part of the selection. */
+  faded?: boolean;
+}
+
+export interface Piece {
+  series: number;
+  /** From and to, in px from the top of the plot. */
+  y: number;
+  height: number;
+}
+
+/** The pieces of one bar, the first series at the bottom; pieces without height are left out. */
+export function piecesOf(values: readonly number[], max: number, height: number): Piece[] {
+  const pieces: Piece[] = [];
+  let sum = 0;
+  for (let series = 0; series < values.length; series++) {
+    const value = values[series] ?? 0;
+    if (!(value > 0)) continue;
+    const bottom = height - (sum / max) * height;
+    sum += value;
+    const top = height - (sum / max) * height;
+    pieces.push({ series, y: top, height: bottom - top });
+  }
+  return pieces;
+}
+
+export interface Slots {
+  /** Width of a bar with its gap, and of the bar alone, px. */
+  slot: number;
+  bar: number;
+  /** Width of the whole plot: more than the room when bars would get too thin, then it scrolls. */
+  width: number;
+  /** Every n-th bar has a label on the axis. */
+  every: number;
+}
+
+const NARROWEST = 7;
+const WIDEST = 56;
+const LABEL_GAP = 10;
+
+/** How `count` bars share `room` px, with labels of `labelWidth` px. */
+export function slotsOf(count: number, room: number, labelWidth: number): Slots {
+  const slot = Math.max(NARROWEST, Math.min(WIDEST * 1.6, room / Math.max(1, count)));
+  const bar = Math.min(WIDEST, Math.max(slot - 8, slot * 0.72));
+  return { slot, bar, width: Math.max(room, slot * count), every: Math.max(1, Math.ceil((labelWidth + LABEL_GAP) / slot)) };
+}

@@ -1,0 +1,205 @@
+/** Form controls with labels. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useId } from "../base/id";
+import { Button } from "./buttons";
+import { Icon } from "./icons";
+import { Term } from "./tooltip";
+
+export interface Option {
+  value: string;
+  label: string;
+  /** Stands behind the label, e.g. "importing 43 %". */
+  note?: string;
+  disabled?: boolean;
+}
+
+interface SelectProps {
+  label: string;
+  value: string;
+  options: readonly Option[];
+  onChange: (value: string) => void;
+  disabled?: boolean;
+}
+
+/** A native select with its label; a value that is not among the options is added as "not found". */
+export function Select({ label, value, options, onChange, disabled = false }: SelectProps): JSX.Element {
+  const id = useId("select");
+  const lost = value !== "" && !options.some((option) => option.value === value);
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div class="select-box">
+        <select id={id} value={value} disabled={disabled} title={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          {lost ? <option value={value}>{`${value} (not found)`}</option> : null}
+          {options.map((option) => (
+            <option key={option.value} value={option.value} disabled={option.disabled}>
+              {option.note ? `${option.label} – ${option.note}` : option.label}
+            </option>
+          ))}
+        </select>
+        <Icon name="down" size={12} />
+      </div>
+    </div>
+  );
+}
+
+interface SegmentedProps<V extends string> {
+  label: string;
+  value: V;
+  options: readonly { value: V; label: string; term?: string; disabled?: boolean }[];
+  onChange: (value: V) => void;
+  /** Whether the label is drawn; screen readers always have it. */
+  showLabel?: boolean;
+}
+
+/** One of a few: a radio group that looks like a row of buttons. */
+export function Segmented<V extends string>({ label, value, options, onChange, showLabel = true }: SegmentedProps<V>): JSX.Element {
+  const id = useId("segment");
+  return (
+    <div class="field" role="radiogroup" aria-labelledby={`${id}-label`}>
+      <span id={`${id}-label`} class={showLabel ? "field-label" : "visually-hidden"}>
+        {label}
+      </span>
+      <div class="segmented">
+        {options.map((option) => (
+          <label key={option.value} class={option.value === value ? "segment segment-on" : "segment"}>
+            <input
+              type="radio"
+              name={id}
+              value={option.value}
+              checked={option.value === value}
+              disabled={option.disabled}
+              onChange={() => onChange(option.value)}
+            />
+            {option.term ? (
+              <Term id={option.term} focusable={false}>
+                {option.label}
+              </Term>
+            ) : (
+              option.label
+            )}
+          </label>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface CheckboxProps {
+  label: ComponentChildren;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  disabled?: boolean;
+}
+
+export function Checkbox({ label, checked, onChange, disabled = false }: CheckboxProps): JSX.Element {
+  return (
+    <label class="checkbox">
+      <input type="checkbox" checked={checked} disabled={disabled} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+interface SearchBoxProps {
+  label: string;
+  text: string;
+  regex: boolean;
+  onChange: (search: { text: string; regex: boolean }) => void;
+  /** Why the pattern cannot be used; stands below the box. */
+  error?: string | null;
+  /** E.g. "12 of 340". */
+  result?: string;
+  placeholder?: string;
+}
+
+/** Search by words, or by regular expression. */
+export function SearchBox({ label, text, regex, onChange, error, result, placeholder = "Search" }: SearchBoxProps): JSX.Element {
+  const id = useId("search");
+  return (
+    <div class={`search${error ? " search-bad" : ""}`} role="search">
+      <Icon name="search" size={14} />
+      <input
+        type="text"
+        aria-label={label}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={error ? `${id}-error` : undefined}
+        placeholder={placeholder}
+        spellcheck={false}
+        autocomplete="off"
+        value={text}
+        onInput={(event) => onChange({ text: event.currentTarget.value, regex })}
+        onKeyDown={(event) => {
+          if (event.key === "Escape" && text) onChange({ text: "", regex });
+        }}
+      />
+      {result ? (
+        <span class="search-result" role="status">
+          {result}
+        </span>
+      ) : null}
+      {text ? <Button kind="quiet" icon="close" label="Clear the search" onClick={() => onChange({ text: "", regex })} /> : null}
+      <button
+        type="button"
+        class="regex-toggle"
+        aria-pressed={regex}
+        aria-label="Regular expression"
+        title="Search by regular expression"
+        onClick={() => onChange({ text, regex: !regex })}
+      >
+        .*
+      </button>
+      {error ? (
+        <div id={`${id}-error`} class="search-error" role="alert">
+          {error}
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+interface MenuProps {
+  label: string;
+  icon?: Parameters<typeof Icon>[0]["name"];
+  children: ComponentChildren;
+}
+
+/** A button that opens a box of controls below it; Esc and a click elsewhere close it. */
+export function Menu({ label, icon, children }: MenuProps): JSX.Element {
+  const [open, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const id = useId("menu");
+  useEffect(() => {
+    if (!open) return undefined;
+    const outside = (event: Event): void => {
+      if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", outside);
+    document.addEventListener("focusin", outside);
+    return () => {
+      document.removeEventListener("pointerdown", outside);
+      document.removeEventListener("focusin", outside);
+    };
+  }, [open]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape" || !open) return;
+    event.stopPropagation();
+    setOpen(false);
+    root.current?.querySelector("button")?.focus();
+  };
+  return (
+    <div class="menu" ref={root} onKeyDown={onKeyDown}>
+      <button type="button" class="button button-quiet" aria-expanded={open} aria-controls={open ? id : undefined} onClick={() => setOpen(!open)}>
+        {icon ? <Icon name={icon} /> : null}
+        {label}
+      </button>
+      {open ? (
+        <div class="menu-box" id={id} role="group" aria-label={label}>
+          {children}
+        </div>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+/** What the grid is told: columns as arrays, one entry per row. */
+
+import type { ComponentChildren } from "preact";
+
+/** How a column's values are sorted, aligned and written. `knowledge`: 0 no, 1 yes, 2 unknown. `code`: text in a fixed-width face, cut in the middle. */
+export type CellKind = "text" | "code" | "time" | "bytes" | "share" | "count" | "number" | "knowledge";
+
+export type CellValue = string | number | boolean | null;
+
+export interface Column {
+  /** Stable; stands in the URL (sort) and as the CSV's header beside the unit. */
+  key: string;
+  label: string;
+  /** Key of the definition that the header shows on hover and focus. */
+  term?: string;
+  kind: CellKind;
+  /** First width in px; people may drag it. */
+  width?: number;
+  /** Whether it starts hidden; people may show it. */
+  hidden?: boolean;
+  /** One value per row: a typed array or a list. `NaN`, `null` and a negative `time` are unknown. */
+  values: ArrayLike<CellValue>;
+  /** A short form to draw instead (text and code only); search, sort, copy and CSV use `values`. */
+  short?: ArrayLike<string | null>;
+  /** Whether a bar behind the number shows its part of the column's largest value. */
+  bar?: boolean;
+  /** Makes the cell a link. */
+  href?: (row: number) => string | null;
+  /** Called instead of following the link on a plain click. */
+  onFollow?: (row: number) => void;
+  /** What stands beside the value, e.g. a Badge, and why a value is unknown. */
+  note?: (row: number) => ComponentChildren;
+  /** Overrides the text that stands where the value is unknown. */
+  unknown?: (row: number) => string | null;
+}
+
+export interface Sort {
+  key: string;
+  descending: boolean;
+}
+
+export interface Search {
+  text: string;
+  regex: boolean;
+}
+
+export interface GridProps {
+  /** Says what the table holds; read by screen readers and used in the CSV's file name. */
+  label: string;
+  columns: readonly Column[];
+  /** Rows in every column. */
+  rowCount: number;
+  /** Null: the order in which the rows came. Leave out both to let the grid keep it. */
+  sort?: Sort | null;
+  onSort?: (sort: Sort | null) => void;
+  /** Leave out both to let the grid keep it. */
+  search?: Search;
+  onSearch?: (search: Search) => void;
+  /** Keys of the columns that the search looks in; otherwise all text and code columns. */
+  searchIn?: readonly string[];
+  /** Rows that stay at the end in every order and under every search, e.g. the pooled "other". */
+  pinned?: readonly number[];
+  /** Draws what is below an open row; may be asynchronous inside. */
+  detail?: (row: number) => ComponentChildren;
+  /** Which rows can be opened; otherwise all where `detail` is given. */
+  expandable?: (row: number) => boolean;
+  /** Identity of a row over new data, so that open rows stay open; otherwise all rows close. */
+  rowKey?: (row: number) => string;
+  /** Largest height of the table in px; otherwise what is left of the window, at least 320. */
+  height?: number;
+  /** Name in the browser's storage under which hidden columns and widths are kept. */
+  storage?: string;
+  /** More controls at the start of the tool bar, e.g. a Segmented for the grouping. */
+  tools?: ComponentChildren;
+  /** What stands in the table when there are no rows at all. */
+  empty?: ComponentChildren;
+  /** CSV file name without extension; otherwise made from the label. */
+  fileName?: string;
+}

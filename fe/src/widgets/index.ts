@@ -1,0 +1,16 @@
+/** Everything a view draws with. Widgets take props and know neither the state of the page nor the server. */
+
+export { Button, CopyButton, copyText, DownloadButton, saveFile } from "./buttons";
+export { Checkbox, Menu, type Option, SearchBox, Segmented, Select } from "./controls";
+export { Bars } from "./charts/Bars";
+export { Donut } from "./charts/Donut";
+export { DataTable, Figure, type FigureTable } from "./charts/Figure";
+export { OTHER, type Part, poolParts } from "./charts/parts";
+export type { Series, StackedBar } from "./charts/stack";
+export { StackedBars } from "./charts/StackedBars";
+export { Grid } from "./grid/Grid";
+export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
+export { Icon, type IconName } from "./icons";
+export { Badge, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";
+export { type StepChoice, StepSelector } from "./steps";
+export { Term, Tooltip } from "./tooltip";

@@ -1,0 +1,160 @@
+/** The frames in which everything stands, and what stands there when there is nothing to show. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { formatShare } from "../base/units";
+import { useId } from "../base/id";
+import { Button, CopyButton } from "./buttons";
+import { Icon } from "./icons";
+import { Term } from "./tooltip";
+
+interface PanelProps {
+  title: string;
+  /** Key of the title's definition. */
+  term?: string;
+  /** A short remark beside the title, e.g. "mean of 5 steps". */
+  note?: ComponentChildren;
+  /** Controls at the right end of the title line. */
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  class?: string;
+  /** Whether the content goes to the edges (tables). */
+  flush?: boolean;
+}
+
+/** A card with a title: a named region of the page. */
+export function Panel({ title, term, note, actions, children, class: name = "", flush = false }: PanelProps): JSX.Element {
+  const id = useId("panel");
+  return (
+    <section class={`panel ${flush ? "panel-flush" : ""} ${name}`} aria-labelledby={id}>
+      <header class="panel-head">
+        <h2 id={id}>{term ? <Term id={term}>{title}</Term> : title}</h2>
+        {note ? <span class="panel-note">{note}</span> : null}
+        {actions ? <div class="panel-actions">{actions}</div> : null}
+      </header>
+      <div class="panel-body">{children}</div>
+    </section>
+  );
+}
+
+interface BadgeProps {
+  tone?: "neutral" | "good" | "warn" | "bad" | "info";
+  children: ComponentChildren;
+  title?: string;
+}
+
+export function Badge({ tone = "neutral", children, title }: BadgeProps): JSX.Element {
+  return (
+    <span class={`badge badge-${tone}`} title={title}>
+      {children}
+    </span>
+  );
+}
+
+/** Text to be pasted, with a copy button. */
+export function CodeBlock({ code, label = "Copy the code" }: { code: string; label?: string }): JSX.Element {
+  return (
+    <div class="code-block">
+      <pre tabIndex={0} aria-label="Code">
+        <code>{code}</code>
+      </pre>
+      <CopyButton text={code} label={label} />
+    </div>
+  );
+}
+
+interface EmptyStateProps {
+  title: string;
+  text: ComponentChildren;
+  /** What to record or to type, ready to paste. */
+  code?: string;
+  /** The diagnosis page, where it can help. */
+  diagnosisHref?: string;
+  actions?: ComponentChildren;
+  /** Inside a panel: smaller, without much air. */
+  compact?: boolean;
+}
+
+/** Says why there is nothing and what to do about it. */
+export function EmptyState({ title, text, code, diagnosisHref, actions, compact = false }: EmptyStateProps): JSX.Element {
+  return (
+    <div class={`empty${compact ? " empty-compact" : ""}`}>
+      <p class="empty-title">{title}</p>
+      <div class="empty-text">{text}</div>
+      {code ? <CodeBlock code={code} /> : null}
+      {diagnosisHref || actions ? (
+        <p class="empty-actions">
+          {actions}
+          {diagnosisHref ? <a href={diagnosisHref}>See every file that was found, and what became of it</a> : null}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+interface ErrorStateProps {
+  error: { message: string; hint?: string; code?: string };
+  title?: string;
+  retry?: () => void;
+  diagnosisHref?: string;
+}
+
+export function ErrorState({ error, title = "This could not be shown", retry, diagnosisHref }: ErrorStateProps): JSX.Element {
+  return (
+    <div class="error-state" role="alert">
+      <Icon name="error" size={20} />
+      <div>
+        <p class="empty-title">{title}</p>
+        <p class="error-message">{error.message}</p>
+        {error.hint ? <p class="empty-text">{error.hint}</p> : null}
+        <p class="empty-actions">
+          {retry ? (
+            <Button icon="reload" onClick={retry}>
+              Try again
+            </Button>
+          ) : null}
+          {diagnosisHref ? <a href={diagnosisHref}>Diagnosis</a> : null}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+interface ProgressProps {
+  /** 0 to 1; null: it is not known how much there is. */
+  value: number | null;
+  label: string;
+  /** E.g. "12.3 MiB of 45.6 MiB". */
+  detail?: string;
+}
+
+export function Progress({ value, label, detail }: ProgressProps): JSX.Element {
+  const id = useId("progress");
+  return (
+    <div class="progress">
+      <div class="progress-text">
+        <span id={id}>{label}</span>
+        <span class="number">{value === null ? "" : formatShare(value)}</span>
+      </div>
+      <div
+        class={`progress-track${value === null ? " progress-unknown" : ""}`}
+        role="progressbar"
+        aria-labelledby={id}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={value === null ? undefined : Math.round(value * 100)}
+      >
+        <div class="progress-bar" style={value === null ? undefined : { width: `${value * 100}%` }} />
+      </div>
+      {detail ? <div class="progress-detail">{detail}</div> : null}
+    </div>
+  );
+}
+
+/** Grey bars in the shape of what is coming, so that the page does not jump when it comes. */
+export function Skeleton({ height = 120, label = "Loading" }: { height?: number; label?: string }): JSX.Element {
+  return (
+    <div class="skeleton" style={{ minHeight: `${height}px` }} role="status">
+      <span class="visually-hidden">{label}</span>
+    </div>
+  );
+}

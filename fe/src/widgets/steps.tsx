@@ -1,0 +1,99 @@
+/** Choosing steps: all, one, or a range. */
+
+import type { JSX } from "preact";
+import { useId } from "../base/id";
+import { formatTime } from "../base/units";
+import { Checkbox, Segmented, Select } from "./controls";
+import { Badge } from "./panel";
+
+export interface StepChoice {
+  index: number;
+  name: string;
+  wall_ns: number;
+  cold: boolean;
+  odd: boolean;
+}
+
+interface StepValue {
+  first: number | null;
+  last: number | null;
+  skipCold: boolean;
+}
+
+interface StepSelectorProps {
+  steps: readonly StepChoice[];
+  value: StepValue;
+  onChange: (value: StepValue) => void;
+}
+
+type Mode = "all" | "one" | "range";
+
+/** What the value says; a range of one step counts as one only when both ends are equal. */
+export function modeOf(value: StepValue, count: number): Mode {
+  if (value.first === null) return "all";
+  if (value.last === null || value.last === value.first) return "one";
+  return count > 1 ? "range" : "one";
+}
+
+/** A range with its ends inside the steps and in order. */
+export function orderedRange(first: number, last: number, count: number): { first: number; last: number } {
+  const inside = (index: number): number => Math.max(0, Math.min(count - 1, index));
+  const [a, b] = [inside(first), inside(last)];
+  return { first: Math.min(a, b), last: Math.max(a, b) };
+}
+
+export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX.Element {
+  const id = useId("steps");
+  const mode = modeOf(value, steps.length);
+  const first = value.first ?? 0;
+  const last = value.last ?? first;
+  const setMode = (next: Mode): void => {
+    if (next === "all") onChange({ ...value, first: null, last: null });
+    else if (next === "one") onChange({ ...value, first, last: first });
+    else onChange({ ...value, ...wide(first, steps.length) });
+  };
+  const options = steps.map((step) => ({ value: `${step.index}`, label: step.name, note: noteOf(step) }));
+  const set = (from: number, to: number): void => onChange({ ...value, ...orderedRange(from, to, steps.length) });
+  const cold = steps.filter((step) => step.cold).length;
+  return (
+    <div class="steps" id={id}>
+      <Segmented
+        label="Steps"
+        value={mode}
+        options={[
+          { value: "all", label: `All ${steps.length}` },
+          { value: "one", label: "One", disabled: steps.length === 0 },
+          { value: "range", label: "Range", disabled: steps.length < 2 },
+        ]}
+        onChange={setMode}
+      />
+      {mode === "one" ? <Select label="Step" value={`${first}`} options={options} onChange={(text) => set(Number(text), Number(text))} /> : null}
+      {mode === "range" ? (
+        <>
+          <Select label="From" value={`${first}`} options={options} onChange={(text) => set(Number(text), Math.max(Number(text), last))} />
+          <Select label="to" value={`${last}`} options={options} onChange={(text) => set(Math.min(first, Number(text)), Number(text))} />
+        </>
+      ) : null}
+      {cold > 0 && mode !== "one" ? (
+        <Checkbox
+          label={
+            <>
+              Leave out cold steps <Badge>{cold}</Badge>
+            </>
+          }
+          checked={value.skipCold}
+          onChange={(skipCold) => onChange({ ...value, skipCold })}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+/** A first range around a step: it and the next one, or the one before at the end. */
+function wide(step: number, count: number): { first: number; last: number } {
+  return step + 1 < count ? { first: step, last: step + 1 } : { first: Math.max(0, step - 1), last: step };
+}
+
+function noteOf(step: StepChoice): string {
+  return [formatTime(step.wall_ns), step.cold ? "cold" : "", step.odd ? "odd" : ""].filter(Boolean).join(", ");
+}

@@ -1,0 +1,116 @@
+"""Values → HTTP responses: JSON, compression, validation by ETag, and the one error shape."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+import msgspec
+from isal import isal_zlib
+from werkzeug.wrappers import Request, Response
+
+from torch_tb_profiler.errors import NotReady, ProfilerError
+from torch_tb_profiler.views.wire import ErrorBody, ErrorPayload, Wire
+
+logger = logging.getLogger(__name__)
+
+COMPRESS_FROM_BYTES = 1024
+GZIP_WBITS = 31
+_SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+
+
+@dataclass
+class Body:
+    """An encoded payload, kept to be sent again: its bytes, its ETag, and its compressed form once somebody asked for it."""
+
+    data: bytes
+    etag: str
+    _compressed: bytes | None = field(default=None, repr=False)
+
+    @property
+    def compressed(self) -> bytes:
+        """gzip, level 1."""
+        if self._compressed is None:
+            self._compressed = isal_zlib.compress(self.data, 1, wbits=GZIP_WBITS)
+        return self._compressed
+
+
+def encode(payload: Wire) -> Body:
+    """A payload as JSON."""
+    return body_of(msgspec.json.encode(payload))
+
+
+def body_of(data: bytes) -> Body:
+    """Bytes with their ETag."""
+    return Body(data, hashlib.blake2b(data, digest_size=12).hexdigest())
+
+
+def send(request: Request, body: Body, content_type: str = "application/json", cache: str = "no-cache", headers: Mapping[str, str] | None = None) -> Response:
+    """The body, or 304 when the client has it; gzip when the client takes it and it pays."""
+    always = {**_SAFE, "Cache-Control": cache, "Vary": "Accept-Encoding", **(headers or {})}
+    if request.if_none_match.contains_weak(body.etag):
+        response = Response(status=HTTPStatus.NOT_MODIFIED, headers=always, content_type=content_type)
+        response.set_etag(body.etag, weak=True)
+        return response
+    data = body.data
+    if len(data) >= COMPRESS_FROM_BYTES and takes_gzip(request):
+        data = body.compressed
+        always["Content-Encoding"] = "gzip"
+    response = Response(data, headers=always, content_type=content_type)
+    # Weak, because one tag stands for both encodings.
+    response.set_etag(body.etag, weak=True)
+    return response
+
+
+def takes_gzip(request: Request) -> bool:
+    """Whether the client accepts gzip."""
+    return request.accept_encodings.quality("gzip") > 0
+
+
+def stream(pieces: object, content_type: str, headers: Mapping[str, str], length: int | None = None) -> Response:
+    """A download of unknown or large size: never stored, sent piece by piece."""
+    response = Response(pieces, headers={**_SAFE, "Cache-Control": "no-store", **headers}, content_type=content_type)  # type: ignore[arg-type]
+    if length is not None:
+        response.content_length = length
+    return response
+
+
+def error(failure: ProfilerError, headers: Mapping[str, str] | None = None) -> Response:
+    """The one error shape of every route."""
+    progress = failure.details.get("progress") if isinstance(failure, NotReady) else None
+    payload = ErrorPayload(error=ErrorBody(code=failure.code, message=failure.message, hint=failure.hint, progress=progress))
+    extra = {"Retry-After": "1"} if isinstance(failure, NotReady) else {}
+    return Response(
+        msgspec.json.encode(payload),
+        status=failure.status,
+        headers={**_SAFE, "Cache-Control": "no-store", **extra, **(headers or {})},
+        content_type="application/json",
+    )
+
+
+class MethodNotAllowed(ProfilerError):
+    """Only reading is offered."""
+
+    code = "method_not_allowed"
+    status = 405
+
+
+def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """A handler whose every failure becomes the error shape. Unexpected ones are logged; the client learns no detail."""
+
+    def answer(request: Request) -> Response:
+        if request.method not in ("GET", "HEAD"):
+            method = request.method[:20]
+            return error(MethodNotAllowed(f"The method is {method!r}, expected GET or HEAD.", "Nothing here can be changed."), {"Allow": "GET, HEAD"})
+        try:
+            return handle(request)
+        except ProfilerError as failure:
+            return error(failure)
+        except Exception:
+            logger.exception("a request for %s failed", request.path)
+            return error(ProfilerError("This request failed because of a mistake in the plugin.", "The server's log has the details; please report them."))
+
+    return answer

@@ -1,0 +1,40 @@
+"""The page without TensorBoard: ``torch-tb-profiler serve LOGDIR``."""
+
+from __future__ import annotations
+
+import socket
+
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.web.application import Application
+
+HOST = "127.0.0.1"
+
+
+class QuietHandler(WSGIRequestHandler):
+    """Does not write a line per request: the page polls."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Nothing."""
+
+
+def server(application: Application, host: str = HOST, port: int = 0) -> BaseWSGIServer:
+    """A threaded server bound to ``host``; ``port`` 0 takes a free one (``server.port`` tells which).
+
+    Raises:
+        SourceError: the address cannot be bound.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)
+        # werkzeug duplicates the descriptor; binding here gives an error in words instead of its exit.
+        return make_server(host, listener.getsockname()[1], application, threaded=True, request_handler=QuietHandler, fd=listener.fileno())
+    except OSError as error:
+        raise SourceError(f"{host}:{port} cannot be used: {error.strerror}.", "Choose another --port.") from error
+    finally:
+        listener.close()

@@ -1,0 +1,99 @@
+"""Drives the plugin's page: opens addresses in TensorBoard and waits until nothing is on its way any more."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from playwright.sync_api import Browser, Frame, Locator, Page, expect
+
+from tests.e2e.server import PLUGIN, Server
+from tests.e2e.watch import Watch
+
+VIEWS = ("overview", "operator", "kernel", "trace", "diagnosis")
+PREFIX = f"p.{PLUGIN}."
+PATIENCE_MS = 60_000
+
+_IDLE = """
+() => {
+  const waiting = document.querySelector('[role="progressbar"], .skeleton, [aria-busy="true"]');
+  const main = document.querySelector("main");
+  return waiting === null && main !== null && main.innerText.trim().length > 0;
+}
+"""
+
+
+class Tab:
+    """A browser page that shows the plugin inside TensorBoard."""
+
+    def __init__(self, browser: Browser, server: Server, dark: bool = False, width: int = 1400, height: int = 900, **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
+        self.page: Page = self.context.new_page()
+        self.server = server
+        self.dark = dark
+        self.watch = Watch(self.page, server.url)
+
+    def __enter__(self) -> Tab:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+    def load(self, view: str = "", **selection: str) -> Tab:
+        """Load TensorBoard at an address, as a pasted link does."""
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.server.url}/?darkMode={'true' if self.dark else 'false'}#{address(view, selection)}")
+        self.idle()
+        return self
+
+    def go(self, view: str, **selection: str) -> Tab:
+        """Go to an address without loading TensorBoard again."""
+        self.page.evaluate("(hash) => { location.hash = hash; }", address(view, selection))
+        expect(self.tab(view)).to_have_attribute("aria-current", "page", timeout=PATIENCE_MS)
+        self.idle()
+        return self
+
+    @property
+    def frame(self) -> Frame:
+        """The plugin's frame."""
+        self.page.wait_for_selector("iframe", timeout=PATIENCE_MS)
+        found = next((f for f in self.page.frames if "plugin_entry.html" in f.url and PLUGIN in f.url), None)
+        if found is None:
+            self.page.wait_for_timeout(200)
+            return self.frame
+        return found
+
+    def idle(self, patience_ms: int = PATIENCE_MS) -> None:
+        """Wait until the page shows something and waits for nothing; an endless spinner ends here."""
+        self.frame.wait_for_selector("main", timeout=patience_ms)
+        self.page.wait_for_timeout(50)
+        self.frame.wait_for_function(_IDLE, timeout=patience_ms)
+
+    def tab(self, view: str) -> Locator:
+        """The link to a view in the page's header."""
+        return self.frame.get_by_role("navigation").get_by_role("link", name=re.compile(f"^{view}", re.I))
+
+    def select(self, label: str) -> Locator:
+        """A labelled list of the header: Run, Worker, Span."""
+        return self.frame.get_by_label(label, exact=True)
+
+    def state(self) -> dict[str, str]:
+        """The plugin's keys of TensorBoard's address, without their prefix."""
+        return state(self.page.url)
+
+    def text(self) -> str:
+        """What a person can read of the view."""
+        return str(self.frame.locator("main").inner_text())
+
+
+def address(view: str, selection: dict[str, str]) -> str:
+    """The part of TensorBoard's address behind ``#``."""
+    keys = {"view": view, **selection}
+    query = urlencode({PREFIX + key: value for key, value in keys.items() if value})
+    return f"{PLUGIN}&{query}" if query else PLUGIN
+
+
+def state(url: str) -> dict[str, str]:
+    """The inverse of ``address``."""
+    return {key.removeprefix(PREFIX): value for key, value in parse_qsl(url.partition("#")[2]) if key.startswith(PREFIX)}

@@ -1,0 +1,52 @@
+"""The watch and the rules of accessibility find what they are there for: without this, silence would prove nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.conftest import OpenTab
+from tests.e2e.pages import Tab
+from tests.e2e.server import Server
+from tests.e2e.watch import AXE, accessibility
+
+
+@pytest.fixture
+def tab(open_tab: OpenTab, sample_server: Server) -> Tab:
+    """A page without a fault so far."""
+    opened = open_tab(sample_server).load("diagnosis")
+    assert opened.watch.take() == []
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("program", "sign"),
+    [
+        ("console.error('oh no')", "oh no"),
+        ("setTimeout(() => { throw new Error('thrown later'); }, 0)", "thrown later"),
+        ("fetch('https://example.org/x').catch(() => 0)", "CSP violation"),
+        ("fetch('no_such_route').catch(() => 0)", "404 from"),
+        ("{ const s = document.createElement('script'); s.textContent = '1'; document.body.append(s); }", "CSP violation"),
+    ],
+)
+def test_a_fault_of_the_page_is_found(tab: Tab, program: str, sign: str) -> None:
+    tab.frame.evaluate(f"() => {{ {program} }}")
+    tab.page.wait_for_timeout(500)
+    assert [line for line in tab.watch.take() if sign in line]
+
+
+def test_a_request_to_another_origin_is_found(tab: Tab) -> None:
+    # A link is what the policy of the page does not stop.
+    with tab.page.expect_popup() as popup:
+        tab.frame.evaluate("() => { window.open('http://127.0.0.2:9/x'); }")
+    popup.value.close()
+    tab.frame.evaluate("() => { location.href = 'http://127.0.0.2:9/y'; }")
+    tab.page.wait_for_timeout(500)
+    assert [line for line in tab.watch.take() if "another origin" in line]
+
+
+def test_a_fault_of_accessibility_is_found(tab: Tab) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: npm ci --prefix fe")
+    tab.frame.evaluate("() => { const i = document.createElement('img'); i.src = 'data:,'; document.querySelector('main').append(i); }")
+    assert [line for line in accessibility(tab.frame) if line.startswith("image-alt")]
+    tab.watch.take()

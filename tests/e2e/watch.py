@@ -1,0 +1,75 @@
+"""Listens to everything that a browser page says went wrong, and asks axe what is not accessible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import ConsoleMessage, Frame, Page, Request, Response
+
+from tests.e2e.server import PLUGIN
+
+AXE = Path(__file__).resolve().parents[2] / "fe" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa")
+
+_LISTEN = """
+document.addEventListener("securitypolicyviolation", (e) => console.error(`CSP violation: ${e.violatedDirective} ${e.blockedURI}`));
+"""
+_AXE = """
+async (tags) => {
+  const found = await axe.run(document, {runOnly: {type: "tag", values: tags}, resultTypes: ["violations"]});
+  return found.violations.map((v) => `${v.id}: ${v.help}; ${v.nodes.length} x, e.g. ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`);
+}
+"""
+
+
+class Watch:
+    """Collects what a page does wrong from the moment it is made; ``take`` empties the list."""
+
+    def __init__(self, page: Page, origin: str) -> None:
+        self._origin = origin
+        self._found: list[str] = []
+        page.add_init_script(_LISTEN)
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self._found.append(f"uncaught: {error}"))
+        page.on("request", self._request)
+        page.on("response", self._response)
+        page.on("requestfailed", self._request_failed)
+
+    def take(self) -> list[str]:
+        """What was found since the last call."""
+        found, self._found = self._found, []
+        return found
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # A reply with an error status is judged by its route below; the console only repeats it.
+        if message.type in ("error", "warning") and "Failed to load resource" not in message.text and _ours(message.location.get("url", ""), message.text):
+            self._found.append(f"console {message.type}: {message.text} ({message.location.get('url', '')})")
+
+    def _request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme in ("http", "https", "ws", "wss") and f"{parts.scheme}://{parts.netloc}" != self._origin:
+            self._found.append(f"request to another origin: {request.url}")
+
+    def _response(self, response: Response) -> None:
+        if f"/plugin/{PLUGIN}/" in response.url and response.status >= 400:
+            self._found.append(f"{response.status} from {response.url}")
+
+    def _request_failed(self, request: Request) -> None:
+        # A view that is left takes back its questions; the browser calls that a failure.
+        if request.failure != "net::ERR_ABORTED" and f"/plugin/{PLUGIN}/" in request.url:
+            self._found.append(f"no answer from {request.url}: {request.failure}")
+
+
+def _ours(url: str, text: str) -> bool:
+    """Whether a message comes from the plugin's page and not from TensorBoard's own."""
+    return PLUGIN in url or "CSP violation" in text or "Content Security Policy" in text
+
+
+def accessibility(frame: Frame) -> list[str]:
+    """Violations of WCAG 2.1 A and AA in the frame, one line each."""
+    if not frame.evaluate("() => typeof axe !== 'undefined'"):
+        frame.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[Any] = frame.evaluate(_AXE, list(RULES))
+    return [str(line) for line in found]

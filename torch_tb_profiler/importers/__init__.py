@@ -1,1 +1,28 @@
+"""Bytes → columns: one module per format, chosen by content."""
 
+from __future__ import annotations
+
+from torch_tb_profiler.importers.chrome_trace import Progress, read_chrome_trace
+from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.trace import Trace
+
+VERSION = "1"
+"""Changes whenever the same file would give other tables or facts; part of a sidecar's key."""
+
+
+def read_trace(stream: Text, settings: Settings, progress: Progress | None = None) -> Trace:
+    """Import one trace from a stream of inflated text.
+
+    Args:
+        stream: ``sources.streams.open_text(location)`` or anything with ``read(n)``, ``done``, ``size``, ``problem``.
+        progress: called with (raw bytes read, raw size or None) about once per chunk.
+
+    Raises:
+        NotATrace: the text is no trace.
+        SourceError: the source broke off.
+    """
+    return read_chrome_trace(stream, settings, progress)
+
+
+__all__ = ["VERSION", "Progress", "read_trace"]

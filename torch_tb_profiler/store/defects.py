@@ -57,6 +57,10 @@ class DefectCounts:
         if count:
             self._counts[name] += int(count)
 
+    def absorb(self, other: DefectCounts) -> None:
+        """Add the other's counts to these."""
+        self._counts.update(other._counts)
+
     def merged(self, other: DefectCounts) -> DefectCounts:
         """The sums of both."""
         return DefectCounts(dict(self._counts + other._counts))

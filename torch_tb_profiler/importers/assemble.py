@@ -1,0 +1,240 @@
+"""Gathered columns → the tables of a ``Trace``: one time origin, sorted rows, side tables pointing at the sorted spans.
+
+::
+
+    gathered spans (file order)    0 1 2 3        sorted by (start, -dur, ordinal)   2 0 3 1
+    side table, span column        1 3            after remap                        3 2  → sorted  2 3
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, Event
+from torch_tb_profiler.importers.gather import Gatherer, Group
+from torch_tb_profiler.importers.repair import repair
+from torch_tb_profiler.importers.tracks import tracks_table
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store import schema
+from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.strings import NONE, StringBuilder
+from torch_tb_profiler.store.trace import Trace
+
+DAY_NS = 24 * 3600 * 10**9
+MARKS_PER_DEFECT = 10_000
+_SIDE_TABLES = (schema.OPERATOR_ARGS, schema.DEVICE_ARGS, schema.PYTHON_ARGS, schema.COLLECTIVE_ARGS)
+_TEXTS_OF = {
+    "operator_args": ("dims", "types", "strides", "concrete"), "device_args": ("grid", "block"), "instants": ("args",),
+}
+_QUOTED_OF = {"operator_args": ("stack",), "collective_args": ("collective", "dtype", "group")}
+
+
+def assemble(gathered: Gatherer, header: dict[str, Any], entries: int) -> Trace:
+    """The trace of everything that was gathered."""
+    counts = gathered.counts
+    strings = StringBuilder()
+    texts = np.array(strings.intern_all(["" if t is None else t for t in gathered.texts]), np.int64)
+    categories = np.array(strings.intern_all([c or "" for c in gathered.categories]), np.int64)
+    blobs = _Blobs(list(gathered.blobs), strings, counts)
+    group = {name: _joined(columns) for name, columns in gathered.groups.items()}
+    gathered.groups.clear()
+    for name, columns in group.items():
+        for key in _TEXTS_OF.get(name, ()):
+            columns[key] = blobs.plain(columns[key])
+        for key in _QUOTED_OF.get(name, ()):
+            columns[key] = blobs.unquoted(columns[key])
+        if "category" in columns:
+            columns["category"] = _lookup(categories, columns["category"])
+        if name in ("spans", "instants"):
+            columns["name"] = _lookup(texts, columns["name"])
+    if "marks" in group:
+        group["marks"]["defect"] = _lookup(texts, group["marks"]["defect"])
+    origin = _origin(group)
+    tracks = tracks_table(gathered, group, strings, counts)
+    tables = _tables(group, origin, counts)
+    tables["tracks"] = tracks
+    base = header.get("baseTimeNanoseconds")
+    return Trace(
+        strings=strings.table(), tables=tables, header=header, defects=counts, entries=entries, origin_ns=origin,
+        base_ns=base if isinstance(base, int) and abs(base) < 1 << 63 else 0,
+    )
+
+
+class _Blobs:
+    """Argument texts: compacted or unquoted once per distinct text."""
+
+    def __init__(self, raw: list[bytes], strings: StringBuilder, counts: DefectCounts) -> None:
+        self._raw, self._strings, self._counts = raw, strings, counts
+
+    def plain(self, column: Ints) -> Ints:
+        """JSON text without white space between the tokens."""
+        return self._mapped(column, lambda raw: msgspec.json.format(raw, indent=-1).decode("utf-8", "replace"))
+
+    def unquoted(self, column: Ints) -> Ints:
+        """The text of a JSON string; other values as JSON text."""
+        return self._mapped(column, lambda raw: v if isinstance(v := ANY.decode(raw), str) else raw.decode("utf-8", "replace"))
+
+    def _mapped(self, column: Ints, read: Any) -> Ints:
+        numbers, inverse = np.unique(column, return_inverse=True)
+        out = np.full(len(numbers), NONE, np.int64)
+        for at, number in enumerate(numbers.tolist()):
+            if number >= 0:
+                out[at] = self._strings.intern(self._read(self._raw[number], read))
+        return out[inverse]
+
+    def _read(self, raw: bytes, read: Any) -> str:
+        try:
+            return str(read(raw))
+        except DECODE_ERRORS:
+            try:
+                return str(read(repair(raw, self._counts)))
+            except DECODE_ERRORS:
+                self._counts.add(d.WRONG_TYPE)
+                return raw.decode("utf-8", "replace")
+
+
+def _lookup(numbers: Ints, column: Array) -> Ints:
+    return np.asarray(numbers[column], np.int64)
+
+
+def _joined(columns: Group) -> dict[str, Array]:
+    """One array per column; the pieces are let go as they are joined, so that no table stands in memory twice."""
+    out = {}
+    for name in list(columns):
+        out[name] = np.concatenate(columns.pop(name))
+    return out
+
+
+def _origin(group: dict[str, dict[str, Array]]) -> int:
+    """Time of the first span; of the first anything where there is no span. A far-away instant is never the origin."""
+    for name, column in (("spans", "start"), ("memory", "time"), ("instants", "time"), ("flows", "time")):
+        if name in group and len(group[name][column]):
+            return int(group[name][column].min())
+    return 0
+
+
+def _tables(group: dict[str, dict[str, Array]], origin: int, counts: DefectCounts) -> dict[str, Table]:
+    tables: dict[str, Table] = {}
+    spans = group.get("spans")
+    place: Ints = np.zeros(0, np.int64)
+    if spans is not None:
+        spans["start"] = spans["start"] - origin
+        order = _span_order(spans)
+        for name in spans:
+            spans[name] = spans[name][order]
+        keep = _first_of_duplicates(spans, group.get("python_args"), order)
+        if not keep.all():
+            counts.add(d.DUPLICATE, int((~keep).sum()))
+            spans = {name: column[keep] for name, column in spans.items()}
+        place = np.full(len(order), NONE, np.int64)
+        place[order[keep]] = np.arange(int(keep.sum()))
+        tables["spans"] = schema.SPANS.build(**spans)
+    for spec in _SIDE_TABLES:
+        tables[spec.name] = _side_table(spec, group.get(spec.name), place)
+    end = int((tables["spans"]["start"] + tables["spans"]["dur"]).max()) if spans is not None and tables["spans"].n else None
+    for spec in (schema.MEMORY, schema.FLOWS, schema.INSTANTS):
+        tables[spec.name] = _timed_table(spec, group.get(spec.name), origin, end, counts)
+    tables["chunks"] = schema.CHUNKS.build(**group["chunks"]) if "chunks" in group else schema.CHUNKS.empty()
+    marks = group.get("marks")
+    if marks is not None:
+        kept = np.arange(min(len(marks["start"]), MARKS_PER_DEFECT))
+        tables["marks"] = schema.MARKS.build(defect=marks["defect"][kept], start=marks["start"][kept] - origin, dur=marks["dur"][kept])
+    for spec in schema.TRACE_TABLES:
+        tables.setdefault(spec.name, spec.empty())
+    return tables
+
+
+def _span_order(spans: dict[str, Array]) -> Ints:
+    """Order by (start, -dur, ordinal). Most starts are distinct, so only ties are sorted by all three."""
+    start = spans["start"]
+    order = np.argsort(start, kind="stable")
+    ordered = start[order]
+    tie = np.zeros(len(order), np.bool_)
+    same = ordered[1:] == ordered[:-1]
+    tie[1:] |= same
+    tie[:-1] |= same
+    rows = order[tie]
+    if len(rows):
+        order[tie] = rows[np.lexsort((spans["ordinal"][rows], -spans["dur"][rows], start[rows]))]
+    return np.asarray(order, np.int64)
+
+
+def _first_of_duplicates(spans: dict[str, Array], python: dict[str, Array] | None, order: Ints) -> Array:
+    """False for a row that repeats the one before it in everything, ids included.
+
+    Events without any id (correlation, external, Python id) are never called duplicates: two equal ones may both have happened.
+    """
+    n = len(spans["start"])
+    identity = np.full(n, -1, np.int64)
+    if python is not None:
+        gathered = np.full(n, -1, np.int64)
+        gathered[python["span"]] = python["id"]
+        identity = gathered[order]
+    same = np.ones(max(n - 1, 0), np.bool_)
+    for column in (*(spans[c] for c in ("start", "dur", "name", "category", "track", "correlation", "external")), identity):
+        same &= column[1:] == column[:-1]
+    named = (spans["correlation"] >= 0) | (spans["external"] > 0) | (identity >= 0)
+    return np.concatenate((np.ones(min(n, 1), np.bool_), ~(same & named[1:])))
+
+
+def _side_table(spec: TableSpec, columns: dict[str, Array] | None, place: Ints) -> Table:
+    if columns is None:
+        return spec.empty()
+    columns["span"] = place[columns["span"]]
+    order = np.argsort(columns["span"], kind="stable")
+    order = order[columns["span"][order] >= 0]
+    return spec.build(**{name: column[order] for name, column in columns.items()})
+
+
+def _timed_table(spec: TableSpec, columns: dict[str, Array] | None, origin: int, end: int | None, counts: DefectCounts) -> Table:
+    if columns is None:
+        return spec.empty()
+    columns["time"] = columns["time"] - origin
+    order = np.argsort(columns["time"], kind="stable")
+    if end is not None:
+        time = columns["time"][order]
+        near = (time > -DAY_NS) & (time < end + DAY_NS)
+        counts.add(d.FAR_EVENT, int((~near).sum()))
+        order = order[near]
+    return spec.build(**{name: column[order] for name, column in columns.items()})
+
+
+def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> tuple[list[Event], list[int]]:
+    """Join begin (``B``) and end (``E``) events of each thread, innermost first, into complete ones.
+
+    ::
+
+        B a   B b   E   E        a └───────┘
+                                 b   └─┘
+
+    Returns the joined events and the positions of their begins. Begins and ends without a partner are counted.
+    """
+    from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
+
+    times = nanoseconds([e.ts for _, e in marks])
+    order = sorted(range(len(marks)), key=lambda i: (int(times[i]), marks[i][0]))
+    open_: dict[tuple[Any, Any], list[int]] = {}
+    joined: list[tuple[int, Event]] = []
+    for i in order:
+        ordinal, event = marks[i]
+        stack = open_.setdefault((event.pid, event.tid), [])
+        if times[i] == INVALID:
+            counts.add(d.NO_TIME)
+        elif event.ph == "B":
+            stack.append(i)
+        elif not stack:
+            counts.add(d.UNMATCHED_END)
+        else:
+            begin = stack.pop()
+            first = marks[begin][1]
+            dur = int(times[i] - times[begin])
+            first.dur = msgspec.Raw(b"%d.%03d" % (dur // 1000, dur % 1000))
+            first.args = first.args if first.args is not None else event.args
+            joined.append((marks[begin][0], first))
+    counts.add(d.UNMATCHED_BEGIN, sum(map(len, open_.values())))
+    joined.sort(key=lambda x: x[0])
+    return [e for _, e in joined], [o for o, _ in joined]

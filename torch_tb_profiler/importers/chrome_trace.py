@@ -1,0 +1,61 @@
+"""Chrome trace JSON, as Kineto and its relatives write it → ``Trace``.
+
+::
+
+    text stream ─▶ Window ─▶ EventReader (cut + decode) ─▶ Gatherer (columns) ─▶ assemble (tables) ─▶ Trace
+                             └── header keys ───────────────────────────────────────┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
+from torch_tb_profiler.importers.cutter import EventReader
+from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.window import Text, Window
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.trace import Trace
+
+Progress = Callable[[int, "int | None"], None]
+
+
+def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | None = None) -> Trace:
+    """Read a whole stream; see ``importers.read_trace``."""
+    counts = DefectCounts()
+    window = Window(stream, progress)
+    reader = EventReader(window, settings.chunk_bytes, counts)
+    gathered = Gatherer(counts)
+    seen = 0
+    for batch in reader.batches():
+        gathered.add(batch, seen)
+        seen = reader.entries
+    if gathered.begin_end:
+        joined, ordinals = pair_begin_end(gathered.begin_end, counts)
+        if joined:
+            gathered.add_joined(joined, np.array(ordinals))
+    if stream.problem:
+        counts.add(d.TRAILING if "follow" in stream.problem else d.TRUNCATED_GZIP)
+    if not gathered.groups.keys() - {"chunks"}:
+        _refuse(reader)
+        counts.add(d.NO_EVENTS)
+    return assemble(gathered, _clean(reader.header), reader.entries)
+
+
+def _refuse(reader: EventReader) -> None:
+    """An array without a single event is some other JSON; an empty traceEvents is an empty trace."""
+    if reader.bare_array or reader.entries:
+        raise NotATrace(
+            f"The file is JSON with {reader.entries:,} entries, none of which is a trace event with a time.", "Give the file that torch.profiler wrote."
+        )
+
+
+def _clean(header: dict[str, object]) -> dict[str, Any]:
+    """The header without blobs that hold environments and package lists: they may carry secrets and nothing shows them."""
+    return {k: v for k, v in header.items() if k not in ("metadata", "traceEvents")}

@@ -1,0 +1,295 @@
+"""One batch of decoded events → numpy columns, grouped by what they are; the events are dropped at once.
+
+::
+
+    events  X X i X s X M ...                      Group "spans"      9 columns, one row per X
+       └─ split by ph ─┬─ X ─ by role of cat ──▶  Group "operators"  their arguments, with the row among the spans
+                       ├─ i named [memory] ────▶  Group "memory"
+                       └─ ...
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from msgspec import Raw
+
+from torch_tb_profiler.importers.cutter import Batch
+from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
+from torch_tb_profiler.importers.events import DECODE_ERRORS, WHOLE_ARGS, Args, Event
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role, role_of
+from torch_tb_profiler.store.strings import NONE
+
+Group = dict[str, list[Array]]
+MEMORY_NAME = "[memory]"
+_TEXT_ROLES = (Role.OPERATOR, Role.ANNOTATION)
+_TALKING_ROLES = (Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
+_NO_ARGS = Args()
+_KNOWN_PHASES = frozenset("XBEistfCMIR")
+_INT64_LOW, _INT64_HIGH = -(1 << 63), (1 << 63) - 1
+
+
+class Numbers(dict[Any, int]):
+    """Value → number, the next one for a new value; a lookup of a known value is one C call."""
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self)
+        return number
+
+    def column(self, values: Iterable[Any]) -> Ints:
+        """Numbers of many values, int64."""
+        return np.fromiter(map(self.__getitem__, values), np.int64)
+
+
+class Gatherer:
+    """Collects the columns of all batches; ``assemble`` makes the tables from them."""
+
+    def __init__(self, counts: DefectCounts) -> None:
+        self.counts = counts
+        self.texts = Numbers()
+        self.blobs = Numbers()
+        self.categories = Numbers()
+        self.pids = Numbers()
+        self.tids = Numbers()
+        self.groups: dict[str, Group] = defaultdict(lambda: defaultdict(list))
+        self.metadata: list[Event] = []
+        self.begin_end: list[tuple[int, Event]] = []
+        self.spans = 0
+        self.entries = 0
+        self._roles: list[int] = []
+
+    def add(self, batch: Batch, first: int) -> None:
+        """Take one batch in; ``first`` is the position of its first entry in traceEvents."""
+        self._put("chunks", ordinal=[first], offset=[batch.offset], size=[batch.size])
+        events = batch.events
+        phases = list(map(attrgetter("ph"), events))
+        kinds = set(phases)
+        by_phase: dict[str, Sequence[int]] = {p: [i for i, x in enumerate(phases) if x == p] for p in kinds if p != "X"}
+        spans = [e for e in events if e.ph == "X"] if len(kinds) > 1 else (events if "X" in kinds else [])
+        if spans:
+            others = np.fromiter((i for rows in by_phase.values() for i in rows), np.int64)
+            ordinals = np.delete(np.arange(len(events)), others) + first
+            self._spans(spans, ordinals)
+        for phase in ("B", "E"):
+            self.begin_end += [(first + i, events[i]) for i in by_phase.get(phase, ())]
+        self.metadata += [events[i] for i in by_phase.get("M", ())]
+        flows = sorted(i for p in "stf" for i in by_phase.get(p, ()))
+        if flows:
+            self._flows([events[i] for i in flows], np.array(flows) + first)
+        points = sorted(i for p in "iIRC" for i in by_phase.get(p, ()))
+        if points:
+            self._points(batch, points, first)
+        self.counts.add(d.UNKNOWN_PHASE, sum(len(rows) for p, rows in by_phase.items() if p not in _KNOWN_PHASES))
+
+    def add_joined(self, events: list[Event], ordinals: Ints) -> None:
+        """Take in spans that were put together from begin and end events."""
+        self._spans(events, ordinals)
+
+    def track_of(self, events: Iterable[Event]) -> Ints:
+        """Process and thread as one number: pid number · 2³² + tid number."""
+        listed = list(events)
+        return (self.pids.column(map(attrgetter("pid"), listed)) << 32) | self.tids.column(map(attrgetter("tid"), listed))
+
+    def _put(self, group: str, /, **columns: Any) -> None:
+        target = self.groups[group]
+        for name, values in columns.items():
+            target[name].append(np.asarray(values))
+
+    def _spans(self, events: list[Event], ordinals: Ints) -> None:
+        starts = nanoseconds([e.ts for e in events])
+        good = starts != INVALID
+        if not good.all():
+            self.counts.add(d.NO_TIME, int((~good).sum()))
+            events = [e for e, ok in zip(events, good.tolist(), strict=True) if ok]
+            starts, ordinals = starts[good], ordinals[good]
+            if not events:
+                return
+        durs = nanoseconds([e.dur for e in events])
+        missing, negative = durs == INVALID, (durs < 0) & (durs != INVALID)
+        self.counts.add(d.NO_DURATION, int(missing.sum()))
+        self.counts.add(d.NEGATIVE_DURATION, int(negative.sum()))
+        bad = missing | negative
+        durs[bad] = 0
+        if bad.any():
+            self._put("marks", defect=[self.texts[d.NO_DURATION]] * int(bad.sum()), start=starts[bad], dur=durs[bad])
+        names = list(map(attrgetter("name"), events))
+        categories = self.categories.column(map(attrgetter("cat"), events))
+        roles = self._roles_of(categories)
+        if None in names:
+            self.counts.add(d.NO_NAME, names.count(None))
+            names = ["" if n is None else n for n in names]
+        args = list(map(attrgetter("args"), events))
+        if None in args:
+            args = [_NO_ARGS if a is None else a for a in args]
+        self._put(
+            "spans", start=starts, dur=durs, name=self.texts.column(names), category=categories, track=self.track_of(events),
+            role=roles, ordinal=ordinals, **self._links(args, roles),
+        )
+        self._arguments(args, roles)
+        self.spans += len(events)
+
+    def _links(self, args: list[Args], roles: Array) -> dict[str, Array]:
+        """Correlation and external id; Python frames, half of many traces, have neither."""
+        rows = np.flatnonzero(roles != Role.PYTHON)
+        chosen = [args[r] for r in rows.tolist()]
+        links = {"correlation": np.full(len(args), -1, np.int64), "external": np.full(len(args), -1, np.int64)}
+        links["correlation"][rows] = self._ints(chosen, "correlation")
+        external, old = self._ints(chosen, "external"), [a.external_old for a in chosen]
+        if any(old):
+            external = np.where(external == -1, self._fit([-1 if v is None else v for v in old], -1), external)
+        links["external"][rows] = external
+        return links
+
+    def _roles_of(self, categories: Ints) -> Array:
+        known = list(self.categories)
+        for category in known[len(self._roles):]:
+            role = role_of(category) if category else Role.OTHER
+            self._roles.append(-1 if role is None else int(role))
+        roles = np.array(self._roles, np.int64)[categories]
+        if None in self.categories:
+            self.counts.add(d.NO_CATEGORY, int((categories == self.categories[None]).sum()))
+        self.counts.add(d.UNKNOWN_CATEGORY, int((roles < 0).sum()))
+        return np.maximum(roles, 0).astype(np.uint8)
+
+    def _arguments(self, args: list[Args], roles: Array) -> None:
+        for group, members, columns in (
+            ("operator_args", _TEXT_ROLES, self._operator_columns),
+            ("python_args", (Role.PYTHON,), self._python_columns),
+            ("device_args", DEVICE_ROLES, self._device_columns),
+        ):
+            rows = np.flatnonzero(np.isin(roles, [int(m) for m in members]))
+            if len(rows):
+                self._put(group, span=rows + self.spans, **columns([args[r] for r in rows.tolist()]))
+        rows = np.flatnonzero(np.isin(roles, [int(m) for m in _TALKING_ROLES]))
+        talking = [r for r in rows.tolist() if len(args[r].collective)]
+        if talking:
+            self._put("collective_args", span=np.array(talking) + self.spans, **self._collective_columns([args[r] for r in talking]))
+
+    def _operator_columns(self, args: list[Args]) -> dict[str, Any]:
+        return {
+            "dims": self._raws([a.dims if len(a.dims) else a.dims_old for a in args]),
+            "types": self._raws(map(attrgetter("types"), args)), "strides": self._raws(map(attrgetter("strides"), args)),
+            "concrete": self._raws(map(attrgetter("concrete"), args)), "stack": self._raws(map(attrgetter("stack"), args)),
+            "sequence": self._ints(args, "sequence"), "forward_thread": self._ints(args, "forward_thread"),
+        }
+
+    def _python_columns(self, args: list[Args]) -> dict[str, Any]:
+        return {"id": self._ints(args, "python_id"), "parent": self._ints(args, "python_parent"), "module": self._ints(args, "python_module")}
+
+    def _device_columns(self, args: list[Args]) -> dict[str, Any]:
+        return {
+            "device": self._ids(map(attrgetter("device"), args)), "stream": self._ids(map(attrgetter("stream"), args)),
+            "grid": self._raws(map(attrgetter("grid"), args)), "block": self._raws(map(attrgetter("block"), args)),
+            "registers": self._ints(args, "registers"), "shared_memory": self._ints(args, "shared_memory"),
+            "blocks_per_sm": self._floats(args, "blocks_per_sm"), "occupancy": self._floats(args, "occupancy"),
+            "bytes": self._ints(args, "bytes"),
+        }
+
+    def _collective_columns(self, args: list[Args]) -> dict[str, Any]:
+        return {
+            "collective": self._raws(map(attrgetter("collective"), args)), "dtype": self._raws(map(attrgetter("dtype"), args)),
+            "group": self._raws(map(attrgetter("group"), args)), "group_size": self._ints(args, "group_size"),
+            "elements_in": self._ints(args, "elements_in"), "elements_out": self._ints(args, "elements_out"),
+            "sequence": self._ints(args, "collective_sequence"),
+        }
+
+    def _flows(self, events: list[Event], ordinals: Ints) -> None:
+        times = nanoseconds([e.ts for e in events])
+        good = times != INVALID
+        self.counts.add(d.NO_TIME, int((~good).sum()))
+        self._put(
+            "flows", time=times[good], track=self.track_of(events)[good], id=self._ids(map(attrgetter("id"), events))[good],
+            category=self.categories.column(map(attrgetter("cat"), events))[good],
+            phase=np.array([ord(e.ph) for e in events], np.uint8)[good], ordinal=ordinals[good],
+        )
+
+    def _points(self, batch: Batch, rows: list[int], first: int) -> None:
+        events = batch.events
+        memory = [i for i in rows if events[i].name == MEMORY_NAME and events[i].ph != "C"]
+        if memory:
+            self._memory([events[i] for i in memory], np.array(memory) + first)
+        taken = set(memory)
+        rest = [i for i in rows if i not in taken]
+        if not rest:
+            return
+        blobs = self._whole_args(batch) if any(events[i].args is not None for i in rest) else None
+        chosen = [events[i] for i in rest]
+        times = nanoseconds([e.ts for e in chosen])
+        good = times != INVALID
+        self.counts.add(d.NO_TIME, int((~good).sum()))
+        args = self._raws([blobs[i] for i in rest]) if blobs else np.full(len(rest), NONE)
+        self._put(
+            "instants", time=times[good], track=self.track_of(chosen)[good], name=self.texts.column(e.name or "" for e in chosen)[good],
+            category=self.categories.column(map(attrgetter("cat"), chosen))[good],
+            phase=np.array([ord(e.ph) for e in chosen], np.uint8)[good], args=args[good], ordinal=(np.array(rest) + first)[good],
+        )
+
+    def _whole_args(self, batch: Batch) -> list[Raw] | None:
+        """Unparsed arguments of every event of the batch; None where the text needed mending event by event."""
+        try:
+            whole = WHOLE_ARGS.decode(b"[" + batch.body + b"]")
+        except DECODE_ERRORS:
+            return None
+        return [w.args for w in whole] if len(whole) == len(batch.events) else None
+
+    def _memory(self, events: list[Event], ordinals: Ints) -> None:
+        times = nanoseconds([e.ts for e in events])
+        args = [e.args or _NO_ARGS for e in events]
+        good = times != INVALID
+        self.counts.add(d.NO_TIME, int((~good).sum()))
+        columns = {
+            "time": times, "track": self.track_of(events), "device_type": self._ints(args, "device_type"), "device": self._ints(args, "device_id"),
+            "address": self._addresses(args), "bytes": self._ints(args, "size", 0), "allocated": self._ints(args, "allocated"),
+            "reserved": self._ints(args, "reserved"), "ordinal": ordinals,
+        }
+        self._put("memory", **{k: v[good] for k, v in columns.items()})
+
+    def _ints(self, args: Sequence[Args], name: str, absent: int = -1) -> Ints:
+        values = list(map(attrgetter(name), args))
+        if None in values:
+            values = [absent if v is None else v for v in values]
+        return self._fit(values, absent)
+
+    def _fit(self, values: list[int], absent: int) -> Ints:
+        try:
+            return np.array(values, np.int64) if values else np.zeros(0, np.int64)
+        except OverflowError:
+            wide = [not _INT64_LOW <= v <= _INT64_HIGH for v in values]
+            self.counts.add(d.BIG_INTEGER, sum(wide))
+            return np.array([absent if w else v for v, w in zip(values, wide, strict=True)], np.int64)
+
+    def _addresses(self, args: list[Args]) -> Array:
+        return np.array([0 if a.address is None else a.address & 0xFFFF_FFFF_FFFF_FFFF for a in args], np.uint64)
+
+    @staticmethod
+    def _floats(args: list[Args], name: str) -> Array:
+        get: Callable[[Args], float | None] = attrgetter(name)
+        return np.array([np.nan if (v := get(a)) is None else v for a in args], np.float64)
+
+    def _raws(self, raws: Iterable[Raw]) -> Ints:
+        return np.array([self.blobs[bytes(r)] if len(r) else NONE for r in raws], np.int64)
+
+    def _ids(self, values: Iterable[Any]) -> Ints:
+        return self._fit([v if type(v) is int else _id_number(v) for v in values], -1)
+
+
+def _id_number(value: Any) -> int:
+    """Ids that are text: ``"7"``, ``"0x1f"``; other text gets a number of its own, far above real ids."""
+    if value is None:
+        return -1
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else -1
+    try:
+        return int(value, 0)
+    except ValueError:
+        number = 0
+        for byte in value.encode("utf-8", "replace"):
+            number = (number * 1099511628211 + byte) & ((1 << 60) - 1)
+        return (1 << 61) + number

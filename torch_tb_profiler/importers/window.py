@@ -1,0 +1,184 @@
+"""A sliding window over a text stream, with the few scanning moves that the top level of JSON needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Protocol
+
+from torch_tb_profiler.importers.repair import STRING
+
+READ_BYTES = 4 << 20
+KEY_BYTES = 1 << 20
+_SPACE = re.compile(rb"[ \t\r\n]*")
+_WHOLE_STRING = re.compile(STRING, re.DOTALL)
+_VALUE_TOKENS = re.compile(STRING + rb'|["{}\[\]]', re.DOTALL)
+_SCALAR = re.compile(rb"[^\s,\]}\[{]+")
+
+
+class Text(Protocol):
+    """What the window reads from; ``sources.streams.TextStream`` is one."""
+
+    size: int | None
+
+    @property
+    def done(self) -> int: ...
+
+    @property
+    def problem(self) -> str | None: ...
+
+    def read(self, n: int) -> bytes: ...
+
+
+class Window:
+    """``buffer`` is the text from ``offset`` on; ``ended`` says that the stream has no more."""
+
+    def __init__(self, stream: Text, progress: Callable[[int, int | None], None] | None = None) -> None:
+        self.buffer = b""
+        self.offset = 0
+        self.ended = False
+        self._stream = stream
+        self._progress = progress
+        self.fill(4)
+        for mark in (b"\xef\xbb\xbf",):
+            if self.buffer.startswith(mark):
+                self.advance(len(mark))
+
+    def fill(self, want: int) -> None:
+        """Read until the buffer holds ``want`` bytes or the stream ends."""
+        if len(self.buffer) >= want or self.ended:
+            return
+        parts, size = [self.buffer], len(self.buffer)
+        while size < want:
+            data = self._stream.read(min(READ_BYTES, want - size))
+            if not data:
+                self.ended = True
+                break
+            parts.append(data)
+            size += len(data)
+        self.buffer = b"".join(parts)
+        if self._progress is not None:
+            self._progress(self._stream.done, self._stream.size)
+
+    def advance(self, n: int) -> None:
+        """Drop the first ``n`` bytes."""
+        self.buffer = self.buffer[n:]
+        self.offset += n
+
+    def skip_space(self, also: bytes = b"") -> bytes:
+        """Drop white space (and the byte ``also``); the byte that follows, ``b""`` at the end."""
+        while True:
+            kept = self.buffer.lstrip(b" \t\r\n\0" + also) if self.buffer else b""
+            self.offset += len(self.buffer) - len(kept)
+            self.buffer = kept
+            if kept:
+                return kept[:1]
+            if self.ended:
+                return b""
+            self.fill(1 << 16)
+
+    def string(self) -> bytes | None:
+        """Take the string (quotes included) at the start; None when it does not end within ``KEY_BYTES``."""
+        want = 1 << 12
+        while True:
+            match = _WHOLE_STRING.match(self.buffer)
+            if match:
+                self.advance(match.end())
+                return match.group()
+            if self.ended or want > KEY_BYTES:
+                return None
+            want *= 4
+            self.fill(want)
+
+    def value(self, limit: int) -> tuple[bytes | None, bool]:
+        """Take one JSON value: (its text, or None when larger than ``limit``), whether it was complete."""
+        first = self.skip_space()
+        if first == b'"':
+            return self._long_string(limit)
+        if first not in (b"{", b"["):
+            match = _SCALAR.match(self.buffer)
+            end = match.end() if match else 0
+            text = self.buffer[:end]
+            self.advance(max(end, 0))
+            return (text if text else None), bool(text)
+        return self._container(limit)
+
+    def _long_string(self, limit: int) -> tuple[bytes | None, bool]:
+        while True:
+            match = _WHOLE_STRING.match(self.buffer)
+            if match:
+                self.advance(match.end())
+                return (match.group() if match.end() <= limit else None), True
+            if self.ended:
+                self.drain()
+                return None, False
+            if len(self.buffer) > max(limit, 0):
+                # Too large to keep: drop all but the opening quote and what may be half an escape.
+                half = (len(self.buffer) - len(self.buffer.rstrip(b"\\"))) % 2
+                self.offset += len(self.buffer) - 1 - half
+                self.buffer = b'"' + b"\\" * half
+                limit = -1
+            self.fill(len(self.buffer) + (1 << 20))
+
+    def _container(self, limit: int) -> tuple[bytes | None, bool]:
+        depth, size = 0, 0
+        kept: list[bytes] = []
+
+        def take(piece: bytes | None, length: int) -> None:
+            nonlocal size
+            size = size + length if piece is not None else limit + 1
+            if size <= limit and piece is not None:
+                kept.append(piece)
+            else:
+                kept.clear()
+
+        while True:
+            end, open_string = len(self.buffer), False
+            for match in _VALUE_TOKENS.finditer(self.buffer):
+                token = match.group()
+                if token == b'"':
+                    end, open_string = match.start(), True
+                    break
+                depth += (token in (b"{", b"[")) - (token in (b"}", b"]"))
+                if depth == 0:
+                    end = match.end()
+                    break
+            take(self.buffer[:end], end)
+            self.advance(end)
+            if open_string:
+                text, whole = self._long_string(max(0, limit - size))
+                take(text, len(text or b""))
+                if not whole:
+                    return None, False
+            elif depth == 0:
+                return (b"".join(kept) if size <= limit else None), True
+            elif self.ended:
+                return None, False
+            self.fill(len(self.buffer) + (1 << 16))
+
+    def seek(self, pattern: re.Pattern[bytes]) -> bool:
+        """Drop everything up to the end of the first match; False (all dropped) when there is none."""
+        while True:
+            match = pattern.search(self.buffer)
+            if match:
+                self.advance(match.end())
+                return True
+            if self.ended:
+                self.drain()
+                return False
+            self.advance(max(0, len(self.buffer) - 256))
+            self.fill(1 << 20)
+
+    def scalar_end(self, at: int) -> int:
+        """End of the string, number or word at ``at``; −1 when it may go on beyond the buffer."""
+        pattern = _WHOLE_STRING if self.buffer[at:at + 1] == b'"' else _SCALAR
+        match = pattern.match(self.buffer, at)
+        if match is None:
+            return at + 1
+        return match.end() if match.end() < len(self.buffer) or self.ended else -1
+
+    def drain(self) -> None:
+        """Drop the rest of the stream."""
+        while not self.ended or self.buffer:
+            self.advance(len(self.buffer))
+            self.fill(1 << 20)

@@ -1,0 +1,116 @@
+"""Inflate a stream of bytes whose compression is told by its first bytes, never by its name.
+
+Concatenated members (``cat a.gz b.gz``) are one text. A stream that ends early or is damaged gives all that could be inflated, and
+the problem in words.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from isal import isal_zlib
+
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+PIECE_BYTES = 4 << 20
+_GZIP_WINDOW = 31
+
+
+@dataclass
+class Inflated:
+    """How far an inflating stream is: raw bytes consumed, and what was wrong once it ended."""
+
+    consumed: int = 0
+    problem: str | None = None
+
+
+def compression_of(head: bytes) -> str:
+    """``gzip``, ``zstd`` or ``plain``, from the first four bytes."""
+    if head[:2] == GZIP:
+        return "gzip"
+    return "zstd" if head[:4] == ZSTD else "plain"
+
+
+def inflate(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
+    """Pieces of inflated text (at most ``PIECE_BYTES`` each); ``state`` is kept up to date."""
+    head = b""
+    for data in raw:
+        head += data
+        if len(head) >= 4:
+            break
+    counted = _count(itertools.chain([head] if head else [], raw), state)
+    kind = compression_of(head)
+    if kind == "gzip":
+        yield from _gunzip(counted, state)
+    elif kind == "zstd":
+        yield from _unzstd(counted, state)
+    else:
+        yield from counted
+
+
+def _count(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
+    for data in raw:
+        state.consumed += len(data)
+        yield data
+
+
+def _gunzip(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
+    inflater = isal_zlib.decompressobj(_GZIP_WINDOW)
+    begun = False
+    for data in raw:
+        rest = data
+        while rest:
+            if not begun and not _is_member(rest, state):
+                return
+            begun = True
+            try:
+                piece = inflater.decompress(rest, PIECE_BYTES)
+            except isal_zlib.error as error:
+                state.problem = f"the gzip stream is damaged near byte {state.consumed}: {error}"
+                return
+            if piece:
+                yield piece
+            rest = inflater.unconsumed_tail
+            if inflater.eof:
+                rest = inflater.unused_data
+                inflater, begun = isal_zlib.decompressobj(_GZIP_WINDOW), False
+                rest = rest.lstrip(b"\0")
+    tail = inflater.flush() if begun else b""
+    if tail:
+        yield tail
+    if begun and not inflater.eof:
+        state.problem = f"the gzip stream ends early, at byte {state.consumed}"
+
+
+def _is_member(rest: bytes, state: Inflated) -> bool:
+    """Whether another gzip member begins; a lone first byte at the edge of a read is given the benefit of the doubt."""
+    if rest[:2] == GZIP or (len(rest) == 1 and rest == GZIP[:1]):
+        return True
+    state.problem = f"{len(rest)} or more bytes that are not gzip follow the last gzip member"
+    return False
+
+
+def _unzstd(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
+    import zstandard
+
+    inflater = zstandard.ZstdDecompressor().decompressobj()
+    begun = False
+    for data in raw:
+        rest = data
+        while rest:
+            begun = True
+            try:
+                piece = inflater.decompress(rest)
+            except zstandard.ZstdError as error:
+                state.problem = f"the zstd stream is damaged near byte {state.consumed}: {error}"
+                return
+            if piece:
+                yield piece
+            rest = b""
+            if inflater.eof:
+                rest = inflater.unused_data
+                inflater, begun = zstandard.ZstdDecompressor().decompressobj(), False
+    if begun:
+        state.problem = f"the zstd stream ends early, at byte {state.consumed}"

@@ -1,0 +1,194 @@
+"""Open a place (path or fsspec URL) as a stream of inflated text, without a full copy first.
+
+::
+
+    file or URL ──▶ raw bytes ──▶ [gzip | zstd | plain, by the first bytes] ──▶ read-ahead thread ──▶ TextStream.read()
+
+Inflating runs in a thread of its own: python-isal and zstandard let go of the interpreter lock, so it costs the decoder nothing
+where a second core is free.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+from typing import IO, Any
+
+from torch_tb_profiler.errors import MissingDriver, SourceError
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.inflate import Inflated, inflate
+
+READ_BYTES = 1 << 20
+BLOCK_BYTES = 4 << 20
+BLOCKS_AHEAD = 3
+
+EXTRA_OF_SCHEME = {
+    "s3": ("s3fs", "s3"), "s3a": ("s3fs", "s3"), "gs": ("gcsfs", "gs"), "gcs": ("gcsfs", "gs"), "abfs": ("adlfs", "azure"),
+    "abfss": ("adlfs", "azure"), "az": ("adlfs", "azure"), "hdfs": ("pyarrow", "hdfs"), "http": ("aiohttp", "http"), "https": ("aiohttp", "http"),
+}
+"""URL scheme → (package that drives it, our extra that installs it)."""
+
+
+def is_url(location: str) -> bool:
+    """Whether a location names an fsspec filesystem (``s3://…``) rather than a local path."""
+    head, mark, _ = location.partition("://")
+    return bool(mark) and head.replace("+", "").isalnum() and head != "file"
+
+
+def local_path(location: str) -> str:
+    """The path of a local location, with ``file://`` taken off."""
+    return location[7:] if location.startswith("file://") else location
+
+
+def filesystem_of(location: str) -> tuple[Any, str]:
+    """The fsspec filesystem of a URL and the path within it.
+
+    Raises:
+        MissingDriver: the package that drives the scheme is not installed.
+        SourceError: the scheme is unknown or the filesystem could not be set up.
+    """
+    import fsspec
+
+    scheme = location.partition("://")[0]
+    try:
+        fs, path = fsspec.core.url_to_fs(location)
+    except ImportError as error:
+        package, extra = EXTRA_OF_SCHEME.get(scheme, (scheme, ""))
+        how = f'pip install "torch_tb_profiler[{extra}]"' if extra else f"Install the fsspec driver for {scheme}://"
+        raise MissingDriver(f"{scheme}:// needs the package {package}, which is not installed.", how) from error
+    except Exception as error:
+        raise SourceError(f"{location} could not be opened: {_words(error)}.", "Check the URL and your credentials.") from error
+    return fs, path
+
+
+def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
+    """The raw bytes of a location and their number, if it is known.
+
+    Raises:
+        SourceError: it cannot be opened; the reason is in the message.
+    """
+    if is_url(location):
+        fs, path = filesystem_of(location)
+        try:
+            file = fs.open(path, "rb")
+            return file, getattr(file, "size", None)
+        except MissingDriver:
+            raise
+        except Exception as error:
+            raise SourceError(f"{location} could not be opened: {_words(error)}.", "Check that it exists and may be read.") from error
+    try:
+        path = local_path(location)
+        local = open(path, "rb")  # noqa: SIM115 - handed to TextStream, which closes it
+        return local, os.fstat(local.fileno()).st_size
+    except OSError as error:
+        raise SourceError(f"{os.path.basename(location)} could not be opened: {error.strerror}.", "Check that it exists and may be read.") from error
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".strip().rstrip(".")
+
+
+class TextStream:
+    """Inflated text of one file, read ahead by a thread.
+
+    Attributes:
+        size: raw (compressed) size in bytes, None when the source does not tell.
+        problem: after the end, what was wrong with the compressed stream, else None.
+    """
+
+    def __init__(self, file: IO[bytes], size: int | None) -> None:
+        self.size = size
+        self._file = file
+        self._state = Inflated()
+        self._blocks: queue.Queue[bytes | BaseException | None] = queue.Queue(BLOCKS_AHEAD)
+        self._rest = b""
+        self._ended = False
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._read_ahead, name="profiler-inflate", daemon=True)
+        self._thread.start()
+
+    @property
+    def done(self) -> int:
+        """Raw bytes taken from the source so far."""
+        return self._state.consumed
+
+    @property
+    def problem(self) -> str | None:
+        """What was wrong with the compressed stream, known after the end."""
+        return self._state.problem
+
+    def read(self, n: int) -> bytes:
+        """The next ``n`` bytes at most, ``b""`` at the end. A short answer is not the end.
+
+        Raises:
+            SourceError: the source broke off.
+        """
+        if not self._rest and not self._ended:
+            block = self._blocks.get()
+            if block is None:
+                self._ended = True
+            elif isinstance(block, BaseException):
+                self._ended = True
+                raise SourceError(f"Reading broke off: {_words(block)}.", "Try again; if it stays, check the file system.") from block
+            else:
+                self._rest = block
+        if len(self._rest) <= n:
+            out, self._rest = self._rest, b""
+        else:
+            out, self._rest = self._rest[:n], self._rest[n:]
+        return out
+
+    def close(self) -> None:
+        """Stop reading ahead and close the source."""
+        self._stop.set()
+        while self._thread.is_alive():
+            try:
+                self._blocks.get(timeout=0.05)
+            except queue.Empty:
+                continue
+        self._file.close()
+
+    def __enter__(self) -> TextStream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _raw(self) -> Iterator[bytes]:
+        while not self._stop.is_set():
+            data = self._file.read(READ_BYTES)
+            if not data:
+                return
+            yield data
+
+    def _read_ahead(self) -> None:
+        last: BaseException | None = None
+        try:
+            gathered: list[bytes] = []
+            size = 0
+            for piece in inflate(self._raw(), self._state):
+                gathered.append(piece)
+                size += len(piece)
+                if size >= BLOCK_BYTES:
+                    self._blocks.put(b"".join(gathered))
+                    gathered, size = [], 0
+                if self._stop.is_set():
+                    break
+            if gathered:
+                self._blocks.put(b"".join(gathered))
+        except Exception as error:
+            last = error
+        self._blocks.put(last)
+
+
+def open_text(location: str, settings: Settings | None = None) -> TextStream:
+    """Open a location as inflated text.
+
+    Raises:
+        SourceError: it cannot be opened (``MissingDriver`` when a package is missing).
+    """
+    file, size = open_bytes(location)
+    return TextStream(file, size)

@@ -1,0 +1,113 @@
+"""The folder of the sidecar files: where it is, what a sidecar is called, and which ones go when it grows too large."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.places import words
+
+SUFFIX = ".safetensors"
+_DAY_SECONDS = 86_400.0
+
+
+class CacheFolder:
+    """A folder that can be written to.
+
+    Attributes:
+        path: the folder; it exists.
+        note: why it is not the one that was asked for, in words; ``""`` when it is.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.note = ""
+        self._limit = settings.cache_limit_bytes
+        self._own = not settings.use_cache
+        self._once = secrets.token_hex(8)
+        if self._own:
+            self.path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
+            return
+        wanted = _wanted(settings)
+        try:
+            wanted.mkdir(parents=True, exist_ok=True)
+            _try_writing(wanted)
+            self.path = wanted
+        except OSError as error:
+            self.path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
+            self._own = True
+            self.note = f"The cache folder {wanted} cannot be written to ({words(error)}): imports are kept in {self.path} until the end of this process."
+
+    def sidecar(self, found: Found, version: str) -> Path:
+        """The sidecar's path for one content of a file, read by one version of the program.
+
+        Where nothing tells two contents of one size apart, the path is of this process only: a later one imports again.
+        """
+        once = "" if found.stamp else self._once
+        key = "\0".join((found.location, str(found.size), found.stamp, version, once))
+        return self.path / (hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + SUFFIX)
+
+    @staticmethod
+    def touch(sidecar: str | Path) -> None:
+        """Note that a sidecar is in use: the least recently used go first."""
+        with contextlib.suppress(OSError):
+            os.utime(sidecar)
+
+    def trim(self) -> int:
+        """Remove the least recently used sidecars until the folder is within its limit, and what broken imports left; the number removed.
+
+        A sidecar that is mapped right now stays readable on POSIX and cannot be removed on Windows; both are fine.
+        """
+        kept: list[tuple[float, int, Path]] = []
+        removed = 0
+        for path in self.path.iterdir():
+            try:
+                status = path.stat()
+            except OSError:
+                continue
+            if path.name.endswith(SUFFIX):
+                kept.append((status.st_mtime, status.st_size, path))
+            elif SUFFIX in path.name and time.time() - status.st_mtime > _DAY_SECONDS:
+                removed += _remove(path)
+        total = sum(size for _, size, _ in kept)
+        # The newest stays whatever the limit: removing what was just made would make it again for ever.
+        for _, size, path in sorted(kept)[:-1]:
+            if total <= self._limit:
+                break
+            if _remove(path):
+                total -= size
+                removed += 1
+        return removed
+
+    def close(self) -> None:
+        """Remove the folder when it was made for this process alone."""
+        if self._own:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _wanted(settings: Settings) -> Path:
+    if settings.cache_dir:
+        return Path(settings.cache_dir).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("torch_tb_profiler", appauthor=False)) / "sidecars"
+
+
+def _try_writing(folder: Path) -> None:
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def _remove(path: Path) -> int:
+    try:
+        path.unlink()
+    except OSError:
+        return 0
+    return 1

@@ -1,0 +1,47 @@
+"""``--logdir`` and ``--logdir_spec`` → name → location.
+
+::
+
+    --logdir runs                         {"": "runs"}
+    --logdir_spec a:/x,b:s3://bucket/y    {"a": "/x", "b": "s3://bucket/y"}
+    --logdir_spec /x,/y                   {"x": "/x", "y": "/y"}
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from torch_tb_profiler.sources.names import unique
+from torch_tb_profiler.sources.places import base_name, local_path, scheme_of
+
+# As in TensorBoard's own reading of the flag, so that one command line means one thing to all plugins.
+_URL = re.compile(r"^[a-zA-Z][0-9a-zA-Z+.\-]*://")
+_DRIVE = re.compile(r"^[a-zA-Z]:[\\/]" if os.name == "nt" else r"^[a-zA-Z]:\\")
+
+
+def parse_logdirs(logdir: str | None, logdir_spec: str | None) -> dict[str, str]:
+    """The places to look in, by name; the name is ``""`` for a place that needs none (it is the only one).
+
+    A path may hold colons when it begins with ``/``, with a URL's scheme or with a Windows drive letter. Places without a name beside
+    others take that of their folder. Local paths are made absolute, so that a later change of the working directory does not matter.
+    """
+    pairs = [_split(part) for part in (logdir_spec or "").split(",") if part.strip()]
+    if logdir:
+        pairs.insert(0, ("", logdir))
+    if len(pairs) == 1:
+        return {pairs[0][0]: _resolved(pairs[0][1])}
+    names = unique(name or base_name(path) or path for name, path in pairs)
+    return {name: _resolved(path) for name, (_, path) in zip(names, pairs, strict=True)}
+
+
+def _split(specification: str) -> tuple[str, str]:
+    text = specification.strip()
+    if ":" not in text or text.startswith("/") or _URL.match(text) or _DRIVE.match(text):
+        return "", text
+    name, _, path = text.partition(":")
+    return name, path
+
+
+def _resolved(path: str) -> str:
+    return path if scheme_of(path) else local_path(path)

@@ -1,0 +1,113 @@
+"""Whether a file may be a trace, by its first bytes; the import decides in the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from torch_tb_profiler.sources.inflate import Inflated, inflate
+from torch_tb_profiler.sources.streams import open_bytes
+
+HEAD_BYTES = 64 << 10
+_RAW_BYTES = 4 << 10
+_EVENTS = re.compile(rb'"traceEvents"\s*:')
+_PHASE = re.compile(rb'"ph"\s*:')
+_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
+TRACE_KEYS = frozenset(
+    {b"schemaVersion", b"deviceProperties", b"distributedInfo", b"displayTimeUnit", b"baseTimeNanoseconds", b"traceName", b"with_stack", b"with_flops",
+     b"with_modules", b"record_shapes", b"profile_memory", b"cupti_version", b"cuda_runtime_version", b"cuda_driver_version", b"trace_id"}
+)
+"""Top-level keys that Kineto writes beside ``traceEvents``."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first inflated bytes of a file. ``whole``: there are no more. ``problem``: what broke the inflating, or None."""
+
+    text: bytes
+    whole: bool
+    problem: str | None
+
+
+def read_head(location: str) -> Head:
+    """The first ``HEAD_BYTES`` of inflated text.
+
+    Raises:
+        SourceError: the file cannot be opened or read.
+    """
+    file, _ = open_bytes(location)
+    with file:
+        state = Inflated()
+        text = b""
+        # Fed in small pieces: a few compressed KiB may inflate to gigabytes, and only the beginning is wanted.
+        for piece in inflate(_pieces(file), state):
+            text += piece[:HEAD_BYTES]
+            if len(text) >= HEAD_BYTES:
+                return Head(text[:HEAD_BYTES], False, None)
+        return Head(text, True, state.problem)
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    while data := file.read(_RAW_BYTES):
+        yield data
+
+
+def rejection(location: str) -> str | None:
+    """Why the file cannot be a trace, in words; None when it may be one.
+
+    Raises:
+        SourceError: the file cannot be opened or read.
+    """
+    return judge(read_head(location))
+
+
+def judge(head: Head) -> str | None:
+    """Why this beginning is not that of a trace; None when it may be.
+
+    An object is taken when ``traceEvents`` or a key that Kineto writes is in its head, or when it goes on beyond it: header keys of
+    any size may stand first. An array is taken when its objects have ``ph``.
+    """
+    text = head.text.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text:
+        if head.problem:
+            return f"Nothing could be inflated: {head.problem}."
+        return "The file is empty." if not head.text else "The file holds only white space."
+    first = text[:1]
+    if first == b"{":
+        return _judge_object(text, head)
+    if first == b"[":
+        return _judge_array(text, head)
+    if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "Not a trace: the text is UTF-16; traces are UTF-8."
+    if first == b"<":
+        return "Not a trace: it is an HTML or XML page (a download that met a login page looks like this)."
+    return f"Not a trace: it begins with {_printable(text)}, not with {{ or [."
+
+
+def _judge_object(text: bytes, head: Head) -> str | None:
+    if _EVENTS.search(text):
+        return None
+    keys = _KEY.findall(text)
+    if not head.whole or TRACE_KEYS.intersection(keys):
+        return None
+    if head.problem:
+        return f"Nothing of a trace is left before {head.problem}."
+    listed = ", ".join(k.decode("utf-8", "replace") for k in dict.fromkeys(keys[:4]))
+    return f"Not a trace: a JSON object without traceEvents (its first keys: {listed})." if keys else "Not a trace: an empty JSON object."
+
+
+def _judge_array(text: bytes, head: Head) -> str | None:
+    inside = text[1:].lstrip()
+    if inside[:1] == b"]":
+        return "Not a trace: an empty JSON array."
+    if not inside and head.whole:
+        return "Not a trace: the file ends after its first bracket."
+    if inside[:1] != b"{":
+        return f"Not a trace: a JSON array that begins with {_printable(inside)}, not with an object."
+    return None if _PHASE.search(inside) else 'Not a trace: a JSON array of objects without "ph".'
+
+
+def _printable(text: bytes) -> str:
+    return repr(text[:16].decode("utf-8", "replace"))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeVar
 
+from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.store.trace import Facts, Trace
+
+T = TypeVar("T")
 
 
 class State(str, Enum):
@@ -74,7 +79,10 @@ class SeenFile:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The catalogue at one moment. ``version`` differs between any two snapshots that differ."""
+    """The catalogue at one moment. ``version`` differs between any two snapshots that differ.
+
+    ``scanning``: the first look at the logdirs is not finished, so that no run is no answer yet.
+    """
 
     version: str
     scanning: bool
@@ -93,3 +101,8 @@ class Opened:
     span: Span
     trace: Trace
     facts: Facts
+    memo: Memo = field(default_factory=Memo, repr=False, compare=False)
+
+    def memoise(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The result of ``make`` for a key, kept (bounded) as long as the trace is open in this content."""
+        return self.memo.get(key, make)

@@ -1,0 +1,181 @@
+"""The files of the catalogue, and how they make up runs, workers and spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from torch_tb_profiler.runs.import_job import Outcome
+from torch_tb_profiler.runs.jobs import Job
+from torch_tb_profiler.runs.model import Run, SeenFile, Span, State, Worker
+from torch_tb_profiler.sources import names, places
+from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.store import defects
+
+Key = tuple[str, str, str]
+"""(run, worker, span)."""
+
+
+@dataclass(eq=False)
+class Entry:
+    """One file of a logdir and what became of it; changed only under the catalogue's lock.
+
+    ``root``: name of the logdir it was found in, and ``home`` its location. ``job`` is the import that is queued or runs.
+    """
+
+    root: str
+    home: str
+    found: Found
+    state: State = State.WAITING
+    message: str = ""
+    progress: float = 0.0
+    outcome: Outcome | None = None
+    sidecar: str = ""
+    job: Job | None = None
+    retry_at: float | None = None
+    judged: bool = False
+    name: names.TraceName = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.name = names.parse(self.found.name) or names.TraceName(self.found.name, "", "")
+
+    @property
+    def listed(self) -> bool:
+        """Whether the file stands in a run: its name claims a trace, or its content was found to be one."""
+        return self.state is not State.REJECTED and (self.name.by_handler or self.judged)
+
+    @property
+    def path(self) -> str:
+        """Path for people: below the logdir's name where it has one; a URL for what is read from a web server."""
+        if places.is_web(self.found.location):
+            return places.shown(self.found.location)
+        return f"{self.root}/{self.found.path}" if self.root else self.found.path
+
+    def settle(self, outcome: Outcome) -> None:
+        """The import is there."""
+        self.outcome, self.state, self.progress, self.job, self.judged = outcome, State.READY, 1.0, None, True
+        self.message = _partial(outcome, self.found.size)
+
+    def fail(self, message: str, *, is_trace: bool = True) -> None:
+        """The import ended without a result. A file whose name claims nothing and whose content is no trace is rejected instead."""
+        self.state = State.FAILED if is_trace or self.name.by_handler else State.REJECTED
+        # Locations may lie outside what people were shown, and URLs may hold secrets.
+        self.message = message.replace(self.found.location, self.path)
+        self.job, self.outcome, self.progress = None, None, 0.0
+
+
+def _partial(outcome: Outcome, size: int) -> str:
+    at = f", at byte {size:,}" if size >= 0 else ""
+    if outcome.defects.get(defects.TRUNCATED_GZIP):
+        return f"The compressed stream ends early or is damaged (the file has {size:,} bytes); everything before that is used."
+    if outcome.defects.get(defects.TRUNCATED):
+        return f"The file ends in the middle of the trace{at}; everything before the cut is used."
+    return ""
+
+
+def run_name(entry: Entry) -> str:
+    """``folder`` below the name of the logdir; files that lie in the logdir itself are the run named for it."""
+    if entry.found.folder:
+        return f"{entry.root}/{entry.found.folder}" if entry.root else entry.found.folder
+    if entry.root:
+        return entry.root
+    home = entry.home
+    if entry.found.location == home:
+        home = home.split("?")[0].rpartition("/")[0] if places.scheme_of(home) else places.local_path(home + "/..")
+    return places.base_name(home) or places.shown(home)
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Runs in natural order of their names, every file that was seen, and the way from names to entries."""
+
+    runs: tuple[Run, ...]
+    files: tuple[SeenFile, ...]
+    entries: Mapping[Key, Entry]
+    places: Mapping[int, Key]
+    """``id`` of an entry → where it stands."""
+
+
+def arrange(entries: Iterable[Entry]) -> Arrangement:
+    """Put files into runs (one folder each), workers and spans."""
+    folders: dict[tuple[str, str], list[Entry]] = {}
+    everything = list(entries)
+    for entry in everything:
+        if entry.listed:
+            folders.setdefault((entry.root, entry.found.folder), []).append(entry)
+    # Folders first: a run of the logdir's own files gives way where a folder has the same name.
+    order = sorted(folders, key=lambda k: (k[1] == "", names.natural(k[0]), names.natural(k[1])))
+    titles = dict(zip(order, names.unique(run_name(folders[k][0]) for k in order), strict=True))
+    runs, index, where = [], {}, {}
+    for folder in sorted(order, key=lambda k: names.natural(titles[k])):
+        run, placed = _run(titles[folder], folders[folder])
+        runs.append(run)
+        index.update(placed)
+        where.update({id(e): k for k, e in placed.items()})
+    files = tuple(_seen(e, where.get(id(e))) for e in sorted(everything, key=lambda e: names.natural(e.path)))
+    return Arrangement(tuple(runs), files, index, where)
+
+
+def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
+    by_worker: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_worker.setdefault(entry.name.worker, []).append(entry)
+    order = sorted(by_worker, key=names.natural)
+    told = {w: _told(by_worker[w]) for w in order}
+    sizes = [size for _, size in told.values() if size is not None]
+    by_name = dict(zip(order, names.ranks_by_name(order), strict=True))
+    workers, placed = [], {}
+    for position, worker in enumerate(order):
+        rank, world_size = told[worker]
+        source = "distributedInfo"
+        if rank is None:
+            rank, source = (by_name[worker], "file name") if by_name[worker] is not None else (position, "order")
+            # Guessed as the rank is; what another worker of the run was told by the process group is better.
+            known = [n for n in by_name.values() if n is not None]
+            world_size = max(sizes) if sizes else max(len(order), *(n + 1 for n in known), 0)
+        files = sorted(by_worker[worker], key=lambda e: names.span_order(e.name))
+        span_names = names.span_names([e.name for e in files])
+        spans = tuple(_span(e, n, i) for i, (e, n) in enumerate(zip(files, span_names, strict=True)))
+        placed.update({(title, worker, s.name): e for s, e in zip(spans, files, strict=True)})
+        workers.append(Worker(worker, rank, source, world_size, spans))
+    workers.sort(key=lambda w: (w.rank if w.rank is not None else -1, names.natural(w.name)))
+    synthetic = any(e.outcome.synthetic for e in entries if e.outcome is not None)
+    return Run(title, tuple(workers), synthetic), placed
+
+
+def _told(entries: Sequence[Entry]) -> tuple[int | None, int | None]:
+    """Rank and world size that a worker's traces tell."""
+    outcomes = [e.outcome for e in entries if e.outcome is not None]
+    return next(((o.rank, o.world_size) for o in outcomes if o.rank is not None), (None, next((o.world_size for o in outcomes if o.world_size), None)))
+
+
+def _span(entry: Entry, name: str, position: int) -> Span:
+    outcome = entry.outcome
+    return Span(
+        name=name,
+        label=names.span_label(position, entry.name.span if name == entry.name.span else name if name != names.UNNAMED_SPAN else ""),
+        path=entry.path,
+        location=entry.found.location,
+        bytes=max(entry.found.size, 0),
+        state=entry.state,
+        progress=round(entry.progress, 3),
+        message=entry.message,
+        events=outcome.events if outcome else None,
+        lost=outcome.lost if outcome else None,
+    )
+
+
+def _seen(entry: Entry, key: Key | None) -> SeenFile:
+    run, worker, span = key or ("", "", "")
+    outcome = entry.outcome
+    return SeenFile(
+        path=entry.path,
+        run=run,
+        worker=worker,
+        span=span,
+        state=entry.state,
+        reason=entry.message,
+        bytes=max(entry.found.size, 0),
+        events=outcome.events if outcome else None,
+        lost=outcome.lost if outcome else None,
+    )

@@ -1,0 +1,236 @@
+"""The queue of imports and the worker processes that serve it."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from torch_tb_profiler.errors import ProfilerError
+from torch_tb_profiler.runs.processes import WorkerProcess, death_in_words
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import in_this_process_only, words
+
+TARGET = "torch_tb_profiler.runs.import_job:run_import"
+IDLE_SECONDS = 20.0
+"""A worker process without work is ended after this long."""
+
+Priority = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One import: each submission is an object of its own, so that news of an outdated one can be told apart."""
+
+    key: str
+    location: str
+    sidecar: str
+    size: int
+
+
+@dataclass(frozen=True)
+class News:
+    """What happened to a job: exactly one of begun, progress, outcome, error is set."""
+
+    begun: bool = False
+    progress: float | None = None
+    outcome: dict[str, Any] | None = None
+    error: str | None = None
+    code: str = ""
+
+
+@dataclass(eq=False)
+class _Running:
+    job: Job
+    heard: float
+    worker: WorkerProcess | None = None
+    cancelled: bool = False
+    hung: bool = False
+
+
+class Jobs:
+    """At most ``settings.workers`` imports at a time, the smallest priority first. Thread-safe.
+
+    ``tell(job, news)`` is called from the queue's threads; nothing is told of a cancelled job.
+    """
+
+    def __init__(self, settings: Settings, tell: Callable[[Job, News], None], target: str = TARGET, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._settings = settings
+        self._tell = tell
+        self._target = target
+        self._idle_seconds = idle_seconds
+        self._changed = threading.Condition()
+        self._waiting: dict[str, tuple[Priority, Job]] = {}
+        self._running: dict[str, _Running] = {}
+        self._threads = 0
+        self._idle = 0
+        self._closed = False
+        self._urgent = 0
+        self._watchdog: threading.Thread | None = None
+        self.started = 0
+        """Jobs begun so far."""
+
+    def submit(self, job: Job, priority: Priority) -> None:
+        """Queue a job; an earlier one with its key is cancelled."""
+        self.cancel(job.key)
+        with self._changed:
+            if self._closed:
+                return
+            self._waiting[job.key] = ((1, *priority), job)
+            if self._idle < len(self._waiting) and self._threads < max(1, self._settings.workers):
+                self._threads += 1
+                threading.Thread(target=self._serve, name="profiler-import", daemon=True).start()
+            if self._watchdog is None:
+                self._watchdog = threading.Thread(target=self._watch, name="profiler-import-watchdog", daemon=True)
+                self._watchdog.start()
+            self._changed.notify()
+
+    def promote(self, key: str) -> None:
+        """Put a waiting job before all others, the last promoted first."""
+        with self._changed:
+            waiting = self._waiting.get(key)
+            if waiting is not None:
+                self._urgent += 1
+                self._waiting[key] = ((0, -self._urgent), waiting[1])
+
+    def cancel(self, key: str) -> None:
+        """Take a job back; one that runs is ended."""
+        with self._changed:
+            self._waiting.pop(key, None)
+            running = self._running.pop(key, None)
+            if running is not None:
+                running.cancelled = True
+                if running.worker is not None:
+                    running.worker.kill()
+
+    def worker_pids(self) -> dict[str, int]:
+        """Key of each job that runs in a process → process id."""
+        with self._changed:
+            return {key: r.worker.pid for key, r in self._running.items() if r.worker is not None}
+
+    def close(self) -> None:
+        """Drop what waits and end every worker; returns when they are gone."""
+        with self._changed:
+            self._closed = True
+            self._waiting.clear()
+            for running in self._running.values():
+                running.cancelled = True
+                if running.worker is not None:
+                    running.worker.kill()
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._threads, timeout=10)
+
+    def _serve(self) -> None:
+        worker: WorkerProcess | None = None
+        running: _Running | None = None
+        try:
+            while (running := self._next()) is not None:
+                worker = self._run(running, worker)
+        finally:
+            if worker is not None:
+                worker.close()
+            with self._changed:
+                if running is not None:  # an error of our own: _next did not sign this thread off
+                    self._threads -= 1
+                self._changed.notify_all()
+
+    def _next(self) -> _Running | None:
+        with self._changed:
+            self._idle += 1
+            self._changed.wait_for(lambda: bool(self._waiting) or self._closed, timeout=self._idle_seconds)
+            self._idle -= 1
+            if self._closed or not self._waiting:
+                self._threads -= 1
+                return None
+            key = min(self._waiting, key=lambda k: self._waiting[k][0])
+            running = self._running[key] = _Running(self._waiting.pop(key)[1], time.monotonic())
+            self.started += 1
+            return running
+
+    def _run(self, running: _Running, worker: WorkerProcess | None) -> WorkerProcess | None:
+        """Serve one job and return the worker for the next, None when it is gone."""
+        self._say(running, News(begun=True))
+        try:
+            if in_this_process_only(running.job.location):
+                news, alive = self._run_here(running), True
+            else:
+                worker, news = self._run_apart(running, worker)
+                alive = worker is not None
+        except Exception as error:  # the queue must go on whatever happens to one job
+            news, alive = News(error=f"The import process could not be used: {words(error)}.", code="raised"), False
+        if not alive and worker is not None:
+            worker.close()
+        with self._changed:
+            if self._running.get(running.job.key) is running:
+                del self._running[running.job.key]
+        self._say(running, news)
+        return worker if alive else None
+
+    def _run_apart(self, running: _Running, worker: WorkerProcess | None) -> tuple[WorkerProcess | None, News]:
+        job = running.job
+        order = {"location": job.location, "sidecar": job.sidecar, "settings": asdict(self._settings)}
+        while True:
+            if worker is None:
+                worker = WorkerProcess(self._target)
+            with self._changed:
+                running.worker = worker
+                running.heard = time.monotonic()
+                if running.cancelled:
+                    worker.kill()
+            used, begun = worker.jobs > 0, False
+            for answer in worker.run(order):
+                begun = True
+                running.heard = time.monotonic()
+                if "outcome" in answer or "error" in answer:
+                    return worker, News(outcome=answer.get("outcome"), error=answer.get("error"), code=answer.get("code", ""))
+                if "progress" in answer:
+                    self._say(running, News(progress=_share(*answer["progress"])))
+            status = worker.ended()
+            worker.close()
+            worker = None
+            # A worker that died while it had nothing to do is no fault of this job.
+            if begun or not used or running.cancelled:
+                return None, News(error=self._death(running, status), code="died")
+
+    def _run_here(self, running: _Running) -> News:
+        module, _, name = self._target.partition(":")
+        target = getattr(importlib.import_module(module), name)
+        job = running.job
+
+        def report(done: int, total: int | None) -> None:
+            self._say(running, News(progress=_share(done, total)))
+
+        try:
+            return News(outcome=target(job.location, job.sidecar, self._settings, report))
+        except ProfilerError as error:
+            return News(error=error.message, code=error.code)
+        except Exception as error:
+            return News(error=f"The import raised {words(error)}.", code="raised")
+
+    def _death(self, running: _Running, status: int) -> str:
+        if running.hung:
+            seconds = self._settings.import_timeout_seconds
+            return f"The import made no progress for {seconds:g} s and was stopped. TORCH_TB_PROFILER_IMPORT_TIMEOUT_SECONDS sets how long to wait."
+        return death_in_words(status, running.job.size)
+
+    def _say(self, running: _Running, news: News) -> None:
+        if not running.cancelled:
+            self._tell(running.job, news)
+
+    def _watch(self) -> None:
+        limit = self._settings.import_timeout_seconds
+        with self._changed:
+            while not self._closed:
+                self._changed.wait(timeout=max(0.02, min(1.0, limit / 4)))
+                now = time.monotonic()
+                for running in self._running.values():
+                    if running.worker is not None and not running.hung and now - running.heard > limit:
+                        running.hung = True
+                        running.worker.kill()
+
+
+def _share(done: int, total: int | None) -> float:
+    return min(1.0, done / total) if total else 0.0

@@ -1,0 +1,133 @@
+"""Traces without a server: imported in this process, one after another, for the API and the command line."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torch_tb_profiler.errors import BadRequest, ProfilerError, SidecarError, SourceError
+from torch_tb_profiler.runs.entries import Entry, arrange
+from torch_tb_profiler.runs.import_job import Report, outcome_of, program_version, read
+from torch_tb_profiler.runs.model import Opened, State
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources import places, sniff
+from torch_tb_profiler.sources.cache_folder import CacheFolder
+from torch_tb_profiler.sources.listing import Found, list_files
+from torch_tb_profiler.store.trace import Facts, Trace
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file without a trace, and why. ``rejected``: neither its name nor its content claims to be one; run, worker and span are empty then."""
+
+    run: str
+    worker: str
+    span: str
+    path: str
+    message: str
+    rejected: bool = False
+
+
+def load(location: str, settings: Settings, progress: Report | None = None) -> Opened:
+    """One trace file with its facts.
+
+    The sidecar of an earlier import is used, and one is written, unless ``settings.use_cache`` is off.
+
+    Raises:
+        BadRequest: the location is a folder.
+        SourceError: it does not exist or cannot be read.
+        NotATrace: its content is none.
+    """
+    found = _file(location)
+    entry = Entry("", found.location, found, judged=True)
+    trace, facts = _import(found, settings, progress)
+    return _opened(entry, [entry], trace, facts)
+
+
+def load_all(path: str, settings: Settings, progress: Report | None = None) -> Iterator[Opened | Unreadable]:
+    """Every trace of a file, a run folder or a logdir, in the catalogue's order, one in memory at a time; the rejected files last.
+
+    Raises:
+        SourceError: there is nothing at the path, or it cannot be read.
+    """
+    home = path if places.scheme_of(path) else places.local_path(path)
+    listing = list_files(home)
+    if not listing.files and listing.notes:
+        raise SourceError(listing.notes[0].partition(" (yet)")[0].rstrip(".") + ".", "Give a trace file, a run folder or a logdir.")
+    entries = [Entry("", home, found) for found in listing.files]
+    for entry in entries:
+        _judge(entry, named=entry.found.location == home)
+    for run, worker, span in list(arrange(entries).entries):
+        entry = arrange(entries).entries[run, worker, span]
+        try:
+            trace, facts = _import(entry.found, settings, progress)
+        except ProfilerError as error:
+            entry.fail(error.message)
+            yield Unreadable(run, worker, span, entry.path, entry.message)
+            continue
+        yield _opened(entry, entries, trace, facts)
+    for entry in entries:
+        if entry.state is State.REJECTED:
+            yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
+
+
+def _file(location: str) -> Found:
+    home = location if places.scheme_of(location) else places.local_path(location)
+    listing = list_files(home)
+    for found in listing.files:
+        if found.location == home or (found.path == found.name == places.base_name(home) and len(listing.files) == 1):
+            return found
+    if places.is_web(home):
+        return Found(home, "", places.base_name(home), -1, None, "")
+    if not listing.files and listing.notes:
+        raise SourceError(f"{places.shown(home)} does not exist.", "Give the path or URL of a trace file.")
+    raise BadRequest(f"{places.shown(home)} is a folder, not a trace file.", "Give one of its files.")
+
+
+def _judge(entry: Entry, *, named: bool) -> None:
+    """Reject what cannot be a trace; a file that was asked for by its name is tried whatever it is called."""
+    if named or entry.name.by_handler:
+        entry.judged = True
+        return
+    try:
+        reason = sniff.rejection(entry.found.location)
+    except SourceError as error:
+        reason = error.message
+    if reason is None:
+        entry.judged = True
+    else:
+        entry.fail(reason, is_trace=False)
+
+
+def _import(found: Found, settings: Settings, progress: Report | None) -> tuple[Trace, Facts]:
+    if not settings.use_cache:
+        return read(found.location, settings, progress)
+    from torch_tb_profiler.store import sidecar
+
+    cache = CacheFolder(settings)
+    try:
+        path = cache.sidecar(found, program_version())
+        try:
+            earlier = sidecar.read(path)
+            cache.touch(path)
+            return earlier
+        except (SidecarError, OSError):
+            trace, facts = read(found.location, settings, progress)
+        # A full disk costs the next call an import and this one nothing.
+        with contextlib.suppress(OSError):
+            sidecar.write(path, trace, facts)
+            cache.trim()
+        return trace, facts
+    finally:
+        cache.close()
+
+
+def _opened(entry: Entry, entries: list[Entry], trace: Trace, facts: Facts) -> Opened:
+    entry.settle(outcome_of(trace, facts))
+    arrangement = arrange(entries)
+    key = arrangement.places[id(entry)]
+    run = next(r for r in arrangement.runs if r.name == key[0])
+    worker = next(w for w in run.workers if w.name == key[1])
+    span = next(s for s in worker.spans if s.name == key[2])
+    return Opened(run, worker, span, trace, facts)

@@ -1,0 +1,84 @@
+"""The worker process: takes jobs as lines of JSON on standard input and answers on standard output.
+
+A plain child process and not ``multiprocessing``, whose spawned children run the parent's ``__main__`` again: here that is
+TensorBoard, a notebook or a user's script without a guard. Standard input ends when the parent does, however it ends, and the worker
+and its own children with it.
+
+::
+
+    ← {"location": "...", "sidecar": "...", "settings": {...}}
+    → {"begun": true}   {"progress": [done, total]} ...   {"outcome": {...}}  or  {"error": "...", "code": "..."}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import IO, Any
+
+from torch_tb_profiler.errors import ProfilerError
+from torch_tb_profiler.settings import Settings
+
+Target = Callable[[str, str, Settings, Callable[[int, "int | None"], None]], dict[str, Any]]
+
+
+def main(target_name: str) -> None:
+    """Serve jobs with the function ``module:name`` until standard input ends."""
+    # Whatever a library prints must not end up between the answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _be_the_first_to_go()
+    jobs: queue.Queue[dict[str, Any]] = queue.Queue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs), name="profiler-jobs", daemon=True).start()
+    module, _, name = target_name.partition(":")
+    target: Target = getattr(importlib.import_module(module), name)
+    while True:
+        _serve(target, jobs.get(), answers)
+
+
+def _listen(commands: IO[bytes], jobs: queue.Queue[dict[str, Any]]) -> None:
+    for line in commands:
+        jobs.put(json.loads(line))
+    # The parent is gone or done with us; children that an import started (there may be some) go too.
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(0)
+
+
+def _serve(target: Target, job: dict[str, Any], answers: IO[str]) -> None:
+    def answer(**message: Any) -> None:
+        answers.write(json.dumps(message) + "\n")
+        answers.flush()
+
+    answer(begun=True)
+    try:
+        outcome = target(job["location"], job["sidecar"], Settings(**job["settings"]), lambda done, total: answer(progress=[done, total]))
+        answer(outcome=outcome)
+    except ProfilerError as error:
+        answer(error=error.message, code=error.code)
+    except MemoryError:
+        answer(error="The import ran out of memory.", code="memory")
+    except Exception as error:
+        answer(error=_words(error), code="raised")
+
+
+def _words(error: BaseException) -> str:
+    import traceback
+
+    traceback.print_exc()
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"The import raised {type(error).__name__}: {error} ({os.path.basename(frame.filename)}, line {frame.lineno})."
+
+
+def _be_the_first_to_go() -> None:
+    # Where memory runs out, Linux shall end an import and not TensorBoard.
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("800")

@@ -116,9 +116,7 @@ def key_averages(prof: profile) -> dict[str, list[dict[str, Any]]]:
     names = {event.name for event in events or () if _is_operator(event)}
     rows = [_figures(row) for row in prof.key_averages() if row.key in names and not row.is_user_annotation]
     shaped = [
-        _figures(row) | {"dims": row.input_shapes}
-        for row in prof.key_averages(group_by_input_shape=True)
-        if row.key in names and not row.is_user_annotation
+        _figures(row) | {"dims": row.input_shapes} for row in prof.key_averages(group_by_input_shape=True) if row.key in names and not row.is_user_annotation
     ]
     return {"operators": rows, "operators_by_shape": shaped}
 
@@ -141,7 +139,7 @@ def scrub(path: Path) -> None:
     text = re.sub(r'("traceName":\s*")[^"]*(")', lambda m: f"{m[1]}{path.name}{m[2]}", text)
     text = re.sub(r'("host_name":\s*")[^"]*(")', r"\1sample\2", text)
     for prefix in _machine_prefixes():
-        text = re.sub(rf'(?<![\w/.]){re.escape(prefix)}(?![^/])/?', "", text)
+        text = re.sub(rf"(?<![\w/.]){re.escape(prefix)}(?![^/])/?", "", text)
     left = sorted({found.group() for found in _ABSOLUTE.finditer(text)} | {name for name in (socket.gethostname(),) if f'"{name}"' in text})
     if left:
         raise ValueError(f"machine paths or names are left in {path.name}: {left[:5]}")

@@ -1,0 +1,308 @@
+"""The operators and kernels of the synthetic job: names as PyTorch, CUDA libraries and NCCL write them, durations made up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from synthesis.process import Kernel
+
+_ROWS, _WIDTH = 4096, 1024
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operator's call. ``body``: what it does in order, as pairs of a word and a value.
+
+    ``call``: another operator; ``allocate``, ``copy``: bytes; ``runtime``: ns of a call that launches nothing; a launch function and a kernel.
+    ``gradient``: the node that it leaves for the backward pass, with the calls of ``backward``.
+    """
+
+    name: str
+    dims: str = ""
+    types: str = ""
+    body: tuple[tuple[str, Call | Kernel | int], ...] = ()
+    gradient: str = ""
+    backward: tuple[Call, ...] = ()
+
+    @property
+    def args(self) -> str:
+        """The inside of the event's ``args``, after the external id."""
+        text = f', "Input Dims": {self.dims}' if self.dims else ""
+        return text + (f', "Input type": {self.types}' if self.types else "")
+
+
+_BF16 = "c10::BFloat16"
+_GEMM_WIDE = Kernel("nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", (2, 64, 1), (384, 1, 1), 168, 213_000, 19, 96_000)
+_GEMM = Kernel(
+    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas",
+    (32, 8, 1),
+    (384, 1, 1),
+    168,
+    231_424,
+    19,
+    52_000,
+)
+_GEMM_GRADIENT = Kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NTT", (64, 2, 1), (384, 1, 1), 168, 213_000, 19, 88_000)
+_FLASH = Kernel(
+    "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::bfloat16_t, Flash_kernel_traits<64, 128, 128, 4, "
+    "cutlass::bfloat16_t> >, false, true, false, false, true, true, false, false>(flash::Flash_fwd_params)",
+    (4, 8, 16),
+    (128, 1, 1),
+    255,
+    49_152,
+    13,
+    71_000,
+)
+_FLASH_GRADIENT = Kernel(
+    "void flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, 128, 128, 8, 4, 4, 4, false, false, cutlass::bfloat16_t> "
+    ">(flash::Flash_bwd_params)",
+    (4, 8, 16),
+    (256, 1, 1),
+    255,
+    147_456,
+    13,
+    182_000,
+)
+_NORM = Kernel(
+    "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float, false>(int, float, c10::BFloat16 const*, "
+    "c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
+    (_ROWS, 1, 1),
+    (32, 4, 1),
+    32,
+    24,
+    88,
+    9_600,
+)
+_NORM_GRADIENT = Kernel(
+    "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized<c10::BFloat16, float, false>(c10::BFloat16 const*, "
+    "c10::BFloat16 const*, float const*, float const*, c10::BFloat16 const*, c10::BFloat16*, int)",
+    (_ROWS, 1, 1),
+    (128, 1, 1),
+    40,
+    512,
+    75,
+    16_900,
+)
+_GELU = Kernel(
+    "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::"
+    "{lambda()#2}::operator()() const::{lambda()#4}::operator()() const::{lambda(c10::BFloat16)#1}, std::array<char*, 2ul> >(int)",
+    (16_384, 1, 1),
+    (128, 1, 1),
+    24,
+    0,
+    91,
+    21_500,
+)
+_ADD = Kernel(
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >"
+    "(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
+    (8192, 1, 1),
+    (128, 1, 1),
+    20,
+    0,
+    94,
+    7_200,
+)
+_SUM = Kernel(
+    "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<c10::BFloat16, at::native::func_wrapper_t<c10::BFloat16, "
+    "at::native::sum_functor<c10::BFloat16, float, c10::BFloat16>::operator()(at::TensorIterator&)::{lambda(float, float)#1}>, unsigned int, "
+    "c10::BFloat16, 4, 4> >(at::native::ReduceOp)",
+    (8, 16, 1),
+    (32, 16, 1),
+    40,
+    8192,
+    31,
+    8_100,
+)
+_SOFTMAX = Kernel(
+    "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, c10::BFloat16, float, float, "
+    "at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(float*, c10::BFloat16 const*, int)",
+    (_ROWS, 1, 1),
+    (1024, 1, 1),
+    32,
+    32_768,
+    66,
+    58_000,
+)
+_TRITON = Kernel("triton_poi_fused_add_gelu_backward_0", (4096, 1, 1), (128, 1, 1), 28, 0, 92, 18_700)
+DROPOUT = Kernel(
+    "void at::native::(anonymous namespace)::fused_dropout_kernel_vec<c10::BFloat16, float, unsigned int, 1, 4, bool>"
+    "(at::cuda::detail::TensorInfo<c10::BFloat16 const, unsigned int>, unsigned int, float, at::PhiloxCudaState)",
+    (1056, 1, 1),
+    (256, 1, 1),
+    40,
+    0,
+    62,
+    64_000,
+)
+COLLECTIVE = Kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", (24, 1, 1), (544, 1, 1), 96, 82_240, 1, 0)
+STALE = Kernel(
+    "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int)",
+    (512, 1, 1),
+    (128, 1, 1),
+    16,
+    0,
+    24,
+    5_000,
+)
+_ADAM = Kernel(
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>, "
+    "at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)1, false> >"
+    "(at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>)",
+    (320, 1, 1),
+    (512, 1, 1),
+    64,
+    0,
+    47,
+    210_000,
+)
+_LERP = Kernel(
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::TensorListMetadata<3>, "
+    "at::native::(anonymous namespace)::TernaryOpScalarFunctor<float, 3, 2, 0> >(at::native::(anonymous namespace)::TensorListMetadata<3>)",
+    (320, 1, 1),
+    (512, 1, 1),
+    40,
+    0,
+    72,
+    240_000,
+)
+GRAPH_KERNELS = (
+    Kernel("triton_per_fused_clamp_linalg_vector_norm_1", (256, 1, 1), (256, 1, 1), 24, 64, 58, 3_400),
+    Kernel("triton_poi_fused_mul_2", (2048, 1, 1), (256, 1, 1), 18, 0, 93, 4_900),
+    _GEMM,
+)
+
+
+def _linear(inputs: int, outputs: int, kernel: Kernel) -> Call:
+    x, w = f"[{_ROWS}, {inputs}]", f"[{outputs}, {inputs}]"
+    types = f'["{_BF16}", "{_BF16}", "{_BF16}"]'
+    transpose = Call("aten::t", f"[{w}]", f'["{_BF16}"]', (("call", Call("aten::transpose", f"[{w}, [], []]", f'["{_BF16}", "Scalar", "Scalar"]')),))
+    product = Call(
+        "aten::addmm",
+        f"[[{outputs}], {x}, [{inputs}, {outputs}], [], []]",
+        f'["{_BF16}", "{_BF16}", "{_BF16}", "Scalar", "Scalar"]',
+        (("allocate", _ROWS * outputs * 2), ("cudaLaunchKernelExC", kernel)),
+    )
+    back = (
+        Call("aten::mm", f"[[{_ROWS}, {outputs}], {w}]", f'["{_BF16}", "{_BF16}"]', (("cudaLaunchKernelExC", kernel),)),
+        Call("aten::mm", f"[[{outputs}, {_ROWS}], {x}]", f'["{_BF16}", "{_BF16}"]', (("cudaLaunchKernelExC", _GEMM_GRADIENT),)),
+        Call("aten::sum", f"[[{_ROWS}, {outputs}], [], [], []]", f'["{_BF16}", "ScalarList", "Scalar", ""]', (("cudaLaunchKernel", _SUM),)),
+    )
+    # Autocast dispatches aten::linear to itself: an only child of the same name, which is one call.
+    inner = Call("aten::linear", f"[{x}, {w}, [{outputs}]]", types, (("call", transpose), ("call", product)))
+    return Call("aten::linear", f"[{x}, {w}, [{outputs}]]", types, (("call", inner),), "AddmmBackward0", back)
+
+
+_HIDDEN = f"[[8, 512, {_WIDTH}]]"
+_NORM_CALL = Call(
+    "aten::layer_norm",
+    f"[[8, 512, {_WIDTH}], [], [{_WIDTH}], [{_WIDTH}], [], []]",
+    f'["{_BF16}", "ScalarList", "{_BF16}", "{_BF16}", "Scalar", "Scalar"]',
+    (
+        (
+            "call",
+            Call(
+                "aten::native_layer_norm",
+                f"[[8, 512, {_WIDTH}], [], [{_WIDTH}], [{_WIDTH}], []]",
+                f'["{_BF16}", "ScalarList", "{_BF16}", "{_BF16}", "Scalar"]',
+                (("allocate", _ROWS * _WIDTH * 2), ("cudaLaunchKernel", _NORM)),
+            ),
+        ),
+    ),
+    "NativeLayerNormBackward0",
+    (Call("aten::native_layer_norm_backward", _HIDDEN, f'["{_BF16}"]', (("cudaLaunchKernel", _NORM_GRADIENT), ("cudaLaunchKernel", _SUM))),),
+)
+_HEADS = "[8, 16, 512, 64]"
+_ATTENTION = Call(
+    "aten::scaled_dot_product_attention",
+    f"[{_HEADS}, {_HEADS}, {_HEADS}, [], [], [], []]",
+    f'["{_BF16}", "{_BF16}", "{_BF16}", "", "Scalar", "Scalar", ""]',
+    (
+        (
+            "call",
+            Call(
+                "aten::_scaled_dot_product_flash_attention",
+                f"[{_HEADS}, {_HEADS}, {_HEADS}, [], [], [], []]",
+                "",
+                (
+                    ("allocate", _ROWS * _WIDTH * 2),
+                    ("call", Call("aten::_flash_attention_forward", f"[{_HEADS}, {_HEADS}, {_HEADS}]", "", (("cudaLaunchKernel", _FLASH),))),
+                ),
+            ),
+        ),
+    ),
+    "ScaledDotProductFlashAttentionBackward0",
+    (Call("aten::_scaled_dot_product_flash_attention_backward", f"[{_HEADS}, {_HEADS}, {_HEADS}, {_HEADS}]", "", (("cudaLaunchKernel", _FLASH_GRADIENT),)),),
+)
+# Here the inner call of the same name has a sibling, so these are two calls.
+_CLONE = Call(
+    "aten::clone",
+    f"[{_HEADS}, []]",
+    f'["{_BF16}", "Scalar"]',
+    (("runtime", 900), ("call", Call("aten::clone", f"[{_HEADS}, []]", f'["{_BF16}", "Scalar"]', (("copy", _ROWS * _WIDTH * 2),)))),
+)
+_GELU_CALL = Call(
+    "aten::gelu",
+    f"[[8, 512, {4 * _WIDTH}], []]",
+    f'["{_BF16}", ""]',
+    (("allocate", _ROWS * 4 * _WIDTH * 2), ("cudaLaunchKernel", _GELU)),
+    "GeluBackward0",
+    (Call("aten::gelu_backward", f"[[8, 512, {4 * _WIDTH}], [8, 512, {4 * _WIDTH}], []]", "", (("cuLaunchKernel", _TRITON),)),),
+)
+_ADD_CALL = Call(
+    "aten::add",
+    f"[[8, 512, {_WIDTH}], [8, 512, {_WIDTH}], []]",
+    f'["{_BF16}", "{_BF16}", "Scalar"]',
+    (("allocate", _ROWS * _WIDTH * 2), ("cudaLaunchKernel", _ADD)),
+    "AddBackward0",
+)
+
+_LINEAR_FRAME = "torch/nn/modules/linear.py(130): forward"
+LAYER: tuple[tuple[str, str, tuple[Call, ...]], ...] = (
+    ("LayerNorm", "torch/nn/modules/normalization.py(229): forward", (_NORM_CALL,)),
+    ("Linear", _LINEAR_FRAME, (_linear(_WIDTH, 3 * _WIDTH, _GEMM_WIDE),)),
+    ("Attention", "model.py(41): forward", (_ATTENTION, _CLONE)),
+    ("Linear", _LINEAR_FRAME, (_linear(_WIDTH, _WIDTH, _GEMM), _ADD_CALL)),
+    ("LayerNorm", "torch/nn/modules/normalization.py(229): forward", (_NORM_CALL,)),
+    ("Linear", _LINEAR_FRAME, (_linear(_WIDTH, 4 * _WIDTH, _GEMM_WIDE),)),
+    ("GELU", "torch/nn/modules/activation.py(816): forward", (_GELU_CALL,)),
+    ("Linear", _LINEAR_FRAME, (_linear(4 * _WIDTH, _WIDTH, _GEMM_WIDE), _ADD_CALL)),
+)
+"""Of each module of a layer: its class, the Python frame of its ``forward``, and the operators called there."""
+
+LOSS = Call(
+    "aten::cross_entropy_loss",
+    f"[[{_ROWS}, 32000], [{_ROWS}], [], [], [], []]",
+    f'["{_BF16}", "long int", "", "Scalar", "Scalar", "Scalar"]',
+    (
+        (
+            "call",
+            Call(
+                "aten::log_softmax",
+                f"[[{_ROWS}, 32000], [], []]",
+                f'["{_BF16}", "Scalar", "Scalar"]',
+                (
+                    (
+                        "call",
+                        Call(
+                            "aten::_log_softmax",
+                            f"[[{_ROWS}, 32000], [], []]",
+                            f'["{_BF16}", "Scalar", "Scalar"]',
+                            (("allocate", _ROWS * 32000 * 4), ("cudaLaunchKernel", _SOFTMAX)),
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        ("call", Call("aten::nll_loss_nd", f"[[{_ROWS}, 32000], [{_ROWS}], [], [], []]", "", (("cudaLaunchKernel", _SUM),))),
+    ),
+    "LogSoftmaxBackward0",
+    (Call("aten::_log_softmax_backward_data", f"[[{_ROWS}, 32000], [{_ROWS}, 32000], [], []]", "", (("cudaLaunchKernel", _SOFTMAX),)),),
+)
+ADAM = Call(
+    "aten::_fused_adamw_",
+    "[[], [], [], [], [], [], [], [], [], [], [], [], [], []]",
+    "",
+    (("runtime", 2_000), ("cudaLaunchKernel", _ADAM), ("cudaLaunchKernel", _ADAM)),
+)
+EMA = Call("aten::_foreach_lerp_", "[[], [], []]", '["TensorList", "TensorList", "Scalar"]', (("cudaLaunchKernel", _LERP),))

@@ -19,7 +19,7 @@ _IDLE = """
 () => {
   const waiting = document.querySelector('[role="progressbar"], .skeleton, [aria-busy="true"]');
   const main = document.querySelector("main");
-  return waiting === null && main !== null && main.innerText.trim().length > 0;
+  return waiting === null && main !== null && main.textContent.trim().length > 0;
 }
 """
 
@@ -84,7 +84,7 @@ class Tab:
 
     def text(self) -> str:
         """What a person can read of the view."""
-        return str(self.frame.locator("main").inner_text())
+        return str(self.frame.locator("main").text_content())
 
 
 def address(view: str, selection: dict[str, str]) -> str:

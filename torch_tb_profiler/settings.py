@@ -31,7 +31,7 @@ class Settings:
     """A file whose size or time changed within this many seconds is still being written."""
     import_timeout_seconds: float = 3600.0
     """An import without progress for this long is stopped and reported as hung."""
-    chunk_bytes: int = 8 << 20
+    chunk_bytes: int = 2 << 20
     """Text decoded at a time."""
     cache_dir: str = ""
     """Folder of the sidecar files; empty: the user's cache folder."""

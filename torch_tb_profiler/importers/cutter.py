@@ -42,10 +42,13 @@ _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 
 @dataclass(frozen=True)
 class Batch:
-    """Decoded events of one piece of text: ``size`` bytes at ``offset`` of the inflated text, mended in ``body`` where damaged."""
+    """Decoded events of one piece of text: ``size`` bytes at ``offset`` of the inflated text.
+
+    ``text`` is a JSON array with just these events (mended where damaged), or ``[]`` when there is no such text.
+    """
 
     events: list[Event]
-    body: bytes
+    text: bytes
     offset: int
     size: int
 
@@ -180,21 +183,22 @@ class EventReader:
 
     def _strict(self, ends: list[int]) -> Batch | None:
         for end in ends:
-            body = self._w.buffer[:end]
+            text = b"".join((b"[", memoryview(self._w.buffer)[:end], b"]"))
             try:
-                return self._take(EVENTS.decode(b"[" + body + b"]"), body, end)
+                return self._take(EVENTS.decode(text), text, end)
             except DECODE_ERRORS:
                 continue
         return None
 
     def _odd(self, body: bytes, end: int) -> Batch | None:
         """Well-formed text with values of other types than ours: split by the decoder, then event by event."""
+        text = b"".join((b"[", body, b"]"))
         try:
-            pieces = RAWS.decode(b"[" + body + b"]")
+            pieces = RAWS.decode(text)
         except DECODE_ERRORS:
             return None
         events = [e for e in (self._one(bytes(p)) or self._lose(bytes(p)) for p in pieces) if e is not None]
-        return self._take(events, body, end)
+        return self._take(events, text, end)
 
     def _slow(self) -> Batch | None:
         """Walk event by event; None when more text is needed to get past the first one."""
@@ -217,7 +221,7 @@ class EventReader:
             else:
                 events.append(event)
             at = end
-        return self._take(events, text[:at], at) if at else None
+        return self._take(events, b"[]", at) if at else None
 
     def _walk(self, text: bytes, at: int) -> tuple[Event | None, int]:
         """The entry at ``at`` and its end; (None, end) when it is complete but lost, (None, −1) when its end is not in the text."""
@@ -271,7 +275,7 @@ class EventReader:
         self._counts.add(UNPARSABLE if text[:1] == b"{" else NOT_AN_EVENT)
         self.entries += 1
 
-    def _take(self, events: list[Event], body: bytes, end: int) -> Batch:
-        batch = Batch(events, body, self._w.offset, end)
+    def _take(self, events: list[Event], text: bytes, end: int) -> Batch:
+        batch = Batch(events, text, self._w.offset, end)
         self._w.advance(end)
         return batch

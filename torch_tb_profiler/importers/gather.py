@@ -234,7 +234,7 @@ class Gatherer:
     def _whole_args(self, batch: Batch) -> list[Raw] | None:
         """Unparsed arguments of every event of the batch; None where the text needed mending event by event."""
         try:
-            whole = WHOLE_ARGS.decode(b"[" + batch.body + b"]")
+            whole = WHOLE_ARGS.decode(batch.text)
         except DECODE_ERRORS:
             return None
         return [w.args for w in whole] if len(whole) == len(batch.events) else None

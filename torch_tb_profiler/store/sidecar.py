@@ -1,0 +1,126 @@
+"""A trace and its facts in one file that the next start maps instead of importing again.
+
+The layout is safetensors' (published, no pickle, readable by its library): eight bytes with the length of a JSON header, the header
+with dtype, shape and place of every array, the arrays. Own code because the library copies every array on both ways, and a
+sidecar of gigabytes is to be mapped::
+
+    | u64 n | {"spans.start": {"dtype": "I64", "shape": [n], "data_offsets": [a, b]}, …, "__metadata__": {…}} | arrays … |
+
+Written under a temporary name and renamed, so that a reader sees a whole file or none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.errors import SidecarError
+from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.fact_schema import FACT_TABLES
+from torch_tb_profiler.store.schema import TRACE_TABLES
+from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.store.trace import Facts, Trace
+
+LAYOUT = "1"
+"""Changes with the tables' columns or this file's layout."""
+ALIGN = 64
+MAX_HEADER_BYTES = 64 << 20
+
+_DTYPES = {"i8": "I64", "i4": "I32", "i2": "I16", "i1": "I8", "u8": "U64", "u4": "U32", "u2": "U16", "u1": "U8", "f8": "F64", "f4": "F32", "b1": "BOOL"}
+_NUMPY = {v: k for k, v in _DTYPES.items()}
+
+
+def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
+    """Write both beside each other and rename into place.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    arrays: dict[str, Array] = {"strings.offsets": facts.strings.offsets, "strings.blob": facts.strings.blob}
+    for room, tables in (("trace", trace.tables), ("facts", facts.tables)):
+        for name, table in tables.items():
+            for column in table:
+                arrays[f"{room}.{name}.{column}"] = table[column]
+    about = {
+        "layout": LAYOUT, "header": trace.header, "entries": trace.entries, "origin_ns": trace.origin_ns, "base_ns": trace.base_ns,
+        "texts": len(trace.strings), "trace_defects": trace.defects.as_dict(), "summary": facts.summary, "defects": facts.defects.as_dict(),
+    }
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=target.name + ".", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _write_arrays(file, arrays, {"about": json.dumps(about, default=str)})
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str]) -> None:
+    header: dict[str, Any] = {"__metadata__": metadata}
+    at = 0
+    for name, array in sorted(arrays.items(), key=lambda x: -x[1].dtype.itemsize):
+        header[name] = {"dtype": _DTYPES[array.dtype.str[1:]], "shape": [len(array)], "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 8) % ALIGN)
+    file.write(len(text).to_bytes(8, "little") + text)
+    for name in list(header)[1:]:
+        file.write(memoryview(np.ascontiguousarray(arrays[name])).cast("B") if len(arrays[name]) else b"")
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
+    """Map a sidecar; pages are read when they are looked at.
+
+    Raises:
+        SidecarError: the file is missing, damaged, cut off, or of another layout. It is to be rebuilt, never guessed.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        size = int.from_bytes(data[:8], "little")
+        if not 0 < size <= min(MAX_HEADER_BYTES, len(data) - 8):
+            raise ValueError("the header's length is wrong")
+        header = msgspec.json.decode(data[8:8 + size])
+        about = msgspec.json.decode(header.pop("__metadata__")["about"])
+        if about["layout"] != LAYOUT:
+            raise ValueError(f"its layout is {about['layout']}, expected {LAYOUT}")
+        arrays = {name: _mapped(data, 8 + size, entry) for name, entry in header.items()}
+        return _rebuild(arrays, about)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, msgspec.MsgspecError) as error:
+        raise SidecarError(f"{os.path.basename(path)} cannot be used: {error}", "It is rebuilt by importing the trace again.") from error
+
+
+def _mapped(data: mmap.mmap, base: int, entry: dict[str, Any]) -> Array:
+    start, end = entry["data_offsets"]
+    count = entry["shape"][0]
+    dtype = np.dtype(_NUMPY[entry["dtype"]])
+    if base + end > len(data) or end - start != count * dtype.itemsize or start < 0:
+        raise ValueError("the file is cut off")
+    return np.frombuffer(data, dtype, count, base + start)
+
+
+def _rebuild(arrays: dict[str, Array], about: dict[str, Any]) -> tuple[Trace, Facts]:
+    strings = StringTable(arrays["strings.offsets"], arrays["strings.blob"])
+    tables: dict[str, dict[str, Table]] = {"trace": {}, "facts": {}}
+    for room, specs in (("trace", TRACE_TABLES), ("facts", FACT_TABLES)):
+        for spec in specs:
+            columns = {c.name: arrays[f"{room}.{spec.name}.{c.name}"] for c in spec.columns}
+            for c in spec.columns:
+                if columns[c.name].dtype != np.dtype(c.dtype):
+                    raise ValueError(f"{spec.name}.{c.name} is {columns[c.name].dtype}, expected {c.dtype}")
+            tables[room][spec.name] = Table(spec, columns)
+    own = StringTable(strings.offsets[: about["texts"] + 1], strings.blob)
+    trace = Trace(own, tables["trace"], about["header"], DefectCounts(about["trace_defects"]), about["entries"], about["origin_ns"], about["base_ns"])
+    return trace, Facts(strings, tables["facts"], about["summary"], DefectCounts(about["defects"]))

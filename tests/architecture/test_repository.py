@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,13 @@ from tests.architecture import repository, tree
 
 
 def looked_at() -> dict[str, str]:
-    """Every text except recorded traces, whose stacks hold the paths of the machine that recorded them."""
-    return repository.texts(tree.ROOT, [p for p in tree.files() if not (p.startswith("samples/") and ".json" in p)])
+    """Every text."""
+    return repository.texts(tree.ROOT, tree.files())
+
+
+def recorded() -> dict[str, str]:
+    """The sample traces, whose stacks would hold the paths of the machine that recorded them."""
+    return {p: gzip.decompress((tree.ROOT / p).read_bytes()).decode() for p in sample_files() if p.endswith(".json.gz")}
 
 
 def sample_files() -> list[str]:
@@ -20,6 +26,12 @@ def sample_files() -> list[str]:
 
 def test_no_path_of_one_machine() -> None:
     assert repository.machine_paths(looked_at()) == []
+
+
+def test_no_path_of_one_machine_inside_the_samples() -> None:
+    traces = recorded()
+    assert traces
+    assert repository.machine_paths(traces) == []
 
 
 def test_no_host_of_a_package_registry() -> None:

@@ -1,0 +1,87 @@
+"""Where sidecars lie and which ones go."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
+from torch_tb_profiler.sources.listing import Found
+
+FOUND = Found("/logdir/a.json", "", "a.json", 5, 7, "7")
+
+
+def folder(path: Path, limit: int = 1 << 30) -> CacheFolder:
+    return CacheFolder(Settings(cache_dir=str(path), cache_limit_bytes=limit))
+
+
+def test_a_sidecar_is_found_again_after_a_restart(tmp_path: Path) -> None:
+    first, second = (folder(tmp_path / "cache").sidecar(FOUND, "v1") for _ in range(2))
+    assert first == second
+    assert first.parent == tmp_path / "cache"
+    assert first.parent.is_dir()
+
+
+def test_every_part_of_the_key_matters(tmp_path: Path) -> None:
+    cache = folder(tmp_path)
+    others = [
+        cache.sidecar(Found("/logdir/b.json", "", "b.json", 5, 7, "7"), "v1"),
+        cache.sidecar(Found("/logdir/a.json", "", "a.json", 6, 7, "7"), "v1"),
+        cache.sidecar(Found("/logdir/a.json", "", "a.json", 5, 7, "8"), "v1"),
+        cache.sidecar(FOUND, "v2"),
+    ]
+    assert len({cache.sidecar(FOUND, "v1"), *others}) == 5
+
+
+def test_what_cannot_be_told_apart_is_not_reused_by_another_process(tmp_path: Path) -> None:
+    unknown = Found("http://h/a.json", "", "a.json", -1, None, "")
+    first, second = folder(tmp_path), folder(tmp_path)
+    assert first.sidecar(unknown, "v1") == first.sidecar(unknown, "v1") != second.sidecar(unknown, "v1")
+
+
+def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
+    cache = folder(tmp_path, limit=250)
+    now = time.time()
+    for i, name in enumerate("abcd"):
+        path = tmp_path / (name + SUFFIX)
+        path.write_bytes(b"x" * 100)
+        os.utime(path, (now - 100 + i, now - 100 + i))
+    cache.touch(tmp_path / ("a" + SUFFIX))
+    assert cache.trim() == 2
+    assert sorted(p.name[0] for p in tmp_path.iterdir()) == ["a", "d"]
+
+
+def test_the_newest_stays_whatever_the_limit(tmp_path: Path) -> None:
+    (tmp_path / ("a" + SUFFIX)).write_bytes(b"x" * 100)
+    assert folder(tmp_path, limit=1).trim() == 0
+
+
+def test_what_broken_imports_left_goes_after_a_day(tmp_path: Path) -> None:
+    old, fresh, foreign = (tmp_path / n for n in ("a" + SUFFIX + ".tmp1", "b" + SUFFIX + ".tmp2", "notes.txt"))
+    for path in (old, fresh, foreign):
+        path.write_bytes(b"x")
+    for path in (old, foreign):
+        os.utime(path, (1, 1))
+    folder(tmp_path).trim()
+    assert not old.exists()
+    assert fresh.exists()
+    assert foreign.exists()
+
+
+def test_a_folder_that_cannot_be_made_gives_way_with_a_note(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    cache = folder(tmp_path / "file" / "cache")
+    assert str(tmp_path / "file") in cache.note
+    assert cache.path.is_dir()
+    cache.close()
+    assert not cache.path.exists()
+
+
+def test_without_a_cache_nothing_stays(tmp_path: Path) -> None:
+    cache = CacheFolder(Settings(cache_dir=str(tmp_path / "cache"), use_cache=False))
+    assert cache.path.is_dir()
+    assert not (tmp_path / "cache").exists()
+    cache.close()
+    assert not cache.path.exists()

@@ -1,0 +1,76 @@
+"""What is taken for a trace by its first bytes, and the reasons of what is not."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.sources import sniff
+
+EVENT = b'{"ph":"X","name":"a","ts":1,"dur":2}'
+TRACE = b'{"traceEvents":[' + EVENT + b"]}"
+
+
+def rejected(tmp_path: Path, content: bytes, name: str = "a.json") -> str | None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return sniff.rejection(str(path))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TRACE,
+        b"\xef\xbb\xbf" + TRACE,
+        b"\n\t  " + TRACE,
+        b'{"schemaVersion":1, "deviceProperties":[',
+        b'{"cupti_version": 18, "x": 1}',
+        b"[" + EVENT + b"]",
+        b"[\n  " + EVENT,
+        b'{"junk":"' + b"x" * 100_000 + b'","traceEvents":[]}',
+        b'{"traceEvents" : [',
+    ],
+)
+@pytest.mark.parametrize("packed", ["plain", "gzip", "zstd"])
+def test_traces_are_taken_whatever_the_packing_and_the_name(tmp_path: Path, content: bytes, packed: str) -> None:
+    data = {"plain": content, "gzip": gzip.compress(content), "zstd": zstandard.compress(content)}[packed]
+    assert rejected(tmp_path, data) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "The file is empty."),
+        (b" \n", "only white space"),
+        (b'{"name":"page","version":"1.0","scripts":{}}', "without traceEvents (its first keys: name, version"),
+        (b"{}", "an empty JSON object"),
+        (b"[]", "an empty JSON array"),
+        (b"[", "ends after its first bracket"),
+        (b"[1,2,3]", "begins with '1,2,3]'"),
+        (b'[{"id":1}]', 'objects without "ph"'),
+        (b"<!doctype html><title>Sign in</title>", "HTML"),
+        (b"\xff\xfe{\x00", "UTF-16"),
+        (b"\x89PNG", "it begins with"),
+        (gzip.compress(b""), "The file is empty."),
+        (gzip.compress(b'{"name":1}'), "without traceEvents"),
+        (gzip.compress(TRACE)[:8], "Nothing could be inflated"),
+    ],
+)
+def test_other_files_are_rejected_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
+    assert reason in (rejected(tmp_path, content) or "taken")
+
+
+def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
+    bomb = gzip.compress(b'{"name":"' + b"0" * (200 << 20), 9)
+    path = tmp_path / "a.json.gz"
+    path.write_bytes(bomb)
+    assert len(sniff.read_head(str(path)).text) == sniff.HEAD_BYTES
+
+
+def test_a_missing_file_raises(tmp_path: Path) -> None:
+    with pytest.raises(SourceError):
+        sniff.rejection(str(tmp_path / "gone.json"))

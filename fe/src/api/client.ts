@@ -118,7 +118,7 @@ function errorBody(error: Record<string, unknown>): ErrorBody {
     const value = error[key];
     return typeof value === "string" ? value : otherwise;
   };
-  const progress = error["progress"];
+  const progress = error.progress;
   return {
     code: text("code", "bad_answer"),
     message: text("message", "The server reports an error without a message."),

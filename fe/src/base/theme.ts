@@ -65,7 +65,7 @@ export function followTheme(onChange: (theme: Theme, choice: ThemeChoice) => voi
   let choice = storedChoice();
   const apply = (): void => {
     const theme = resolveTheme(choice, body, query.matches);
-    document.documentElement.dataset["theme"] = theme;
+    document.documentElement.dataset.theme = theme;
     document.documentElement.style.colorScheme = theme;
     onChange(theme, choice);
   };

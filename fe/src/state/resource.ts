@@ -38,11 +38,9 @@ type Answer<T> = Omit<Resource<T>, "reload">;
 export function useResource<R extends Route>(path: R | null, query: Params): Resource<Routes[R]> {
   type T = Routes[R];
   const key = path === null ? "" : JSON.stringify([path, ...Object.entries(query).sort()]);
-  const subject = `${path ?? ""}\n${query["run"] ?? ""}\n${query["worker"] ?? ""}\n${query["span"] ?? ""}`;
-  const select = useCallback(
-    () => freshnessOf(query["run"] ?? "", query["worker"] ?? "", query["span"] ?? ""),
-    [query["run"], query["worker"], query["span"]],
-  );
+  const { run = "", worker = "", span = "" } = query;
+  const subject = [path, run, worker, span].join("\n");
+  const select = useCallback(() => freshnessOf(run, worker, span), [run, worker, span]);
   const freshness = useStore(runsStore, select);
   const [turn, setTurn] = useState(0);
   const [held, setHeld] = useState<{ subject: string; key: string; answer: Answer<T> } | null>(null);

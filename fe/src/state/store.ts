@@ -37,7 +37,7 @@ export function useStore<T, S = T>(store: Store<T>, select: (value: T) => S = (v
       const now = select(store.get());
       if (Object.is(now, last)) return;
       last = now;
-      redraw(undefined as never);
+      redraw(undefined);
     };
     check();
     return store.watch(check);

@@ -4,7 +4,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 
 /** The content width of the element in px; `first` until it is measured. */
-export function useWidth(element: RefObject<HTMLElement>, first = 640): number {
+export function useWidth(element: RefObject<HTMLElement | null>, first = 640): number {
   const [width, setWidth] = useState(first);
   useLayoutEffect(() => {
     const target = element.current;

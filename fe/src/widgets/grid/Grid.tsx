@@ -1,8 +1,239 @@
-/** A virtual table over columns. */
+/**
+ * A virtual table over columns: sort, search, choose and resize columns, open rows, copy, CSV; 100,000 rows stay smooth.
+ *
+ * ARIA grid with one tab stop for the body: arrows, Home, End, Page keys move the active cell (with Control to the ends), Enter follows a link or opens the row,
+ * Control+C copies the cell.
+ */
 
 import type { JSX } from "preact";
-import type { GridProps } from "./types";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useId } from "../../base/id";
+import { compileSearch } from "../../base/search";
+import { copyText } from "../buttons";
+import { EmptyState } from "../panel";
+import { copiedText } from "./cells";
+import { Header } from "./Header";
+import { type Cell, moveCell, offsetOf, ROW_HEIGHT, totalHeight, windowOf } from "./layout";
+import { useOpenRows } from "./open";
+import { nextSort, shownRows } from "./order";
+import { Detail, Row } from "./Rows";
+import { isHidden, useSaved, widthOf } from "./storage";
+import { Toolbar } from "./Toolbar";
+import type { Column, GridProps, Search, Sort } from "./types";
+
+const HEAD_HEIGHT = 40;
+const NO_ROWS: readonly number[] = [];
+const NO_SEARCH: Search = { text: "", regex: false };
+
+/** A value that the owner keeps when it gives one, and the widget otherwise. */
+function useKept<T>(given: T | undefined, onGiven: ((value: T) => void) | undefined, first: T): [T, (value: T) => void] {
+  const [own, setOwn] = useState(first);
+  const set = (value: T): void => {
+    setOwn(value);
+    onGiven?.(value);
+  };
+  return [given === undefined ? own : given, set];
+}
 
 export function Grid(props: GridProps): JSX.Element {
-  return <div role="grid" aria-label={props.label} />;
+  const { label, columns, rowCount, pinned = NO_ROWS, searchIn } = props;
+  const [sort, setSort] = useKept<Sort | null>(props.sort, props.onSort, null);
+  const [search, setSearch] = useKept<Search>(props.search, props.onSearch, NO_SEARCH);
+  const [saved, setSaved] = useSaved(props.storage);
+  const visible = useMemo(() => columns.filter((column) => !isHidden(column, saved)), [columns, saved]);
+  const matcher = useMemo(() => compileSearch(search.text, search.regex), [search.text, search.regex]);
+  const sortKey = sort?.key;
+  const descending = sort?.descending ?? false;
+  const shown = useMemo(
+    () => shownRows({ columns, rowCount, matcher, searchIn, pinned, sort: sortKey === undefined ? null : { key: sortKey, descending } }),
+    [columns, rowCount, matcher, searchIn, pinned, sortKey, descending],
+  );
+  const onWidth = (column: Column, width: number | null): void => {
+    const { [column.key]: _, ...others } = saved.widths;
+    setSaved({ ...saved, widths: width === null ? others : { ...others, [column.key]: width } });
+  };
+  return (
+    <div class="grid-box">
+      <Toolbar
+        {...{ label, columns, visible, shown, search, saved }}
+        fileName={props.fileName}
+        tools={props.tools}
+        searchable={rowCount - pinned.length}
+        onSearch={setSearch}
+        onSaved={setSaved}
+      />
+      <Table
+        {...props}
+        {...{ visible, pinned, sort }}
+        rows={shown.rows}
+        reset={`${sortKey ?? ""} ${descending} ${search.text} ${search.regex}`}
+        template={templateOf(visible, (column) => widthOf(column, saved))}
+        onHead={(column) => setSort(nextSort(sort, column))}
+        onWidth={onWidth}
+      />
+    </div>
+  );
+}
+
+/** The first column takes what room is left, all others are as wide as they are. */
+function templateOf(visible: readonly Column[], width: (column: Column) => number): string {
+  return visible.map((column, place) => (place === 0 ? `minmax(${width(column)}px, 1fr)` : `${width(column)}px`)).join(" ");
+}
+
+interface TableProps extends Omit<GridProps, "sort" | "pinned"> {
+  visible: readonly Column[];
+  rows: Uint32Array;
+  pinned: readonly number[];
+  sort: Sort | null;
+  /** When it changes, the table goes back to its start. */
+  reset: string;
+  template: string;
+  onHead: (column: Column) => void;
+  onWidth: (column: Column, width: number | null) => void;
+}
+
+function Table(props: TableProps): JSX.Element {
+  const { label, columns, visible, rows, rowCount, pinned, sort, template, detail, expandable } = props;
+  const id = useId("grid");
+  const scroller = useRef<HTMLDivElement>(null);
+  const view = useViewport(scroller, props.reset);
+  const open = useOpenRows(columns, rowCount, rows, props.rowKey);
+  const [active, setActive] = useState<Cell | null>(null);
+  const { first, last } = windowOf(view.top, view.height, rows.length, open.at);
+  const canOpen = (row: number): boolean => detail !== undefined && !pinned.includes(row) && (expandable?.(row) ?? true);
+  const cell = active && { row: Math.min(active.row, rows.length - 1), column: Math.min(active.column, visible.length - 1) };
+  const onKeyDown = useKeys({ scroller, rows, visible, cell, setActive, open, canOpen, viewHeight: view.height });
+  const positions = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
+  return (
+    <div
+      ref={scroller}
+      class="grid"
+      role="grid"
+      tabIndex={0}
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-colcount={visible.length}
+      aria-activedescendant={cell && cell.row >= first && cell.row < last ? `${id}-${cell.row}-${cell.column}` : undefined}
+      style={{ "--columns": template, ...(props.height ? { maxHeight: `${props.height}px` } : {}) }}
+      onKeyDown={onKeyDown}
+      onFocus={(event) => event.target === scroller.current && !active && setActive({ row: 0, column: 0 })}
+    >
+      <Header columns={visible} sort={sort} hasToggle={detail !== undefined} onSort={props.onHead} onWidth={props.onWidth} />
+      <div role="rowgroup" class="grid-body" style={{ height: `${totalHeight(rows.length, open.at)}px` }}>
+        {positions.map((position) => {
+          const row = rows[position] ?? 0;
+          const isOpen = canOpen(row) && open.isOpen(row);
+          const offset = offsetOf(position, open.at);
+          return [
+            <Row
+              key={row}
+              {...{ id, row, position, offset, rowCount }}
+              columns={visible}
+              canOpen={detail ? canOpen(row) : null}
+              open={isOpen}
+              pinned={pinned.includes(row)}
+              active={cell}
+              onToggle={open.toggle}
+              onActivate={setActive}
+            />,
+            isOpen && detail ? (
+              <Detail key={`${row} detail`} offset={offset + ROW_HEIGHT} span={visible.length} width={view.width} onHeight={(height) => open.setHeight(row, height)}>
+                {detail(row)}
+              </Detail>
+            ) : null,
+          ];
+        })}
+      </div>
+      {rows.length === 0 ? <div class="grid-empty">{rowCount > 0 ? <EmptyState compact title="No row matches" text="Change or clear the search." /> : props.empty}</div> : null}
+    </div>
+  );
+}
+
+interface Viewport {
+  top: number;
+  height: number;
+  width: number;
+}
+
+/** The scroll place and the size of the table, live; goes back to the start when `reset` changes. */
+function useViewport(scroller: { current: HTMLDivElement | null }, reset: string): Viewport {
+  const [view, setView] = useState<Viewport>({ top: 0, height: 600, width: 800 });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return undefined;
+    let frame = 0;
+    const measure = (): void => {
+      frame = 0;
+      const next = { top: element.scrollTop, height: element.clientHeight || 600, width: element.clientWidth || 800 };
+      setView((before) => (before.top === next.top && before.height === next.height && before.width === next.width ? before : next));
+    };
+    const later = (): void => {
+      frame ||= requestAnimationFrame(measure);
+    };
+    measure();
+    element.addEventListener("scroll", later, { passive: true });
+    const observer = new ResizeObserver(later);
+    observer.observe(element);
+    return () => {
+      cancelAnimationFrame(frame);
+      element.removeEventListener("scroll", later);
+      observer.disconnect();
+    };
+  }, [scroller]);
+  const before = useRef(reset);
+  useEffect(() => {
+    if (before.current !== reset) scroller.current?.scrollTo({ top: 0 });
+    before.current = reset;
+  }, [reset, scroller]);
+  return view;
+}
+
+interface KeyProps {
+  scroller: { current: HTMLDivElement | null };
+  rows: Uint32Array;
+  visible: readonly Column[];
+  cell: Cell | null;
+  setActive: (cell: Cell) => void;
+  open: ReturnType<typeof useOpenRows>;
+  canOpen: (row: number) => boolean;
+  viewHeight: number;
+}
+
+function useKeys({ scroller, rows, visible, cell, setActive, open, canOpen, viewHeight }: KeyProps): (event: KeyboardEvent) => void {
+  const show = useCallback(
+    (target: Cell): void => {
+      const element = scroller.current;
+      if (!element) return;
+      const top = offsetOf(target.row, open.at);
+      const room = element.clientHeight - HEAD_HEIGHT - ROW_HEIGHT;
+      if (top < element.scrollTop) element.scrollTop = top;
+      else if (top > element.scrollTop + room) element.scrollTop = top - room;
+      element.querySelectorAll('[role="columnheader"]')[target.column]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    },
+    [scroller, open.at],
+  );
+  return (event) => {
+    if (event.target !== scroller.current || event.altKey) return;
+    const at = cell ?? { row: 0, column: 0 };
+    const row = rows[at.row];
+    const column = visible[at.column];
+    const control = event.ctrlKey || event.metaKey;
+    const page = Math.max(1, Math.floor((viewHeight - HEAD_HEIGHT) / ROW_HEIGHT) - 1);
+    const target = moveCell(at, event.key, control, { rows: rows.length, columns: visible.length, page });
+    if (target) {
+      setActive(target);
+      show(target);
+    } else if (row === undefined || !column) return;
+    else if (event.key === "Enter" || event.key === " ") act(column, row);
+    else if (control && event.key.toLowerCase() === "c" && !getSelection()?.toString()) void copyText(copiedText(column, row));
+    else return;
+    event.preventDefault();
+  };
+
+  function act(column: Column, row: number): void {
+    const href = column.href?.(row);
+    if (href && column.onFollow) column.onFollow(row);
+    else if (href) location.assign(href);
+    else if (canOpen(row)) open.toggle(row);
+  }
 }

@@ -8,7 +8,7 @@ export type CellKind = "text" | "code" | "time" | "bytes" | "share" | "count" | 
 export type CellValue = string | number | boolean | null;
 
 export interface Column {
-  /** Stable; stands in the URL (sort) and as the CSV's header beside the unit. */
+  /** Stable; stands in the URL (sort) and in the browser's storage (widths, hidden). */
   key: string;
   label: string;
   /** Key of the definition that the header shows on hover and focus. */

@@ -1,0 +1,78 @@
+/** The sticky row of column heads: sort, definition, width. */
+
+import type { JSX } from "preact";
+import { definitionOf } from "../../base/definitions";
+import { Icon } from "../icons";
+import { Tooltip } from "../tooltip";
+import { isText } from "./order";
+import { NARROWEST, WIDEST } from "./storage";
+import type { Column, Sort } from "./types";
+
+interface HeaderProps {
+  columns: readonly Column[];
+  sort: Sort | null;
+  hasToggle: boolean;
+  onSort: (column: Column) => void;
+  onWidth: (column: Column, width: number | null) => void;
+}
+
+export function Header({ columns, sort, hasToggle, onSort, onWidth }: HeaderProps): JSX.Element {
+  return (
+    <div role="rowgroup" class="grid-head">
+      <div role="row" class="grid-row" aria-rowindex={1}>
+        {columns.map((column, index) => (
+          <HeadCell key={column.key} {...{ column, index, onSort, onWidth }} indent={hasToggle && index === 0} sort={sort?.key === column.key ? sort : null} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface HeadCellProps {
+  column: Column;
+  index: number;
+  sort: Sort | null;
+  indent: boolean;
+  onSort: (column: Column) => void;
+  onWidth: (column: Column, width: number | null) => void;
+}
+
+function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProps): JSX.Element {
+  const definition = column.term ? definitionOf(column.term) : null;
+  const order = sort ? (sort.descending ? "descending" : "ascending") : undefined;
+  return (
+    <div
+      role="columnheader"
+      class={`grid-cell head-cell ${isText(column.kind) ? "" : "number"}${indent ? " indent" : ""}`}
+      aria-colindex={index + 1}
+      aria-sort={order ?? "none"}
+    >
+      <Tooltip content={definition?.text} class="head-tip" focusable={false}>
+        <button type="button" class={`head-button${sort ? " sorted" : ""}`} aria-description={definition?.text} onClick={() => onSort(column)}>
+          <span class={definition ? "head-label term-line" : "head-label"}>{column.label}</span>
+          <span class="head-arrow">{sort ? <Icon name={sort.descending ? "down" : "up"} size={12} /> : null}</span>
+        </button>
+      </Tooltip>
+      <span class="head-grip" onPointerDown={(event) => drag(event, (width) => onWidth(column, width))} onDblClick={() => onWidth(column, null)} />
+    </div>
+  );
+}
+
+/** Follows the pointer from the grip and reports the width of the head cell. */
+function drag(event: PointerEvent, onWidth: (width: number) => void): void {
+  const grip = event.currentTarget;
+  if (!(grip instanceof HTMLElement) || !grip.parentElement) return;
+  event.preventDefault();
+  const start = event.clientX;
+  const before = grip.parentElement.getBoundingClientRect().width;
+  const move = (now: PointerEvent): void => onWidth(Math.round(Math.max(NARROWEST, Math.min(WIDEST, before + now.clientX - start))));
+  const end = (): void => {
+    grip.removeEventListener("pointermove", move);
+    grip.removeEventListener("pointerup", end);
+    grip.removeEventListener("pointercancel", end);
+  };
+  grip.setPointerCapture(event.pointerId);
+  grip.addEventListener("pointermove", move);
+  grip.addEventListener("pointerup", end);
+  grip.addEventListener("pointercancel", end);
+}

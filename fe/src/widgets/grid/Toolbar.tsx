@@ -1,0 +1,80 @@
+/** What stands above a table: search, columns, copy, CSV. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { csv, fileName } from "../../base/csv";
+import { formatCount } from "../../base/units";
+import { Button, DownloadButton } from "../buttons";
+import { Checkbox, Menu, SearchBox } from "../controls";
+import { csvHeader, exactValue } from "./cells";
+import type { Shown } from "./order";
+import { isHidden, type Saved } from "./storage";
+import type { Column, Search } from "./types";
+
+interface ToolbarProps {
+  label: string;
+  fileName: string | undefined;
+  tools: ComponentChildren;
+  columns: readonly Column[];
+  visible: readonly Column[];
+  shown: Shown;
+  /** Rows that a search can find. */
+  searchable: number;
+  search: Search;
+  onSearch: (search: Search) => void;
+  saved: Saved;
+  onSaved: (saved: Saved) => void;
+}
+
+/** The shown rows and the visible columns, with exact values. */
+export function tableText(visible: readonly Column[], rows: Uint32Array): string {
+  function* lines(): Generator<ReturnType<typeof exactValue>[]> {
+    for (const row of rows) yield visible.map((column) => exactValue(column, row));
+  }
+  return csv(visible.map(csvHeader), lines());
+}
+
+export function Toolbar({ label, fileName: name, tools, columns, visible, shown, searchable, search, onSearch, saved, onSaved }: ToolbarProps): JSX.Element {
+  const all = formatCount(searchable);
+  const result = search.text.trim() && !shown.error ? `${formatCount(shown.found)} of ${all}` : `${all} ${searchable === 1 ? "row" : "rows"}`;
+  return (
+    <div class="toolbar">
+      {tools}
+      <SearchBox label={`Search in ${label}`} text={search.text} regex={search.regex} onChange={onSearch} error={shown.error} result={result} />
+      <div class="toolbar-end">
+        <ColumnMenu columns={columns} visible={visible} saved={saved} onSaved={onSaved} />
+        <DownloadButton name={`${name ?? fileName(label)}.csv`} content={() => tableText(visible, shown.rows)} label={`Download the ${formatCount(shown.rows.length)} shown rows as CSV`}>
+          CSV
+        </DownloadButton>
+      </div>
+    </div>
+  );
+}
+
+interface ColumnMenuProps {
+  columns: readonly Column[];
+  visible: readonly Column[];
+  saved: Saved;
+  onSaved: (saved: Saved) => void;
+}
+
+function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps): JSX.Element {
+  return (
+    <Menu label="Columns" icon="columns">
+      {columns.map((column) => {
+        const on = !isHidden(column, saved);
+        return (
+          <Checkbox
+            key={column.key}
+            label={column.label}
+            checked={on}
+            disabled={on && visible.length === 1}
+            onChange={(checked) => onSaved({ ...saved, hidden: { ...saved.hidden, [column.key]: !checked } })}
+          />
+        );
+      })}
+      <Button kind="quiet" icon="reload" onClick={() => onSaved({ hidden: {}, widths: {} })}>
+        As at first
+      </Button>
+    </Menu>
+  );
+}

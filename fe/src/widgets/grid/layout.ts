@@ -1,0 +1,89 @@
+/** Where rows lie when some of them are open. Pure. */
+
+/** Height of a row, px; the same in `widgets.css`. */
+export const ROW_HEIGHT = 28;
+/** Rows drawn beyond both edges, so that fast scrolling shows no gaps. */
+const MARGIN_ROWS = 8;
+
+/** An open row: its position among the shown rows and the height of what is below it. */
+export interface OpenAt {
+  position: number;
+  height: number;
+}
+
+/** Distance of a row's upper edge from the start, px. `open` is sorted by position. */
+export function offsetOf(position: number, open: readonly OpenAt[]): number {
+  let offset = position * ROW_HEIGHT;
+  for (const row of open) {
+    if (row.position >= position) break;
+    offset += row.height;
+  }
+  return offset;
+}
+
+/** Height of all rows, px. */
+export function totalHeight(count: number, open: readonly OpenAt[]): number {
+  return open.reduce((sum, row) => sum + row.height, count * ROW_HEIGHT);
+}
+
+/** The row at a distance from the start: the one whose own or detail's area holds it. */
+export function positionAt(offset: number, count: number, open: readonly OpenAt[]): number {
+  let low = 0;
+  let high = Math.max(0, count - 1);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (offsetOf(middle, open) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The rows to draw for a scroll place: first included, last not. */
+export function windowOf(top: number, height: number, count: number, open: readonly OpenAt[]): { first: number; last: number } {
+  const first = Math.max(0, positionAt(top, count, open) - MARGIN_ROWS);
+  const last = Math.min(count, positionAt(top + height, count, open) + 1 + MARGIN_ROWS);
+  return { first, last };
+}
+
+export interface Cell {
+  /** Position among the shown rows. */
+  row: number;
+  /** Place among the visible columns. */
+  column: number;
+}
+
+interface Extent {
+  rows: number;
+  columns: number;
+  /** Rows in the window. */
+  page: number;
+}
+
+/** Where a key takes the active cell; null when the key does not move. */
+export function moveCell(cell: Cell, key: string, control: boolean, { rows, columns, page }: Extent): Cell | null {
+  if (rows === 0 || columns === 0) return null;
+  const at = (row: number, column: number): Cell => ({
+    row: Math.max(0, Math.min(rows - 1, row)),
+    column: Math.max(0, Math.min(columns - 1, column)),
+  });
+  switch (key) {
+    case "ArrowDown":
+      return at(control ? rows - 1 : cell.row + 1, cell.column);
+    case "ArrowUp":
+      return at(control ? 0 : cell.row - 1, cell.column);
+    case "ArrowRight":
+      return at(cell.row, control ? columns - 1 : cell.column + 1);
+    case "ArrowLeft":
+      return at(cell.row, control ? 0 : cell.column - 1);
+    case "PageDown":
+      return at(cell.row + page, cell.column);
+    case "PageUp":
+      return at(cell.row - page, cell.column);
+    case "Home":
+      return control ? at(0, 0) : at(cell.row, 0);
+    case "End":
+      return control ? at(rows - 1, columns - 1) : at(cell.row, columns - 1);
+    default:
+      return null;
+  }
+}

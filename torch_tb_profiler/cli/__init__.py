@@ -1,1 +1,1 @@
-
+"""The command ``torch-tb-profiler``."""

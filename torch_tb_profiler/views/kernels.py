@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.kernels import KernelRows, NoOperator, kernel_ro
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.store.trace import Facts
 from torch_tb_profiler.views.kernel_names import short_name
-from torch_tb_profiler.views.numbers import optional_floats, optional_integers, rounded
+from torch_tb_profiler.views.nullable import optional_floats, optional_integers, rounded
 from torch_tb_profiler.views.texts import missing, no_operator_reason
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Attribution, KernelColumns, KernelGroup, KernelPayload

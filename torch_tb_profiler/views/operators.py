@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.operators import OperatorRows, frames, operator_
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.trace import Facts
-from torch_tb_profiler.views.numbers import optional_floats
+from torch_tb_profiler.views.nullable import optional_floats
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import FrameTree, OperatorColumns, OperatorGroup, OperatorPayload, OperatorStacksPayload, StackItem

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.kernels import kernel_rows
 from torch_tb_profiler.analysis.operators import operator_rows
 from torch_tb_profiler.analysis.selection import Selection, select
 from torch_tb_profiler.store.trace import Facts
-from torch_tb_profiler.views.numbers import rounded
+from torch_tb_profiler.views.nullable import rounded
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from http import HTTPStatus
 
 import msgspec
@@ -18,34 +17,42 @@ from torch_tb_profiler.views.wire import ErrorBody, ErrorPayload, Wire
 logger = logging.getLogger(__name__)
 
 COMPRESS_FROM_BYTES = 1024
+LARGE_BYTES = 1 << 20
 GZIP_WBITS = 31
 _SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 
 
-@dataclass
 class Body:
-    """An encoded payload, kept to be sent again: its bytes, its ETag, and its compressed form once somebody asked for it."""
+    """An encoded payload, kept to be sent again.
 
-    data: bytes
-    etag: str
-    _compressed: bytes | None = field(default=None, repr=False)
+    A large one is kept compressed only: a table of a hundred thousand rows shrinks to a tenth, and browsers take it as it is.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.etag = hashlib.blake2b(data, digest_size=12).hexdigest()
+        self.size = len(data)
+        self._compressed = isal_zlib.compress(data, 1, wbits=GZIP_WBITS) if self.size >= LARGE_BYTES else None
+        self._data = data if self._compressed is None else None
+
+    @property
+    def data(self) -> bytes:
+        """The payload."""
+        if self._data is not None:
+            return self._data
+        data: bytes = isal_zlib.decompress(self._compressed, wbits=GZIP_WBITS)
+        return data
 
     @property
     def compressed(self) -> bytes:
-        """gzip, level 1."""
+        """The payload by gzip, level 1."""
         if self._compressed is None:
-            self._compressed = isal_zlib.compress(self.data, 1, wbits=GZIP_WBITS)
+            self._compressed = isal_zlib.compress(self._data, 1, wbits=GZIP_WBITS)
         return self._compressed
 
 
 def encode(payload: Wire) -> Body:
     """A payload as JSON."""
-    return body_of(msgspec.json.encode(payload))
-
-
-def body_of(data: bytes) -> Body:
-    """Bytes with their ETag."""
-    return Body(data, hashlib.blake2b(data, digest_size=12).hexdigest())
+    return Body(msgspec.json.encode(payload))
 
 
 def send(request: Request, body: Body, content_type: str = "application/json", cache: str = "no-cache", headers: Mapping[str, str] | None = None) -> Response:
@@ -55,9 +62,9 @@ def send(request: Request, body: Body, content_type: str = "application/json", c
         response = Response(status=HTTPStatus.NOT_MODIFIED, headers=always, content_type=content_type)
         response.set_etag(body.etag, weak=True)
         return response
-    data = body.data
-    if len(data) >= COMPRESS_FROM_BYTES and takes_gzip(request):
-        data = body.compressed
+    packed = body.size >= COMPRESS_FROM_BYTES and takes_gzip(request)
+    data = body.compressed if packed else body.data
+    if packed:
         always["Content-Encoding"] = "gzip"
     response = Response(data, headers=always, content_type=content_type)
     # Weak, because one tag stands for both encodings.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from werkzeug.wrappers import Request, Response
 
@@ -20,8 +20,6 @@ from torch_tb_profiler.views.wire import KernelGroup, OperatorGroup, Wire
 from torch_tb_profiler.web import downloads, parameters, replies
 from torch_tb_profiler.web.replies import Body
 
-T = TypeVar("T")
-
 OPERATOR_GROUPS: tuple[OperatorGroup, ...] = ("name", "shape", "stack")
 KERNEL_GROUPS: tuple[KernelGroup, ...] = ("name", "properties")
 
@@ -32,7 +30,6 @@ class Catalogue(Protocol):
     def snapshot(self) -> Snapshot: ...
     def rescan(self) -> object: ...
     def open(self, run: str, worker: str, span: str) -> Opened: ...
-    def memoise(self, opened: Opened, key: str, fn: Callable[[], T]) -> T: ...
 
 
 class Routes:
@@ -132,4 +129,4 @@ class Routes:
         def make() -> Body:
             return replies.encode(payload(opened, (steps.first, steps.last, steps.skip_cold)))
 
-        return replies.send(request, self._catalogue.memoise(opened, f"{key} {steps.key} {also(opened)}", make))
+        return replies.send(request, opened.memoise(f"{key} {steps.key} {also(opened)}", make))

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.errors import FrontendMissing, NotFound
 from torch_tb_profiler.web.parameters import shown
-from torch_tb_profiler.web.replies import Body, body_of, send
+from torch_tb_profiler.web.replies import Body, send
 
 ENTRY = "index.js"
 BOOT = "boot.js"
@@ -100,9 +100,9 @@ class StaticFiles:
             FrontendMissing: there is none because nothing was built.
         """
         if name == BOOT:
-            return send(request, body_of(_BOOT), TYPES[".js"])
+            return send(request, Body(_BOOT), TYPES[".js"])
         if name == ENTRY and not self.built:
-            return send(request, body_of(_NOT_BUILT), TYPES[".js"])
+            return send(request, Body(_NOT_BUILT), TYPES[".js"])
         path = self._path(name)
         if path is None:
             if not self.built:
@@ -127,10 +127,10 @@ class StaticFiles:
         with self._lock:
             known = self._known.get(name)
             if known is None or known[0] != version:
-                known = self._known[name] = (version, body_of(path.read_bytes()))
+                known = self._known[name] = (version, Body(path.read_bytes()))
             return known[1]
 
 
 def page(request: Request) -> Response:
     """The stand-alone page: no inline script, everything from this origin."""
-    return send(request, body_of(PAGE), "text/html; charset=utf-8", headers={"Content-Security-Policy": POLICY})
+    return send(request, Body(PAGE), "text/html; charset=utf-8", headers={"Content-Security-Policy": POLICY})

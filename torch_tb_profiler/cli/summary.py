@@ -1,0 +1,77 @@
+"""``torch-tb-profiler summary``: the facts behind the page, for people, tests and CI."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.cli.report import printable, report
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.steps import choose
+from torch_tb_profiler.views.summary import Identity, summary
+
+REASONS_SHOWN = 5
+
+
+def summarise(path: str, *, as_json: bool, use_cache: bool) -> int:
+    """Print every trace at a path to standard output, what could not be read to standard error; the exit code.
+
+    Raises:
+        SourceError: there is nothing at the path.
+        NotATrace: none of its files could be read.
+    """
+    settings = Settings.from_environment(use_cache=False if not use_cache else None)
+    unreadable: list[Unreadable] = []
+    printed = 0
+    for item in load_all(path, settings):
+        if isinstance(item, Unreadable):
+            unreadable.append(item)
+            continue
+        facts = facts_object(item)
+        if as_json:
+            _write(("," if printed else "[") + "\n" + msgspec.json.encode(facts).decode())
+        else:
+            _write(("\n\n" if printed else "") + _text(item, facts))
+        printed += 1
+    if not printed:
+        raise NotATrace(_nothing(path, unreadable))
+    if as_json:
+        _write("\n]\n")
+    for item in unreadable:
+        if not item.rejected:
+            print(printable(f"torch-tb-profiler: {item.path}: {item.message}"), file=sys.stderr)
+    return 0
+
+
+def facts_object(opened: Opened) -> dict[str, Any]:
+    """The object of ``--json`` for one trace."""
+    lost = opened.span.lost or 0
+    identity = Identity(opened.run.name, opened.worker.name, opened.span.name, opened.span.path, opened.trace.entries, lost)
+    return summary(opened.facts, identity)
+
+
+def _text(opened: Opened, facts: dict[str, Any]) -> str:
+    worker = opened.worker
+    place = Place(len(opened.run.workers), worker.rank, worker.rank_source, worker.world_size)
+    return report(facts, overview_payload(opened.facts, choose(opened.facts), place))
+
+
+def _nothing(path: str, unreadable: list[Unreadable]) -> str:
+    """One line that says why there is nothing to print."""
+    if not unreadable:
+        return printable(f"{path} holds no trace: no file ends in .json, .json.gz or .json.zst.")
+    shown = "; ".join(f"{u.path}: {u.message}" for u in unreadable[:REASONS_SHOWN])
+    more = len(unreadable) - REASONS_SHOWN
+    return printable(f"{path} holds no readable trace: {shown}{f' (and {more} more files)' if more > 0 else ''}")
+
+
+def _write(text: str) -> None:
+    # A terminal that cannot show µ or ×, such as one under LANG=C, shall get a report all the same.
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

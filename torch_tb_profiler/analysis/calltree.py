@@ -1,0 +1,73 @@
+"""The tree of host calls: operators, annotations and runtime calls, as ``torch.profiler`` builds it.
+
+Python frames are transparent. An operator whose only child has the same name is one with it (``_remove_dup_nodes`` of
+``torch/autograd/profiler_util.py``): the child's children and its launches become the parent's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.names import HostNames
+from torch_tb_profiler.analysis.nesting import climb, nest
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.trace import Trace
+
+_NODE_ROLES = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME)
+
+
+@dataclass(frozen=True)
+class CallTree:
+    """Attributes, arrays of shape (nodes,) unless said otherwise; positions count nodes.
+
+    row: rows of spans, ascending.
+    node: for every row of spans its position, −1 when it is no node; int32 of shape (spans,).
+    parent: position of the enclosing node after the collapse; −1 none.
+    children: Σ duration of the direct children in ns.
+    kept: False where the node is one with its parent.
+    is_operator: a kept operator.
+    operator: position of the innermost kept operator at or around the node; −1 none.
+    """
+
+    row: Ints
+    node: Array
+    parent: Ints
+    children: Ints
+    kept: Mask
+    is_operator: Mask
+    operator: Ints
+
+
+def call_tree(trace: Trace, names: HostNames) -> CallTree:
+    """The call tree of all threads of a trace."""
+    spans = trace["spans"]
+    role, name = spans["role"], spans["name"]
+    row = np.flatnonzero((role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME))
+    row = row[~names.hidden[name[row]]]
+    start, dur = spans["start"][row], spans["dur"][row]
+    parent = nest(spans["track"][row], start, start + dur).parent
+    operator_like = (role[row] == Role.OPERATOR) & ~names.region[name[row]]
+    parent, kept = _collapse(parent, name[row], operator_like)
+    n = len(row)
+    node = np.full(spans.n, -1, np.int32)
+    node[row] = np.arange(n, dtype=np.int32)
+    is_operator = operator_like & kept
+    inner = kept & (parent >= 0)
+    children = np.zeros(n, np.int64)
+    np.add.at(children, parent[inner], dur[inner])
+    return CallTree(row, node, parent, children, kept, is_operator, climb(parent, np.arange(n), is_operator))
+
+
+def _collapse(parent: Ints, name: Array, operator_like: Mask) -> tuple[Ints, Mask]:
+    """Parents with collapsed nodes stepped over, and which nodes stay. A collapsed node's parent is the node that it is one with."""
+    n = len(parent)
+    has = parent >= 0
+    siblings = np.bincount(parent[has], minlength=n)
+    same = np.zeros(n, np.bool_)
+    child = np.flatnonzero(has & operator_like)
+    above = parent[child]
+    same[child] = operator_like[above] & (name[child] == name[above]) & (siblings[above] == 1)
+    return climb(parent, parent, ~same), ~same

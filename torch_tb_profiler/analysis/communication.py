@@ -1,0 +1,56 @@
+"""Which device and host work is communication."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import Causes
+from torch_tb_profiler.analysis.calltree import CallTree
+from torch_tb_profiler.analysis.names import HostNames, distinct
+from torch_tb_profiler.analysis.nesting import climb
+from torch_tb_profiler.hardware.kernel_names import communication_library
+from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.trace import Trace
+
+
+def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
+    """Which device events are communication, bool of shape (device events,).
+
+    A kernel is, when its name is of a known library, when it carries collective arguments, or when the innermost operator or annotation
+    around its launch is a collective. Copies and memsets never are: their category says more.
+    """
+    spans = trace["spans"]
+    kernel = spans["role"][caused.row] == Role.KERNEL
+    name = spans["name"][caused.row]
+    known = np.zeros(len(trace.strings) + 1, np.bool_)
+    for number in distinct(name[kernel], trace.strings):
+        known[number] = communication_library(trace.strings[number]) is not None
+    carries = np.isin(caused.row, trace["collective_args"]["span"])
+    return kernel & (known[name] | carries | _under_collective(trace, tree, names, caused))
+
+
+def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
+    collective = names.collective[trace["spans"]["name"][tree.row]]
+    found = np.zeros(len(caused.row), np.bool_)
+    if not collective.any():
+        return found
+    known = caused.launch >= 0
+    node = tree.node[caused.launch[known]].astype(np.int64)
+    around = climb(tree.parent, node, trace["spans"]["role"][tree.row] != Role.RUNTIME)
+    found[known] = (around >= 0) & collective[around]
+    return found
+
+
+def backends(trace: Trace, names: HostNames, kernels: Array) -> list[str]:
+    """Communication libraries that the trace shows, sorted: from its header, its collectives' names, and its communication kernels' names."""
+    info = trace.header.get("distributedInfo")
+    declared = info.get("backend") if isinstance(info, dict) else None
+    found = set(names.backends)
+    if isinstance(declared, str) and declared:
+        found.update(part.split(":")[-1] for part in declared.split(","))
+    for number in distinct(kernels, trace.strings):
+        library = communication_library(trace.strings[number])
+        if library is not None:
+            found.add(library)
+    return sorted(found)

@@ -1,0 +1,76 @@
+"""Sets of points in time as sorted, disjoint, half-open intervals, in integer nanoseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.store.columns import Ints
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """``start`` and ``end`` are int64 of shape (n,): ascending, start < end, and each end < the next start."""
+
+    start: Ints
+    end: Ints
+
+    @property
+    def length(self) -> int:
+        """Total length in ns."""
+        return int((self.end - self.start).sum())
+
+
+def union(start: Ints, end: Ints) -> Intervals:
+    """The points covered by any of the given intervals [start, end); empty ones add nothing, touching ones join."""
+    filled = end > start
+    if not filled.all():
+        start, end = start[filled], end[filled]
+    if len(start) == 0:
+        return Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    if (start[1:] < start[:-1]).any():
+        order = np.argsort(start, kind="stable")
+        start, end = start[order], end[order]
+    reach = np.maximum.accumulate(end)
+    opens = np.flatnonzero(start[1:] > reach[:-1]) + 1
+    first = np.concatenate(([0], opens))
+    last = np.concatenate((opens, [len(start)])) - 1
+    return Intervals(start[first], reach[last])
+
+
+def join(*sets: Intervals) -> Intervals:
+    """The points of any of the sets."""
+    return union(np.concatenate([s.start for s in sets]), np.concatenate([s.end for s in sets]))
+
+
+def measure(points: Intervals, begin: Ints, end: Ints) -> Ints:
+    """How much of the set lies in each window [begin, end), int64 ns of the windows' shape. Windows may overlap; begin ≤ end."""
+    return _until(points, end) - _until(points, begin)
+
+
+def _until(points: Intervals, time: Ints) -> Ints:
+    """Length of the part of the set before each time."""
+    total = np.zeros(len(points.start) + 1, np.int64)
+    np.cumsum(points.end - points.start, out=total[1:])
+    number = np.searchsorted(points.start, time, side="right")
+    last = np.maximum(number - 1, 0)
+    over = np.maximum(points.end[last] - time, 0) if len(points.end) else np.zeros(len(time), np.int64)
+    return total[number] - np.where(number > 0, over, 0)
+
+
+def weighted_measure(start: Ints, end: Ints, begin: Ints, finish: Ints) -> Ints:
+    """Sum of the clipped lengths, multiplicity kept, of spans [start, end) in each window [begin, finish); int64 of the windows' shape."""
+    return _lengths_before(start, end, finish) - _lengths_before(start, end, begin)
+
+
+def _lengths_before(start: Ints, end: Ints, time: Ints) -> Ints:
+    """Σ over spans of the length before each time = Σ max(time − start, 0) − Σ max(time − end, 0)."""
+    return _ramp(np.sort(start), time) - _ramp(np.sort(end), time)
+
+
+def _ramp(points: Ints, time: Ints) -> Ints:
+    total = np.zeros(len(points) + 1, np.int64)
+    np.cumsum(points, out=total[1:])
+    number = np.searchsorted(points, time, side="right")
+    return time * number - total[number]

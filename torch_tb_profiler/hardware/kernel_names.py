@@ -1,0 +1,166 @@
+"""What the name of a kernel tells: a short name to read, and the communication library that it belongs to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+LONGEST = 60
+"""Characters of a short name at most."""
+
+COMMUNICATION_LIBRARIES: tuple[tuple[str, str], ...] = (
+    (r"\bnccl(?:Dev)?Kernel|\bnccl[A-Z_]|\bmscclKernel.*nccl", "nccl"),
+    (r"\brccl(?:Dev)?_?[Kk]ernel|\brccl_", "rccl"),
+    (r"oneccl|\bccl_(?:all|reduce|bcast|send|recv)|\bccl::", "oneccl"),
+    (r"\bhccl|\bHccl", "hccl"),
+    (r"\bmscclpp?::|\bmscclpp?_|\bmsccl[A-Z]", "msccl"),
+    (r"nvshmem", "nvshmem"),
+    (r"\bdeep_ep::|\bdpsk::ep::|\bdeepep|(?:internode|intranode)(?:_ll)?::", "deepep"),
+    (r"multimem_|symm_mem|(?:one|two)_shot_all_(?:reduce|gather)|(?:one|two)_shot_reduce_scatter", "symmetric memory"),
+    (r"cross_device_reduce|quick_?reduce::|allreduce_prototype|custom_all_?reduce", "custom all-reduce"),
+    (r"(?:^|[\W_])(?:oneShot|twoShot)(?:AllReduce|ReduceScatter)|allreduce_fusion_kernel|lamport", "tensorrt-llm"),
+    (r"\bxccl|\bcncl|\bbkcl", "xccl"),
+)
+"""(regular expression searched in the full name, library), first match wins. Every entry names kernels that move data between devices."""
+
+_COMMUNICATION = [(re.compile(pattern), library) for pattern, library in COMMUNICATION_LIBRARIES]
+
+GENERIC_NAMES = frozenset((
+    "Kernel", "Kernel2", "kernel", "device_kernel", "kentry", "run", "_kernel_agent", "kernel_agent", "GemmKernel",
+))
+"""Last parts of names that say nothing; their first template argument, or the part before, is shown as well."""
+
+_PLAIN_TYPES = frozenset(("", "bool", "char", "int", "unsigned", "long", "float", "double", "half", "Half", "BFloat16", "__half", "__nv_bfloat16", "true", "false"))
+
+_WRAPPERS = frozenset((
+    "BinaryFunctor", "AUnaryFunctor", "BUnaryFunctor", "CompareFunctor", "ReduceOp", "gpu_kernel_impl", "gpu_kernel_impl_nocast", "TensorListMetadata",
+    "OpMathFunctor", "OpmathSymmetricGpuKernelWithScalars",
+))
+_FUNCTOR = re.compile(r"\b([A-Za-z_]\w*(?:Functor\w*|_functor|Ops|_kernel_cuda|_kernel_impl|_cuda))\b")
+_LAMBDA = re.compile(r"\b([A-Za-z_]\w*)(?:<[^<>]*>)?\(at::")
+_TENSILE = re.compile(r"^(Cijk(?:_[A-Z][a-z]+)*(?:_[A-Z]+)?).*?_(MT\w+?x\w+?x\w+?)(?:_(MI[0-9x]+))?(?:_|$)")
+_MANGLED = re.compile(r"^_Z(?:N|L)?K?")
+_WORD = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class VendorWords:
+    """A vendor's words for what a trace is about."""
+
+    device: str
+    multiprocessor: str
+    matrix_cores: str
+
+
+_WORDS = {
+    "nvidia": VendorWords("GPU", "SM", "Tensor Cores"),
+    "amd": VendorWords("GPU", "compute unit", "Matrix Cores"),
+    "intel": VendorWords("GPU", "Xe core", "XMX engines"),
+    "ascend": VendorWords("NPU", "AI core", "Cube units"),
+}
+_NEUTRAL = VendorWords("accelerator", "multiprocessor", "matrix cores")
+
+
+def vendor_words(vendor: str) -> VendorWords:
+    """The words of ``nvidia``, ``amd``, ``intel`` or ``ascend``; neutral ones for every other vendor."""
+    return _WORDS.get(vendor, _NEUTRAL)
+
+
+@lru_cache(maxsize=65536)
+def communication_library(name: str) -> str | None:
+    """The communication library that a kernel of this full name belongs to; None when the name shows none."""
+    for pattern, library in _COMMUNICATION:
+        if pattern.search(name):
+            return library
+    return None
+
+
+@lru_cache(maxsize=65536)
+def short_name(full: str) -> str:
+    """A name to read, at most 60 characters: without return type, namespaces, parameters and most template arguments.
+
+    ``void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, …>(…)`` becomes
+    ``vectorized_elementwise_kernel<CUDAFunctor_add>``. What is left of an unreadable name is its beginning.
+    """
+    tensile = _TENSILE.match(full)
+    if tensile:
+        return _cut(" ".join(part for part in tensile.groups() if part))
+    if _MANGLED.match(full):
+        return _cut(_last_identifier(full) or full)
+    head, arguments = _split(full.replace("(anonymous namespace)::", ""))
+    parts = [part for part in head.split("::") if part]
+    if not parts:
+        return _cut(full)
+    base = parts[-1]
+    if base in GENERIC_NAMES and arguments:
+        inner = _split(_first_argument(arguments).strip())[0].split("::")
+        if inner[-1] in GENERIC_NAMES:
+            return _cut("::".join(inner[-2:]))
+        return _cut("::".join(parts[-2:]) if inner[-1] in _PLAIN_TYPES or inner[-1].isdigit() else inner[-1])
+    functor = _functor(arguments) if arguments and "at::" in arguments else None
+    return _cut(f"{base}<{functor}>" if functor and functor != base else base)
+
+
+def _cut(name: str) -> str:
+    name = name.strip()
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+
+
+def _split(name: str) -> tuple[str, str]:
+    """(qualified name without return type, parameters and template arguments; the text of its last template arguments)."""
+    angle = round_ = 0
+    head: list[str] = []
+    arguments, begin = "", 0
+    for place, letter in enumerate(name):
+        if letter == "(" and not angle:
+            if head and not round_ and "".join(head).strip() not in ("", "void"):
+                break
+            round_ += 1
+        elif letter == "(":
+            round_ += 1
+        elif letter == ")":
+            round_ = max(round_ - 1, 0)
+        elif letter == "<" and not round_:
+            begin = place + 1 if angle == 0 else begin
+            angle += 1
+        elif letter == ">" and not round_ and angle:
+            angle -= 1
+            arguments = name[begin:place] if angle == 0 else arguments
+        elif not angle and not round_:
+            if letter.isspace():
+                head, arguments = [], ""
+            else:
+                head.append(letter)
+    return "".join(head), arguments
+
+
+def _first_argument(arguments: str) -> str:
+    depth = 0
+    for place, letter in enumerate(arguments):
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 0:
+            return arguments[:place]
+    return arguments
+
+
+def _functor(arguments: str) -> str | None:
+    for pattern in (_FUNCTOR, _LAMBDA):
+        for found in pattern.findall(arguments):
+            if found not in _WRAPPERS:
+                return str(found)
+    return None
+
+
+def _last_identifier(mangled: str) -> str:
+    """The last plain identifier of an Itanium-mangled nested name (``<length><letters>`` one after the other)."""
+    found = _MANGLED.match(mangled)
+    place = found.end() if found else 0
+    last = ""
+    while (digits := _WORD.match(mangled, place)) is not None:
+        length = int(digits.group())
+        place = digits.end() + length
+        word = mangled[digits.end(): place]
+        if not word.startswith("_GLOBAL__N"):
+            last = word if word not in GENERIC_NAMES or not last else f"{last}::{word}"
+    return last

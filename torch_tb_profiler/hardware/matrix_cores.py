@@ -1,0 +1,124 @@
+"""Which kernels use matrix cores (NVIDIA: Tensor Cores, AMD: Matrix Cores), and which operators could.
+
+Names only: a library that multiplies matrices says in the kernel's name which instruction it was built for. What a name does not tell is
+unknown. A kernel whose name has nothing of a matrix product in it uses none.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from torch_tb_profiler.hardware.kernel_names import communication_library
+from torch_tb_profiler.hardware.knowledge import Knowledge
+
+__all__ = ["Knowledge", "operator_could", "uses_matrix_cores"]
+
+FIRST_CAPABILITY = 7
+"""Tensor Cores came with Volta, compute capability 7.0."""
+
+NVIDIA_NO: tuple[str, ...] = (
+    # Parts of attention and of split products that multiply nothing.
+    r"flash_?(?:attn)?_?bwd_?(?:pre|post)process|flash_bwd_(?:dot_do_o|convert_d)|splitkv_combine|reshape_and_cache|splitkreduce|reducesplitk|convertdq",
+    # Instructions of the vector units, as cuBLAS, cuDNN and CUTLASS name them.
+    r"ffma|simt|sgemm(?!_tf32)|[cz]gemm|gcgemm|scudnn|gemv|gemmk1|gemmsn|dot_kernel|fft2d|cutlassf_f32\w*_sm(?:50|70|75)",
+    # cuDNN's engines from before Tensor Cores.
+    r"dgrad_engine|wgrad_alg\d|dgrad_alg\d|dgrad2d_|wgrad2d_|winograd|convolve_sgemm|conv2d_grouped_direct|conv_depthwise|spatial_?depthwise",
+    # Bookkeeping of convolutions and layout changes.
+    r"reduce_wgrad|compute\w*offsets|nchwtonhwc|nhwctonchw|scalepackedtensor|im2col|col2im|layer_norm|batch_?norm|softmax|transpose|quantize|_cast|routing|finalize",
+    # Inductor's pointwise, reduction and persistent-reduction kernels hold no tl.dot.
+    r"triton_(?:poi|red|per)_",
+)
+"""Regular expressions searched in the lower-case name, before ``NVIDIA_YES``."""
+
+NVIDIA_YES: tuple[str, ...] = (
+    # Shapes of the mma instructions: s884, h884, i8816, s1688, s16816, s161616, i16832, d884 ...
+    r"(?<![0-9a-z])(?:[hsidcbqef]|tf32_|bf16_)?(?:884|8816|8832|1688|16816|161616|16832|16864|168128)(?=[a-z_]|$)",
+    r"[hidqb]mma(?!k)|wgmma|gmma|umma|utcmma|tcgen05|wmma|(?<!sub)tensor_?op|xmma_|nvjet",
+    # Hopper and later have no vector-unit kernels under these names.
+    r"(?:^|[^a-z0-9])(?:sm)?(?:90|100|103|120)a?_.*gemm|cutlass3x_sm(?:9|1)\d+|(?:bmm|gemm)_.*_sm1\d\da?f?|fmhasm(?:9|1)\d+|sm(?:9|1)\d+.*warpspecialized",
+    # Multiplying FP8 and smaller exists on matrix cores only.
+    r"gemm.*(?:fp8|e4m3|e5m2|mxf|nvf)|(?:fp8|e4m3|e5m2|mxf|nvf).*gemm|deep_gemm|marlin",
+    # Attention written for mma instructions.
+    r"flash_(?:fwd|bwd)|flash::|flashattn|fmha_cutlass[fb]_b?f16|_sdpa_(?:sm|flash)|fort_native_sdpa|fmha_v2|batchprefillwith|batchdecodewithpagedkvcachekernel_tc",
+)
+
+AMD_NO: tuple[str, ...] = (
+    r"gridwise_gemm_dl|gemv|subtensorop|batched_transpose|transpose_\w+2|igemm_\w+_gtc_|softmax|rmsnorm|layer_?norm|batch_?norm|reshape_and_cache|quant",
+    r"triton_(?:poi|red|per)_|im2col|col2im|miopensp3asmconv|winograd",
+)
+AMD_YES: tuple[str, ...] = (
+    r"mfma|wmma|xdl",
+    # Tensile writes the matrix instruction it was built for; hipBLASLt likewise.
+    r"cijk_.*_mi\d+x\d+",
+    # MIOpen's generated xdlops kernels.
+    r"igemm_\w+_gtcx",
+)
+
+MATRIX_PRODUCT = re.compile(
+    r"gemm|conv|attn|attention|flash|fmha|mha|matmul|(?:^|_)mm(?:_|$)|bmm|mma|wgrad|dgrad|fprop|cijk|triton_|lstm|rnn|gru|einsum|\bdot|moe|mlp|linear"
+)
+"""Searched in the lower-case name: what has none of it multiplies no matrices."""
+
+ELIGIBLE_OPERATORS = frozenset(
+    [f"aten::{name}" for name in (
+        "_convolution", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution",
+        "convolution_backward", "convolution_overrideable", "cudnn_convolution", "cudnn_convolution_transpose", "cudnn_convolution_relu",
+        "cudnn_convolution_add_relu", "cudnn_convolution_transpose_backward", "cudnn_convolution_backward", "cudnn_convolution_backward_input",
+        "cudnn_convolution_backward_weight", "cudnn_convolution_transpose_backward_input", "cudnn_convolution_transpose_backward_weight",
+        "miopen_convolution", "miopen_convolution_transpose", "prelu", "addmm", "addmm_", "addmv", "addr", "matmul", "mm", "mv", "linear", "addbmm",
+        "baddbmm", "baddbmm_", "bmm", "chain_matmul", "linalg_multi_dot", "linalg_matmul", "linear_backward", "matmul_backward", "_addmm_activation",
+        "_scaled_mm", "_scaled_grouped_mm", "_grouped_mm", "_int_mm", "_weight_int8pack_mm", "_weight_int4pack_mm", "scaled_dot_product_attention",
+        "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_backward", "_scaled_dot_product_efficient_attention",
+        "_scaled_dot_product_efficient_attention_backward", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_cudnn_attention_backward",
+        "_scaled_dot_product_attention_math", "_flash_attention_forward", "_flash_attention_backward", "_efficient_attention_forward",
+        "_efficient_attention_backward", "_cudnn_attention_forward", "_cudnn_attention_backward", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell",
+        "_cudnn_rnn", "_cudnn_rnn_backward", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "einsum", "bilinear", "_trilinear",
+    )]
+    + [
+        "CudnnConvolutionBackward", "BmmBackward0", "CudnnConvolutionTransposeBackward", "MmBackward", "AddmvBackward", "MvBackward", "AddmmBackward",
+        "AddbmmBackward", "MmBackward0", "AddmmBackward0", "AddmvBackward0", "MvBackward0", "AddbmmBackward0", "BaddbmmBackward0", "ConvolutionBackward0",
+        "LinearBackward0", "CudnnConvolutionBackward0",
+    ]
+)
+"""Operators whose work matrix cores can do in a suitable data type: the original plugin's list and what came after it."""
+
+_OWN = re.compile(r"(?:aten|prim|prims|autograd|torch|c10d|_c10d_functional|profiler|optimizer)::|torch::|Optimizer\.|\w+Backward\d*$")
+
+_NO = {"nvidia": re.compile("|".join(NVIDIA_NO)), "amd": re.compile("|".join(AMD_NO))}
+_YES = {"nvidia": re.compile("|".join(NVIDIA_YES)), "amd": re.compile("|".join(AMD_YES))}
+
+
+@lru_cache(maxsize=65536)
+def uses_matrix_cores(name: str, vendor: str, capability_major: int | None = None) -> Knowledge:
+    """Whether the kernel of this full name uses matrix cores on a device of ``nvidia``, ``amd`` or another vendor.
+
+    ``capability_major``: of the oldest NVIDIA device of the trace, None when not known.
+    """
+    if vendor == "nvidia" and capability_major is not None and capability_major < FIRST_CAPABILITY:
+        return Knowledge.NO
+    if communication_library(name) is not None:
+        return Knowledge.NO
+    if vendor not in _YES:
+        return Knowledge.UNKNOWN
+    lower = name.lower()
+    head = lower.replace("(anonymous namespace)::", "").split("(", 1)[0].replace("fbgemm", "")
+    if _PYTORCH.search(head) and not _ATTENTION.search(head.split("<", 1)[0]):
+        return Knowledge.NO
+    if _NO[vendor].search(head):
+        return Knowledge.NO
+    if _YES[vendor].search(head):
+        return Knowledge.YES
+    return Knowledge.UNKNOWN if MATRIX_PRODUCT.search(head) else Knowledge.NO
+
+
+_PYTORCH = re.compile(r"(?:^|void )at::native::|_zn2at6native")
+_ATTENTION = re.compile(r"flash|attention|int4|marlin|gemm|tinygemm")
+
+
+@lru_cache(maxsize=65536)
+def operator_could(name: str) -> Knowledge:
+    """Whether matrix cores could do the work of the operator of this name; unknown for operators that are not PyTorch's own."""
+    if name in ELIGIBLE_OPERATORS:
+        return Knowledge.YES
+    return Knowledge.NO if _OWN.match(name) else Knowledge.UNKNOWN

@@ -60,7 +60,10 @@ def test_a_long_typescript_function_is_found(head: str, tail: str, name: str) ->
     assert sizes.long_functions({"a.tsx": head + "\n" + "  x();\n" * 50 + tail + "\n"}) == {}
 
 
-@pytest.mark.parametrize("head", ["if (a) {", "for (const a of b) {", "switch (a) {", "const a = {", "interface A {", "while (f(a)) {", "describe('a', () => {"])
+@pytest.mark.parametrize(
+    "head",
+    ["if (a) {", "for (const a of b) {", "switch (a) {", "const a = {", "interface A {", "while (f(a)) {", "describe('a', () => {"],
+)
 def test_other_brackets_are_no_functions(head: str) -> None:
     assert sizes.long_functions({"a.ts": head + "\n" + "  x;\n" * 80 + "}\n"}) == {}
 

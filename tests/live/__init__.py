@@ -1,0 +1,1 @@
+"""The engine against PyTorch itself: ``key_averages()`` of the same recording."""

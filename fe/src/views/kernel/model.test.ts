@@ -35,9 +35,10 @@ function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelP
 
 describe("timeByKernel", () => {
   it("sums rows of one name over operators and properties", () => {
-    expect(timeByKernel(payload(), 1).parts.map((p) => [p.name, p.value, p.pooled])).toEqual([
-      ["graph_k", 40, 0],
-      ["other", 60, 2],
+    expect(timeByKernel(payload()).map((p) => [p.label, p.title, p.value])).toEqual([
+      ["graph_k", "graph_k", 40],
+      ["copy", "copy", 30],
+      ["gemm", "void gemm<a>()", 30],
     ]);
   });
 });

@@ -1,16 +1,17 @@
 /** What the Kernel page computes from its payload: the charts' parts, who launched what, and what is not known. */
 
-import type { Attribution, KernelPayload } from "../../api/types.gen";
-import { rank, type Whole } from "../ranking";
+import type { Attribution, KernelGroup, KernelPayload } from "../../api/types.gen";
+import type { Part } from "../../widgets";
+import { partsByName } from "../parts_by_name";
 
 /** `Knowledge` on the wire. */
 export const NO = 0;
 export const YES = 1;
 export const UNKNOWN = 2;
 
-/** Total time by full kernel name. */
-export function timeByKernel(payload: KernelPayload, top: number | null): Whole {
-  return rank(payload.rows.name, payload.rows.total_ns, top, payload.pooled);
+/** Total time by full kernel name, drawn by its short one. */
+export function timeByKernel({ rows, pooled }: KernelPayload): Part[] {
+  return partsByName(rows.name, rows.total_ns, pooled, rows.short);
 }
 
 export interface MatrixTime {
@@ -65,4 +66,15 @@ export function followed({ kernels, with_launch, with_operator }: Attribution): 
 export function rowKey(payload: KernelPayload, row: number): string {
   const { name, operator, grid, block, registers, shared_memory_bytes } = payload.rows;
   return JSON.stringify([name[row], operator[row], grid[row], block[row], registers[row], shared_memory_bytes[row]].map((x) => x ?? null));
+}
+
+/** A grouping from the address bar; by name where it is none. */
+export function readGroup(text: string | undefined): KernelGroup {
+  return text === "properties" ? "properties" : "name";
+}
+
+/** The rows of one kernel in a payload that is grouped by operator and properties, the costliest first. */
+export function rowsOf({ rows }: KernelPayload, name: string): number[] {
+  const found = rows.name.flatMap((other, row) => (other === name ? [row] : []));
+  return found.sort((a, b) => (rows.total_ns[b] ?? 0) - (rows.total_ns[a] ?? 0));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OperatorPayload } from "../../api/types.gen";
-import { charts, framesOf, readableShapes, rowKey, splitFrame, stackLabel } from "./model";
+import { charts, framesOf, readableShapes, rowKey, splitFrame, stackLabel, stackTexts } from "./model";
 
 function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   return {
@@ -30,16 +30,16 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
 
 describe("charts", () => {
   it("sums the shapes of one operator into one part", () => {
-    const all = charts(payload(), 10);
+    const all = charts(payload());
     expect(all.map((c) => c.duration)).toEqual(["device_self", "device_total", "host_self", "host_total"]);
-    expect(all[0]!.whole.parts.map((p) => [p.name, p.value, p.share])).toEqual([
-      ["aten::mm", 150, 0.75],
-      ["aten::add", 50, 0.25],
+    expect(all[0]!.parts.map((p) => [p.label, p.value])).toEqual([
+      ["aten::mm", 150],
+      ["aten::add", 50],
     ]);
   });
 
   it("leaves out the device when none was recorded", () => {
-    expect(charts(payload({ has_device: false }), 10).map((c) => c.duration)).toEqual(["host_self", "host_total"]);
+    expect(charts(payload({ has_device: false })).map((c) => c.duration)).toEqual(["host_self", "host_total"]);
   });
 });
 
@@ -87,6 +87,24 @@ describe("stackLabel", () => {
   it("falls back to the innermost frame", () => {
     expect(stackLabel(["nn.Module: Net_0"])).toBe("nn.Module: Net_0");
     expect(stackLabel([])).toBe("");
+  });
+});
+
+describe("stackTexts", () => {
+  const tree = {
+    parent: [-1, 0, 1, 2, -1],
+    frame: ["main.py(3): <module>", "a/net.py(12): forward", "nn.Module: Linear_0", "<built-in mm>", "<built-in x>"],
+  };
+  it("agrees with walking each stack", () => {
+    const { full, short } = stackTexts(tree);
+    tree.frame.forEach((_, stack) => {
+      expect(full[stack]).toBe(framesOf(tree, stack).join("; "));
+      expect(short[stack]).toBe(stackLabel(framesOf(tree, stack)));
+    });
+  });
+  it("stands a tree whose callers come later or in a circle", () => {
+    expect(stackTexts({ parent: [1, -1], frame: ["in.py(1): f", "out.py(2): g"] }).full[0]).toBe("in.py(1): f; out.py(2): g");
+    expect(stackTexts({ parent: [1, 0], frame: ["a", "b"] }).full).toHaveLength(2);
   });
 });
 

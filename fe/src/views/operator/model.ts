@@ -1,19 +1,23 @@
 /** What the Operator page computes from its payload: the charts' parts, readable shapes, frames taken apart. */
 
-import type { FrameTree, OperatorPayload } from "../../api/types.gen";
-import { rank, type Whole } from "../ranking";
+import type { FrameTree, OperatorGroup, OperatorPayload } from "../../api/types.gen";
+import type { Part } from "../../widgets";
+import { partsByName } from "../parts_by_name";
 
 export type Duration = "device_self" | "device_total" | "host_self" | "host_total";
 
 export interface Chart {
   duration: Duration;
-  whole: Whole;
+  parts: Part[];
 }
 
 /** The charts of a payload: four, or the two of the host when no accelerator was recorded. Rows of one name are one part. */
-export function charts(payload: OperatorPayload, top: number | null): Chart[] {
+export function charts(payload: OperatorPayload): Chart[] {
   const { rows, pooled } = payload;
-  const of = (duration: Duration, values: readonly (number | null)[]): Chart => ({ duration, whole: rank(rows.name, values, top, pooled) });
+  const of = (duration: Duration, values: readonly (number | null)[]): Chart => ({
+    duration,
+    parts: partsByName(rows.name, values, pooled),
+  });
   const host = [of("host_self", rows.host_self_ns), of("host_total", rows.host_total_ns)];
   return payload.has_device ? [of("device_self", rows.device_self_ns), of("device_total", rows.device_total_ns), ...host] : host;
 }
@@ -71,6 +75,29 @@ export function stackLabel(frames: readonly string[]): string {
   return frames[0] ?? "";
 }
 
+/** Every stack of the tree as one text and as one short line. Texts share their callers' text, so that many deep stacks stay small. */
+export function stackTexts(tree: FrameTree): { full: string[]; short: string[] } {
+  const full: string[] = [];
+  const short: string[] = [];
+  const placed: (string | null)[] = [];
+  tree.frame.forEach((frame, stack) => {
+    const parent = tree.parent[stack] ?? -1;
+    if (parent >= stack) {
+      const frames = framesOf(tree, stack);
+      full.push(frames.join("; "));
+      short.push(stackLabel(frames));
+      placed.push(null);
+      return;
+    }
+    const own = splitFrame(frame).line === null ? null : stackLabel([frame]);
+    const place = own ?? placed[parent] ?? null;
+    placed.push(place);
+    full.push(parent >= 0 ? `${frame}; ${full[parent] ?? ""}` : frame);
+    short.push(place ?? frame);
+  });
+  return { full, short };
+}
+
 function lastTwo(path: string): string {
   return path.split(/[\\/]/).slice(-2).join("/");
 }
@@ -79,4 +106,9 @@ function lastTwo(path: string): string {
 export function rowKey(payload: OperatorPayload, row: number): string {
   const { name, shapes, stack } = payload.rows;
   return JSON.stringify([name[row], shapes[row] ?? null, stack[row] ?? null]);
+}
+
+/** A grouping from the address bar; by operator where it is none. */
+export function readGroup(text: string | undefined): OperatorGroup {
+  return text === "shape" || text === "stack" ? text : "name";
 }

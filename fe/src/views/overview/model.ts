@@ -114,13 +114,15 @@ function oddSentences(payload: OverviewPayload): Sentence[] {
   if (!first) return [];
   if (odd.length === 1) {
     const reason = first.odd_reason ? `: ${first.odd_reason}` : ` (${formatTime(first.wall_ns)})`;
-    return [{ text: sentence(`Step ${first.name} is odd${reason}`), tone: "attention" }];
+    return [{ text: sentence(`Step ${stepLabel(first)} is odd${reason}`), tone: "attention" }];
   }
-  const names = odd
-    .slice(0, 4)
-    .map((s) => s.name)
-    .join(", ");
+  const names = odd.slice(0, 4).map(stepLabel).join(", ");
   return [{ text: sentence(`${odd.length} steps are odd: ${names}${odd.length > 4 ? " …" : ""}`), tone: "attention" }];
+}
+
+/** The number that a person knows a step by: `ProfilerStep#5` → `5`, otherwise its place. */
+export function stepLabel(step: StepItem): string {
+  return /#(\d+)$/.exec(step.name)?.[1] ?? String(step.index);
 }
 
 export interface Mark {

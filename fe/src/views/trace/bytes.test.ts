@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { fetchBytes, type Progress } from "./bytes";
 
-const answer = (body: BodyInit | null, init: ResponseInit = {}): void =>
-  vi.stubGlobal("fetch", () => Promise.resolve(new Response(body, init))) as unknown as void;
+const answer = (body: BodyInit | null, init: ResponseInit = {}): void => {
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(body, init)));
+};
 const get = async (): Promise<{ bytes: number[]; seen: Progress[] }> => {
   const seen: Progress[] = [];
   const buffer = await fetchBytes("trace/file", (p) => seen.push(p), new AbortController().signal);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StepItem } from "../../api/types.gen";
-import { checkWindow, exactTime, parseTime, windowName, windowOfSteps } from "./model";
+import { checkWindow, exactTime, parseTime, readMode, wallClock, windowOfSteps } from "./model";
 
 describe("parseTime", () => {
   it.each([
@@ -60,10 +60,17 @@ describe("exactTime", () => {
   it("uses the largest unit that fits", () => expect(exactTime(1_500_000)).toBe("1.5 ms"));
 });
 
-describe("windowName", () => {
-  it("keeps the ending that tools recognise", () => {
-    expect(windowName("run/w0.123.pt.trace.json.gz", { t0: 10_000_000, t1: 20_000_000 })).toBe("w0.123.10ms-20ms.pt.trace.json.gz");
-    expect(windowName("plain.json", { t0: 0, t1: 1500 })).toBe("plain.0ns-1.5us.json");
-    expect(windowName("odd", { t0: 0, t1: 1 })).toBe("odd.0ns-1ns");
+describe("wallClock", () => {
+  it("reads a clock that starts in 1970", () => expect(wallClock("1623143568000000000")).toBe("2021-06-08 09:12:48.000 UTC"));
+  it.each(["0", "81234567890", "-5", "", "99999999999999999999", "<b>"])("is not known for %s", (origin) => {
+    expect(wallClock(origin)).toBeNull();
+  });
+});
+
+describe("readMode", () => {
+  it("believes the address bar, then the header", () => {
+    expect(readMode("window", true)).toBe("window");
+    expect(readMode("<img>", true)).toBe("steps");
+    expect(readMode(undefined, false)).toBe("whole");
   });
 });

@@ -57,11 +57,20 @@ export function exactTime(ns: number): string {
   return `${ns} ns`;
 }
 
-/** `dir/worker.pt.trace.json.gz` → `worker.10ms-20ms.pt.trace.json.gz`: the name of a cut piece, told from the whole. */
-export function windowName(file: string, window: TimeWindow): string {
-  const base = file.split(/[\\/]/).pop() ?? file;
-  const cut = base.search(/(\.pt)?(\.trace)?\.json/);
-  const at = cut > 0 ? cut : base.length;
-  const compact = (ns: number): string => exactTime(ns).replace(" ", "").replace("µ", "u");
-  return `${base.slice(0, at)}.${compact(window.t0)}-${compact(window.t1)}${base.slice(at)}`;
+/** The wall clock of the first event in UTC, or `null` where the trace's clock is not one that starts in 1970. */
+export function wallClock(originNs: string): string | null {
+  if (!/^\d{1,20}$/.test(originNs)) return null;
+  const ms = Number(BigInt(originNs) / 1_000_000n);
+  const earliest = Date.UTC(2015, 0, 1);
+  const latest = Date.UTC(2100, 0, 1);
+  if (ms < earliest || ms > latest) return null;
+  return `${new Date(ms).toISOString().replace("T", " ").replace("Z", "")} UTC`;
+}
+
+export type PartMode = "whole" | "steps" | "window";
+
+/** How the part is chosen; the address bar decides, else whether steps are chosen in the header. */
+export function readMode(text: string | undefined, stepsChosen: boolean): PartMode {
+  if (text === "whole" || text === "steps" || text === "window") return text;
+  return stepsChosen ? "steps" : "whole";
 }

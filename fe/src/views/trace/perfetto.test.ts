@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { handOver, PATIENCE_MS, perfettoOrigin, PING_MS, type Browser, type HandoverState, type Popup, type Received } from "./perfetto";
+import { handOver, PATIENCE_MS, perfettoOrigin, PING_MS, type Browser, type HandoverState, type Received } from "./perfetto";
 
 const URL_ = "https://ui.perfetto.dev";
 
@@ -13,7 +13,7 @@ function lab(popupOpens = true) {
   const listeners = new Set<(m: Received) => void>();
   const timers = new Set<() => void>();
   const browser: Browser = {
-    open: (url) => (opened.push(url), popupOpens ? (popup as unknown as Popup) : null),
+    open: (url) => (opened.push(url), popupOpens ? popup : null),
     listen: (heard) => (listeners.add(heard), () => listeners.delete(heard)),
     every: (_ms, run) => (timers.add(run), () => timers.delete(run)),
   };
@@ -22,7 +22,8 @@ function lab(popupOpens = true) {
   let give!: (b: ArrayBuffer) => void;
   let refuse!: (e: unknown) => void;
   const bytes = new Promise<ArrayBuffer>((resolve, reject) => ((give = resolve), (refuse = reject)));
-  const start = () => handOver(browser, { url: URL_, title: "t", fileName: "f.json", bytes, onState: (s, r) => states.push([s, r]) });
+  const start = () =>
+    handOver(browser, { url: URL_, title: "t", fileName: "f.json", bytes: () => bytes, onState: (s, r) => states.push([s, r]) });
   const tick = (times = 1) => {
     for (let i = 0; i < times; i++) [...timers].forEach((run) => run());
   };

@@ -30,8 +30,8 @@ export interface Handover {
   url: string;
   title: string;
   fileName: string;
-  /** The bytes; rejects when they cannot be had. */
-  bytes: Promise<ArrayBuffer>;
+  /** Fetches the bytes, once the window is open; rejects when they cannot be had. */
+  bytes: () => Promise<ArrayBuffer>;
   onState: (state: HandoverState, reason: string) => void;
 }
 
@@ -85,7 +85,7 @@ export function handOver(browser: Browser, handover: Handover): () => void {
     }),
   );
   onState("opening", "");
-  handover.bytes.then(
+  handover.bytes().then(
     (got) => {
       buffer = got;
       send();

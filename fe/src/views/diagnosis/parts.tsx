@@ -1,0 +1,144 @@
+/** Pure parts of the Diagnosis page. */
+
+import type { JSX } from "preact";
+import type { DiagnosisPayload, FileItem } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { CodeBlock, EmptyState, Icon, type Column, type IconName } from "../../widgets";
+import { countStates, type FileState } from "./model";
+
+/** What each state means, in a word and in a sentence. */
+export const STATE_TEXT: Readonly<Record<FileState, { word: string; meaning: string }>> = {
+  failed: { word: "Failed", meaning: "A trace that could not be imported." },
+  rejected: { word: "Rejected", meaning: "Not a trace, or not readable as one." },
+  growing: { word: "Still being written", meaning: "It is imported when it stops growing." },
+  waiting: { word: "Waiting", meaning: "It is imported when its turn comes, or when it is opened." },
+  importing: { word: "Importing", meaning: "It is being read right now." },
+  ready: { word: "Ready", meaning: "It can be looked at." },
+};
+
+const STATE_ICONS: Readonly<Record<FileState, IconName>> = {
+  failed: "error",
+  rejected: "close",
+  growing: "reload",
+  waiting: "info",
+  importing: "reload",
+  ready: "check",
+};
+
+/** Where traces were looked for. */
+export function Places({ payload }: { payload: DiagnosisPayload }): JSX.Element {
+  return (
+    <div class="places">
+      {payload.logdirs.length ? (
+        <ul>
+          {payload.logdirs.map((dir) => (
+            <li key={dir}>
+              <code class="path">{dir}</code>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p>No log directory was given to TensorBoard.</p>
+      )}
+      {payload.notes.length ? (
+        <ul class="notes">
+          {payload.notes.map((note) => (
+            <li key={note}>
+              <Icon name="info" /> {note}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  );
+}
+
+/** All files, or those of one state, as buttons with their numbers. */
+export function StateFilter({
+  files,
+  state,
+  onState,
+}: {
+  files: readonly FileItem[];
+  state: FileState | null;
+  onState: (s: FileState | null) => void;
+}): JSX.Element {
+  const entry = (value: FileState | null, word: string, count: number, meaning: string): JSX.Element => (
+    <button
+      key={word}
+      type="button"
+      class={`state-chip${value ? ` state-${value}` : ""}`}
+      aria-pressed={state === value}
+      title={meaning}
+      onClick={() => onState(value)}
+    >
+      {value ? <Icon name={STATE_ICONS[value]} size={14} /> : null}
+      {word} <span class="number">{formatCount(count)}</span>
+    </button>
+  );
+  return (
+    <div class="state-filter" role="group" aria-label="Show files by state">
+      {entry(null, "All", files.length, "Every file that was seen.")}
+      {countStates(files).map((x) => entry(x.state, STATE_TEXT[x.state].word, x.count, STATE_TEXT[x.state].meaning))}
+    </div>
+  );
+}
+
+/** The table's columns for the chosen files. */
+export function fileColumns(files: readonly FileItem[]): Column[] {
+  return [
+    { key: "path", label: "File", kind: "code", width: 340, values: files.map((f) => f.path) },
+    {
+      key: "state",
+      label: "State",
+      kind: "text",
+      width: 150,
+      values: files.map((f) => STATE_TEXT[f.state].word),
+    },
+    { key: "reason", label: "Why", kind: "text", width: 360, values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning) },
+    { key: "bytes", label: "Size", kind: "bytes", values: files.map((f) => f.bytes) },
+    { key: "events", label: "Events", kind: "count", term: "events", values: files.map((f) => f.events) },
+    { key: "lost", label: "Lost", kind: "count", values: files.map((f) => f.lost) },
+    { key: "run", label: "Run", kind: "text", width: 160, values: files.map((f) => f.run) },
+    { key: "worker", label: "Worker", kind: "text", width: 160, hidden: true, values: files.map((f) => f.worker) },
+    { key: "span", label: "Span", kind: "text", hidden: true, values: files.map((f) => f.span) },
+  ];
+}
+
+/** A recording that this page can show, ready to paste. */
+export const EXAMPLE = `import torch
+from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
+
+activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])
+with profile(
+    activities=activities,
+    schedule=schedule(wait=1, warmup=1, active=3),
+    on_trace_ready=tensorboard_trace_handler("./log/my_run", use_gzip=True),
+    record_shapes=True,
+    with_stack=True,
+) as prof:
+    for batch in loader:
+        train_step(batch)
+        prof.step()`;
+
+/** What to do when nothing was found. */
+export function HowToRecord({ found }: { found: boolean }): JSX.Element {
+  if (!found) {
+    return (
+      <EmptyState
+        title="No file was found"
+        text="Every directory below the log directory is searched for .json, .json.gz and .json.zst files. This records a trace that shows up here; start TensorBoard with --logdir=./log."
+        code={EXAMPLE}
+      />
+    );
+  }
+  return (
+    <details class="missing">
+      <summary>
+        <strong>None of these is your trace?</strong> <span class="missing-how">How to record one</span>
+      </summary>
+      <p>This writes a trace that shows up here; start TensorBoard with --logdir=./log.</p>
+      <CodeBlock code={EXAMPLE} label="Copy the example" />
+    </details>
+  );
+}

@@ -1,0 +1,49 @@
+/** The Diagnosis page: where was looked, every file that was seen, what became of it and why. */
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { DiagnosisPayload } from "../../api/types.gen";
+import { useResource } from "../../state/resource";
+import type { ViewProps } from "../../state/view";
+import { Grid, Panel } from "../../widgets";
+import { gridParams } from "../grid_params";
+import { Loaded } from "../loaded";
+import { chooseFiles, readState } from "./model";
+import { fileColumns, HowToRecord, Places, StateFilter } from "./parts";
+
+export function DiagnosisView(props: ViewProps): JSX.Element {
+  const resource = useResource("diagnosis", {});
+  return (
+    <Loaded resource={resource} shape={[100, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) => <DiagnosisPage {...props} payload={payload} />}
+    </Loaded>
+  );
+}
+
+function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: DiagnosisPayload }): JSX.Element {
+  const state = readState(params.state ?? "");
+  const files = useMemo(() => chooseFiles(payload.files, state), [payload, state]);
+  const columns = useMemo(() => fileColumns(files), [files]);
+  return (
+    <>
+      <Panel title="Where was looked">
+        <Places payload={payload} />
+      </Panel>
+      {payload.files.length ? (
+        <Panel title="Files" flush>
+          <Grid
+            label="Files"
+            columns={columns}
+            rowCount={files.length}
+            rowKey={(row) => files[row]?.path ?? ""}
+            storage="diagnosis"
+            tools={<StateFilter files={payload.files} state={state} onState={(next) => setParam("state", next)} />}
+            empty="No file is in this state any more."
+            {...gridParams(params, setParam)}
+          />
+        </Panel>
+      ) : null}
+      <HowToRecord found={payload.files.length > 0} />
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+/** A table's order and search in the address bar: `sort=calls` ascending, `sort=-calls` descending, `search`, `regex=1`. */
+
+import type { Search, Sort } from "../widgets";
+
+export interface GridParams {
+  sort: Sort | null;
+  onSort: (sort: Sort | null) => void;
+  search: Search;
+  onSearch: (search: Search) => void;
+}
+
+type SetParam = (key: string, value: string | null) => void;
+
+export function gridParams(params: Readonly<Record<string, string>>, setParam: SetParam): GridParams {
+  const search = params.search ?? "";
+  const regex = params.regex === "1";
+  return {
+    sort: readSort(params.sort),
+    onSort: (sort) => setParam("sort", sort && writeSort(sort)),
+    search: { text: search, regex },
+    onSearch: (next) => {
+      if (next.text !== search) setParam("search", next.text);
+      if (next.regex !== regex) setParam("regex", next.regex ? "1" : null);
+    },
+  };
+}
+
+export function readSort(text: string | undefined): Sort | null {
+  if (!text || text === "-") return null;
+  return text.startsWith("-") ? { key: text.slice(1), descending: true } : { key: text, descending: false };
+}
+
+export function writeSort(sort: Sort): string {
+  return `${sort.descending ? "-" : ""}${sort.key}`;
+}
+
+/** The longest pattern that the search takes. */
+const LONGEST_PATTERN = 200;
+
+/** Parameters that make a table show exactly the rows of this name, where a pattern can say so; its words otherwise. */
+export function exactly(name: string): { search: string; regex: string } {
+  const pattern = `^${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`;
+  return pattern.length <= LONGEST_PATTERN && name === name.trim() ? { search: pattern, regex: "1" } : { search: name, regex: "" };
+}

@@ -1,0 +1,242 @@
+/** Pure parts of the Kernel page. */
+
+import type { ComponentChildren, JSX } from "preact";
+import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
+import { formatCount, formatShare, formatTime } from "../../base/units";
+import { Badge, CopyButton, Donut, Figure, Term, type Column, type Part } from "../../widgets";
+import { followed, matrixTime, timeByKernel, type MatrixTime, type Unattributed } from "./model";
+
+interface KernelChartsProps {
+  payload: KernelPayload;
+  top: number;
+  onSelect: (key: string) => void;
+}
+
+/** Time by kernel, and time by use of the matrix cores. */
+export function KernelCharts({ payload, top, onSelect }: KernelChartsProps): JSX.Element {
+  const parts = timeByKernel(payload);
+  const matrix = matrixParts(matrixTime(payload), payload.vocabulary);
+  const word = payload.vocabulary.matrix_cores;
+  return (
+    <div class="chart-grid">
+      <Figure
+        title="Time by kernel"
+        term="total"
+        table={{
+          columns: [{ label: "Kernel" }, { label: "Total time", unit: "ns" }],
+          rows: parts.map((part) => [part.title ?? part.label, part.value]),
+        }}
+      >
+        <Donut label="Total time by kernel" parts={parts} unit="ns" top={top} onSelect={onSelect} />
+      </Figure>
+      <Figure
+        title={`${word} in use`}
+        term="matrix"
+        table={{ columns: [{ label: word }, { label: "Kernel time", unit: "ns" }], rows: matrix.map((part) => [part.label, part.value]) }}
+      >
+        <Donut label={`Kernel time by use of ${word}`} parts={matrix} unit="ns" caption="kernel time" />
+      </Figure>
+    </div>
+  );
+}
+
+function matrixParts(time: MatrixTime, words: Vocabulary): Part[] {
+  return [
+    { key: "yes", label: `with ${words.matrix_cores}`, value: time.yes, color: "var(--series-3)" },
+    { key: "no", label: "without", value: time.no, color: "var(--series-1)" },
+    { key: "unknown", label: "not known", value: time.unknown, color: "var(--series-other)" },
+  ];
+}
+
+/** How many kernels could be followed back to the host. */
+export function AttributionLine({ attribution }: { attribution: Attribution }): JSX.Element {
+  const { kernels, with_launch, with_operator, device_events } = attribution;
+  const shares = followed(attribution);
+  const part = (count: number, share: number | null, term: string, text: string): ComponentChildren => (
+    <span class="attribution-part">
+      <strong class="number">{formatCount(count)}</strong> <Term id={term}>{text}</Term>
+      {share !== null && share < 1 ? <span class="muted"> ({formatShare(share)})</span> : null}
+    </span>
+  );
+  return (
+    <p class="attribution">
+      {part(kernels, null, "attribution", kernels === 1 ? "kernel" : "kernels")}
+      {part(with_launch, shares.launch, "with_launch", "with launch")}
+      {part(with_operator, shares.operator, "with_operator", "with operator")}
+      {part(device_events, null, "device_events", "device events in the whole trace")}
+    </p>
+  );
+}
+
+/** Kernels without a known operator, by reason. */
+export function UnattributedList({ items }: { items: readonly Unattributed[] }): JSX.Element | null {
+  if (!items.length) return null;
+  return (
+    <div class="unattributed">
+      <p>Operator not known, by reason:</p>
+      <ul>
+        {items.map((item) => (
+          <li key={item.reason}>
+            <Badge>{item.reason}</Badge> {formatCount(item.calls)} {item.calls === 1 ? "call" : "calls"}, {formatTime(item.ns)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+export interface KernelLinks {
+  operator: (name: string) => string;
+  onOperator: (name: string) => void;
+}
+
+/** The table's columns for the grouping of the payload. */
+export function kernelColumns(payload: KernelPayload, links: KernelLinks): Column[] {
+  const { rows, group, vocabulary } = payload;
+  const matrix = vocabulary.matrix_cores;
+  const properties = group === "properties";
+  return [
+    {
+      key: "name",
+      label: "Kernel",
+      term: "kernel",
+      kind: "code",
+      width: properties ? 280 : 360,
+      values: rows.name,
+      short: rows.short,
+      note: (row) =>
+        rows.communication[row] ? (
+          <Badge tone="info" title="It moves data between devices.">
+            comm
+          </Badge>
+        ) : null,
+    },
+    ...(properties ? propertyColumns(payload, links) : []),
+    { key: "matrix", label: matrix, term: "matrix", kind: "knowledge", width: 116, values: rows.matrix },
+    ...(properties
+      ? [
+          {
+            key: "matrix_eligible",
+            label: `Op ${matrix} eligible`,
+            term: "matrix_eligible",
+            kind: "knowledge" as const,
+            width: 150,
+            values: rows.matrix_eligible,
+          },
+        ]
+      : []),
+    { key: "calls", label: "Calls", term: "calls", kind: "count", width: 84, values: rows.calls },
+    { key: "total", label: "Total", term: "total", kind: "time", width: 118, bar: true, values: rows.total_ns },
+    { key: "mean", label: "Mean", term: "mean", kind: "time", width: 96, values: rows.mean_ns },
+    { key: "shortest", label: "Shortest", term: "shortest", kind: "time", width: 96, values: rows.shortest_ns },
+    { key: "longest", label: "Longest", term: "longest", kind: "time", width: 96, values: rows.longest_ns },
+    {
+      key: "blocks_per_sm",
+      label: `Blocks per ${vocabulary.multiprocessor}`,
+      term: "blocks_per_sm",
+      kind: "number",
+      width: 130,
+      values: rows.blocks_per_sm,
+    },
+    { key: "occupancy", label: "Est. occupancy", term: "kernel_occupancy", kind: "share", width: 126, values: rows.occupancy },
+  ];
+}
+
+function propertyColumns({ rows }: KernelPayload, links: KernelLinks): Column[] {
+  return [
+    {
+      key: "operator",
+      label: "Operator",
+      term: "kernel_operator",
+      kind: "code",
+      width: 220,
+      values: rows.operator,
+      unknown: (row) => rows.reason[row] ?? null,
+      href: (row) => (rows.operator[row] ? links.operator(rows.operator[row]) : null),
+      onFollow: (row) => links.onOperator(rows.operator[row] ?? ""),
+    },
+    { key: "grid", label: "Grid", term: "grid", kind: "code", width: 110, values: rows.grid },
+    { key: "block", label: "Block", term: "block", kind: "code", width: 110, values: rows.block },
+    { key: "registers", label: "Registers", term: "registers", kind: "count", width: 92, values: rows.registers },
+    { key: "shared_memory", label: "Shared memory", term: "shared_memory", kind: "bytes", width: 124, values: rows.shared_memory_bytes },
+  ];
+}
+
+/** What is below an open row: the full name, and who launched it. */
+export function KernelDetail({ name, children }: { name: string; children?: ComponentChildren }): JSX.Element {
+  return (
+    <div class="kernel-detail">
+      <div class="full-name">
+        <code>{name || "(no name)"}</code>
+        <CopyButton text={name} label="Copy the full name" />
+      </div>
+      {children}
+    </div>
+  );
+}
+
+export interface Launcher {
+  operator: string | null;
+  reason: string | null;
+  grid: string | null;
+  block: string | null;
+  calls: number;
+  ns: number;
+}
+
+/** The operators that launched one kernel, with the launch properties. */
+export function Launchers({ launchers, links }: { launchers: readonly Launcher[]; links: KernelLinks }): JSX.Element {
+  return (
+    <table class="launchers">
+      <thead>
+        <tr>
+          <th scope="col">
+            <Term id="kernel_operator">Launched by</Term>
+          </th>
+          <th scope="col">
+            <Term id="grid">Grid</Term>
+          </th>
+          <th scope="col">
+            <Term id="block">Block</Term>
+          </th>
+          <th scope="col" class="number">
+            Calls
+          </th>
+          <th scope="col" class="number">
+            Total
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {launchers.map((x, i) => (
+          <tr key={i}>
+            <td>
+              {x.operator ? (
+                <OperatorLink name={x.operator} links={links} />
+              ) : (
+                <span class="unknown">not known: {x.reason ?? "no reason given"}</span>
+              )}
+            </td>
+            <td class="code">{x.grid ?? "–"}</td>
+            <td class="code">{x.block ?? "–"}</td>
+            <td class="number">{formatCount(x.calls)}</td>
+            <td class="number">{formatTime(x.ns)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function OperatorLink({ name, links }: { name: string; links: KernelLinks }): JSX.Element {
+  const follow = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    links.onOperator(name);
+  };
+  return (
+    <a href={links.operator(name)} onClick={follow}>
+      {name}
+    </a>
+  );
+}

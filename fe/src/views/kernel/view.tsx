@@ -1,0 +1,163 @@
+/** The Kernel page: which kernels take the accelerator's time, how they fill it, and which operators launched them. */
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { KernelGroup, KernelPayload } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { useResource } from "../../state/resource";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { Grid, Panel, Segmented } from "../../widgets";
+import { exactly, gridParams } from "../grid_params";
+import { Loaded, MissingList, Nothing } from "../loaded";
+import { nameOfKey, readTop } from "../parts_by_name";
+import { TopN } from "../top_n";
+import { readGroup, rowKey, rowsOf, unattributed } from "./model";
+import {
+  AttributionLine,
+  kernelColumns,
+  KernelCharts,
+  KernelDetail,
+  Launchers,
+  UnattributedList,
+  type KernelLinks,
+  type Launcher,
+} from "./parts";
+
+const TOP = 10;
+/** Launchers listed below a kernel; the table grouped by operator has them all. */
+const LAUNCHERS = 20;
+
+export function KernelView(props: ViewProps): JSX.Element {
+  const group = readGroup(props.params.group);
+  const resource = useResource("kernel", viewQuery(props, { group }));
+  return (
+    <Loaded resource={resource} shape={[360, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) =>
+        payload.rows.name.length ? (
+          <KernelPage {...props} payload={payload} group={group} />
+        ) : (
+          <Nothing
+            title="There is no kernel in the selected steps"
+            text="The accelerator ran no kernel that was launched in them. Choose other steps."
+            missing={payload.missing}
+            diagnosisHref={props.hrefOf("diagnosis")}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+type PageProps = ViewProps & { payload: KernelPayload; group: KernelGroup };
+
+function KernelPage({ payload, group, ...props }: PageProps): JSX.Element {
+  const { params, setParam } = props;
+  const top = readTop(params.top, TOP);
+  const unknown = useMemo(() => unattributed(payload), [payload]);
+  const select = (key: string): void => {
+    const name = nameOfKey(key);
+    if (name === null) return;
+    const wanted = exactly(name);
+    setParam("regex", wanted.regex || null);
+    setParam("search", wanted.search);
+  };
+  return (
+    <>
+      <MissingList missing={payload.missing} />
+      <Panel
+        title="Kernels by time"
+        actions={<TopN what="kernels" value={top} onChange={(n) => setParam("top", n === TOP ? null : String(n))} />}
+      >
+        <KernelCharts payload={payload} top={top} onSelect={select} />
+      </Panel>
+      <Panel title="Kernels" term="kernel" flush>
+        <div class="table-notes">
+          <AttributionLine attribution={payload.attribution} />
+          <UnattributedList items={unknown} />
+        </div>
+        <KernelTable {...props} payload={payload} group={group} />
+      </Panel>
+    </>
+  );
+}
+
+function KernelTable({ payload, group, ...props }: PageProps): JSX.Element {
+  const { params, setParam } = props;
+  const links = linksOf(props);
+  const columns = useMemo(
+    () => kernelColumns(payload, links),
+    // The links read the address bar when they are drawn or followed; new functions need no new columns.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [payload],
+  );
+  const { rows } = payload;
+  return (
+    <Grid
+      label="Kernels"
+      columns={columns}
+      rowCount={rows.name.length}
+      rowKey={(row) => rowKey(payload, row)}
+      pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
+      detail={(row) => (
+        <KernelDetail name={rows.name[row] ?? ""}>
+          {payload.group === "name" ? <LaunchersOf {...props} name={rows.name[row] ?? ""} /> : null}
+        </KernelDetail>
+      )}
+      expandable={(row) => payload.pooled === 0 || row !== rows.name.length - 1}
+      storage={`kernel-${payload.group}`}
+      tools={
+        <Segmented<KernelGroup>
+          label="Group by"
+          value={group}
+          onChange={(next) => setParam("group", next === "name" ? null : next)}
+          options={[
+            { value: "name", label: "Kernel" },
+            { value: "properties", label: "+ operator + launch properties" },
+          ]}
+        />
+      }
+      empty="No kernel matches the search."
+      {...gridParams(params, setParam)}
+    />
+  );
+}
+
+function linksOf({ hrefOf, navigate }: ViewProps): KernelLinks {
+  return {
+    operator: (name) => hrefOf("operator", exactly(name)),
+    onOperator: (name) => navigate("operator", exactly(name)),
+  };
+}
+
+/** Who launched a kernel, fetched when its row opens. */
+function LaunchersOf({ name, ...props }: ViewProps & { name: string }): JSX.Element {
+  const resource = useResource("kernel", viewQuery(props, { group: "properties" }));
+  return (
+    <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) => {
+        const found = rowsOf(payload, name);
+        return (
+          <>
+            <Launchers launchers={found.slice(0, LAUNCHERS).map((row) => launcher(payload, row))} links={linksOf(props)} />
+            {found.length > LAUNCHERS ? (
+              <p class="muted">
+                {formatCount(found.length - LAUNCHERS)} more: group the table by operator and launch properties to see them.
+              </p>
+            ) : null}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function launcher({ rows }: KernelPayload, row: number): Launcher {
+  return {
+    operator: rows.operator[row] ?? null,
+    reason: rows.reason[row] ?? null,
+    grid: rows.grid[row] ?? null,
+    block: rows.block[row] ?? null,
+    calls: rows.calls[row] ?? 0,
+    ns: rows.total_ns[row] ?? 0,
+  };
+}

@@ -1,0 +1,78 @@
+/** What every view shows while its payload is not there, and what it shows where the recording lacks something. */
+
+import type { ComponentChildren, JSX } from "preact";
+import type { Missing } from "../api/types.gen";
+import type { Resource } from "../state/resource";
+import { CodeBlock, EmptyState, ErrorState, Progress, Skeleton } from "../widgets";
+
+interface LoadedProps<T> {
+  resource: Resource<T>;
+  /** Heights in px of what is coming, so that nothing jumps. */
+  shape: readonly number[];
+  diagnosisHref: string;
+  children: (data: T) => ComponentChildren;
+}
+
+/** The payload's drawing, or why there is none yet. An earlier payload stays, dimmed, until the next one is there. */
+export function Loaded<T>({ resource, shape, diagnosisHref, children }: LoadedProps<T>): JSX.Element {
+  const { state, data, error, stale, progress, message, reload } = resource;
+  if (data === null && error) return <ErrorState error={error} retry={reload} diagnosisHref={diagnosisHref} />;
+  if (data === null) {
+    return (
+      <div class="view-waiting" aria-busy="true">
+        {state === "importing" ? <Progress value={progress} label="Importing the trace" detail={message} /> : null}
+        {shape.map((height, i) => (
+          <Skeleton key={i} height={height} />
+        ))}
+      </div>
+    );
+  }
+  return (
+    <div class={`view${stale ? " view-stale" : ""}`} aria-busy={state === "loading" || state === "importing"}>
+      {error ? <ErrorState error={error} title="These are the figures from before" retry={reload} diagnosisHref={diagnosisHref} /> : null}
+      {state === "importing" ? <Progress value={progress} label="The trace changed and is imported again" detail={message} /> : null}
+      {children(data)}
+    </div>
+  );
+}
+
+/** What was not recorded, one line each, with the call that records it on demand. */
+export function MissingList({ missing }: { missing: readonly Missing[] }): JSX.Element | null {
+  if (!missing.length) return null;
+  return (
+    <div class="missing-list">
+      {missing.map((item) => (
+        <details key={item.what} class="missing">
+          <summary>
+            <strong>{item.what}</strong>
+            <span> not in this recording. </span>
+            <span class="missing-how">How to record it</span>
+          </summary>
+          <p>{item.why}</p>
+          {item.call ? <CodeBlock code={item.call} label="Copy the call" /> : null}
+        </details>
+      ))}
+    </div>
+  );
+}
+
+interface NothingProps {
+  title: string;
+  /** Why, where nothing in `missing` says it. */
+  text: string;
+  missing: readonly Missing[];
+  diagnosisHref?: string;
+}
+
+/** Instead of an empty chart or table: what is missing, why, and the call that records it. */
+export function Nothing({ title, text, missing, diagnosisHref }: NothingProps): JSX.Element {
+  const [first] = missing;
+  return (
+    <EmptyState
+      title={title}
+      text={first ? first.why : text}
+      {...(first?.call ? { code: first.call } : {})}
+      {...(diagnosisHref ? { diagnosisHref } : {})}
+    />
+  );
+}

@@ -1,0 +1,236 @@
+/** Pure parts of the Operator page. */
+
+import type { JSX } from "preact";
+import type { OperatorPayload, StackItem } from "../../api/types.gen";
+import { formatCount, formatTime } from "../../base/units";
+import { CopyButton, Donut, Figure, Term, type Column } from "../../widgets";
+import { readableShapes, splitFrame, stackLabel, stackTexts, type Chart, type Duration } from "./model";
+
+/** The title of a chart in the vendor's words. */
+export function chartTitle(duration: Duration, device: string): string {
+  const where = duration.startsWith("device") ? capitalised(device) : "Host";
+  return `${where} ${duration.endsWith("self") ? "self" : "total"} time`;
+}
+
+function capitalised(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+interface OperatorChartsProps {
+  charts: readonly Chart[];
+  device: string;
+  top: number;
+  onSelect: (key: string) => void;
+}
+
+/** The four charts, or two where no accelerator was recorded. */
+export function OperatorCharts({ charts, device, top, onSelect }: OperatorChartsProps): JSX.Element {
+  return (
+    <div class="chart-grid">
+      {charts.map(({ duration, parts }) => {
+        const title = chartTitle(duration, device);
+        return (
+          <Figure
+            key={duration}
+            title={title}
+            term={duration}
+            note={duration.endsWith("total") ? "children included, so the parts overlap" : null}
+            table={{ columns: [{ label: "Operator" }, { label: title, unit: "ns" }], rows: parts.map((part) => [part.label, part.value]) }}
+          >
+            <Donut label={`${title} by operator`} parts={parts} unit="ns" top={top} onSelect={onSelect} />
+          </Figure>
+        );
+      })}
+    </div>
+  );
+}
+
+export interface OperatorLinks {
+  kernels: (name: string) => string;
+  onKernels: (name: string) => void;
+}
+
+/** The table's columns; those of the accelerator are left out where none was recorded. */
+export function operatorColumns(payload: OperatorPayload, links: OperatorLinks): Column[] {
+  const { rows, group, has_device } = payload;
+  return [
+    { key: "name", label: "Operator", term: "operator", kind: "code", width: 300, values: rows.name },
+    ...(group === "name" ? [] : [shapesColumn(payload)]),
+    ...(group === "stack" ? [stackColumn(payload)] : []),
+    { key: "calls", label: "Calls", term: "calls", kind: "count", width: 84, values: rows.calls },
+    ...(has_device ? deviceColumns(payload) : []),
+    { key: "host_self", label: "Host self", term: "host_self", kind: "time", width: 118, bar: true, values: rows.host_self_ns },
+    { key: "host_total", label: "Host total", term: "host_total", kind: "time", width: 118, bar: true, values: rows.host_total_ns },
+    ...(has_device ? matrixColumns(payload, links) : []),
+  ];
+}
+
+function shapesColumn({ rows }: OperatorPayload): Column {
+  return {
+    key: "shapes",
+    label: "Input shapes",
+    term: "input_shapes",
+    kind: "code",
+    width: 240,
+    values: rows.shapes,
+    short: rows.shapes.map(readableShapes),
+    unknown: () => "not recorded",
+  };
+}
+
+function deviceColumns({ rows, vocabulary }: OperatorPayload): Column[] {
+  const device = capitalised(vocabulary.device);
+  return [
+    { key: "device_self", label: `${device} self`, term: "device_self", kind: "time", width: 118, bar: true, values: rows.device_self_ns },
+    {
+      key: "device_total",
+      label: `${device} total`,
+      term: "device_total",
+      kind: "time",
+      width: 118,
+      bar: true,
+      values: rows.device_total_ns,
+    },
+  ];
+}
+
+function matrixColumns(payload: OperatorPayload, links: OperatorLinks): Column[] {
+  const { rows, vocabulary } = payload;
+  const matrix = vocabulary.matrix_cores;
+  const linked = (row: number): boolean => hasDeviceTime(payload, row);
+  return [
+    {
+      key: "matrix_eligible",
+      label: `${matrix} eligible`,
+      term: "matrix_eligible",
+      kind: "knowledge",
+      width: 130,
+      values: rows.matrix_eligible,
+    },
+    { key: "matrix_self", label: `${matrix} self`, term: "matrix_self_share", kind: "share", width: 116, values: rows.matrix_self_share },
+    {
+      key: "matrix_total",
+      label: `${matrix} total`,
+      term: "matrix_total_share",
+      kind: "share",
+      width: 116,
+      values: rows.matrix_total_share,
+    },
+    {
+      key: "kernels",
+      label: "Kernels",
+      kind: "text",
+      width: 110,
+      values: rows.name.map((_, row) => (linked(row) ? "its kernels" : "")),
+      href: (row) => (linked(row) ? links.kernels(rows.name[row] ?? "") : null),
+      onFollow: (row) => links.onKernels(rows.name[row] ?? ""),
+    },
+  ];
+}
+
+function hasDeviceTime({ rows }: OperatorPayload, row: number): boolean {
+  return (rows.device_self_ns[row] ?? 0) > 0;
+}
+
+function stackColumn({ rows, frames }: OperatorPayload): Column {
+  const { full, short } = stackTexts(frames);
+  return {
+    key: "stack",
+    label: "Call stack",
+    term: "call_stack",
+    kind: "code",
+    width: 260,
+    values: rows.stack.map((stack) => (stack === null ? null : (full[stack] ?? null))),
+    short: rows.stack.map((stack) => (stack === null ? null : (short[stack] ?? null))),
+    unknown: () => "no call stack",
+  };
+}
+
+/** One frame: where, and which function. */
+function FrameLine({ text }: { text: string }): JSX.Element {
+  const { file, line, func } = splitFrame(text);
+  if (line === null) return <li class="frame frame-plain">{func || "(no name)"}</li>;
+  return (
+    <li class="frame">
+      <span class="frame-func">{func}</span>
+      <code class="frame-place">
+        {file}:{line}
+      </code>
+      <CopyButton text={`${file}:${line}`} label="Copy file and line" />
+    </li>
+  );
+}
+
+/** The frames of one stack, innermost first. */
+export function Frames({ frames }: { frames: readonly string[] }): JSX.Element {
+  return (
+    <div class="frames">
+      <div class="frames-head">
+        <span class="muted">
+          {formatCount(frames.length)} {frames.length === 1 ? "frame" : "frames"}, innermost first
+        </span>
+        <CopyButton text={() => frames.join("\n")} label="Copy the whole stack">
+          Copy stack
+        </CopyButton>
+      </div>
+      <ol>
+        {frames.map((text, i) => (
+          <FrameLine key={i} text={text} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+interface StacksProps {
+  stacks: readonly StackItem[];
+  /** Calls that have no stack. */
+  without: number;
+  hasDevice: boolean;
+  device: string;
+}
+
+/** Call stacks of one operator with their figures, the costliest first; each opens to its frames. */
+export function Stacks({ stacks, without, hasDevice, device }: StacksProps): JSX.Element {
+  return (
+    <div class="stacks">
+      {stacks.map((stack, i) => (
+        <details key={i} class="stack" open={stacks.length === 1}>
+          <summary>
+            <span class="stack-label">{stackLabel(stack.frames) || "(no frame)"}</span>
+            <span class="stack-figures">
+              <StackFigure term="calls" label="Calls" text={formatCount(stack.calls)} />
+              {hasDevice ? (
+                <StackFigure term="device_self" label={`${capitalised(device)} self`} text={formatTime(stack.device_self_ns)} />
+              ) : null}
+              {hasDevice ? (
+                <StackFigure term="device_total" label={`${capitalised(device)} total`} text={formatTime(stack.device_total_ns)} />
+              ) : null}
+              <StackFigure term="host_self" label="Host self" text={formatTime(stack.host_self_ns)} />
+              <StackFigure term="host_total" label="Host total" text={formatTime(stack.host_total_ns)} />
+            </span>
+          </summary>
+          <Frames frames={stack.frames} />
+        </details>
+      ))}
+      {without > 0 ? (
+        <p class="muted">
+          {formatCount(without)} {without === 1 ? "call has" : "calls have"} no call stack.
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+function StackFigure({ term, label, text }: { term: string; label: string; text: string }): JSX.Element {
+  return (
+    <span class="stack-figure">
+      <span class="muted">
+        <Term id={term} focusable={false}>
+          {label}
+        </Term>
+      </span>{" "}
+      <span class="number">{text}</span>
+    </span>
+  );
+}

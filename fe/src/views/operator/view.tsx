@@ -1,0 +1,127 @@
+/** The Operator page: which operators take the time, on the host and on the accelerator, and from where they are called. */
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
+import { useResource } from "../../state/resource";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { Grid, Panel, Segmented } from "../../widgets";
+import { exactly, gridParams } from "../grid_params";
+import { Loaded, MissingList, Nothing } from "../loaded";
+import { nameOfKey, readTop } from "../parts_by_name";
+import { TopN } from "../top_n";
+import { charts, framesOf, readGroup, rowKey } from "./model";
+import { Frames, operatorColumns, OperatorCharts, Stacks } from "./parts";
+
+const TOP = 10;
+
+export function OperatorView(props: ViewProps): JSX.Element {
+  const group = readGroup(props.params.group);
+  const resource = useResource("operator", viewQuery(props, { group }));
+  return (
+    <Loaded resource={resource} shape={[560, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) =>
+        payload.rows.name.length ? (
+          <OperatorPage {...props} payload={payload} group={group} />
+        ) : (
+          <Nothing
+            title="There is no operator in the selected steps"
+            text="No host operator ran in them. Choose other steps."
+            missing={payload.missing}
+            diagnosisHref={props.hrefOf("diagnosis")}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+type PageProps = ViewProps & { payload: OperatorPayload; group: OperatorGroup };
+
+function OperatorPage({ payload, group, ...props }: PageProps): JSX.Element {
+  const { params, setParam, navigate } = props;
+  const top = readTop(params.top, TOP);
+  const drawn = useMemo(() => charts(payload), [payload]);
+  const select = (key: string): void => {
+    const name = nameOfKey(key);
+    if (name === null) return;
+    const wanted = exactly(name);
+    setParam("regex", wanted.regex || null);
+    setParam("search", wanted.search);
+  };
+  return (
+    <>
+      <MissingList missing={payload.missing} />
+      <Panel
+        title="Operators by time"
+        actions={<TopN what="operators" value={top} onChange={(n) => setParam("top", n === TOP ? null : String(n))} />}
+      >
+        <OperatorCharts charts={drawn} device={payload.vocabulary.device} top={top} onSelect={select} />
+      </Panel>
+      <Panel title="Operators" term="operator" flush>
+        <OperatorTable {...props} payload={payload} group={group} navigate={navigate} />
+      </Panel>
+    </>
+  );
+}
+
+function OperatorTable({ payload, group, ...props }: PageProps): JSX.Element {
+  const { params, setParam, navigate, hrefOf } = props;
+  const columns = useMemo(() => {
+    const target = (name: string): Record<string, string> => ({ group: "properties", ...exactly(name) });
+    return operatorColumns(payload, {
+      kernels: (name) => hrefOf("kernel", target(name)),
+      onKernels: (name) => navigate("kernel", target(name)),
+    });
+    // The links read the address bar when they are drawn or followed; new functions need no new columns.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [payload]);
+  const { rows } = payload;
+  return (
+    <Grid
+      label="Operators"
+      columns={columns}
+      rowCount={rows.name.length}
+      rowKey={(row) => rowKey(payload, row)}
+      pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
+      expandable={(row) => rows.has_stack[row] === true}
+      detail={(row) => {
+        const stack = rows.stack[row] ?? null;
+        return stack === null ? <StacksOf {...props} payload={payload} row={row} /> : <Frames frames={framesOf(payload.frames, stack)} />;
+      }}
+      storage={`operator-${payload.group}`}
+      tools={
+        <Segmented<OperatorGroup>
+          label="Group by"
+          value={group}
+          onChange={(next) => setParam("group", next === "name" ? null : next)}
+          options={[
+            { value: "name", label: "Operator" },
+            { value: "shape", label: "+ input shape" },
+            { value: "stack", label: "+ shape + call stack" },
+          ]}
+        />
+      }
+      empty="No operator matches the search."
+      {...gridParams(params, setParam)}
+    />
+  );
+}
+
+/** What is below an open row: the call stacks, fetched when it opens. */
+function StacksOf({ payload, row, ...props }: ViewProps & { payload: OperatorPayload; row: number }): JSX.Element {
+  const name = payload.rows.name[row] ?? "";
+  const shapes = payload.group === "name" ? null : (payload.rows.shapes[row] ?? null);
+  const resource = useResource("operator/stacks", viewQuery(props, { name, shapes }));
+  return (
+    <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(found) =>
+        found.stacks.length ? (
+          <Stacks stacks={found.stacks} without={found.without} hasDevice={payload.has_device} device={payload.vocabulary.device} />
+        ) : (
+          <Nothing title="No call stack" text="No call of this operator has a call stack." missing={found.missing} />
+        )
+      }
+    </Loaded>
+  );
+}

@@ -1,0 +1,310 @@
+/** Pure parts of the Overview page: the sentences on top, the accelerators, the breakdown. */
+
+import type { JSX } from "preact";
+import type { Average, DeviceSummary, Fact, OverviewPayload, StepItem, Vocabulary } from "../../api/types.gen";
+import { CATEGORIES, categoryColor } from "../../base/theme";
+import { formatBytes, formatExactTime, formatShare, formatTime } from "../../base/units";
+import { Badge, Figure, Icon, StackedBars, Term, Tooltip, type FigureTable, type StackedBar } from "../../widgets";
+import { CATEGORY_LABELS, categoryShares, deviceTitle, occurring, stepLabel, stepMarks, topSentences } from "./model";
+
+/** The answer in plain words. */
+export function Headline({ payload, synthetic }: { payload: OverviewPayload; synthetic: boolean }): JSX.Element {
+  const [first, ...rest] = topSentences(payload);
+  return (
+    <section class="headline" aria-label="In short">
+      <p class={`headline-first tone-${first?.tone ?? "plain"}`}>
+        {first?.text}
+        {synthetic ? (
+          <>
+            {" "}
+            <Badge tone="info" title="A program made this trace up; no hardware ran it.">
+              synthetic
+            </Badge>
+          </>
+        ) : null}
+      </p>
+      {rest.map((sentence) => (
+        <p key={sentence.text} class={`headline-more tone-${sentence.tone}`}>
+          {sentence.tone === "attention" ? <Icon name="warn" /> : null} {sentence.text}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+interface Metric {
+  key: "utilization" | "sm_efficiency" | "occupancy" | "matrix_core_share";
+  term: string;
+  label: string;
+  /** What the figure cannot tell. */
+  blind: string;
+}
+
+/** The four figures of an accelerator, as layers: each says less than the one before about how much, and more about how well. */
+export function metrics(words: Vocabulary): Metric[] {
+  return [
+    { key: "utilization", term: "utilization", label: "Utilization", blind: "A single tiny kernel counts as busy." },
+    {
+      key: "sm_efficiency",
+      term: "sm_efficiency",
+      label: `Est. ${words.multiprocessor} efficiency`,
+      blind: `Whether each ${words.multiprocessor} had a block, not how well it ran.`,
+    },
+    {
+      key: "occupancy",
+      term: "occupancy",
+      label: "Est. achieved occupancy",
+      blind: "No goal in itself: compute-bound kernels run well at low occupancy.",
+    },
+    {
+      key: "matrix_core_share",
+      term: "matrix_core_share",
+      label: `${words.matrix_cores} time`,
+      blind: "Known from kernel names, not measured.",
+    },
+  ];
+}
+
+function Meter({ share }: { share: number | null }): JSX.Element {
+  return (
+    <span class={`meter${share === null ? " meter-unknown" : ""}`} aria-hidden="true">
+      {share === null ? null : <span style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />}
+    </span>
+  );
+}
+
+function deviceFacts(device: DeviceSummary, words: Vocabulary): string {
+  return [
+    device.name ?? "name unknown",
+    device.memory_bytes === null ? "" : formatBytes(device.memory_bytes),
+    device.multiprocessors === null ? "" : `${device.multiprocessors} ${words.multiprocessor}s`,
+    device.capability === null ? "" : `compute capability ${device.capability}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** The figure, or the word unknown; never 0 for what is not known. */
+function Share({ share }: { share: number | null }): JSX.Element {
+  return share === null ? <span class="unknown">unknown</span> : <>{formatShare(share)}</>;
+}
+
+/** One accelerator with its four figures. */
+export function DeviceCard({ device, words, explain }: { device: DeviceSummary; words: Vocabulary; explain: boolean }): JSX.Element {
+  return (
+    <article class="device-card">
+      <h3>
+        {deviceTitle(device, words.device)} <span class="device-facts">{deviceFacts(device, words)}</span>
+      </h3>
+      <dl class="metrics">
+        {metrics(words).map((metric) => (
+          <div key={metric.key} class="metric">
+            <dt>
+              <Term id={metric.term}>{metric.label}</Term>
+            </dt>
+            <dd class="metric-value">
+              <Share share={device[metric.key]} />
+            </dd>
+            <dd class="metric-meter">
+              <Meter share={device[metric.key]} />
+            </dd>
+            {explain ? <dd class="metric-blind">{metric.blind}</dd> : null}
+          </div>
+        ))}
+      </dl>
+      {device.unknown.length ? (
+        <ul class="unknown-reasons">
+          {device.unknown.map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      ) : null}
+    </article>
+  );
+}
+
+/** All accelerators; what the figures cannot tell stands once when there are several. */
+export function Devices({ devices, words }: { devices: readonly DeviceSummary[]; words: Vocabulary }): JSX.Element {
+  const many = devices.length > 1;
+  return (
+    <>
+      <div class={many ? "device-cards device-cards-many" : "device-cards"}>
+        {devices.map((device) => (
+          <DeviceCard key={device.id} device={device} words={words} explain={!many} />
+        ))}
+      </div>
+      {many ? (
+        <p class="metric-blind">
+          What they cannot tell:{" "}
+          {metrics(words)
+            .map((metric) => `${metric.label}: ${metric.blind}`)
+            .join(" ")}
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+/** What ran where. */
+export function Configuration({ facts }: { facts: readonly Fact[] }): JSX.Element {
+  if (!facts.length) return <p class="muted">The trace says nothing about where it was recorded.</p>;
+  return (
+    <dl class="facts">
+      {facts.map((fact) => (
+        <div key={fact.label} class="fact">
+          <dt>
+            {fact.hint ? (
+              <Tooltip content={fact.hint} class="term">
+                {fact.label}
+              </Tooltip>
+            ) : (
+              fact.label
+            )}
+          </dt>
+          <dd>{fact.value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The bars of the step chart; marks and notes in words. */
+export function stepBars(steps: readonly StepItem[]): StackedBar[] {
+  const categories = occurring(steps);
+  return steps.map((step) => {
+    const marks = stepMarks(step);
+    const odd = marks.find((mark) => mark.word === "odd");
+    const others = marks.filter((mark) => mark !== odd);
+    return {
+      key: step.index,
+      label: stepLabel(step),
+      title: step.name,
+      values: categories.map((category) => step.categories_ns[category]),
+      mark: odd ? `odd: ${odd.why}` : "",
+      ...(others.length ? { note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" ") } : {}),
+      faded: !step.selected,
+    };
+  });
+}
+
+function stepTable(steps: readonly StepItem[]): FigureTable {
+  return {
+    columns: [
+      { label: "Step" },
+      { label: "Wall time", unit: "ns" },
+      ...CATEGORIES.map((category) => ({ label: CATEGORY_LABELS[category], unit: "ns" as const })),
+      { label: "Marks" },
+    ],
+    rows: steps.map((step) => [
+      step.name,
+      step.wall_ns,
+      ...CATEGORIES.map((category) => step.categories_ns[category]),
+      stepMarks(step)
+        .map((mark) => mark.word)
+        .join(", "),
+    ]),
+  };
+}
+
+interface StepChartProps {
+  payload: OverviewPayload;
+  /** Index of the one chosen step, if it is one. */
+  chosen: number | null;
+  onChoose: (index: number) => void;
+}
+
+/** Stacked bars per step. */
+export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.Element {
+  const { steps, average } = payload;
+  const series = occurring(steps).map((category) => ({
+    key: category,
+    label: CATEGORY_LABELS[category],
+    color: categoryColor(category),
+    term: category,
+  }));
+  return (
+    <Figure title="Step-time breakdown" term="breakdown" note={<MarkLegend steps={steps} />} table={stepTable(steps)} name="steps">
+      <StackedBars
+        label="Time of each step by category"
+        series={series}
+        bars={stepBars(steps)}
+        unit="ns"
+        selected={chosen}
+        onSelect={onChoose}
+        {...(average && average.steps > 1 ? { line: { value: average.wall_ns, label: "mean" } } : {})}
+      />
+    </Figure>
+  );
+}
+
+/** Which marks occur, with the steps that bear them. */
+function MarkLegend({ steps }: { steps: readonly StepItem[] }): JSX.Element | null {
+  const found = (["odd", "cold", "cut off"] as const)
+    .map((word) => ({ word, names: steps.filter((step) => stepMarks(step).some((mark) => mark.word === word)).map(stepLabel) }))
+    .filter((x) => x.names.length);
+  if (!found.length) return null;
+  const terms = { odd: "odd_step", cold: "cold_step", "cut off": "cut_step" } as const;
+  return (
+    <span class="mark-legend">
+      {found.map(({ word, names }) => (
+        <Badge key={word} tone={word === "cold" ? "neutral" : "warn"}>
+          <Term id={terms[word]}>{word}</Term>: {names.slice(0, 5).join(", ")}
+          {names.length > 5 ? " …" : ""}
+        </Badge>
+      ))}
+    </span>
+  );
+}
+
+/** The average step by category with shares and the sum. */
+export function AverageTable({ average }: { average: Average }): JSX.Element {
+  const shares = categoryShares(average);
+  const largest = Math.max(...shares.map((x) => x.ns));
+  return (
+    <table class="average-table">
+      <thead>
+        <tr>
+          <th scope="col">Category</th>
+          <th scope="col" class="number">
+            Time
+          </th>
+          <th scope="col" class="number">
+            Share
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {shares.map(({ category, ns, share }) => (
+          <tr key={category} class={ns === 0 ? "zero" : ""}>
+            <th scope="row">
+              <span class="swatch" style={{ background: categoryColor(category) }} />
+              <Term id={category}>{CATEGORY_LABELS[category]}</Term>
+            </th>
+            <td class="number" title={formatExactTime(ns)}>
+              {formatTime(ns)}
+            </td>
+            <td class="number share-cell">
+              <span
+                class="share-bar"
+                aria-hidden="true"
+                style={{ width: `${largest > 0 ? (100 * ns) / largest : 0}%`, background: categoryColor(category) }}
+              />
+              <span>{formatShare(share)}</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row">
+            <Term id="average_step_time">{average.steps === 1 ? "Step" : "Average step"}</Term>
+          </th>
+          <td class="number" title={formatExactTime(average.wall_ns)}>
+            {formatTime(average.wall_ns)}
+          </td>
+          <td class="number">{formatShare(average.wall_ns > 0 ? 1 : null)}</td>
+        </tr>
+      </tfoot>
+    </table>
+  );
+}

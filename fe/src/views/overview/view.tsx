@@ -1,0 +1,89 @@
+/** The Overview page: is the accelerator busy, which step is odd, what is at the top. */
+
+import type { JSX } from "preact";
+import type { OverviewPayload } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { useResource } from "../../state/resource";
+import { find, runsStore } from "../../state/runs";
+import { useStore } from "../../state/store";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { Panel, Term } from "../../widgets";
+import { Loaded, MissingList, Nothing } from "../loaded";
+import { Health, HealthNote, Notes, Recommendations } from "./findings";
+import { AverageTable, Configuration, Devices, Headline, StepChart } from "./parts";
+
+export function OverviewView(props: ViewProps): JSX.Element {
+  const resource = useResource("overview", viewQuery(props));
+  const synthetic = useStore(runsStore, (runs) => find(runs.payload, props.selection).run?.synthetic ?? false);
+  return (
+    <Loaded resource={resource} shape={[96, 190, 360, 200]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) => <OverviewPage {...props} payload={payload} synthetic={synthetic} />}
+    </Loaded>
+  );
+}
+
+function OverviewPage({ payload, synthetic, ...props }: ViewProps & { payload: OverviewPayload; synthetic: boolean }): JSX.Element {
+  const { devices, vocabulary } = payload;
+  return (
+    <div class="overview">
+      <Headline payload={payload} synthetic={synthetic} />
+      <Notes notes={payload.notes} />
+      <div class="overview-row">
+        {devices.length ? (
+          <Panel title={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : "Accelerator"} term="device" class="wide">
+            <Devices devices={devices} words={vocabulary} />
+          </Panel>
+        ) : null}
+        <Panel title="Configuration" class={devices.length ? "narrow" : "wide facts-wide"}>
+          <Configuration facts={payload.configuration} />
+        </Panel>
+      </div>
+      <Breakdown {...props} payload={payload} />
+      <div class="overview-row">
+        <Panel title="Recommendations" term="recommendation" class="wide">
+          <Recommendations items={payload.recommendations} />
+        </Panel>
+        <Panel title="Trace health" term="health" class="narrow" note={<HealthNote items={payload.health} />}>
+          <Health items={payload.health} />
+        </Panel>
+      </div>
+      <MissingList missing={payload.missing} />
+    </div>
+  );
+}
+
+function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: OverviewPayload }): JSX.Element {
+  const { average } = payload;
+  if (!payload.steps.length) {
+    return (
+      <Nothing
+        title="There is no step"
+        text="The trace holds nothing that could be a step."
+        missing={payload.missing}
+        diagnosisHref={hrefOf("diagnosis")}
+      />
+    );
+  }
+  const chosen = steps.first !== null && (steps.last ?? steps.first) === steps.first ? steps.first : null;
+  const choose = (index: number): void =>
+    setSteps(index === chosen ? { ...steps, first: null, last: null } : { ...steps, first: index, last: index });
+  return (
+    <div class="overview-row">
+      <div class="panel wide">
+        <div class="panel-body">
+          <StepChart payload={payload} chosen={chosen} onChoose={choose} />
+          <p class="source-note">
+            <Term id="step_source" />: {payload.step_source}. Press a bar to look at that step alone.
+          </p>
+        </div>
+      </div>
+      <Panel
+        title={average?.steps === 1 ? "This step" : "Average step"}
+        class="narrow"
+        note={average ? `of ${formatCount(average.steps)}` : undefined}
+      >
+        {average ? <AverageTable average={average} /> : <p class="muted">No step is selected.</p>}
+      </Panel>
+    </div>
+  );
+}

@@ -1,0 +1,231 @@
+/** Pure parts of the Trace page. */
+
+import type { ComponentChildren, JSX } from "preact";
+import type { StepItem, TracePayload } from "../../api/types.gen";
+import { useId } from "../../base/id";
+import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
+import { Button, Icon, Progress, Segmented, Select, Term } from "../../widgets";
+import type { Progress as Received } from "./bytes";
+import { wallClock, type PartMode, type TimeWindow } from "./model";
+import type { HandoverState } from "./perfetto";
+
+/** What is known of the file. */
+export function TraceFacts({ payload }: { payload: TracePayload }): JSX.Element {
+  const clock = wallClock(payload.origin_ns);
+  const line = (label: ComponentChildren, value: ComponentChildren, title?: string): JSX.Element => (
+    <div class="fact">
+      <dt>{label}</dt>
+      <dd title={title}>{value}</dd>
+    </div>
+  );
+  return (
+    <dl class="facts">
+      {line("File", <code class="path">{payload.file}</code>)}
+      {line("Size", formatBytes(payload.bytes), `${formatCount(payload.bytes)} bytes`)}
+      {line(<Term id="events">Events</Term>, formatCount(payload.events))}
+      {line(<Term id="span_time">Length</Term>, formatTime(payload.span_ns), formatExactTime(payload.span_ns))}
+      {line(<Term id="step">Steps</Term>, formatCount(payload.steps.length))}
+      {clock ? line("Begins", clock) : null}
+    </dl>
+  );
+}
+
+interface TextFieldProps {
+  label: string;
+  value: string;
+  placeholder: string;
+  bad: boolean;
+  onChange: (text: string) => void;
+}
+
+function TextField({ label, value, placeholder, bad, onChange }: TextFieldProps): JSX.Element {
+  const id = useId("time");
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        class="time-input"
+        type="text"
+        value={value}
+        placeholder={placeholder}
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={bad ? true : undefined}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+export interface PartPickerProps {
+  mode: PartMode;
+  onMode: (mode: PartMode) => void;
+  steps: readonly StepItem[];
+  first: number;
+  last: number;
+  onSteps: (first: number, last: number) => void;
+  from: string;
+  to: string;
+  onFrom: (text: string) => void;
+  onTo: (text: string) => void;
+  spanNs: number;
+  /** The chosen part; `null`: see `problem`, or the whole when there is none. */
+  window: TimeWindow | null;
+  problem: string;
+}
+
+/** Which part of the trace is meant: all of it, some steps, or a window of time. */
+export function PartPicker(props: PartPickerProps): JSX.Element {
+  const { mode, steps, first, last, onSteps, from, to, onFrom, onTo, spanNs, problem } = props;
+  const options = steps.map((step) => ({ value: String(step.index), label: step.name }));
+  return (
+    <div class="part-picker">
+      <div class="part-controls">
+        <Segmented
+          label="Part"
+          value={mode}
+          onChange={props.onMode}
+          options={[
+            { value: "whole", label: "Whole trace" },
+            { value: "steps", label: "Steps", disabled: steps.length === 0 },
+            { value: "window", label: "Time window" },
+          ]}
+        />
+        {mode === "steps" ? (
+          <>
+            <Select
+              label="From step"
+              value={String(first)}
+              options={options}
+              onChange={(v) => onSteps(Number(v), Math.max(Number(v), last))}
+            />
+            <Select
+              label="To step"
+              value={String(last)}
+              options={options}
+              onChange={(v) => onSteps(Math.min(first, Number(v)), Number(v))}
+            />
+          </>
+        ) : null}
+        {mode === "window" ? (
+          <>
+            <TextField label="From" value={from} placeholder="0 ms" bad={problem !== ""} onChange={onFrom} />
+            <TextField label="To" value={to} placeholder={formatTime(spanNs)} bad={problem !== ""} onChange={onTo} />
+          </>
+        ) : null}
+      </div>
+      <PartSummary {...props} />
+    </div>
+  );
+}
+
+function PartSummary({ mode, window, problem, spanNs }: PartPickerProps): JSX.Element {
+  if (problem) {
+    return (
+      <p class="part-summary part-problem" role="alert">
+        {problem}
+      </p>
+    );
+  }
+  if (mode === "whole" || !window) return <p class="part-summary">All {formatTime(spanNs)} of the trace, exactly as it was recorded.</p>;
+  return (
+    <p class="part-summary">
+      {formatTime(window.t1 - window.t0)}, from {formatTime(window.t0)} to {formatTime(window.t1)} after the first event.
+    </p>
+  );
+}
+
+export interface HandoverStatus {
+  state: HandoverState | "idle";
+  reason: string;
+  progress: Received | null;
+}
+
+export const IDLE: HandoverStatus = { state: "idle", reason: "", progress: null };
+
+const SAID: Readonly<Record<Exclude<HandoverState, "opening">, string>> = {
+  handed: "Perfetto has the trace. Go to its window.",
+  blocked: "The browser blocked the new window. Allow pop-ups for this page, then press the button again.",
+  no_answer: "Perfetto did not answer. Is its address reachable from this computer? Download the file instead and drop it onto Perfetto.",
+  closed: "The window was closed before Perfetto had the trace.",
+  failed: "The trace could not be fetched.",
+  cancelled: "Cancelled.",
+};
+
+/** How far the handing over is, in words. */
+export function Handover({ status, onCancel }: { status: HandoverStatus; onCancel: () => void }): JSX.Element {
+  const { state, reason, progress } = status;
+  if (state === "opening") {
+    const known = progress?.total ? progress.received / progress.total : null;
+    const detail = progress
+      ? `${formatBytes(progress.received)}${progress.total ? ` of ${formatBytes(progress.total)}` : ""}`
+      : "waiting for the first byte";
+    return (
+      <div class="handover" role="status">
+        <Progress value={known} label="Handing the trace to Perfetto" detail={detail} />
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+    );
+  }
+  const good = state === "handed";
+  return (
+    <div class={`handover${good ? " handover-good" : ""}`} role="status">
+      {state === "idle" ? null : (
+        <p>
+          <Icon name={good ? "check" : "warn"} /> {SAID[state]} {reason}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface OpenPanelProps {
+  perfettoUrl: string;
+  /** `null` while no valid part is chosen. */
+  fileHref: string | null;
+  whole: boolean;
+  status: HandoverStatus;
+  onOpen: () => void;
+  onCancel: () => void;
+}
+
+/** The two ways out: Perfetto, and a file. */
+export function OpenPanel({ perfettoUrl, fileHref, whole, status, onOpen, onCancel }: OpenPanelProps): JSX.Element {
+  const host = hostOf(perfettoUrl);
+  return (
+    <div class="open-panel">
+      <div class="open-buttons">
+        <Button kind="primary" icon="external" disabled={fileHref === null || host === null || status.state === "opening"} onClick={onOpen}>
+          Open in Perfetto
+        </Button>
+        {fileHref === null ? null : (
+          <a class="button button-plain" href={fileHref} download>
+            <Icon name="download" />
+            {whole ? "Download the file" : "Download this part"}
+          </a>
+        )}
+      </div>
+      <p class="open-note">
+        {host === null ? (
+          "The address of Perfetto in the settings is not a web address."
+        ) : (
+          <>
+            Perfetto is another site (<code>{host}</code>), opened in a new window. The trace goes from this page to that window inside your
+            browser; it is not uploaded.
+          </>
+        )}
+      </p>
+      <Handover status={status} onCancel={onCancel} />
+    </div>
+  );
+}
+
+function hostOf(url: string): string | null {
+  try {
+    const parsed = new URL(url);
+    return parsed.protocol === "https:" || parsed.protocol === "http:" ? parsed.host : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,111 @@
+/** The Trace page: what the file is, and the ways to look at its single events. */
+
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { urlOf } from "../../api/client";
+import type { TracePayload } from "../../api/types.gen";
+import { useResource } from "../../state/resource";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { Panel } from "../../widgets";
+import { Loaded } from "../loaded";
+import { fetchBytes, type Progress } from "./bytes";
+import { checkWindow, readMode, windowOfSteps, type Checked, type PartMode } from "./model";
+import { handOver, realBrowser } from "./perfetto";
+import { IDLE, OpenPanel, PartPicker, TraceFacts, type HandoverStatus } from "./parts";
+
+export function TraceView(props: ViewProps): JSX.Element {
+  const resource = useResource("trace", viewQuery(props));
+  return (
+    <Loaded resource={resource} shape={[220, 240]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) => <TracePage {...props} payload={payload} />}
+    </Loaded>
+  );
+}
+
+function TracePage({ payload, ...props }: ViewProps & { payload: TracePayload }): JSX.Element {
+  const { selection, steps, params, setParam } = props;
+  const { status, open, cancel } = useHandover(payload);
+  const first = steps.first ?? 0;
+  const last = steps.last ?? steps.first ?? Math.max(0, payload.steps.length - 1);
+  const from = params.from ?? "";
+  const to = params.to ?? "";
+  const mode = readMode(params.part, steps.first !== null);
+  const part = chosenPart(payload, mode, first, last, from, to);
+  const { run, worker, span } = selection;
+  const times: Readonly<Record<string, string>> = part.window ? { t0: String(part.window.t0), t1: String(part.window.t1) } : {};
+  const href = part.problem ? null : urlOf("trace/file", { run, worker, span, ...times });
+  const setMode = (next: PartMode): void => setParam("part", next);
+  return (
+    <>
+      <Panel title="This trace">
+        <TraceFacts payload={payload} />
+      </Panel>
+      <Panel title="Look at single events" note="on a timeline, in Perfetto">
+        <PartPicker
+          mode={mode}
+          onMode={setMode}
+          steps={payload.steps}
+          first={first}
+          last={last}
+          onSteps={(a, b) => props.setSteps({ ...steps, first: a, last: b })}
+          from={from}
+          to={to}
+          onFrom={(text) => setParam("from", text)}
+          onTo={(text) => setParam("to", text)}
+          spanNs={payload.span_ns}
+          window={part.window}
+          problem={part.problem}
+        />
+        <OpenPanel
+          perfettoUrl={payload.perfetto_url}
+          fileHref={href}
+          whole={part.window === null}
+          status={status}
+          onOpen={() => href && open(href, [run, worker, span].filter(Boolean).join(" · "))}
+          onCancel={cancel}
+        />
+      </Panel>
+    </>
+  );
+}
+
+/** The window of the choice; none (and no problem) for the whole trace. */
+function chosenPart(payload: TracePayload, mode: PartMode, first: number, last: number, from: string, to: string): Checked {
+  if (mode === "whole") return { window: null, problem: "" };
+  if (mode === "window") return checkWindow(from, to, payload.span_ns);
+  const window = windowOfSteps(payload.steps, first, last);
+  return { window, problem: window ? "" : "The trace has no such step." };
+}
+
+interface HandoverControl {
+  status: HandoverStatus;
+  open: (href: string, title: string) => void;
+  cancel: () => void;
+}
+
+/** One handing over at a time; it ends with the page. */
+function useHandover(payload: TracePayload): HandoverControl {
+  const [status, setStatus] = useState<HandoverStatus>(IDLE);
+  const running = useRef<() => void>(undefined);
+  useEffect(() => () => running.current?.(), []);
+  const open = (href: string, title: string): void => {
+    running.current?.();
+    const controller = new AbortController();
+    const progressed = (progress: Progress): void => setStatus((now) => (now.state === "opening" ? { ...now, progress } : now));
+    const cancel = handOver(realBrowser(window), {
+      url: payload.perfetto_url,
+      title,
+      fileName: payload.file,
+      bytes: () => fetchBytes(href, progressed, controller.signal),
+      onState: (state, reason) => {
+        setStatus((now) => ({ state, reason, progress: state === "opening" ? now.progress : null }));
+        if (state !== "opening" && state !== "handed") controller.abort();
+      },
+    });
+    running.current = () => {
+      cancel();
+      controller.abort();
+    };
+  };
+  return { status, open, cancel: () => running.current?.() };
+}

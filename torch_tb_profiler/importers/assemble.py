@@ -39,7 +39,7 @@ def assemble(gathered: Gatherer, header: dict[str, Any], entries: int) -> Trace:
     strings = StringBuilder()
     texts = np.array(strings.intern_all(["" if t is None else t for t in gathered.texts]), np.int64)
     categories = np.array(strings.intern_all([c or "" for c in gathered.categories]), np.int64)
-    blobs = _Blobs(list(gathered.blobs), strings, counts)
+    blobs = _Blobs(list(gathered.blobs)[1:], strings, counts)
     group = {name: _joined(columns) for name, columns in gathered.groups.items()}
     gathered.groups.clear()
     for name, columns in group.items():

@@ -32,6 +32,7 @@ MEMORY_NAME = "[memory]"
 _TEXT_ROLES = (Role.OPERATOR, Role.ANNOTATION)
 _TALKING_ROLES = (Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
 _NO_ARGS = Args()
+_NO_ROWS = np.zeros(0, np.int64)
 _KNOWN_PHASES = frozenset("XBEistfCMIR")
 _INT64_LOW, _INT64_HIGH = -(1 << 63), (1 << 63) - 1
 
@@ -54,7 +55,8 @@ class Gatherer:
     def __init__(self, counts: DefectCounts) -> None:
         self.counts = counts
         self.texts = Numbers()
-        self.blobs = Numbers()
+        self.blobs = Numbers({b"": 0})
+        """Argument texts; what is absent has number 0, so columns hold the number less one: ``NONE`` for absent."""
         self.categories = Numbers()
         self.pids = Numbers()
         self.tids = Numbers()
@@ -69,24 +71,23 @@ class Gatherer:
         """Take one batch in; ``first`` is the position of its first entry in traceEvents."""
         self._put("chunks", ordinal=[first], offset=[batch.offset], size=[batch.size])
         events = batch.events
-        phases = list(map(attrgetter("ph"), events))
-        kinds = set(phases)
-        by_phase: dict[str, Sequence[int]] = {p: [i for i, x in enumerate(phases) if x == p] for p in kinds if p != "X"}
-        spans = [e for e in events if e.ph == "X"] if len(kinds) > 1 else (events if "X" in kinds else [])
-        if spans:
-            others = np.fromiter((i for rows in by_phase.values() for i in rows), np.int64)
-            ordinals = np.delete(np.arange(len(events)), others) + first
-            self._spans(spans, ordinals)
-        for phase in ("B", "E"):
-            self.begin_end += [(first + i, events[i]) for i in by_phase.get(phase, ())]
-        self.metadata += [events[i] for i in by_phase.get("M", ())]
-        flows = sorted(i for p in "stf" for i in by_phase.get(p, ()))
-        if flows:
-            self._flows([events[i] for i in flows], np.array(flows) + first)
-        points = sorted(i for p in "iIRC" for i in by_phase.get(p, ()))
-        if points:
-            self._points(batch, points, first)
-        self.counts.add(d.UNKNOWN_PHASE, sum(len(rows) for p, rows in by_phase.items() if p not in _KNOWN_PHASES))
+        if not events:
+            return
+        rows_of = _by_phase(events)
+        ordinals = np.arange(first, first + len(events))
+        rows = rows_of.get("X")
+        if rows is not None:
+            self._spans(events if len(rows) == len(events) else [events[i] for i in rows.tolist()], ordinals[rows])
+        for phase in "BE":
+            self.begin_end += [(first + i, events[i]) for i in rows_of.get(phase, _NO_ROWS).tolist()]
+        self.metadata += [events[i] for i in rows_of.get("M", _NO_ROWS).tolist()]
+        flows = np.sort(np.concatenate([rows_of.get(p, _NO_ROWS) for p in "stf"]))
+        if len(flows):
+            self._flows([events[i] for i in flows.tolist()], ordinals[flows])
+        points = np.sort(np.concatenate([rows_of.get(p, _NO_ROWS) for p in "iIRC"]))
+        if len(points):
+            self._points(batch, points.tolist(), first)
+        self.counts.add(d.UNKNOWN_PHASE, sum(len(r) for p, r in rows_of.items() if p not in _KNOWN_PHASES))
 
     def add_joined(self, events: list[Event], ordinals: Ints) -> None:
         """Take in spans that were put together from begin and end events."""
@@ -103,15 +104,15 @@ class Gatherer:
             target[name].append(np.asarray(values))
 
     def _spans(self, events: list[Event], ordinals: Ints) -> None:
-        starts = nanoseconds([e.ts for e in events])
+        times = nanoseconds([*map(attrgetter("ts"), events), *map(attrgetter("dur"), events)])
+        starts, durs = times[:len(events)], times[len(events):]
         good = starts != INVALID
         if not good.all():
             self.counts.add(d.NO_TIME, int((~good).sum()))
             events = [e for e, ok in zip(events, good.tolist(), strict=True) if ok]
-            starts, ordinals = starts[good], ordinals[good]
+            starts, durs, ordinals = starts[good], durs[good], ordinals[good]
             if not events:
                 return
-        durs = nanoseconds([e.dur for e in events])
         missing, negative = durs == INVALID, (durs < 0) & (durs != INVALID)
         self.counts.add(d.NO_DURATION, int(missing.sum()))
         self.counts.add(d.NEGATIVE_DURATION, int(negative.sum()))
@@ -274,10 +275,20 @@ class Gatherer:
         return np.array([np.nan if (v := get(a)) is None else v for a in args], np.float64)
 
     def _raws(self, raws: Iterable[Raw]) -> Ints:
-        return np.array([self.blobs[bytes(r)] if len(r) else NONE for r in raws], np.int64)
+        return self.blobs.column(map(bytes, raws)) + NONE
 
     def _ids(self, values: Iterable[Any]) -> Ints:
         return self._fit([v if type(v) is int else _id_number(v) for v in values], -1)
+
+
+def _by_phase(events: list[Event]) -> dict[str, Ints]:
+    """Rows of each phase, ascending."""
+    phases = list(map(attrgetter("ph"), events))
+    text = "".join(phases)
+    if len(text) == len(phases) and text.isascii():
+        codes = np.frombuffer(text.encode("ascii"), np.uint8)
+        return {chr(c): np.flatnonzero(codes == c) for c in np.flatnonzero(np.bincount(codes)).tolist()}
+    return {p: np.array([i for i, x in enumerate(phases) if x == p]) for p in set(phases)}
 
 
 def _id_number(value: Any) -> int:

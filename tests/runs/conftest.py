@@ -1,0 +1,78 @@
+"""A logdir, a cache folder, and catalogues that are closed at the end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.model import Span
+from torch_tb_profiler.settings import Settings
+
+OBEY = "tests.runs.targets:obey"
+LONG_AGO_NS = 1_600_000_000_000_000_000
+
+
+def until(condition: Callable[[], object], what: str = "", seconds: float = 60.0) -> None:
+    """Wait for something that another thread or process does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"did not happen within {seconds} s: {what or condition}"
+        time.sleep(0.01)
+
+
+def write(path: Path, text: str, *, old: bool = True) -> Path:
+    """A file that was written long ago, so that nothing waits for it to settle."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    if old:
+        os.utime(path, ns=(LONG_AGO_NS, LONG_AGO_NS))
+    return path
+
+
+def spans(catalogue: Catalogue) -> dict[str, Span]:
+    """Every span by its path."""
+    return {s.path: s for r in catalogue.snapshot().runs for w in r.workers for s in w.spans}
+
+
+def states(catalogue: Catalogue) -> dict[str, str]:
+    """Path of every file that was seen → state."""
+    return {f.path: f.state.value for f in catalogue.snapshot().files}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Short waits, two workers, a cache of the test's own."""
+    (tmp_path / "cache").mkdir()
+    return Settings(workers=2, scan_seconds=0.05, settle_seconds=0.3, cache_dir=str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def logdir(tmp_path: Path) -> Path:
+    """An empty folder."""
+    (tmp_path / "logs").mkdir()
+    return tmp_path / "logs"
+
+
+Start = Callable[..., Catalogue]
+
+
+@pytest.fixture
+def start(settings: Settings) -> Iterator[Start]:
+    """Make and start a catalogue over folders or URLs; all are closed at the end."""
+    made: list[Catalogue] = []
+
+    def begin(where: object, changed: Settings | None = None, target: str = OBEY) -> Catalogue:
+        logdirs = {k: str(v) for k, v in where.items()} if isinstance(where, dict) else {"": str(where)}
+        catalogue = Catalogue(logdirs, changed or settings, target=target)
+        made.append(catalogue)
+        catalogue.start()
+        return catalogue
+
+    yield begin
+    for catalogue in made:
+        catalogue.close()

@@ -1,0 +1,312 @@
+"""The live catalogue: what it lists, and what it notices."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from tests.runs.conftest import Start, spans, states, until, write
+from tests.runs.targets import content
+from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
+from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.model import State
+from torch_tb_profiler.settings import Settings
+
+
+def ready(catalogue: Catalogue, count: int) -> bool:
+    found = spans(catalogue).values()
+    return len(found) == count and all(s.state is State.READY for s in found)
+
+
+def begun(settings: Settings) -> list[str]:
+    log = Path(settings.cache_dir) / "begun.log"
+    return log.read_text().split() if log.exists() else []
+
+
+def test_runs_workers_and_spans(logdir: Path, start: Start) -> None:
+    for name in ("run10/worker0.9.pt.trace.json", "run10/worker0.10.pt.trace.json", "run2/rank1.pt.trace.json", "run2/rank0.pt.trace.json", "direct.json"):
+        write(logdir / name, content())
+    write(logdir / "run2" / "package.json", '{"name": "x"}')
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 5))
+    runs = {r.name: {w.name: [s.name for s in w.spans] for w in r.workers} for r in catalogue.snapshot().runs}
+    assert runs == {"logs": {"direct": ["trace"]}, "run2": {"rank0": ["trace"], "rank1": ["trace"]}, "run10": {"worker0": ["9", "10"]}}
+    assert list(runs) == ["logs", "run2", "run10"]
+    opened = catalogue.open("run10", "worker0", "10")
+    assert (opened.run.name, opened.worker.name, opened.span.path) == ("run10", "worker0", "run10/worker0.10.pt.trace.json")
+    rejected = next(f for f in catalogue.snapshot().files if f.state is State.REJECTED)
+    assert rejected.path == "run2/package.json"
+    assert "without traceEvents" in rejected.reason
+
+
+def test_ranks_and_where_they_come_from(logdir: Path, start: Start) -> None:
+    write(logdir / "told" / "a.pt.trace.json", content(rank=5, world=8))
+    write(logdir / "told" / "b.pt.trace.json", content(rank=2, world=8))
+    write(logdir / "named" / "rank-3.pt.trace.json", content())
+    write(logdir / "order" / "host_4242.pt.trace.json", content())
+    write(logdir / "order" / "host_4300.pt.trace.json", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 5))
+    found = {r.name: [(w.name, w.rank, w.rank_source, w.world_size) for w in r.workers] for r in catalogue.snapshot().runs}
+    assert found["told"] == [("b", 2, "distributedInfo", 8), ("a", 5, "distributedInfo", 8)]
+    assert found["named"] == [("rank-3", 3, "file name", 4)]
+    assert found["order"] == [("host_4242", 0, "order", 2), ("host_4300", 1, "order", 2)]
+
+
+def test_a_program_made_trace_says_so(logdir: Path, start: Start) -> None:
+    write(logdir / "a" / "a.json", content(synthetic="yes"))
+    write(logdir / "b" / "b.json", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 2))
+    assert [r.synthetic for r in catalogue.snapshot().runs] == [True, False]
+
+
+def test_json_beside_its_compressed_copy(logdir: Path, start: Start) -> None:
+    write(logdir / "r" / "w.7.pt.trace.json", content())
+    write(logdir / "r" / "w.7.pt.trace.json.gz", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 2))
+    assert catalogue.open("r", "w", "7.pt.trace.json.gz").span.path == "r/w.7.pt.trace.json.gz"
+
+
+def test_names_of_a_spec_lead_the_runs(tmp_path: Path, start: Start) -> None:
+    write(tmp_path / "x" / "w.json", content())
+    write(tmp_path / "y" / "run" / "w.json", content())
+    catalogue = start({"a": tmp_path / "x", "b": tmp_path / "y"})
+    until(lambda: ready(catalogue, 2))
+    assert [r.name for r in catalogue.snapshot().runs] == ["a", "b/run"]
+    assert set(spans(catalogue)) == {"a/w.json", "b/run/w.json"}
+    assert catalogue.snapshot().logdirs == (str(tmp_path / "x"), str(tmp_path / "y"))
+
+
+def test_overlapping_logdirs_import_a_file_once(tmp_path: Path, start: Start, settings: Settings) -> None:
+    write(tmp_path / "x" / "run" / "w.json", content())
+    catalogue = start({"a": tmp_path / "x", "b": tmp_path / "x" / "run"})
+    until(lambda: ready(catalogue, 2))
+    assert begun(settings) == ["w.json"]
+
+
+def test_a_logdir_that_comes_later(tmp_path: Path, start: Start) -> None:
+    catalogue = start(tmp_path / "later")
+    until(lambda: not catalogue.snapshot().scanning)
+    assert "does not exist" in catalogue.snapshot().notes[0]
+    write(tmp_path / "later" / "run" / "w.json", content())
+    until(lambda: ready(catalogue, 1))
+    assert catalogue.snapshot().notes == ()
+
+
+def test_new_spans_and_removed_files_are_noticed(logdir: Path, start: Start) -> None:
+    write(logdir / "run" / "w.1.pt.trace.json", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 1))
+    write(logdir / "run" / "w.2.pt.trace.json", content())
+    until(lambda: ready(catalogue, 2))
+    (logdir / "run" / "w.1.pt.trace.json").unlink()
+    until(lambda: set(spans(catalogue)) == {"run/w.2.pt.trace.json"})
+    with pytest.raises(NotFound, match="has no span '1'; it has 2"):
+        catalogue.open("run", "w", "1")
+    (logdir / "run" / "w.2.pt.trace.json").unlink()
+    until(lambda: catalogue.snapshot().runs == ())
+
+
+def test_a_growing_file_is_shown_and_imported_when_it_is_whole(logdir: Path, start: Start, settings: Settings) -> None:
+    catalogue = start(logdir)
+    path = write(logdir / "run" / "w.pt.trace.json", content(), old=False)
+    seen: set[str] = set()
+    until(lambda: "run/w.pt.trace.json" in states(catalogue))
+    for i in range(20):
+        seen.add(states(catalogue)["run/w.pt.trace.json"])
+        path.write_text(content(more="x" * i))
+        time.sleep(0.02)
+    assert "growing" in seen
+    with pytest.raises(NotReady, match="still being written"):
+        catalogue.open("run", "w", "trace")
+    until(lambda: ready(catalogue, 1))
+    assert spans(catalogue)["run/w.pt.trace.json"].events == len(content(more="x" * 19))
+
+
+def test_a_changed_file_is_imported_again(logdir: Path, start: Start) -> None:
+    path = write(logdir / "run" / "w.json", content(rank=1))
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 1))
+    first = catalogue.open("run", "w", "trace")
+    assert catalogue.open("run", "w", "trace").trace is first.trace
+    path.write_text(content(rank=22))
+    until(lambda: ready(catalogue, 1) and catalogue.snapshot().runs[0].workers[0].rank == 22)
+    assert catalogue.open("run", "w", "trace").trace is not first.trace
+
+
+def test_a_file_that_becomes_a_trace_is_accepted(logdir: Path, start: Start) -> None:
+    path = write(logdir / "run" / "w.json", "")
+    catalogue = start(logdir)
+    until(lambda: states(catalogue).get("run/w.json") == "rejected")
+    assert catalogue.snapshot().runs == ()
+    path.write_text(content())
+    until(lambda: ready(catalogue, 1))
+
+
+def test_the_version_changes_with_the_content_and_only_then(logdir: Path, start: Start) -> None:
+    write(logdir / "run" / "w.1.pt.trace.json", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 1) and not catalogue.snapshot().scanning)
+    first = catalogue.snapshot()
+    catalogue.rescan()
+    time.sleep(0.3)
+    assert catalogue.snapshot() == first
+    write(logdir / "run" / "w.2.pt.trace.json", content())
+    until(lambda: ready(catalogue, 2))
+    assert catalogue.snapshot().version != first.version
+
+
+def test_a_restart_uses_the_sidecars(logdir: Path, start: Start, settings: Settings) -> None:
+    write(logdir / "run" / "rank0.pt.trace.json", content(rank=3, world=4))
+    first = start(logdir)
+    until(lambda: ready(first, 1))
+    kept = first.snapshot().runs
+    first.close()
+    second = start(logdir)
+    until(lambda: ready(second, 1))
+    assert second.snapshot().runs == kept
+    assert second.open("run", "rank0", "trace").worker.rank == 3
+    assert second.jobs.started == 0
+    assert begun(settings) == ["rank0.pt.trace.json"]
+
+
+def test_a_damaged_sidecar_is_made_again(logdir: Path, start: Start, settings: Settings) -> None:
+    write(logdir / "run" / "w.json", content())
+    first = start(logdir)
+    until(lambda: ready(first, 1))
+    first.close()
+    (sidecar,) = Path(settings.cache_dir).glob("*.safetensors")
+    sidecar.write_bytes(sidecar.read_bytes()[:100])
+    second = start(logdir)
+    until(lambda: ready(second, 1))
+    assert second.jobs.started == 1
+    sidecar.unlink()
+    with pytest.raises(NotReady, match="imported again"):
+        second.open("run", "w", "trace")
+    until(lambda: ready(second, 1))
+    second.open("run", "w", "trace")
+
+
+def test_what_is_asked_for_jumps_the_queue(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    for i in range(6):
+        write(logdir / f"run{i}" / f"w{i}.json", content(until=gate))
+    catalogue = start(logdir, Settings(**{**vars(settings), "workers": 1}))
+    until(lambda: len(spans(catalogue)) == 6 and begun(settings) == ["w0.json"])
+    with pytest.raises(NotReady) as caught:
+        catalogue.open("run4", "w4", "trace")
+    assert caught.value.details["progress"] == 0.0
+    gate.touch()
+    until(lambda: ready(catalogue, 6))
+    assert begun(settings) == ["w0.json", "w4.json", "w1.json", "w2.json", "w3.json", "w5.json"]
+
+
+def test_progress_is_shown(logdir: Path, start: Start, tmp_path: Path) -> None:
+    write(logdir / "run" / "w.json", content(until=tmp_path / "gate"))
+    catalogue = start(logdir)
+    until(lambda: (s := spans(catalogue).get("run/w.json")) and (s.state, s.progress) == (State.IMPORTING, 0.5))
+    with pytest.raises(NotReady, match="is being imported") as caught:
+        catalogue.open("run", "w", "trace")
+    assert caught.value.details["progress"] == 0.5
+    (tmp_path / "gate").touch()
+    until(lambda: ready(catalogue, 1))
+
+
+def test_the_list_is_there_before_any_import(logdir: Path, start: Start, tmp_path: Path) -> None:
+    for i in range(300):
+        write(logdir / f"run{i}" / "w.pt.trace.json", content(until=tmp_path / "gate"))
+    begin = time.monotonic()
+    catalogue = start(logdir)
+    until(lambda: len(catalogue.snapshot().runs) == 300, seconds=20)
+    assert not any(s.state is State.READY for s in spans(catalogue).values())
+    # A second is meant; a loaded machine gets more.
+    assert time.monotonic() - begin < 10
+
+
+def test_names_that_do_not_exist(logdir: Path, start: Start) -> None:
+    write(logdir / "run" / "w.json", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 1))
+    with pytest.raises(NotFound, match="no run 'x'; there are 1: run"):
+        catalogue.open("x", "w", "trace")
+    with pytest.raises(NotFound, match="no worker 'x'; it has w"):
+        catalogue.open("run", "x", "trace")
+
+
+def test_before_the_first_look_nothing_is_denied(logdir: Path, settings: Settings) -> None:
+    catalogue = Catalogue({"": str(logdir)}, settings)
+    assert catalogue.snapshot().scanning
+    with pytest.raises(NotReady, match="first time"):
+        catalogue.open("run", "w", "trace")
+    catalogue.close()
+
+
+def test_only_so_many_traces_stay_open(logdir: Path, start: Start, settings: Settings) -> None:
+    for name in ("a", "b", "c"):
+        write(logdir / "run" / f"{name}.json", content())
+    catalogue = start(logdir, Settings(**{**vars(settings), "open_traces": 2}))
+    until(lambda: ready(catalogue, 3))
+    a, b = (catalogue.open("run", n, "trace").trace for n in "ab")
+    assert catalogue.open("run", "a", "trace").trace is a
+    catalogue.open("run", "c", "trace")
+    assert catalogue.open("run", "a", "trace").trace is a
+    assert catalogue.open("run", "b", "trace").trace is not b
+
+
+def test_payloads_are_made_once_per_content(logdir: Path, start: Start) -> None:
+    path = write(logdir / "run" / "w.json", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 1))
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(1)
+        return len(made)
+
+    def ask() -> int:
+        return catalogue.open("run", "w", "trace").memoise("payload", make)
+
+    assert (ask(), ask(), len(made)) == (1, 1, 1)
+    path.write_text(content(more="x"))
+    until(lambda: ready(catalogue, 1) and spans(catalogue)["run/w.json"].events == len(content(more="x")))
+    assert ask() == 2
+
+
+@pytest.mark.usefixtures("settings")
+def test_memory_is_read_in_this_process(start: Start) -> None:
+    fs = fsspec.filesystem("memory")
+    fs.pipe("/catalogue/run/w.json", content(rank=1, world=2).encode())
+    try:
+        catalogue = start("memory://catalogue")
+        until(lambda: ready(catalogue, 1))
+        assert catalogue.open("run", "w", "trace").worker.rank == 1
+        assert catalogue.jobs.worker_pids() == {}
+        fs.pipe("/catalogue/run/w.json", content(rank=2, world=3, more="x").encode())
+        until(lambda: ready(catalogue, 1) and catalogue.snapshot().runs[0].workers[0].rank == 2)
+    finally:
+        fs.rm("/catalogue", recursive=True)
+
+
+def test_a_cache_that_cannot_be_written_is_noted(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:
+    write(tmp_path / "file", "")
+    catalogue = start(logdir, Settings(**{**vars(settings), "cache_dir": str(tmp_path / "file" / "cache")}))
+    until(lambda: catalogue.snapshot().notes)
+    assert "cannot be written to" in catalogue.snapshot().notes[0]
+
+
+def test_without_a_cache_everything_is_imported_anew(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:
+    write(logdir / "run" / "w.json", content())
+    for count in (1, 2):
+        catalogue = start(logdir, Settings(**{**vars(settings), "use_cache": False}))
+        until(lambda catalogue=catalogue: ready(catalogue, 1))
+        catalogue.open("run", "w", "trace")
+        assert len(begun(settings)) == count
+        catalogue.close()
+    assert os.listdir(settings.cache_dir) == ["begun.log"]

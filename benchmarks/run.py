@@ -1,0 +1,104 @@
+"""The budgets of the design as one table: this package and its peers on the same traces, in one run, interleaved.
+
+    python benchmarks/run.py --traces DIR --peers PEERS.py --enlarge ENLARGE.py [--runs 3] [--large-copies 9] [--write]
+
+Every figure is the median of fresh processes; peers run between our runs, so that a slow minute of the machine hits all alike.
+``--write`` puts the table into ``benchmarks/README.md``. Absolute seconds are those of one machine on one day: compare ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+MARK = "<!-- table -->"
+SMALL = ("v100_resnet50_num_workers_0", "h100_owlv2")
+
+
+def ours(*words: str) -> dict[str, Any]:
+    """One measurement of ``ours.py`` in a fresh process."""
+    done = subprocess.run([sys.executable, str(HERE / "ours.py"), *words], capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def peer(script: Path, trace: Path) -> dict[str, Any]:
+    """One run of every peer on a trace."""
+    done = subprocess.run([sys.executable, str(script), str(trace), "--runs", "1"], capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout))
+
+
+def measure(name: str, trace: Path, peers: Path, runs: int) -> dict[str, Any]:
+    """Medians of interleaved runs on one trace."""
+    mine: list[dict[str, Any]] = []
+    others: list[dict[str, Any]] = []
+    for _ in range(runs):
+        mine.append(ours("cold", str(trace)))
+        others.append(peer(peers, trace))
+    with tempfile.TemporaryDirectory() as cache:
+        ours("write", str(trace), cache)
+        warm = [ours("warm", str(trace), cache) for _ in range(runs)]
+    row: dict[str, Any] = {"name": name, "warm": {k: statistics.median(w[k] for w in warm) for k in warm[0]}}
+    row["ours"] = {k: statistics.median(m[k] for m in mine) for k in mine[0]}
+    row["ours"]["peak_mb"] = max(m["peak_mb"] for m in mine)
+    for key in ("upstream_0.4.3", "hta_0.5.0", "floor_inflate_and_scan"):
+        row[key] = {k: statistics.median(o[key][k] for o in others) for k in ("wall_s", "peak_mb")}
+    return row
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The Markdown table; ratios are peer / ours, for the floor ours / floor."""
+    lines = [
+        "| trace | events | text MB | ours s | original | HTA | floor | peak MB (budget) | facts + overview / import | warm: open + overview, again |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for row in rows:
+        o, w = row["ours"], row["warm"]
+        up, hta, floor = (row[k] for k in ("upstream_0.4.3", "hta_0.5.0", "floor_inflate_and_scan"))
+        lines.append(
+            f"| {row['name']} | {o['events']:,.0f} | {o['inflated_mb']:.0f} | {o['wall_s']:.2f} | {up['wall_s']:.2f} s = {up['wall_s'] / o['wall_s']:.1f} × "
+            f"| {hta['wall_s']:.2f} s = {hta['wall_s'] / o['wall_s']:.1f} × | {floor['wall_s']:.2f} s; ours {o['wall_s'] / floor['wall_s']:.1f} × "
+            f"| {o['peak_mb']:.0f} ({150 + o['inflated_mb'] / 2:.0f}); original {up['peak_mb']:.0f}, HTA {hta['peak_mb']:.0f} "
+            f"| {100 * (o['facts_s'] + o['overview_s']) / o['import_s']:.0f} % | {w['open_ms'] + w['overview_first_ms']:.0f} ms, {w['overview_again_ms']:.0f} ms |"
+        )
+    views = sorted({k[:-9] for row in rows for k in row["warm"] if k.endswith("_first_ms")})
+    lines += ["", "| view with a sidecar: first / again, ms | " + " | ".join(views) + " |", "| --- |" + " ---: |" * len(views)]
+    for row in rows:
+        w = row["warm"]
+        lines.append(f"| {row['name']} | " + " | ".join(f"{w[v + '_first_ms']:.1f} / {w[v + '_again_ms']:.1f}" for v in views) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print, and write if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--traces", type=Path, required=True, help="folder with the runs " + ", ".join(SMALL))
+    parser.add_argument("--peers", type=Path, required=True)
+    parser.add_argument("--enlarge", type=Path, required=True)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--large-copies", type=int, default=9)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        large = Path(scratch) / f"h100_owlv2_x{given.large_copies}.json.gz"
+        source = next((given.traces / "h100_owlv2").glob("*.gz"))
+        subprocess.run([sys.executable, str(given.enlarge), str(source), str(large), "--copies", str(given.large_copies)], check=True)
+        chosen = [(name, sorted((given.traces / name).glob("*.gz"))[0]) for name in SMALL] + [(large.name.partition(".")[0], large)]
+        rows = [measure(name, path, given.peers, given.runs) for name, path in chosen]
+    text = table(rows)
+    print(text)
+    if given.write:
+        readme = HERE / "README.md"
+        before, _, rest = readme.read_text("utf-8").partition(MARK)
+        _, _, after = rest.partition(MARK)
+        readme.write_text(f"{before}{MARK}\n{text}\n{MARK}{after}", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

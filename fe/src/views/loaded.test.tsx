@@ -1,0 +1,79 @@
+import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { afterEach, expect, it, vi } from "vitest";
+import { ApiError } from "../api/client";
+import type { Resource } from "../state/resource";
+import { HOSTILE } from "./fixtures";
+import { Loaded, MissingList, Nothing } from "./loaded";
+
+afterEach(cleanup);
+const text = (): string => document.body.textContent ?? "";
+
+function show(over: Partial<Resource<string>>): void {
+  const resource: Resource<string> = {
+    state: "loading",
+    data: null,
+    stale: false,
+    error: null,
+    progress: null,
+    message: "",
+    reload: vi.fn(),
+    ...over,
+  };
+  render(
+    <Loaded resource={resource} shape={[100, 200]} diagnosisHref="#diagnosis">
+      {(data) => <p>{data}</p>}
+    </Loaded>,
+  );
+}
+const error = new ApiError({ code: "import_failed", message: `It failed: ${HOSTILE}`, hint: "Record again.", progress: null }, 409);
+
+it("keeps the room of what is coming", () => {
+  show({});
+  expect([...document.querySelectorAll<HTMLElement>(".skeleton")].map((s) => s.style.minHeight)).toEqual(["100px", "200px"]);
+});
+
+it("shows how far an import is", () => {
+  show({ state: "importing", progress: 0.43, message: "12 MiB of 28 MiB" });
+  expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("43");
+  expect(text()).toContain("12 MiB of 28 MiB");
+});
+
+it("shows an error with what to do, as text", () => {
+  const reload = vi.fn();
+  show({ state: "error", error, reload });
+  expect(text()).toContain(HOSTILE);
+  expect(text()).toContain("Record again.");
+  expect(document.querySelector("img")).toBeNull();
+  expect(screen.getByText("Diagnosis").getAttribute("href")).toBe("#diagnosis");
+  fireEvent.click(screen.getByText("Try again"));
+  expect(reload).toHaveBeenCalledOnce();
+});
+
+it("keeps the earlier figures while the next ones come or fail", () => {
+  show({ state: "loading", data: "figures", stale: true });
+  expect(text()).toContain("figures");
+  expect(document.querySelector(".view-stale")).toBeTruthy();
+  cleanup();
+  show({ state: "error", data: "figures", stale: true, error });
+  expect(text()).toContain("These are the figures from before");
+  expect(text()).toContain("figures");
+});
+
+const missing = { what: "Input shapes", why: "record_shapes was off.", call: "profile(record_shapes=True)" };
+
+it("MissingList offers the call for each, and draws nothing when nothing is missing", () => {
+  const { container } = render(<MissingList missing={[]} />);
+  expect(container.innerHTML).toBe("");
+  render(<MissingList missing={[missing, { ...missing, what: "Call stacks" }]} />);
+  expect(document.querySelectorAll("details")).toHaveLength(2);
+  expect(text()).toContain("profile(record_shapes=True)");
+});
+
+it("Nothing says why and how to record it, or the plain reason", () => {
+  render(<Nothing title="No kernel" text="None ran." missing={[missing]} />);
+  expect(text()).toContain("record_shapes was off.");
+  expect(document.querySelector("code")?.textContent).toBe("profile(record_shapes=True)");
+  cleanup();
+  render(<Nothing title="No kernel" text="None ran." missing={[]} />);
+  expect(text()).toContain("None ran.");
+});

@@ -1,0 +1,230 @@
+import { cleanup, render, screen } from "@testing-library/preact";
+import { afterEach, describe, expect, it } from "vitest";
+import type { DefectItem, Recommendation } from "../../api/types.gen";
+import { device, GPU_WORDS, HOSTILE, hostOnly, overview, step } from "../fixtures";
+import { Health, HealthNote, Notes, Recommendations } from "./findings";
+import { AverageTable, Configuration, DeviceCard, Devices, Headline, stepBars, StepChart } from "./parts";
+
+afterEach(cleanup);
+const text = (): string => document.body.textContent ?? "";
+
+describe("Headline", () => {
+  it("leads with the busy sentence and shows that a trace is synthetic only when it is", () => {
+    render(<Headline payload={overview()} synthetic={false} />);
+    expect(document.querySelector(".headline-first")?.textContent).toContain("GPU 0 was busy 55.5 %");
+    expect(screen.queryByText("synthetic")).toBeNull();
+    cleanup();
+    render(<Headline payload={overview()} synthetic />);
+    expect(screen.getByText("synthetic")).toBeTruthy();
+  });
+
+  it("draws names from the trace as text", () => {
+    render(<Headline payload={overview({ steps: [step(0, { odd: true, odd_reason: HOSTILE })] })} synthetic={false} />);
+    expect(text()).toContain(HOSTILE);
+    expect(document.querySelector("img")).toBeNull();
+  });
+});
+
+describe("DeviceCard", () => {
+  it("shows the four figures with what each cannot tell", () => {
+    render(<DeviceCard device={device()} words={GPU_WORDS} explain />);
+    for (const share of ["55.5 %", "54.7 %", "49.1 %", "10.0 %"]) expect(text()).toContain(share);
+    expect(text()).toContain("A single tiny kernel counts as busy.");
+    expect(text()).toContain("Tesla V100-DGXS-32GB · 31.7 GiB · 80 SMs · compute capability 7.0");
+  });
+
+  it("writes unknown with the reasons, and no 0, when nothing is known", () => {
+    const unknown = ["Utilization: no step time.", "Achieved occupancy: not in the trace."];
+    const nothing = {
+      name: null,
+      memory_bytes: null,
+      capability: null,
+      multiprocessors: null,
+      utilization: null,
+      sm_efficiency: null,
+      occupancy: null,
+      matrix_core_share: null,
+      matrix_unknown_share: null,
+      unknown,
+    };
+    render(<DeviceCard device={device(nothing)} words={GPU_WORDS} explain />);
+    expect(screen.getAllByText("unknown")).toHaveLength(4);
+    for (const reason of unknown) expect(text()).toContain(reason);
+    expect(text()).not.toMatch(/\b0(\.0)? %/);
+    expect(document.querySelector(".meter span")).toBeNull();
+  });
+
+  it("keeps a real 0 apart from unknown", () => {
+    render(<DeviceCard device={device({ matrix_core_share: 0 })} words={GPU_WORDS} explain />);
+    expect(text()).toContain("0.0 %");
+    expect(screen.queryByText("unknown")).toBeNull();
+  });
+
+  it("uses the vendor's words", () => {
+    render(<DeviceCard device={device()} words={{ device: "NPU", multiprocessor: "AI core", matrix_cores: "Cube units" }} explain />);
+    expect(text()).toContain("NPU 0");
+    expect(text()).toContain("Cube units time");
+    expect(text()).not.toContain("SM");
+  });
+
+  it("draws a hostile device name as text", () => {
+    render(<DeviceCard device={device({ name: HOSTILE })} words={GPU_WORDS} explain />);
+    expect(text()).toContain(HOSTILE);
+    expect(document.querySelector("img")).toBeNull();
+  });
+});
+
+it("Devices says only once what the figures of eight accelerators cannot tell", () => {
+  render(<Devices devices={Array.from({ length: 8 }, (_, id) => device({ id }))} words={GPU_WORDS} />);
+  expect(document.querySelectorAll(".device-card")).toHaveLength(8);
+  expect(text().split("A single tiny kernel counts as busy.")).toHaveLength(2);
+});
+
+it("Configuration says so when the trace says nothing", () => {
+  render(<Configuration facts={[]} />);
+  expect(text()).toContain("says nothing");
+});
+
+describe("stepBars", () => {
+  it("marks odd steps with the reason, notes cold and cut ones, and fades what is not selected", () => {
+    const [plain, odd, both, away] = stepBars([
+      step(0),
+      step(1, { odd: true, odd_reason: "12 ms more DataLoader time" }),
+      step(2, { cold: true, cut: true }),
+      step(3, { selected: false }),
+    ]);
+    expect(plain).toMatchObject({ mark: "", faded: false });
+    expect(odd?.mark).toBe("odd: 12 ms more DataLoader time");
+    expect(both?.mark).toBe("");
+    expect(both?.note).toMatch(/^cold: .* cut off: /);
+    expect(away?.faded).toBe(true);
+  });
+
+  it("adds up to the wall time for every step", () => {
+    for (const bar of stepBars(overview().steps)) expect(bar.values.reduce((a, b) => a + b, 0)).toBe(178_000_000);
+  });
+});
+
+describe("StepChart", () => {
+  it("names the marks that occur", () => {
+    render(
+      <StepChart
+        payload={overview({ steps: [step(0, { cold: true }), step(1, { odd: true })] })}
+        chosen={null}
+        onChoose={() => undefined}
+      />,
+    );
+    expect(document.querySelector(".mark-legend")?.textContent).toBe("odd: 1cold: 0");
+  });
+
+  it("stands steps without a name, without time, and a thousand of them", () => {
+    const steps = Array.from({ length: 1000 }, (_, i) => step(i, { name: i ? HOSTILE : "" }));
+    render(<StepChart payload={overview({ steps })} chosen={3} onChoose={() => undefined} />);
+    expect(document.querySelector("img")).toBeNull();
+    expect(text()).toContain("Step-time breakdown");
+  });
+});
+
+describe("AverageTable", () => {
+  it("shows all eight categories, their shares, and the whole", () => {
+    const payload = overview();
+    if (!payload.average) throw new Error("no average");
+    render(<AverageTable average={payload.average} />);
+    const rows = [...document.querySelectorAll("tbody tr")].map((row) => row.textContent);
+    expect(rows).toHaveLength(8);
+    expect(rows[0]).toBe("Kernel98.0 ms55.1 %");
+    expect(document.querySelector("tfoot")?.textContent).toBe("Average step178 ms100.0 %");
+  });
+
+  it("has no share where there is no time", () => {
+    const zero = { kernel: 0, memcpy: 0, memset: 0, communication: 0, runtime: 0, dataloader: 0, cpu_exec: 0, other: 0 };
+    render(<AverageTable average={{ steps: 1, wall_ns: 0, categories_ns: zero }} />);
+    expect(text()).not.toContain("%");
+    expect(text()).not.toContain("NaN");
+  });
+});
+
+const advice: Recommendation = {
+  rule: "dataloader",
+  title: "The step waits for input data",
+  text: HOSTILE,
+  caveat: "More workers may not help.",
+  numbers: [
+    { label: "Share", value: 0.334, unit: "share" },
+    { label: "Peak", value: 1024, unit: "bytes" },
+    { label: "Device", value: 3, unit: "" },
+  ],
+  links: [
+    { text: "Multi-process data loading", url: "https://docs.pytorch.org/x" },
+    { text: "bad", url: "javascript:alert(1)" },
+  ],
+};
+
+describe("Recommendations", () => {
+  it("shows the numbers in their units, the caveat, and only links of the web, apart from the page", () => {
+    render(<Recommendations items={[advice]} />);
+    for (const part of ["33.4 %", "1.00 KiB", "Device: 3", "But: More workers", HOSTILE]) expect(text()).toContain(part);
+    const links = [...document.querySelectorAll("a")];
+    expect(links.map((a) => [a.href, a.target, a.rel])).toEqual([["https://docs.pytorch.org/x", "_blank", "noopener noreferrer"]]);
+    expect(document.querySelector("img")).toBeNull();
+  });
+  it("says that there is none", () => {
+    render(<Recommendations items={[]} />);
+    expect(text()).toContain("Nothing to recommend");
+  });
+});
+
+const defect = (over: Partial<DefectItem>): DefectItem => ({
+  name: "truncated_file",
+  severity: "data_loss",
+  sentence: "The file ends in the middle.",
+  count: 1,
+  touched_ns: null,
+  touched_share: null,
+  doubtful: [],
+  ...over,
+});
+
+describe("Health", () => {
+  it("says that nothing was found", () => {
+    render(<Health items={[]} />);
+    expect(text()).toContain("No defects found");
+    cleanup();
+    render(<HealthNote items={[]} />);
+    expect(text()).toBe("sound");
+  });
+
+  it("shows count, step time touched and what to doubt", () => {
+    const items = [
+      defect({ touched_ns: 5_000_000, touched_share: 0.02, count: 12, doubtful: ["all totals", "utilization"] }),
+      defect({ name: "a", severity: "error", touched_ns: 0, touched_share: 0 }),
+      defect({ name: "b", severity: "of another version", sentence: HOSTILE }),
+    ];
+    render(<Health items={items} />);
+    expect(text()).toContain("12×");
+    expect(text()).toContain("Touches 5.00 ms (2.0 %) of step time. Doubtful: all totals, utilization.");
+    expect(text()).toContain("Touches no step time.");
+    expect(text()).toContain("of another version");
+    expect(document.querySelector("img")).toBeNull();
+    cleanup();
+    render(<HealthNote items={items} />);
+    expect(text()).toBe("1 error1 data lost");
+  });
+
+  it("claims nothing about time where a defect is not located", () => {
+    render(<Health items={[defect({})]} />);
+    expect(document.querySelector(".defect-more")?.textContent).toBe("");
+  });
+});
+
+it("Notes draws nothing for no note and text for a hostile one", () => {
+  const { container } = render(<Notes notes={[]} />);
+  expect(container.innerHTML).toBe("");
+  render(<Notes notes={[HOSTILE]} />);
+  expect(document.querySelector("img")).toBeNull();
+});
+
+it("a CPU-only overview has a headline and no device figure", () => {
+  render(<Headline payload={hostOnly()} synthetic={false} />);
+  expect(text()).toContain("No accelerator activity was recorded");
+});

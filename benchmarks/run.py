@@ -65,7 +65,8 @@ def table(rows: list[dict[str, Any]]) -> str:
             f"| {row['name']} | {o['events']:,.0f} | {o['inflated_mb']:.0f} | {o['wall_s']:.2f} | {up['wall_s']:.2f} s = {up['wall_s'] / o['wall_s']:.1f} × "
             f"| {hta['wall_s']:.2f} s = {hta['wall_s'] / o['wall_s']:.1f} × | {floor['wall_s']:.2f} s; ours {o['wall_s'] / floor['wall_s']:.1f} × "
             f"| {o['peak_mb']:.0f} ({150 + o['inflated_mb'] / 2:.0f}); original {up['peak_mb']:.0f}, HTA {hta['peak_mb']:.0f} "
-            f"| {100 * (o['facts_s'] + o['overview_s']) / o['import_s']:.0f} % | {w['open_ms'] + w['overview_first_ms']:.0f} ms, {w['overview_again_ms']:.0f} ms |"
+            f"| {100 * (o['facts_s'] + o['overview_s']) / o['import_s']:.0f} % "
+            f"| {w['open_ms'] + w['overview_first_ms']:.0f} ms, {w['overview_again_ms']:.0f} ms |"
         )
     views = sorted({k[:-9] for row in rows for k in row["warm"] if k.endswith("_first_ms")})
     lines += ["", "| view with a sidecar: first / again, ms | " + " | ".join(views) + " |", "| --- |" + " ---: |" * len(views)]

@@ -72,7 +72,7 @@ class _Blobs:
 
     def plain(self, column: Ints) -> Ints:
         """JSON text without white space between the tokens."""
-        return self._mapped(column, lambda raw: msgspec.json.format(raw, indent=-1).decode("utf-8", "replace"))
+        return self._mapped(column, lambda raw: bytes(msgspec.json.format(raw, indent=-1)).decode("utf-8", "replace"))
 
     def unquoted(self, column: Ints) -> Ints:
         """The text of a JSON string; other values as JSON text."""
@@ -220,7 +220,7 @@ def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> tupl
     open_: dict[tuple[Any, Any], list[int]] = {}
     joined: list[tuple[int, Event]] = []
     for i in order:
-        ordinal, event = marks[i]
+        event = marks[i][1]
         stack = open_.setdefault((event.pid, event.tid), [])
         if times[i] == INVALID:
             counts.add(d.NO_TIME)

@@ -22,9 +22,8 @@ from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, EVENT, EVENTS, RAWS, Event, decode_loose
 from torch_tb_profiler.importers.repair import repair, shallow, value_end
 from torch_tb_profiler.importers.window import Window
-from torch_tb_profiler.store.defects import (
-    HEADER_LOST, NOT_AN_EVENT, TRAILING, TRUNCATED, UNPARSABLE, WRONG_TYPE, DefectCounts,
-)
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.defects import DefectCounts
 
 HEADER_VALUE_BYTES = 1 << 20
 """A top-level value larger than this is skipped (and counted): nothing that we show needs one."""
@@ -86,7 +85,7 @@ class EventReader:
         if not self._found:
             raise NotATrace("The file is JSON, but has no traceEvents.", "Give the file that torch.profiler wrote.")
         if w.skip_space():
-            self._counts.add(TRAILING)
+            self._counts.add(d.TRAILING)
 
     def _object(self) -> Iterator[Batch]:
         w = self._w
@@ -98,7 +97,7 @@ class EventReader:
             key = w.string() if first == b'"' else None
             if key is None or w.skip_space() != b":":
                 if self._found or not w.seek(_EVENTS_KEY):
-                    self._counts.add(TRUNCATED if not first else HEADER_LOST)
+                    self._counts.add(d.TRUNCATED if not first else d.HEADER_LOST)
                     w.drain()
                     return
                 yield from self._array()
@@ -113,9 +112,9 @@ class EventReader:
     def _header_value(self, key: bytes) -> None:
         raw, whole = self._w.value(HEADER_VALUE_BYTES)
         if not whole:
-            self._counts.add(TRUNCATED)
+            self._counts.add(d.TRUNCATED)
         if raw is None:
-            self._counts.add(HEADER_LOST)
+            self._counts.add(d.HEADER_LOST)
             return
         try:
             self.header[str(ANY.decode(key))] = ANY.decode(raw)
@@ -123,7 +122,7 @@ class EventReader:
             try:
                 self.header[str(ANY.decode(repair(key, self._counts)))] = ANY.decode(repair(raw, self._counts))
             except DECODE_ERRORS:
-                self._counts.add(HEADER_LOST)
+                self._counts.add(d.HEADER_LOST)
 
     def _array(self) -> Iterator[Batch]:
         self._found = True
@@ -134,7 +133,7 @@ class EventReader:
                 w.advance(1)
                 return
             if not first:
-                self._counts.add(TRUNCATED)
+                self._counts.add(d.TRUNCATED)
                 return
             w.fill(want)
             cut, scanned = self._guess(scanned)
@@ -155,11 +154,9 @@ class EventReader:
         """End of the last event that seems complete, −1 if none; and how far the text was looked through in vain."""
         text, low = self._w.buffer, max(0, scanned - 64)
         for start in range(max(low, len(text) - GUESS_BYTES), low - GUESS_BYTES, -GUESS_BYTES):
-            last = None
-            for last in _BETWEEN.finditer(text, max(start, low), min(len(text), start + GUESS_BYTES + 256)):
-                pass
-            if last is not None:
-                return last.start() + 1, 0
+            found = [m.start() for m in _BETWEEN.finditer(text, max(start, low), min(len(text), start + GUESS_BYTES + 256))]
+            if found:
+                return found[-1] + 1, 0
         return -1, len(text)
 
     def _fast(self, cut: int) -> Batch | None:
@@ -197,7 +194,13 @@ class EventReader:
             pieces = RAWS.decode(text)
         except DECODE_ERRORS:
             return None
-        events = [e for e in (self._one(bytes(p)) or self._lose(bytes(p)) for p in pieces) if e is not None]
+        events = []
+        for piece in map(bytes, pieces):
+            event = self._one(piece)
+            if event is None:
+                self._lose(piece)
+            else:
+                events.append(event)
         return self._take(events, text, end)
 
     def _slow(self) -> Batch | None:
@@ -248,7 +251,7 @@ class EventReader:
         if after is not None:
             self._lose(text[at:after.start() + 1])
             return after.start() + 1
-        self._counts.add(TRUNCATED)
+        self._counts.add(d.TRUNCATED)
         self.entries += 1
         return len(text)
 
@@ -266,13 +269,13 @@ class EventReader:
                 event, wrong = decode_loose(mend(text))
             except DECODE_ERRORS:
                 continue
-            found.add(WRONG_TYPE, wrong)
+            found.add(d.WRONG_TYPE, wrong)
             self._counts.absorb(found)
             return event
         return None
 
     def _lose(self, text: bytes) -> None:
-        self._counts.add(UNPARSABLE if text[:1] == b"{" else NOT_AN_EVENT)
+        self._counts.add(d.UNPARSABLE if text[:1] == b"{" else d.NOT_AN_EVENT)
         self.entries += 1
 
     def _take(self, events: list[Event], text: bytes, end: int) -> Batch:

@@ -55,7 +55,7 @@ def nanoseconds(texts: Sequence[Raw]) -> Ints:
     factor = _SCALE[np.minimum(behind, 3)]
     odd |= whole > LARGEST_NS // factor
     out = np.where(odd, 0, whole) * factor
-    for row in np.flatnonzero(odd):
+    for row in np.flatnonzero(odd).tolist():
         out[row] = _one(bytes(texts[row]))
     return out
 

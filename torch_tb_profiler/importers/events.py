@@ -6,7 +6,7 @@ Fields whose text must survive (times with more digits than a float holds, shape
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any
 
 import msgspec
 from msgspec import Raw, field
@@ -14,10 +14,10 @@ from msgspec import Raw, field
 ABSENT = Raw(b"")
 """A Raw field that the event does not have; compare by length."""
 
-Id = Union[int, str, float, None]
+Id = int | str | float | None
 """Processes, threads, streams and flow ids are integers in Kineto, text in older and foreign writers."""
-Count = Union[int, None]
-Figure = Union[float, None]
+Count = int | None
+Figure = float | None
 
 
 class Args(msgspec.Struct, gc=False):
@@ -68,14 +68,14 @@ class Event(msgspec.Struct, gc=False):
     """One entry of ``traceEvents``; ``ts`` and ``dur`` are decimal text in microseconds."""
 
     ph: str = ""
-    name: Union[str, None] = None
-    cat: Union[str, None] = None
+    name: str | None = None
+    cat: str | None = None
     pid: Id = None
     tid: Id = None
     ts: Raw = ABSENT
     dur: Raw = ABSENT
     id: Id = None
-    args: Union[Args, None] = None
+    args: Args | None = None
 
 
 class WholeArgs(msgspec.Struct, gc=False):

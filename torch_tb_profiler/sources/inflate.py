@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isal import isal_zlib
+from isal import igzip_lib, isal_zlib
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -67,7 +67,7 @@ def _gunzip(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
             begun = True
             try:
                 piece = inflater.decompress(rest, PIECE_BYTES)
-            except isal_zlib.error as error:
+            except igzip_lib.IsalError as error:
                 state.problem = f"the gzip stream is damaged near byte {state.consumed}: {error}"
                 return
             if piece:

@@ -81,10 +81,14 @@ class DefectCounts:
 
 # Found while the bytes are read. Kinds of the analysis are declared in analysis/defects.py.
 TRUNCATED = declare("truncated_file", Severity.DATA_LOSS, "The file ends in the middle; everything before the cut is used.", "all totals")
-TRUNCATED_GZIP = declare("truncated_compression", Severity.DATA_LOSS, "The compressed stream ends early or is damaged; what could be inflated is used.", "all totals")
+TRUNCATED_GZIP = declare(
+    "truncated_compression", Severity.DATA_LOSS, "The compressed stream ends early or is damaged; what could be inflated is used.", "all totals"
+)
 TRAILING = declare("trailing_garbage", Severity.INFO, "Bytes follow the end of the trace; they are ignored.")
 UNPARSABLE = declare("unparsable_event", Severity.DATA_LOSS, "An entry of traceEvents is not readable JSON and was left out.", "counts and totals")
-REPAIRED = declare("repaired_text", Severity.INFO, "An event held characters that JSON forbids (control characters, lone backslashes, bare N/A); it was repaired.")
+REPAIRED = declare(
+    "repaired_text", Severity.INFO, "An event held characters that JSON forbids (control characters, lone backslashes, bare N/A); it was repaired."
+)
 BAD_UTF8 = declare("invalid_utf8", Severity.INFO, "Text that is not UTF-8 was replaced by U+FFFD.")
 NOT_AN_EVENT = declare("not_an_event", Severity.DATA_LOSS, "An entry of traceEvents is not an object and was left out.", "counts and totals")
 NO_NAME = declare("missing_name", Severity.NOTICE, "An event has no name; it is stored with an empty one.")
@@ -93,7 +97,9 @@ NO_TIME = declare("missing_timestamp", Severity.DATA_LOSS, "An event has no usab
 NO_DURATION = declare("missing_duration", Severity.DATA_LOSS, "An event has no duration; it is stored with 0.", "totals of its name")
 NEGATIVE_DURATION = declare("negative_duration", Severity.NOTICE, "An event has a negative duration; it is stored with 0.", "totals of its name")
 DUPLICATE = declare("duplicate_event", Severity.NOTICE, "An event is written twice, identical in all that is kept; the second one was left out.")
-UNKNOWN_CATEGORY = declare("unknown_category", Severity.INFO, "An event has a category with no known role; it is kept and counted in no figure.", "step-time breakdown")
+UNKNOWN_CATEGORY = declare(
+    "unknown_category", Severity.INFO, "An event has a category with no known role; it is kept and counted in no figure.", "step-time breakdown"
+)
 UNKNOWN_PHASE = declare("unknown_phase", Severity.INFO, "An entry has a phase that this version does not read.")
 UNMATCHED_BEGIN = declare("unmatched_begin", Severity.DATA_LOSS, "A begin event (ph B) has no end; it was left out.", "totals of its name")
 UNMATCHED_END = declare("unmatched_end", Severity.DATA_LOSS, "An end event (ph E) has no begin; it was left out.")

@@ -77,7 +77,7 @@ def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str])
     text += b" " * (-(len(text) + 8) % ALIGN)
     file.write(len(text).to_bytes(8, "little") + text)
     for name in list(header)[1:]:
-        file.write(memoryview(np.ascontiguousarray(arrays[name])).cast("B") if len(arrays[name]) else b"")
+        file.write(np.ascontiguousarray(arrays[name]).data if len(arrays[name]) else b"")
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:

@@ -11,7 +11,7 @@ Number −1 (``NONE``) means "no text".
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class StringTable:
     def all(self) -> list[str]:
         """Every text, by number."""
         data, offsets = self.blob.tobytes(), self.offsets.tolist()
-        return [data[a:b].decode("utf-8", "replace") for a, b in zip(offsets, offsets[1:], strict=False)]
+        return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(offsets)]
 
     def number(self, text: str) -> int:
         """The number of a text, −1 when it is not in the table."""

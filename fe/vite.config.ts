@@ -14,7 +14,7 @@ export default defineConfig({
     modulePreload: false,
     reportCompressedSize: false,
     rolldownOptions: {
-      input: { index: here("src/main.ts"), main: here("src/standalone.ts") },
+      input: { index: here("src/main.ts") },
       // TensorBoard imports index.js and calls its `render`; so its exports must stay.
       preserveEntrySignatures: "strict",
       output: {

@@ -45,7 +45,7 @@ export function find(payload: RunsPayload | null, selection: Selection): Found {
 }
 
 /**
- * Fills what a selection leaves open: the first run, its first worker, its newest span that is no failure.
+ * Fills what a selection leaves open: the first run, its first worker, its first span that is no failure.
  *
  * A name that is given and not in the catalogue stays as it is, so that the page can say that it is gone.
  */

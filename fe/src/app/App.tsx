@@ -1,0 +1,131 @@
+/** The page around the views: what is chosen, and what is said when there is nothing to choose from. */
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { RunsPayload } from "../api/types.gen";
+import { changePage, hrefOfPage, pageOfHref, type PageState, pageStore } from "../state/location";
+import { complete, find, pollRuns, runsStore } from "../state/runs";
+import { useStore } from "../state/store";
+import type { Params, Selection, StepRange, ViewId, ViewProps } from "../state/view";
+import { Boundary } from "./boundary";
+import { Header } from "./Header";
+import { ConnectionLost, NoTrace } from "./notices";
+import { VIEWS, type View } from "./registry";
+
+const ALL_STEPS: StepRange = { first: null, last: null, skipCold: false };
+
+export function App(): JSX.Element {
+  const page = useStore(pageStore);
+  const { payload, error } = useStore(runsStore);
+  useEffect(pollRuns, []);
+  useCompletedSelection(payload, page);
+  const view = VIEWS.find((item) => item.id === page.view) ?? VIEWS[0];
+  const main = useRef<HTMLElement>(null);
+  const remembered = useRemembered(page);
+  useTitle(view?.label ?? "", page.selection.run);
+  const props = useViewProps(page);
+  if (!view) return <main />;
+  return (
+    <div class="app" onClick={followLink}>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      <Header
+        payload={payload}
+        selection={page.selection}
+        view={view}
+        steps={page.steps}
+        onSelect={selectTrace}
+        onSteps={props.setSteps}
+        hrefOf={(id) => props.hrefOf(id, remembered(id))}
+      />
+      <main ref={main} id="main" tabIndex={-1} aria-label={view.label}>
+        <h1 class="visually-hidden">{view.label}</h1>
+        {error ? <ConnectionLost error={error} /> : null}
+        <Content view={view} props={props} payload={payload} />
+      </main>
+    </div>
+  );
+}
+
+interface ContentProps {
+  view: View;
+  props: ViewProps;
+  payload: RunsPayload | null;
+}
+
+function Content({ view, props, payload }: ContentProps): JSX.Element {
+  const { selection } = props;
+  const found = find(payload, selection);
+  if (view.needsTrace && !found.span) return <NoTrace payload={payload} selection={selection} diagnosisHref={props.hrefOf("diagnosis")} />;
+  const Component = view.component;
+  return (
+    <Boundary reset={[view.id, selection.run, selection.worker, selection.span].join("\n")}>
+      <div class={`page page-${view.id}`}>
+        <Component key={view.id} {...props} />
+      </div>
+    </Boundary>
+  );
+}
+
+/** Chooses a run when there is none, and completes a link that names only a run. */
+function useCompletedSelection(payload: RunsPayload | null, page: PageState): void {
+  useEffect(() => {
+    const { selection } = page;
+    const full = complete(payload, selection);
+    if (full.run === selection.run && full.worker === selection.worker && full.span === selection.span) return;
+    changePage((state) => ({ ...state, selection: full }), "replace");
+  }, [payload, page]);
+}
+
+/** Each view's last parameters, so that its tab leads back to the same search and order. */
+function useRemembered(page: PageState): (view: ViewId) => Params {
+  const last = useRef(new Map<ViewId, Params>());
+  last.current.set(page.view, page.params);
+  return (view) => last.current.get(view) ?? {};
+}
+
+function useTitle(view: string, run: string): void {
+  useEffect(() => {
+    document.title = [view, run, "PyTorch Profiler"].filter(Boolean).join(" · ");
+  }, [view, run]);
+}
+
+function useViewProps(page: PageState): ViewProps {
+  return useMemo(() => {
+    const at = (view: ViewId, params: Params = {}): PageState => ({ ...page, view, params });
+    return {
+      selection: page.selection,
+      steps: page.steps,
+      params: page.params,
+      setSteps: (steps) => changePage((state) => ({ ...state, steps }), "replace"),
+      setParam,
+      navigate: (view, params = {}) => changePage((state) => ({ ...state, view, params }), "push"),
+      hrefOf: (view, params) => hrefOfPage(at(view, params)),
+    };
+  }, [page]);
+}
+
+function setParam(key: string, value: string | null): void {
+  changePage((state) => {
+    const { [key]: _, ...others } = state.params;
+    return { ...state, params: value ? { ...others, [key]: value } : others };
+  }, "replace");
+}
+
+/** Steps are those of one trace, so another trace starts with all of its own. */
+function selectTrace(selection: Selection): void {
+  const full = complete(runsStore.get().payload, selection);
+  changePage((state) => ({ ...state, selection: full, steps: { ...ALL_STEPS, skipCold: state.steps.skipCold } }), "push");
+}
+
+/** Plain clicks on links to this page change its state; in TensorBoard's frame they would load TensorBoard into itself. */
+function followLink(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+  const page = link instanceof HTMLAnchorElement && !link.target ? pageOfHref(link.href) : null;
+  if (!page) return;
+  event.preventDefault();
+  changePage(() => page, "push");
+  scrollTo({ top: 0 });
+}

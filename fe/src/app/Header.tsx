@@ -1,0 +1,150 @@
+/** The two lines at the top: which trace, which view, which steps. */
+
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { RunsPayload } from "../api/types.gen";
+import { definitionOf } from "../base/definitions";
+import { followTheme, storedChoice, type ThemeChoice } from "../base/theme";
+import { useResource } from "../state/resource";
+import { find } from "../state/runs";
+import type { Selection, StepRange, ViewId } from "../state/view";
+import { Badge, Button, Menu, Select, StepSelector, Tooltip } from "../widgets";
+import { runOptions, spanOptions, workerOptions } from "./choices";
+import { VIEWS, type View } from "./registry";
+
+interface HeaderProps {
+  payload: RunsPayload | null;
+  selection: Selection;
+  view: View;
+  steps: StepRange;
+  onSelect: (selection: Selection) => void;
+  onSteps: (steps: StepRange) => void;
+  hrefOf: (view: ViewId) => string;
+}
+
+export function Header({ payload, selection, view, steps, onSelect, onSteps, hrefOf }: HeaderProps): JSX.Element {
+  return (
+    <header class="top">
+      <div class="top-line">
+        <TraceChoice payload={payload} selection={selection} onSelect={onSelect} />
+        <div class="top-end">
+          <Help />
+          <ThemeButton />
+        </div>
+      </div>
+      <div class="top-line top-line-views">
+        <nav aria-label="Views">
+          <ul class="tabs">
+            {VIEWS.map(({ id, label, term }) => (
+              <li key={id}>
+                <Tooltip content={definitionOf(term)?.text} focusable={false}>
+                  <a class="tab" href={hrefOf(id)} aria-current={id === view.id ? "page" : undefined}>
+                    {label}
+                  </a>
+                </Tooltip>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        {view.usesSteps && selection.span ? <Steps selection={selection} steps={steps} onSteps={onSteps} /> : null}
+      </div>
+    </header>
+  );
+}
+
+interface TraceChoiceProps {
+  payload: RunsPayload | null;
+  selection: Selection;
+  onSelect: (selection: Selection) => void;
+}
+
+/** Run, worker and span. Workers and spans that leave no choice are not asked for. */
+function TraceChoice({ payload, selection, onSelect }: TraceChoiceProps): JSX.Element {
+  const { run, worker } = find(payload, selection);
+  const workers = run?.workers ?? [];
+  const spans = worker?.spans ?? [];
+  return (
+    <div class="trace-choice">
+      <Select
+        label="Run"
+        value={selection.run}
+        options={payload ? runOptions(payload.runs) : []}
+        disabled={!payload?.runs.length && !selection.run}
+        onChange={(name) => onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })}
+      />
+      {workers.length > 0 ? (
+        <Select label="Worker" value={selection.worker} options={workerOptions(workers)} onChange={(name) => onSelect({ ...selection, worker: name, span: "" })} />
+      ) : null}
+      {spans.length > 1 ? (
+        <Select label="Span" value={selection.span} options={spanOptions(spans)} onChange={(name) => onSelect({ ...selection, span: name })} />
+      ) : null}
+      {run?.synthetic ? (
+        <Tooltip content="A program made this trace up; it was not recorded on real hardware.">
+          <Badge tone="info">synthetic</Badge>
+        </Tooltip>
+      ) : null}
+      {payload?.scanning ? <span class="scanning">looking for traces …</span> : null}
+    </div>
+  );
+}
+
+/** The worker of the same name in another run, so that comparing the same rank takes one choice. */
+function sameWorker(payload: RunsPayload | null, run: string, worker: string): string {
+  return payload?.runs.find((item) => item.name === run)?.workers.some((item) => item.name === worker) ? worker : "";
+}
+
+function Steps({ selection, steps, onSteps }: { selection: Selection; steps: StepRange; onSteps: (steps: StepRange) => void }): JSX.Element | null {
+  const { data } = useResource("steps", { run: selection.run, worker: selection.worker, span: selection.span });
+  if (!data?.steps.length) return null;
+  return <StepSelector steps={data.steps} value={steps} onChange={onSteps} />;
+}
+
+const THEMES: Readonly<Record<ThemeChoice, { next: ThemeChoice; icon: "sun" | "moon" | "system"; label: string }>> = {
+  system: { next: "light", icon: "system", label: "Theme: like the surroundings. Press for light" },
+  light: { next: "dark", icon: "sun", label: "Theme: light. Press for dark" },
+  dark: { next: "system", icon: "moon", label: "Theme: dark. Press to follow the surroundings" },
+};
+
+function ThemeButton(): JSX.Element {
+  const [choice, setChoice] = useState<ThemeChoice>(storedChoice);
+  const control = useRef<ReturnType<typeof followTheme>>(undefined);
+  useEffect(() => {
+    const followed = followTheme((_, chosen) => setChoice(chosen));
+    control.current = followed;
+    return followed.end;
+  }, []);
+  const { next, icon, label } = THEMES[choice];
+  return <Button kind="quiet" icon={icon} label={label} onClick={() => control.current?.choose(next)} />;
+}
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["Tab", "next control"],
+  ["← ↑ → ↓", "move in a table or a chart"],
+  ["Page Up, Page Down, Home, End", "move further; with Ctrl to the first or last row"],
+  ["Enter", "open a row, follow a link, choose a step"],
+  ["Ctrl C", "copy the cell"],
+  ["Esc", "close, clear"],
+];
+
+function Help(): JSX.Element {
+  return (
+    <Menu label="Help" icon="help">
+      <div class="help">
+        <p>
+          Every label with a dotted line says what it means when the pointer rests on it or when it has the focus. The address bar holds everything that is chosen here:
+          copy it to show someone the same page.
+        </p>
+        <dl>
+          {KEYS.map(([key, does]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </Menu>
+  );
+}

@@ -1,0 +1,29 @@
+/** The views, in the order of their tabs. */
+
+import type { ComponentType } from "preact";
+import type { ViewId, ViewProps } from "../state/view";
+import { DiagnosisView } from "../views/diagnosis/view";
+import { KernelView } from "../views/kernel/view";
+import { OperatorView } from "../views/operator/view";
+import { OverviewView } from "../views/overview/view";
+import { TraceView } from "../views/trace/view";
+
+export interface View {
+  id: ViewId;
+  label: string;
+  /** Key of the definition. */
+  term: string;
+  component: ComponentType<ViewProps>;
+  /** Whether the step selector is shown. */
+  usesSteps: boolean;
+  /** Whether it needs a trace; without one such a view says that there is none. */
+  needsTrace: boolean;
+}
+
+export const VIEWS: readonly View[] = [
+  { id: "overview", label: "Overview", term: "overview", component: OverviewView, usesSteps: true, needsTrace: true },
+  { id: "operator", label: "Operator", term: "operator", component: OperatorView, usesSteps: true, needsTrace: true },
+  { id: "kernel", label: "Kernel", term: "kernel", component: KernelView, usesSteps: true, needsTrace: true },
+  { id: "trace", label: "Trace", term: "trace", component: TraceView, usesSteps: true, needsTrace: true },
+  { id: "diagnosis", label: "Diagnosis", term: "diagnosis", component: DiagnosisView, usesSteps: false, needsTrace: false },
+];

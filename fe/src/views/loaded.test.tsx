@@ -6,7 +6,7 @@ import { HOSTILE } from "./fixtures";
 import { Loaded, MissingList, Nothing } from "./loaded";
 
 afterEach(cleanup);
-const text = (): string => document.body.textContent ?? "";
+const text = (): string => document.body.textContent;
 
 function show(over: Partial<Resource<string>>): void {
   const resource: Resource<string> = {

@@ -2,8 +2,12 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import type { Missing } from "../api/types.gen";
+import { adoptStyles } from "../base/styles";
 import type { Resource } from "../state/resource";
 import { CodeBlock, EmptyState, ErrorState, Progress, Skeleton } from "../widgets";
+import css from "./views.css?inline";
+
+adoptStyles(css);
 
 interface LoadedProps<T> {
   resource: Resource<T>;

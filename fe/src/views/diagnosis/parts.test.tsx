@@ -4,7 +4,7 @@ import { file, HOSTILE } from "../fixtures";
 import { EXAMPLE, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
 
 afterEach(cleanup);
-const text = (): string => document.body.textContent ?? "";
+const text = (): string => document.body.textContent;
 
 it("Places lists directories and notes as text", () => {
   render(<Places payload={{ version: "1", logdirs: ["/logs", HOSTILE], notes: [HOSTILE], files: [] }} />);

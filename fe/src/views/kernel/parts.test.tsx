@@ -5,7 +5,7 @@ import { rowsOf } from "./model";
 import { AttributionLine, kernelColumns, KernelCharts, KernelDetail, Launchers, UnattributedList } from "./parts";
 
 afterEach(cleanup);
-const text = (): string => document.body.textContent ?? "";
+const text = (): string => document.body.textContent;
 const links = { operator: (name: string) => `#operator=${name}`, onOperator: vi.fn() };
 
 describe("KernelCharts", () => {

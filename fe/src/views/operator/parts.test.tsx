@@ -7,7 +7,7 @@ import { charts } from "./model";
 import { chartTitle, Frames, operatorColumns, OperatorCharts, Stacks } from "./parts";
 
 afterEach(cleanup);
-const text = (): string => document.body.textContent ?? "";
+const text = (): string => document.body.textContent;
 const links = { kernels: (name: string) => `#kernel=${name}`, onKernels: vi.fn() };
 const stack = (over: Partial<StackItem> = {}): StackItem => ({
   frames: ["<built-in mm>", "dir/net.py(12): forward", "main.py(3): <module>"],

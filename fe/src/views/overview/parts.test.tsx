@@ -6,7 +6,7 @@ import { Health, HealthNote, Notes, Recommendations } from "./findings";
 import { AverageTable, Configuration, DeviceCard, Devices, Headline, stepBars, StepChart } from "./parts";
 
 afterEach(cleanup);
-const text = (): string => document.body.textContent ?? "";
+const text = (): string => document.body.textContent;
 
 describe("Headline", () => {
   it("leads with the busy sentence and shows that a trace is synthetic only when it is", () => {

@@ -4,7 +4,7 @@ import { HOSTILE, step, trace } from "../fixtures";
 import { Handover, IDLE, OpenPanel, PartPicker, TraceFacts, type HandoverStatus, type PartPickerProps } from "./parts";
 
 afterEach(cleanup);
-const text = (): string => document.body.textContent ?? "";
+const text = (): string => document.body.textContent;
 const none = (): void => undefined;
 
 describe("TraceFacts", () => {

@@ -73,8 +73,8 @@ def test_every_end_has_its_words(do: str, message: str, logdir: Path, start: Sta
 
 def test_a_hanging_import_is_stopped_with_its_children(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:
     write(logdir / "run" / "a.json", content(do="hang with a child", note=tmp_path / "pid"))
-    catalogue = start(logdir, Settings(**{**vars(settings), "import_timeout_seconds": 3.0}))
-    assert "made no progress for 3 s" in failed(catalogue, "run/a.json")
+    catalogue = start(logdir, Settings(**{**vars(settings), "import_timeout_seconds": 5.0}))
+    assert "made no progress for 5 s" in failed(catalogue, "run/a.json")
     child = int((tmp_path / "pid").read_text())
     until(lambda: not alive(child))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
@@ -12,7 +11,7 @@ import pytest
 
 from tests.runs.conftest import Start, spans, states, until, write
 from tests.runs.targets import content
-from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
+from torch_tb_profiler.errors import NotFound, NotReady
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
@@ -115,19 +114,17 @@ def test_new_spans_and_removed_files_are_noticed(logdir: Path, start: Start) -> 
 
 
 def test_a_growing_file_is_shown_and_imported_when_it_is_whole(logdir: Path, start: Start, settings: Settings) -> None:
-    catalogue = start(logdir)
+    catalogue = start(logdir, Settings(**{**vars(settings), "settle_seconds": 2.0}))
     path = write(logdir / "run" / "w.pt.trace.json", content(), old=False)
-    seen: set[str] = set()
-    until(lambda: "run/w.pt.trace.json" in states(catalogue))
-    for i in range(20):
-        seen.add(states(catalogue)["run/w.pt.trace.json"])
-        path.write_text(content(more="x" * i))
-        time.sleep(0.02)
-    assert "growing" in seen
+    until(lambda: states(catalogue).get("run/w.pt.trace.json") == "growing")
     with pytest.raises(NotReady, match="still being written"):
         catalogue.open("run", "w", "trace")
+    for i in range(5):
+        size = path.write_text(content(more="x" * i))
+        until(lambda size=size: spans(catalogue)["run/w.pt.trace.json"].bytes == size)  # type: ignore[misc]
     until(lambda: ready(catalogue, 1))
-    assert spans(catalogue)["run/w.pt.trace.json"].events == len(content(more="x" * 19))
+    assert spans(catalogue)["run/w.pt.trace.json"].events == len(content(more="x" * 4))
+    assert begun(settings)[-1:] == ["w.pt.trace.json"]
 
 
 def test_a_changed_file_is_imported_again(logdir: Path, start: Start) -> None:
@@ -303,10 +300,10 @@ def test_a_cache_that_cannot_be_written_is_noted(logdir: Path, start: Start, set
 
 def test_without_a_cache_everything_is_imported_anew(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:
     write(logdir / "run" / "w.json", content())
-    for count in (1, 2):
-        catalogue = start(logdir, Settings(**{**vars(settings), "use_cache": False}))
-        until(lambda catalogue=catalogue: ready(catalogue, 1))
+    catalogues = [start(logdir, Settings(**{**vars(settings), "use_cache": False})) for _ in range(2)]
+    until(lambda: all(ready(c, 1) for c in catalogues))
+    for catalogue in catalogues:
         catalogue.open("run", "w", "trace")
-        assert len(begun(settings)) == count
         catalogue.close()
+    assert begun(settings) == ["w.json", "w.json"]
     assert os.listdir(settings.cache_dir) == ["begun.log"]

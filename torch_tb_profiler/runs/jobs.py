@@ -86,7 +86,8 @@ class Jobs:
             if self._watchdog is None:
                 self._watchdog = threading.Thread(target=self._watch, name="profiler-import-watchdog", daemon=True)
                 self._watchdog.start()
-            self._changed.notify()
+            # The watchdog waits on the same condition: waking one might wake it and no worker.
+            self._changed.notify_all()
 
     def promote(self, key: str) -> None:
         """Put a waiting job before all others, the last promoted first."""

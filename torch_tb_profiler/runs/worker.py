@@ -18,7 +18,6 @@ import json
 import os
 import queue
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from typing import IO, Any
@@ -34,12 +33,15 @@ def main(target_name: str) -> None:
     # Whatever a library prints must not end up between the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
+    commands = os.fdopen(os.dup(0), "rb")
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _be_the_first_to_go()
-    jobs: queue.Queue[dict[str, Any]] = queue.Queue()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs), name="profiler-jobs", daemon=True).start()
     module, _, name = target_name.partition(":")
     target: Target = getattr(importlib.import_module(module), name)
+    jobs: queue.Queue[dict[str, Any]] = queue.Queue()
+    threading.Thread(target=_listen, args=(commands, jobs), name="profiler-jobs", daemon=True).start()
     while True:
         _serve(target, jobs.get(), answers)
 

@@ -47,13 +47,16 @@ def test_ranks_and_where_they_come_from(logdir: Path, start: Start) -> None:
     write(logdir / "told" / "a.pt.trace.json", content(rank=5, world=8))
     write(logdir / "told" / "b.pt.trace.json", content(rank=2, world=8))
     write(logdir / "named" / "rank-3.pt.trace.json", content())
+    write(logdir / "gapless" / "rank-0.pt.trace.json", content())
+    write(logdir / "gapless" / "rank-1.pt.trace.json", content())
     write(logdir / "order" / "host_4242.pt.trace.json", content())
     write(logdir / "order" / "host_4300.pt.trace.json", content())
     catalogue = start(logdir)
-    until(lambda: ready(catalogue, 5))
+    until(lambda: ready(catalogue, 7))
     found = {r.name: [(w.name, w.rank, w.rank_source, w.world_size) for w in r.workers] for r in catalogue.snapshot().runs}
     assert found["told"] == [("b", 2, "distributedInfo", 8), ("a", 5, "distributedInfo", 8)]
-    assert found["named"] == [("rank-3", 3, "file name", 4)]
+    assert found["named"] == [("rank-3", 3, "file name", None)]
+    assert found["gapless"] == [("rank-0", 0, "file name", 2), ("rank-1", 1, "file name", 2)]
     assert found["order"] == [("host_4242", 0, "order", 2), ("host_4300", 1, "order", 2)]
 
 

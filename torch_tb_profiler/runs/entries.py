@@ -130,9 +130,10 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
         source = "distributedInfo"
         if rank is None:
             rank, source = (by_name[worker], "file name") if by_name[worker] is not None else (position, "order")
-            # Guessed as the rank is; what another worker of the run was told by the process group is better.
-            known = [n for n in by_name.values() if n is not None]
-            world_size = max(sizes) if sizes else max(len(order), *(n + 1 for n in known), 0)
+            # What another worker of the run was told by its process group is sure; that all workers are here is a guess, and only
+            # where their ranks leave no gap.
+            gapless = sorted(r for r in by_name.values() if r is not None) in ([], list(range(len(order))))
+            world_size = max(sizes) if sizes else len(order) if gapless else None
         files = sorted(by_worker[worker], key=lambda e: names.span_order(e.name))
         span_names = names.span_names([e.name for e in files])
         spans = tuple(_span(e, n, i) for i, (e, n) in enumerate(zip(files, span_names, strict=True)))

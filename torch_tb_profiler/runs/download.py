@@ -9,13 +9,16 @@ Both are streams: memory stays bounded at any size, and a remote file is never c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.cutter import Batch, EventReader
+from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, RAWS, Event, decode_loose
 from torch_tb_profiler.importers.repair import repair, value_end
 from torch_tb_profiler.importers.window import Window
@@ -56,14 +59,25 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     return _text(open_text(opened.span.location, settings), header, origin + start, origin + end, settings.chunk_bytes)
 
 
+class _Window(Window):
+    """Keeps the text of the last batch: a damaged one comes without it."""
+
+    taken = b""
+
+    def advance(self, n: int) -> None:
+        self.taken = self.buffer[:n]
+        super().advance(n)
+
+
 def _text(stream: TextStream, header: dict[str, Any], start: int, end: int, chunk_bytes: int) -> Iterator[bytes]:
     yield msgspec.json.encode(header)[:-1] + (b"," if header else b"") + b'"traceEvents":['
     first = True
     with stream:
-        reader = EventReader(Window(stream), chunk_bytes, DefectCounts())
+        window = _Window(stream)
         try:
-            for batch in reader.batches():
-                chosen = b",".join(text for text, event in _pieces(batch) if touches(event, start, end))
+            for batch in EventReader(window, chunk_bytes, DefectCounts()).batches():
+                texts, events = _pieces(batch, window.taken)
+                chosen = b",".join(compress(texts, touching(events, start, end)))
                 if chosen:
                     yield (b"" if first else b",") + _utf8(chosen)
                     first = False
@@ -73,54 +87,39 @@ def _text(stream: TextStream, header: dict[str, Any], start: int, end: int, chun
     yield b"]}"
 
 
-def _pieces(batch: Batch) -> Iterator[tuple[bytes, Event]]:
-    """Each event with its own text, which is valid JSON."""
-    try:
-        texts = RAWS.decode(b"[" + batch.body + b"]")
-    except DECODE_ERRORS:
-        texts = []
+def _pieces(batch: Batch, taken: bytes) -> tuple[Sequence[bytes], Sequence[Event]]:
+    """The events and the text of each, which is valid JSON."""
+    texts = RAWS.decode(batch.text)
     if len(texts) == len(batch.events):
-        yield from zip(map(bytes, texts), batch.events, strict=True)
-    else:
-        yield from _damaged(batch.body)
+        return texts, batch.events
+    found = list(_damaged(taken))
+    return [text for text, _ in found], [event for _, event in found]
 
 
-def _damaged(body: bytes) -> Iterator[tuple[bytes, Event]]:
+def _damaged(taken: bytes) -> Iterator[tuple[bytes, Event]]:
     at = 0
-    while (at := body.find(b"{", at)) >= 0:
-        end = value_end(body, at)
-        text = repair(body[at:end], DefectCounts()) if end > 0 else b""
+    while (at := taken.find(b"{", at)) >= 0:
+        end = value_end(taken, at)
+        text = repair(taken[at:end], DefectCounts()) if end > 0 else b""
         try:
             ANY.decode(text)
             yield text, decode_loose(text)[0]
             at = end
         except DECODE_ERRORS:
-            at = end if end > 0 else at + 1
+            # The object that does not close, or does not read, may hold whole events: look inside.
+            at += 1
 
 
-def touches(event: Event, start: int, end: int) -> bool:
-    """Whether an event belongs to the window ``start`` to ``end`` (the file's own time, ns). Metadata always does."""
-    if event.ph == "M":
-        return True
-    begin = nanoseconds(bytes(event.ts))
-    if begin is None or begin > end:
-        return False
-    if event.ph == "X":
-        return begin + (nanoseconds(bytes(event.dur)) or 0) >= start
-    return begin >= start
-
-
-def nanoseconds(text: bytes) -> int | None:
-    """``b"12.3456"`` µs → 12345 ns without a float in between; None when it is no number."""
-    text = text.strip(b'" ')
-    whole, _, fraction = text.partition(b".")
-    try:
-        if b"e" in fraction or b"E" in fraction or not whole.strip(b"+-").isdigit():
-            return round(float(text) * 1000)
-        sub = int((fraction + b"000")[:3])
-        return int(whole) * 1000 + (-sub if whole.startswith(b"-") else sub)
-    except (ValueError, OverflowError):
-        return None
+def touching(events: Sequence[Event], start: int, end: int) -> list[bool]:
+    """Which events belong to the window ``start`` to ``end`` (the file's own time, ns). Metadata always does."""
+    begin = nanoseconds([e.ts for e in events])
+    length = nanoseconds([e.dur for e in events])
+    slices = np.array([e.ph == "X" for e in events], np.bool_)
+    last = np.where(slices & (length > 0), begin + np.maximum(length, 0), begin)
+    inside = (begin != INVALID) & (begin <= end) & (last >= start)
+    metadata = np.array([e.ph == "M" for e in events], np.bool_)
+    answer: list[bool] = (inside | metadata).tolist()
+    return answer
 
 
 def _utf8(text: bytes) -> bytes:

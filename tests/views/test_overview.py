@@ -1,0 +1,102 @@
+"""The overview's payload says what the facts say."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.views import hand_made
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.steps import choose
+from torch_tb_profiler.views.wire import OverviewPayload
+
+US = hand_made.US
+PLACE = Place(workers=2, rank=1, rank_source="file name", world_size=2)
+
+
+def overview(facts: Facts, *steps: int | None, skip_cold: bool = False) -> OverviewPayload:
+    payload = overview_payload(facts, choose(facts, *steps, skip_cold=skip_cold), PLACE)
+    return msgspec.json.decode(msgspec.json.encode(payload), type=OverviewPayload)
+
+
+def test_steps_and_average() -> None:
+    found = overview(hand_made.facts())
+    assert [(s.name, s.wall_ns, s.cold, s.odd, s.cut, s.selected) for s in found.steps] == [
+        ("ProfilerStep#1", 100 * US, True, False, False, True),
+        ("ProfilerStep#2", 60 * US, False, False, False, True),
+        ("ProfilerStep#3", 200 * US, False, True, False, True),
+    ]
+    assert found.average is not None
+    assert (found.average.steps, found.average.wall_ns, found.average.categories_ns.kernel) == (3, 120 * US, 40 * US)
+    for step in found.steps:
+        assert sum(msgspec.structs.asdict(step.categories_ns).values()) == step.wall_ns
+
+
+def test_cold_steps_are_left_out_on_request() -> None:
+    found = overview(hand_made.facts(), skip_cold=True)
+    assert [s.selected for s in found.steps] == [False, True, True]
+    assert found.average is not None
+    assert (found.average.steps, found.average.wall_ns) == (2, 130 * US)
+
+
+def test_one_step() -> None:
+    found = overview(hand_made.facts(), 1, 1)
+    assert found.average is not None
+    assert found.average.wall_ns == 60 * US
+    assert found.devices[0].utilization == 0.5
+
+
+def test_a_step_that_does_not_exist() -> None:
+    with pytest.raises(BadRequest, match="there are 3"):
+        choose(hand_made.facts(), 3, 3)
+
+
+def test_configuration_holds_only_what_is_known() -> None:
+    lines = {f.label: f.value for f in overview(hand_made.facts(backend=None)).configuration}
+    assert lines == {"Workers": "2", "Rank": "1", "World size": "2", "Communication": "nccl", "Device": "NVIDIA H100", "CUDA runtime": "12.4"}
+
+
+def test_a_device_says_what_is_not_known_of_it() -> None:
+    device = overview(hand_made.facts(), 1, 1).devices[0]
+    assert device.sm_efficiency is None
+    assert device.occupancy is None
+    assert [text.split(":")[0] for text in device.unknown] == ["Estimated SM efficiency", "Achieved occupancy"]
+    partly = overview(hand_made.facts()).devices[0]
+    assert partly.matrix_unknown_share == pytest.approx(50 / 130)
+    assert any("38.5%" in text for text in partly.unknown)
+
+
+def test_the_odd_step_has_its_reason() -> None:
+    odd = overview(hand_made.facts()).steps[2]
+    assert "µs more uncategorised time than the median step" in odd.odd_reason
+
+
+def test_every_recommendation_carries_numbers_and_a_caveat() -> None:
+    found = overview(hand_made.facts(), 0, 0).recommendations
+    assert found == []
+    found = overview(hand_made.facts(), 2, 2).recommendations
+    assert [r.rule for r in found] == ["low_utilization"]
+    assert [(n.label, n.value, n.unit) for n in found[0].numbers] == [("Utilization of GPU 0", 0.25, "share")]
+    assert found[0].title == "The GPU is idle for most of the time"
+    assert found[0].caveat
+    assert all(link.url.startswith("https://") for link in found[0].links)
+
+
+def test_health() -> None:
+    item = overview(hand_made.facts()).health[0]
+    assert (item.name, item.severity, item.count, item.touched_ns, item.touched_share) == ("truncated_file", "data_loss", 1, 36 * US, 0.1)
+
+
+def test_no_device_is_said_with_the_call_that_records_one() -> None:
+    found = overview(hand_made.facts(device=False))
+    assert found.devices == []
+    assert [m.what for m in found.missing] == ["Accelerator activity"]
+    compile(found.missing[0].call, "call", "exec")
+
+
+def test_notes() -> None:
+    synthetic = overview(hand_made.facts(synthetic=True, step_source="whole span"))
+    assert len(synthetic.notes) == 2
+    assert "synthetic" in synthetic.notes[0]

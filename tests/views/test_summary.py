@@ -1,0 +1,38 @@
+"""The object of ``summary --json`` has the promised keys and agrees with the facts."""
+
+from __future__ import annotations
+
+import json
+
+from tests.views import hand_made
+from torch_tb_profiler.views.summary import Identity, summary
+
+US = hand_made.US
+IDENTITY = Identity("run", "w0", "1", "run/w0.json", 99, 3)
+
+
+def test_the_schema() -> None:
+    found = json.loads(json.dumps(summary(hand_made.facts(), IDENTITY), allow_nan=False))
+    promised = {"run", "worker", "span", "path", "events", "span_ns", "steps", "devices", "operators", "kernels", "attribution", "defects"}
+    assert promised <= set(found)
+    assert found["events"] == {"total": 99, "stored": 96, "lost": 3}
+    assert found["steps"][0] == {
+        "name": "ProfilerStep#1",
+        "start_ns": 0,
+        "wall_ns": 100 * US,
+        "categories_ns": {
+            "kernel": 40 * US, "memcpy": 0, "memset": 0, "communication": 10 * US, "runtime": 0, "dataloader": 0, "cpu_exec": 0, "other": 50 * US,
+        },
+    }
+    assert set(found["devices"][0]) == {"id", "name", "utilization", "sm_efficiency", "occupancy", "matrix_core_share"}
+    assert found["operators"][0] == {
+        "name": "aten::mm", "calls": 6, "device_self_ns": 60 * US, "device_total_ns": 60 * US, "host_self_ns": 60 * US, "host_total_ns": 120 * US,
+    }
+    assert found["kernels"][1] == {"name": hand_made.NCCL, "calls": 1, "total_ns": 10 * US, "mean_ns": 10 * US, "min_ns": 10 * US, "max_ns": 10 * US}
+    assert found["defects"] == [{"name": "truncated_file", "severity": "data_loss", "count": 1}]
+
+
+def test_device_times_of_a_host_only_trace_are_unknown() -> None:
+    found = summary(hand_made.facts(device=False), IDENTITY)
+    assert {row["device_self_ns"] for row in found["operators"]} == {None}
+    assert (found["devices"], found["kernels"]) == ([], [])

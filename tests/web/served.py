@@ -1,0 +1,70 @@
+"""An application over a catalogue that the tests write down."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from werkzeug.test import Client, TestResponse
+
+from tests.views import hand_made
+from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
+from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Snapshot, Span, State, Worker
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.wire import ErrorPayload
+from torch_tb_profiler.web.application import Application
+from torch_tb_profiler.web.static_files import StaticFiles
+
+WHERE = "run=run&worker=w0&span=1"
+
+
+@dataclass
+class WrittenCatalogue:
+    """Opens ``opened`` for run "run"; run "slow" is not ready, "broken" failed, "bug" raises what nobody expected."""
+
+    opened: Opened = field(default_factory=hand_made.opened)
+    rescans: int = 0
+
+    def snapshot(self) -> Snapshot:
+        spans = (self.opened.span, Span("2", "2", "run/w0.2.json", "/secret/w0.2.json", 10, State.IMPORTING, 0.25))
+        files = (SeenFile("run/x.json", "run", "", "", State.REJECTED, "It is not a trace: it holds no traceEvents.", 12),)
+        return Snapshot("v1", False, ("logs",), (Run("run", (Worker("w0", 1, "file name", 2, spans),)),), files, ("A note.",))
+
+    def rescan(self) -> None:
+        self.rescans += 1
+
+    def open(self, run: str, worker: str, span: str) -> Opened:
+        if run == "slow":
+            raise NotReady("It is being imported.", "Wait a moment.", progress=0.25)
+        if run == "broken":
+            raise ImportFailed("run/w0.json: the import ran out of memory.", "See the diagnosis page.")
+        if run == "bug":
+            raise RuntimeError("/secret/place: something else")
+        if (run, worker, span) != ("run", "w0", "1"):
+            raise NotFound(f"There is no run {run!r}.")
+        return self.opened
+
+
+def client(catalogue: WrittenCatalogue | None = None, static: Path | None = None, **settings: Any) -> Client:
+    """A client of the whole application."""
+    files = StaticFiles(static) if static else None
+    return Client(Application(catalogue or WrittenCatalogue(), Settings(**settings), files))
+
+
+def body(response: TestResponse) -> bytes:
+    """The body, inflated."""
+    data: bytes = response.data
+    return gzip.decompress(data) if response.headers.get("Content-Encoding") == "gzip" else data
+
+
+def error_of(response: TestResponse) -> ErrorPayload:
+    """The error shape, strictly: no key more, none less."""
+    assert response.content_type == "application/json"
+    payload = msgspec.json.decode(body(response), type=ErrorPayload)
+    assert set(json.loads(body(response))) == {"error"}
+    assert set(json.loads(body(response))["error"]) == {"code", "message", "hint", "progress"}
+    return payload

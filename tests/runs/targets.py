@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.runs.import_job import outcome_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import open_text
@@ -70,6 +70,9 @@ def _misbehave(orders: dict[str, str]) -> None:
             raise MemoryError
         case "refuse":
             raise NotATrace("There is nothing in it.")
+        case "wait for":
+            if not os.path.exists(orders["note"]):
+                raise SourceError("The server does not answer.")
         case "print":
             print('{"outcome": "printed by a library"}', flush=True)
         case _:

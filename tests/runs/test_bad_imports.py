@@ -13,6 +13,7 @@ import pytest
 from tests.runs.conftest import OBEY, Start, spans, states, until, write
 from tests.runs.targets import content
 from torch_tb_profiler.errors import ImportFailed
+from torch_tb_profiler.runs import catalogue as catalogue_
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
@@ -114,6 +115,24 @@ def test_a_bad_file_is_tried_again_when_it_changes(logdir: Path, start: Start) -
     until(lambda: states(catalogue)["run/a.json"] == "ready")
 
 
+def test_a_place_that_could_not_be_read_is_tried_again(logdir: Path, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue_, "RETRY_SECONDS", 0.2)
+    write(logdir / "run" / "a.json", content(do="wait for", note=tmp_path / "back"))
+    catalogue = start(logdir)
+    until(lambda: "failed" in states(catalogue).values())
+    (tmp_path / "back").touch()
+    until(lambda: states(catalogue)["run/a.json"] == "ready")
+
+
+def test_a_missing_driver_is_in_the_diagnosis(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    catalogue = start("s3://bucket/logs")
+    until(lambda: not catalogue.snapshot().scanning)
+    (note,) = catalogue.snapshot().notes
+    assert "needs the package s3fs" in note
+    assert "pip install" in note
+
+
 def test_a_changed_file_stops_its_import(logdir: Path, start: Start) -> None:
     path = write(logdir / "run" / "a.json", content(do="hang"))
     catalogue = start(logdir)
@@ -137,6 +156,7 @@ def test_closing_ends_the_workers(logdir: Path, start: Start) -> None:
 SCRIPT = f"""
 import sys, time
 print("main", flush=True)
+from torch_tb_profiler.runs import catalogue as catalogue_
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
 catalogue = Catalogue({{"": sys.argv[1]}}, Settings(workers=1, cache_dir=sys.argv[2], scan_seconds=0.1), target={OBEY!r})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -77,6 +79,15 @@ def test_a_folder_that_cannot_be_made_gives_way_with_a_note(tmp_path: Path) -> N
     assert cache.path.is_dir()
     cache.close()
     assert not cache.path.exists()
+
+
+def test_a_folder_of_this_process_goes_with_it(tmp_path: Path) -> None:
+    script = "from torch_tb_profiler.settings import Settings\n" + (
+        "from torch_tb_profiler.sources.cache_folder import CacheFolder\nfolder = CacheFolder(Settings(use_cache=False))\nprint(folder.path)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert Path(done.stdout.strip()).parent == tmp_path
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_cache_nothing_stays(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ def test_strange_names_survive(tmp_path: Path) -> None:
         file.write(b"{}")
     (found,) = list_files(str(tmp_path)).files
     assert Path(found.location).read_bytes() == b"{}"
+    assert found.name == r"\udcff\udcfe.json"
+    found.path.encode("utf-8")
 
 
 @pytest.fixture

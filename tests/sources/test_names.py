@@ -101,5 +101,12 @@ def test_labels_say_when(span: str, label: str) -> None:
     assert names.span_label(2, span) == label
 
 
+def test_endless_numbers_are_no_trouble() -> None:
+    name = names.parse("w." + "9" * 9_999 + ".pt.trace.json")
+    assert name is not None
+    assert name.span == ""
+    assert names.natural(name.worker) > names.natural("w")
+
+
 def test_unique_counts_up() -> None:
     assert names.unique(["a", "a", "a (2)", "b"]) == ["a", "a (2)", "a (2) (2)", "b"]

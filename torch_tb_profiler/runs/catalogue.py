@@ -35,7 +35,7 @@ class Catalogue:
 
     def __init__(self, logdirs: Mapping[str, str], settings: Settings, *, target: str = TARGET) -> None:
         """``logdirs``: name → path or URL, as ``parse_logdirs`` gives them. ``target``: the import function, for tests."""
-        self._logdirs = dict(logdirs)
+        self._logdirs = {n: location if places.scheme_of(location) else places.local_path(location) for n, location in logdirs.items()}
         self._settings = settings
         self._lock = threading.RLock()
         self._entries: dict[tuple[str, str], Entry] = {}

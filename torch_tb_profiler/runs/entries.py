@@ -60,7 +60,7 @@ class Entry:
         """The import ended without a result. A file whose name claims nothing and whose content is no trace is rejected instead."""
         self.state = State.FAILED if is_trace or self.name.by_handler else State.REJECTED
         # Locations may lie outside what people were shown, and URLs may hold secrets.
-        self.message = message.replace(self.found.location, self.path)
+        self.message = places.readable(message.replace(self.found.location, self.path))
         self.job, self.outcome, self.progress = None, None, 0.0
 
 

@@ -9,6 +9,7 @@ import secrets
 import shutil
 import tempfile
 import time
+import weakref
 from pathlib import Path
 
 from torch_tb_profiler.settings import Settings
@@ -33,7 +34,7 @@ class CacheFolder:
         self._own = not settings.use_cache
         self._once = secrets.token_hex(8)
         if self._own:
-            self.path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
+            self._make_own()
             return
         wanted = _wanted(settings)
         try:
@@ -41,9 +42,14 @@ class CacheFolder:
             _try_writing(wanted)
             self.path = wanted
         except OSError as error:
-            self.path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
-            self._own = True
+            self._make_own()
             self.note = f"The cache folder {wanted} cannot be written to ({words(error)}): imports are kept in {self.path} until the end of this process."
+
+    def _make_own(self) -> None:
+        self._own = True
+        self.path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
+        # A server ends without saying so; the folder goes with the process.
+        self._end = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def sidecar(self, found: Found, version: str) -> Path:
         """The sidecar's path for one content of a file, read by one version of the program.
@@ -89,7 +95,7 @@ class CacheFolder:
     def close(self) -> None:
         """Remove the folder when it was made for this process alone."""
         if self._own:
-            shutil.rmtree(self.path, ignore_errors=True)
+            self._end()
 
 
 def _wanted(settings: Settings) -> Path:

@@ -22,8 +22,8 @@ class Found:
 
     Attributes:
         location: what ``streams`` opens.
-        folder: the folder relative to the logdir, ``/`` between parts, ``""`` for the logdir itself.
-        name: the file's own name.
+        folder: the folder relative to the logdir, ``/`` between parts, ``""`` for the logdir itself; fit for JSON (``places.readable``).
+        name: the file's own name, fit for JSON.
         size: bytes; −1 when the server does not tell.
         modified_ns: time of the last change, Unix ns; None when not told.
         stamp: tells versions of one size apart (time or ETag); ``""`` when nothing does.
@@ -87,10 +87,10 @@ def _list_local(root: str) -> Listing:
     walk = _Walk()
     if os.path.isfile(root):
         status = os.stat(root)
-        return Listing((Found(root, "", os.path.basename(root), status.st_size, status.st_mtime_ns, str(status.st_mtime_ns)),))
+        return Listing((Found(root, "", places.readable(os.path.basename(root)), status.st_size, status.st_mtime_ns, str(status.st_mtime_ns)),))
     if not os.path.isdir(root):
         kind = "is neither a folder nor a file" if os.path.exists(root) else "does not exist (yet)"
-        return Listing((), (f"{root} {kind}; it is looked at again and again.",))
+        return Listing((), (f"{places.readable(root)} {kind}; it is looked at again and again.",))
     stack: list[tuple[str, str, frozenset[str]]] = [(root, "", frozenset())]
     while stack:
         path, folder, above = stack.pop()
@@ -113,12 +113,13 @@ def _enter(path: str, folder: str, walk: _Walk) -> Iterator[tuple[str, str]]:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
+                name = places.readable(entry.name)
                 if _is_folder(entry):
-                    yield entry.path, f"{folder}/{entry.name}" if folder else entry.name
-                elif _is_candidate(entry.name):
-                    _take(entry, folder, walk)
+                    yield entry.path, f"{folder}/{name}" if folder else name
+                elif _is_candidate(name):
+                    _take(entry, folder, name, walk)
     except OSError as error:
-        walk.notes.append(f"The folder {folder or path} could not be read: {error.strerror or places.words(error)}.")
+        walk.notes.append(f"The folder {folder or places.readable(path)} could not be read: {error.strerror or places.words(error)}.")
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -128,17 +129,17 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _take(entry: os.DirEntry[str], folder: str, walk: _Walk) -> None:
+def _take(entry: os.DirEntry[str], folder: str, name: str, walk: _Walk) -> None:
     try:
         status = entry.stat()
         if entry.is_file():
-            walk.files.append(Found(entry.path, folder, entry.name, status.st_size, status.st_mtime_ns, str(status.st_mtime_ns)))
+            walk.files.append(Found(entry.path, folder, name, status.st_size, status.st_mtime_ns, str(status.st_mtime_ns)))
     except FileNotFoundError:
         # Removed between the listing and the look, or a link that leads nowhere.
         if entry.is_symlink():
-            walk.notes.append(f"{folder}/{entry.name} is a symbolic link that leads nowhere.".lstrip("/"))
+            walk.notes.append(f"{folder}/{name} is a symbolic link that leads nowhere.".lstrip("/"))
     except OSError as error:
-        walk.notes.append(f"{folder}/{entry.name} could not be looked at: {error.strerror or places.words(error)}.".lstrip("/"))
+        walk.notes.append(f"{folder}/{name} could not be looked at: {error.strerror or places.words(error)}.".lstrip("/"))
 
 
 def _list_remote(location: str) -> Listing:

@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 UNNAMED_SPAN = "trace"
 """Name of a span whose file name has none; spans with a name of their own are digits, so the two never meet."""
 
-_HANDLER = re.compile(r"^(?P<worker>.+?)(?:\.(?P<span>\d+))?(?P<suffix>\.pt\.trace\.json(?:\.(?:gz|zst))?)$", re.IGNORECASE | re.DOTALL | re.ASCII)
+_HANDLER = re.compile(r"^(?P<worker>.+?)(?:\.(?P<span>\d{1,40}))?(?P<suffix>\.pt\.trace\.json(?:\.(?:gz|zst))?)$", re.IGNORECASE | re.DOTALL | re.ASCII)
 _OTHER = re.compile(r"^(?P<worker>.+?)(?P<suffix>(?:\.json)?\.(?:gz|zst)|\.json)$", re.IGNORECASE | re.DOTALL)
 _RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. ]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
 _PROCESS = re.compile(r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
@@ -55,7 +55,8 @@ def parse(file_name: str) -> TraceName | None:
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key in which ``rank2`` comes before ``rank10``; equal for equal texts only."""
-    parts = re.split(r"(\d+)", text, flags=re.ASCII)
+    # Python reads no number of more than 4,300 digits; a web server's index may hold any name.
+    parts = re.split(r"(\d{1,4000})", text, flags=re.ASCII)
     return (*((1, int(p), p) if i % 2 else (0, 0, p.casefold()) for i, p in enumerate(parts)), (0, 0, text))
 
 

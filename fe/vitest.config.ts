@@ -5,5 +5,7 @@ export default defineConfig({
     environment: "happy-dom",
     include: ["src/**/*.test.{ts,tsx}", "scripts/**/*.test.mjs"],
     restoreMocks: true,
+    // Otherwise style sheets are empty, and the contrast of their colours is tested.
+    css: true,
   },
 });

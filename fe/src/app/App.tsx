@@ -9,7 +9,7 @@ import { useStore } from "../state/store";
 import type { Params, Selection, StepRange, ViewId, ViewProps } from "../state/view";
 import { Boundary } from "./boundary";
 import { Header } from "./Header";
-import { ConnectionLost, NoTrace } from "./notices";
+import { ConnectionLost, FailedTrace, NoTrace } from "./notices";
 import { VIEWS, type View } from "./registry";
 
 const ALL_STEPS: StepRange = { first: null, last: null, skipCold: false };
@@ -58,6 +58,8 @@ function Content({ view, props, payload }: ContentProps): JSX.Element {
   const { selection } = props;
   const found = find(payload, selection);
   if (view.needsTrace && !found.span) return <NoTrace payload={payload} selection={selection} diagnosisHref={props.hrefOf("diagnosis")} />;
+  // The catalogue knows the reason already; asking for the figures would only fail again.
+  if (view.needsTrace && found.span?.state === "failed") return <FailedTrace span={found.span} diagnosisHref={props.hrefOf("diagnosis")} />;
   const Component = view.component;
   return (
     <Boundary reset={[view.id, selection.run, selection.worker, selection.span].join("\n")}>

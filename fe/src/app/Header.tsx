@@ -6,7 +6,8 @@ import type { RunsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
 import { followTheme, storedChoice, type ThemeChoice } from "../base/theme";
 import { useResource } from "../state/resource";
-import { find } from "../state/runs";
+import { find, runsStore } from "../state/runs";
+import { useStore } from "../state/store";
 import type { Selection, StepRange, ViewId } from "../state/view";
 import { Badge, Button, Menu, Select, StepSelector, Tooltip } from "../widgets";
 import { runOptions, spanOptions, workerOptions } from "./choices";
@@ -94,7 +95,8 @@ function sameWorker(payload: RunsPayload | null, run: string, worker: string): s
 }
 
 function Steps({ selection, steps, onSteps }: { selection: Selection; steps: StepRange; onSteps: (steps: StepRange) => void }): JSX.Element | null {
-  const { data } = useResource("steps", { run: selection.run, worker: selection.worker, span: selection.span });
+  const failed = useStore(runsStore, (runs) => find(runs.payload, selection).span?.state === "failed");
+  const { data } = useResource(failed ? null : "steps", { run: selection.run, worker: selection.worker, span: selection.span });
   if (!data?.steps.length) return null;
   return <StepSelector steps={data.steps} value={steps} onChange={onSteps} />;
 }

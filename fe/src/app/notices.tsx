@@ -2,10 +2,10 @@
 
 import type { JSX } from "preact";
 import type { ApiError } from "../api/client";
-import type { RunsPayload } from "../api/types.gen";
+import type { RunsPayload, SpanItem } from "../api/types.gen";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
-import { EmptyState, Icon, Skeleton } from "../widgets";
+import { EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
 
 const RECORD = `import torch
 from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
@@ -56,6 +56,16 @@ function Gone({ payload, selection, diagnosisHref }: NoTraceProps & { payload: R
           ? "It may not have been found yet: the log directory is still being looked through."
           : "It was removed or renamed, or the link is of another log directory. If it comes back, the page shows it. Another one can be chosen above."
       }
+      diagnosisHref={diagnosisHref}
+    />
+  );
+}
+
+export function FailedTrace({ span, diagnosisHref }: { span: SpanItem; diagnosisHref: string }): JSX.Element {
+  return (
+    <ErrorState
+      title={`The trace ${span.label} could not be imported`}
+      error={{ message: span.message, hint: "When the file changes it is imported again, and the page shows it by itself." }}
       diagnosisHref={diagnosisHref}
     />
   );

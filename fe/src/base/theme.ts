@@ -16,10 +16,14 @@ export function categoryColor(category: Category): string {
 }
 
 const SERIES = 8;
+/** How much of the colour is left the second and the third time it is used, per cent. */
+const FADED = [100, 62, 38] as const;
 
-/** The colour of the n-th part of a chart; from the ninth on they repeat, the pooled rest is `otherColor`. */
+/** The colour of the n-th part of a chart; from the ninth on paler, the pooled rest is `otherColor`. */
 export function seriesColor(index: number): string {
-  return `var(--series-${(index % SERIES) + 1})`;
+  const color = `var(--series-${(index % SERIES) + 1})`;
+  const part = FADED[Math.floor(index / SERIES) % FADED.length] ?? 100;
+  return part === 100 ? color : `color-mix(in srgb, ${color} ${part}%, var(--text))`;
 }
 
 export const otherColor = "var(--series-other)";

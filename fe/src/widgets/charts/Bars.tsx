@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { format, formatShare, type Unit } from "../../base/units";
+import { MiddleCut } from "../middle_cut";
 import { poolParts, type Part } from "./parts";
 
 interface BarsProps {
@@ -25,10 +26,10 @@ export function Bars({ label, parts, unit, top = 10, total, onSelect }: BarsProp
         <li key={part.key} class="bar-row" title={`${part.title ?? part.label}: ${format(part.value, unit)}`}>
           {onSelect && part.pooled === 1 ? (
             <button type="button" class="bar-name link" onClick={() => onSelect(part.key)}>
-              {part.label}
+              <MiddleCut text={part.label} />
             </button>
           ) : (
-            <span class="bar-name">{part.label}</span>
+            <span class="bar-name"><MiddleCut text={part.label} /></span>
           )}
           <span class="bar-track">
             <span class="bar-fill" style={{ width: `${(100 * part.value) / largest}%`, background: part.color }} />

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
+import { MiddleCut } from "../middle_cut";
 import { poolParts, ringPath, type DrawnPart, type Part } from "./parts";
 
 interface DonutProps {
@@ -83,11 +84,11 @@ function Legend({ drawn, unit, active, setActive, onSelect }: LegendProps): JSX.
           <span class="swatch" style={{ background: part.color }} />
           {onSelect && part.pooled === 1 ? (
             <button type="button" class="legend-name link" title={part.title ?? part.label} onClick={() => onSelect(part.key)}>
-              {part.label}
+              <MiddleCut text={part.label} />
             </button>
           ) : (
             <span class="legend-name" title={part.title ?? part.label}>
-              {part.label}
+              <MiddleCut text={part.label} />
             </span>
           )}
           <span class="number">{format(part.value, unit)}</span>

@@ -67,7 +67,7 @@ export function Grid(props: GridProps): JSX.Element {
         {...{ visible, pinned, sort }}
         rows={shown.rows}
         reset={`${sortKey ?? ""} ${descending} ${search.text} ${search.regex}`}
-        template={templateOf(visible, (column) => widthOf(column, saved))}
+        widths={visible.map((column) => widthOf(column, saved))}
         onHead={(column) => setSort(nextSort(sort, column))}
         onWidth={onWidth}
       />
@@ -76,8 +76,9 @@ export function Grid(props: GridProps): JSX.Element {
 }
 
 /** The first column takes what room is left, all others are as wide as they are. */
-function templateOf(visible: readonly Column[], width: (column: Column) => number): string {
-  return visible.map((column, place) => (place === 0 ? `minmax(${width(column)}px, 1fr)` : `${width(column)}px`)).join(" ");
+function columnStyle(widths: readonly number[]): Record<string, string> {
+  const template = widths.map((width, place) => (place === 0 ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" ");
+  return { "--columns": template, "--width": `${widths.reduce((sum, width) => sum + width, 0)}px` };
 }
 
 interface TableProps extends Omit<GridProps, "sort" | "pinned"> {
@@ -87,13 +88,13 @@ interface TableProps extends Omit<GridProps, "sort" | "pinned"> {
   sort: Sort | null;
   /** When it changes, the table goes back to its start. */
   reset: string;
-  template: string;
+  widths: readonly number[];
   onHead: (column: Column) => void;
   onWidth: (column: Column, width: number | null) => void;
 }
 
 function Table(props: TableProps): JSX.Element {
-  const { label, columns, visible, rows, rowCount, pinned, sort, template, detail, expandable } = props;
+  const { label, columns, visible, rows, rowCount, pinned, sort, widths, detail, expandable } = props;
   const id = useId("grid");
   const scroller = useRef<HTMLDivElement>(null);
   const view = useViewport(scroller, props.reset);
@@ -114,7 +115,7 @@ function Table(props: TableProps): JSX.Element {
       aria-rowcount={rows.length + 1}
       aria-colcount={visible.length}
       aria-activedescendant={cell && cell.row >= first && cell.row < last ? `${id}-${cell.row}-${cell.column}` : undefined}
-      style={{ "--columns": template, ...(props.height ? { maxHeight: `${props.height}px` } : {}) }}
+      style={{ ...columnStyle(widths), ...(props.height ? { maxHeight: `${props.height}px` } : {}) }}
       onKeyDown={onKeyDown}
       onFocus={(event) => event.target === scroller.current && !active && setActive({ row: 0, column: 0 })}
     >
@@ -231,9 +232,9 @@ function useKeys({ scroller, rows, visible, cell, setActive, open, canOpen, view
   };
 
   function act(column: Column, row: number): void {
-    const href = column.href?.(row);
-    if (href && column.onFollow) column.onFollow(row);
-    else if (href) location.assign(href);
+    // A real click on the link, so that whoever listens for clicks on links treats it the same.
+    const link = column.href?.(row) ? scroller.current?.querySelector<HTMLAnchorElement>(".grid-cell.active a[href]") : null;
+    if (link) link.click();
     else if (canOpen(row)) open.toggle(row);
   }
 }

@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { CsvCell } from "../../base/csv";
 import { format, formatExactTime, timeQuantity, UNKNOWN, type Unit } from "../../base/units";
+import { MiddleCut } from "../middle_cut";
 import { isText, largestOf, numberOf } from "./order";
 import type { CellKind, Column } from "./types";
 
@@ -15,8 +16,6 @@ const UNITS: Readonly<Record<Exclude<CellKind, "text" | "code" | "knowledge">, U
 };
 const CSV_UNITS: Readonly<Partial<Record<CellKind, string>>> = { time: " (ns)", bytes: " (bytes)", share: " (fraction)" };
 const KNOWLEDGE = ["no", "yes", "unknown"] as const;
-/** Letters kept at the end of a name that is cut in the middle. */
-const TAIL = 14;
 
 export function csvHeader(column: Column): string {
   return column.label + (CSV_UNITS[column.kind] ?? "");
@@ -41,17 +40,6 @@ function knowledge(value: number | string | boolean): string {
 export function copiedText(column: Column, row: number): string {
   const value = exactValue(column, row);
   return value === null || value === undefined ? "" : String(value);
-}
-
-/** Text that loses its middle, not its end, when it is too long. */
-export function MiddleCut({ text }: { text: string }): JSX.Element {
-  if (text.length <= TAIL * 2) return <span class="mid-head">{text}</span>;
-  return (
-    <span class="mid">
-      <span class="mid-head">{text.slice(0, -TAIL)}</span>
-      <span class="mid-tail">{text.slice(-TAIL)}</span>
-    </span>
-  );
 }
 
 /** The inside of a cell. */

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { followTheme, resolveTheme, storedChoice } from "./theme";
+
+const body = (dark: boolean): HTMLElement => {
+  const element = document.createElement("body");
+  if (dark) element.className = "dark-mode";
+  return element;
+};
+
+describe("resolveTheme", () => {
+  it("prefers the person's choice", () => expect(resolveTheme("light", body(true), true)).toBe("light"));
+  it("then TensorBoard's class, even against the system", () => expect(resolveTheme("system", body(false), true)).toBe("light"));
+  it("then the system", () => expect([resolveTheme("system", null, true), resolveTheme("system", null, false)]).toEqual(["dark", "light"]));
+});
+
+describe("followTheme", () => {
+  let host: HTMLElement;
+  beforeEach(() => {
+    localStorage.clear();
+    host = body(true);
+    vi.spyOn(window, "parent", "get").mockReturnValue({ document: { body: host } } as unknown as Window);
+  });
+  afterEach(() => localStorage.clear());
+
+  it("follows TensorBoard's menu live, and keeps an own choice", async () => {
+    const seen: string[] = [];
+    const { choose, end } = followTheme((theme) => seen.push(theme));
+    host.classList.remove("dark-mode");
+    await vi.waitFor(() => expect(seen).toEqual(["dark", "light"]));
+    choose("dark");
+    expect(document.documentElement.dataset.theme).toBe("dark");
+    expect(storedChoice()).toBe("dark");
+    choose("system");
+    expect([document.documentElement.dataset.theme, storedChoice()]).toEqual(["light", "system"]);
+    end();
+  });
+
+  it("takes the system's where the host is of another origin", () => {
+    vi.spyOn(window, "parent", "get").mockReturnValue({
+      get document(): never {
+        throw new DOMException("cross origin", "SecurityError");
+      },
+    } as unknown as Window);
+    vi.spyOn(window, "matchMedia").mockReturnValue({ matches: true, addEventListener: vi.fn(), removeEventListener: vi.fn() } as unknown as MediaQueryList);
+    const seen: string[] = [];
+    followTheme((theme) => seen.push(theme)).end();
+    expect(seen).toEqual(["dark"]);
+  });
+});

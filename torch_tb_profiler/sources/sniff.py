@@ -110,4 +110,5 @@ def _judge_array(text: bytes, head: Head) -> str | None:
 
 
 def _printable(text: bytes) -> str:
-    return repr(text[:16].decode("utf-8", "replace"))
+    beginning = text[:16].decode("utf-8", "replace")
+    return repr(beginning) if beginning.isprintable() and "\ufffd" not in beginning[:-1] else f"the bytes {text[:8].hex(' ')}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorboard.plugins import base_plugin
 
+from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.logdirs import catalogue_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import ENTRY_ROUTE, Application, Wsgi
@@ -28,6 +29,7 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
             self._logdir = ""
         self._flags = flags
         self._apps: dict[str, Wsgi] | None = None
+        self._catalogue: Catalogue | None = None
         self._lock = Lock()
 
     def is_active(self) -> bool:
@@ -51,9 +53,15 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     def _start(self) -> dict[str, Wsgi]:
         settings = Settings.from_environment(**_given(self._flags))
-        catalogue = catalogue_of(self._logdir, self._logdir_spec, settings)
-        catalogue.start()
-        return Application(catalogue, settings).plugin_apps()
+        self._catalogue = catalogue_of(self._logdir, self._logdir_spec, settings)
+        self._catalogue.start()
+        return Application(self._catalogue, settings).plugin_apps()
+
+    def close(self) -> None:
+        """Stop looking and importing. TensorBoard never calls it: the threads are daemons and the processes end with their parent."""
+        with self._lock:
+            if self._catalogue is not None:
+                self._catalogue.close()
 
 
 def _given(flags: Any) -> dict[str, Any]:

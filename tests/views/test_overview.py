@@ -16,8 +16,8 @@ US = hand_made.US
 PLACE = Place(workers=2, rank=1, rank_source="file name", world_size=2)
 
 
-def overview(facts: Facts, *steps: int | None, skip_cold: bool = False) -> OverviewPayload:
-    payload = overview_payload(facts, choose(facts, *steps, skip_cold=skip_cold), PLACE)
+def overview(facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False) -> OverviewPayload:
+    payload = overview_payload(facts, choose(facts, first, last, skip_cold), PLACE)
     return msgspec.json.decode(msgspec.json.encode(payload), type=OverviewPayload)
 
 

@@ -17,7 +17,7 @@ from torch_tb_profiler.views import wire
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.routes import Routes
 
-STEPPED = {
+STEPPED: dict[str, type[wire.Wire]] = {
     "/steps": wire.StepsPayload,
     "/overview": wire.OverviewPayload,
     "/operator": wire.OperatorPayload,
@@ -25,7 +25,7 @@ STEPPED = {
     "/trace": wire.TracePayload,
 }
 OF_A_TRACE = (*STEPPED, "/operator/stacks", "/trace/file")
-PLAIN = {"/runs": wire.RunsPayload, "/diagnosis": wire.DiagnosisPayload}
+PLAIN: dict[str, type[wire.Wire]] = {"/runs": wire.RunsPayload, "/diagnosis": wire.DiagnosisPayload}
 ALL = (*OF_A_TRACE, *PLAIN)
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from werkzeug.test import TestResponse
 
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, client, error_of
-from torch_tb_profiler.importers.events import Event, Raw
+from torch_tb_profiler.importers.events import Event
 from torch_tb_profiler.runs.download import touching
 
 ORIGIN_NS = 1_700_000_000_123_456_000

@@ -9,7 +9,8 @@ import pytest
 
 from tests.web.served import WHERE, WrittenCatalogue, client
 from torch_tb_profiler.store.trace import Facts
-from torch_tb_profiler.views import overview
+from torch_tb_profiler.views.overview import overview_payload
+from torch_tb_profiler.views.wire import OverviewPayload
 from torch_tb_profiler.web import replies, routes
 from torch_tb_profiler.web.replies import Body
 
@@ -47,9 +48,9 @@ def test_a_large_body_is_kept_compressed_and_sent_either_way() -> None:
 
 def test_a_payload_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    real: Callable[..., overview.OverviewPayload] = overview.overview_payload
+    real: Callable[..., OverviewPayload] = overview_payload
 
-    def counted(facts: Facts, *rest: object) -> overview.OverviewPayload:
+    def counted(facts: Facts, *rest: object) -> OverviewPayload:
         made.append(1)
         return real(facts, *rest)
 

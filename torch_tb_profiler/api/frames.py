@@ -1,4 +1,4 @@
-"""``open(path)`` and the DataFrames of an opened trace; times are integer nanoseconds, unknown is ``<NA>``."""
+"""``open(path)`` and the DataFrames of an opened trace; times are integer nanoseconds, unknown is missing (``isna()``)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { DiagnosisPayload, FileItem } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
-import { CodeBlock, EmptyState, Icon, type Column, type IconName } from "../../widgets";
+import { CodeBlock, CopyButton, EmptyState, Icon, type Column, type IconName } from "../../widgets";
 import { countStates, type FileState } from "./model";
 
 /** What each state means, in a word and in a sentence. */
@@ -87,22 +87,32 @@ export function StateFilter({
 /** The table's columns for the chosen files. */
 export function fileColumns(files: readonly FileItem[]): Column[] {
   return [
-    { key: "path", label: "File", kind: "code", width: 340, values: files.map((f) => f.path) },
+    { key: "path", label: "File", kind: "code", width: 310, values: files.map((f) => f.path) },
     {
       key: "state",
       label: "State",
       kind: "text",
-      width: 150,
+      width: 140,
       values: files.map((f) => STATE_TEXT[f.state].word),
     },
-    { key: "reason", label: "Why", kind: "text", width: 360, values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning) },
+    { key: "reason", label: "Why", kind: "text", width: 440, values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning) },
     { key: "bytes", label: "Size", kind: "bytes", values: files.map((f) => f.bytes) },
     { key: "events", label: "Events", kind: "count", term: "events", values: files.map((f) => f.events) },
-    { key: "lost", label: "Lost", kind: "count", values: files.map((f) => f.lost) },
-    { key: "run", label: "Run", kind: "text", width: 160, values: files.map((f) => f.run) },
+    { key: "lost", label: "Events lost", kind: "count", values: files.map((f) => f.lost) },
+    { key: "run", label: "Run", kind: "text", width: 110, values: files.map((f) => f.run) },
     { key: "worker", label: "Worker", kind: "text", width: 160, hidden: true, values: files.map((f) => f.worker) },
     { key: "span", label: "Span", kind: "text", hidden: true, values: files.map((f) => f.span) },
   ];
+}
+
+/** A reason at full length, below the row of its file. */
+export function FileDetail({ file }: { file: FileItem }): JSX.Element {
+  return (
+    <div class="file-detail">
+      <p>{file.reason || STATE_TEXT[file.state].meaning}</p>
+      <CopyButton text={`${file.path}: ${file.reason}`} label="Copy the path and the reason" />
+    </div>
+  );
 }
 
 /** A recording that this page can show, ready to paste. */

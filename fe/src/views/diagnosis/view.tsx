@@ -9,7 +9,10 @@ import { Grid, Panel } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { Loaded } from "../loaded";
 import { chooseFiles, readState } from "./model";
-import { fileColumns, HowToRecord, Places, StateFilter } from "./parts";
+import { FileDetail, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
+
+/** A reason up to this length is readable in its cell. */
+const SHORT_REASON = 60;
 
 export function DiagnosisView(props: ViewProps): JSX.Element {
   const resource = useResource("diagnosis", {});
@@ -26,7 +29,7 @@ function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: Dia
   const columns = useMemo(() => fileColumns(files), [files]);
   return (
     <>
-      <Panel title="Where was looked">
+      <Panel title="Where traces were looked for">
         <Places payload={payload} />
       </Panel>
       {payload.files.length ? (
@@ -36,6 +39,11 @@ function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: Dia
             columns={columns}
             rowCount={files.length}
             rowKey={(row) => files[row]?.path ?? ""}
+            detail={(row) => {
+              const file = files[row];
+              return file ? <FileDetail file={file} /> : null;
+            }}
+            expandable={(row) => (files[row]?.reason.length ?? 0) > SHORT_REASON}
             storage="diagnosis"
             tools={<StateFilter files={payload.files} state={state} onState={(next) => setParam("state", next)} />}
             empty="No file is in this state any more."

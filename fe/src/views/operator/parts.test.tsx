@@ -123,7 +123,7 @@ describe("Stacks", () => {
     expect(first?.querySelector("summary")?.textContent).toContain("dir/net.py:12 forward");
     expect(first?.textContent).toContain("GPU self 1.00 µs");
     expect(first?.querySelectorAll(".frame")).toHaveLength(3);
-    expect(screen.getAllByRole("button", { name: "Copy the whole stack" })).toHaveLength(2);
+    expect(screen.getAllByRole("button", { name: "Copy stack" })).toHaveLength(2);
     expect(text()).toContain("3 calls have no call stack.");
     expect(document.querySelector("img")).toBeNull();
   });

@@ -37,7 +37,14 @@ export function OperatorCharts({ charts, device, top, onSelect }: OperatorCharts
             note={duration.endsWith("total") ? "children included, so the parts overlap" : null}
             table={{ columns: [{ label: "Operator" }, { label: title, unit: "ns" }], rows: parts.map((part) => [part.label, part.value]) }}
           >
-            <Donut label={`${title} by operator`} parts={parts} unit="ns" top={top} onSelect={onSelect} />
+            <Donut
+              label={`${title} by operator`}
+              parts={parts}
+              unit="ns"
+              top={top}
+              caption={duration.endsWith("total") ? "all summed" : "total"}
+              onSelect={onSelect}
+            />
           </Figure>
         );
       })}
@@ -54,13 +61,13 @@ export interface OperatorLinks {
 export function operatorColumns(payload: OperatorPayload, links: OperatorLinks): Column[] {
   const { rows, group, has_device } = payload;
   return [
-    { key: "name", label: "Operator", term: "operator", kind: "code", width: 300, values: rows.name },
+    { key: "name", label: "Operator", term: "operator", kind: "code", width: 260, values: rows.name },
     ...(group === "name" ? [] : [shapesColumn(payload)]),
     ...(group === "stack" ? [stackColumn(payload)] : []),
-    { key: "calls", label: "Calls", term: "calls", kind: "count", width: 84, values: rows.calls },
+    { key: "calls", label: "Calls", term: "calls", kind: "count", width: 72, values: rows.calls },
     ...(has_device ? deviceColumns(payload) : []),
-    { key: "host_self", label: "Host self", term: "host_self", kind: "time", width: 118, bar: true, values: rows.host_self_ns },
-    { key: "host_total", label: "Host total", term: "host_total", kind: "time", width: 118, bar: true, values: rows.host_total_ns },
+    { key: "host_self", label: "Host self", term: "host_self", kind: "time", width: 106, bar: true, values: rows.host_self_ns },
+    { key: "host_total", label: "Host total", term: "host_total", kind: "time", width: 106, bar: true, values: rows.host_total_ns },
     ...(has_device ? matrixColumns(payload, links) : []),
   ];
 }
@@ -81,7 +88,7 @@ function shapesColumn({ rows }: OperatorPayload): Column {
 function deviceColumns({ rows, vocabulary }: OperatorPayload): Column[] {
   const device = capitalised(vocabulary.device);
   return [
-    { key: "device_self", label: `${device} self`, term: "device_self", kind: "time", width: 118, bar: true, values: rows.device_self_ns },
+    { key: "device_self", label: `${device} self`, term: "device_self", kind: "time", width: 106, bar: true, values: rows.device_self_ns },
     {
       key: "device_total",
       label: `${device} total`,
@@ -107,20 +114,20 @@ function matrixColumns(payload: OperatorPayload, links: OperatorLinks): Column[]
       width: 130,
       values: rows.matrix_eligible,
     },
-    { key: "matrix_self", label: `${matrix} self`, term: "matrix_self_share", kind: "share", width: 116, values: rows.matrix_self_share },
+    { key: "matrix_self", label: `${matrix} self`, term: "matrix_self_share", kind: "share", width: 104, values: rows.matrix_self_share },
     {
       key: "matrix_total",
       label: `${matrix} total`,
       term: "matrix_total_share",
       kind: "share",
-      width: 116,
+      width: 104,
       values: rows.matrix_total_share,
     },
     {
       key: "kernels",
       label: "Kernels",
       kind: "text",
-      width: 110,
+      width: 96,
       values: rows.name.map((_, row) => (linked(row) ? "its kernels" : "")),
       href: (row) => (linked(row) ? links.kernels(rows.name[row] ?? "") : null),
       onFollow: (row) => links.onKernels(rows.name[row] ?? ""),
@@ -169,7 +176,7 @@ export function Frames({ frames }: { frames: readonly string[] }): JSX.Element {
         <span class="muted">
           {formatCount(frames.length)} {frames.length === 1 ? "frame" : "frames"}, innermost first
         </span>
-        <CopyButton text={() => frames.join("\n")} label="Copy the whole stack">
+        <CopyButton text={() => frames.join("\n")} label="Copy stack">
           Copy stack
         </CopyButton>
       </div>

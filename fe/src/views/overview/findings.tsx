@@ -69,13 +69,13 @@ export function HealthNote({ items }: { items: readonly DefectItem[] }): JSX.Ele
     .filter((x) => x.count > 0);
   if (!counts.length) return <Badge tone="good">sound</Badge>;
   return (
-    <>
+    <span class="health-counts">
       {counts.map((x) => (
         <Badge key={x.word} tone={x.tone}>
           {x.count} {x.word}
         </Badge>
       ))}
-    </>
+    </span>
   );
 }
 

@@ -9,17 +9,13 @@ afterEach(cleanup);
 const text = (): string => document.body.textContent;
 
 describe("Headline", () => {
-  it("leads with the busy sentence and shows that a trace is synthetic only when it is", () => {
-    render(<Headline payload={overview()} synthetic={false} />);
+  it("leads with the busy sentence", () => {
+    render(<Headline payload={overview()} />);
     expect(document.querySelector(".headline-first")?.textContent).toContain("GPU 0 was busy 55.5 %");
-    expect(screen.queryByText("synthetic")).toBeNull();
-    cleanup();
-    render(<Headline payload={overview()} synthetic />);
-    expect(screen.getByText("synthetic")).toBeTruthy();
   });
 
   it("draws names from the trace as text", () => {
-    render(<Headline payload={overview({ steps: [step(0, { odd: true, odd_reason: HOSTILE })] })} synthetic={false} />);
+    render(<Headline payload={overview({ steps: [step(0, { odd: true, odd_reason: HOSTILE })] })} />);
     expect(text()).toContain(HOSTILE);
     expect(document.querySelector("img")).toBeNull();
   });
@@ -27,7 +23,7 @@ describe("Headline", () => {
 
 describe("DeviceCard", () => {
   it("shows the four figures with what each cannot tell", () => {
-    render(<DeviceCard device={device()} words={GPU_WORDS} explain />);
+    render(<DeviceCard device={device()} words={GPU_WORDS} />);
     for (const share of ["55.5 %", "54.7 %", "49.1 %", "10.0 %"]) expect(text()).toContain(share);
     expect(text()).toContain("A single tiny kernel counts as busy.");
     expect(text()).toContain("Tesla V100-DGXS-32GB · 31.7 GiB · 80 SMs · compute capability 7.0");
@@ -47,7 +43,7 @@ describe("DeviceCard", () => {
       matrix_unknown_share: null,
       unknown,
     };
-    render(<DeviceCard device={device(nothing)} words={GPU_WORDS} explain />);
+    render(<DeviceCard device={device(nothing)} words={GPU_WORDS} />);
     expect(screen.getAllByText("unknown")).toHaveLength(4);
     for (const reason of unknown) expect(text()).toContain(reason);
     expect(text()).not.toMatch(/\b0(\.0)? %/);
@@ -55,29 +51,43 @@ describe("DeviceCard", () => {
   });
 
   it("keeps a real 0 apart from unknown", () => {
-    render(<DeviceCard device={device({ matrix_core_share: 0 })} words={GPU_WORDS} explain />);
+    render(<DeviceCard device={device({ matrix_core_share: 0 })} words={GPU_WORDS} />);
     expect(text()).toContain("0.0 %");
     expect(screen.queryByText("unknown")).toBeNull();
   });
 
   it("uses the vendor's words", () => {
-    render(<DeviceCard device={device()} words={{ device: "NPU", multiprocessor: "AI core", matrix_cores: "Cube units" }} explain />);
+    render(<DeviceCard device={device()} words={{ device: "NPU", multiprocessor: "AI core", matrix_cores: "Cube units" }} />);
     expect(text()).toContain("NPU 0");
     expect(text()).toContain("Cube units time");
     expect(text()).not.toContain("SM");
   });
 
   it("draws a hostile device name as text", () => {
-    render(<DeviceCard device={device({ name: HOSTILE })} words={GPU_WORDS} explain />);
+    render(<DeviceCard device={device({ name: HOSTILE })} words={GPU_WORDS} />);
     expect(text()).toContain(HOSTILE);
     expect(document.querySelector("img")).toBeNull();
   });
 });
 
-it("Devices says only once what the figures of eight accelerators cannot tell", () => {
-  render(<Devices devices={Array.from({ length: 8 }, (_, id) => device({ id }))} words={GPU_WORDS} />);
-  expect(document.querySelectorAll(".device-card")).toHaveLength(8);
-  expect(text().split("A single tiny kernel counts as busy.")).toHaveLength(2);
+describe("Devices", () => {
+  it("says only once what the figures of eight accelerators cannot tell", () => {
+    render(<Devices devices={Array.from({ length: 8 }, (_, id) => device({ id }))} words={GPU_WORDS} />);
+    expect(document.querySelectorAll("tbody tr")).toHaveLength(8);
+    expect(text().split("A single tiny kernel counts as busy.")).toHaveLength(2);
+  });
+
+  it("says once why a figure is unknown, and for which accelerators", () => {
+    const unknown = ["Achieved occupancy: not in the trace."];
+    render(
+      <Devices
+        devices={[device(), device({ id: 2, occupancy: null, unknown }), device({ id: 5, occupancy: null, unknown })]}
+        words={GPU_WORDS}
+      />,
+    );
+    expect(text()).toContain("GPU 2, 5: Achieved occupancy: not in the trace.");
+    expect(screen.getAllByText("unknown")).toHaveLength(2);
+  });
 });
 
 it("Configuration says so when the trace says nothing", () => {
@@ -225,6 +235,6 @@ it("Notes draws nothing for no note and text for a hostile one", () => {
 });
 
 it("a CPU-only overview has a headline and no device figure", () => {
-  render(<Headline payload={hostOnly()} synthetic={false} />);
+  render(<Headline payload={hostOnly()} />);
   expect(text()).toContain("No accelerator activity was recorded");
 });

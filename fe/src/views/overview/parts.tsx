@@ -8,21 +8,11 @@ import { Badge, Figure, Icon, StackedBars, Term, Tooltip, type FigureTable, type
 import { CATEGORY_LABELS, categoryShares, deviceTitle, occurring, stepLabel, stepMarks, topSentences } from "./model";
 
 /** The answer in plain words. */
-export function Headline({ payload, synthetic }: { payload: OverviewPayload; synthetic: boolean }): JSX.Element {
+export function Headline({ payload }: { payload: OverviewPayload }): JSX.Element {
   const [first, ...rest] = topSentences(payload);
   return (
     <section class="headline" aria-label="In short">
-      <p class={`headline-first tone-${first?.tone ?? "plain"}`}>
-        {first?.text}
-        {synthetic ? (
-          <>
-            {" "}
-            <Badge tone="info" title="A program made this trace up; no hardware ran it.">
-              synthetic
-            </Badge>
-          </>
-        ) : null}
-      </p>
+      <p class="headline-first">{first?.text}</p>
       {rest.map((sentence) => (
         <p key={sentence.text} class={`headline-more tone-${sentence.tone}`}>
           {sentence.tone === "attention" ? <Icon name="warn" /> : null} {sentence.text}
@@ -90,7 +80,7 @@ function Share({ share }: { share: number | null }): JSX.Element {
 }
 
 /** One accelerator with its four figures. */
-export function DeviceCard({ device, words, explain }: { device: DeviceSummary; words: Vocabulary; explain: boolean }): JSX.Element {
+export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vocabulary }): JSX.Element {
   return (
     <article class="device-card">
       <h3>
@@ -108,7 +98,7 @@ export function DeviceCard({ device, words, explain }: { device: DeviceSummary; 
             <dd class="metric-meter">
               <Meter share={device[metric.key]} />
             </dd>
-            {explain ? <dd class="metric-blind">{metric.blind}</dd> : null}
+            <dd class="metric-blind">{metric.blind}</dd>
           </div>
         ))}
       </dl>
@@ -123,26 +113,70 @@ export function DeviceCard({ device, words, explain }: { device: DeviceSummary; 
   );
 }
 
-/** All accelerators; what the figures cannot tell stands once when there are several. */
-export function Devices({ devices, words }: { devices: readonly DeviceSummary[]; words: Vocabulary }): JSX.Element {
-  const many = devices.length > 1;
+/** Several accelerators below each other, to be compared. */
+export function DeviceTable({ devices, words }: { devices: readonly DeviceSummary[]; words: Vocabulary }): JSX.Element {
+  const all = metrics(words);
   return (
     <>
-      <div class={many ? "device-cards device-cards-many" : "device-cards"}>
-        {devices.map((device) => (
-          <DeviceCard key={device.id} device={device} words={words} explain={!many} />
-        ))}
+      <div class="device-table" tabIndex={0} role="region" aria-label="Accelerators">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{words.device}</th>
+              {all.map((metric) => (
+                <th key={metric.key} scope="col">
+                  <Term id={metric.term}>{metric.label}</Term>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {devices.map((device) => (
+              <tr key={device.id}>
+                <th scope="row">
+                  {deviceTitle(device, words.device)} <span class="device-facts">{deviceFacts(device, words)}</span>
+                </th>
+                {all.map((metric) => (
+                  <td key={metric.key}>
+                    <Share share={device[metric.key]} />
+                    <Meter share={device[metric.key]} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
       </div>
-      {many ? (
-        <p class="metric-blind">
-          What they cannot tell:{" "}
-          {metrics(words)
-            .map((metric) => `${metric.label}: ${metric.blind}`)
-            .join(" ")}
-        </p>
-      ) : null}
+      <ul class="unknown-reasons">
+        {sharedReasons(devices, words).map(({ reason, who }) => (
+          <li key={reason}>
+            {who}: {reason}
+          </li>
+        ))}
+        {all.map((metric) => (
+          <li key={metric.key}>
+            {metric.label}: {metric.blind}
+          </li>
+        ))}
+      </ul>
     </>
   );
+}
+
+/** Why a figure is unknown, once per reason, with the devices that it holds for. */
+export function sharedReasons(devices: readonly DeviceSummary[], words: Vocabulary): { reason: string; who: string }[] {
+  const by = new Map<string, number[]>();
+  for (const device of devices) for (const reason of device.unknown) by.set(reason, [...(by.get(reason) ?? []), device.id]);
+  return [...by].map(([reason, ids]) => ({
+    reason,
+    who: ids.length === devices.length ? `All ${words.device}s` : `${words.device} ${ids.join(", ")}`,
+  }));
+}
+
+/** The accelerators: one at large, several as a table. */
+export function Devices({ devices, words }: { devices: readonly DeviceSummary[]; words: Vocabulary }): JSX.Element {
+  const [only] = devices;
+  return devices.length === 1 && only ? <DeviceCard device={only} words={words} /> : <DeviceTable devices={devices} words={words} />;
 }
 
 /** What ran where. */
@@ -178,7 +212,7 @@ export function stepBars(steps: readonly StepItem[]): StackedBar[] {
     return {
       key: step.index,
       label: stepLabel(step),
-      title: step.name,
+      title: `step ${stepLabel(step)} (${step.name})`,
       values: categories.map((category) => step.categories_ns[category]),
       mark: odd ? `odd: ${odd.why}` : "",
       ...(others.length ? { note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" ") } : {}),

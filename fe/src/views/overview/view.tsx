@@ -4,8 +4,6 @@ import type { JSX } from "preact";
 import type { OverviewPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { find, runsStore } from "../../state/runs";
-import { useStore } from "../../state/store";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Panel, Term } from "../../widgets";
 import { Loaded, MissingList, Nothing } from "../loaded";
@@ -14,19 +12,18 @@ import { AverageTable, Configuration, Devices, Headline, StepChart } from "./par
 
 export function OverviewView(props: ViewProps): JSX.Element {
   const resource = useResource("overview", viewQuery(props));
-  const synthetic = useStore(runsStore, (runs) => find(runs.payload, props.selection).run?.synthetic ?? false);
   return (
     <Loaded resource={resource} shape={[96, 190, 360, 200]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(payload) => <OverviewPage {...props} payload={payload} synthetic={synthetic} />}
+      {(payload) => <OverviewPage {...props} payload={payload} />}
     </Loaded>
   );
 }
 
-function OverviewPage({ payload, synthetic, ...props }: ViewProps & { payload: OverviewPayload; synthetic: boolean }): JSX.Element {
+function OverviewPage({ payload, ...props }: ViewProps & { payload: OverviewPayload }): JSX.Element {
   const { devices, vocabulary } = payload;
   return (
     <div class="overview">
-      <Headline payload={payload} synthetic={synthetic} />
+      <Headline payload={payload} />
       <Notes notes={payload.notes} />
       <div class="overview-row">
         {devices.length ? (
@@ -34,7 +31,7 @@ function OverviewPage({ payload, synthetic, ...props }: ViewProps & { payload: O
             <Devices devices={devices} words={vocabulary} />
           </Panel>
         ) : null}
-        <Panel title="Configuration" class={devices.length ? "narrow" : "wide facts-wide"}>
+        <Panel title="Configuration" class={devices.length === 1 ? "narrow" : "facts-wide"}>
           <Configuration facts={payload.configuration} />
         </Panel>
       </div>
@@ -73,14 +70,14 @@ function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: 
         <div class="panel-body">
           <StepChart payload={payload} chosen={chosen} onChoose={choose} />
           <p class="source-note">
-            <Term id="step_source" />: {payload.step_source}. Press a bar to look at that step alone.
+            <Term id="step_source" />: {payload.step_source}.{payload.steps.length > 1 ? " Press a bar to look at that step alone." : ""}
           </p>
         </div>
       </div>
       <Panel
         title={average?.steps === 1 ? "This step" : "Average step"}
         class="narrow"
-        note={average ? `of ${formatCount(average.steps)}` : undefined}
+        note={average && average.steps > 1 ? `mean of ${formatCount(average.steps)} steps` : null}
       >
         {average ? <AverageTable average={average} /> : <p class="muted">No step is selected.</p>}
       </Panel>

@@ -205,6 +205,7 @@ export function OpenPanel({ perfettoUrl, fileHref, whole, status, onOpen, onCanc
             {whole ? "Download the file" : "Download this part"}
           </a>
         )}
+        <Handover status={status} onCancel={onCancel} />
       </div>
       <p class="open-note">
         {host === null ? (
@@ -216,7 +217,6 @@ export function OpenPanel({ perfettoUrl, fileHref, whole, status, onOpen, onCanc
           </>
         )}
       </p>
-      <Handover status={status} onCancel={onCancel} />
     </div>
   );
 }

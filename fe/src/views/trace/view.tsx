@@ -37,7 +37,7 @@ function TracePage({ payload, ...props }: ViewProps & { payload: TracePayload })
   const setMode = (next: PartMode): void => setParam("part", next);
   return (
     <>
-      <Panel title="This trace">
+      <Panel title="This trace" class="facts-wide">
         <TraceFacts payload={payload} />
       </Panel>
       <Panel title="Look at single events" note="on a timeline, in Perfetto">

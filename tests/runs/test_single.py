@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.runs.conftest import write
 from torch_tb_profiler.errors import BadRequest, NotATrace, SourceError
-from torch_tb_profiler.runs import single
+from torch_tb_profiler.runs import import_job, single
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load, load_all
 from torch_tb_profiler.settings import Settings
@@ -60,6 +61,21 @@ def test_everything_below_a_logdir_in_order(settings: Settings, tmp_path: Path) 
     assert found[1] == Unreadable("b", "rank9", "1", "b/rank9.1.pt.trace.json", "The file is empty.")
     assert isinstance(found[4], Unreadable)
     assert (found[4].path, found[4].rejected) == ("a/package.json", True)
+
+
+def test_a_file_that_nobody_foresaw_does_not_hide_the_others(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "run" / "a.json", trace())
+    write(tmp_path / "run" / "b.json", trace())
+    real = import_job.read
+
+    def broken(location: str, *rest: Any) -> Any:
+        return 1 // 0 if location.endswith("a.json") else real(location, *rest)
+
+    monkeypatch.setattr(single, "read", broken)
+    first, second = load_all(str(tmp_path), settings)
+    assert isinstance(first, Unreadable)
+    assert "ZeroDivisionError" in first.message
+    assert isinstance(second, Opened)
 
 
 def test_a_run_folder_and_a_file(settings: Settings, tmp_path: Path) -> None:

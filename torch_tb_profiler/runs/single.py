@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SidecarError, SourceError
-from torch_tb_profiler.runs.entries import Entry, arrange
+from torch_tb_profiler.runs.entries import Entry, arrange, run_name
 from torch_tb_profiler.runs.import_job import Report, outcome_of, program_version, read
 from torch_tb_profiler.runs.model import Opened, State
 from torch_tb_profiler.settings import Settings
@@ -42,7 +42,7 @@ def load(location: str, settings: Settings, progress: Report | None = None) -> O
     found = _file(location)
     entry = Entry("", found.location, found, judged=True)
     trace, facts = _import(found, settings, progress)
-    return _opened(entry, [entry], trace, facts)
+    return _opened(entry, [entry], run_name(entry), trace, facts)
 
 
 def load_all(path: str, settings: Settings, progress: Report | None = None) -> Iterator[Opened | Unreadable]:
@@ -58,15 +58,20 @@ def load_all(path: str, settings: Settings, progress: Report | None = None) -> I
     entries = [Entry("", home, found) for found in listing.files]
     for entry in entries:
         _judge(entry, named=entry.found.location == home)
-    for run, worker, span in list(arrange(entries).entries):
-        entry = arrange(entries).entries[run, worker, span]
+    folders: dict[str, list[Entry]] = {}
+    for entry in entries:
+        folders.setdefault(entry.found.folder, []).append(entry)
+    for (run, worker, span), entry in arrange(entries).entries.items():
         try:
             trace, facts = _import(entry.found, settings, progress)
         except ProfilerError as error:
             entry.fail(error.message)
-            yield Unreadable(run, worker, span, entry.path, entry.message)
+        except Exception as error:  # one file that nobody foresaw must not hide the others
+            entry.fail(f"The import raised {places.words(error)}.")
+        else:
+            yield _opened(entry, folders[entry.found.folder], run, trace, facts)
             continue
-        yield _opened(entry, entries, trace, facts)
+        yield Unreadable(run, worker, span, entry.path, entry.message)
     for entry in entries:
         if entry.state is State.REJECTED:
             yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
@@ -123,11 +128,12 @@ def _import(found: Found, settings: Settings, progress: Report | None) -> tuple[
         cache.close()
 
 
-def _opened(entry: Entry, entries: list[Entry], trace: Trace, facts: Facts) -> Opened:
+def _opened(entry: Entry, folder: list[Entry], run_title: str, trace: Trace, facts: Facts) -> Opened:
+    """The trace in its place among the files of its folder, as far as they are known by now."""
     entry.settle(outcome_of(trace, facts))
-    arrangement = arrange(entries)
-    key = arrangement.places[id(entry)]
-    run = next(r for r in arrangement.runs if r.name == key[0])
-    worker = next(w for w in run.workers if w.name == key[1])
-    span = next(s for s in worker.spans if s.name == key[2])
+    arrangement = arrange(folder)
+    _, worker_name, span_name = arrangement.places[id(entry)]
+    run = replace(arrangement.runs[0], name=run_title)
+    worker = next(w for w in run.workers if w.name == worker_name)
+    span = next(s for s in worker.spans if s.name == span_name)
     return Opened(run, worker, span, trace, facts)

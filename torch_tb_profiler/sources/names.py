@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import lru_cache
 
 UNNAMED_SPAN = "trace"
 """Name of a span whose file name has none; spans with a name of their own are digits, so the two never meet."""
@@ -53,6 +54,7 @@ def parse(file_name: str) -> TraceName | None:
     return TraceName(found["worker"], found.get("span") or "", found["suffix"])
 
 
+@lru_cache(maxsize=1 << 16)
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key in which ``rank2`` comes before ``rank10``; equal for equal texts only."""
     # Python reads no number of more than 4,300 digits; a web server's index may hold any name.

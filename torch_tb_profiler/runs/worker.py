@@ -24,6 +24,7 @@ from typing import IO, Any
 
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import words
 
 Target = Callable[[str, str, Settings, Callable[[int, "int | None"], None]], dict[str, Any]]
 
@@ -77,7 +78,7 @@ def _words(error: BaseException) -> str:
 
     traceback.print_exc()
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"The import raised {type(error).__name__}: {error} ({os.path.basename(frame.filename)}, line {frame.lineno})."
+    return f"The import raised {words(error)} ({os.path.basename(frame.filename)}, line {frame.lineno})."
 
 
 def _be_the_first_to_go() -> None:

@@ -22,12 +22,15 @@ export function charts(payload: OperatorPayload): Chart[] {
   return payload.has_device ? [of("device_self", rows.device_self_ns), of("device_total", rows.device_total_ns), ...host] : host;
 }
 
-/** `[[32,3,224,224],[],[[2,3],[4]]]` as `32×3×224×224, –, (2×3, 4)`; text that is not such a list stays as it is, `null` is empty. */
+/** `[[32,3,224,224],[],[[2,3],[4]],[]]` as `32×3×224×224, –, (2×3, 4)`: what has no shape at the end is left out. Other text stays as it is. */
 export function readableShapes(json: string | null): string {
   if (json === null) return "";
   try {
     const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value.map(readableInput).join(", ") || "–" : json;
+    if (!Array.isArray(value)) return json;
+    const inputs = value.map(readableInput);
+    while (inputs.at(-1) === "–") inputs.pop();
+    return inputs.join(", ") || "–";
   } catch {
     return json;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StepItem } from "../../api/types.gen";
-import { checkWindow, exactTime, parseTime, readMode, wallClock, windowOfSteps } from "./model";
+import { checkWindow, exactTime, parseTime, readMode, wallClock, windowForPerfetto, windowOfSteps } from "./model";
 
 describe("parseTime", () => {
   it.each([
@@ -58,6 +58,12 @@ describe("exactTime", () => {
     expect(parseTime(exactTime(ns))).toBe(ns);
   });
   it("uses the largest unit that fits", () => expect(exactTime(1_500_000)).toBe("1.5 ms"));
+});
+
+it("windowForPerfetto asks for a whole zstd file as a window, and for nothing else so", () => {
+  expect(windowForPerfetto("w.json.zst", null, 100)).toEqual({ t0: 0, t1: 101 });
+  expect(windowForPerfetto("w.json.gz", null, 100)).toBeNull();
+  expect(windowForPerfetto("w.json.zst", { t0: 5, t1: 6 }, 100)).toEqual({ t0: 5, t1: 6 });
 });
 
 describe("wallClock", () => {

@@ -57,6 +57,11 @@ export function exactTime(ns: number): string {
   return `${ns} ns`;
 }
 
+/** What Perfetto is given for a choice: it does not read zstd, so a whole file of that kind is asked for as a window, which comes as gzip. */
+export function windowForPerfetto(file: string, chosen: TimeWindow | null, spanNs: number): TimeWindow | null {
+  return chosen === null && file.toLowerCase().endsWith(".zst") ? { t0: 0, t1: spanNs + 1 } : chosen;
+}
+
 /** The wall clock of the first event in UTC, or `null` where the trace's clock is not one that starts in 1970. */
 export function wallClock(originNs: string): string | null {
   if (!/^\d{1,20}$/.test(originNs)) return null;

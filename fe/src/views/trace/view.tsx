@@ -9,7 +9,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { Panel } from "../../widgets";
 import { Loaded } from "../loaded";
 import { fetchBytes, type Progress } from "./bytes";
-import { checkWindow, readMode, windowOfSteps, type Checked, type PartMode } from "./model";
+import { checkWindow, readMode, windowForPerfetto, windowOfSteps, type Checked, type PartMode, type TimeWindow } from "./model";
 import { handOver, realBrowser } from "./perfetto";
 import { IDLE, OpenPanel, PartPicker, TraceFacts, type HandoverStatus } from "./parts";
 
@@ -32,8 +32,8 @@ function TracePage({ payload, ...props }: ViewProps & { payload: TracePayload })
   const mode = readMode(params.part, steps.first !== null);
   const part = chosenPart(payload, mode, first, last, from, to);
   const { run, worker, span } = selection;
-  const times: Readonly<Record<string, string>> = part.window ? { t0: String(part.window.t0), t1: String(part.window.t1) } : {};
-  const href = part.problem ? null : urlOf("trace/file", { run, worker, span, ...times });
+  const hrefTo = (window: TimeWindow | null): string =>
+    urlOf("trace/file", { run, worker, span, ...(window ? { t0: String(window.t0), t1: String(window.t1) } : {}) });
   const setMode = (next: PartMode): void => setParam("part", next);
   return (
     <>
@@ -58,10 +58,12 @@ function TracePage({ payload, ...props }: ViewProps & { payload: TracePayload })
         />
         <OpenPanel
           perfettoUrl={payload.perfetto_url}
-          fileHref={href}
+          fileHref={part.problem ? null : hrefTo(part.window)}
           whole={part.window === null}
           status={status}
-          onOpen={() => href && open(href, [run, worker, span].filter(Boolean).join(" · "))}
+          onOpen={() =>
+            open(hrefTo(windowForPerfetto(payload.file, part.window, payload.span_ns)), [run, worker, span].filter(Boolean).join(" · "))
+          }
           onCancel={cancel}
         />
       </Panel>

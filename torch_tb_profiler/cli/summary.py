@@ -37,7 +37,7 @@ def summarise(path: str, *, as_json: bool, use_cache: bool) -> int:
         if as_json:
             _write(("," if printed else "[") + "\n" + msgspec.json.encode(facts).decode())
         else:
-            _write(("\n\n" if printed else "") + _text(item, facts))
+            _write(("\n\n" if printed else "") + text_report(item, facts))
         printed += 1
     if not printed:
         raise NotATrace(_nothing(path, unreadable))
@@ -56,7 +56,8 @@ def facts_object(opened: Opened) -> dict[str, Any]:
     return summary(opened.facts, identity)
 
 
-def _text(opened: Opened, facts: dict[str, Any]) -> str:
+def text_report(opened: Opened, facts: dict[str, Any]) -> str:
+    """The report on one trace; ``facts`` is its ``facts_object``."""
     worker = opened.worker
     place = Place(len(opened.run.workers), worker.rank, worker.rank_source, worker.world_size)
     return report(facts, overview_payload(opened.facts, choose(opened.facts), place))

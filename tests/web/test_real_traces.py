@@ -1,0 +1,129 @@
+"""Every route over every public trace: the declared shape, strictly, and the sums that must hold."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from werkzeug.test import Client
+
+from tests.conftest import REAL_TRACES
+from tests.web.served import body
+from torch_tb_profiler.cli.report import WIDTH
+from torch_tb_profiler.cli.summary import facts_object, text_report
+from torch_tb_profiler.runs.model import Opened, Snapshot
+from torch_tb_profiler.runs.single import load_all
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views import wire
+from torch_tb_profiler.web.application import Application
+
+RUNS = sorted(p.name for p in REAL_TRACES.iterdir() if p.is_dir()) if REAL_TRACES.is_dir() else []
+ROUTES: tuple[tuple[str, type[wire.Wire]], ...] = (
+    ("/steps?", wire.StepsPayload),
+    ("/overview?", wire.OverviewPayload),
+    ("/overview?skip_cold=1&", wire.OverviewPayload),
+    ("/operator?", wire.OperatorPayload),
+    ("/operator?group=shape&", wire.OperatorPayload),
+    ("/operator?group=stack&", wire.OperatorPayload),
+    ("/kernel?", wire.KernelPayload),
+    ("/kernel?group=properties&", wire.KernelPayload),
+    ("/trace?", wire.TracePayload),
+)
+
+
+@dataclass
+class Loaded:
+    """A catalogue of the traces of one run, all ready."""
+
+    traces: list[Opened]
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot("v", False, ())
+
+    def rescan(self) -> None:
+        """Nothing changes."""
+
+    def open(self, run: str, worker: str, span: str) -> Opened:
+        return next(t for t in self.traces if (t.run.name, t.worker.name, t.span.name) == (run, worker, span))
+
+
+@pytest.fixture(scope="module", params=RUNS or ["absent"])
+def traces(request: pytest.FixtureRequest, real_traces: Path) -> list[Opened]:
+    found = [item for item in load_all(str(real_traces / request.param), Settings(use_cache=False)) if isinstance(item, Opened)]
+    assert found, "no trace of the run could be read"
+    return found
+
+
+def asked(trace: Opened, client: Client, route: str) -> Any:
+    response = client.get(f"{route}run={trace.run.name}&worker={trace.worker.name}&span={trace.span.name}")
+    assert response.status_code == 200, response.data[:500]
+    return body(response)
+
+
+def test_payloads(traces: list[Opened]) -> None:
+    client = Client(Application(Loaded(traces), Settings()))
+    for trace in traces:
+        for route, shape in ROUTES:
+            found = msgspec.json.decode(asked(trace, client, route), type=shape, strict=True)
+            if isinstance(found, wire.OverviewPayload):
+                for step in found.steps:
+                    assert sum(msgspec.structs.asdict(step.categories_ns).values()) == step.wall_ns
+                    assert min(msgspec.structs.asdict(step.categories_ns).values()) >= 0
+            if isinstance(found, wire.OperatorPayload | wire.KernelPayload):
+                assert len({len(column) for column in msgspec.structs.asdict(found.rows).values()}) == 1
+
+
+def test_groups_hold_the_same_sums(traces: list[Opened]) -> None:
+    client = Client(Application(Loaded(traces), Settings()))
+    for trace in traces:
+        by = [json.loads(asked(trace, client, f"/operator?group={g}&"))["rows"] for g in ("name", "shape", "stack")]
+        for column in ("calls", "host_self_ns", "host_total_ns"):
+            assert len({sum(rows[column]) for rows in by}) == 1
+        kernels = [json.loads(asked(trace, client, f"/kernel?group={g}&")) for g in ("name", "properties")]
+        assert len({sum(k["rows"]["total_ns"]) for k in kernels}) == 1
+        assert {sum(k["rows"]["calls"]) for k in kernels} == {kernels[0]["attribution"]["kernels"]}
+        for operator, reason in zip(kernels[1]["rows"]["operator"], kernels[1]["rows"]["reason"], strict=True):
+            assert (operator is None) == (reason is not None), "a kernel without operator says why, and only such a one"
+
+
+def test_the_costliest_operator_has_stacks_or_says_that_none_were_recorded(traces: list[Opened]) -> None:
+    client = Client(Application(Loaded(traces), Settings()))
+    for trace in traces:
+        rows = json.loads(asked(trace, client, "/operator?"))["rows"]
+        if rows["name"]:
+            query = {"run": trace.run.name, "worker": trace.worker.name, "span": trace.span.name, "name": rows["name"][0]}
+            found = msgspec.json.decode(body(client.get("/operator/stacks", query_string=query)), type=wire.OperatorStacksPayload)
+            assert sum(s.calls for s in found.stacks) + found.without == rows["calls"][0]
+            assert bool(found.stacks) == rows["has_stack"][0]
+
+
+def test_summary_and_report(traces: list[Opened]) -> None:
+    for trace in traces:
+        facts = facts_object(trace)
+        again = json.loads(msgspec.json.encode(facts))
+        assert again["events"]["total"] == trace.trace.entries
+        assert sum(k["calls"] for k in again["kernels"]) == again["attribution"]["kernels"]
+        assert max(map(len, text_report(trace, facts).splitlines())) <= WIDTH
+
+
+def test_a_window_of_the_file_is_a_trace_of_the_events_in_it(traces: list[Opened]) -> None:
+    client = Client(Application(Loaded(traces), Settings()))
+    for trace in traces:
+        spans = trace.trace["spans"]
+        if not spans.n:
+            continue
+        start = int(spans["start"][spans.n // 2])
+        end = start + 1_000_000
+        query = {"run": trace.run.name, "worker": trace.worker.name, "span": trace.span.name, "t0": start, "t1": end}
+        found = json.loads(gzip.decompress(client.get("/trace/file", query_string=query).data))
+        slices = sum(e.get("ph") == "X" for e in found["traceEvents"])
+        # Spans that the analysis left out as duplicates stand in the file all the same.
+        inside = int(((spans["start"] <= end) & (spans["start"] + spans["dur"] >= start)).sum())
+        assert slices >= inside > 0
+        if not trace.trace.defects.as_dict():
+            assert slices == inside

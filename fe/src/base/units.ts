@@ -130,5 +130,5 @@ export function scaleFor(largest: number, unit: Unit, step?: number): Scale {
   const [factor, name] = stepFor(largest, steps);
   if (step === undefined) return { unit: name, factor, text: (v) => threeDigits(v / factor) };
   const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9)));
-  return { unit: name, factor, text: (v) => signed((v / factor).toFixed(digits)) };
+  return { unit: name, factor, text: (v) => (v === 0 ? "0" : signed((v / factor).toFixed(digits))) };
 }

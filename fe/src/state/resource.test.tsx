@@ -30,7 +30,9 @@ describe("useResource", () => {
     vi.useRealTimers();
     vi.unstubAllGlobals();
   });
-  const settle = (ms = 0): Promise<void> => act(async () => void (await vi.advanceTimersByTimeAsync(ms)));
+  const settle = (ms = 0): Promise<void> => act(async () => {
+      await vi.advanceTimersByTimeAsync(ms);
+    });
   const hook = (query: Params = QUERY): ReturnType<typeof renderHook<ReturnType<typeof useResource<"steps">>, Params>> =>
     renderHook((props: Params) => useResource("steps", props), { initialProps: query });
 
@@ -85,7 +87,7 @@ describe("useResource", () => {
     const { result } = hook();
     await settle();
     expect(result.current).toMatchObject({ state: "error", error: { code: "import_failed", message: "cut at byte 7", hint: "record again", status: 409 } });
-    act(() => result.current.reload());
+    void act(() => result.current.reload());
     await settle();
     expect(result.current.state).toBe("ready");
   });
@@ -94,13 +96,13 @@ describe("useResource", () => {
     answers.mockImplementation(() => Promise.resolve(steps("a")));
     hook();
     await settle();
-    act(() => runsStore.set(catalogue("importing", 20)));
+    void act(() => runsStore.set(catalogue("importing", 20)));
     await settle();
     const during = answers.mock.calls.length;
-    act(() => runsStore.set({ ...catalogue("importing", 20) }));
+    void act(() => runsStore.set({ ...catalogue("importing", 20) }));
     await settle();
     expect(answers).toHaveBeenCalledTimes(during);
-    act(() => runsStore.set(catalogue("ready", 20)));
+    void act(() => runsStore.set(catalogue("ready", 20)));
     await settle();
     expect(answers).toHaveBeenCalledTimes(during + 1);
   });

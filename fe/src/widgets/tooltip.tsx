@@ -33,7 +33,7 @@ export function Tooltip({ content, children, class: name = "", focusable = true 
     setOpen(false);
   };
   useEffect(() => () => clearTimeout(timer.current), []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return undefined;
     const close = (event: KeyboardEvent): void => {
       if (event.key === "Escape") setOpen(false);

@@ -176,7 +176,7 @@ function Bar({ bar, index, series, slots, axis, plot, unit, axisLabel, selected,
       role="button"
       aria-label={`${bar.title}: ${format(total, unit)}. ${spoken}${bar.mark ? `. ${bar.mark}` : ""}`}
       aria-pressed={selected}
-      tabIndex={tabStop ? 0 : -1}
+      tabindex={tabStop ? 0 : -1}
       onPointerEnter={() => activate(index)}
       onFocus={() => activate(index)}
       onBlur={() => activate(null)}

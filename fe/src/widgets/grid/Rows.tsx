@@ -33,7 +33,6 @@ export function Row({ id, row, position, offset, columns, rowCount, canOpen, ope
       role="row"
       class={`grid-row body-row${open ? " open" : ""}${pinned ? " pinned" : ""}`}
       aria-rowindex={position + 2}
-      aria-expanded={canOpen ? open : undefined}
       style={{ transform: `translateY(${offset}px)` }}
     >
       {columns.map((column, place) => (
@@ -43,6 +42,7 @@ export function Row({ id, row, position, offset, columns, rowCount, canOpen, ope
           role={place === 0 ? "rowheader" : "gridcell"}
           class={`grid-cell ${isText(column.kind) ? column.kind : "number"}${active?.row === position && active.column === place ? " active" : ""}`}
           aria-colindex={place + 1}
+          aria-expanded={place === 0 && canOpen ? open : undefined}
           onMouseDown={() => onActivate({ row: position, column: place })}
         >
           {place === 0 && canOpen !== null ? <Toggle {...{ row, open, name, onToggle }} canOpen={canOpen} /> : null}

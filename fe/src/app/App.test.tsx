@@ -1,0 +1,124 @@
+import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { RunsPayload, SpanState } from "../api/types.gen";
+import { EMPTY_PAGE, pageStore, startLocation } from "../state/location";
+import { runsStore } from "../state/runs";
+import { App } from "./App";
+import { Boundary } from "./boundary";
+import { groupNote, stateNote, workerOptions } from "./choices";
+
+const span = (name: string, state: SpanState = "ready", progress = 1) => ({ name, label: `span ${name}`, state, progress, message: "cut at byte 7", bytes: 1 });
+const worker = (name: string, rank: number | null, ...spans: ReturnType<typeof span>[]) => ({ name, rank, rank_source: "order" as const, world_size: null, spans });
+const RUNS: RunsPayload = {
+  version: "1",
+  scanning: false,
+  logdirs: ["/logs"],
+  runs: [
+    { name: "good", synthetic: true, workers: [worker("w0", 0, span("1"), span("2")), worker("w1", 1, span("1"))] },
+    { name: "bad", synthetic: false, workers: [worker("w0", null, span("1", "failed"))] },
+  ],
+};
+
+/** Everything but the catalogue stays without an answer, so views stay in their first state. */
+function serve(runs: RunsPayload): void {
+  vi.stubGlobal("fetch", (url: string) => (new URL(url).pathname.endsWith("/runs") ? Promise.resolve(new Response(JSON.stringify(runs))) : new Promise(() => undefined)));
+}
+
+describe("the page", () => {
+  let end: () => void;
+  beforeEach(() => {
+    history.replaceState(null, "", "/");
+    pageStore.set(EMPTY_PAGE);
+    runsStore.set({ payload: null, error: null });
+    end = startLocation();
+  });
+  afterEach(() => {
+    cleanup();
+    end();
+    vi.unstubAllGlobals();
+  });
+
+  it("chooses the first trace and puts it into the URL", async () => {
+    serve(RUNS);
+    render(<App />);
+    await vi.waitFor(() => expect(location.hash).toBe("#view=overview&run=good&worker=w0&span=1"));
+    expect(screen.getByRole("link", { name: "Overview" }).getAttribute("aria-current")).toBe("page");
+    expect(document.title).toBe("Overview · good · PyTorch Profiler");
+    expect(screen.getByText("synthetic")).toBeTruthy();
+  });
+
+  it("changes the view by its tab, with a history entry", async () => {
+    serve(RUNS);
+    render(<App />);
+    await screen.findByLabelText("Worker");
+    const push = vi.spyOn(history, "pushState");
+    fireEvent.click(screen.getByRole("link", { name: "Kernel" }));
+    await vi.waitFor(() => expect(screen.getByRole("main").getAttribute("aria-label")).toBe("Kernel"));
+    expect(push.mock.calls[0]?.[2]).toContain("#view=kernel&run=good");
+  });
+
+  it("keeps the rank when the run changes, and starts with all steps", async () => {
+    serve(RUNS);
+    render(<App />);
+    await screen.findByLabelText("Worker");
+    pageStore.set({ ...pageStore.get(), steps: { first: 2, last: 3, skipCold: true } });
+    fireEvent.change(screen.getByLabelText("Run"), { target: { value: "bad" } });
+    expect(pageStore.get()).toMatchObject({ selection: { run: "bad", worker: "w0", span: "1" }, steps: { first: null, last: null, skipCold: true } });
+  });
+
+  it("says why a trace failed", async () => {
+    serve(RUNS);
+    pageStore.set({ ...EMPTY_PAGE, selection: { run: "bad", worker: "", span: "" } });
+    render(<App />);
+    expect((await screen.findByRole("alert")).textContent).toContain("cut at byte 7");
+  });
+
+  it("says that a run is gone instead of jumping to another", async () => {
+    serve(RUNS);
+    pageStore.set({ ...EMPTY_PAGE, selection: { run: "gone", worker: "w", span: "1" } });
+    render(<App />);
+    expect(await screen.findByText("The run gone is not there")).toBeTruthy();
+    expect(pageStore.get().selection.run).toBe("gone");
+  });
+
+  it("says how to record when there is no trace at all", async () => {
+    serve({ ...RUNS, runs: [] });
+    render(<App />);
+    expect(await screen.findByText("There is no trace yet")).toBeTruthy();
+    expect(screen.getByText(/tensorboard_trace_handler\("\/logs"\)/)).toBeTruthy();
+    expect(screen.getByRole("link", { name: /every file/ }).getAttribute("href")).toContain("#view=diagnosis");
+  });
+});
+
+it("shows an error of a view instead of a blank page, and gives another view a chance", () => {
+  const Broken = (): never => {
+    throw new Error("no such column");
+  };
+  const { rerender } = render(
+    <Boundary reset="a">
+      <Broken />
+    </Boundary>,
+  );
+  expect(screen.getByRole("alert").textContent).toContain("no such column");
+  rerender(
+    <Boundary reset="b">
+      <p>fine</p>
+    </Boundary>,
+  );
+  expect(screen.getByText("fine")).toBeTruthy();
+  cleanup();
+});
+
+describe("remarks in the selects", () => {
+  it("tell the state of one trace", () => {
+    expect([stateNote(span("1", "importing", 0.437)), stateNote(span("1", "growing")), stateNote(span("1"))]).toEqual(["importing 43 %", "still being written", ""]);
+  });
+  it("sum up several", () => {
+    expect(groupNote([span("1"), span("2", "importing", 0.5), span("3", "failed"), span("4", "waiting")])).toBe("importing 62 %, 1 of 4 failed");
+    expect(groupNote([span("1", "failed"), span("2", "failed")])).toBe("failed");
+  });
+  it("name ranks where there are several", () => {
+    expect(workerOptions(RUNS.runs[0]!.workers).map((option) => option.label)).toEqual(["rank 0 · w0", "rank 1 · w1"]);
+    expect(workerOptions([worker("solo", 0, span("1"))])[0]?.label).toBe("solo");
+  });
+});

@@ -1,0 +1,99 @@
+import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { DEFINITIONS } from "../base/definitions.gen";
+import { Menu, SearchBox, Segmented, Select } from "./controls";
+import { modeOf, orderedRange, StepSelector } from "./steps";
+import { Term } from "./tooltip";
+
+afterEach(cleanup);
+
+describe("Term", () => {
+  const [key = "", definition] = Object.entries(DEFINITIONS)[0] ?? [];
+  it("shows its definition on focus and on hover, and hides it by Escape", async () => {
+    render(<Term id={key} />);
+    const term = screen.getByText(definition!.label);
+    fireEvent.focusIn(term);
+    expect((await screen.findByRole("tooltip")).textContent).toBe(definition!.text);
+    expect(term.getAttribute("aria-describedby")).toBe(screen.getByRole("tooltip").id);
+    fireEvent.keyDown(document.body, { key: "Escape" });
+    await vi.waitFor(() => expect(screen.queryByRole("tooltip")).toBeNull());
+    fireEvent.pointerEnter(term);
+    await screen.findByRole("tooltip");
+    fireEvent.pointerLeave(term);
+    await vi.waitFor(() => expect(screen.queryByRole("tooltip")).toBeNull());
+  });
+  it("is plain text where the docs define nothing", () => {
+    render(<Term id="no_such_key">Label</Term>);
+    expect(screen.getByText("Label").getAttribute("tabindex")).toBeNull();
+  });
+});
+
+it("shows a value that is not among the options any more", () => {
+  render(<Select label="Run" value="gone" options={[{ value: "a", label: "a" }]} onChange={vi.fn()} />);
+  expect(screen.getByRole("option", { name: "gone (not found)" })).toBeTruthy();
+});
+
+it("is a radio group", () => {
+  const onChange = vi.fn();
+  render(<Segmented label="Group" value="a" options={[{ value: "a", label: "A" }, { value: "b", label: "B" }]} onChange={onChange} />);
+  fireEvent.click(screen.getByRole("radio", { name: "B" }));
+  expect(onChange).toHaveBeenCalledWith("b");
+});
+
+it("clears a search by Escape", () => {
+  const onChange = vi.fn();
+  render(<SearchBox label="Search" text="x" regex={true} onChange={onChange} />);
+  fireEvent.keyDown(screen.getByRole("textbox"), { key: "Escape" });
+  expect(onChange).toHaveBeenCalledWith({ text: "", regex: true });
+});
+
+it("closes a menu by Escape and gives the focus back", () => {
+  render(
+    <Menu label="More">
+      <p>inside</p>
+    </Menu>,
+  );
+  const button = screen.getByRole("button", { name: "More" });
+  fireEvent.click(button);
+  fireEvent.keyDown(screen.getByText("inside"), { key: "Escape" });
+  expect(screen.queryByText("inside")).toBeNull();
+  expect(document.activeElement).toBe(button);
+});
+
+describe("StepSelector", () => {
+  const steps = [0, 1, 2, 3].map((index) => ({ index, name: `ProfilerStep#${index + 5}`, wall_ns: 1e6, cold: index === 0, odd: index === 2 }));
+  const all = { first: null, last: null, skipCold: false };
+
+  it("goes from all to one and to a range", () => {
+    const onChange = vi.fn();
+    const { rerender } = render(<StepSelector steps={steps} value={all} onChange={onChange} />);
+    fireEvent.click(screen.getByRole("radio", { name: "One" }));
+    expect(onChange).toHaveBeenLastCalledWith({ first: 0, last: 0, skipCold: false });
+    rerender(<StepSelector steps={steps} value={{ first: 3, last: 3, skipCold: false }} onChange={onChange} />);
+    fireEvent.click(screen.getByRole("radio", { name: "Range" }));
+    expect(onChange).toHaveBeenLastCalledWith({ first: 2, last: 3, skipCold: false });
+    rerender(<StepSelector steps={steps} value={{ first: 1, last: 2, skipCold: false }} onChange={onChange} />);
+    fireEvent.change(screen.getByLabelText("From"), { target: { value: "3" } });
+    expect(onChange).toHaveBeenLastCalledWith({ first: 3, last: 3, skipCold: false });
+    fireEvent.change(screen.getByLabelText("to"), { target: { value: "0" } });
+    expect(onChange).toHaveBeenLastCalledWith({ first: 0, last: 0, skipCold: false });
+    expect(screen.getAllByRole("option", { name: "ProfilerStep#7 – 1.00 ms, odd" })).toHaveLength(2);
+  });
+
+  it("leaves cold steps out", () => {
+    const onChange = vi.fn();
+    render(<StepSelector steps={steps} value={all} onChange={onChange} />);
+    fireEvent.click(screen.getByRole("checkbox", { name: /Leave out cold steps/ }));
+    expect(onChange).toHaveBeenCalledWith({ ...all, skipCold: true });
+  });
+
+  it("does not ask about cold steps when there are none", () => {
+    render(<StepSelector steps={steps.slice(1)} value={all} onChange={vi.fn()} />);
+    expect(screen.queryByRole("checkbox")).toBeNull();
+  });
+
+  it("orders and bounds a range", () => {
+    expect(orderedRange(9, -2, 4)).toEqual({ first: 0, last: 3 });
+    expect([modeOf(all, 4), modeOf({ ...all, first: 2 }, 4), modeOf({ ...all, first: 1, last: 2 }, 4)]).toEqual(["all", "one", "range"]);
+  });
+});

@@ -17,41 +17,33 @@ CATEGORY_TEXT = {
     "other": "uncategorised time",
 }
 
-_HOST = "ProfilerActivity.CPU"
-_DEVICE = "ProfilerActivity.CUDA"
+_ANYWHERE = "[ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])"
+_DEVICE = "[ProfilerActivity.CPU, ProfilerActivity.CUDA],  # ROCm too; .XPU on Intel, .MTIA or .PrivateUse1 elsewhere"
 
 
-def profile_call(*options: str, step: bool = False) -> str:
-    """A ``profile(...)`` block that runs as pasted; ``options`` are added to the activities."""
+def profile_call(*options: str, steps: bool = False, activities: str = f"{_ANYWHERE},") -> str:
+    """A ``profile(...)`` block that runs as pasted where ``train_step``, ``batch`` and ``loader`` are the reader's own."""
+    names = ["ProfilerActivity", "profile", *(["schedule"] if steps else []), "tensorboard_trace_handler"]
     lines = [
         "import torch",
-        "from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler",
+        f"from torch.profiler import {', '.join(names)}",
         "",
-        f"activities = [{_HOST}] + ([{_DEVICE}] if torch.cuda.is_available() else [])",
         "with profile(",
-        "    activities=activities,",
-        *([f"    {'schedule=schedule(wait=1, warmup=1, active=3)'},"] if step else []),
-        *[f"    {option}," for option in options],
+        f"    activities={activities}",
+        *(["    schedule=schedule(wait=1, warmup=1, active=3),"] if steps else []),
+        *(f"    {option}," for option in options),
         '    on_trace_ready=tensorboard_trace_handler("./log/run"),',
         ") as prof:",
     ]
-    body = ["    for batch in loader:", "        train_step(batch)", "        prof.step()"] if step else ["    train_step(batch)"]
+    body = ["    for batch in loader:", "        train_step(batch)", "        prof.step()"] if steps else ["    train_step(batch)"]
     return "\n".join(lines + body)
-
-
-def _xpu_call() -> str:
-    call = profile_call()
-    return call.replace(
-        f"activities = [{_HOST}] + ([{_DEVICE}] if torch.cuda.is_available() else [])",
-        f"activities = [{_HOST}, {_DEVICE}]  # ROCm too; ProfilerActivity.XPU on Intel, .MTIA or .PrivateUse1 elsewhere",
-    )
 
 
 MISSING: dict[str, Missing] = {
     "device": Missing(
         what="Accelerator activity",
         why="The trace holds no kernel, copy or memset: the accelerator was not recorded, was not used, or the profiler had no right to record it.",
-        call=_xpu_call(),
+        call=profile_call(activities=_DEVICE),
     ),
     "host": Missing(
         what="Host operators",
@@ -66,12 +58,12 @@ MISSING: dict[str, Missing] = {
     "stack": Missing(
         what="Call stacks",
         why="The trace has neither call stacks nor Python frames: with_stack was off.",
-        call=profile_call("with_stack=True", "experimental_config=torch._C._profiler._ExperimentalConfig(verbose=True)"),
+        call=profile_call("with_stack=True"),
     ),
     "steps": Missing(
         what="Steps",
         why="The trace has no ProfilerStep: prof.step() was not called.",
-        call=profile_call(step=True),
+        call=profile_call(steps=True),
     ),
     "memory": Missing(
         what="Memory records",

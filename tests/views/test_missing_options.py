@@ -1,0 +1,47 @@
+"""What a reader pastes records what was missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from torch_tb_profiler.views.texts import MISSING, missing
+
+EXPECTED = {
+    "device": "ProfilerActivity.CUDA",
+    "host": "ProfilerActivity.CPU",
+    "shapes": "record_shapes=True",
+    "stack": "with_stack=True",
+    "steps": "prof.step()",
+    "memory": "profile_memory=True",
+}
+
+
+@pytest.mark.parametrize("key", list(MISSING))
+def test_the_call_names_the_option(key: str) -> None:
+    assert EXPECTED[key] in MISSING[key].call
+    compile(MISSING[key].call, key, "exec")
+
+
+def test_only_what_a_view_wants_is_said_in_its_order() -> None:
+    assert missing(("memory", "shapes", "device"), ("device", "shapes", "stack")) == [MISSING["device"], MISSING["shapes"]]
+
+
+@pytest.mark.parametrize("key", [k for k in MISSING if k != "device"])
+def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed; the plugin does not need it")
+    monkeypatch.chdir(tmp_path)
+    batch = torch.ones(2, 2)
+    exec(MISSING[key].call, {"batch": batch, "loader": [batch] * 5, "train_step": lambda b: b @ b})
+    (written,) = tmp_path.glob("log/run/*.pt.trace.json*")
+    events = json.loads(written.read_text())["traceEvents"]
+    found = {
+        "host": any(e.get("cat") == "cpu_op" for e in events),
+        "shapes": any("Input Dims" in e.get("args", {}) for e in events),
+        "stack": any(e.get("cat") == "python_function" for e in events),
+        "steps": any(str(e.get("name", "")).startswith("ProfilerStep#") for e in events),
+        "memory": any(e.get("name") == "[memory]" for e in events),
+    }
+    assert found[key]

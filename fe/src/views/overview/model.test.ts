@@ -18,9 +18,14 @@ describe("topSentences", () => {
     expect(texts(overview({ steps })).at(-1)).toBe("Step 1 is odd: 12 ms more DataLoader than the median step.");
   });
 
-  it("does not speak of an odd step that is not selected", () => {
+  it("names the odd step also while another one is looked at", () => {
     const steps = [step(0), step(1, { odd: true, odd_reason: "x", selected: false })];
-    expect(texts(overview({ steps })).join()).not.toContain("odd");
+    expect(texts(overview({ steps })).at(-1)).toBe("Step 1 is odd: x.");
+  });
+
+  it("names the one step that is looked at", () => {
+    const steps = [step(0, { selected: false }), step(1, { name: "ProfilerStep#7" })];
+    expect(texts(overview({ steps }))[0]).toBe("GPU 0 was busy 55.5 % of step 7.");
   });
 
   it("lists at most four odd steps", () => {

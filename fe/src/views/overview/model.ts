@@ -67,9 +67,12 @@ export function deviceTitle(device: DeviceSummary, word: string): string {
   return `${word} ${device.id}`;
 }
 
-function stepsText(payload: OverviewPayload): string {
-  const count = payload.average?.steps ?? payload.steps.filter((s) => s.selected).length;
-  if (payload.steps.length <= 1 && payload.step_source === "whole span") return "the recorded time";
+function stepsText({ average, steps, step_source }: OverviewPayload): string {
+  if (steps.length <= 1 && step_source === "whole span") return "the recorded time";
+  const selected = steps.filter((step) => step.selected);
+  const [only] = selected;
+  if (selected.length === 1 && only && steps.length > 1) return `step ${stepLabel(only)}`;
+  const count = average?.steps ?? selected.length;
   return count === 1 ? "1 step" : `${count} steps`;
 }
 
@@ -108,8 +111,9 @@ function timeSentences(payload: OverviewPayload): Sentence[] {
   return [{ text: parts.length ? `${takes}: ${parts.join(", ")}.` : `${takes}.`, tone: "plain" }];
 }
 
+/** Odd steps are named whichever steps are selected: they are a fact of the trace, and the page does not jump when one is chosen. */
 function oddSentences(payload: OverviewPayload): Sentence[] {
-  const odd = payload.steps.filter((s) => s.odd && s.selected);
+  const odd = payload.steps.filter((step) => step.odd);
   const [first] = odd;
   if (!first) return [];
   if (odd.length === 1) {

@@ -4,8 +4,9 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { urlOf } from "../../api/client";
 import type { TracePayload } from "../../api/types.gen";
+import { formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { viewQuery, type ViewProps } from "../../state/view";
+import { viewQuery, type Selection, type ViewProps } from "../../state/view";
 import { Panel } from "../../widgets";
 import { Loaded } from "../loaded";
 import { fetchBytes, type Progress } from "./bytes";
@@ -61,14 +62,18 @@ function TracePage({ payload, ...props }: ViewProps & { payload: TracePayload })
           fileHref={part.problem ? null : hrefTo(part.window)}
           whole={part.window === null}
           status={status}
-          onOpen={() =>
-            open(hrefTo(windowForPerfetto(payload.file, part.window, payload.span_ns)), [run, worker, span].filter(Boolean).join(" · "))
-          }
+          onOpen={() => open(hrefTo(windowForPerfetto(payload.file, part.window, payload.span_ns)), titleOf(selection, part.window))}
           onCancel={cancel}
         />
       </Panel>
     </>
   );
+}
+
+/** What Perfetto shows as the trace's name. */
+function titleOf({ run, worker, span }: Selection, window: TimeWindow | null): string {
+  const times = window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "";
+  return [run, worker, span, times].filter(Boolean).join(" · ");
 }
 
 /** The window of the choice; none (and no problem) for the whole trace. */

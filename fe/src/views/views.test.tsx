@@ -1,0 +1,213 @@
+/** The five pages with a server that answers from fixtures: what they ask for, and what they do with the address bar. */
+
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { ComponentType } from "preact";
+import type { OperatorStacksPayload } from "../api/types.gen";
+import type { Params, ViewProps } from "../state/view";
+import { DiagnosisView } from "./diagnosis/view";
+import { file, HOSTILE, hostOnly, kernelRows, kernels, operatorRows, operators, overview, step, trace } from "./fixtures";
+import { KernelView } from "./kernel/view";
+import { OperatorView } from "./operator/view";
+import { OverviewView } from "./overview/view";
+import { TraceView } from "./trace/view";
+
+const asked: URL[] = [];
+let answers: Record<string, unknown>;
+const stacks: OperatorStacksPayload = {
+  name: "aten::mm",
+  shapes: null,
+  stacks: [{ frames: ["net.py(3): forward"], calls: 1, device_self_ns: 1, device_total_ns: 1, host_self_ns: 1, host_total_ns: 1 }],
+  without: 0,
+  missing: [],
+};
+const missing = { what: "Accelerator activity", why: "It was not recorded.", call: "profile(activities=[ProfilerActivity.CUDA])" };
+
+beforeEach(() => {
+  asked.length = 0;
+  answers = { overview: overview(), operator: operators(), "operator/stacks": stacks, kernel: kernels(), trace: trace() };
+  answers.diagnosis = {
+    version: "1",
+    logdirs: ["/logs"],
+    notes: [],
+    files: [file("a"), file("b", { state: "failed", reason: HOSTILE })],
+  };
+  vi.stubGlobal("fetch", (address: string) => {
+    const url = new URL(address);
+    asked.push(url);
+    const route = Object.keys(answers).find((name) => url.pathname.endsWith(`/${name}`));
+    return Promise.resolve(new Response(JSON.stringify(answers[route ?? ""])));
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+function show(
+  View: ComponentType<ViewProps>,
+  params: Params = {},
+): { setParam: ReturnType<typeof vi.fn>; setSteps: ReturnType<typeof vi.fn>; navigate: ReturnType<typeof vi.fn> } {
+  const actions = { setParam: vi.fn(), setSteps: vi.fn(), navigate: vi.fn() };
+  const props: ViewProps = {
+    selection: { run: "r", worker: "w", span: "s" },
+    steps: { first: null, last: null, skipCold: true },
+    params,
+    hrefOf: (view, more = {}) => `#${view}?${new URLSearchParams(more).toString()}`,
+    ...actions,
+  };
+  render(<View {...props} />);
+  return actions;
+}
+const text = (): string => document.body.textContent;
+
+it("a view asks for its trace, its steps and its grouping", async () => {
+  show(KernelView, { group: "properties" });
+  await waitFor(() => expect(text()).toContain("with operator"));
+  expect(Object.fromEntries(asked[0]?.searchParams ?? [])).toEqual({
+    run: "r",
+    worker: "w",
+    span: "s",
+    skip_cold: "1",
+    group: "properties",
+  });
+});
+
+describe("OverviewView", () => {
+  it("shows everything of a GPU trace", async () => {
+    show(OverviewView);
+    await waitFor(() => expect(text()).toContain("GPU 0 was busy 55.5 % of 6 steps."));
+    for (const part of ["Configuration", "Step-time breakdown", "Recommendations", "Trace health", "No defects found"])
+      expect(text()).toContain(part);
+  });
+
+  it("chooses a step by its bar and lets go of it by the same", async () => {
+    const { setSteps } = show(OverviewView);
+    await waitFor(() => expect(document.querySelector("[data-bar='2']")).toBeTruthy());
+    fireEvent.click(document.querySelector("[data-bar='2']")!);
+    expect(setSteps).toHaveBeenCalledWith({ first: 2, last: 2, skipCold: true });
+  });
+
+  it("says what a CPU-only trace lacks, with the call that records it", async () => {
+    answers.overview = hostOnly();
+    show(OverviewView);
+    await waitFor(() => expect(text()).toContain("No accelerator activity was recorded"));
+    expect(text()).toContain("ProfilerActivity.CUDA");
+    expect(text()).not.toContain("Utilization");
+  });
+
+  it("stands a trace without any step", async () => {
+    answers.overview = overview({ steps: [], average: null, devices: [], configuration: [] });
+    show(OverviewView);
+    await waitFor(() => expect(text()).toContain("There is no step"));
+  });
+
+  it("draws hostile step names as text", async () => {
+    answers.overview = overview({ steps: [step(0, { name: HOSTILE, odd: true, odd_reason: HOSTILE })], notes: [HOSTILE] });
+    show(OverviewView);
+    await waitFor(() => expect(text()).toContain("odd"));
+    expect(document.querySelector("img")).toBeNull();
+  });
+});
+
+describe("OperatorView", () => {
+  it("a pressed slice filters the table to exactly that operator", async () => {
+    const { setParam } = show(OperatorView);
+    await waitFor(() => expect(screen.getAllByRole("button", { name: "aten::mm" }).length).toBeGreaterThan(0));
+    fireEvent.click(screen.getAllByRole("button", { name: "aten::mm" })[0]!);
+    expect(setParam.mock.calls).toEqual([
+      ["regex", "1"],
+      ["search", "^aten::mm$"],
+    ]);
+  });
+
+  it("groups and counts through the address bar, and leaves the start values out of it", async () => {
+    const { setParam } = show(OperatorView, { group: "shape", top: "20" });
+    await waitFor(() => expect(screen.getByLabelText("Operator", { selector: "input" })).toBeTruthy());
+    fireEvent.click(screen.getByLabelText("Operator", { selector: "input" }));
+    fireEvent.click(screen.getByLabelText("10", { selector: "input" }));
+    expect(setParam.mock.calls).toEqual([
+      ["group", null],
+      ["top", null],
+    ]);
+  });
+
+  it("says why there is no operator, with the call that records one", async () => {
+    answers.operator = operators([], { missing: [missing] });
+    show(OperatorView);
+    await waitFor(() => expect(text()).toContain("There is no operator in the selected steps"));
+    expect(text()).toContain("It was not recorded.");
+  });
+
+  it("offers the missing shapes while it shows the rest", async () => {
+    answers.operator = operators(undefined, { group: "shape", missing: [{ ...missing, what: "Input shapes" }] });
+    show(OperatorView, { group: "shape" });
+    await waitFor(() => expect(text()).toContain("Input shapes not in this recording."));
+    expect(text()).toContain("Operators by time");
+  });
+
+  it("shows the server's reason instead of an endless wait", async () => {
+    answers.operator = { error: { code: "import_failed", message: `The import failed: ${HOSTILE}`, hint: "Record again." } };
+    show(OperatorView);
+    await waitFor(() => expect(text()).toContain("Record again."));
+    expect(document.querySelector("img")).toBeNull();
+  });
+});
+
+describe("KernelView", () => {
+  it("says why there is no kernel", async () => {
+    answers.kernel = kernels([], { missing: [missing] });
+    show(KernelView);
+    await waitFor(() => expect(text()).toContain("There is no kernel in the selected steps"));
+    expect(text()).toContain("profile(activities=[ProfilerActivity.CUDA])");
+  });
+
+  it("lists kernels without operator by reason", async () => {
+    const rows = kernelRows(["a", "b"], { operator: [null, "aten::mm"], reason: ["no launch recorded", null] });
+    answers.kernel = kernels([], { group: "properties", rows });
+    show(KernelView, { group: "properties" });
+    await waitFor(() => expect(text()).toContain("Operator not known, by reason:no launch recorded 2 calls, 2.00 µs"));
+  });
+});
+
+describe("TraceView", () => {
+  it("links to the whole file, and to a window by ns", async () => {
+    show(TraceView);
+    await waitFor(() => expect(screen.getByText("Download the file")).toBeTruthy());
+    expect(new URL(screen.getByText("Download the file").closest("a")?.href ?? "").search).toBe("?run=r&worker=w&span=s");
+    cleanup();
+    show(TraceView, { part: "window", from: "1.5 ms", to: "2 ms" });
+    await waitFor(() => expect(screen.getByText("Download this part")).toBeTruthy());
+    expect(screen.getByText("Download this part").closest("a")?.href).toContain("t0=1500000&t1=2000000");
+  });
+
+  it("offers nothing for a window that is none", async () => {
+    show(TraceView, { part: "window", from: "9 ms", to: "2 ms" });
+    await waitFor(() => expect(text()).toContain("ends before it begins"));
+    expect(document.querySelector("a[download]")).toBeNull();
+  });
+});
+
+describe("DiagnosisView", () => {
+  it("filters by state through the address bar", async () => {
+    const { setParam } = show(DiagnosisView);
+    await waitFor(() => expect(text()).toContain("Failed 1"));
+    fireEvent.click(screen.getByText(/^Failed/, { selector: "button" }));
+    expect(setParam).toHaveBeenCalledWith("state", "failed");
+  });
+
+  it("says what to record when no file was found", async () => {
+    answers.diagnosis = { version: "1", logdirs: ["/logs"], notes: [], files: [] };
+    show(DiagnosisView);
+    await waitFor(() => expect(text()).toContain("No file was found"));
+    expect(text()).toContain("tensorboard_trace_handler");
+  });
+});
+
+it("operators of a trace with 100,000 rows are drawn as a page, not as rows", async () => {
+  const names = Array.from({ length: 100_000 }, (_, i) => `op${i}`);
+  answers.operator = operators([], { rows: operatorRows(names), pooled: 0 });
+  show(OperatorView);
+  await waitFor(() => expect(text()).toContain("other (99990)"), { timeout: 10_000 });
+  expect(document.querySelectorAll("[role=row]").length).toBeLessThan(500);
+}, 20_000);

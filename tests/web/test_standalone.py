@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.settings import Settings
@@ -16,9 +21,9 @@ from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.standalone import HOST, server
 
 
-@pytest.fixture
-def address() -> Iterator[str]:
-    listening = server(Application(WrittenCatalogue(), Settings()))
+@contextmanager
+def running(application: Application) -> Iterator[str]:
+    listening = server(application)
     thread = threading.Thread(target=listening.serve_forever)
     thread.start()
     try:
@@ -29,11 +34,29 @@ def address() -> Iterator[str]:
         listening.server_close()
 
 
+@pytest.fixture
+def address() -> Iterator[str]:
+    with running(Application(WrittenCatalogue(), Settings())) as at:
+        yield at
+
+
 def test_page_and_payloads(address: str) -> None:
     with urllib.request.urlopen(address + "/") as response:
         assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     with urllib.request.urlopen(f"{address}/overview?{WHERE}") as response:
         assert len(json.load(response)["steps"]) == 3
+
+
+def test_a_download_of_unknown_length_arrives_whole(tmp_path: Path) -> None:
+    path = tmp_path / "w0.json"
+    events = [{"ph": "X", "name": f"event {i} {'x' * 200}", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(20_000)]
+    path.write_text(json.dumps({"traceEvents": events}))
+    opened = hand_made.opened(location=str(path))
+    catalogue = WrittenCatalogue(replace(opened, trace=replace(opened.trace, origin_ns=0)))
+    application = Application(catalogue, Settings(chunk_bytes=1 << 18))
+    with running(application) as at, urllib.request.urlopen(f"{at}/trace/file?{WHERE}&t0=0&t1=1000000000000") as response:
+        assert response.headers["Content-Length"] is None
+        assert json.loads(gzip.decompress(response.read()))["traceEvents"] == events
 
 
 def test_a_taken_port_is_said(address: str) -> None:

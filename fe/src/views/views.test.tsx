@@ -142,7 +142,7 @@ describe("OperatorView", () => {
   it("offers the missing shapes while it shows the rest", async () => {
     answers.operator = operators(undefined, { group: "shape", missing: [{ ...missing, what: "Input shapes" }] });
     show(OperatorView, { group: "shape" });
-    await waitFor(() => expect(text()).toContain("Input shapes not in this recording."));
+    await waitFor(() => expect(text()).toContain("Not recorded: Input shapes."));
     expect(text()).toContain("Operators by time");
   });
 

@@ -35,6 +35,15 @@ describe("AttributionLine", () => {
     const parts = [...document.querySelectorAll(".attribution-part")].map((p) => p.textContent);
     expect(parts.slice(0, 3)).toEqual(["963 kernels", "963 with launch", "940 with operator (97.6 %)"]);
   });
+  it("leads to the reasons only where an operator is missing", () => {
+    const onWhy = vi.fn();
+    render(<AttributionLine attribution={{ device_events: 9, kernels: 9, with_launch: 9, with_operator: 8 }} onWhy={onWhy} />);
+    fireEvent.click(screen.getByText("Which have no operator, and why?"));
+    expect(onWhy).toHaveBeenCalledOnce();
+    cleanup();
+    render(<AttributionLine attribution={{ device_events: 9, kernels: 9, with_launch: 9, with_operator: 9 }} onWhy={onWhy} />);
+    expect(screen.queryByRole("button")).toBeNull();
+  });
   it("has no share of nothing", () => {
     render(<AttributionLine attribution={{ device_events: 3, kernels: 0, with_launch: 0, with_operator: 0 }} />);
     expect(text()).not.toContain("%");

@@ -49,7 +49,7 @@ function matrixParts(time: MatrixTime, words: Vocabulary): Part[] {
 }
 
 /** How many kernels could be followed back to the host. */
-export function AttributionLine({ attribution }: { attribution: Attribution }): JSX.Element {
+export function AttributionLine({ attribution, onWhy }: { attribution: Attribution; onWhy?: () => void }): JSX.Element {
   const { kernels, with_launch, with_operator, device_events } = attribution;
   const shares = followed(attribution);
   const part = (count: number, share: number | null, term: string, text: string): ComponentChildren => (
@@ -64,6 +64,11 @@ export function AttributionLine({ attribution }: { attribution: Attribution }): 
       {part(with_launch, shares.launch, "with_launch", "with launch")}
       {part(with_operator, shares.operator, "with_operator", "with operator")}
       {part(device_events, null, "device_events", "device events in the whole trace")}
+      {onWhy && with_operator < kernels ? (
+        <button type="button" class="link" onClick={onWhy}>
+          Which have no operator, and why?
+        </button>
+      ) : null}
     </p>
   );
 }

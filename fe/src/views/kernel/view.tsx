@@ -72,7 +72,10 @@ function KernelPage({ payload, group, ...props }: PageProps): JSX.Element {
       </Panel>
       <Panel title="Kernels" term="kernel" flush>
         <div class="table-notes">
-          <AttributionLine attribution={payload.attribution} />
+          <AttributionLine
+            attribution={payload.attribution}
+            {...(group === "name" ? { onWhy: () => setParam("group", "properties") } : {})}
+          />
           <UnattributedList items={unknown} />
         </div>
         <KernelTable {...props} payload={payload} group={group} />

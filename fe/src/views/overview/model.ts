@@ -138,9 +138,8 @@ export interface Mark {
 export function stepMarks(step: StepItem): Mark[] {
   const marks: Mark[] = [];
   if (step.odd) marks.push({ word: "odd", why: step.odd_reason || "It takes much longer than the others." });
-  if (step.cold)
-    marks.push({ word: "cold", why: "The first recorded step pays for warm-up: allocation, compilation, the profiler’s own start." });
-  if (step.cut) marks.push({ word: "cut off", why: "The recording ended before the kernels of this step did, so its time is too short." });
+  if (step.cold) marks.push({ word: "cold", why: "It took clearly longer than the rest because things are set up in it." });
+  if (step.cut) marks.push({ word: "cut off", why: "The end of the recording cut off its device work, so its figures are too small." });
   return marks;
 }
 

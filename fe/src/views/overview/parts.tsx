@@ -50,7 +50,7 @@ export function metrics(words: Vocabulary): Metric[] {
       key: "matrix_core_share",
       term: "matrix_core_share",
       label: `${words.matrix_cores} time`,
-      blind: "Known from kernel names, not measured.",
+      blind: "Known from kernel names: a lower bound.",
     },
   ];
 }

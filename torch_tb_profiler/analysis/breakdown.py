@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import Causes
+from torch_tb_profiler.analysis.calltree import CallTree
+from torch_tb_profiler.analysis.intervals import Intervals, join, measure, union
+from torch_tb_profiler.analysis.names import HostNames
 from torch_tb_profiler.analysis.selection import Selection, complete
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.trace import Facts, Trace
 
 CATEGORIES = ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other")
 """In order of priority: time that could be laid at several belongs to the first."""
@@ -20,3 +30,49 @@ def average(facts: Facts, selection: Selection) -> dict[str, float] | None:
     table = facts["steps"]
     mean = {key: float(table[key][steps].mean()) for key in CATEGORIES}
     return {"wall": float((table["end"][steps] - table["start"][steps]).mean()), **mean}
+
+
+def break_down(sets: Sequence[Intervals], start: Ints, end: Ints) -> dict[str, Ints]:
+    """The eight categories of every window [start, end), int64 ns of shape (steps,).
+
+    ``sets`` are what was active, in the order of ``CATEGORIES`` without ``other``. Each category gets what the union of the sets up to it
+    covers beyond the union before it, so the eight add up to end − start exactly.
+    """
+    found: dict[str, Ints] = {}
+    covered = np.zeros(len(start), np.int64)
+    together = union(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    for key, points in zip(CATEGORIES[:-1], sets, strict=True):
+        if len(points.start):
+            together = join(together, points)
+        upto = measure(together, start, end)
+        found[key] = upto - covered
+        covered = upto
+    found["other"] = end - start - covered
+    return found
+
+
+def active_sets(trace: Trace, tree: CallTree, names: HostNames, caused: Causes, communication: Mask) -> list[Intervals]:
+    """What was active when, for each of the seven categories before ``other``.
+
+    ``communication``: which device events are communication kernels, bool of shape (device events,).
+    """
+    spans = trace["spans"]
+    device_role, node_role, name = spans["role"][caused.row], spans["role"][tree.row], spans["name"][tree.row]
+    collective, dataloader = names.collective[name], names.dataloader[name]
+    step = names.step[name] >= 0
+    executing = (node_role == Role.OPERATOR) & ~step & ~dataloader & ~collective
+
+    def of(row: Ints) -> Intervals:
+        begin = spans["start"][row]
+        return union(begin, begin + spans["dur"][row])
+
+    called = np.sort(np.concatenate((caused.row[communication], tree.row[collective])))
+    return [
+        of(caused.row[(device_role == Role.KERNEL) & ~communication]),
+        of(caused.row[device_role == Role.MEMCPY]),
+        of(caused.row[device_role == Role.MEMSET]),
+        of(called),
+        of(tree.row[node_role == Role.RUNTIME]),
+        of(tree.row[dataloader]),
+        of(tree.row[executing]),
+    ]

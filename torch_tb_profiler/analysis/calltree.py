@@ -30,6 +30,7 @@ class CallTree:
     kept: False where the node is one with its parent.
     is_operator: a kept operator.
     operator: position of the innermost kept operator at or around the node; −1 none.
+    overlapping: begins inside another node of its thread and ends after it.
     """
 
     row: Ints
@@ -39,6 +40,7 @@ class CallTree:
     kept: Mask
     is_operator: Mask
     operator: Ints
+    overlapping: Mask
 
 
 def call_tree(trace: Trace, names: HostNames) -> CallTree:
@@ -48,9 +50,9 @@ def call_tree(trace: Trace, names: HostNames) -> CallTree:
     row = np.flatnonzero((role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME))
     row = row[~names.hidden[name[row]]]
     start, dur = spans["start"][row], spans["dur"][row]
-    parent = nest(spans["track"][row], start, start + dur).parent
+    nested = nest(spans["track"][row], start, start + dur)
     operator_like = (role[row] == Role.OPERATOR) & ~names.region[name[row]]
-    parent, kept = _collapse(parent, name[row], operator_like)
+    parent, kept = _collapse(nested.parent, name[row], operator_like)
     n = len(row)
     node = np.full(spans.n, -1, np.int32)
     node[row] = np.arange(n, dtype=np.int32)
@@ -58,7 +60,7 @@ def call_tree(trace: Trace, names: HostNames) -> CallTree:
     inner = kept & (parent >= 0)
     children = np.zeros(n, np.int64)
     np.add.at(children, parent[inner], dur[inner])
-    return CallTree(row, node, parent, children, kept, is_operator, climb(parent, np.arange(n), is_operator))
+    return CallTree(row, node, parent, children, kept, is_operator, climb(parent, np.arange(n), is_operator), nested.overlapping)
 
 
 def _collapse(parent: Ints, name: Array, operator_like: Mask) -> tuple[Ints, Mask]:

@@ -1,10 +1,136 @@
-"""Everything that is derived from a trace, once."""
+"""Everything that is found in a trace once, before anybody looks at it.
+
+::
+
+    Trace ─▶ names ─▶ call tree ─▶ causes of device work ─▶ steps ─▶ breakdown
+                          └──▶ stacks ──┬──▶ operators, kernels, devices, links ──▶ Facts
+
+``Facts.summary`` holds, as plain values:
+
+=====================  ======================================================================================
+step_source            ``ProfilerStep``, the name of the annotation that repeats, or ``whole span``
+span_ns                end of the last span
+has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
+vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``other``, or ``none`` without device work
+attribution            ``device_events``, and of the kernels how many there are and how many have a launch, an operator
+rank, world_size       from ``distributedInfo``; None where it does not say
+backend                communication backend of ``distributedInfo``; None
+synthetic              whether the trace says that a program made it up
+versions               readable versions by what they are of
+data_parallel, ddp     whether ``DataParallel`` or ``DistributedDataParallel`` ran
+communication_backends libraries that the header, the collectives and the kernels name
+matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
+touched_ns             step time in ns that the marks of each defect touch
+=====================  ======================================================================================
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import Causes, causes
+from torch_tb_profiler.analysis.breakdown import active_sets, break_down
+from torch_tb_profiler.analysis.calltree import call_tree
+from torch_tb_profiler.analysis.communication import backends, communication_kernels
+from torch_tb_profiler.analysis.device_facts import device_tables
+from torch_tb_profiler.analysis.findings import find_defects
+from torch_tb_profiler.analysis.header import device_properties, distributed_info, integer, vendor, versions
+from torch_tb_profiler.analysis.kernel_facts import kernel_facts
+from torch_tb_profiler.analysis.links import enclosing_spans, span_links
+from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
+from torch_tb_profiler.analysis.operator_facts import operator_facts
+from torch_tb_profiler.analysis.stacks import call_stacks
+from torch_tb_profiler.analysis.steps import StepWindows, find_steps, flag_steps, host_step
+from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
+from torch_tb_profiler.store import fact_schema
+from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import StringBuilder
 from torch_tb_profiler.store.trace import Facts, Trace
 
 
 def derive(trace: Trace) -> Facts:
-    """The facts of a trace."""
-    raise NotImplementedError
+    """The facts of a trace. A trace of anything, or of nothing, has facts."""
+    spans = trace["spans"]
+    role = spans["role"]
+    host = (role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME)
+    names = host_names(trace.strings, spans["name"][host])
+    tree = call_tree(trace, names)
+    caused = causes(trace, tree, names)
+    windows = find_steps(trace, tree, names, caused)
+    communication = communication_kernels(trace, tree, names, caused)
+    maker = _vendor(trace, caused)
+    matrix = _matrix_cores(trace, caused, maker)
+    strings = StringBuilder(trace.strings)
+    enclosing = enclosing_spans(trace)
+    stacks = call_stacks(trace, tree, enclosing, strings)
+    step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
+    operators = operator_facts(trace, tree, caused, matrix, step, stacks.of_node)
+    kernels, kernel_steps = kernel_facts(trace, tree, caused, communication, matrix, operators.eligible, windows.device_step)
+    devices, device_steps = device_tables(trace, caused, windows, matrix, strings)
+    flags = flag_steps(windows)
+    tables: dict[str, Table] = {
+        "steps": _steps(windows, flags, break_down(active_sets(trace, tree, names, caused, communication), windows.start, windows.end)),
+        "devices": devices, "device_steps": device_steps, "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
+        "operators": operators.operators, "operator_steps": operators.operator_steps, "kernels": kernels, "kernel_steps": kernel_steps,
+        "span_links": span_links(trace, tree, caused, windows, enclosing),
+    }
+    found, touched = find_defects(trace, tree, caused, windows, flags)
+    summary = _summary(trace, names, caused, windows, tables, maker)
+    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
+    return Facts(strings.table(), tables, summary, trace.defects.merged(found))
+
+
+def _vendor(trace: Trace, caused: Causes) -> str:
+    spans = trace["spans"]
+    calls = distinct(spans["name"][spans["role"] == Role.RUNTIME], trace.strings)
+    categories = distinct(spans["category"], trace.strings)
+    return vendor(trace, trace.strings.many(calls), trace.strings.many(categories), bool(len(caused.row)))
+
+
+def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
+    """``Knowledge`` of every device event, uint8; asked once per distinct kernel name."""
+    spans = trace["spans"]
+    majors = [int(p.capability.split(".")[0]) for p in device_properties(trace).values() if p.capability]
+    kernel = spans["role"][caused.row] == Role.KERNEL
+    name = spans["name"][caused.row]
+    known = np.full(len(trace.strings) + 1, Knowledge.NO, np.uint8)
+    for number in distinct(name[kernel], trace.strings):
+        known[number] = uses_matrix_cores(trace.strings[number], maker, min(majors, default=None))
+    return np.where(kernel, known[name], np.uint8(Knowledge.NO))
+
+
+def _steps(windows: StepWindows, flags: Array, categories: dict[str, Any]) -> Table:
+    return fact_schema.STEPS.build(
+        name=windows.name, number=windows.number, start=windows.start, end=windows.end, host_start=windows.host_start, host_end=windows.host_end,
+        launched=windows.launched, flags=flags, **categories,
+    )
+
+
+def _summary(trace: Trace, names: HostNames, caused: Causes, windows: StepWindows, tables: dict[str, Table], maker: str) -> dict[str, Any]:
+    spans = trace["spans"]
+    kernel = spans["role"][caused.row] == Role.KERNEL
+    info = distributed_info(trace)
+    backend = info.get("backend")
+    return {
+        "step_source": windows.source,
+        "span_ns": int((spans["start"] + spans["dur"]).max()) if spans.n else 0,
+        "has_device": bool(len(caused.row)),
+        "has_shapes": bool((tables["operators"]["dims"] >= 0).any()),
+        "has_stacks": bool(tables["stacks"].n),
+        "has_memory": bool(trace["memory"].n),
+        "vendor": maker,
+        "attribution": {
+            "device_events": len(caused.row), "kernels": int(kernel.sum()),
+            "with_launch": int((kernel & (caused.launch >= 0)).sum()), "with_operator": int((kernel & (caused.operator >= 0)).sum()),
+        },
+        "rank": integer(info.get("rank")), "world_size": integer(info.get("world_size")), "backend": backend if isinstance(backend, str) else None,
+        "synthetic": trace.header.get("synthetic") is True,
+        "versions": versions(trace),
+        "data_parallel": names.data_parallel, "ddp": names.ddp,
+        "communication_backends": backends(trace, names, spans["name"][caused.row[kernel]]),
+    }
+

@@ -2,13 +2,102 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from torch_tb_profiler.analysis.attribution import Causes
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
+from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.flags import StepFlag
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.analysis.names import HostNames
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.trace import Facts, Trace
 
-__all__ = ["StepFlag", "odd_reason"]
+__all__ = ["StepFlag", "StepWindows", "find_steps", "flag_steps", "host_step", "odd_reason"]
+
+LEAST_REPEATS = 3
+LEAST_COVERAGE = 0.5
+"""A repeated annotation makes steps when it occurs at least so often and covers at least this share of the span."""
+COLD_FACTOR = 1.5
+CUT_FACTOR = 0.8
+ODD_DEVIATIONS = 5.0
+ODD_EXCESS = 0.1
+NORMAL_MAD = 1.4826
+"""Median absolute deviation × this estimates the standard deviation of a normal distribution."""
+
+WHOLE_SPAN = "whole span"
+
+
+@dataclass(frozen=True)
+class StepWindows:
+    """Steps in time order, arrays of shape (steps,), times int64 ns.
+
+    source: ``ProfilerStep``, the name of the annotation, or ``whole span``.
+    name: numbers of strings; −1 for the whole span.
+    number: N of ``ProfilerStep#N``; −1.
+    host_start, host_end: the annotation. start, end: the window, device work included; windows do not overlap.
+    launched: device events launched in it.
+    device_step: the step of every device event, −1 outside; shape (device events,).
+    """
+
+    source: str
+    name: Ints
+    number: Ints
+    host_start: Ints
+    host_end: Ints
+    start: Ints
+    end: Ints
+    launched: Ints
+    device_step: Ints
+
+
+def find_steps(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> StepWindows:
+    """The steps of a trace; a trace without any span that counts has none."""
+    spans = trace["spans"]
+    node, source = _profiler_steps(trace, tree, names), "ProfilerStep"
+    if not len(node):
+        node = _repeated_annotations(trace, tree, names, _extent(trace))
+        source = trace.strings[int(spans["name"][tree.row[node[0]]])] if len(node) else WHOLE_SPAN
+    if not len(node):
+        return _whole(trace, caused)
+    row = tree.row[node]
+    row = row[np.argsort(spans["start"][row], kind="stable")]
+    start = spans["start"][row]
+    end = start + spans["dur"][row]
+    name = spans["name"][row].astype(np.int64)
+    return _extended(trace, caused, StepWindows(source, name, names.step[name], start, end, start, end, np.zeros(0, np.int64), np.zeros(0, np.int64)))
+
+
+def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Ints:
+    """The step whose host window holds each time; −1 outside all."""
+    step = np.searchsorted(host_start, time, side="right").astype(np.int64) - 1
+    inside = (step >= 0) & (time < host_end[np.maximum(step, 0)]) if len(host_end) else np.zeros(len(time), np.bool_)
+    return np.where(inside, step, -1)
+
+
+def flag_steps(windows: StepWindows) -> Array:
+    """``StepFlag`` of every step, uint8 of shape (steps,); the rules are in docs/definitions.md."""
+    n = len(windows.start)
+    flags = np.zeros(n, np.uint8)
+    if windows.source == WHOLE_SPAN:
+        flags[:] = StepFlag.WHOLE
+        return flags
+    flags[_first_cut(windows.launched):] |= np.uint8(StepFlag.CUT)
+    wall = (windows.end - windows.start).astype(np.float64)
+    counted = flags == 0
+    others = counted.copy()
+    others[0] = False
+    if counted[0] and others.sum() >= 2 and wall[0] > COLD_FACTOR * np.median(wall[others]):
+        flags[0] |= np.uint8(StepFlag.COLD)
+        counted = others
+    if counted.sum() >= 4:
+        middle = float(np.median(wall[counted]))
+        spread = NORMAL_MAD * float(np.median(np.abs(wall[counted] - middle)))
+        odd = counted & (wall - middle > ODD_DEVIATIONS * spread) & (wall - middle > ODD_EXCESS * middle)
+        flags[odd] |= np.uint8(StepFlag.ODD)
+    return flags
 
 
 def odd_reason(facts: Facts, row: int) -> tuple[str, float] | None:
@@ -20,3 +109,92 @@ def odd_reason(facts: Facts, row: int) -> tuple[str, float] | None:
     excess = {key: float(table[key][row] - np.median(table[key][others])) for key in CATEGORIES}
     worst = max(excess, key=lambda key: excess[key])
     return worst, excess[worst]
+
+
+def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:
+    """Nodes named ``ProfilerStep#N``, of the one thread that has most of them."""
+    name = trace["spans"]["name"][tree.row]
+    node = np.flatnonzero(names.step[name] >= 0)
+    if not len(node):
+        return node
+    tracks, of = np.unique(trace["spans"]["track"][tree.row[node]], return_inverse=True)
+    return node[of == int(np.argmax(np.bincount(of, minlength=len(tracks))))]
+
+
+def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent: tuple[int, int]) -> Ints:
+    """Nodes of the top-level annotation that repeats and covers most of the span; none if no name does."""
+    spans = trace["spans"]
+    name = spans["name"][tree.row]
+    top = (spans["role"][tree.row] == Role.ANNOTATION) & (tree.parent < 0) & ~names.region[name] & ~names.collective[name]
+    node = np.flatnonzero(top)
+    if not len(node):
+        return node
+    track, number = spans["track"][tree.row[node]].astype(np.int64), name[node].astype(np.int64)
+    kinds, of = np.unique(track * (len(trace.strings) + 1) + number, return_inverse=True)
+    times = np.bincount(of, minlength=len(kinds))
+    covered = np.bincount(of, weights=spans["dur"][tree.row[node]], minlength=len(kinds))
+    covered[times < LEAST_REPEATS] = 0
+    best = int(np.argmax(covered))
+    if covered[best] < LEAST_COVERAGE * (extent[1] - extent[0]) or covered[best] == 0:
+        return node[:0]
+    return node[of == best]
+
+
+def _extent(trace: Trace) -> tuple[int, int]:
+    """Begin and end of what host and device did; (0, 0) for an empty trace. The profiler's own spans do not count."""
+    spans = trace["spans"]
+    counted = (spans["role"] >= Role.OPERATOR) & (spans["role"] <= Role.ANNOTATION) | (spans["role"] == Role.PYTHON)
+    if not counted.any():
+        return 0, 0
+    start = spans["start"][counted]
+    return int(start.min()), int((start + spans["dur"][counted]).max())
+
+
+def _whole(trace: Trace, caused: Causes) -> StepWindows:
+    begin, end = _extent(trace)
+    n = 1 if end > begin else 0
+
+    def column(value: int) -> Ints:
+        return np.full(n, value, np.int64)
+
+    launched = column(len(caused.row))
+    inside = np.full(len(caused.row), 0 if n else -1, np.int64)
+    return StepWindows(WHOLE_SPAN, column(-1), column(-1), column(begin), column(end), column(begin), column(end), launched, inside)
+
+
+def _extended(trace: Trace, caused: Causes, host: StepWindows) -> StepWindows:
+    """Windows that hold the device work launched in each step and do not overlap (upstream's rules 1 to 3, see docs/definitions.md)."""
+    spans = trace["spans"]
+    n = len(host.host_start)
+    begin = spans["start"][caused.row]
+    finish = begin + spans["dur"][caused.row]
+    step = host_step(host.host_start, host.host_end, caused.time)
+    step[caused.time < 0] = -1
+    owned = np.flatnonzero(step >= 0)
+    launched = np.bincount(step[owned], minlength=n).astype(np.int64)
+    last = np.full(n, np.iinfo(np.int64).min)
+    np.maximum.at(last, step[owned], finish[owned])
+    previous = int(host.host_start[0])
+    if launched[0]:
+        earlier = finish[(step < 0) & (finish < begin[step == 0].min())]
+        previous = int(earlier.max()) if len(earlier) else previous
+    start, end = host.host_start.copy(), host.host_end.copy()
+    for row in range(n):
+        start[row] = max(previous, start[row])
+        end[row] = previous = max(end[row], last[row], start[row])
+    unknown = np.flatnonzero(caused.time < 0)
+    step[unknown] = host_step(start, end, begin[unknown])
+    return StepWindows(host.source, host.name, host.number, host.host_start, host.host_end, start, end, launched, step)
+
+
+def _first_cut(launched: Ints) -> int:
+    """The first of the last steps whose device work the end of the recording cut off; the number of steps when none was."""
+    n = len(launched)
+    if n < 2 or not launched.any():
+        return n
+    kept = n
+    while launched[kept - 1] == 0:
+        kept -= 1
+    if kept > 1 and launched[kept - 1] < CUT_FACTOR * launched[kept - 2]:
+        kept -= 1
+    return kept

@@ -1,0 +1,111 @@
+"""What the top-level keys of a trace say: devices, versions, place in the distributed job, vendor."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from torch_tb_profiler.store.trace import Trace
+
+_VENDOR_OF_NAME = (
+    (re.compile(r"nvidia|tesla|geforce|quadro|titan|\b[avhbgl]\d{1,3}0{1,2}\b|\bgh200|\bgb\d00", re.I), "nvidia"),
+    (re.compile(r"\bamd\b|instinct|radeon|\bmi\d{2,3}", re.I), "amd"),
+    (re.compile(r"intel|data center gpu max|\barc\b", re.I), "intel"),
+    (re.compile(r"ascend", re.I), "ascend"),
+    (re.compile(r"artemis|mtia", re.I), "mtia"),
+)
+_VENDOR_OF_CALL = (("cuda", "nvidia"), ("cu", "nvidia"), ("hip", "amd"), ("ze", "intel"), ("ur", "intel"), ("acl", "ascend"))
+_VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))
+_VERSION_KEYS = {
+    "cuda_runtime_version": "CUDA runtime", "cuda_driver_version": "CUDA driver", "hip_runtime_version": "HIP runtime", "hip_driver_version": "HIP driver",
+    "cupti_version": "CUPTI", "roctracer_version": "roctracer", "torch_version": "PyTorch", "pytorch_version": "PyTorch",
+}
+
+
+@dataclass(frozen=True)
+class DeviceProperties:
+    """An entry of ``deviceProperties``; −1 and ``""`` are unknown."""
+
+    id: int
+    name: str
+    memory: int
+    capability: str
+    multiprocessors: int
+
+
+def integer(value: Any) -> int | None:
+    """A whole number, also when written as text; None for everything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int) and abs(value) < 1 << 62:
+        return value
+    if isinstance(value, str) and value.strip().isdigit():
+        return int(value)
+    return None
+
+
+def distributed_info(trace: Trace) -> dict[str, Any]:
+    """``distributedInfo``, empty when the trace has none."""
+    info = trace.header.get("distributedInfo")
+    return info if isinstance(info, dict) else {}
+
+
+def device_properties(trace: Trace) -> dict[int, DeviceProperties]:
+    """Properties by device id."""
+    listed = trace.header.get("deviceProperties")
+    found: dict[int, DeviceProperties] = {}
+    for place, entry in enumerate(listed if isinstance(listed, list) else []):
+        if not isinstance(entry, dict):
+            continue
+        number = integer(entry.get("id"))
+        number = place if number is None else number
+        major, minor = integer(entry.get("computeMajor")), integer(entry.get("computeMinor"))
+        found[number] = DeviceProperties(
+            number, str(entry.get("name") or ""), integer(entry.get("totalGlobalMem")) or -1,
+            f"{major}.{minor or 0}" if major is not None else "", integer(entry.get("numSms")) or -1,
+        )
+    return found
+
+
+def versions(trace: Trace) -> dict[str, str]:
+    """Versions that the header states, by what they are of, readable: 12040 → ``12.4``."""
+    found = {label: _version(key, trace.header[key]) for key, label in _VERSION_KEYS.items() if key in trace.header}
+    nccl = distributed_info(trace).get("nccl_version")
+    if nccl:
+        found["NCCL"] = str(nccl)
+    return found
+
+
+def _version(key: str, value: Any) -> str:
+    number = integer(value)
+    if number is None or "cupti" in key:
+        return str(value)
+    if key.startswith("cuda"):
+        return f"{number // 1000}.{number % 1000 // 10}"
+    if key.startswith("hip") and number >= 10_000_000:
+        return f"{number // 10_000_000}.{number // 100_000 % 100}.{number % 100_000}"
+    return str(value)
+
+
+def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_device: bool) -> str:
+    """Who made the accelerator: by device name, else by the runtime's categories and calls; ``none`` without any device work.
+
+    ``runtime_names`` and ``categories`` are the distinct names of runtime calls and the distinct categories of the trace.
+    """
+    names = [p.name for p in device_properties(trace).values() if p.name]
+    for name in names:
+        for pattern, maker in _VENDOR_OF_NAME:
+            if pattern.search(name):
+                return maker
+    for prefix, maker in _VENDOR_OF_CATEGORY:
+        if any(c.lower().startswith(prefix) for c in categories):
+            return maker
+    for prefix, maker in (("hip", "amd"), *_VENDOR_OF_CALL):
+        if any(name.startswith(prefix) for name in runtime_names):
+            return maker
+    if any(key.startswith("hip_") or key == "roctracer_version" for key in trace.header):
+        return "amd"
+    if has_device and "cuda_runtime_version" in trace.header:
+        return "nvidia"
+    return "other" if has_device else "none"

@@ -1,0 +1,45 @@
+"""For every span: what encloses it, what launched it, its operator, its step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import Causes
+from torch_tb_profiler.analysis.calltree import CallTree
+from torch_tb_profiler.analysis.nesting import nest
+from torch_tb_profiler.analysis.steps import StepWindows, host_step
+from torch_tb_profiler.store import fact_schema
+from torch_tb_profiler.store.columns import Ints, Mask, Table
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.trace import Trace
+
+
+def host_mask(trace: Trace) -> Mask:
+    """Which rows of spans are work of a host thread."""
+    role = trace["spans"]["role"]
+    return (role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME) | (role == Role.PYTHON)
+
+
+def enclosing_spans(trace: Trace) -> Ints:
+    """For every row of spans the row of the innermost enclosing host span, Python frames included; −1 none, or not a host span."""
+    spans = trace["spans"]
+    row = np.flatnonzero(host_mask(trace))
+    start = spans["start"][row]
+    nested = nest(spans["track"][row], start, start + spans["dur"][row])
+    parent = np.full(spans.n, -1, np.int64)
+    parent[row] = np.where(nested.parent >= 0, row[nested.parent], -1) if len(row) else -1
+    return parent
+
+
+def span_links(trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, parent: Ints) -> Table:
+    """The table ``span_links``; ``parent`` comes from ``enclosing_spans``."""
+    spans = trace["spans"]
+    launch, operator = np.full(spans.n, -1, np.int32), np.full(spans.n, -1, np.int32)
+    launch[caused.row] = caused.launch
+    known = caused.operator >= 0
+    operator[caused.row[known]] = tree.row[caused.operator[known]]
+    call = np.flatnonzero((spans["role"][tree.row] == Role.RUNTIME) & (tree.operator >= 0))
+    operator[tree.row[call]] = tree.row[tree.operator[call]]
+    step = host_step(windows.host_start, windows.host_end, spans["start"])
+    step[caused.row] = windows.device_step
+    return fact_schema.SPAN_LINKS.build(parent=parent, launch=launch, operator=operator, step=step)

@@ -1,0 +1,138 @@
+"""Calls of operators → the tables ``operators`` and ``operator_steps``.
+
+Device time is laid at the innermost operator of every launch and carried up the call tree::
+
+    linear           device self 0,  total 30      the walk from addmm adds its 30 to linear
+      └ addmm        device self 30, total 30      ← kernel 30
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import Causes
+from torch_tb_profiler.analysis.calltree import CallTree
+from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.nesting import climb
+from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.matrix_cores import operator_could
+from torch_tb_profiler.store import fact_schema
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.trace import Trace
+
+_DEVICE_SUMS = ("device", "matrix", "matrix_unknown", "kernel")
+
+
+@dataclass(frozen=True)
+class OperatorFacts:
+    """The two tables; ``eligible`` is uint8 ``Knowledge`` of every node of the call tree; ``eligible_share`` see ``_eligible_share``."""
+
+    operators: Table
+    operator_steps: Table
+    eligible: Array
+    eligible_share: float | None
+
+
+def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, step: Ints, stack: Ints) -> OperatorFacts:
+    """Both tables.
+
+    Args:
+        matrix: uint8 ``Knowledge`` of every device event (copies and memsets: NO).
+        step: step of every node of the call tree, −1 outside.
+        stack: row of ``stacks`` of every node, −1 none.
+    """
+    spans = trace["spans"]
+    above = climb(tree.parent, tree.parent, tree.is_operator)
+    own = _own_sums(trace, tree, caused, matrix)
+    total = {key: _carried_up(values, above) for key, values in own.items()}
+    eligible = _eligible(trace, tree, above, own, total)
+    node = np.flatnonzero(tree.is_operator)
+    row = tree.row[node]
+    dims, types = _arguments(trace, tree, node)
+    first, of = group_rows((spans["name"][row], dims, types, stack[node], eligible[node]))
+    operators = fact_schema.OPERATORS.build(
+        name=spans["name"][row][first], dims=dims[first], types=types[first], stack=stack[node][first], matrix_eligible=eligible[node][first],
+    )
+    begin, cell = group_rows((of, step[node]))
+    host = spans["dur"][row]
+    sums = {
+        "calls": np.ones(len(node), np.int64), "host_total": host, "host_self": np.maximum(host - tree.children[node], 0),
+        **{f"{key}_self": own[key][node] for key in _DEVICE_SUMS}, **{f"{key}_total": total[key][node] for key in _DEVICE_SUMS},
+    }
+    summed = {key: sum_by(cell, len(begin), values) for key, values in sums.items()}
+    steps = fact_schema.OPERATOR_STEPS.build(operator=of[begin], step=step[node][begin], **summed)
+    return OperatorFacts(operators, steps, eligible, _eligible_share(tree, above, own, eligible))
+
+
+def _own_sums(trace: Trace, tree: CallTree, caused: Causes, matrix: Array) -> dict[str, Ints]:
+    """Per node: Σ duration of the device work whose innermost operator it is; of it kernels, and kernels by what is known of them."""
+    spans = trace["spans"]
+    known = np.flatnonzero(caused.operator >= 0)
+    node, dur = caused.operator[known], spans["dur"][caused.row[known]]
+    kernel = spans["role"][caused.row[known]] == Role.KERNEL
+    n = len(tree.row)
+    return {
+        "device": sum_by(node, n, dur),
+        "matrix": sum_by(node, n, np.where(kernel & (matrix[known] == Knowledge.YES), dur, 0)),
+        "matrix_unknown": sum_by(node, n, np.where(kernel & (matrix[known] == Knowledge.UNKNOWN), dur, 0)),
+        "kernel": sum_by(node, n, np.where(kernel, dur, 0)),
+    }
+
+
+def _carried_up(own: Ints, above: Ints) -> Ints:
+    """Every node's own value and those of all below it. One round per level of the tree, over the nodes that have a value."""
+    total = own.copy()
+    source = np.flatnonzero(own)
+    at = above[source]
+    while len(source):
+        inside = at >= 0
+        source, at = source[inside], at[inside]
+        np.add.at(total, at, own[source])
+        at = above[at]
+    return total
+
+
+def _eligible(trace: Trace, tree: CallTree, above: Ints, own: dict[str, Ints], total: dict[str, Ints]) -> Array:
+    """YES by name, by a kernel that uses matrix cores, or because something below is; a name that tells nothing is judged by its kernels."""
+    name = trace["spans"]["name"][tree.row]
+    by_name = np.full(len(trace.strings) + 1, Knowledge.NO, np.uint8)
+    for number in distinct(name[tree.is_operator], trace.strings):
+        by_name[number] = operator_could(trace.strings[number])
+    eligible = np.where(tree.is_operator, by_name[name], np.uint8(Knowledge.NO))
+    told = (eligible == Knowledge.UNKNOWN) & (total["kernel"] > 0) & (total["matrix_unknown"] == 0)
+    eligible[told] = Knowledge.NO
+    eligible[own["matrix"] > 0] = Knowledge.YES
+    at = above[np.flatnonzero(eligible == Knowledge.YES)]
+    while len(at := np.unique(at[at >= 0])):
+        at = at[eligible[at] != Knowledge.YES]
+        eligible[at] = Knowledge.YES
+        at = above[at]
+    return eligible
+
+
+def _eligible_share(tree: CallTree, above: Ints, own: dict[str, Ints], eligible: Array) -> float | None:
+    """Kernel time of the eligible operators that have no eligible operator below / kernel time of all operators; None without kernels."""
+    everything = int(own["kernel"].sum())
+    if not everything:
+        return None
+    yes: Mask = (eligible == Knowledge.YES) & tree.is_operator
+    lowest = yes.copy()
+    outer = above[np.flatnonzero(yes)]
+    lowest[outer[outer >= 0]] = False
+    return int(own["kernel"][lowest].sum()) / everything
+
+
+def _arguments(trace: Trace, tree: CallTree, node: Ints) -> tuple[Array, Array]:
+    """Input shapes and types of the given nodes as numbers of strings; −1 not recorded."""
+    arguments = trace["operator_args"]
+    columns = []
+    at = tree.node[arguments["span"]]
+    for key in ("dims", "types"):
+        column = np.full(len(tree.row), -1, np.int32)
+        column[at[at >= 0]] = arguments[key][at >= 0]
+        columns.append(column[node])
+    return columns[0], columns[1]

@@ -148,17 +148,17 @@ def _installed() -> bool:
 
 
 def _run(command: list[str], environment: dict[str, str]) -> None:
-    print("+", " ".join(command[-4:]), "(in fe/)", file=sys.stderr, flush=True)
+    step = "ci" if "ci" in command else "run build"
+    print(f"+ npm {step} (in fe/)", file=sys.stderr, flush=True)
     result = subprocess.run(command, cwd=FRONTEND, env=environment, text=True, capture_output=True)
     sys.stderr.write(result.stdout[-20_000:] + result.stderr[-20_000:])
     if result.returncode == 0:
         return
-    if "ci" in command and any(sign in result.stderr for sign in NETWORK_ERRORS):
+    if step == "ci" and any(sign in result.stderr for sign in NETWORK_ERRORS):
         _fail(
             "The page has to be built, and the npm registry cannot be reached for that.",
             f"Connect, set npm's registry or proxy, install a wheel or sdist (they carry the page), or set {SKIP}=1 to install without the page.",
         )
-    step = "ci" if "ci" in command else "run build"
     _fail(f"Building the page failed: `npm {step}` ended with {result.returncode}, see above.", f"Set {SKIP}=1 to install without the page.")
 
 

@@ -52,7 +52,8 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX
     else if (next === "one") onChange({ ...value, first, last: first });
     else onChange({ ...value, ...wide(first, steps.length) });
   };
-  const options = steps.map((step) => ({ value: `${step.index}`, label: step.name, note: noteOf(step) }));
+  const labels = shortNames(steps.map((step) => step.name));
+  const options = steps.map((step, i) => ({ value: `${step.index}`, label: labels[i] ?? step.name, note: noteOf(step) }));
   const set = (from: number, to: number): void => onChange({ ...value, ...orderedRange(from, to, steps.length) });
   const cold = steps.filter((step) => step.cold).length;
   return (
@@ -92,6 +93,13 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX
 /** A first range around a step: it and the next one, or the one before at the end. */
 function wide(step: number, count: number): { first: number; last: number } {
   return step + 1 < count ? { first: step, last: step + 1 } : { first: Math.max(0, step - 1), last: step };
+}
+
+/** Names without the beginning that they share, where only numbers are left: `ProfilerStep#5` → `5`. */
+export function shortNames(names: readonly string[]): readonly string[] {
+  const prefix = /^(.*?)\d+$/.exec(names[0] ?? "")?.[1] ?? "";
+  const short = names.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : ""));
+  return short.every((name) => /^\d+$/.test(name)) ? short : names;
 }
 
 function noteOf(step: StepChoice): string {

@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { DEFINITIONS } from "../base/definitions.gen";
 import { Menu, SearchBox, Segmented, Select } from "./controls";
-import { modeOf, orderedRange, StepSelector } from "./steps";
+import { modeOf, orderedRange, shortNames, StepSelector } from "./steps";
 import { Term } from "./tooltip";
 
 afterEach(cleanup);
@@ -77,7 +77,7 @@ describe("StepSelector", () => {
     expect(onChange).toHaveBeenLastCalledWith({ first: 3, last: 3, skipCold: false });
     fireEvent.change(screen.getByLabelText("to"), { target: { value: "0" } });
     expect(onChange).toHaveBeenLastCalledWith({ first: 0, last: 0, skipCold: false });
-    expect(screen.getAllByRole("option", { name: "ProfilerStep#7 – 1.00 ms, odd" })).toHaveLength(2);
+    expect(screen.getAllByRole("option", { name: "7 – 1.00 ms, odd" })).toHaveLength(2);
   });
 
   it("leaves cold steps out", () => {
@@ -90,6 +90,12 @@ describe("StepSelector", () => {
   it("does not ask about cold steps when there are none", () => {
     render(<StepSelector steps={steps.slice(1)} value={all} onChange={vi.fn()} />);
     expect(screen.queryByRole("checkbox")).toBeNull();
+  });
+
+  it("shortens names only where numbers are left", () => {
+    expect(shortNames(["ProfilerStep#9", "ProfilerStep#10"])).toEqual(["9", "10"]);
+    expect(shortNames(["step", "step"])).toEqual(["step", "step"]);
+    expect(shortNames(["train 1", "eval 2"])).toEqual(["train 1", "eval 2"]);
   });
 
   it("orders and bounds a range", () => {

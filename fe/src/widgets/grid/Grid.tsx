@@ -13,10 +13,10 @@ import { copyText } from "../buttons";
 import { EmptyState } from "../panel";
 import { copiedText } from "./cells";
 import { Header } from "./Header";
-import { type Cell, moveCell, offsetOf, ROW_HEIGHT, totalHeight, windowOf } from "./layout";
+import { type Cell, moveCell, mostRows, offsetOf, ROW_HEIGHT, totalHeight, windowOf } from "./layout";
 import { useOpenRows } from "./open";
 import { nextSort, shownRows } from "./order";
-import { Detail, Row } from "./Rows";
+import { Detail, Row, type RowActions } from "./Rows";
 import { isHidden, useSaved, widthOf } from "./storage";
 import { Toolbar } from "./Toolbar";
 import type { Column, GridProps, Search, Sort } from "./types";
@@ -104,6 +104,10 @@ function Table(props: TableProps): JSX.Element {
   const canOpen = (row: number): boolean => detail !== undefined && !pinned.includes(row) && (expandable?.(row) ?? true);
   const cell = active && { row: Math.min(active.row, rows.length - 1), column: Math.min(active.column, visible.length - 1) };
   const onKeyDown = useKeys({ scroller, rows, visible, cell, setActive, open, canOpen, viewHeight: view.height });
+  const [pointed, setPointed] = useState(-1);
+  const newest = useRef(open);
+  newest.current = open;
+  const actions = useMemo<RowActions>(() => ({ toggle: (row) => newest.current.toggle(row), activate: setActive, point: setPointed }), []);
   const positions = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
   return (
     <div
@@ -121,21 +125,21 @@ function Table(props: TableProps): JSX.Element {
     >
       <Header columns={visible} sort={sort} hasToggle={detail !== undefined} onSort={props.onHead} onWidth={props.onWidth} />
       <div role="rowgroup" class="grid-body" style={{ height: `${totalHeight(rows.length, open.at)}px` }}>
-        {positions.map((position) => {
+        {positions.flatMap((position) => {
           const row = rows[position] ?? 0;
           const isOpen = canOpen(row) && open.isOpen(row);
           const offset = offsetOf(position, open.at);
           return [
             <Row
-              key={row}
+              key={position % mostRows(view.height)}
               {...{ id, row, position, offset, rowCount }}
               columns={visible}
               canOpen={detail ? canOpen(row) : null}
               open={isOpen}
               pinned={pinned.includes(row)}
-              active={cell}
-              onToggle={open.toggle}
-              onActivate={setActive}
+              active={cell?.row === position ? cell.column : -1}
+              pointed={position === pointed}
+              actions={actions}
             />,
             isOpen && detail ? (
               <Detail key={`${row} detail`} offset={offset + ROW_HEIGHT} span={visible.length} width={view.width} onHeight={(height) => open.setHeight(row, height)}>

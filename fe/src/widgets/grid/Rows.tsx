@@ -1,10 +1,10 @@
 /** The rows in the window, and what is below the open ones. */
 
-import type { ComponentChildren, JSX } from "preact";
+import { Component, type ComponentChildren, type JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CopyButton } from "../buttons";
 import { Icon } from "../icons";
-import { CellContent, copiedText } from "./cells";
+import { cellContent, copiedText } from "./cells";
 import type { Cell } from "./layout";
 import { isText } from "./order";
 import type { Column } from "./types";
@@ -20,56 +20,72 @@ export interface RowProps {
   canOpen: boolean | null;
   open: boolean;
   pinned: boolean;
-  active: Cell | null;
-  onToggle: (row: number) => void;
-  onActivate: (cell: Cell) => void;
+  /** Place of the active cell among the columns; −1 when it is in another row. */
+  active: number;
+  /** Whether the pointer is on it; then it offers to copy its name. */
+  pointed: boolean;
+  /** The same object at every draw. */
+  actions: RowActions;
 }
 
-export function Row({ id, row, position, offset, columns, rowCount, canOpen, open, pinned, active, onToggle, onActivate }: RowProps): JSX.Element {
-  const first = columns[0];
-  const name = first ? copiedText(first, row) : "";
-  return (
-    <div
-      role="row"
-      class={`grid-row body-row${open ? " open" : ""}${pinned ? " pinned" : ""}`}
-      aria-rowindex={position + 2}
-      style={{ transform: `translateY(${offset}px)` }}
-    >
-      {columns.map((column, place) => (
-        <div
-          key={column.key}
-          id={`${id}-${position}-${place}`}
-          role={place === 0 ? "rowheader" : "gridcell"}
-          class={`grid-cell ${isText(column.kind) ? column.kind : "number"}${active?.row === position && active.column === place ? " active" : ""}`}
-          aria-colindex={place + 1}
-          aria-expanded={place === 0 && canOpen ? open : undefined}
-          onMouseDown={() => onActivate({ row: position, column: place })}
-        >
-          {place === 0 && canOpen !== null ? <Toggle {...{ row, open, name, onToggle }} canOpen={canOpen} /> : null}
-          <CellContent column={column} row={row} rowCount={rowCount} />
-          {place === 0 ? (
-            <span class="cell-copy">
-              <CopyButton text={name} label="Copy the full name" />
-            </span>
-          ) : null}
-        </div>
-      ))}
-    </div>
-  );
+export interface RowActions {
+  toggle: (row: number) => void;
+  activate: (cell: Cell) => void;
+  point: (position: number) => void;
 }
 
-interface ToggleProps {
-  row: number;
-  open: boolean;
-  name: string;
-  canOpen: boolean;
-  onToggle: (row: number) => void;
+/** Draws again only when something of its own changed, so that scrolling by two rows costs two rows. */
+export class Row extends Component<RowProps> {
+  override shouldComponentUpdate(next: RowProps): boolean {
+    return (Object.keys(next) as (keyof RowProps)[]).some((key) => next[key] !== this.props[key]);
+  }
+
+  override render({ id, row, position, offset, columns, rowCount, canOpen, open, pinned, active, pointed, actions }: RowProps): JSX.Element {
+    const first = columns[0];
+    const name = first ? copiedText(first, row) : "";
+    return (
+      <div
+        role="row"
+        class={`grid-row body-row${open ? " open" : ""}${pinned ? " pinned" : ""}`}
+        aria-rowindex={position + 2}
+        style={{ transform: `translateY(${offset}px)` }}
+        onPointerEnter={() => actions.point(position)}
+      >
+        {columns.map((column, place) => (
+          <div
+            key={column.key}
+            id={`${id}-${position}-${place}`}
+            role={place === 0 ? "rowheader" : "gridcell"}
+            class={`grid-cell ${isText(column.kind) ? column.kind : "number"}${active === place ? " active" : ""}`}
+            aria-colindex={place + 1}
+            aria-expanded={place === 0 && canOpen ? open : undefined}
+            onMouseDown={() => actions.activate({ row: position, column: place })}
+          >
+            {place === 0 && canOpen !== null ? toggle(row, open, name, canOpen, actions) : null}
+            {cellContent(column, row, rowCount)}
+            {place === 0 && pointed ? (
+              <span class="cell-copy">
+                <CopyButton text={name} label="Copy the full name" />
+              </span>
+            ) : null}
+          </div>
+        ))}
+      </div>
+    );
+  }
 }
 
-function Toggle({ row, open, name, canOpen, onToggle }: ToggleProps): JSX.Element {
+function toggle(row: number, open: boolean, name: string, canOpen: boolean, actions: RowActions): JSX.Element {
   if (!canOpen) return <span class="toggle" />;
   return (
-    <button type="button" class={`toggle${open ? " toggle-open" : ""}`} tabIndex={-1} aria-expanded={open} aria-label={`Details of ${name}`} onClick={() => onToggle(row)}>
+    <button
+      type="button"
+      class={`toggle${open ? " toggle-open" : ""}`}
+      tabIndex={-1}
+      aria-expanded={open}
+      aria-label={`Details of ${name}`}
+      onClick={() => actions.toggle(row)}
+    >
       <Icon name="chevron" size={12} />
     </button>
   );

@@ -42,18 +42,14 @@ export function copiedText(column: Column, row: number): string {
   return value === null || value === undefined ? "" : String(value);
 }
 
-/** The inside of a cell. */
-export function CellContent({ column, row, rowCount }: { column: Column; row: number; rowCount: number }): JSX.Element {
+/** The inside of a cell. Plain functions instead of components: hundreds of cells are drawn per frame while scrolling. */
+export function cellContent(column: Column, row: number, rowCount: number): ComponentChildren {
   const note = column.note?.(row);
-  return (
-    <>
-      {isText(column.kind) ? <TextCell column={column} row={row} /> : <FigureCell column={column} row={row} rowCount={rowCount} />}
-      {note ? <span class="cell-note">{note}</span> : null}
-    </>
-  );
+  const content = isText(column.kind) ? textCell(column, row) : figureCell(column, row, rowCount);
+  return note ? [content, <span class="cell-note">{note}</span>] : content;
 }
 
-function Unknown({ column, row }: { column: Column; row: number }): JSX.Element {
+function unknown(column: Column, row: number): JSX.Element {
   const reason = column.unknown?.(row);
   return (
     <span class="cell-unknown" title={reason ?? "not known"}>
@@ -62,23 +58,16 @@ function Unknown({ column, row }: { column: Column; row: number }): JSX.Element 
   );
 }
 
-function TextCell({ column, row }: { column: Column; row: number }): JSX.Element {
+function textCell(column: Column, row: number): JSX.Element {
   const value = column.values[row];
-  if (value === null || value === undefined || value === "") return <Unknown column={column} row={row} />;
+  if (value === null || value === undefined || value === "") return unknown(column, row);
   const full = String(value);
-  return (
-    <Linked column={column} row={row} title={full}>
-      <MiddleCut text={column.short?.[row] ?? full} />
-    </Linked>
-  );
-}
-
-function Linked({ column, row, title, children }: { column: Column; row: number; title: string; children: ComponentChildren }): JSX.Element {
+  const text = MiddleCut({ text: column.short?.[row] ?? full });
   const href = column.href?.(row);
   if (!href) {
     return (
-      <span class="cell-text" title={title}>
-        {children}
+      <span class="cell-text" title={full}>
+        {text}
       </span>
     );
   }
@@ -88,30 +77,27 @@ function Linked({ column, row, title, children }: { column: Column; row: number;
     column.onFollow(row);
   };
   return (
-    <a class="cell-text" href={href} title={title} tabIndex={-1} onClick={follow}>
-      {children}
+    <a class="cell-text" href={href} title={full} tabIndex={-1} onClick={follow}>
+      {text}
     </a>
   );
 }
 
-function FigureCell({ column, row, rowCount }: { column: Column; row: number; rowCount: number }): JSX.Element {
+function figureCell(column: Column, row: number, rowCount: number): ComponentChildren {
   const { kind } = column;
-  const value = numberOf(column.values[row], kind);
   if (kind === "knowledge") {
     const text = knowledge(column.values[row] ?? 2);
     return <span class={`cell-knowledge knowledge-${text}`}>{text}</span>;
   }
-  if (Number.isNaN(value) || kind === "text" || kind === "code") return <Unknown column={column} row={row} />;
-  const share = column.bar ? value / (kind === "share" ? 1 : largestOf(column, rowCount) || 1) : 0;
-  return (
-    <>
-      {share > 0 ? <span class="cell-bar" style={{ width: `${Math.min(1, share) * 100}%` }} /> : null}
-      <Figure value={value} kind={kind} />
-    </>
-  );
+  const value = numberOf(column.values[row], kind);
+  if (Number.isNaN(value) || kind === "text" || kind === "code") return unknown(column, row);
+  if (!column.bar) return figure(value, kind);
+  const share = value / (kind === "share" ? 1 : largestOf(column, rowCount) || 1);
+  const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return [<span class="cell-bar" style={{ width }} />, figure(value, kind)];
 }
 
-function Figure({ value, kind }: { value: number; kind: keyof typeof UNITS }): JSX.Element {
+function figure(value: number, kind: keyof typeof UNITS): JSX.Element {
   if (kind !== "time") return <span class="cell-figure">{format(value, UNITS[kind])}</span>;
   const { text, unit } = timeQuantity(value);
   return (

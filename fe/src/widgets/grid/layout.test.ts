@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { moveCell, offsetOf, positionAt, ROW_HEIGHT as H, totalHeight, windowOf } from "./layout";
+import { moveCell, mostRows, offsetOf, positionAt, ROW_HEIGHT as H, totalHeight, windowOf } from "./layout";
 
 const OPEN = [
   { position: 2, height: 100 },
@@ -22,6 +22,10 @@ describe("places of rows", () => {
     expect(first).toBeLessThanOrEqual(50_000);
     expect(last).toBeGreaterThanOrEqual(50_000 + Math.ceil(600 / H));
     expect(last - first).toBeLessThan(60);
+    for (let top = 0; top < 100; top++) {
+      const drawn = windowOf(40_000 + top, 601, 100_000, []);
+      expect(drawn.last - drawn.first).toBeLessThanOrEqual(mostRows(601));
+    }
     expect(windowOf(0, 600, 0, [])).toEqual({ first: 0, last: 0 });
   });
 });

@@ -45,6 +45,14 @@ export function windowOf(top: number, height: number, count: number, open: reado
   return { first, last };
 }
 
+/**
+ * More rows than a window of this height ever draws. Rows are keyed by their position modulo this,
+ * so that scrolling changes texts instead of making elements.
+ */
+export function mostRows(height: number): number {
+  return Math.ceil(height / ROW_HEIGHT) + 2 + 2 * MARGIN_ROWS;
+}
+
 export interface Cell {
   /** Position among the shown rows. */
   row: number;

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from torch_tb_profiler.views.kernel_names import short_name
 
-NATIVE = "at::native::"
-
 
 @pytest.mark.parametrize(
     ("full", "short"),
@@ -29,6 +27,19 @@ NATIVE = "at::native::"
             "multi_tensor_apply_kernel<BinaryOpScalarFunctor>",
         ),
         ("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float>, 4>>(x)", "reduce_kernel<MeanOps>"),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<bool, bool, bool, at::native::binary_internal::MulFunctor<bool> >, "
+            "at::detail::Array<char*, 3> >(int)",
+            "vectorized_elementwise_kernel<MulFunctor>",
+        ),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::elu_kernel(at::TensorIteratorBase&)::{lambda()#1}, x>(int)",
+            "vectorized_elementwise_kernel<elu_kernel>",
+        ),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, GeluType)::{lambda()#2}>(int)",
+            "vectorized_elementwise_kernel<GeluCUDAKernelImpl>",
+        ),
         ("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_tn_align1>(cutlass_80_simt_sgemm_128x64_8x5_tn_align1::Params)",
          "cutlass_80_simt_sgemm_128x64_8x5_tn_align1"),
         ("std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float, float>(x)", "gemvx::kernel"),

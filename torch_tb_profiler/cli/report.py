@@ -116,11 +116,12 @@ def _operators(summary: dict[str, Any]) -> str:
     rows = summary["operators"]
     if not rows:
         return ""
-    by = "device" if rows[0]["device_self_ns"] is not None else "host"
-    keys = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
-    body = [(printable(r["name"]), f"{r['calls']:,}", *(_time(r[key]) for key in keys)) for r in rows[:TOP]]
-    head = ("Name", "Calls", "Device self", "Device total", "Host self", "Host total")
-    return _section(f"Operators: {len(rows)} names, top {len(body)} by {by} self time") + "\n" + _table(head, body)
+    device = rows[0]["device_self_ns"] is not None
+    columns = {"device_self_ns": "Device self", "device_total_ns": "Device total"} if device else {}
+    columns |= {"host_self_ns": "Host self", "host_total_ns": "Host total"}
+    body = [(printable(r["name"]), f"{r['calls']:,}", *(_time(r[key]) for key in columns)) for r in rows[:TOP]]
+    title = f"Operators: {_names(len(rows))}, top {len(body)} by {'device' if device else 'host'} self time"
+    return f"{_section(title)}\n{_table(('Name', 'Calls', *columns.values()), body)}"
 
 
 def _kernels(summary: dict[str, Any]) -> str:
@@ -132,7 +133,7 @@ def _kernels(summary: dict[str, Any]) -> str:
     body = [(printable(short_name(r["name"])), f"{r['calls']:,}", *(_time(r[key]) for key in keys)) for r in rows[:TOP]]
     followed = f"{counts['kernels']:,} kernels: {counts['with_launch']:,} with launch, {counts['with_operator']:,} with operator"
     table = _table(("Name", "Calls", "Total", "Mean", "Min", "Max"), body)
-    return f"{_section(f'Kernels: {len(rows)} names, top {len(body)} by total time')}\n{table}\n  {followed}"
+    return f"{_section(f'Kernels: {_names(len(rows))}, top {len(body)} by total time')}\n{table}\n  {followed}"
 
 
 def _advice(overview: OverviewPayload) -> str:
@@ -158,6 +159,10 @@ def _missing(overview: OverviewPayload) -> str:
         return ""
     lines = [line for m in overview.missing for line in textwrap.wrap(f"{m.what}: {m.why}", WIDTH, initial_indent="  ", subsequent_indent="    ")]
     return "\n".join([_section("Not recorded"), *lines])
+
+
+def _names(count: int) -> str:
+    return f"{count:,} name{'s' if count != 1 else ''}"
 
 
 def _section(title: str) -> str:

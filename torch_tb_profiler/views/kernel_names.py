@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_FUNCTOR = re.compile(r"\b(?:CUDAFunctor_\w+|\w+(?:Functor|Ops|_kernel_impl|_functor)|\w+_kernel_cuda)\b")
+_FUNCTOR = re.compile(r"\b(?:CUDAFunctor(?:OnSelf|OnOther)?_\w+|\w+(?:Functor|Ops|Impl|_kernel|_kernel_impl|_functor|_kernel_cuda))\b")
+_WRAPPERS = ("AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor", "gpu_kernel_impl", "OpaqueType")
 _LAMBDA = re.compile(r"\{lambda\([^{}]*\)#\d+\}|\(anonymous namespace\)::|\(anonymous\)::")
 _QUALIFIER = re.compile(r"^(?:static |inline |__global__ |void )+")
 _GENERIC = ("elementwise", "reduce_kernel", "multi_tensor_apply", "for_each", "scan", "radix", "cub::")
@@ -34,8 +35,8 @@ def short_name(full: str) -> str:
         # cutlass::Kernel2<the_real_name> says everything in its argument, gemvx::kernel<...> in its namespace.
         inner = arguments.split("<")[0].split(",")[0].rsplit("::", 1)[-1].strip()
         base = inner if "cutlass" in head and inner else "::".join(parts[-2:])
-    found = _FUNCTOR.search(arguments) if any(g in head for g in _GENERIC) else None
-    short = f"{base}<{found.group(0)}>" if found else base
+    functor = _functor(arguments) if any(g in head for g in _GENERIC) else ""
+    short = f"{base}<{functor}>" if functor else base
     return (short or name)[:_WIDTH]
 
 
@@ -57,3 +58,9 @@ def _split(text: str) -> tuple[str, str]:
                     return text[:start] + "::" + inner, arguments or text[start + 1 : i]
                 return text[:start], text[start + 1 : i]
     return text[:start], text[start + 1 :]
+
+
+def _functor(arguments: str) -> str:
+    """What is computed, by the first name in the template arguments that says so: ``FillFunctor``, ``MeanOps``, ``elu_kernel`` …"""
+    words = [found.group() for found in _FUNCTOR.finditer(arguments)]
+    return next((w for w in words if w not in _WRAPPERS), words[0] if words else "")

@@ -87,7 +87,7 @@ export function StateFilter({
 /** The table's columns for the chosen files. */
 export function fileColumns(files: readonly FileItem[]): Column[] {
   return [
-    { key: "path", label: "File", kind: "code", width: 310, values: files.map((f) => f.path) },
+    { key: "path", label: "File", kind: "code", width: 360, values: files.map((f) => f.path) },
     {
       key: "state",
       label: "State",
@@ -99,7 +99,7 @@ export function fileColumns(files: readonly FileItem[]): Column[] {
     { key: "bytes", label: "Size", kind: "bytes", values: files.map((f) => f.bytes) },
     { key: "events", label: "Events", kind: "count", term: "events", values: files.map((f) => f.events) },
     { key: "lost", label: "Events lost", kind: "count", values: files.map((f) => f.lost) },
-    { key: "run", label: "Run", kind: "text", width: 110, values: files.map((f) => f.run) },
+    { key: "run", label: "Run", kind: "text", width: 160, hidden: true, values: files.map((f) => f.run) },
     { key: "worker", label: "Worker", kind: "text", width: 160, hidden: true, values: files.map((f) => f.worker) },
     { key: "span", label: "Span", kind: "text", hidden: true, values: files.map((f) => f.span) },
   ];

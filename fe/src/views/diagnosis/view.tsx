@@ -12,7 +12,7 @@ import { chooseFiles, readState } from "./model";
 import { FileDetail, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
 
 /** A reason up to this length is readable in its cell. */
-const SHORT_REASON = 60;
+const SHORT_REASON = 64;
 
 export function DiagnosisView(props: ViewProps): JSX.Element {
   const resource = useResource("diagnosis", {});

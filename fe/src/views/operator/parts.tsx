@@ -66,8 +66,24 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     ...(group === "stack" ? [stackColumn(payload)] : []),
     { key: "calls", label: "Calls", term: "calls", kind: "count", width: 72, values: rows.calls },
     ...(has_device ? deviceColumns(payload) : []),
-    { key: "host_self", label: "Host self", term: "host_self", kind: "time", width: 106, bar: true, values: rows.host_self_ns },
-    { key: "host_total", label: "Host total", term: "host_total", kind: "time", width: 106, bar: true, values: rows.host_total_ns },
+    {
+      key: "host_self",
+      label: "Host self",
+      term: "host_self",
+      kind: "time",
+      width: has_device ? 106 : 190,
+      bar: true,
+      values: rows.host_self_ns,
+    },
+    {
+      key: "host_total",
+      label: "Host total",
+      term: "host_total",
+      kind: "time",
+      width: has_device ? 106 : 190,
+      bar: true,
+      values: rows.host_total_ns,
+    },
     ...(has_device ? matrixColumns(payload, links) : []),
   ];
 }

@@ -45,9 +45,20 @@ describe("topSentences", () => {
 
   it("speaks of the recording, not of steps, when there are none", () => {
     expect(texts(hostOnly())).toEqual([
-      "No accelerator activity was recorded: every figure here is the host’s.",
       "The recording lasts 178 ms: 95.5 % of it in host operators.",
+      "No accelerator activity was recorded: every figure here is the host’s.",
     ]);
+  });
+
+  it("says how much of a step nothing was recorded of", () => {
+    const average = {
+      steps: 2,
+      wall_ns: 100,
+      categories_ns: { kernel: 0, memcpy: 0, memset: 0, communication: 0, runtime: 0, dataloader: 0, cpu_exec: 60, other: 40 },
+    };
+    expect(texts(overview({ average }))[1]).toBe(
+      "A step takes 100 ns: 60.0 % of it in host operators, 40.0 % not covered by anything recorded.",
+    );
   });
 
   it("stands an empty selection", () => {

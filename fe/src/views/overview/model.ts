@@ -17,14 +17,14 @@ export const CATEGORY_LABELS: Readonly<Record<Category, string>> = {
 
 /** How a category is named inside a sentence. */
 const IN_WORDS: Readonly<Record<Category, string>> = {
-  kernel: "kernels",
-  memcpy: "memory copies",
-  memset: "memory sets",
-  communication: "communication",
-  runtime: "runtime calls",
-  dataloader: "DataLoader",
-  cpu_exec: "host operators",
-  other: "nothing that was recorded",
+  kernel: "in kernels",
+  memcpy: "in memory copies",
+  memset: "in memory sets",
+  communication: "in communication",
+  runtime: "in runtime calls",
+  dataloader: "in DataLoader",
+  cpu_exec: "in host operators",
+  other: "not covered by anything recorded",
 };
 
 export interface CategoryShare {
@@ -59,7 +59,10 @@ export interface Sentence {
 
 /** The answer to “is the accelerator busy, what takes the time, which step is odd”, in that order. */
 export function topSentences(payload: OverviewPayload): Sentence[] {
-  return [...busySentences(payload), ...timeSentences(payload), ...oddSentences(payload)];
+  const busy = busySentences(payload);
+  const time = timeSentences(payload);
+  // Without an accelerator the time is the news, not that there was none.
+  return [...(payload.devices.length ? [...busy, ...time] : [...time, ...busy]), ...oddSentences(payload)];
 }
 
 /** `0` → `GPU 0`. */
@@ -105,7 +108,7 @@ function timeSentences(payload: OverviewPayload): Sentence[] {
   if (!average) return [{ text: "No step is selected, so there is no average step.", tone: "attention" }];
   const parts = leading(average, 3)
     .filter((x) => x.share !== null)
-    .map((x, i) => `${formatShare(x.share)} ${i ? "" : "of it "}in ${IN_WORDS[x.category]}`);
+    .map((x, i) => `${formatShare(x.share)} ${i ? "" : "of it "}${IN_WORDS[x.category]}`);
   const whole = payload.steps.length <= 1 && payload.step_source === "whole span";
   const takes = `${whole ? "The recording lasts" : average.steps === 1 ? "The step takes" : "A step takes"} ${formatTime(average.wall_ns)}`;
   return [{ text: parts.length ? `${takes}: ${parts.join(", ")}.` : `${takes}.`, tone: "plain" }];

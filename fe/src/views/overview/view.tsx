@@ -13,7 +13,7 @@ import { AverageTable, Configuration, Devices, Headline, StepChart } from "./par
 export function OverviewView(props: ViewProps): JSX.Element {
   const resource = useResource("overview", viewQuery(props));
   return (
-    <Loaded resource={resource} shape={[96, 190, 360, 200]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[80, 170, 360, 200]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) => <OverviewPage {...props} payload={payload} />}
     </Loaded>
   );
@@ -25,16 +25,11 @@ function OverviewPage({ payload, ...props }: ViewProps & { payload: OverviewPayl
     <div class="overview">
       <Headline payload={payload} />
       <Notes notes={payload.notes} />
-      <div class="overview-row">
-        {devices.length ? (
-          <Panel title={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : "Accelerator"} term="device" class="wide">
-            <Devices devices={devices} words={vocabulary} />
-          </Panel>
-        ) : null}
-        <Panel title="Configuration" class={devices.length === 1 ? "narrow" : "facts-wide"}>
-          <Configuration facts={payload.configuration} />
+      {devices.length ? (
+        <Panel title={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : "Accelerator"} term="device">
+          <Devices devices={devices} words={vocabulary} />
         </Panel>
-      </div>
+      ) : null}
       <Breakdown {...props} payload={payload} />
       <div class="overview-row">
         <Panel title="Recommendations" term="recommendation" class="wide">
@@ -44,6 +39,9 @@ function OverviewPage({ payload, ...props }: ViewProps & { payload: OverviewPayl
           <Health items={payload.health} />
         </Panel>
       </div>
+      <Panel title="Configuration" class="facts-wide">
+        <Configuration facts={payload.configuration} />
+      </Panel>
       <MissingList missing={payload.missing} />
     </div>
   );

@@ -124,6 +124,18 @@ def test_a_place_that_could_not_be_read_is_tried_again(logdir: Path, start: Star
     until(lambda: states(catalogue)["run/a.json"] == "ready")
 
 
+def test_a_file_that_nobody_foresaw_does_not_end_the_scanner(logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(location: str) -> str | None:
+        return str(1 // 0) if location.endswith("a.json") else None
+
+    monkeypatch.setattr("torch_tb_profiler.sources.sniff.rejection", broken)
+    write(logdir / "run" / "a.json", content())
+    write(logdir / "run" / "b.json", content())
+    catalogue = start(logdir)
+    until(lambda: states(catalogue) == {"run/a.json": "failed", "run/b.json": "ready"})
+    assert "ZeroDivisionError" in catalogue.snapshot().files[0].reason
+
+
 def test_a_missing_driver_is_in_the_diagnosis(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
     catalogue = start("s3://bucket/logs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import threading
 import time
@@ -49,6 +50,7 @@ class Catalogue:
         self._threads: list[threading.Thread] = []
         self._shelf = Shelf(settings.open_traces)
         self._cache: CacheFolder | None = None
+        self._cache_lock = threading.Lock()
         self.jobs = Jobs(settings, self._hear, target)
 
     def start(self) -> None:
@@ -70,8 +72,9 @@ class Catalogue:
         self.jobs.close()
         for thread in self._threads:
             thread.join(timeout=5)
-        if self._cache is not None:
-            self._cache.close()
+        with self._cache_lock:
+            if self._cache is not None:
+                self._cache.close()
 
     def rescan(self) -> None:
         """Look at the logdirs now."""
@@ -183,9 +186,10 @@ class Catalogue:
             # What was known stays: the place may only be away for a moment.
             listing, changes = Listing((), (message,)), Changes((), (), ())
         with self._lock:
-            self._open_cache()
             self._take(name, listing, changes)
             again = self._retries(name)
+        with contextlib.suppress(OSError):  # each file says it for itself
+            self._cache_folder()
         for found in (*changes.whole, *again):
             if self._closing:
                 break
@@ -196,10 +200,14 @@ class Catalogue:
                 self._snapshot = None
         return bool(changes.growing)
 
-    def _open_cache(self) -> None:
-        if self._cache is None and not self._closing:
-            self._cache = CacheFolder(self._settings)
-            self._cache.trim()
+    def _cache_folder(self) -> CacheFolder:
+        # Not under the catalogue's lock: a slow disk must not hold up the list of runs.
+        with self._cache_lock:
+            if self._cache is None:
+                self._cache = CacheFolder(self._settings)
+                self._cache.trim()
+                self._snapshot = None
+            return self._cache
 
     def _take(self, name: str, listing: Listing, changes: Changes) -> None:
         """Enter one look into the catalogue."""
@@ -246,14 +254,15 @@ class Catalogue:
             entry = self._entries.get((name, found.location))
             if entry is None or entry.found != found or entry.state is not State.WAITING or entry.job is not None:
                 return
-            self._open_cache()
-            if self._cache is None:
-                return
-            sidecar = entry.sidecar = str(self._cache.sidecar(found, program_version()))
-        outcome, message, code = self._examine(entry, sidecar)
+        try:
+            sidecar = str(self._cache_folder().sidecar(found, program_version()))
+            outcome, message, code = self._examine(entry, sidecar)
+        except Exception as error:  # one file that nobody foresaw must not end the scanner
+            sidecar, outcome, message, code = "", None, f"The file could not be looked at: {places.words(error)}.", "raised"
         with self._lock:
             if self._entries.get((name, found.location)) is not entry or entry.state is not State.WAITING or entry.job is not None or self._closing:
                 return
+            entry.sidecar = sidecar
             if outcome is not None:
                 entry.settle(outcome)
             elif message:

@@ -44,11 +44,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Listing:
-    """Files in natural order of their paths, and in words what could not be looked at. ``whole``: the folder the logdir names was read."""
+    """Files in natural order of their paths, and in words what could not be looked at."""
 
     files: tuple[Found, ...]
     notes: tuple[str, ...] = ()
-    whole: bool = True
 
 
 @dataclass

@@ -16,7 +16,7 @@ import numpy as np
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, Event
 from torch_tb_profiler.importers.gather import Gatherer, Group
 from torch_tb_profiler.importers.repair import repair
-from torch_tb_profiler.importers.tracks import tracks_table
+from torch_tb_profiler.importers.tracks import id_text, tracks_table
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
@@ -27,6 +27,8 @@ from torch_tb_profiler.store.trace import Trace
 DAY_NS = 24 * 3600 * 10**9
 MARKS_PER_DEFECT = 10_000
 _SIDE_TABLES = (schema.OPERATOR_ARGS, schema.DEVICE_ARGS, schema.PYTHON_ARGS, schema.COLLECTIVE_ARGS)
+_NARROW = ("device", "registers", "device_type")
+_INT32 = np.iinfo(np.int32)
 _TEXTS_OF = {
     "operator_args": ("dims", "types", "strides", "concrete"), "device_args": ("grid", "block"), "instants": ("args",),
 }
@@ -72,7 +74,7 @@ class _Blobs:
 
     def plain(self, column: Ints) -> Ints:
         """JSON text without white space between the tokens."""
-        return self._mapped(column, lambda raw: bytes(msgspec.json.format(raw, indent=-1)).decode("utf-8", "replace"))
+        return self._mapped(column, _compact)
 
     def unquoted(self, column: Ints) -> Ints:
         """The text of a JSON string; other values as JSON text."""
@@ -95,6 +97,22 @@ class _Blobs:
             except DECODE_ERRORS:
                 self._counts.add(d.WRONG_TYPE)
                 return raw.decode("utf-8", "replace")
+
+
+def _compact(raw: bytes) -> str:
+    text: Any = msgspec.json.format(raw, indent=-1)
+    return bytes(text).decode("utf-8", "replace")
+
+
+def _narrow(spec: TableSpec, columns: dict[str, Array], counts: DefectCounts) -> None:
+    """Ids and sizes that do not fit into the declared width count as unknown, rather than wrap around."""
+    for column in spec.columns:
+        if column.dtype == "i4" and not column.unit and column.name in _NARROW and len(columns[column.name]):
+            values = columns[column.name]
+            wide = (values < _INT32.min) | (values > _INT32.max)
+            if wide.any():
+                counts.add(d.BIG_INTEGER, int(wide.sum()))
+                columns[column.name] = np.where(wide, -1, values)
 
 
 def _lookup(numbers: Ints, column: Array) -> Ints:
@@ -133,6 +151,9 @@ def _tables(group: dict[str, dict[str, Array]], origin: int, counts: DefectCount
         place = np.full(len(order), NONE, np.int64)
         place[order[keep]] = np.arange(int(keep.sum()))
         tables["spans"] = schema.SPANS.build(**spans)
+    for spec in (*_SIDE_TABLES, schema.MEMORY):
+        if spec.name in group:
+            _narrow(spec, group[spec.name], counts)
     for spec in _SIDE_TABLES:
         tables[spec.name] = _side_table(spec, group.get(spec.name), place)
     end = int((tables["spans"]["start"] + tables["spans"]["dur"]).max()) if spans is not None and tables["spans"].n else None
@@ -164,7 +185,7 @@ def _span_order(spans: dict[str, Array]) -> Ints:
 
 
 def _first_of_duplicates(spans: dict[str, Array], python: dict[str, Array] | None, order: Ints) -> Array:
-    """False for a row that repeats the one before it in everything, ids included.
+    """False for a row that repeats an earlier one in everything, ids included.
 
     Events without any id (correlation, external, Python id) are never called duplicates: two equal ones may both have happened.
     """
@@ -174,11 +195,20 @@ def _first_of_duplicates(spans: dict[str, Array], python: dict[str, Array] | Non
         gathered = np.full(n, -1, np.int64)
         gathered[python["span"]] = python["id"]
         identity = gathered[order]
-    same = np.ones(max(n - 1, 0), np.bool_)
-    for column in (*(spans[c] for c in ("start", "dur", "name", "category", "track", "correlation", "external")), identity):
-        same &= column[1:] == column[:-1]
+    columns = [identity, *(spans[c] for c in ("name", "category", "track", "correlation", "external", "dur", "start"))]
     named = (spans["correlation"] >= 0) | (spans["external"] > 0) | (identity >= 0)
-    return np.concatenate((np.ones(min(n, 1), np.bool_), ~(same & named[1:])))
+    tie = (spans["start"][1:] == spans["start"][:-1]) & (spans["dur"][1:] == spans["dur"][:-1])
+    near = np.zeros(n, np.bool_)
+    near[1:] |= tie
+    near[:-1] |= tie
+    rows = np.flatnonzero(near & named)
+    rows = rows[np.lexsort((rows, *(c[rows] for c in columns)))]
+    same = np.ones(max(len(rows) - 1, 0), np.bool_)
+    for column in columns:
+        same &= column[rows[1:]] == column[rows[:-1]]
+    keep = np.ones(n, np.bool_)
+    keep[rows[1:][same]] = False
+    return keep
 
 
 def _side_table(spec: TableSpec, columns: dict[str, Array] | None, place: Ints) -> Table:
@@ -217,11 +247,11 @@ def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> tupl
 
     times = nanoseconds([e.ts for _, e in marks])
     order = sorted(range(len(marks)), key=lambda i: (int(times[i]), marks[i][0]))
-    open_: dict[tuple[Any, Any], list[int]] = {}
+    open_: dict[tuple[str, str], list[int]] = {}
     joined: list[tuple[int, Event]] = []
     for i in order:
         event = marks[i][1]
-        stack = open_.setdefault((event.pid, event.tid), [])
+        stack = open_.setdefault((id_text(event.pid), id_text(event.tid)), [])
         if times[i] == INVALID:
             counts.add(d.NO_TIME)
         elif event.ph == "B":

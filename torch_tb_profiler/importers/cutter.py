@@ -7,36 +7,37 @@ decoder: JSON being deterministic, a text that starts between two events and dec
         └──────── decoded ───────┘ ▲
                              guess │  kept for the next chunk
 
-When the proof fails the guess was inside an event, or the text is damaged, or the array ended: these are tried in the order of
-their likelihood, the exact but slow walk over every event last.
+When the proof fails, the decoder says why: the array ended before the guess, a value has another type than expected, or the text is
+damaged. What cannot be decoded in one go is left to ``walk``, which goes from entry to entry.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+
+import msgspec
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, EVENT, EVENTS, RAWS, Event, decode_loose
-from torch_tb_profiler.importers.repair import repair, shallow, value_end
+from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, EVENTS, RAWS, Event
+from torch_tb_profiler.importers.extent import trailing_at
+from torch_tb_profiler.importers.repair import repair
+from torch_tb_profiler.importers.walk import PATIENT_BYTES, Ledger, Walk, one_event
 from torch_tb_profiler.importers.window import Window
-from torch_tb_profiler.store import defects as d
-from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.defects import HEADER_LOST, TRAILING, TRUNCATED, DefectCounts
 
 HEADER_VALUE_BYTES = 1 << 20
 """A top-level value larger than this is skipped (and counted): nothing that we show needs one."""
-ENDS_TRIED = 8
 GUESS_BYTES = 1 << 16
-PATIENCE = 4
-"""An event that stays open for this many chunks (1 MB at least) is taken as damaged."""
+STRANGERS = 100_000
+"""A bare array with this many entries and no event among them is some other JSON."""
 
 _BETWEEN = re.compile(rb"\}\s*,\s*\{")
-_NEXT_EVENT = re.compile(rb'\}\s*,\s*\{\s*"')
-_ARRAY_END = re.compile(rb"\}\s*\]")
-_CLOSE = ord("]")
-_EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
+_FIRST_KEY = re.compile(rb'\{\s*("[\w .-]{1,64}")\s*:')
+_NEXT_ENTRY = re.compile(rb'\}\s*,\s*(?=\{\s*")')
+_EVENTS_KEY = re.compile(rb'"?traceEvents"\s*:\s*\[')
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,19 @@ class EventReader:
 
     def __init__(self, window: Window, chunk_bytes: int, counts: DefectCounts) -> None:
         self.header: dict[str, object] = {}
-        self.entries = 0
         self.bare_array = False
         self._w = window
         self._chunk = max(1, chunk_bytes)
         self._counts = counts
         self._found = False
+        self._truncated = False
+        self._ledger = Ledger(counts)
+        self._between: tuple[bytes, re.Pattern[bytes]] = (b"", _BETWEEN)
+
+    @property
+    def entries(self) -> int:
+        """Entries of ``traceEvents`` met so far, lost ones included."""
+        return self._ledger.entries
 
     def batches(self) -> Iterator[Batch]:
         """All events in file order.
@@ -83,9 +91,10 @@ class EventReader:
             what = "nothing but white space" if not first else f"a text that begins with {w.buffer[:20]!r}"
             raise NotATrace(f"The file holds {what}, expected a JSON object or array.", "Give the file that torch.profiler wrote.")
         if not self._found:
-            raise NotATrace("The file is JSON, but has no traceEvents.", "Give the file that torch.profiler wrote.")
+            what = "ends before its traceEvents begin" if self._truncated else "is JSON, but has no traceEvents"
+            raise NotATrace(f"The file {what}.", "Give the file that torch.profiler wrote.")
         if w.skip_space():
-            self._counts.add(d.TRAILING)
+            self._counts.add(TRAILING)
 
     def _object(self) -> Iterator[Batch]:
         w = self._w
@@ -97,7 +106,7 @@ class EventReader:
             key = w.string() if first == b'"' else None
             if key is None or w.skip_space() != b":":
                 if self._found or not w.seek(_EVENTS_KEY):
-                    self._counts.add(d.TRUNCATED if not first else d.HEADER_LOST)
+                    self._lose_header(ended=not first)
                     w.drain()
                     return
                 yield from self._array()
@@ -112,9 +121,9 @@ class EventReader:
     def _header_value(self, key: bytes) -> None:
         raw, whole = self._w.value(HEADER_VALUE_BYTES)
         if not whole:
-            self._counts.add(d.TRUNCATED)
+            self._cut_off()
         if raw is None:
-            self._counts.add(d.HEADER_LOST)
+            self._counts.add(HEADER_LOST)
             return
         try:
             self.header[str(ANY.decode(key))] = ANY.decode(raw)
@@ -122,163 +131,132 @@ class EventReader:
             try:
                 self.header[str(ANY.decode(repair(key, self._counts)))] = ANY.decode(repair(raw, self._counts))
             except DECODE_ERRORS:
-                self._counts.add(d.HEADER_LOST)
+                self._counts.add(HEADER_LOST)
+
+    def _lose_header(self, *, ended: bool) -> None:
+        if ended:
+            self._cut_off()
+        else:
+            self._counts.add(HEADER_LOST)
+
+    def _cut_off(self) -> None:
+        """The text ends in the middle: counted once however many things were open."""
+        if not self._truncated:
+            self._truncated = True
+            self._counts.add(TRUNCATED)
 
     def _array(self) -> Iterator[Batch]:
         self._found = True
-        w, want, scanned = self._w, self._chunk, 0
+        w, want, scanned, strangers = self._w, self._chunk, 0, self.bare_array
         while True:
             first = w.skip_space(b",")
             if first == b"]":
                 w.advance(1)
                 return
             if not first:
-                self._counts.add(d.TRUNCATED)
+                self._cut_off()
                 return
             w.fill(want)
             cut, scanned = self._guess(scanned)
-            if cut < 0 and not w.ended:
-                want += self._chunk
+            if cut < 0 and not w.ended and len(w.buffer) < PATIENT_BYTES:
+                want = len(w.buffer) + max(self._chunk, len(w.buffer) // 2)
                 continue
-            batch = self._fast(cut)
+            batch = self._fast(cut) if cut > 0 else None
             if batch is None:
                 batch = self._slow()
             if batch is None:
                 want, scanned = 2 * max(want, len(w.buffer)), 0
                 continue
             want, scanned = self._chunk, 0
-            self.entries += len(batch.events)
+            strangers = strangers and not batch.events
+            if strangers and self.entries > STRANGERS:
+                raise NotATrace("The file is a JSON array of something else than events.", "Give the file that torch.profiler wrote.")
             yield batch
 
     def _guess(self, scanned: int) -> tuple[int, int]:
-        """End of the last event that seems complete, −1 if none; and how far the text was looked through in vain."""
-        text, low = self._w.buffer, max(0, scanned - 64)
-        for start in range(max(low, len(text) - GUESS_BYTES), low - GUESS_BYTES, -GUESS_BYTES):
-            found = [m.start() for m in _BETWEEN.finditer(text, max(start, low), min(len(text), start + GUESS_BYTES + 256))]
-            if found:
-                return found[-1] + 1, 0
+        """End of the last event that seems complete, −1 if none; and how far the text was looked through in vain.
+
+        Events begin with the key that the first one begins with, mostly: objects inside of arguments are not taken for events then.
+        """
+        text, low = self._w.buffer, max(0, scanned - 128)
+        first = _FIRST_KEY.match(text)
+        key = first.group(1) if first else b""
+        if key and key != self._between[0]:
+            self._between = (key, re.compile(rb"\}\s*,\s*\{\s*" + re.escape(key)))
+        for pattern in (self._between[1], _BETWEEN) if key else (_BETWEEN,):
+            for start in range(max(low, len(text) - GUESS_BYTES), low - GUESS_BYTES, -GUESS_BYTES):
+                last = deque(pattern.finditer(text, max(start, low), min(len(text), start + GUESS_BYTES + 256)), 1)
+                if last:
+                    return last[0].start() + 1, 0
         return -1, len(text)
 
     def _fast(self, cut: int) -> Batch | None:
-        """Decode in one go up to the guess, or up to where the array may end; None when only the slow walk is left."""
-        text = self._w.buffer
-        ends = [cut] if cut > 0 else []
-        batch = self._strict(ends)
-        if batch is None:
-            ends += [m.start() + 1 for m in islice(_ARRAY_END.finditer(text), ENDS_TRIED)]
-            batch = self._strict(ends[1:] if cut > 0 else ends)
-        for end in ends if batch is None else ():
-            if (batch := self._odd(text[:end], end)) is not None:
-                break
-        for end in ends if batch is None else ():
-            found = DefectCounts()
-            body = repair(text[:end], found)
-            if (batch := self._odd(body, end)) is not None:
-                self._counts.absorb(found)
-                break
+        """Decode in one go up to the guess, or up to where the array ends; None when only the walk is left."""
+        text = b"".join((b"[", memoryview(self._w.buffer)[:cut], b"]"))
+        try:
+            return self._take(EVENTS.decode(text), text, cut)
+        except msgspec.ValidationError:
+            return self._odd(text, cut)
+        except UnicodeDecodeError:
+            return self._mended(text, cut)
+        except msgspec.DecodeError as error:
+            end = trailing_at(error) - 2
+            if not 0 < end < cut:
+                return None if "truncated" in str(error) else self._mended(text, cut)
+        except DECODE_ERRORS:
+            return None
+        # The array ended before the guess, with the bracket in front of what trails.
+        end = self._w.buffer.rfind(b"]", 0, end + 1)
+        text = b"".join((b"[", memoryview(self._w.buffer)[:max(end, 0)], b"]"))
+        try:
+            return self._take(EVENTS.decode(text), text, end) if end > 0 else None
+        except DECODE_ERRORS:
+            return self._odd(text, end)
+
+    def _mended(self, text: bytes, end: int) -> Batch | None:
+        """Damaged text, repaired as a whole; None when that does not help."""
+        found = DefectCounts()
+        body = repair(text, found)
+        if body == text:
+            return None
+        try:
+            batch: Batch | None = self._take(EVENTS.decode(body), body, end)
+        except DECODE_ERRORS:
+            batch = self._odd(body, end)
+        if batch is not None:
+            self._counts.absorb(found)
         return batch
 
-    def _strict(self, ends: list[int]) -> Batch | None:
-        for end in ends:
-            text = b"".join((b"[", memoryview(self._w.buffer)[:end], b"]"))
-            try:
-                return self._take(EVENTS.decode(text), text, end)
-            except DECODE_ERRORS:
-                continue
-        return None
-
-    def _odd(self, body: bytes, end: int) -> Batch | None:
+    def _odd(self, text: bytes, end: int) -> Batch | None:
         """Well-formed text with values of other types than ours: split by the decoder, then event by event."""
-        text = b"".join((b"[", body, b"]"))
         try:
-            pieces = RAWS.decode(text)
+            pieces = [bytes(p) for p in RAWS.decode(text)]
         except DECODE_ERRORS:
             return None
-        events = []
-        for piece in map(bytes, pieces):
-            event = self._one(piece)
-            if event is None:
-                self._lose(piece)
+        events, texts = [], []
+        for piece in pieces:
+            found = one_event(piece, self._counts)
+            if found is None:
+                self._ledger.lose(piece)
             else:
-                events.append(event)
-        return self._take(events, text, end)
+                events.append(found[0])
+                texts.append(found[1])
+        return self._take(events, b"[" + b",".join(texts) + b"]", end)
 
     def _slow(self) -> Batch | None:
-        """Walk event by event; None when more text is needed to get past the first one."""
-        text, w = self._w.buffer, self._w
-        events: list[Event] = []
-        at, n = 0, len(text)
-        while at < n:
-            if text[at] in b" \t\r\n,":
-                at += 1
-                continue
-            if text[at] == _CLOSE:
-                break
-            event, end = self._walk(text, at)
-            if event is None and end < 0:
-                if not w.ended and n - at < max(1 << 20, PATIENCE * self._chunk):
-                    break
-                end = self._give_up(text, at)
-            elif event is None:
-                self._lose(text[at:end])
-            else:
-                events.append(event)
-            at = end
-        return self._take(events, b"[]", at) if at else None
-
-    def _walk(self, text: bytes, at: int) -> tuple[Event | None, int]:
-        """The entry at ``at`` and its end; (None, end) when it is complete but lost, (None, −1) when its end is not in the text."""
-        if text[at] not in b"{[":
-            return None, self._w.scalar_end(at)
-        after = _NEXT_EVENT.search(text, at + 1)
-        guess = after.start() + 1 if after else -1
-        if guess > 0:
-            try:
-                return EVENT.decode(text[at:guess]), guess
-            except DECODE_ERRORS:
-                pass
-        end = value_end(text, at)
-        event = self._one(text[at:end]) if end > 0 else None
-        if event is None and 0 < guess < (end if end > 0 else len(text)):
-            better = self._one(text[at:guess])
-            if better is not None or end > 0:
-                return better, guess
-        return event, end
-
-    def _give_up(self, text: bytes, at: int) -> int:
-        """The entry at ``at`` has no end: go on behind the next one's begin, or take the text as cut off there."""
-        after = _NEXT_EVENT.search(text, at + 1)
-        if after is not None:
-            self._lose(text[at:after.start() + 1])
-            return after.start() + 1
-        self._counts.add(d.TRUNCATED)
-        self.entries += 1
-        return len(text)
-
-    def _one(self, text: bytes) -> Event | None:
-        """One entry, by ever more tolerant means; None when none helps."""
-        if text[:1] != b"{":
+        """Walk from entry to entry; None when more text is needed to get past the first one."""
+        w = self._w
+        walk = Walk(w.buffer, w.ended, self._ledger)
+        end = walk.go()
+        if not end:
             return None
-        try:
-            return EVENT.decode(text)
-        except DECODE_ERRORS:
-            pass
-        found = DefectCounts()
-        for mend in (lambda t: t, lambda t: repair(t, found), lambda t: shallow(repair(t, found), found)):
-            try:
-                event, wrong = decode_loose(mend(text))
-            except DECODE_ERRORS:
-                continue
-            found.add(d.WRONG_TYPE, wrong)
-            self._counts.absorb(found)
-            return event
-        return None
-
-    def _lose(self, text: bytes) -> None:
-        self._counts.add(d.UNPARSABLE if text[:1] == b"{" else d.NOT_AN_EVENT)
-        self.entries += 1
+        batch = self._take(walk.events, b"[" + b",".join(walk.texts) + b"]", end)
+        if walk.gave_up and not w.seek(_NEXT_ENTRY):
+            self._cut_off()
+        return batch
 
     def _take(self, events: list[Event], text: bytes, end: int) -> Batch:
         batch = Batch(events, text, self._w.offset, end)
         self._w.advance(end)
+        self._ledger.entries += len(events)
         return batch

@@ -10,7 +10,7 @@ What has signs, exponents, quotes or more than three digits behind the point tak
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 import numpy as np
 from msgspec import Raw
@@ -19,7 +19,8 @@ from torch_tb_profiler.store.columns import Ints, Mask
 
 INVALID = np.iinfo(np.int64).min
 """Stands for a text that is no usable time."""
-LARGEST_NS = 9_000_000_000_000_000_000
+LARGEST_NS = 3_000_000_000_000_000_000
+"""Until the year 2065; three of these fit into int64, so that no difference of two times and no end of a span overflows."""
 _DIGITS = 18
 """Digits that surely fit into int64."""
 _DOT, _NEWLINE, _ZERO = ord("."), ord("\n"), ord("0")
@@ -29,7 +30,7 @@ _SCALE = np.array([1000, 100, 10, 1], np.int64)
 
 
 def nanoseconds(texts: Sequence[Raw]) -> Ints:
-    """Times of shape (n,), int64 ns; ``INVALID`` where the text is absent, no number, or beyond ±9e18 ns.
+    """Times of shape (n,), int64 ns; ``INVALID`` where the text is absent, no number, or beyond ±3e18 ns.
 
     The point is taken out, what is left is read as an integer by numpy and scaled by the digits that stood behind the point.
     """
@@ -71,5 +72,5 @@ def _one(text: bytes) -> int:
         if not value.is_finite() or abs(value) > LARGEST_NS:
             return int(INVALID)
         return int(value.to_integral_value(rounding="ROUND_HALF_UP"))
-    except (InvalidOperation, UnicodeDecodeError, ValueError):
+    except (ArithmeticError, UnicodeDecodeError, ValueError):
         return int(INVALID)

@@ -81,7 +81,6 @@ class Event(msgspec.Struct, gc=False):
 class WholeArgs(msgspec.Struct, gc=False):
     """The same entry with its arguments unparsed, for counters and instants."""
 
-    ph: str = ""
     args: Raw = ABSENT
 
 

@@ -284,11 +284,15 @@ class Gatherer:
 def _by_phase(events: list[Event]) -> dict[str, Ints]:
     """Rows of each phase, ascending."""
     phases = list(map(attrgetter("ph"), events))
-    text = "".join(phases)
-    if len(text) == len(phases) and text.isascii():
-        codes = np.frombuffer(text.encode("ascii"), np.uint8)
+    text = "\n".join(phases)
+    codes = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
+    if len(codes) == 2 * len(phases) - 1 and (codes[1::2] == 10).all():
+        codes = codes[::2]
         return {chr(c): np.flatnonzero(codes == c) for c in np.flatnonzero(np.bincount(codes)).tolist()}
-    return {p: np.array([i for i, x in enumerate(phases) if x == p]) for p in set(phases)}
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, phase in enumerate(phases):
+        rows[phase].append(row)
+    return {p: np.array(r) for p, r in rows.items()}
 
 
 def _id_number(value: Any) -> int:

@@ -6,13 +6,11 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from torch_tb_profiler.importers.repair import STRING
+from torch_tb_profiler.importers.repair import STRING, WHOLE_STRING
 
 READ_BYTES = 4 << 20
 KEY_BYTES = 1 << 20
-_SPACE = re.compile(rb"[ \t\r\n]*")
-_WHOLE_STRING = re.compile(STRING, re.DOTALL)
-_VALUE_TOKENS = re.compile(STRING + rb'|["{}\[\]]', re.DOTALL)
+_VALUE_TOKENS = re.compile(STRING + rb'|[{}\[\]]|traceEvents(?="\s*:\s*\[)', re.DOTALL)
 _SCALAR = re.compile(rb"[^\s,\]}\[{]+")
 
 
@@ -81,8 +79,8 @@ class Window:
         """Take the string (quotes included) at the start; None when it does not end within ``KEY_BYTES``."""
         want = 1 << 12
         while True:
-            match = _WHOLE_STRING.match(self.buffer)
-            if match:
+            match = WHOLE_STRING.match(self.buffer)
+            if match and match.lastgroup is None:
                 self.advance(match.end())
                 return match.group()
             if self.ended or want > KEY_BYTES:
@@ -105,8 +103,8 @@ class Window:
 
     def _long_string(self, limit: int) -> tuple[bytes | None, bool]:
         while True:
-            match = _WHOLE_STRING.match(self.buffer)
-            if match:
+            match = WHOLE_STRING.match(self.buffer)
+            if match and match.lastgroup is None:
                 self.advance(match.end())
                 return (match.group() if match.end() <= limit else None), True
             if self.ended:
@@ -133,11 +131,12 @@ class Window:
                 kept.clear()
 
         while True:
-            end, open_string = len(self.buffer), False
+            end, open_string, broken = len(self.buffer), False, False
             for match in _VALUE_TOKENS.finditer(self.buffer):
                 token = match.group()
-                if token == b'"':
-                    end, open_string = match.start(), True
+                open_string, broken = match.lastgroup is not None, token == b"traceEvents"
+                if open_string or broken:
+                    end = match.start()
                     break
                 depth += (token in (b"{", b"[")) - (token in (b"}", b"]"))
                 if depth == 0:
@@ -145,6 +144,9 @@ class Window:
                     break
             take(self.buffer[:end], end)
             self.advance(end)
+            if broken:
+                # Outside of any string: a quote was lost or is one too many before, and this is the key that matters.
+                return None, True
             if open_string:
                 text, whole = self._long_string(max(0, limit - size))
                 take(text, len(text or b""))
@@ -168,14 +170,6 @@ class Window:
                 return False
             self.advance(max(0, len(self.buffer) - 256))
             self.fill(1 << 20)
-
-    def scalar_end(self, at: int) -> int:
-        """End of the string, number or word at ``at``; −1 when it may go on beyond the buffer."""
-        pattern = _WHOLE_STRING if self.buffer[at:at + 1] == b'"' else _SCALAR
-        match = pattern.match(self.buffer, at)
-        if match is None:
-            return at + 1
-        return match.end() if match.end() < len(self.buffer) or self.ended else -1
 
     def drain(self) -> None:
         """Drop the rest of the stream."""

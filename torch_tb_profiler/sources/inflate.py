@@ -15,6 +15,8 @@ from isal import igzip_lib, isal_zlib
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 PIECE_BYTES = 4 << 20
+SLICE_BYTES = 8 << 10
+"""Compressed bytes inflated at a time: what a damaged slice holds is lost, and a slice of zstd may grow without a limit."""
 _GZIP_WINDOW = 31
 
 
@@ -43,9 +45,9 @@ def inflate(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
     counted = _count(itertools.chain([head] if head else [], raw), state)
     kind = compression_of(head)
     if kind == "gzip":
-        yield from _gunzip(counted, state)
+        yield from _gunzip(_slices(counted), state)
     elif kind == "zstd":
-        yield from _unzstd(counted, state)
+        yield from _unzstd(_slices(counted), state)
     else:
         yield from counted
 
@@ -54,6 +56,12 @@ def _count(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
     for data in raw:
         state.consumed += len(data)
         yield data
+
+
+def _slices(raw: Iterator[bytes]) -> Iterator[bytes]:
+    for data in raw:
+        for at in range(0, len(data), SLICE_BYTES):
+            yield data[at:at + SLICE_BYTES]
 
 
 def _gunzip(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
@@ -96,18 +104,21 @@ def _unzstd(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
     import zstandard
 
     inflater = zstandard.ZstdDecompressor().decompressobj()
-    begun = False
+    begun = inflated = False
     for data in raw:
         rest = data
         while rest:
-            begun = True
+            if not begun and inflated and not ZSTD.startswith(rest[:4]):
+                state.problem = "bytes that are not zstd follow the last zstd frame"
+                return
+            begun = inflated = True
             try:
                 piece = inflater.decompress(rest)
             except zstandard.ZstdError as error:
                 state.problem = f"the zstd stream is damaged near byte {state.consumed}: {error}"
                 return
-            if piece:
-                yield piece
+            for at in range(0, len(piece), PIECE_BYTES):
+                yield piece[at:at + PIECE_BYTES]
             rest = b""
             if inflater.eof:
                 rest = inflater.unused_data

@@ -94,12 +94,21 @@ class Window:
         if first == b'"':
             return self._long_string(limit)
         if first not in (b"{", b"["):
+            return self._scalar(limit)
+        return self._container(limit)
+
+    def _scalar(self, limit: int) -> tuple[bytes | None, bool]:
+        kept, size = b"", 0
+        while True:
             match = _SCALAR.match(self.buffer)
             end = match.end() if match else 0
-            text = self.buffer[:end]
-            self.advance(max(end, 0))
-            return (text if text else None), bool(text)
-        return self._container(limit)
+            more = end == len(self.buffer) and not self.ended
+            size += end
+            kept = kept + self.buffer[:end] if size <= limit else b""
+            self.advance(end)
+            if not more:
+                return kept or None, size > 0
+            self.fill(1 << 16)
 
     def _long_string(self, limit: int) -> tuple[bytes | None, bool]:
         while True:

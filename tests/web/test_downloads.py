@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, client, error_of
 from torch_tb_profiler.importers.events import Event
-from torch_tb_profiler.runs.download import touching
+from torch_tb_profiler.runs.download import _damaged, touching
 
 ORIGIN_NS = 1_700_000_000_123_456_000
 EVENTS: list[dict[str, Any]] = [
@@ -77,6 +77,18 @@ def test_a_window_of_a_damaged_file_is_valid(tmp_path: Path) -> None:
     assert found[0] == "process_name"
     assert {"reaches in", "instant"} <= set(found)
     assert len(found) >= 5
+
+
+def test_what_can_be_read_of_a_damaged_text() -> None:
+    text = (
+        b'{"ph":"X","name":"a","ts":1,"dur":1}, {"ph":"X","name":"b","args":{"l":[{"k":1},{"k":2},{"k":"},{"}]}},\n'
+        b'{"ph":"X","name":"broken","ts":}, {"ph":"X","name":"c\ttab"}, {"ph":"X","name":"unfini'
+    )
+    assert [event.name for _, event in _damaged(text)] == ["a", "b", "c\ttab"]
+    assert all(json.loads(piece)["ph"] == "X" for piece, _ in _damaged(text))
+    for cut_at in range(len(text)):
+        assert [event.name for _, event in _damaged(text[:cut_at])] == ["a", "b", "c\ttab"][: len(list(_damaged(text[:cut_at])))]
+    assert list(_damaged(b"{" * 100_000)) == []
 
 
 def test_a_window_of_a_remote_file() -> None:

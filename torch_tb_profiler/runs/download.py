@@ -9,6 +9,7 @@ Both are streams: memory stays bounded at any size, and a remote file is never c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import Any
@@ -20,7 +21,7 @@ from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.cutter import Batch, EventReader
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, RAWS, Event, decode_loose
-from torch_tb_profiler.importers.repair import repair, value_end
+from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -28,6 +29,8 @@ from torch_tb_profiler.sources.streams import TextStream, open_bytes, open_text
 from torch_tb_profiler.store.defects import DefectCounts
 
 PIECE_BYTES = 1 << 20
+ENDS_TRIED = 8
+_BETWEEN = re.compile(rb"\}\s*,\s*\{")
 # Other header keys may hold environment variables and package lists, which nobody means to share with a cut-out.
 HEADER_KEYS = ("schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds")
 
@@ -97,17 +100,28 @@ def _pieces(batch: Batch, taken: bytes) -> tuple[Sequence[bytes], Sequence[Event
 
 
 def _damaged(taken: bytes) -> Iterator[tuple[bytes, Event]]:
-    at = 0
-    while (at := taken.find(b"{", at)) >= 0:
-        end = value_end(taken, at)
-        text = repair(taken[at:end], DefectCounts()) if end > 0 else b""
-        try:
-            ANY.decode(text)
-            yield text, decode_loose(text)[0]
-            at = end
-        except DECODE_ERRORS:
-            # The object that does not close, or does not read, may hold whole events: look inside.
-            at += 1
+    """What can be read of a damaged text: pieces between ``} , {``, a few of them together where such a place lies inside an event."""
+    ends = [m.start() + 1 for m in _BETWEEN.finditer(taken)] + [taken.rfind(b"}") + 1]
+    at, next_end = taken.find(b"{"), 0
+    while at >= 0 and next_end < len(ends):
+        tried = range(next_end, min(next_end + ENDS_TRIED, len(ends)))
+        found = next(((i, piece) for i in tried if (piece := _piece(taken[at : ends[i]])) is not None), None)
+        if found is not None:
+            next_end = found[0]
+            yield found[1]
+        at = taken.find(b"{", ends[next_end])
+        next_end += 1
+
+
+def _piece(text: bytes) -> tuple[bytes, Event] | None:
+    mended = repair(text, DefectCounts())
+    try:
+        ANY.decode(mended)
+        event, _ = decode_loose(mended)
+    except DECODE_ERRORS:
+        return None
+    # Without a phase it is no event but an object inside one that is cut off.
+    return (mended, event) if event.ph else None
 
 
 def touching(events: Sequence[Event], start: int, end: int) -> list[bool]:

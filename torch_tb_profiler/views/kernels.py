@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.kernels import KernelRows, NoOperator, kernel_rows
+from torch_tb_profiler.analysis.kernels import KernelRows, NoOperator, kernel_rows, short_name
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.store.trace import Facts
-from torch_tb_profiler.views.kernel_names import short_name
 from torch_tb_profiler.views.nullable import optional_floats, optional_integers, rounded
 from torch_tb_profiler.views.texts import missing, no_operator_reason
 from torch_tb_profiler.views.vocabulary import vocabulary

@@ -30,9 +30,8 @@ _CHECKPOINT = ("Activation checkpointing", _DOCS + "checkpoint.html")
 RULES: dict[str, _Rule] = {
     "dataloader": _Rule(
         "The step waits for input data",
-        "A large share of the step passes in the DataLoader while the {device} has nothing to do. Load in worker processes (num_workers "
-        "above 0), keep them alive "
-        "(persistent_workers=True) and pin the memory of the batches.",
+        "A large share of the step passes in the DataLoader while nothing else goes on. Load in worker processes (num_workers above 0) and keep them alive "
+        "(persistent_workers=True); pin_memory=True speeds up the copies to a {device}.",
         "A DataLoader that already has workers may wait for storage or for decoding: more workers then do not help.",
         (("Multi-process data loading", _DOCS + "data.html#single-and-multi-process-data-loading"),),
     ),

@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.units import format_bytes, format_ns
-from torch_tb_profiler.views.kernel_names import short_name
 from torch_tb_profiler.views.wire import DeviceSummary, Number, OverviewPayload, StepItem
 
 WIDTH = 100

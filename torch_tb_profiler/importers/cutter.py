@@ -104,9 +104,10 @@ class EventReader:
                 w.advance(1)
                 return
             key = w.string() if first == b'"' else None
-            if key is None or w.skip_space() != b":":
+            follows = w.skip_space()
+            if key is None or follows != b":":
                 if self._found or not w.seek(_EVENTS_KEY):
-                    self._lose_header(ended=not first)
+                    self._lose_header(ended=not follows or (first == b'"' and key is None and w.ended))
                     w.drain()
                     return
                 yield from self._array()

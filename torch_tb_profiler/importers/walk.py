@@ -185,10 +185,20 @@ class Walk:
                 return guess
         if guess > 0:
             self._ledger.lose(b"{")
-            return guess
+            return guess if guess == last else self._past_fragments(guess, bad + LOOK_BYTES, last)
         if not self._ended and n - at < PATIENT_BYTES:
             return -1
         return self._give_up(at)
+
+    def _past_fragments(self, guess: int, limit: int, last: int) -> int:
+        """The boundary moved behind objects of the lost entry's own arguments: an event has a phase."""
+        while guess < min(limit, last if last > 0 else limit):
+            after = _NEXT_EVENT.search(self._text, guess)
+            ends = [e for e in (after.start() + 1 if after else -1, last) if e > 0]
+            if not ends or self._text.find(b'"ph"', guess, min(ends)) >= 0:
+                break
+            guess = min(ends)
+        return guess
 
     def _other(self, at: int) -> int:
         """An entry that is no object: a value of another kind, or debris."""
@@ -205,8 +215,10 @@ class Walk:
             end = match.end() if match else at + 1
             end = end if end < n or self._ended else -1
         if end > 0:
-            self._ledger.lose(text[at:at + 1].replace(b"{", b""))
-            return end
+            self._ledger.lose(text[at:at + 1])
+            following = _GAP.match(text, end)
+            colon = text[(at_colon := following.end() if following else end):at_colon + 1] == b":"
+            return max(end, self._boundary(end)) if colon else end
         if not self._ended and n - at < PATIENT_BYTES:
             return -1
         return self._give_up(at)

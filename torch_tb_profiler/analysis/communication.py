@@ -27,7 +27,7 @@ def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused
     for number in distinct(name[kernel], trace.strings):
         known[number] = communication_library(trace.strings[number]) is not None
     carries = np.isin(caused.row, trace["collective_args"]["span"])
-    return kernel & (known[name] | carries | _under_collective(trace, tree, names, caused))
+    return np.asarray(kernel & (known[name] | carries | _under_collective(trace, tree, names, caused)))
 
 
 def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:

@@ -66,10 +66,10 @@ def _idle_launches(trace: Trace, tree: CallTree, caused: Causes) -> Ints:
     spans = trace["spans"]
     calls = tree.row[spans["role"][tree.row] == Role.RUNTIME]
     if not len(caused.row) or not len(calls):
-        return calls[:0]
+        return np.asarray(calls[:0])
     names = np.zeros(len(trace.strings) + 1, np.bool_)
     for number in distinct(spans["name"][calls], trace.strings):
         names[number] = _KERNEL_LAUNCH.match(trace.strings[number]) is not None
     used = np.zeros(spans.n + 1, np.bool_)
     used[caused.launch] = True
-    return calls[names[spans["name"][calls]] & ~used[calls] & (spans["correlation"][calls] > 0)]
+    return np.asarray(calls[names[spans["name"][calls]] & ~used[calls] & (spans["correlation"][calls] > 0)])

@@ -10,11 +10,12 @@ import numpy as np
 from torch_tb_profiler.analysis.flags import NoOperator
 from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, sum_by, sum_floats
 from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.strings import NONE
 from torch_tb_profiler.store.trace import Facts
 
-__all__ = ["KernelGroup", "KernelRows", "NoOperator", "kernel_rows"]
+__all__ = ["KernelGroup", "KernelRows", "NoOperator", "kernel_rows", "short_name"]
 
 KernelGroup = Literal["name", "properties"]
 _PROPERTIES = ("operator", "reason", "grid", "block", "registers", "shared_memory")

@@ -17,7 +17,7 @@ from torch_tb_profiler.store.trace import Trace
 def host_mask(trace: Trace) -> Mask:
     """Which rows of spans are work of a host thread."""
     role = trace["spans"]["role"]
-    return (role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME) | (role == Role.PYTHON)
+    return np.asarray((role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME) | (role == Role.PYTHON))
 
 
 def enclosing_spans(trace: Trace) -> Ints:

@@ -71,4 +71,4 @@ def climb(parent: Ints, begin: Ints, wanted: Mask) -> Ints:
         found[active] = parent[found[active]]
         active = active[found[active] >= 0]
         active = active[~wanted[found[active]]]
-    return found
+    return np.asarray(found)

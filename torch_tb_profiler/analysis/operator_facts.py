@@ -93,7 +93,7 @@ def _carried_up(own: Ints, above: Ints) -> Ints:
         source, at = source[inside], at[inside]
         np.add.at(total, at, own[source])
         at = above[at]
-    return total
+    return np.asarray(total)
 
 
 def _eligible(trace: Trace, tree: CallTree, above: Ints, own: dict[str, Ints], total: dict[str, Ints]) -> Array:

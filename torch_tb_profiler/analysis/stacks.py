@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def _from_frames(trace: Trace, tree: CallTree, enclosing: Ints, of_node: Ints) -
     width = len(trace.strings) + 1
     order = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2 if len(depth) else 1))
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in pairwise(bounds.tolist()):
         level = order[begin:end]
         caller = np.where(above[level] >= 0, stack[above[level]], -1)
         keys, of = np.unique((caller + 1) * width + spans["name"][used[level]] + 1, return_inverse=True)

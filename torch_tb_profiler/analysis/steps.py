@@ -118,7 +118,7 @@ def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:
     if not len(node):
         return node
     tracks, of = np.unique(trace["spans"]["track"][tree.row[node]], return_inverse=True)
-    return node[of == int(np.argmax(np.bincount(of, minlength=len(tracks))))]
+    return np.asarray(node[of == int(np.argmax(np.bincount(of, minlength=len(tracks))))])
 
 
 def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent: tuple[int, int]) -> Ints:
@@ -137,7 +137,7 @@ def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent
     best = int(np.argmax(covered))
     if covered[best] < LEAST_COVERAGE * (extent[1] - extent[0]) or covered[best] == 0:
         return node[:0]
-    return node[of == best]
+    return np.asarray(node[of == best])
 
 
 def _extent(trace: Trace) -> tuple[int, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 LONGEST = 60
@@ -31,7 +30,9 @@ GENERIC_NAMES = frozenset((
 ))
 """Last parts of names that say nothing; their first template argument, or the part before, is shown as well."""
 
-_PLAIN_TYPES = frozenset(("", "bool", "char", "int", "unsigned", "long", "float", "double", "half", "Half", "BFloat16", "__half", "__nv_bfloat16", "true", "false"))
+_PLAIN_TYPES = frozenset((
+    "", "bool", "char", "int", "unsigned", "long", "float", "double", "half", "Half", "BFloat16", "__half", "__nv_bfloat16", "true", "false",
+))
 
 _WRAPPERS = frozenset((
     "BinaryFunctor", "AUnaryFunctor", "BUnaryFunctor", "CompareFunctor", "ReduceOp", "gpu_kernel_impl", "gpu_kernel_impl_nocast", "TensorListMetadata",
@@ -42,29 +43,6 @@ _LAMBDA = re.compile(r"\b([A-Za-z_]\w*)(?:<[^<>]*>)?\(at::")
 _TENSILE = re.compile(r"^(Cijk(?:_[A-Z][a-z]+)*(?:_[A-Z]+)?).*?_(MT\w+?x\w+?x\w+?)(?:_(MI[0-9x]+))?(?:_|$)")
 _MANGLED = re.compile(r"^_Z(?:N|L)?K?")
 _WORD = re.compile(r"\d+")
-
-
-@dataclass(frozen=True)
-class VendorWords:
-    """A vendor's words for what a trace is about."""
-
-    device: str
-    multiprocessor: str
-    matrix_cores: str
-
-
-_WORDS = {
-    "nvidia": VendorWords("GPU", "SM", "Tensor Cores"),
-    "amd": VendorWords("GPU", "compute unit", "Matrix Cores"),
-    "intel": VendorWords("GPU", "Xe core", "XMX engines"),
-    "ascend": VendorWords("NPU", "AI core", "Cube units"),
-}
-_NEUTRAL = VendorWords("accelerator", "multiprocessor", "matrix cores")
-
-
-def vendor_words(vendor: str) -> VendorWords:
-    """The words of ``nvidia``, ``amd``, ``intel`` or ``ascend``; neutral ones for every other vendor."""
-    return _WORDS.get(vendor, _NEUTRAL)
 
 
 @lru_cache(maxsize=65536)

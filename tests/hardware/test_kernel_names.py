@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.views.kernel_names import short_name
+from torch_tb_profiler.hardware.kernel_names import short_name
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.kernels import short_name
-from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.units import format_bytes, format_ns
 from torch_tb_profiler.views.wire import DeviceSummary, Number, OverviewPayload, StepItem
 

@@ -28,6 +28,11 @@ describe("topSentences", () => {
     expect(texts(overview({ steps }))[0]).toBe("GPU 0 was busy 55.5 % of step 7.");
   });
 
+  it("gives both reasons of two odd steps", () => {
+    const steps = [step(0, { odd: true, odd_reason: "a" }), step(1, { odd: true, odd_reason: "b" }), step(2)];
+    expect(texts(overview({ steps })).at(-1)).toBe("2 steps are odd: 0 (a), 1 (b).");
+  });
+
   it("lists at most four odd steps", () => {
     const steps = [0, 1, 2, 3, 4, 5].map((i) => step(i, { odd: true }));
     expect(texts(overview({ steps })).at(-1)).toBe("6 steps are odd: 0, 1, 2, 3 ….");

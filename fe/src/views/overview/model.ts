@@ -123,8 +123,10 @@ function oddSentences(payload: OverviewPayload): Sentence[] {
     const reason = first.odd_reason ? `: ${first.odd_reason}` : ` (${formatTime(first.wall_ns)})`;
     return [{ text: sentence(`Step ${stepLabel(first)} is odd${reason}`), tone: "attention" }];
   }
-  const names = odd.slice(0, 4).map(stepLabel).join(", ");
-  return [{ text: sentence(`${odd.length} steps are odd: ${names}${odd.length > 4 ? " …" : ""}`), tone: "attention" }];
+  const names = odd
+    .slice(0, 4)
+    .map((step) => (odd.length === 2 && step.odd_reason ? `${stepLabel(step)} (${step.odd_reason})` : stepLabel(step)));
+  return [{ text: sentence(`${odd.length} steps are odd: ${names.join(", ")}${odd.length > 4 ? " …" : ""}`), tone: "attention" }];
 }
 
 /** The number that a person knows a step by: `ProfilerStep#5` → `5`, otherwise its place. */

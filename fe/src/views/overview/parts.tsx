@@ -22,6 +22,10 @@ export function Headline({ payload }: { payload: OverviewPayload }): JSX.Element
   );
 }
 
+function capitalised(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
 interface Metric {
   key: "utilization" | "sm_efficiency" | "occupancy" | "matrix_core_share";
   term: string;
@@ -49,7 +53,7 @@ export function metrics(words: Vocabulary): Metric[] {
     {
       key: "matrix_core_share",
       term: "matrix_core_share",
-      label: `${words.matrix_cores} time`,
+      label: `${capitalised(words.matrix_cores)} time`,
       blind: "Known from kernel names: a lower bound.",
     },
   ];

@@ -62,7 +62,7 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
         <YAxis axis={axis} plot={plot} height={height} />
         <div class="stacked-scroll">
           <svg ref={svg} width={slots.width} height={height} role="group" aria-label={`${label}, ${bars.length} bars`} onKeyDown={onKeyDown} onPointerLeave={() => setActive(null)}>
-            <GridLines axis={axis} plot={plot} width={slots.width} line={line} unit={unit} />
+            <GridLines axis={axis} plot={plot} width={slots.width} />
             {bars.map((bar, index) => (
               <Bar
                 key={bar.key}
@@ -73,6 +73,7 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
                 onSelect={onSelect}
               />
             ))}
+            {line ? <MeanLine axis={axis} plot={plot} width={slots.width} line={line} unit={unit} /> : null}
           </svg>
         </div>
       </div>
@@ -126,25 +127,31 @@ interface GridLinesProps {
   axis: Axis;
   plot: number;
   width: number;
-  line: StackedBarsProps["line"];
-  unit: Unit;
 }
 
-function GridLines({ axis, plot, width, line, unit }: GridLinesProps): JSX.Element {
-  const y = (value: number): number => Math.round(TOP + plot - (value / axis.max) * plot) + 0.5;
+function lineY(value: number, axis: Axis, plot: number): number {
+  return Math.round(TOP + plot - (value / axis.max) * plot) + 0.5;
+}
+
+function GridLines({ axis, plot, width }: GridLinesProps): JSX.Element {
   return (
     <g aria-hidden="true">
       {axis.ticks.map((tick) => (
-        <line key={tick} class={tick === 0 ? "axis-base" : "axis-grid"} x1={0} x2={width} y1={y(tick)} y2={y(tick)} />
+        <line key={tick} class={tick === 0 ? "axis-base" : "axis-grid"} x1={0} x2={width} y1={lineY(tick, axis, plot)} y2={lineY(tick, axis, plot)} />
       ))}
-      {line ? (
-        <>
-          <line class="axis-mean" x1={0} x2={width} y1={y(line.value)} y2={y(line.value)} />
-          <text class="axis-mean-label" x={width - 4} y={y(line.value) - 5} text-anchor="end">
-            {`${line.label} ${format(line.value, unit)}`}
-          </text>
-        </>
-      ) : null}
+    </g>
+  );
+}
+
+/** Drawn over the bars, so that its label can be read wherever it falls. */
+function MeanLine({ axis, plot, width, line, unit }: GridLinesProps & { line: NonNullable<StackedBarsProps["line"]>; unit: Unit }): JSX.Element {
+  const y = lineY(line.value, axis, plot);
+  return (
+    <g aria-hidden="true" pointer-events="none">
+      <line class="axis-mean" x1={0} x2={width} y1={y} y2={y} />
+      <text class="axis-mean-label" x={width - 4} y={y - 5} text-anchor="end">
+        {`${line.label} ${format(line.value, unit)}`}
+      </text>
     </g>
   );
 }

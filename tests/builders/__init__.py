@@ -1,0 +1,1 @@
+"""Traces that tests draw as text; see ``drawn.py``."""

@@ -64,7 +64,7 @@ class Watch:
 
 def _ours(url: str, text: str) -> bool:
     """Whether a message comes from the plugin's page and not from TensorBoard's own."""
-    return PLUGIN in url or "CSP violation" in text or "Content Security Policy" in text
+    return PLUGIN in url or not url or "CSP violation" in text or "Content Security Policy" in text
 
 
 def accessibility(frame: Frame) -> list[str]:

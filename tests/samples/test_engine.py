@@ -1,0 +1,92 @@
+"""The engine's figures of synthetic runs are the generator's, exactly: steps and categories, operators, kernels, attribution."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.samples.conftest import document
+from torch_tb_profiler.analysis.breakdown import CATEGORIES
+from torch_tb_profiler.analysis.kernels import kernel_rows
+from torch_tb_profiler.analysis.operators import operator_rows
+from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.single import load
+from torch_tb_profiler.settings import Settings
+
+SETTINGS = Settings(use_cache=False)
+
+
+def figures(opened: Opened) -> dict[str, Any]:
+    """The engine's figures in the shape of the generator's."""
+    trace, facts = opened.trace, opened.facts
+    strings, whole = trace.strings, select(opened.facts)
+    steps = facts["steps"]
+    operators, kernels = operator_rows(facts, whole, "name"), kernel_rows(facts, whole, "name")
+    operator_columns = ("calls", "device_self", "device_total", "host_self", "host_total")
+    kernel_columns = {"calls": "calls", "total_ns": "total", "min_ns": "shortest", "max_ns": "longest"}
+    return {
+        "events": {"total": opened.span.events},
+        "steps": [
+            {
+                "name": strings[int(steps["name"][row])],
+                "start_ns": int(steps["start"][row]),
+                "wall_ns": int(steps["end"][row] - steps["start"][row]),
+                "categories_ns": {name: int(steps[name][row]) for name in CATEGORIES},
+            }
+            for row in range(steps.n)
+        ],
+        "operators": by_name(
+            {"name": strings[int(name)]} | {key if key == "calls" else f"{key}_ns": int(getattr(operators, key)[row]) for key in operator_columns}
+            for row, name in enumerate(operators.name)
+        ),
+        "kernels": by_name(
+            {"name": strings[int(name)]} | {key: int(getattr(kernels, column)[row]) for key, column in kernel_columns.items()}
+            for row, name in enumerate(kernels.name)
+        ),
+        "attribution": facts.summary["attribution"],
+    }
+
+
+def by_name(rows: Any) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: str(row["name"]))
+
+
+def agree(trace: Path, expected: Path) -> Opened:
+    opened = load(str(trace), SETTINGS)
+    ours, theirs = figures(opened), document(expected)
+    for key, value in ours.items():
+        assert value == theirs[key], key
+    return opened
+
+
+@pytest.mark.parametrize("rank", range(8))
+def test_committed_run(samples: Path, rank: int) -> None:
+    run = samples / "synthetic_ddp8"
+    opened = agree(run / f"rank{rank}.pt.trace.json.gz", run / f"rank{rank}.expected.json")
+    assert opened.facts.summary["synthetic"] is True
+    assert (opened.facts.summary["rank"], opened.facts.summary["world_size"]) == (rank, 8)
+    assert opened.facts.summary["step_source"] == "ProfilerStep"
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize(("ranks", "steps", "layers"), [(1, 1, 1), (1, 6, 3), (3, 2, 2)])
+def test_seeds(generator: Any, tmp_path: Path, seed: int, ranks: int, steps: int, layers: int) -> None:
+    traces = generator.synthesize(tmp_path, ranks=ranks, steps=steps, layers=layers, seed=seed)
+    for rank, trace in enumerate(traces):
+        agree(trace, tmp_path / f"rank{rank}.expected.json")
+
+
+def test_a_changed_trace_does_not_agree(generator: Any, tmp_path: Path) -> None:
+    """One kernel longer by a nanosecond is seen."""
+    (trace,) = generator.synthesize(tmp_path, ranks=1, steps=1, layers=1, seed=9)
+    text = trace.read_text(encoding="utf-8")
+    start = text.index('"cat": "kernel"')
+    begin = text.index('"dur": ', start) + len('"dur": ')
+    end = text.index(",", begin)
+    longer = f"{float(text[begin:end]) + 0.001:.3f}"
+    trace.write_text(text[:begin] + longer + text[end:], encoding="utf-8")
+    with pytest.raises(AssertionError):
+        agree(trace, tmp_path / "rank0.expected.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 
@@ -15,7 +16,9 @@ RICH = '"args": {"External id": 1, "l": [{"a": 1}, {"b": "},{"}], "s": "q\\"uote
 MANY = [span(i, RICH if i % 2 else "") for i in range(6)]
 
 
-@pytest.mark.parametrize("text", [trace(*MANY), lines(MANY), trace(*MANY, before="", after=""), "[" + ",".join(MANY) + "]"], ids=["one_line", "kineto", "bare_object", "array"])
+@pytest.mark.parametrize(
+    "text", [trace(*MANY), lines(MANY), trace(*MANY, before="", after=""), "[" + ",".join(MANY) + "]"], ids=["one_line", "kineto", "bare_object", "array"],
+)
 @pytest.mark.parametrize("chunk", [1, 300, 2 << 20])
 def test_truncated_at_any_byte(text: str, chunk: int) -> None:
     """Every event wholly before the cut is there; a partial one is one lost entry."""
@@ -25,9 +28,8 @@ def test_truncated_at_any_byte(text: str, chunk: int) -> None:
     for cut in range(closed):
         whole = sum(end <= cut for end in ends)
         if not whole:
-            with pytest.raises(NotATrace):
-                found = read(text[:cut], chunk)
-                raise NotATrace("an empty array") if not found.entries else AssertionError(names(found))
+            with contextlib.suppress(NotATrace):
+                assert read(text[:cut], chunk).entries == 0
             continue
         found = read(text[:cut], chunk)
         partial = any(end > cut > text.index(e) for e, end in zip(MANY, ends, strict=True))

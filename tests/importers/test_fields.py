@@ -62,7 +62,7 @@ def test_bare_words(word: str, kind: str) -> None:
 
 @pytest.mark.parametrize(("missing", "kind"), [("cat", d.NO_CATEGORY), ("dur", d.NO_DURATION), ("name", d.NO_NAME), ("pid", None), ("tid", None)])
 def test_event_without(missing: str, kind: str | None) -> None:
-    found = read(trace(span(0), span(1, **{missing: ...}), span(2)))
+    found = read(trace(span(0), span(1, "", **{missing: ...}), span(2)))
     assert found["spans"].n == 3
     assert defects(found) == ({kind: 1} if kind else {})
 
@@ -86,7 +86,10 @@ def test_arguments_that_are_no_object(args: str) -> None:
     assert set(defects(found)) <= {d.WRONG_TYPE}
 
 
-@pytest.mark.parametrize(("value", "number", "kind"), [('"12"', 12, None), ("12.0", 12, None), ("true", -1, d.WRONG_TYPE), ("[1]", -1, d.WRONG_TYPE), ('"a"', -1, d.WRONG_TYPE), ("null", -1, None)])
+@pytest.mark.parametrize(("value", "number", "kind"), [
+    ('"12"', 12, None), ("12.0", 12, None), ("true", -1, d.WRONG_TYPE),
+    ("[1]", -1, d.WRONG_TYPE), ('"a"', -1, d.WRONG_TYPE), ("null", -1, None),
+])
 def test_arguments_of_wrong_types(value: str, number: int, kind: str | None) -> None:
     found = read(trace(span(0), span(1, '"args": {"External id": ' + value + ', "Sequence number": 3}'), span(2)))
     assert found["spans"]["external"].tolist() == [-1, number, -1]
@@ -181,7 +184,8 @@ def test_metadata_names_processes_and_threads() -> None:
     def named(what: str, **args: Any) -> str:
         return json.dumps({"ph": "M", "name": what, "pid": 1, "tid": 2, "ts": 0, "args": args})
 
-    found = read(trace(named("process_name", name="python"), named("process_labels", labels="GPU 0"), named("thread_name", name="main é"), named("thread_sort_index", sort_index=3), span(0)))
+    process = named("process_name", name="python"), named("process_labels", labels="GPU 0")
+    found = read(trace(*process, named("thread_name", name="main é"), named("thread_sort_index", sort_index=3), span(0)))
     tracks = found["tracks"]
     assert [found.strings[int(tracks[c][0])] for c in ("process_name", "process_label", "thread_name")] == ["python", "GPU 0", "main é"]
     assert tracks["thread_sort"].tolist() == [3]

@@ -47,7 +47,9 @@ def nanoseconds(texts: Sequence[Raw]) -> Ints:
     length = np.diff(ends, prepend=-1) - 1
     behind = np.zeros(n, np.int64)
     behind[owner] = ends[owner] - dots - 1
-    odd = (length == 0) | (length > _DIGITS) | (behind > 3) | (length == behind + (behind > 0))
+    before = length - behind
+    before[owner] -= 1
+    odd = (before <= 0) | (length > _DIGITS) | (behind > 3)
     if not _PLAIN[text].all():
         odd[np.searchsorted(ends, np.flatnonzero(~_PLAIN[text]))] = True
     odd[owner[1:][owner[1:] == owner[:-1]]] = True

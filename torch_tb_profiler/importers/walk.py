@@ -25,6 +25,7 @@ FUTILE_BYTES = 16 << 20
 
 _CLOSE, _QUOTE = ord("]"), ord('"')
 _GAP = re.compile(rb"[ \t\r\n,]+")
+_SPACE = re.compile(rb"\s*")
 _NEXT_EVENT = re.compile(rb'\}\s*,\s*\{\s*"')
 _LAST_EVENT = re.compile(
     rb'\}\s*\]\s*(?:\}?\s*\Z|,\s*"(?:traceName|displayTimeUnit|baseTimeNanoseconds|schemaVersion|deviceProperties|distributedInfo|trace_id'
@@ -216,9 +217,9 @@ class Walk:
             end = end if end < n or self._ended else -1
         if end > 0:
             self._ledger.lose(text[at:at + 1])
-            following = _GAP.match(text, end)
-            colon = text[(at_colon := following.end() if following else end):at_colon + 1] == b":"
-            return max(end, self._boundary(end)) if colon else end
+            space = _SPACE.match(text, end)
+            behind = text[space.end():space.end() + 1] if space else b""
+            return end if behind in b",]{" else max(end, self._boundary(end))
         if not self._ended and n - at < PATIENT_BYTES:
             return -1
         return self._give_up(at)

@@ -119,6 +119,7 @@ describe("remarks in the selects", () => {
   });
   it("name ranks where there are several", () => {
     expect(workerOptions(RUNS.runs[0]!.workers).map((option) => option.label)).toEqual(["rank 0 · w0", "rank 1 · w1"]);
+    expect(workerOptions([worker("rank0", 0, span("1")), worker("rank2", 1, span("1"))]).map((option) => option.label)).toEqual(["rank 0", "rank 1 · rank2"]);
     expect(workerOptions([worker("solo", 0, span("1"))])[0]?.label).toBe("solo");
   });
 });

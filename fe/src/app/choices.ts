@@ -38,9 +38,10 @@ export function runOptions(runs: readonly RunItem[]): Option[] {
   return runs.map((run) => ({ value: run.name, label: run.name, note: groupNote(run.workers.flatMap((worker) => worker.spans)) }));
 }
 
-/** "rank 2 · host_1234", or the name alone when the job has no ranks. */
-export function workerLabel(worker: WorkerItem): string {
-  return worker.rank === null ? worker.name : `rank ${worker.rank} · ${worker.name}`;
+/** "rank 2 · host_1234"; the name alone when the job has no ranks or the name says it. */
+export function workerLabel({ rank, name }: WorkerItem): string {
+  if (rank === null) return name;
+  return /^rank[\s_-]?\d+$/i.test(name) && Number(name.replace(/\D/g, "")) === rank ? `rank ${rank}` : `rank ${rank} · ${name}`;
 }
 
 export function workerOptions(workers: readonly WorkerItem[]): Option[] {

@@ -60,6 +60,8 @@ class Settings:
             if text is not None:
                 values[f.name] = _parse(f.name, text, getattr(settings, f.name))
         values.update({k: v for k, v in given.items() if v is not None})
+        if "workers" in values:
+            values["workers"] = min(max(1, int(values["workers"])), _cores())
         return replace(settings, **values)
 
 

@@ -6,12 +6,16 @@ import os
 import re
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from torch_tb_profiler.sources import streams
+
+def is_url(location: str) -> bool:
+    """Whether a location names an fsspec filesystem (``s3://…``) rather than a local path."""
+    head, mark, _ = location.partition("://")
+    return bool(mark) and head.replace("+", "").isalnum() and head != "file"
 
 
 def scheme_of(location: str) -> str:
     """``s3://bucket/x`` → ``s3``; ``""`` for a local path."""
-    return location.partition("://")[0].lower() if streams.is_url(location) else ""
+    return location.partition("://")[0].lower() if is_url(location) else ""
 
 
 def is_web(location: str) -> bool:
@@ -26,7 +30,7 @@ def in_this_process_only(location: str) -> bool:
 
 def local_path(location: str) -> str:
     """The absolute path of a local location; ``file://`` and ``~`` are resolved, symbolic links are not."""
-    path = streams.local_path(location)
+    path = location[7:] if location.startswith("file://") else location
     return os.path.abspath(os.path.expanduser(unquote(path) if path != location else path))
 
 

@@ -20,6 +20,7 @@ from typing import IO, Any
 from torch_tb_profiler.errors import MissingDriver, SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.inflate import Inflated, inflate
+from torch_tb_profiler.sources.places import is_url, local_path, shown, words
 
 READ_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20
@@ -30,17 +31,6 @@ EXTRA_OF_SCHEME = {
     "abfss": ("adlfs", "azure"), "az": ("adlfs", "azure"), "hdfs": ("pyarrow", "hdfs"), "http": ("aiohttp", "http"), "https": ("aiohttp", "http"),
 }
 """URL scheme → (package that drives it, our extra that installs it)."""
-
-
-def is_url(location: str) -> bool:
-    """Whether a location names an fsspec filesystem (``s3://…``) rather than a local path."""
-    head, mark, _ = location.partition("://")
-    return bool(mark) and head.replace("+", "").isalnum() and head != "file"
-
-
-def local_path(location: str) -> str:
-    """The path of a local location, with ``file://`` taken off."""
-    return location[7:] if location.startswith("file://") else location
 
 
 def filesystem_of(location: str) -> tuple[Any, str]:
@@ -60,7 +50,7 @@ def filesystem_of(location: str) -> tuple[Any, str]:
         how = f'pip install "torch_tb_profiler[{extra}]"' if extra else f"Install the fsspec driver for {scheme}://"
         raise MissingDriver(f"{scheme}:// needs the package {package}, which is not installed.", how) from error
     except Exception as error:
-        raise SourceError(f"{location} could not be opened: {_words(error)}.", "Check the URL and your credentials.") from error
+        raise SourceError(f"{shown(location)} could not be opened: {_why(error, location)}.", "Check the URL and your credentials.") from error
     return fs, path
 
 
@@ -78,7 +68,7 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
         except MissingDriver:
             raise
         except Exception as error:
-            raise SourceError(f"{location} could not be opened: {_words(error)}.", "Check that it exists and may be read.") from error
+            raise SourceError(f"{shown(location)} could not be opened: {_why(error, location)}.", "Check that it exists and may be read.") from error
     try:
         path = local_path(location)
         local = open(path, "rb")  # noqa: SIM115 - handed to TextStream, which closes it
@@ -87,8 +77,9 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
         raise SourceError(f"{os.path.basename(location)} could not be opened: {error.strerror}.", "Check that it exists and may be read.") from error
 
 
-def _words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".strip().rstrip(".")
+def _why(error: BaseException, location: str) -> str:
+    """The error in words; credentials and signatures in the URL stay out of them."""
+    return words(error).replace(location, shown(location))
 
 
 class TextStream:
@@ -132,7 +123,7 @@ class TextStream:
                 self._ended = True
             elif isinstance(block, BaseException):
                 self._ended = True
-                raise SourceError(f"Reading broke off: {_words(block)}.", "Try again; if it stays, check the file system.") from block
+                raise SourceError(f"Reading broke off: {words(block)}.", "Try again; if it stays, check the file system.") from block
             else:
                 self._rest = block
         if len(self._rest) <= n:

@@ -18,7 +18,8 @@ VALUES = st.recursive(
 EVENTS = st.fixed_dictionaries(
     {"ph": st.sampled_from("XXXiCsfM"), "ts": st.integers(0, 10**6)},
     optional={
-        "name": TEXTS, "cat": st.sampled_from(["cpu_op", "kernel", "python_function", "odd"]), "pid": st.sampled_from([1, "1", "Spans"]), "tid": st.integers(0, 3),
+        "name": TEXTS, "cat": st.sampled_from(["cpu_op", "kernel", "python_function", "odd"]),
+        "pid": st.sampled_from([1, "1", "Spans"]), "tid": st.integers(0, 3),
         "dur": st.integers(-5, 100), "id": st.integers(0, 9),
         "args": st.dictionaries(st.sampled_from(["External id", "correlation", "Input Dims", "stream", "name", "x"]), VALUES, max_size=4),
     },

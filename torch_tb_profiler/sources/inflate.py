@@ -69,13 +69,13 @@ def _slices(raw: Iterator[bytes]) -> Iterator[bytes]:
 
 def _gunzip(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
     inflater = isal_zlib.decompressobj(_GZIP_WINDOW)
-    begun = False
+    begun = inflated = False
     for data in raw:
-        rest = data
+        rest = data.lstrip(b"\0") if inflated and not begun else data
         while rest:
             if not begun and not _is_member(rest, state):
                 return
-            begun = True
+            begun = inflated = True
             try:
                 piece = inflater.decompress(rest, PIECE_BYTES)
             except _DAMAGED as error:

@@ -1,0 +1,128 @@
+"""Streams of inflated text from files and URLs, and traces read through them."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from pathlib import Path
+from typing import IO, cast
+
+import fsspec
+import pytest
+import zstandard
+
+from tests.importers.reading import names, span, trace
+from torch_tb_profiler.errors import MissingDriver, SourceError
+from torch_tb_profiler.importers import read_trace
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.streams import TextStream, is_url, local_path, open_text
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.trace import Trace
+
+TEXT = trace(*[span(i) for i in range(5000)]).encode()
+
+
+def _read(path: object) -> Trace:
+    with open_text(str(path)) as stream:
+        return read_trace(stream, Settings())
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz", "a.bin", "a.json.zst"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])
+def test_content_decides_not_the_name(tmp_path: Path, name: str, pack) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / name).write_bytes(pack(TEXT))
+    found = _read(tmp_path / name)
+    assert (found["spans"].n, found.defects.as_dict()) == (5000, {})
+
+
+def test_one_text_in_two_members(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(TEXT[:1000]) + gzip.compress(TEXT[1000:]))
+    assert (_read(path)["spans"].n, _read(path).defects.as_dict()) == (5000, {})
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
+def test_truncated_compression(tmp_path: Path, pack) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "a"
+    packed = pack(TEXT)
+    path.write_bytes(packed[: len(packed) * 3 // 4])
+    found = _read(path)
+    assert names(found) == [f"op{i}" for i in range(found["spans"].n)]
+    assert (found.defects[d.TRUNCATED_GZIP], found.defects[d.TRUNCATED]) == (1, 1)
+    assert found["spans"].n > 1000
+
+
+def test_garbage_behind_a_gzip(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(gzip.compress(TEXT) + b"garbage")
+    found = _read(tmp_path / "a")
+    assert (found["spans"].n, found.defects.as_dict()) == (5000, {d.TRAILING: 1})
+
+
+def test_memory_file_system() -> None:
+    fsspec.filesystem("memory").pipe("/streams/a.json.gz", gzip.compress(TEXT))
+    assert _read("memory://streams/a.json.gz")["spans"].n == 5000
+
+
+def test_progress_and_sizes(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(TEXT))
+    seen: list[tuple[int, int | None]] = []
+    with open_text("file://" + str(path)) as stream:
+        read_trace(stream, Settings(), lambda done, size: seen.append((done, size)))
+    assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+@pytest.mark.parametrize("location", ["nowhere/at/all.json", "memory://streams/none.json", "unknownscheme://a/b"])
+def test_what_cannot_be_opened(location: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_text(location)
+    assert caught.value.hint
+
+
+def test_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(*_: object) -> None:
+        raise ImportError("no s3fs")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", absent)
+    with pytest.raises(MissingDriver, match="s3fs") as caught:
+        open_text("s3://bucket/a.json")
+    assert "[s3]" in caught.value.hint
+
+
+class _Broken:
+    """Gives one read, then fails as a lost connection does."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+        self.closed = False
+
+    def read(self, n: int) -> bytes:
+        self.reads += 1
+        if self.reads > 1:
+            raise ConnectionResetError("lost")
+        return TEXT[:1000]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_source_that_breaks_off_raises() -> None:
+    file = _Broken()
+    with TextStream(cast("IO[bytes]", file), None) as stream, pytest.raises(SourceError, match="lost"):
+        read_trace(stream, Settings())
+    assert file.closed
+
+
+def test_closing_early_ends_the_thread(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(bytes(200 << 20)))
+    stream = open_text(str(path))
+    assert stream.read(10) == bytes(10)
+    stream.close()
+    assert not [t for t in threading.enumerate() if t.name == "profiler-inflate"]
+
+
+def test_locations() -> None:
+    assert [is_url(x) for x in ("s3://a/b", "file:///a", "/a/b", "C:\\a", "gs+x://a")] == [True, False, False, False, True]
+    assert local_path("file:///a/b") == "/a/b"

@@ -1,0 +1,127 @@
+"""Sidecar files: what was written comes back, what was damaged is refused."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from torch_tb_profiler.errors import SidecarError
+from torch_tb_profiler.store import sidecar
+from torch_tb_profiler.store.columns import Table, TableSpec
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.fact_schema import FACT_TABLES
+from torch_tb_profiler.store.schema import TRACE_TABLES
+from torch_tb_profiler.store.strings import StringBuilder
+from torch_tb_profiler.store.trace import Facts, Trace
+
+
+def _table(spec: TableSpec, n: int, chance: random.Random) -> Table:
+    return spec.build(**{c.name: [chance.randrange(100) for _ in range(n)] for c in spec.columns})
+
+
+def _pair(texts: list[str], rows: int, seed: int = 1) -> tuple[Trace, Facts]:
+    chance = random.Random(seed)
+    builder = StringBuilder()
+    builder.intern_all(texts)
+    own = builder.table()
+    builder.intern("made by the analysis é")
+    trace = Trace(
+        own, {s.name: _table(s, rows, chance) for s in TRACE_TABLES}, {"traceName": "größe", "n": [1, {"a": None}]},
+        DefectCounts({"missing_name": 2}), 17, 10**18, 5,
+    )
+    facts = Facts(builder.table(), {s.name: _table(s, rows, chance) for s in FACT_TABLES}, {"rank": 3}, DefectCounts({"missing_name": 3}))
+    return trace, facts
+
+
+def _same(a: Any, b: Any) -> None:
+    assert a.tables.keys() == b.tables.keys()
+    for name in a.tables:
+        for column in a[name]:
+            assert a[name][column].dtype == b[name][column].dtype
+            np.testing.assert_array_equal(a[name][column], b[name][column])
+    assert a.strings.all() == b.strings.all()
+    assert a.defects.as_dict() == b.defects.as_dict()
+
+
+@settings(deadline=None, max_examples=30)
+@given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True), rows=st.integers(0, 5))
+def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[str], rows: int) -> None:
+    path = tmp_path_factory.mktemp("sidecar") / "deep" / "a.safetensors"
+    trace, facts = _pair(texts, rows)
+    sidecar.write(path, trace, facts)
+    again, found = sidecar.read(path)
+    _same(trace, again)
+    _same(facts, found)
+    assert (again.header, again.entries, again.origin_ns, again.base_ns) == (trace.header, 17, 10**18, 5)
+    assert found.summary == {"rank": 3}
+    assert [p.name for p in path.parent.iterdir()] == ["a.safetensors"]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "a.safetensors"
+    sidecar.write(path, *_pair(["aten::mm", "核函数"], 3))
+    return path
+
+
+def test_other_programs_can_read_it(written: Path) -> None:
+    from safetensors.numpy import load_file
+
+    trace, _ = sidecar.read(written)
+    np.testing.assert_array_equal(load_file(written)["trace.spans.start"], trace["spans"]["start"])
+
+
+def test_cut_off_anywhere(written: Path) -> None:
+    whole = written.read_bytes()
+    for cut in [*range(0, len(whole), 37), len(whole) - 1]:
+        written.write_bytes(whole[:cut])
+        with pytest.raises(SidecarError):
+            sidecar.read(written)
+
+
+def test_any_damaged_byte(written: Path) -> None:
+    whole = written.read_bytes()
+    chance = random.Random(3)
+    for at in [*range(200), *range(200, len(whole), 29), len(whole) - 1]:
+        written.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << chance.randrange(8))]) + whole[at + 1:])
+        with pytest.raises(SidecarError) as caught:
+            sidecar.read(written)
+        assert "a.safetensors" in caught.value.message
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 8, b"\xff" * 100, b"\x02\0\0\0\0\0\0\0{}", b"\x04\0\0\0\0\0\0\0null", b"text"])
+def test_something_else(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    with pytest.raises(SidecarError):
+        sidecar.read(path)
+
+
+def test_missing(tmp_path: Path) -> None:
+    with pytest.raises(SidecarError):
+        sidecar.read(tmp_path / "none")
+
+
+def test_bytes_behind_the_end_are_refused(written: Path) -> None:
+    written.write_bytes(written.read_bytes() + b"x")
+    with pytest.raises(SidecarError):
+        sidecar.read(written)
+
+
+def test_a_failed_write_leaves_nothing_behind(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = written.read_bytes()
+
+    def full(*_: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(sidecar, "_write_arrays", full)
+    with pytest.raises(OSError, match="disk full"):
+        sidecar.write(written, *_pair([], 0))
+    assert written.read_bytes() == before
+    assert len(list(written.parent.iterdir())) == 1

@@ -31,7 +31,7 @@ function OverviewPage({ payload, ...props }: ViewProps & { payload: OverviewPayl
         </Panel>
       ) : null}
       <Breakdown {...props} payload={payload} />
-      <div class="overview-row">
+      <div class="overview-row findings">
         <Panel title="Recommendations" term="recommendation" class="wide">
           <Recommendations items={payload.recommendations} />
         </Panel>

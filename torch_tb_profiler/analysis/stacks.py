@@ -76,12 +76,15 @@ def _frames_needed(enclosing: Ints, is_frame: Mask, inner: Ints) -> tuple[Ints, 
     """(rows of the frames around any operator, ascending; position in them of each one's calling frame, −1 outermost)."""
     seen = np.zeros(len(enclosing), np.bool_)
     caller = np.full(len(enclosing), -1, np.int64)
-    found = np.unique(inner[inner >= 0])
+    found = inner[inner >= 0]
     while len(found):
+        # Of rows that name the same frame the last one written stays: distinct frames without a sort.
+        caller[found] = np.arange(len(found))
+        found = found[caller[found] == np.arange(len(found))]
         seen[found] = True
         outer = climb(enclosing, enclosing[found], is_frame)
         caller[found] = outer
-        found = np.unique(outer[outer >= 0])
+        found = outer[outer >= 0]
         found = found[~seen[found]]
     used = np.flatnonzero(seen)
     outer = caller[used]

@@ -15,7 +15,8 @@ from tests.importers.reading import names, span, trace
 from torch_tb_profiler.errors import MissingDriver, SourceError
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.streams import TextStream, is_url, local_path, open_text
+from torch_tb_profiler.sources.places import is_url, local_path
+from torch_tb_profiler.sources.streams import TextStream, open_text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.trace import Trace
 

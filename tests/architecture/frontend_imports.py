@@ -20,7 +20,7 @@ ALLOWED: dict[str, frozenset[str]] = {
 
 ROOT = "fe/src/"
 _COMMENTS = re.compile(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", re.S)
-_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s*|\bnew\s+URL\s*\(\s*)(["'])(?P<target>[^"'\s]+)\1""")
+_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s*|\bnew\s+URL\s*\(\s*(?=[^()]*,\s*import\.meta\.url\)))(["'])(?P<target>[^"'\s]+)\1""")
 _ENDINGS = ("", ".ts", ".tsx", ".css", ".json", "/index.ts", "/index.tsx")
 
 

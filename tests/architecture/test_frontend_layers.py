@@ -59,6 +59,7 @@ def test_the_table_has_no_circle_itself() -> None:
         "type S = import('../state/store').Store;",
         "import {\n  Store,\n  other,\n} from '../state/store.js';",
         'import { Store } from "../state/store.ts";',
+        "new Worker(new URL('../state/store.ts', import.meta.url));",
     ],
 )
 def test_an_upward_import_is_found_however_it_is_written(line: str) -> None:
@@ -67,6 +68,10 @@ def test_an_upward_import_is_found_however_it_is_written(line: str) -> None:
 
 def test_a_comment_is_no_import() -> None:
     assert frontend_imports.violations({S + "widgets/grid.tsx": "// import x from '../state/store';\n/* import '../app/y'; */"}) == []
+
+
+def test_an_address_is_no_import() -> None:
+    assert frontend_imports.violations({S + "main.ts": 'setBase(new URL("../", here));'}) == []
 
 
 def test_an_allowed_import_passes() -> None:

@@ -30,7 +30,7 @@ def look(tab: Tab, run: dict[str, Any], gallery: Gallery) -> list[str]:
         where = f"{run['name']} / {view} / {'dark' if tab.dark else 'light'}"
         tab.go(view, run=run["name"])
         wrong += [f"{where}: {line}" for line in (*tab.watch.take(), *accessibility(tab.frame))]
-        if "could not be shown" in tab.text():
+        if any(sign in tab.text() for sign in ("could not be shown", "could not be imported", "There is no trace")):
             wrong.append(f"{where}: {tab.text()[:300]}")
         if tab.frame.evaluate("document.documentElement.dataset.theme") != ("dark" if tab.dark else "light"):
             wrong.append(f"{where}: the theme is not TensorBoard's")

@@ -1,0 +1,80 @@
+"""Facts as plain Python values in microseconds, to compare with figures written in a test."""
+
+from __future__ import annotations
+
+import glob
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.breakdown import CATEGORIES
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.kernels import KernelGroup, kernel_rows
+from torch_tb_profiler.analysis.operators import OperatorGroup, operator_rows
+from torch_tb_profiler.analysis.selection import Selection, select
+from torch_tb_profiler.importers import read_trace
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.streams import open_text
+from torch_tb_profiler.store.trace import Facts, Trace
+
+
+@lru_cache(maxsize=4)
+def opened(path: Path) -> tuple[Trace, Facts]:
+    """A trace file and its facts."""
+    with open_text(str(path)) as stream:
+        trace = read_trace(stream, Settings())
+    return trace, derive(trace)
+
+
+def trace_files(folder: Path) -> list[Path]:
+    """The trace files of all runs of a folder, by name."""
+    return sorted(Path(name) for name in glob.glob(str(folder / "*" / "*.gz")))
+
+
+def steps(facts: Facts) -> list[dict[str, float]]:
+    """Per step the categories that are not 0, and ``wall``, in µs."""
+    table = facts["steps"]
+    return [
+        {"wall": (table["end"][row] - table["start"][row]) / 1000, **{key: table[key][row] / 1000 for key in CATEGORIES if table[key][row]}}
+        for row in range(table.n)
+    ]
+
+
+def step_names(facts: Facts) -> list[str]:
+    """The name of every step."""
+    return [facts.strings[int(name)] for name in facts["steps"]["name"]]
+
+
+def operators(facts: Facts, group: OperatorGroup = "name", selection: Selection | None = None) -> dict[tuple[str, ...], tuple[float, ...]]:
+    """By name (and shapes, if grouped by them): calls, device self, device total, host self, host total in µs."""
+    rows = operator_rows(facts, selection or select(facts), group)
+    found = {}
+    for at in range(len(rows.name)):
+        key = (facts.strings[int(rows.name[at])], *([facts.strings[int(rows.dims[at])]] if group == "shape" else []))
+        times = (rows.device_self[at], rows.device_total[at], rows.host_self[at], rows.host_total[at])
+        found[key] = (float(rows.calls[at]), *(float(time) / 1000 for time in times))
+    return found
+
+
+def kernels(facts: Facts, group: KernelGroup = "name", selection: Selection | None = None) -> list[dict[str, Any]]:
+    """Rows of the kernel table in its order: texts for numbers of strings, µs, None for unknown."""
+    rows = kernel_rows(facts, selection or select(facts), group)
+    return [
+        {
+            **{key: _text(facts, getattr(rows, key)[at]) for key in ("name", "operator", "grid", "block")},
+            **{key: float(getattr(rows, key)[at]) / 1000 for key in ("total", "mean", "shortest", "longest")},
+            **{key: _finite(getattr(rows, key)[at]) for key in ("blocks_per_sm", "occupancy")},
+            **{key: int(getattr(rows, key)[at]) for key in ("calls", "reason", "registers", "shared_memory", "matrix", "matrix_eligible", "communication")},
+        }
+        for at in range(len(rows.name))
+    ]
+
+
+def _text(facts: Facts, number: int) -> str | None:
+    return facts.strings[int(number)] if number >= 0 else None
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,70 @@
+"""Interval algebra against counting nanoseconds one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torch_tb_profiler.analysis.breakdown import CATEGORIES, break_down
+from torch_tb_profiler.analysis.intervals import Intervals, join, measure, union
+
+PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
+Pairs = list[tuple[int, int]]
+
+
+def columns(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    start = np.array([a for a, _ in pairs], np.int64)
+    return start, start + np.array([d for _, d in pairs], np.int64)
+
+
+def points(pairs: Pairs) -> set[int]:
+    return {t for a, d in pairs for t in range(a, a + d)}
+
+
+def covered(found: Intervals) -> set[int]:
+    return {t for a, b in zip(found.start.tolist(), found.end.tolist(), strict=True) for t in range(a, b)}
+
+
+@given(PAIRS)
+def test_union_covers_the_same_points(pairs: Pairs) -> None:
+    found = union(*columns(pairs))
+    assert covered(found) == points(pairs)
+    assert found.length == len(points(pairs))
+    assert (found.start < found.end).all()
+    assert (found.end[:-1] < found.start[1:]).all()
+
+
+@given(PAIRS, PAIRS)
+def test_join_covers_both(a: Pairs, b: Pairs) -> None:
+    assert covered(join(union(*columns(a)), union(*columns(b)))) == points(a) | points(b)
+
+
+@given(PAIRS, PAIRS)
+def test_measure_counts_the_points_of_each_window(pairs: Pairs, windows: Pairs) -> None:
+    begin, end = columns(windows)
+    found = measure(union(*columns(pairs)), begin, end)
+    assert found.tolist() == [len(points(pairs) & set(range(a, a + d))) for a, d in windows]
+
+
+@given(st.lists(PAIRS, min_size=7, max_size=7), PAIRS)
+def test_every_point_of_a_window_belongs_to_the_first_active_category(active: list[Pairs], windows: Pairs) -> None:
+    begin, end = columns(windows)
+    found = break_down([union(*columns(pairs)) for pairs in active], begin, end)
+    for row, (a, d) in enumerate(windows):
+        expected = dict.fromkeys(CATEGORIES, 0)
+        for t in range(a, a + d):
+            first = next((key for key, pairs in zip(CATEGORIES, active, strict=False) if t in points(pairs)), "other")
+            expected[first] += 1
+        assert {key: int(found[key][row]) for key in CATEGORIES} == expected
+
+
+def test_touching_intervals_join_and_empty_ones_add_nothing() -> None:
+    found = union(np.array([5, 0, 3, 9]), np.array([7, 3, 5, 9]))
+    assert (found.start.tolist(), found.end.tolist()) == ([0], [7])
+
+
+def test_times_of_a_century_in_nanoseconds_stay_exact() -> None:
+    century = 100 * 365 * 86_400 * 10**9
+    found = union(np.array([0, century]), np.array([1, century + 1]))
+    assert measure(found, np.array([0]), np.array([century + 1])).tolist() == [2]

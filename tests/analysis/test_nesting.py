@@ -1,0 +1,84 @@
+"""Nesting by pointer jumping against a stack that looks at one span after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torch_tb_profiler.analysis.nesting import climb, nest
+
+SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 20)), max_size=40)
+Spans = list[tuple[int, int, int]]
+
+
+def ordered(spans: Spans) -> Spans:
+    return sorted(spans, key=lambda s: (s[1], -s[2]))
+
+
+def one_by_one(spans: Spans) -> tuple[list[int], list[bool]]:
+    """Innermost earlier span of the track that holds the whole of each, and whether an earlier one holds only its begin."""
+    parents, crossing = [], []
+    for i, (track, start, dur) in enumerate(spans):
+        earlier = [j for j in range(i) if spans[j][0] == track and spans[j][1] + spans[j][2] > start]
+        whole = [j for j in earlier if spans[j][1] + spans[j][2] >= start + dur]
+        parents.append(max(whole, default=-1))
+        inner = [j for j in earlier if j > parents[-1]]
+        crossing.append(any(spans[j][1] + spans[j][2] < start + dur for j in inner))
+    return parents, crossing
+
+
+def nested(spans: Spans) -> tuple[list[int], list[bool]]:
+    track, start, dur = (np.array([s[k] for s in spans], np.int64) for k in range(3))
+    found = nest(track.astype(np.int32), start, start + dur)
+    return found.parent.tolist(), found.overlapping.tolist()
+
+
+@given(SPANS)
+def test_any_spans(spans: Spans) -> None:
+    spans = ordered(spans)
+    parents, crossing = nested(spans)
+    assert (parents, crossing) == one_by_one(spans)
+
+
+@pytest.mark.parametrize(
+    ("spans", "parents"),
+    [
+        ([(0, 0, 10), (0, 10, 5)], [-1, -1]),
+        ([(0, 0, 10), (0, 10, 0)], [-1, -1]),
+        ([(0, 0, 10), (0, 0, 0)], [-1, 0]),
+        ([(0, 0, 10), (0, 0, 10), (0, 9, 1)], [-1, 0, 1]),
+        ([(0, 0, 10), (1, 1, 2), (0, 2, 3)], [-1, -1, 0]),
+        ([(0, 0, 30), (0, 0, 10), (0, 5, 10), (0, 6, 9)], [-1, 0, 0, 2]),
+        ([(0, 5, 0), (0, 5, 0)], [-1, -1]),
+    ],
+    ids=["touching", "empty at the end", "empty at the begin", "equal", "two threads", "crossing", "two empty ones"],
+)
+def test_borders(spans: Spans, parents: list[int]) -> None:
+    assert nested(spans)[0] == parents
+
+
+def test_crossing_spans_are_kept_and_marked() -> None:
+    assert nested([(0, 0, 30), (0, 0, 10), (0, 5, 10), (0, 6, 9)])[1] == [False, False, True, False]
+
+
+def test_five_thousand_levels() -> None:
+    spans = [(0, i, 20_000 - 2 * i) for i in range(5_000)]
+    assert nested(spans)[0] == list(range(-1, 4_999))
+
+
+def test_fifty_thousand_siblings_after_one_another() -> None:
+    spans = [(0, 0, 500_000), *((0, 10 * i, 10) for i in range(50_000))]
+    assert nested(spans)[0] == [-1, *([0] * 50_000)]
+
+
+def test_more_tracks_than_sixteen_bits_count() -> None:
+    spans = [(track, time, 4 - 2 * time) for time in (0, 1) for track in (0, 70_000, 70_000 - 65_536)]
+    assert nested(spans)[0] == [-1, -1, -1, 0, 1, 2]
+
+
+def test_climb_stops_at_the_first_wanted_or_at_the_top() -> None:
+    parent = np.array([-1, 0, 1, 2, 1])
+    wanted = np.array([False, True, False, False, False])
+    assert climb(parent, np.array([3, 4, 1, 0, -1]), wanted).tolist() == [1, 1, 1, -1, -1]

@@ -1,5 +1,5 @@
 /**
- * The built page with made-up answers, for work on the page without Python: `npm run build && npm run dev [PORT] [ROWS]`.
+ * The built page with made-up answers, for work on the page without Python: `npm run build && npm run dev -- [PORT] [ROWS] [STEPS]`.
  *
  * Runs: one that is ready, one that is imported for 12 s over and over, one that failed. The numbers mean nothing.
  */
@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 
 const PORT = Number(argv[2] ?? 8123);
 const ROWS = Number(argv[3] ?? 400);
+const STEP_COUNT = Number(argv[4] ?? 40);
 const STATIC = fileURLToPath(new URL("../../torch_tb_profiler/static/", import.meta.url));
 const PAGE = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><title>PyTorch Profiler</title><script type="module" src="static/boot.js"></script></head><body></body></html>`;
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; script-src 'self'";
@@ -28,8 +29,8 @@ const STEPS = list((index) => {
   const categories_ns = Object.fromEntries(CATEGORIES.map((name, i) => [name, Math.round((scale * between(2e6, 3e6)) / (i + 1))]));
   const wall_ns = Object.values(categories_ns).reduce((a, b) => a + b);
   const odd_reason = index === 17 ? "Communication took 8.2 ms more than the median" : "";
-  return { index, name: `ProfilerStep#${index + 10}`, start_ns: index * 2e7, wall_ns, categories_ns, cold: index < 2, odd: index === 17, odd_reason, cut: index === 39, selected: true };
-}, 40);
+  return { index, name: `ProfilerStep#${index + 10}`, start_ns: index * 2e7, wall_ns, categories_ns, cold: index < 2, odd: index === 17, odd_reason, cut: index === STEP_COUNT - 1, selected: true };
+}, STEP_COUNT);
 
 const span = (name, state, progress = 1, message = "") => ({ name, label: `${name}`, state, progress, message, bytes: 62_000_000 });
 const worker = (rank, spans) => ({ name: `host-7_${2000 + rank}`, rank, rank_source: "distributedInfo", world_size: 4, spans });

@@ -2,10 +2,11 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
 import { Button } from "./buttons";
 import { Icon } from "./icons";
-import { Term } from "./tooltip";
+import { Tooltip } from "./tooltip";
 
 export interface Option {
   value: string;
@@ -64,23 +65,19 @@ export function Segmented<V extends string>({ label, value, options, onChange, s
       </span>
       <div class="segmented">
         {options.map((option) => (
-          <label key={option.value} class={option.value === value ? "segment segment-on" : "segment"}>
-            <input
-              type="radio"
-              name={id}
-              value={option.value}
-              checked={option.value === value}
-              disabled={option.disabled}
-              onChange={() => onChange(option.value)}
-            />
-            {option.term ? (
-              <Term id={option.term} focusable={false}>
-                {option.label}
-              </Term>
-            ) : (
-              option.label
-            )}
-          </label>
+          <Tooltip key={option.value} content={option.term ? definitionOf(option.term)?.text : ""} focusable={false}>
+            <label class={option.value === value ? "segment segment-on" : "segment"}>
+              <input
+                type="radio"
+                name={id}
+                value={option.value}
+                checked={option.value === value}
+                disabled={option.disabled}
+                onChange={() => onChange(option.value)}
+              />
+              <span class={option.term ? "term-line" : ""}>{option.label}</span>
+            </label>
+          </Tooltip>
         ))}
       </div>
     </div>

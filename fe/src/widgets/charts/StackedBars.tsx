@@ -27,6 +27,8 @@ interface StackedBarsProps {
 const TOP = 18;
 const BOTTOM = 22;
 const LEFT = 62;
+/** Room left of the first bar for the half of its label that is wider than the bar. */
+const INSET = 6;
 const LETTER = 6.6;
 
 export function StackedBars(props: StackedBarsProps): JSX.Element {
@@ -39,7 +41,7 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
   const axis = linearAxis(largest, unit);
   const plot = height - TOP - BOTTOM;
   const longest = bars.reduce((most, bar) => Math.max(most, bar.label.length), 1);
-  const slots = slotsOf(bars.length, width - LEFT - 2, longest * LETTER);
+  const slots = slotsOf(bars.length, width - LEFT - INSET - 2, longest * LETTER);
   const shown = active === null ? undefined : bars[active];
   const focusBar = (index: number): void => {
     const target = Math.max(0, Math.min(bars.length - 1, index));
@@ -58,11 +60,11 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
   return (
     <div class="stacked">
       <SeriesLegend series={series} />
-      <div class="stacked-plot" ref={root} style={{ height: `${height + (slots.width > width - LEFT ? 14 : 0)}px` }}>
+      <div class="stacked-plot" ref={root} style={{ height: `${height + (slots.width > width - LEFT - INSET ? 14 : 0)}px` }}>
         <YAxis axis={axis} plot={plot} height={height} />
         <div class="stacked-scroll">
-          <svg ref={svg} width={slots.width} height={height} role="group" aria-label={`${label}, ${bars.length} bars`} onKeyDown={onKeyDown} onPointerLeave={() => setActive(null)}>
-            <GridLines axis={axis} plot={plot} width={slots.width} />
+          <svg ref={svg} width={slots.width + INSET} height={height} role="group" aria-label={`${label}, ${bars.length} bars`} onKeyDown={onKeyDown} onPointerLeave={() => setActive(null)}>
+            <GridLines axis={axis} plot={plot} width={slots.width + INSET} />
             {bars.map((bar, index) => (
               <Bar
                 key={bar.key}
@@ -73,9 +75,14 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
                 onSelect={onSelect}
               />
             ))}
-            {line ? <MeanLine axis={axis} plot={plot} width={slots.width} line={line} unit={unit} /> : null}
+            {line ? <MeanLine axis={axis} plot={plot} width={slots.width + INSET} value={line.value} /> : null}
           </svg>
         </div>
+        {line ? (
+          <span class="axis-mean-label" style={{ top: `${lineY(line.value, axis, plot) - 18}px` }}>
+            {`${line.label} ${format(line.value, unit)}`}
+          </span>
+        ) : null}
       </div>
       {shown && active !== null ? <HoverBox bar={shown} {...{ series, unit }} anchor={svg.current?.querySelector(`[data-bar="${active}"] .bar-hit`)} /> : null}
     </div>
@@ -143,17 +150,10 @@ function GridLines({ axis, plot, width }: GridLinesProps): JSX.Element {
   );
 }
 
-/** Drawn over the bars, so that its label can be read wherever it falls. */
-function MeanLine({ axis, plot, width, line, unit }: GridLinesProps & { line: NonNullable<StackedBarsProps["line"]>; unit: Unit }): JSX.Element {
-  const y = lineY(line.value, axis, plot);
-  return (
-    <g aria-hidden="true" pointer-events="none">
-      <line class="axis-mean" x1={0} x2={width} y1={y} y2={y} />
-      <text class="axis-mean-label" x={width - 4} y={y - 5} text-anchor="end">
-        {`${line.label} ${format(line.value, unit)}`}
-      </text>
-    </g>
-  );
+/** Drawn over the bars; its label stands outside of what scrolls. */
+function MeanLine({ axis, plot, width, value }: GridLinesProps & { value: number }): JSX.Element {
+  const y = lineY(value, axis, plot);
+  return <line class="axis-mean" aria-hidden="true" pointer-events="none" x1={0} x2={width} y1={y} y2={y} />;
 }
 
 interface BarProps {
@@ -172,7 +172,8 @@ interface BarProps {
 }
 
 function Bar({ bar, index, series, slots, axis, plot, unit, axisLabel, selected, tabStop, activate, onSelect }: BarProps): JSX.Element {
-  const x = index * slots.slot + (slots.slot - slots.bar) / 2;
+  const left = INSET + index * slots.slot;
+  const x = left + (slots.slot - slots.bar) / 2;
   const total = sumOf(bar);
   const top = TOP + plot - (total / axis.max) * plot;
   const spoken = series.map((item, i) => `${item.label} ${format(bar.values[i], unit)}`).join(", ");
@@ -189,7 +190,7 @@ function Bar({ bar, index, series, slots, axis, plot, unit, axisLabel, selected,
       onBlur={() => activate(null)}
       onClick={() => onSelect?.(bar.key)}
     >
-      <rect class="bar-hit" x={index * slots.slot} y={TOP} width={slots.slot} height={plot} />
+      <rect class="bar-hit" x={left} y={TOP} width={slots.slot} height={plot} />
       {piecesOf(bar.values, axis.max, plot).map((piece) => (
         <rect
           key={piece.series}
@@ -203,7 +204,7 @@ function Bar({ bar, index, series, slots, axis, plot, unit, axisLabel, selected,
       ))}
       {bar.mark ? <path class="bar-mark" d={`M${x + slots.bar / 2 - 5},${top - 11}h10l-5,7z`} /> : null}
       {index % slots.every === 0 ? (
-        <text class="axis-label" x={index * slots.slot + slots.slot / 2} y={TOP + plot + 16} text-anchor="middle">
+        <text class="axis-label" x={left + slots.slot / 2} y={TOP + plot + 16} text-anchor="middle">
           {index === 0 && slots.slot > 60 ? `${axisLabel} ${bar.label}` : bar.label}
         </text>
       ) : null}

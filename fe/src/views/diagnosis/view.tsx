@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { DiagnosisPayload } from "../../api/types.gen";
+import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Grid, Panel } from "../../widgets";
@@ -10,6 +11,9 @@ import { gridParams } from "../grid_params";
 import { Loaded } from "../loaded";
 import { chooseFiles, readState } from "./model";
 import { FileDetail, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
+import css from "./diagnosis.css?inline";
+
+adoptStyles(css);
 
 /** A reason up to this length is readable in its cell. */
 const SHORT_REASON = 64;

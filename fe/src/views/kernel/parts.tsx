@@ -201,7 +201,7 @@ export interface Launcher {
 /** The operators that launched one kernel, with the launch properties. */
 export function Launchers({ launchers, links }: { launchers: readonly Launcher[]; links: KernelLinks }): JSX.Element {
   return (
-    <table class="launchers">
+    <table class="plain-table launchers">
       <thead>
         <tr>
           <th scope="col">

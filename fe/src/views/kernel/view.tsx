@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { KernelGroup, KernelPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
+import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
@@ -22,6 +23,9 @@ import {
   type KernelLinks,
   type Launcher,
 } from "./parts";
+import css from "../tables.css?inline";
+
+adoptStyles(css);
 
 const TOP = 10;
 /** Launchers listed below a kernel; the table grouped by operator has them all. */

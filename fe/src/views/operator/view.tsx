@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
+import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
@@ -12,6 +13,9 @@ import { nameOfKey, readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { charts, framesOf, readGroup, rowKey } from "./model";
 import { Frames, operatorColumns, OperatorCharts, Stacks } from "./parts";
+import css from "../tables.css?inline";
+
+adoptStyles(css);
 
 const TOP = 10;
 

@@ -299,7 +299,7 @@ export function AverageTable({ average }: { average: Average }): JSX.Element {
   const shares = categoryShares(average);
   const largest = Math.max(...shares.map((x) => x.ns));
   return (
-    <table class="average-table">
+    <table class="plain-table average-table">
       <thead>
         <tr>
           <th scope="col">Category</th>

@@ -3,12 +3,16 @@
 import type { JSX } from "preact";
 import type { OverviewPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
+import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Panel, Term } from "../../widgets";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { Health, HealthNote, Notes, Recommendations } from "./findings";
 import { AverageTable, Configuration, Devices, Headline, StepChart } from "./parts";
+import css from "./overview.css?inline";
+
+adoptStyles(css);
 
 export function OverviewView(props: ViewProps): JSX.Element {
   const resource = useResource("overview", viewQuery(props));

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { urlOf } from "../../api/client";
 import type { TracePayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
+import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type Selection, type ViewProps } from "../../state/view";
 import { Panel } from "../../widgets";
@@ -13,6 +14,9 @@ import { fetchBytes, type Progress } from "./bytes";
 import { checkWindow, readMode, windowForPerfetto, windowOfSteps, type Checked, type PartMode, type TimeWindow } from "./model";
 import { handOver, realBrowser } from "./perfetto";
 import { IDLE, OpenPanel, PartPicker, TraceFacts, type HandoverStatus } from "./parts";
+import css from "./trace.css?inline";
+
+adoptStyles(css);
 
 export function TraceView(props: ViewProps): JSX.Element {
   const resource = useResource("trace", viewQuery(props));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -125,3 +126,21 @@ def test_a_failed_write_leaves_nothing_behind(written: Path, monkeypatch: pytest
         sidecar.write(written, *_pair([], 0))
     assert written.read_bytes() == before
     assert len(list(written.parent.iterdir())) == 1
+
+
+def test_large_files_are_checked_where_pages_read(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit the columns of events are taken as they are; a wrong byte in facts, strings or header is still refused."""
+    monkeypatch.setattr(sidecar, "CHECK_WHOLE_BYTES", 0)
+    whole = written.read_bytes()
+    size = int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8:8 + size])
+    refused = {}
+    for name in ("strings.blob", "facts.steps.start", "trace.spans.start"):
+        at = 8 + size + header[name]["data_offsets"][0]
+        written.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+        try:
+            sidecar.read(written)
+            refused[name] = False
+        except SidecarError:
+            refused[name] = True
+    assert refused == {"strings.blob": True, "facts.steps.start": True, "trace.spans.start": False}

@@ -101,9 +101,9 @@ def test_the_specification_wins_over_the_logdir(monkeypatch: pytest.MonkeyPatch)
         return Nothing()
 
     monkeypatch.setattr("torch_tb_profiler.plugin.catalogue_of", catalogue_of)
-    plugin = load(logdir="", logdir_spec="a:/x", torch_profiler_workers=3, torch_profiler_perfetto_url="https://perfetto.example")
+    plugin = load(logdir="", logdir_spec="a:/x", torch_profiler_workers=1, torch_profiler_perfetto_url="https://perfetto.example")
     assert plugin.get_plugin_apps() is plugin.get_plugin_apps()
-    assert asked == [("", "a:/x", 3, "https://perfetto.example"), "started"]
+    assert asked == [("", "a:/x", 1, "https://perfetto.example"), "started"]
 
 
 def test_a_flag_that_is_taken_is_left_to_its_owner(caplog: pytest.LogCaptureFixture) -> None:

@@ -23,7 +23,8 @@ Report = Callable[[int, "int | None"], None]
 
 REPORTS_PER_SECOND = 10
 _LEFT_OUT = (
-    defects.UNPARSABLE, defects.NOT_AN_EVENT, defects.NO_TIME, defects.UNMATCHED_BEGIN, defects.UNMATCHED_END, defects.FAR_EVENT,
+    defects.UNPARSABLE, defects.NOT_AN_EVENT, defects.NO_TIME, defects.UNMATCHED_BEGIN, defects.UNMATCHED_END, defects.FAR_EVENT, defects.DUPLICATE,
+    defects.UNKNOWN_PHASE,
 )
 _CODE_ROOMS = ("sources", "importers", "store", "hardware", "analysis")
 

@@ -91,7 +91,7 @@ def test_no_profilerstep() -> None:
 
 TWO_STEPS = (
     operator("ProfilerStep#1@100+200"), operator("ProfilerStep#2@350+150"), operator("aten::to@200+60"), operator("aten::mm@360+50"),
-    launch("cudaMemcpyAsync@210+5", 1), launch("cudaLaunchKernel@400+5", 2), device("gemm@410+200", 2),
+    launch("cudaMemcpyAsync@240+5", 1), launch("cudaLaunchKernel@400+5", 2), device("gemm@410+200", 2),
 )
 
 

@@ -4,7 +4,6 @@ import { adoptStyles } from "../base/styles";
 import charts from "../widgets/charts/charts.css?inline";
 import controls from "../widgets/controls.css?inline";
 import grid from "../widgets/grid/grid.css?inline";
-import messages from "../widgets/messages.css?inline";
 import widgets from "../widgets/widgets.css?inline";
 import page from "./page.css?inline";
 import tokens from "./tokens.css?inline";

@@ -57,20 +57,3 @@ def _until(points: Intervals, time: Ints) -> Ints:
     last = np.maximum(number - 1, 0)
     over = np.maximum(points.end[last] - time, 0) if len(points.end) else np.zeros(len(time), np.int64)
     return total[number] - np.where(number > 0, over, 0)
-
-
-def weighted_measure(start: Ints, end: Ints, begin: Ints, finish: Ints) -> Ints:
-    """Sum of the clipped lengths, multiplicity kept, of spans [start, end) in each window [begin, finish); int64 of the windows' shape."""
-    return _lengths_before(start, end, finish) - _lengths_before(start, end, begin)
-
-
-def _lengths_before(start: Ints, end: Ints, time: Ints) -> Ints:
-    """Σ over spans of the length before each time = Σ max(time − start, 0) − Σ max(time − end, 0)."""
-    return _ramp(np.sort(start), time) - _ramp(np.sort(end), time)
-
-
-def _ramp(points: Ints, time: Ints) -> Ints:
-    total = np.zeros(len(points) + 1, np.int64)
-    np.cumsum(points, out=total[1:])
-    number = np.searchsorted(points, time, side="right")
-    return time * number - total[number]

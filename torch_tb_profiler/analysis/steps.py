@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.attribution import Causes
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.flags import StepFlag
+from torch_tb_profiler.analysis.intervals import union
 from torch_tb_profiler.analysis.names import HostNames
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
@@ -122,7 +123,10 @@ def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:
 
 
 def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent: tuple[int, int]) -> Ints:
-    """Nodes of the top-level annotation that repeats and covers most of the span; none if no name does."""
+    """Nodes of the top-level annotation that repeats and covers most of the span; none if no name does.
+
+    A name that several threads are in at the same time makes no steps: requests that are served side by side follow nothing.
+    """
     spans = trace["spans"]
     name = spans["name"][tree.row]
     top = (spans["role"][tree.row] == Role.ANNOTATION) & (tree.parent < 0) & ~names.region[name] & ~names.collective[name]
@@ -134,10 +138,14 @@ def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent
     times = np.bincount(of, minlength=len(kinds))
     covered = np.bincount(of, weights=spans["dur"][tree.row[node]], minlength=len(kinds))
     covered[times < LEAST_REPEATS] = 0
-    best = int(np.argmax(covered))
-    if covered[best] < LEAST_COVERAGE * (extent[1] - extent[0]) or covered[best] == 0:
-        return node[:0]
-    return np.asarray(node[of == best])
+    while covered[best := int(np.argmax(covered))] > 0 and covered[best] >= LEAST_COVERAGE * (extent[1] - extent[0]):
+        same_name = node[number == number[of == best][0]]
+        start = spans["start"][tree.row[same_name]]
+        end = start + spans["dur"][tree.row[same_name]]
+        if union(start, end).length == int((end - start).sum()):
+            return np.asarray(node[of == best])
+        covered[best] = 0
+    return node[:0]
 
 
 def _extent(trace: Trace) -> tuple[int, int]:
@@ -195,6 +203,6 @@ def _first_cut(launched: Ints) -> int:
     kept = n
     while launched[kept - 1] == 0:
         kept -= 1
-    if kept > 1 and launched[kept - 1] < CUT_FACTOR * launched[kept - 2]:
+    if kept > 1 and launched[kept - 1] < CUT_FACTOR * launched[: kept - 1].min():
         kept -= 1
     return kept

@@ -27,7 +27,7 @@ NVIDIA_NO: tuple[str, ...] = (
     # Bookkeeping of convolutions and layout changes.
     r"reduce_wgrad|compute\w*offsets|nchwtonhwc|nhwctonchw|scalepackedtensor|im2col|col2im|layer_norm|batch_?norm|softmax|transpose|quantize|_cast|routing|finalize",
     # Inductor's pointwise, reduction and persistent-reduction kernels hold no tl.dot.
-    r"triton_(?:poi|red|per)_",
+    r"triton_(?:poi|red|per)_|_finalize_matmul",
 )
 """Regular expressions searched in the lower-case name, before ``NVIDIA_YES``."""
 
@@ -41,11 +41,13 @@ NVIDIA_YES: tuple[str, ...] = (
     r"gemm.*(?:fp8|e4m3|e5m2|mxf|nvf)|(?:fp8|e4m3|e5m2|mxf|nvf).*gemm|deep_gemm|marlin",
     # Attention written for mma instructions.
     r"flash_(?:fwd|bwd)|flash::|flashattn|fmha_cutlass[fb]_b?f16|_sdpa_(?:sm|flash)|fort_native_sdpa|fmha_v2|batchprefillwith|batchdecodewithpagedkvcachekernel_tc",
+    # triton_kernels write the types of their tl.dot into the name.
+    r"^_matmul_ogs_\w*(?:bf16|fp16|fp8|mx)",
 )
 
 AMD_NO: tuple[str, ...] = (
     r"gridwise_gemm_dl|gemv|subtensorop|batched_transpose|transpose_\w+2|igemm_\w+_gtc_|softmax|rmsnorm|layer_?norm|batch_?norm|reshape_and_cache|quant",
-    r"triton_(?:poi|red|per)_|im2col|col2im|miopensp3asmconv|winograd",
+    r"triton_(?:poi|red|per)_|_finalize_matmul|im2col|col2im|miopensp3asmconv|winograd",
 )
 AMD_YES: tuple[str, ...] = (
     r"mfma|wmma|xdl",
@@ -53,10 +55,12 @@ AMD_YES: tuple[str, ...] = (
     r"cijk_.*_mi\d+x\d+",
     # MIOpen's generated xdlops kernels.
     r"igemm_\w+_gtcx",
+    # Attention of AOTriton and matrix products of triton_kernels: tl.dot over whole tiles, which AMD's Triton lowers to matrix instructions.
+    r"^(?:attn_fwd|bwd_kernel_(?:dk_dv|dq|fuse))(?![a-z])|^_matmul_ogs_\w*(?:bf16|fp16|fp8|mx)",
 )
 
 MATRIX_PRODUCT = re.compile(
-    r"gemm|conv|attn|attention|flash|fmha|mha|matmul|(?:^|_)mm(?:_|$)|bmm|mma|wgrad|dgrad|fprop|cijk|triton_|lstm|rnn|gru|einsum|\bdot|moe|mlp|linear"
+    r"gemm|conv|attn|attention|flash|fmha|mha|matmul|(?:^|_)mm(?:_|$)|bmm|mma|wgrad|dgrad|fprop|cijk|triton_|lstm|rnn|gru|einsum|\bdot|moe|mlp|linear(?!iz)"
 )
 """Searched in the lower-case name: what has none of it multiplies no matrices."""
 

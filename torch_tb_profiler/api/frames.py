@@ -174,7 +174,8 @@ def _frames(path: str, use_cache: bool, *, first_only: bool) -> list[TraceFrames
 def _frame(columns: dict[str, Any]) -> DataFrame:
     import pandas
 
-    return pandas.DataFrame(columns)
+    frame: DataFrame = pandas.DataFrame(columns)
+    return frame
 
 
 def _known(values: Array, known: bool) -> Any:

@@ -49,6 +49,8 @@ def _from_frames(trace: Trace, tree: CallTree, enclosing: Ints, of_node: Ints) -
         return nothing, nothing
     node = np.flatnonzero(tree.is_operator)
     inner = climb(enclosing, enclosing[tree.row[node]], is_frame)
+    if not (inner >= 0).any():
+        return nothing, nothing
     used, above = _frames_needed(enclosing, is_frame, inner)
     depth = _depths(above)
     place = np.full(spans.n, -1, np.int64)

@@ -225,7 +225,8 @@ def test_group_by_kernel_columns() -> None:
         gpu 0:7 kernel kernel1@240+13 c3 {"grid": [16, 16, 16], "block": [16, 16, 64], "registers per thread": 18, "shared memory": 64}
         gpu 0:7 kernel kernel1@260+17 c4 {"grid": [16, 16, 16], "block": [16, 16, 16], "registers per thread": 18, "shared memory": 64}
     """)
-    assert [(row["operator"], row["block"], row["calls"], row["total"], row["mean"], row["shortest"], row["longest"]) for row in kernels(facts, "properties")] == [
+    keys = ("operator", "block", "calls", "total", "mean", "shortest", "longest")
+    assert [tuple(row[key] for key in keys) for row in kernels(facts, "properties")] == [
         ("op1", "[16,16,16]", 2, 25, 12.5, 10, 15), ("op2", "[16,16,16]", 1, 17, 17, 17, 17), ("op1", "[16,16,64]", 1, 13, 13, 13, 13)
     ]
     assert [(row["calls"], row["total"]) for row in kernels(facts)] == [(4, 55)]

@@ -92,7 +92,7 @@ def test_device(pair: tuple[Facts, Original]) -> None:
 
 
 def test_gaps_between_steps_explain_the_difference(real_traces: Path) -> None:
-    path = [path for path in trace_files(real_traces) if path.parent.name == "v100_resnet50_num_workers_4"][0]
+    path = next(path for path in trace_files(real_traces) if path.parent.name == "v100_resnet50_num_workers_4")
     facts = opened(path)[1]
     steps, devices = facts["steps"], facts["device_steps"]
     assert int((steps["start"][1:] - steps["end"][:-1]).sum()) == 134_000
@@ -123,7 +123,7 @@ def test_recommendations(pair: tuple[Facts, Original]) -> None:
 
 
 def test_largest_operators_and_kernel(real_traces: Path) -> None:
-    path = [path for path in trace_files(real_traces) if path.parent.name == "v100_resnet50_num_workers_0"][0]
+    path = next(path for path in trace_files(real_traces) if path.parent.name == "v100_resnet50_num_workers_0")
     facts = opened(path)[1]
     assert list(operators(facts).items())[:3] == [
         (("aten::cudnn_convolution_backward_weight",), (318, 142461, 142461, 22804, 40246)),

@@ -184,7 +184,8 @@ def test_empty_last_step_is_marked(run: Opened) -> None:
 @pytest.mark.parametrize(
     ("run", "vendor", "share", "unknown"),
     [
-        ("h100_bert_small", "nvidia", 0.765, 0), ("h100_vit", "nvidia", 0.783, 0), ("b200_eager", "nvidia", 0.597, 0), ("h800_deepseek_train", "nvidia", 0.39, 0),
+        ("h100_bert_small", "nvidia", 0.765, 0), ("h100_vit", "nvidia", 0.783, 0), ("b200_eager", "nvidia", 0.597, 0),
+        ("h800_deepseek_train", "nvidia", 0.39, 0),
         ("mi300_bert_small", "amd", 0.741, 0), ("mi300_torch_compile", "amd", 0.933, 0), ("mi300_vllm_graph", "amd", 0.774, 0.061),
     ],
     indirect=["run"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OperatorPayload } from "../../api/types.gen";
-import { charts, framesOf, readableShapes, rowKey, splitFrame, stackLabel, stackTexts } from "./model";
+import { charts, framesOf, readableShapes, rowKey, splitFrame, stackLabel, stackLabels, stackTexts } from "./model";
 
 function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   return {
@@ -88,6 +88,29 @@ describe("stackLabel", () => {
   it("falls back to the innermost frame", () => {
     expect(stackLabel(["nn.Module: Net_0"])).toBe("nn.Module: Net_0");
     expect(stackLabel([])).toBe("");
+  });
+});
+
+describe("stackLabels", () => {
+  const conv = ["conv.py(440): _conv_forward", "module.py(1051): _call_impl"];
+  it("names callers until stacks that begin alike can be told apart", () => {
+    const stacks = [
+      [...conv, "resnet.py(124): forward", "a.py(1): x"],
+      [...conv, "resnet.py(128): forward"],
+      [...conv, "resnet.py(124): forward", "b.py(2): y"],
+      ["mm.py(1): f"],
+    ];
+    expect(stackLabels(stacks)).toEqual([
+      "conv.py:440 _conv_forward ← resnet.py:124 forward ← a.py:1 x",
+      "conv.py:440 _conv_forward ← resnet.py:128 forward",
+      "conv.py:440 _conv_forward ← resnet.py:124 forward ← b.py:2 y",
+      "mm.py:1 f",
+    ]);
+  });
+  it("leaves equal stacks equal, says where one ends, and takes none at all", () => {
+    expect(stackLabels([conv, conv])).toEqual(["conv.py:440 _conv_forward", "conv.py:440 _conv_forward"]);
+    expect(stackLabels([conv, [...conv, "r.py(1): f"]])[0]).toBe("conv.py:440 _conv_forward ← the outermost frame");
+    expect(stackLabels([])).toEqual([]);
   });
 });
 

@@ -4,7 +4,8 @@ import type { StackItem } from "../../api/types.gen";
 import { HOSTILE, operatorRows, operators } from "../fixtures";
 import { nameOfKey } from "../parts_by_name";
 import { charts } from "./model";
-import { chartTitle, Frames, operatorColumns, OperatorCharts, Stacks } from "./parts";
+import { chartTitle, operatorColumns, OperatorCharts } from "./parts";
+import { Frames, Stacks } from "./stacks";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
@@ -119,13 +120,26 @@ describe("operatorColumns", () => {
 describe("Stacks", () => {
   it("shows the figures and opens to frames that can be copied", () => {
     render(<Stacks stacks={[stack(), stack({ frames: [HOSTILE] })]} without={3} hasDevice device="GPU" />);
-    const [first] = document.querySelectorAll("details");
+    const [first, second] = document.querySelectorAll("details");
     expect(first?.querySelector("summary")?.textContent).toContain("dir/net.py:12 forward");
     expect(first?.textContent).toContain("GPU self 1.00 µs");
+    expect(document.querySelectorAll(".frame")).toHaveLength(0);
+    for (const details of [first!, second!]) fireEvent.click(details.querySelector("summary")!);
     expect(first?.querySelectorAll(".frame")).toHaveLength(3);
     expect(screen.getAllByRole("button", { name: "Copy stack" })).toHaveLength(2);
     expect(text()).toContain("3 calls have no call stack.");
     expect(document.querySelector("img")).toBeNull();
+  });
+
+  it("opens the only one, and draws thousands by and by", () => {
+    render(<Stacks stacks={[stack()]} without={0} hasDevice device="GPU" />);
+    expect(document.querySelectorAll(".frame")).toHaveLength(3);
+    cleanup();
+    const many = Array.from({ length: 5000 }, (_, i) => stack({ frames: [`f.py(${i}): f`] }));
+    render(<Stacks stacks={many} without={0} hasDevice device="GPU" />);
+    expect(document.querySelectorAll("details")).toHaveLength(50);
+    fireEvent.click(screen.getByText(/4.950 more call stacks/));
+    expect(document.querySelectorAll("details")).toHaveLength(100);
   });
 
   it("speaks of no accelerator on a CPU-only trace", () => {

@@ -1,19 +1,14 @@
 /** Pure parts of the Operator page. */
 
 import type { JSX } from "preact";
-import type { OperatorPayload, StackItem } from "../../api/types.gen";
-import { formatCount, formatTime } from "../../base/units";
-import { CopyButton, Donut, Figure, Term, type Column } from "../../widgets";
-import { readableShapes, splitFrame, stackLabel, stackTexts, type Chart, type Duration } from "./model";
+import type { OperatorPayload } from "../../api/types.gen";
+import { Donut, Figure, type Column } from "../../widgets";
+import { capitalised, readableShapes, stackTexts, type Chart, type Duration } from "./model";
 
 /** The title of a chart in the vendor's words. */
 export function chartTitle(duration: Duration, device: string): string {
   const where = duration.startsWith("device") ? capitalised(device) : "Host";
   return `${where} ${duration.endsWith("self") ? "self" : "total"} time`;
-}
-
-function capitalised(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 interface OperatorChartsProps {
@@ -167,93 +162,4 @@ function stackColumn({ rows, frames }: OperatorPayload): Column {
     short: rows.stack.map((stack) => (stack === null ? null : (short[stack] ?? null))),
     unknown: () => "no call stack",
   };
-}
-
-/** One frame: where, and which function. */
-function FrameLine({ text }: { text: string }): JSX.Element {
-  const { file, line, func } = splitFrame(text);
-  if (line === null) return <li class="frame frame-plain">{func || "(no name)"}</li>;
-  return (
-    <li class="frame">
-      <span class="frame-func">{func}</span>
-      <code class="frame-place">
-        {file}:{line}
-      </code>
-      <CopyButton text={`${file}:${line}`} label="Copy file and line" />
-    </li>
-  );
-}
-
-/** The frames of one stack, innermost first. */
-export function Frames({ frames }: { frames: readonly string[] }): JSX.Element {
-  return (
-    <div class="frames">
-      <div class="frames-head">
-        <span class="muted">
-          {formatCount(frames.length)} {frames.length === 1 ? "frame" : "frames"}, innermost first
-        </span>
-        <CopyButton text={() => frames.join("\n")} label="Copy stack">
-          Copy stack
-        </CopyButton>
-      </div>
-      <ol>
-        {frames.map((text, i) => (
-          <FrameLine key={i} text={text} />
-        ))}
-      </ol>
-    </div>
-  );
-}
-
-interface StacksProps {
-  stacks: readonly StackItem[];
-  /** Calls that have no stack. */
-  without: number;
-  hasDevice: boolean;
-  device: string;
-}
-
-/** Call stacks of one operator with their figures, the costliest first; each opens to its frames. */
-export function Stacks({ stacks, without, hasDevice, device }: StacksProps): JSX.Element {
-  return (
-    <div class="stacks">
-      {stacks.map((stack, i) => (
-        <details key={i} class="stack" open={stacks.length === 1}>
-          <summary>
-            <span class="stack-label">{stackLabel(stack.frames) || "(no frame)"}</span>
-            <span class="stack-figures">
-              <StackFigure term="calls" label="Calls" text={formatCount(stack.calls)} />
-              {hasDevice ? (
-                <StackFigure term="device_self" label={`${capitalised(device)} self`} text={formatTime(stack.device_self_ns)} />
-              ) : null}
-              {hasDevice ? (
-                <StackFigure term="device_total" label={`${capitalised(device)} total`} text={formatTime(stack.device_total_ns)} />
-              ) : null}
-              <StackFigure term="host_self" label="Host self" text={formatTime(stack.host_self_ns)} />
-              <StackFigure term="host_total" label="Host total" text={formatTime(stack.host_total_ns)} />
-            </span>
-          </summary>
-          <Frames frames={stack.frames} />
-        </details>
-      ))}
-      {without > 0 ? (
-        <p class="muted">
-          {formatCount(without)} {without === 1 ? "call has" : "calls have"} no call stack.
-        </p>
-      ) : null}
-    </div>
-  );
-}
-
-function StackFigure({ term, label, text }: { term: string; label: string; text: string }): JSX.Element {
-  return (
-    <span class="stack-figure">
-      <span class="muted">
-        <Term id={term} focusable={false}>
-          {label}
-        </Term>
-      </span>{" "}
-      <span class="number">{text}</span>
-    </span>
-  );
 }

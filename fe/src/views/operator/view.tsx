@@ -12,7 +12,8 @@ import { Loaded, MissingList, Nothing } from "../loaded";
 import { nameOfKey, readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { charts, framesOf, readGroup, rowKey } from "./model";
-import { Frames, operatorColumns, OperatorCharts, Stacks } from "./parts";
+import { operatorColumns, OperatorCharts } from "./parts";
+import { Frames, Stacks } from "./stacks";
 import css from "../tables.css?inline";
 
 adoptStyles(css);

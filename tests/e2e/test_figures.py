@@ -56,7 +56,7 @@ def test_choosing_a_step_changes_the_figures_and_the_address(tab: Tab) -> None:
     tab.load("operator", run="run")
     expect(row(tab, "Operators", "aten::mm")).to_contain_text("3")
     steps = tab.frame.get_by_role("radiogroup", name="Steps")
-    steps.get_by_text("One").click()
+    steps.get_by_role("radio", name="One").check()
     tab.frame.get_by_label("Step", exact=True).select_option("1")
     tab.idle()
     expect(row(tab, "Operators", "aten::mm")).to_contain_text("400")

@@ -15,8 +15,8 @@ from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.trace import Facts
 
 
-def use(facts: Facts, *steps: int) -> DeviceUse:
-    (device,) = device_use(facts, select(facts, *steps))
+def use(facts: Facts, first: int | None = None, last: int | None = None) -> DeviceUse:
+    (device,) = device_use(facts, select(facts, first, last))
     return device
 
 
@@ -88,7 +88,7 @@ def test_tensor_core() -> None:
     }
     no, yes = int(Knowledge.NO), int(Knowledge.YES)
     # The original says 0 of nothing for the share of an operator without kernels of its own; here that is no number.
-    assert found["aten::conv2d"] == (yes, pytest.approx(float("nan"), nan_ok=True), 0.6)
+    assert found["aten::conv2d"] == pytest.approx((yes, float("nan"), 0.6), nan_ok=True)
     assert found["op_no_tc"] == (no, 0, 0)
     assert found["aten::cudnn_convolution"] == (yes, 1, 1)
     assert {row["name"][:5]: (row["matrix"], row["matrix_eligible"]) for row in kernels(facts, "properties")} == {"kerne": (no, no), "volta": (yes, yes)}
@@ -122,8 +122,8 @@ def test_devices_share_nothing_and_each_is_measured_against_the_same_steps() -> 
         """, args=BLOCKS,
     ))
     first, second = device_use(facts, select(facts))
-    assert (first.id, first.utilization, first.sm_efficiency) == (0, 6 / 21, pytest.approx(3 / 21))
-    assert (second.id, second.utilization, second.sm_efficiency) == (1, 9 / 21, pytest.approx(7.2 / 21))
+    assert (first.id, first.utilization, first.sm_efficiency) == pytest.approx((0, 6 / 21, 3 / 21))
+    assert (second.id, second.utilization, second.sm_efficiency) == pytest.approx((1, 9 / 21, 7.2 / 21))
 
 
 def test_what_no_kernel_carries_is_unknown() -> None:

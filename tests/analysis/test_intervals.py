@@ -13,7 +13,7 @@ PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 Pairs = list[tuple[int, int]]
 
 
-def columns(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def columns(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
     start = np.array([a for a, _ in pairs], np.int64)
     return start, start + np.array([d for _, d in pairs], np.int64)
 

@@ -39,7 +39,7 @@ def test_all_categories() -> None:
         ("aten::to", "[[2,8,5],[],[],[],[],[],[],[]]"): (1, 0, 0, 60, 60), ("aten::nll_loss_backward", ""): (1, 30, 30, 35, 70)
     }
     for group in ("name", "properties"):
-        (row,) = kernels(facts, group)  # type: ignore[arg-type]
+        (row,) = kernels(facts, group)
         assert (row["calls"], row["total"], row["mean"], row["shortest"], row["longest"]) == (1, 15, 15, 15, 15)
     assert row["operator"] == "aten::nll_loss_backward"
 

@@ -25,10 +25,11 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.trace import Facts, Trace
 
 FILES = trace_files(REAL_TRACES)
+PARAMETERS: list[Path | None] = [*FILES] or [None]
 Opened = tuple[Trace, Facts]
 
 
-@pytest.fixture(scope="module", params=FILES or [None], ids=lambda path: f"{path.parent.name}-{path.name[:24]}" if path else "absent")
+@pytest.fixture(scope="module", params=PARAMETERS, ids=lambda path: f"{path.parent.name}-{path.name[:24]}" if path else "absent")
 def any_trace(request: pytest.FixtureRequest, real_traces: Path) -> Opened:
     return opened(request.param)
 
@@ -51,7 +52,7 @@ def test_every_kernel_counts_exactly_once(any_trace: Opened) -> None:
     kernel = spans["role"] == Role.KERNEL
     whole = select(facts)
     for group in ("name", "properties"):
-        rows = kernel_rows(facts, whole, group)  # type: ignore[arg-type]
+        rows = kernel_rows(facts, whole, group)
         assert (int(rows.calls.sum()), int(rows.total.sum())) == (int(kernel.sum()), int(spans["dur"][kernel].sum()))
     assert facts.summary["attribution"]["kernels"] == kernel.sum()
 

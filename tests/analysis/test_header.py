@@ -81,11 +81,10 @@ def test_distributed_info_of_any_type(value: Any) -> None:
     assert facts.summary["communication_backends"] == []
 
 
+FIELDS = ("id", "name", "totalGlobalMem", "computeMajor", "computeMinor", "numSms", "backend", "rank", "world_size", "nccl_version")
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(1 << 80), 1 << 80) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["id", "name", "totalGlobalMem", "computeMajor", "computeMinor", "numSms", "backend", "rank", "world_size", "nccl_version"]), inner, max_size=5
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5),
     max_leaves=12,
 )
 KEYS = (

@@ -27,7 +27,7 @@ NVIDIA_NO: tuple[str, ...] = (
     # Bookkeeping of convolutions and layout changes.
     r"reduce_wgrad|compute\w*offsets|nchwtonhwc|nhwctonchw|scalepackedtensor|im2col|col2im|layer_norm|batch_?norm|softmax|transpose|quantize|_cast|routing|finalize",
     # Inductor's pointwise, reduction and persistent-reduction kernels hold no tl.dot.
-    r"triton_(?:poi|red|per)_|_finalize_matmul",
+    r"triton_(?:poi|red|per)_|_finalize_matmul|fill_tensormaps",
 )
 """Regular expressions searched in the lower-case name, before ``NVIDIA_YES``."""
 

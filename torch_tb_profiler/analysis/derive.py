@@ -47,6 +47,7 @@ from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 from torch_tb_profiler.store.trace import Facts, Trace
@@ -65,10 +66,13 @@ def derive(trace: Trace) -> Facts:
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
+    give_back_memory()
     enclosing = enclosing_spans(trace)
     stacks = call_stacks(trace, tree, enclosing, strings)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
+    give_back_memory()
     operators = operator_facts(trace, tree, caused, matrix, step, stacks.of_node)
+    give_back_memory()
     kernels, kernel_steps = kernel_facts(trace, tree, caused, communication, matrix, operators.eligible, windows.device_step)
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings)
     flags = flag_steps(windows)

@@ -57,15 +57,19 @@ def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, 
     operators = fact_schema.OPERATORS.build(
         name=spans["name"][row][first], dims=dims[first], types=types[first], stack=stack[node][first], matrix_eligible=eligible[node][first],
     )
-    begin, cell = group_rows((of, step[node]))
-    host = spans["dur"][row]
-    sums = {
-        "calls": np.ones(len(node), np.int64), "host_total": host, "host_self": np.maximum(host - tree.children[node], 0),
-        **{f"{key}_self": own[key][node] for key in _DEVICE_SUMS}, **{f"{key}_total": total[key][node] for key in _DEVICE_SUMS},
+    # In the order of the steps, so that the rows of a step stand together.
+    begin, cell = group_rows((step[node], of))
+    n = len(begin)
+    summed = {
+        "calls": np.bincount(cell, minlength=n), "host_total": sum_by(cell, n, spans["dur"][row]),
+        "host_self": sum_by(cell, n, np.maximum(spans["dur"][row] - tree.children[node], 0)),
     }
-    summed = {key: sum_by(cell, len(begin), values) for key, values in sums.items()}
-    steps = fact_schema.OPERATOR_STEPS.build(operator=of[begin], step=step[node][begin], **summed)
-    return OperatorFacts(operators, steps, eligible, _eligible_share(tree, above, own, eligible))
+    share = _eligible_share(tree, above, own, eligible)
+    for key in _DEVICE_SUMS:
+        summed[f"{key}_self"] = sum_by(cell, n, own.pop(key)[node])
+        summed[f"{key}_total"] = sum_by(cell, n, total.pop(key)[node])
+    steps = fact_schema.OPERATOR_STEPS.build(operator=of[begin], step=step[node[begin]], **summed)
+    return OperatorFacts(operators, steps, eligible, share)
 
 
 def _own_sums(trace: Trace, tree: CallTree, caused: Causes, matrix: Array) -> dict[str, Ints]:

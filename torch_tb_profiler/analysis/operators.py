@@ -68,16 +68,16 @@ def frames(facts: Facts, stack: int) -> list[int]:
 
 
 def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> OperatorRows:
-    table, sums = facts["operators"], facts["operator_steps"]
-    taken = mask(selection, sums["step"]) & wanted[sums["operator"]]
-    row = sums["operator"][taken]
+    table = facts["operators"]
+    per_operator = _sums_per_operator(facts, selection)
+    row = np.flatnonzero((per_operator["calls"] > 0) & wanted)
     none = np.full(len(row), NONE, np.int32)
     name = table["name"][row]
     dims = table["dims"][row] if group in ("shape", "stack") else none
     stack = table["stack"][row] if group in ("stack", "name and stack") else none
     first, of = group_rows((name, dims, stack))
     n = len(first)
-    total = {key: sum_by(of, n, sums[key][taken]) for key in _SUMS}
+    total = {key: sum_by(of, n, per_operator[key][row]) for key in _SUMS}
     order_key = total["device_self"] if facts.summary.get("has_device") else total["host_self"]
     order = np.lexsort((-total["host_self"], -order_key))
     columns: dict[str, Array] = {
@@ -89,6 +89,16 @@ def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> Opera
         **{key: total[key] for key in _SUMS[:5]},
     }
     return OperatorRows(**{key: column[order] for key, column in columns.items()})
+
+
+def _sums_per_operator(facts: Facts, selection: Selection) -> dict[str, Array]:
+    """Sums over the selected steps for every row of ``operators``. Without sorting: a long recording has a million rows of (operator, step)."""
+    sums, n = facts["operator_steps"], facts["operators"].n
+    if selection.whole:
+        return {key: sum_by(sums["operator"], n, sums[key]) for key in _SUMS}
+    taken = np.flatnonzero(mask(selection, sums["step"]))
+    operator = sums["operator"][taken]
+    return {key: sum_by(operator, n, sums[key][taken]) for key in _SUMS}
 
 
 def _share(used: Array, unknown: Array, kernels: Array) -> Array:

@@ -21,6 +21,7 @@ from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 from torch_tb_profiler.store.trace import Trace
 
@@ -39,25 +40,25 @@ def assemble(gathered: Gatherer, header: dict[str, Any], entries: int) -> Trace:
     """The trace of everything that was gathered."""
     counts = gathered.counts
     strings = StringBuilder()
-    texts = np.array(strings.intern_all(["" if t is None else t for t in gathered.texts]), np.int64)
-    categories = np.array(strings.intern_all([c or "" for c in gathered.categories]), np.int64)
+    texts = np.array(strings.intern_all(["" if t is None else t for t in gathered.texts]), np.int32)
+    categories = np.array(strings.intern_all([c or "" for c in gathered.categories]), np.int32)
     blobs = _Blobs(list(gathered.blobs)[1:], strings, counts)
-    group = {name: _joined(columns) for name, columns in gathered.groups.items()}
-    gathered.groups.clear()
+    group = {name: _joined(gathered.groups.pop(name)) for name in list(gathered.groups)}
     for name, columns in group.items():
         for key in _TEXTS_OF.get(name, ()):
             columns[key] = blobs.plain(columns[key])
         for key in _QUOTED_OF.get(name, ()):
             columns[key] = blobs.unquoted(columns[key])
         if "category" in columns:
-            columns["category"] = _lookup(categories, columns["category"])
+            columns["category"] = categories[columns["category"]]
         if name in ("spans", "instants"):
-            columns["name"] = _lookup(texts, columns["name"])
+            columns["name"] = texts[columns["name"]]
     if "marks" in group:
-        group["marks"]["defect"] = _lookup(texts, group["marks"]["defect"])
+        group["marks"]["defect"] = texts[group["marks"]["defect"]]
     origin = _origin(group)
     tracks = tracks_table(gathered, group, strings, counts)
     tables = _tables(group, origin, counts)
+    give_back_memory()
     tables["tracks"] = tracks
     base = header.get("baseTimeNanoseconds")
     return Trace(
@@ -72,21 +73,22 @@ class _Blobs:
     def __init__(self, raw: list[bytes], strings: StringBuilder, counts: DefectCounts) -> None:
         self._raw, self._strings, self._counts = raw, strings, counts
 
-    def plain(self, column: Ints) -> Ints:
+    def plain(self, column: Array) -> Array:
         """JSON text without white space between the tokens."""
         return self._mapped(column, _compact)
 
-    def unquoted(self, column: Ints) -> Ints:
+    def unquoted(self, column: Array) -> Array:
         """The text of a JSON string; other values as JSON text."""
         return self._mapped(column, lambda raw: v if isinstance(v := ANY.decode(raw), str) else raw.decode("utf-8", "replace"))
 
-    def _mapped(self, column: Ints, read: Any) -> Ints:
-        numbers, inverse = np.unique(column, return_inverse=True)
-        out = np.full(len(numbers), NONE, np.int64)
-        for at, number in enumerate(numbers.tolist()):
-            if number >= 0:
-                out[at] = self._strings.intern(self._read(self._raw[number], read))
-        return out[inverse]
+    def _mapped(self, column: Array, read: Any) -> Array:
+        """The column with numbers of blobs exchanged for numbers of strings; the last place answers for −1."""
+        used = np.zeros(len(self._raw) + 1, np.bool_)
+        used[column] = True
+        number_of = np.full(len(used), NONE, np.int32)
+        for number in np.flatnonzero(used[:-1]).tolist():
+            number_of[number] = self._strings.intern(self._read(self._raw[number], read))
+        return np.asarray(number_of[column])
 
     def _read(self, raw: bytes, read: Any) -> str:
         try:
@@ -115,15 +117,12 @@ def _narrow(spec: TableSpec, columns: dict[str, Array], counts: DefectCounts) ->
                 columns[column.name] = np.where(wide, -1, values)
 
 
-def _lookup(numbers: Ints, column: Array) -> Ints:
-    return np.asarray(numbers[column], np.int64)
-
-
 def _joined(columns: Group) -> dict[str, Array]:
     """One array per column; the pieces are let go as they are joined, so that no table stands in memory twice."""
     out = {}
     for name in list(columns):
         out[name] = np.concatenate(columns.pop(name))
+    give_back_memory()
     return out
 
 
@@ -137,17 +136,18 @@ def _origin(group: dict[str, dict[str, Array]]) -> int:
 
 def _tables(group: dict[str, dict[str, Array]], origin: int, counts: DefectCounts) -> dict[str, Table]:
     tables: dict[str, Table] = {}
-    spans = group.get("spans")
+    spans = group.pop("spans", None)
     place: Ints = np.zeros(0, np.int64)
     if spans is not None:
-        spans["start"] = spans["start"] - origin
+        spans["start"] -= origin
         order = _span_order(spans)
-        for name in spans:
-            spans[name] = spans[name][order]
+        for column in schema.SPANS.columns:
+            spans[column.name] = spans[column.name][order].astype(column.dtype, copy=False)
         keep = _first_of_duplicates(spans, group.get("python_args"), order)
         if not keep.all():
             counts.add(d.DUPLICATE, int((~keep).sum()))
-            spans = {name: column[keep] for name, column in spans.items()}
+            for name in spans:
+                spans[name] = spans[name][keep]
         place = np.full(len(order), NONE, np.int64)
         place[order[keep]] = np.arange(int(keep.sum()))
         tables["spans"] = schema.SPANS.build(**spans)
@@ -155,10 +155,10 @@ def _tables(group: dict[str, dict[str, Array]], origin: int, counts: DefectCount
         if spec.name in group:
             _narrow(spec, group[spec.name], counts)
     for spec in _SIDE_TABLES:
-        tables[spec.name] = _side_table(spec, group.get(spec.name), place)
+        tables[spec.name] = _side_table(spec, group.pop(spec.name, None), place)
     end = int((tables["spans"]["start"] + tables["spans"]["dur"]).max()) if spans is not None and tables["spans"].n else None
     for spec in (schema.MEMORY, schema.FLOWS, schema.INSTANTS):
-        tables[spec.name] = _timed_table(spec, group.get(spec.name), origin, end, counts)
+        tables[spec.name] = _timed_table(spec, group.pop(spec.name, None), origin, end, counts)
     tables["chunks"] = schema.CHUNKS.build(**group["chunks"]) if "chunks" in group else schema.CHUNKS.empty()
     marks = group.get("marks")
     if marks is not None:
@@ -217,20 +217,25 @@ def _side_table(spec: TableSpec, columns: dict[str, Array] | None, place: Ints) 
     columns["span"] = place[columns["span"]]
     order = np.argsort(columns["span"], kind="stable")
     order = order[columns["span"][order] >= 0]
-    return spec.build(**{name: column[order] for name, column in columns.items()})
+    return _ordered(spec, columns, order)
+
+
+def _ordered(spec: TableSpec, columns: dict[str, Array], order: Ints) -> Table:
+    """The rows in ``order``; each column is let go once it is taken over, so that only one stands in memory twice."""
+    return spec.build(**{c.name: columns.pop(c.name)[order].astype(c.dtype, copy=False) for c in spec.columns})
 
 
 def _timed_table(spec: TableSpec, columns: dict[str, Array] | None, origin: int, end: int | None, counts: DefectCounts) -> Table:
     if columns is None:
         return spec.empty()
-    columns["time"] = columns["time"] - origin
+    columns["time"] -= origin
     order = np.argsort(columns["time"], kind="stable")
     if end is not None:
         time = columns["time"][order]
         near = (time > -DAY_NS) & (time < end + DAY_NS)
         counts.add(d.FAR_EVENT, int((~near).sum()))
         order = order[near]
-    return spec.build(**{name: column[order] for name, column in columns.items()})
+    return _ordered(spec, columns, order)
 
 
 def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> tuple[list[Event], list[int]]:

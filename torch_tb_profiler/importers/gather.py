@@ -44,9 +44,9 @@ class Numbers(dict[Any, int]):
         number = self[value] = len(self)
         return number
 
-    def column(self, values: Iterable[Any]) -> Ints:
-        """Numbers of many values, int64."""
-        return np.fromiter(map(self.__getitem__, values), np.int64)
+    def column(self, values: Iterable[Any]) -> Array:
+        """Numbers of many values, int32."""
+        return np.fromiter(map(self.__getitem__, values), np.int32)
 
 
 class Gatherer:
@@ -58,8 +58,8 @@ class Gatherer:
         self.blobs = Numbers({b"": 0})
         """Argument texts; what is absent has number 0, so columns hold the number less one: ``NONE`` for absent."""
         self.categories = Numbers()
-        self.pids = Numbers()
-        self.tids = Numbers()
+        self.tracks = Numbers()
+        """(pid, tid) as written."""
         self.groups: dict[str, Group] = defaultdict(lambda: defaultdict(list))
         self.metadata: list[Event] = []
         self.begin_end: list[tuple[int, Event]] = []
@@ -74,7 +74,7 @@ class Gatherer:
         if not events:
             return
         rows_of = _by_phase(events)
-        ordinals = np.arange(first, first + len(events))
+        ordinals = np.arange(first, first + len(events), dtype=np.int32)
         rows = rows_of.get("X")
         if rows is not None:
             self._spans(events if len(rows) == len(events) else [events[i] for i in rows.tolist()], ordinals[rows])
@@ -93,17 +93,16 @@ class Gatherer:
         """Take in spans that were put together from begin and end events."""
         self._spans(events, ordinals)
 
-    def track_of(self, events: Iterable[Event]) -> Ints:
-        """Process and thread as one number: pid number · 2³² + tid number."""
-        listed = list(events)
-        return (self.pids.column(map(attrgetter("pid"), listed)) << 32) | self.tids.column(map(attrgetter("tid"), listed))
+    def track_of(self, events: list[Event]) -> Array:
+        """Number of each event's (pid, tid)."""
+        return self.tracks.column(map(attrgetter("pid", "tid"), events))
 
     def _put(self, group: str, /, **columns: Any) -> None:
         target = self.groups[group]
         for name, values in columns.items():
             target[name].append(np.asarray(values))
 
-    def _spans(self, events: list[Event], ordinals: Ints) -> None:
+    def _spans(self, events: list[Event], ordinals: Array) -> None:
         times = nanoseconds([*map(attrgetter("ts"), events), *map(attrgetter("dur"), events)])
         starts, durs = times[:len(events)], times[len(events):]
         good = starts != INVALID
@@ -274,7 +273,7 @@ class Gatherer:
         get: Callable[[Args], float | None] = attrgetter(name)
         return np.array([np.nan if (v := get(a)) is None else v for a in args], np.float64)
 
-    def _raws(self, raws: Iterable[Raw]) -> Ints:
+    def _raws(self, raws: Iterable[Raw]) -> Array:
         return self.blobs.column(map(bytes, raws)) + NONE
 
     def _ids(self, values: Iterable[Any]) -> Ints:

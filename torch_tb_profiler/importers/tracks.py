@@ -27,16 +27,11 @@ def id_text(value: Any) -> str:
 
 def tracks_table(gathered: Gatherer, group: dict[str, dict[str, Array]], strings: StringBuilder, counts: DefectCounts) -> Table:
     """The ``tracks`` table; the ``track`` columns of ``group`` are changed to its rows."""
-    pids = [id_text(p) for p in gathered.pids]
-    tids = [id_text(t) for t in gathered.tids]
     rows: dict[tuple[str, str], int] = {}
+    numbers = np.array([rows.setdefault((id_text(pid), id_text(tid)), len(rows)) for pid, tid in gathered.tracks], np.int32)
     for name in _TRACKED:
-        if name not in group:
-            continue
-        packed, inverse = np.unique(group[name]["track"], return_inverse=True)
-        keys = [(pids[p >> 32], tids[p & 0xFFFFFFFF]) for p in packed.tolist()]
-        numbers = np.array([rows.setdefault(k, len(rows)) for k in keys], np.int64)
-        group[name]["track"] = numbers[inverse] if len(numbers) else group[name]["track"]
+        if name in group:
+            group[name]["track"] = numbers[group[name]["track"]]
     named = _Names(gathered.metadata, counts)
     listed = list(rows)
     return schema.TRACKS.build(

@@ -51,6 +51,8 @@ def test_rank(rank: Any, expected: int | None) -> None:
     [
         ("NVIDIA H100 80GB HBM3", "x", "nvidia"), ("Tesla V100-DGXS-32GB", "x", "nvidia"), ("A100-SXM4-40GB", "x", "nvidia"), ("NVIDIA B200", "x", "nvidia"),
         ("AMD Instinct MI300X", "x", "amd"), ("AMD Radeon PRO W7900", "x", "amd"), ("Intel(R) Data Center GPU Max 1550", "x", "intel"),
+        ("Intel(R) Arc(TM) A770 Graphics", "x", "intel"), ("AMD Radeon PRO V620", "x", "amd"), ("Ascend910B3", "x", "ascend"),
+        ("L40S", "cuLaunchKernel", "nvidia"),
         ("", "cudaLaunchKernel", "nvidia"), ("", "cuLaunchKernelEx", "nvidia"), ("", "hipLaunchKernel", "amd"), ("", "urEnqueueKernelLaunch", "intel"),
         ("", "aclrtLaunchKernel", "ascend"), ("", "launch", "other"),
     ],

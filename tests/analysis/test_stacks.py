@@ -78,6 +78,16 @@ def test_backward_operator_takes_the_stack_of_its_forward() -> None:
     assert stacks_of(facts, "aten::t") == {("net.py(5): forward",): 1}
 
 
+def test_the_last_operator_of_a_sequence_number_made_the_node() -> None:
+    facts = derive(trace_listed("""
+        1 op aten::zero_@0+10 {"Sequence number": 7, "Fwd thread id": 0, "Call stack": "optimizer.py(3): zero_grad"}
+        1 op aten::mm@20+10 {"Sequence number": 7, "Fwd thread id": 0, "Call stack": "net.py(5): forward"}
+        1 op aten::add@40+10 {"Sequence number": 8, "Fwd thread id": 0, "Call stack": "loss.py(5): mean"}
+        2 op MmBackward0@100+20 {"Sequence number": 7, "Fwd thread id": 1}
+    """))
+    assert stacks_of(facts, "MmBackward0") == {("net.py(5): forward",): 1}
+
+
 def test_backward_operator_has_no_stack_when_its_forward_is_not_sure() -> None:
     facts = derive(trace_listed(FORWARD + """
         3 op aten::mm@0+10 {"Sequence number": 7, "Fwd thread id": 0, "Call stack": "net.py(9): other"}

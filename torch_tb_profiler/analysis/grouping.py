@@ -15,14 +15,14 @@ _LIMIT = 1 << 62
 def group_rows(columns: Sequence[Array]) -> tuple[Ints, Ints]:
     """``(first, group)``: the first row of every distinct tuple, int64 of shape (groups,), and the group of every row, shape (n,).
 
-    ``columns`` are integer arrays of one length, values from −1 up. Groups are in the order of their tuples.
+    ``columns`` are integer arrays of one length, mostly with values from −1 up. Groups are in the order of their tuples.
     """
     key: Ints | None = None
     width = 1
     for column in columns:
         values = column.astype(np.int64) + 1
         size = int(values.max()) + 1 if len(values) else 1
-        if size >= 1 << 31 or size * width >= _LIMIT:
+        if size >= 1 << 31 or size * width >= _LIMIT or (len(values) and int(values.min()) < 0):
             values = np.unique(values, return_inverse=True)[1].astype(np.int64)
             size = int(values.max()) + 1
             if key is not None and size * width >= _LIMIT:

@@ -9,11 +9,12 @@ from typing import Any
 from torch_tb_profiler.store.trace import Trace
 
 _VENDOR_OF_NAME = (
-    (re.compile(r"nvidia|tesla|geforce|quadro|titan|\b[avhbgl]\d{1,3}0{1,2}\b|\bgh200|\bgb\d00", re.I), "nvidia"),
     (re.compile(r"\bamd\b|instinct|radeon|\bmi\d{2,3}", re.I), "amd"),
     (re.compile(r"intel|data center gpu max|\barc\b", re.I), "intel"),
     (re.compile(r"ascend", re.I), "ascend"),
     (re.compile(r"artemis|mtia", re.I), "mtia"),
+    # Last, because its bare model numbers look like others' (Arc A770, Radeon PRO V620).
+    (re.compile(r"nvidia|tesla|geforce|quadro|titan|\b[avhbgl]\d{1,3}0{1,2}\b|\bgh200|\bgb\d00", re.I), "nvidia"),
 )
 _VENDOR_OF_CALL = (("cuda", "nvidia"), ("cu", "nvidia"), ("hip", "amd"), ("ze", "intel"), ("ur", "intel"), ("acl", "ascend"))
 _VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))

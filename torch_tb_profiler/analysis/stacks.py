@@ -134,7 +134,12 @@ def _from_arguments(
 
 
 def _from_forward(trace: Trace, tree: CallTree, of_node: Ints) -> None:
-    """Give backward operators (``Fwd thread id`` above 0) the stack of the forward ones with their sequence number, if these have one stack."""
+    """Give backward operators (``Fwd thread id`` above 0) the stack of the forward one with their sequence number.
+
+    Every operator carries the number that the next node of the graph will get, so the last one that begins with a number is the one that made
+    the node (as in torch's ``generateForwardBackwardLinks``). Each thread counts for itself: a number of several threads is taken only if they
+    agree on the stack.
+    """
     arguments = trace["operator_args"]
     node = tree.node[arguments["span"]].astype(np.int64)
     numbered = (arguments["sequence"] >= 0) & (node >= 0)
@@ -143,8 +148,13 @@ def _from_forward(trace: Trace, tree: CallTree, of_node: Ints) -> None:
     backward = np.flatnonzero((thread > 0) & (of_node[node] < 0))
     if not forward.any() or not len(backward):
         return
-    ids, of = np.unique(sequence[forward], return_inverse=True)
-    stack = of_node[node[forward]]
+    maker, number = node[forward], sequence[forward]
+    track = trace["spans"]["track"][tree.row[maker]]
+    # Rows are in the order of begins, so the last row of every (number, track) is the latest.
+    order = np.lexsort((track, number))
+    last = np.flatnonzero(np.append((np.diff(number[order]) != 0) | (np.diff(track[order]) != 0), True))
+    number, stack = number[order][last], of_node[maker[order][last]]
+    ids, of = np.unique(number, return_inverse=True)
     lowest = np.full(len(ids), np.iinfo(np.int64).max)
     highest = np.full(len(ids), -1, np.int64)
     np.minimum.at(lowest, of, stack)

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.selection import Selection, select
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import open_text
-from torch_tb_profiler.store.trace import Facts, Trace
+from torch_tb_profiler.store.model import Facts, Trace
 
 
 @lru_cache(maxsize=4)

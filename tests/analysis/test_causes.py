@@ -15,7 +15,7 @@ from tests.builders.listed import listed, trace_listed
 from torch_tb_profiler.analysis.attribution import match
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.flags import NoOperator
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 
 def owner(facts: Facts) -> list[tuple[str | None, int]]:

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.operators import operator_rows
 from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 
 def use(facts: Facts, first: int | None = None, last: int | None = None) -> DeviceUse:

@@ -12,7 +12,7 @@ from tests.builders.drawn import draw
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.devices import device_use
 from torch_tb_profiler.analysis.selection import select
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 WORK = """
     main   [aten::mm ]

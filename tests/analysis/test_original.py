@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.breakdown import average
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.selection import select
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 
 def of(text: str) -> Facts:

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.breakdown import average
 from torch_tb_profiler.analysis.devices import device_use
 from torch_tb_profiler.analysis.operators import operator_rows
 from torch_tb_profiler.analysis.selection import select
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 SHOWN = ("kernel", "memcpy", "memset", "runtime", "dataloader", "cpu_exec", "other")
 

@@ -21,8 +21,8 @@ from torch_tb_profiler.analysis.kernels import kernel_rows
 from torch_tb_profiler.analysis.operators import operator_rows
 from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Facts, Trace
 
 FILES = trace_files(REAL_TRACES)
 PARAMETERS: list[Path | None] = [*FILES] or [None]
@@ -85,7 +85,7 @@ def test_shares_are_shares(any_trace: Opened) -> None:
     for advice in advise(facts, select(facts)):
         assert all(value >= 0 for value in advice.numbers.values())
     assert all(item.touched_ns is None or item.touched_ns >= 0 for item in health(facts))
-    assert set(absent(facts)) <= {"device", "shapes", "stack", "steps", "memory", "host"}
+    assert set(absent(facts)) <= {"device", "shapes", "stack", "steps", "memory", "host", "operators_of_device"}
 
 
 FLAWED = {

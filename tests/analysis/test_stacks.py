@@ -7,7 +7,7 @@ from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.operators import frames, operator_rows, operator_stacks
 from torch_tb_profiler.analysis.selection import select
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 
 def stacks_of(facts: Facts, name: str) -> dict[tuple[str, ...], int]:

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.selection import mask, select
 from torch_tb_profiler.analysis.steps import StepFlag, odd_reason
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 COLD, ODD, CUT, WHOLE = StepFlag.COLD, StepFlag.ODD, StepFlag.CUT, StepFlag.WHOLE
 

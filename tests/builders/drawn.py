@@ -32,7 +32,7 @@ from typing import Any
 
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.trace import Trace
+from torch_tb_profiler.store.model import Trace
 
 _KINDS = {"[": ("]", "cpu_op"), "(": (")", "user_annotation"), "<": (">", "cuda_runtime"), "{": ("}", "kernel"), "/": ("/", "python_function")}
 _LINE = re.compile(r"(gpu \d+(?::\d+)?|\S+)(.*)")

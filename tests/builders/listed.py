@@ -18,7 +18,7 @@ import re
 from typing import Any
 
 from tests.builders.drawn import Event, trace_of
-from torch_tb_profiler.store.trace import Trace
+from torch_tb_profiler.store.model import Trace
 
 CATEGORY = {
     "op": "cpu_op", "note": "user_annotation", "call": "cuda_runtime", "kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset",

@@ -9,7 +9,7 @@ from typing import Any
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
-from torch_tb_profiler.store.trace import Trace
+from torch_tb_profiler.store.model import Trace
 
 LOST = (d.UNPARSABLE, d.NOT_AN_EVENT, d.NO_TIME, d.UNMATCHED_BEGIN, d.UNMATCHED_END, d.FAR_EVENT, d.DUPLICATE)
 

@@ -19,9 +19,9 @@ from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringTable
-from torch_tb_profiler.store.trace import Facts, Trace
 
 Report = Callable[[int, "int | None"], None]
 HEAD = '{"traceEvents":[{"ph":"X"}]'

@@ -18,7 +18,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import is_url, local_path
 from torch_tb_profiler.sources.streams import TextStream, open_text
 from torch_tb_profiler.store import defects as d
-from torch_tb_profiler.store.trace import Trace
+from torch_tb_profiler.store.model import Trace
 
 TEXT = trace(*[span(i) for i in range(5000)]).encode()
 

@@ -17,9 +17,9 @@ from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.columns import Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringBuilder
-from torch_tb_profiler.store.trace import Facts, Trace
 
 
 def _table(spec: TableSpec, n: int, chance: random.Random) -> Table:

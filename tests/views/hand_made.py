@@ -19,8 +19,8 @@ from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
 from torch_tb_profiler.store import fact_schema, schema
 from torch_tb_profiler.store.columns import Table, TableSpec
 from torch_tb_profiler.store.defects import TRUNCATED, DefectCounts
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
-from torch_tb_profiler.store.trace import Facts, Trace
 
 US = 1000
 COLD, ODD, CUT = 1, 2, 4

@@ -11,6 +11,7 @@ from torch_tb_profiler.views.texts import MISSING, missing
 
 EXPECTED = {
     "device": "ProfilerActivity.CUDA",
+    "operators_of_device": "ProfilerActivity.CUDA",
     "host": "ProfilerActivity.CPU",
     "shapes": "record_shapes=True",
     "stack": "with_stack=True",

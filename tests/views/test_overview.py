@@ -7,7 +7,7 @@ import pytest
 
 from tests.views import hand_made
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.wire import OverviewPayload

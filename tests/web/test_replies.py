@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.web.served import WHERE, WrittenCatalogue, client
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.overview import overview_payload
 from torch_tb_profiler.views.wire import OverviewPayload
 from torch_tb_profiler.web import replies, routes

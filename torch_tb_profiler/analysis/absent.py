@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.flags import StepFlag
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.analysis.operators import operators_have_device_time
+from torch_tb_profiler.store.model import Facts
 
 
 def absent(facts: Facts) -> tuple[str, ...]:
-    """Keys of what is missing, of ``device``, ``shapes``, ``stack``, ``steps``, ``memory``, ``host``."""
+    """Keys of what is missing, of ``device``, ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``."""
     summary = facts.summary
     steps = facts["steps"]
     missing = {
@@ -17,5 +18,6 @@ def absent(facts: Facts) -> tuple[str, ...]:
         "steps": steps.n == 0 or bool(steps["flags"][0] & StepFlag.WHOLE),
         "memory": not summary["has_memory"],
         "host": facts["operators"].n == 0,
+        "operators_of_device": summary["has_device"] and facts["operators"].n > 0 and not operators_have_device_time(facts),
     }
     return tuple(key for key, is_missing in missing.items() if is_missing)

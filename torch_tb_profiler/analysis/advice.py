@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from torch_tb_profiler.analysis.breakdown import average
 from torch_tb_profiler.analysis.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.selection import Selection
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 DATALOADER_SHARE = 0.05
 COMMUNICATION_SHARE = 0.1

@@ -11,8 +11,8 @@ from torch_tb_profiler.analysis.flags import NoOperator
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.names import HostNames
 from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Trace
 
 _FORWARD_BACKWARD = ("fwdbwd", "forward_backward")
 

@@ -12,8 +12,8 @@ from torch_tb_profiler.analysis.intervals import Intervals, join, measure, union
 from torch_tb_profiler.analysis.names import HostNames
 from torch_tb_profiler.analysis.selection import Selection, complete
 from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Facts, Trace
 
 CATEGORIES = ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other")
 """In order of priority: time that could be laid at several belongs to the first."""

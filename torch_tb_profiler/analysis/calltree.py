@@ -13,8 +13,8 @@ import numpy as np
 from torch_tb_profiler.analysis.names import HostNames
 from torch_tb_profiler.analysis.nesting import climb, nest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Trace
 
 _NODE_ROLES = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME)
 

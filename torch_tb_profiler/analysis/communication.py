@@ -10,8 +10,8 @@ from torch_tb_profiler.analysis.names import HostNames, distinct
 from torch_tb_profiler.analysis.nesting import climb
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Trace
 
 
 def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:

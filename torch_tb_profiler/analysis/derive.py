@@ -48,9 +48,9 @@ from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.memory import give_back_memory
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
-from torch_tb_profiler.store.trace import Facts, Trace
 
 
 def derive(trace: Trace) -> Facts:

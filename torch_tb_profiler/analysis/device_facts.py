@@ -19,9 +19,9 @@ from torch_tb_profiler.analysis.steps import StepWindows
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
-from torch_tb_profiler.store.trace import Trace
 
 _HOST = 0
 """c10's device type of the host."""

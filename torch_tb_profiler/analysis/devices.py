@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.selection import Selection, complete
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from torch_tb_profiler.analysis.nesting import nest
 from torch_tb_profiler.analysis.steps import WHOLE_SPAN, StepWindows
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Trace
 
 _KERNEL_LAUNCH = re.compile(r"(?:cuda|cu|hip|hipModule|hipExt|hipExtModule)Launch(?:Cooperative)?Kernel\w*$")
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.store.trace import Trace
+from torch_tb_profiler.store.model import Trace
 
 _VENDOR_OF_NAME = (
     (re.compile(r"\bamd\b|instinct|radeon|\bmi\d{2,3}", re.I), "amd"),

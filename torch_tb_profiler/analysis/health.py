@@ -7,7 +7,7 @@ from dataclasses import dataclass
 # Declares the kinds that the analysis finds, also in a process that only reads facts.
 import torch_tb_profiler.analysis.defects  # noqa: F401
 from torch_tb_profiler.store.defects import Defect
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 
 @dataclass(frozen=True)

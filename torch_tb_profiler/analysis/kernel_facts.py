@@ -10,8 +10,8 @@ from torch_tb_profiler.analysis.grouping import group_rows, sum_by, sum_floats
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Trace
 
 _ARGUMENTS = ("grid", "block", "registers", "shared_memory", "blocks_per_sm", "occupancy")
 

@@ -12,8 +12,8 @@ from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, sum_
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE
-from torch_tb_profiler.store.trace import Facts
 
 __all__ = ["KernelGroup", "KernelRows", "NoOperator", "kernel_rows", "short_name"]
 

@@ -10,8 +10,8 @@ from torch_tb_profiler.analysis.nesting import nest
 from torch_tb_profiler.analysis.steps import StepWindows, host_step
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Ints, Mask, Table
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Trace
 
 
 def host_mask(trace: Trace) -> Mask:

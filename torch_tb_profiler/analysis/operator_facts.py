@@ -21,8 +21,8 @@ from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Trace
 
 _DEVICE_SUMS = ("device", "matrix", "matrix_unknown", "kernel")
 

@@ -10,8 +10,8 @@ import numpy as np
 from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, sum_by
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE
-from torch_tb_profiler.store.trace import Facts
 
 OperatorGroup = Literal["name", "shape", "stack"]
 _SUMS = (
@@ -41,6 +41,11 @@ class OperatorRows:
     matrix_eligible: Array
     matrix_self_share: Array
     matrix_total_share: Array
+
+
+def operators_have_device_time(facts: Facts) -> bool:
+    """Whether device work was followed back to any operator; where it was not, device times of operators are unknown, not 0."""
+    return bool(facts["operator_steps"]["device_self"].any())
 
 
 def operator_rows(facts: Facts, selection: Selection, group: OperatorGroup) -> OperatorRows:

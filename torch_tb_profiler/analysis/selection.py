@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 
 
 @dataclass(frozen=True)

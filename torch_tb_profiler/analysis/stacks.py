@@ -11,9 +11,9 @@ from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import climb
 from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
-from torch_tb_profiler.store.trace import Trace
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.intervals import union
 from torch_tb_profiler.analysis.names import HostNames
 from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.trace import Facts, Trace
 
 __all__ = ["StepFlag", "StepWindows", "find_steps", "flag_steps", "host_step", "odd_reason"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.kernels import KernelGroup, NoOperator, kernel_rows
-from torch_tb_profiler.analysis.operators import OperatorGroup, operator_rows
+from torch_tb_profiler.analysis.operators import OperatorGroup, operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.selection import Selection, select
 from torch_tb_profiler.analysis.steps import StepFlag
 from torch_tb_profiler.errors import NotATrace
@@ -16,7 +16,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.columns import Array
-from torch_tb_profiler.store.trace import Facts, Trace
+from torch_tb_profiler.store.model import Facts, Trace
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -82,7 +82,7 @@ class TraceFrames:
         """
         rows = operator_rows(self.facts, self._selection(steps), group)
         texts = self.facts.strings
-        device = bool(self.facts.summary["has_device"])
+        device = operators_have_device_time(self.facts)
         columns: dict[str, Any] = {"name": texts.many(rows.name)}
         if group != "name":
             columns["shapes"] = [texts[d] if d >= 0 else None for d in rows.dims.tolist()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.importers.chrome_trace import Progress, read_chrome_trace
 from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.trace import Trace
+from torch_tb_profiler.store.model import Trace
 
 VERSION = "1"
 """Changes whenever the same file would give other tables or facts; part of a sidecar's key."""

@@ -22,8 +22,8 @@ from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.memory import give_back_memory
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import NONE, StringBuilder
-from torch_tb_profiler.store.trace import Trace
 
 DAY_NS = 24 * 3600 * 10**9
 MARKS_PER_DEFECT = 10_000

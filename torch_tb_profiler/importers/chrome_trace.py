@@ -21,7 +21,7 @@ from torch_tb_profiler.importers.window import Text, Window
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
-from torch_tb_profiler.store.trace import Trace
+from torch_tb_profiler.store.model import Trace
 
 Progress = Callable[[int, "int | None"], None]
 

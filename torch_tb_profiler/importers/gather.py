@@ -24,7 +24,7 @@ from torch_tb_profiler.importers.events import DECODE_ERRORS, WHOLE_ARGS, Args, 
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import DefectCounts
-from torch_tb_profiler.store.roles import DEVICE_ROLES, Role, role_of
+from torch_tb_profiler.store.roles import DEVICE_ROLES, ROLE_OF_NAME, Role, role_of
 from torch_tb_profiler.store.strings import NONE
 
 Group = dict[str, list[Array]]
@@ -122,6 +122,7 @@ class Gatherer:
         names = list(map(attrgetter("name"), events))
         categories = self.categories.column(map(attrgetter("cat"), events))
         roles = self._roles_of(categories)
+        self._refine_roles(roles, categories, names)
         if None in names:
             self.counts.add(d.NO_NAME, names.count(None))
             names = ["" if n is None else n for n in names]
@@ -157,6 +158,13 @@ class Gatherer:
             self.counts.add(d.NO_CATEGORY, int((categories == self.categories[None]).sum()))
         self.counts.add(d.UNKNOWN_CATEGORY, int((roles < 0).sum()))
         return np.maximum(roles, 0).astype(np.uint8)
+
+    def _refine_roles(self, roles: Array, categories: Array, names: list[str | None]) -> None:
+        """Roles of the few categories that need the name as well, changed in place."""
+        for category in dict.fromkeys(key for key, _ in ROLE_OF_NAME):
+            number = self.categories.get(category)
+            for row in np.flatnonzero(categories == number).tolist() if number is not None else ():
+                roles[row] = ROLE_OF_NAME.get((category, names[row] or ""), roles[row])
 
     def _arguments(self, args: list[Args], roles: Array) -> None:
         for group, members, columns in (

@@ -16,7 +16,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import defects
-from torch_tb_profiler.store.trace import Facts, Trace
+from torch_tb_profiler.store.model import Facts, Trace
 
 Report = Callable[[int, "int | None"], None]
 """Called with (bytes read, bytes in all or None)."""

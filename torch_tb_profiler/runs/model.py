@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TypeVar
 
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.store.trace import Facts, Trace
+from torch_tb_profiler.store.model import Facts, Trace
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.runs.import_job import Outcome, outcome_of
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.store.trace import Facts, Trace
+from torch_tb_profiler.store.model import Facts, Trace
 
 Book = tuple[Trace, Facts, Memo]
 

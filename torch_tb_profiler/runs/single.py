@@ -14,7 +14,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import Found, list_files
-from torch_tb_profiler.store.trace import Facts, Trace
+from torch_tb_profiler.store.model import Facts, Trace
 
 
 @dataclass(frozen=True)

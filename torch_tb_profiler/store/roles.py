@@ -72,6 +72,14 @@ ROLE_OF_CATEGORY: dict[str, Role] = {
 }
 
 
+ROLE_OF_NAME: dict[tuple[str, str], Role] = {
+    ("mtia_ccp_events", "event_wait"): Role.SYNC,
+    ("mtia_ccp_events", "event_record"): Role.SYNC,
+    ("mtia_ccp_events", "dma_request"): Role.MEMCPY,
+}
+"""(lower-case category, name) → role, for categories that put work and waiting together; it goes before the category's own role."""
+
+
 def role_of(category: str) -> Role | None:
     """The role of a category in any capitalisation; None when it is not known (counted as a defect)."""
     key = category.lower()

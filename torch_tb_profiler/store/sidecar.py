@@ -27,9 +27,9 @@ from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringTable
-from torch_tb_profiler.store.trace import Facts, Trace
 
 LAYOUT = "3"
 """Changes with the tables' columns or this file's layout."""

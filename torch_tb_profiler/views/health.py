@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.health import health
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.wire import DefectItem
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.kernels import KernelRows, NoOperator, kernel_rows, short_name
 from torch_tb_profiler.analysis.selection import Selection
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.nullable import optional_floats, optional_integers, rounded
 from torch_tb_profiler.views.texts import missing, no_operator_reason
 from torch_tb_profiler.views.vocabulary import vocabulary

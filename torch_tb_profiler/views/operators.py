@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.operators import OperatorRows, frames, operator_rows, operator_stacks
+from torch_tb_profiler.analysis.operators import OperatorRows, frames, operator_rows, operator_stacks, operators_have_device_time
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.errors import NotFound
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.nullable import optional_floats
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
@@ -20,16 +20,16 @@ from torch_tb_profiler.views.wire import FrameTree, OperatorColumns, OperatorGro
 OTHER = "other"
 UNKNOWN = 2
 _WANTED: dict[OperatorGroup, tuple[str, ...]] = {
-    "name": ("host", "device"),
-    "shape": ("host", "device", "shapes"),
-    "stack": ("host", "device", "shapes", "stack"),
+    "name": ("host", "device", "operators_of_device"),
+    "shape": ("host", "device", "operators_of_device", "shapes"),
+    "stack": ("host", "device", "operators_of_device", "shapes", "stack"),
 }
 
 
 def operator_payload(facts: Facts, selection: Selection, group: OperatorGroup, limit: int) -> OperatorPayload:
     """Operators of the selected steps; the ``limit`` costliest have rows of their own, the rest is pooled in the last row."""
     rows = operator_rows(facts, selection, group)
-    has_device = bool(facts.summary["has_device"])
+    has_device = operators_have_device_time(facts)
     kept = min(len(rows.name), limit)
     tree, numbers = _frame_tree(facts, rows.stack[:kept]) if group == "stack" else (FrameTree(parent=[], frame=[]), {})
     return OperatorPayload(
@@ -101,7 +101,7 @@ def operator_stacks_payload(facts: Facts, selection: Selection, name: str, shape
     if rows is None or not len(rows.name):
         wanted = f"operator {name!r}" + ("" if shapes is None else f" with input shapes {shapes}")
         raise NotFound(f"The selected steps hold no {wanted}.", "Take the name and the shapes from /operator, with the same steps.")
-    has_device = bool(facts.summary["has_device"])
+    has_device = operators_have_device_time(facts)
     stacked = [i for i in range(len(rows.name)) if rows.stack[i] >= 0]
     return OperatorStacksPayload(
         name=name,

@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
 from torch_tb_profiler.analysis.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.selection import Selection, complete
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.recommendations import recommendations
 from torch_tb_profiler.views.steps import step_items

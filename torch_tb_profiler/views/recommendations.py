@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch_tb_profiler.analysis.advice import Advice, advise
 from torch_tb_profiler.analysis.selection import Selection
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number, Recommendation, Vocabulary
 

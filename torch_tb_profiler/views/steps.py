@@ -6,7 +6,7 @@ from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.selection import Selection, select
 from torch_tb_profiler.analysis.steps import StepFlag, odd_reason
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.texts import CATEGORY_TEXT
 from torch_tb_profiler.views.wire import Categories, StepItem, StepsPayload

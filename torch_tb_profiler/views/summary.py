@@ -8,9 +8,9 @@ from typing import Any
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.devices import device_use
 from torch_tb_profiler.analysis.kernels import kernel_rows
-from torch_tb_profiler.analysis.operators import operator_rows
+from torch_tb_profiler.analysis.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.selection import Selection, select
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.nullable import rounded
 
 
@@ -80,7 +80,7 @@ def _operators(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
     rows = operator_rows(facts, selection, "name")
     n = len(rows.name)
     # A trace without device work tells nothing about device time: unknown, not 0.
-    device = bool(facts.summary["has_device"])
+    device = operators_have_device_time(facts)
     self_ns: list[Any] = rows.device_self.tolist() if device else [None] * n
     total_ns: list[Any] = rows.device_total.tolist() if device else [None] * n
     keys = ("name", "calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")

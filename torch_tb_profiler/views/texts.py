@@ -18,7 +18,7 @@ CATEGORY_TEXT = {
 }
 
 _ANYWHERE = "[ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])"
-_DEVICE = "[ProfilerActivity.CPU, ProfilerActivity.CUDA],  # ROCm too; .XPU on Intel, .MTIA or .PrivateUse1 elsewhere"
+_DEVICE = "[ProfilerActivity.CPU, ProfilerActivity.CUDA],  # or .XPU, .MTIA, .PrivateUse1"
 
 
 def profile_call(*options: str, steps: bool = False, activities: str = f"{_ANYWHERE},") -> str:
@@ -49,6 +49,11 @@ MISSING: dict[str, Missing] = {
         what="Host operators",
         why="The trace holds no host operator: the CPU activity was not recorded. Kernels cannot be followed back to operators.",
         call=profile_call(),
+    ),
+    "operators_of_device": Missing(
+        what="Device time of operators",
+        why="The trace has operators and device work, but no launch that lies within an operator: which operator caused what is unknown.",
+        call=profile_call(activities=_DEVICE),
     ),
     "shapes": Missing(
         what="Input shapes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.store.trace import Facts
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.wire import Vocabulary
 
 _NEUTRAL = Vocabulary(device="accelerator", multiprocessor="compute unit", matrix_cores="matrix cores")

@@ -6,13 +6,18 @@ import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 import msgspec
 from isal import isal_zlib
+from werkzeug.datastructures import Headers
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.errors import NotReady, ProfilerError
 from torch_tb_profiler.views.wire import ErrorBody, ErrorPayload, Wire
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +25,15 @@ COMPRESS_FROM_BYTES = 1024
 LARGE_BYTES = 1 << 20
 GZIP_WBITS = 31
 _SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+
+
+class _NotModified(Response):
+    """A 304 that keeps its Content-Type: werkzeug takes it off, and TensorBoard logs an error for every reply without one."""
+
+    def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
+        headers = super().get_wsgi_headers(environ)
+        headers["Content-Type"] = self.headers["Content-Type"]
+        return headers
 
 
 class Body:
@@ -59,7 +73,7 @@ def send(request: Request, body: Body, content_type: str = "application/json", c
     """The body, or 304 when the client has it; gzip when the client takes it and it pays."""
     always = {**_SAFE, "Cache-Control": cache, "Vary": "Accept-Encoding", **(headers or {})}
     if request.if_none_match.contains_weak(body.etag):
-        response = Response(status=HTTPStatus.NOT_MODIFIED, headers=always, content_type=content_type)
+        response: Response = _NotModified(status=HTTPStatus.NOT_MODIFIED, headers=always, content_type=content_type)
         response.set_etag(body.etag, weak=True)
         return response
     packed = body.size >= COMPRESS_FROM_BYTES and takes_gzip(request)

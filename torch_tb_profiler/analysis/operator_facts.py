@@ -24,6 +24,8 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
+DEEP = 200
+"""Levels of calls; deeper ones are found in traces that were made to hurt."""
 _DEVICE_SUMS = ("device", "matrix", "matrix_unknown", "kernel")
 
 
@@ -88,16 +90,28 @@ def _own_sums(trace: Trace, tree: CallTree, caused: Causes, matrix: Array) -> di
 
 
 def _carried_up(own: Ints, above: Ints) -> Ints:
-    """Every node's own value and those of all below it. One round per level of the tree, over the nodes that have a value."""
+    """Every node's own value and those of all below it; what is above a node stands before it.
+
+    One round per level of the tree, over the nodes that have a value. A tree deeper than calls nest is finished node by node instead, so
+    that the cost does not grow with the square of the depth.
+    """
     total = own.copy()
     source = np.flatnonzero(own)
     at = above[source]
-    while len(source):
+    for _ in range(DEEP):
         inside = at >= 0
         source, at = source[inside], at[inside]
+        if not len(source):
+            return np.asarray(total)
         np.add.at(total, at, own[source])
         at = above[at]
-    return np.asarray(total)
+    carried = np.zeros(len(own), np.int64)
+    np.add.at(carried, at[at >= 0], own[source[at >= 0]])
+    passing: list[int] = carried.tolist()
+    for node, outer in zip(range(len(passing) - 1, -1, -1), reversed(above.tolist()), strict=True):
+        if outer >= 0:
+            passing[outer] += passing[node]
+    return np.asarray(total + np.array(passing, np.int64))
 
 
 def _eligible(trace: Trace, tree: CallTree, above: Ints, own: dict[str, Ints], total: dict[str, Ints]) -> Array:

@@ -1,0 +1,45 @@
+"""Device time carried up the call tree, as deep as it may be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.analysis.figures import operators
+from tests.builders.drawn import trace_of
+from torch_tb_profiler.analysis import operator_facts
+from torch_tb_profiler.analysis.derive import derive
+
+# A node's place above it, and its own value.
+FORESTS = st.lists(st.tuples(st.integers(-1, 30), st.integers(0, 5)), max_size=30)
+
+
+@pytest.mark.parametrize("deep", [0, 1, 3, 200])
+@given(nodes=FORESTS)
+def test_sums_over_everything_below(deep: int, nodes: list[tuple[int, int]]) -> None:
+    above = np.array([min(outer, place - 1) for place, (outer, _) in enumerate(nodes)], np.int64)
+    own = np.array([value for _, value in nodes], np.int64)
+    expected = own.tolist()
+    for place in range(len(nodes) - 1, -1, -1):
+        if above[place] >= 0:
+            expected[above[place]] += expected[place]
+    usual, operator_facts.DEEP = operator_facts.DEEP, deep
+    try:
+        assert operator_facts._carried_up(own, above).tolist() == expected
+    finally:
+        operator_facts.DEEP = usual
+
+
+def test_five_thousand_operators_in_one_another_that_launch_each() -> None:
+    n = 5000
+    listed = []
+    for i in range(n):
+        listed += [
+            {"ph": "X", "cat": "cpu_op", "name": f"f{i}", "pid": 1, "tid": 1, "ts": i, "dur": 3 * n - 2 * i, "args": {}},
+            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": i + 0.5, "dur": 0.1, "args": {"correlation": i + 1}},
+            {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 4 * n + i, "dur": 1, "args": {"correlation": i + 1, "device": 0, "stream": 7}},
+        ]
+    found = operators(derive(trace_of(listed)))
+    assert [found[f"f{i}",][1:3] for i in (0, 1, n - 1)] == [(1, n), (1, n - 1), (1, 1)]

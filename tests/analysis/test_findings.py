@@ -79,6 +79,21 @@ def test_launch_whose_kernel_is_missing() -> None:
     assert facts.summary["touched_ns"] == {kinds.LAUNCH_WITHOUT_KERNEL: 5000}
 
 
+def test_launches_into_a_graph_that_is_being_captured_run_nothing() -> None:
+    text = """
+        1 call cudaStreamBeginCapture_v10000@0+5
+        1 call cudaLaunchKernel@10+5 c1
+        2 call cudaLaunchKernel@20+5 c2
+        1 call cudaStreamEndCapture@30+5
+        1 call cudaLaunchKernel@40+5 c3
+        1 call cudaGraphLaunch@50+5 c4
+        gpu 0:7 kernel k@60+5 c4
+    """
+    facts = derive(trace_listed(text))
+    assert facts.defects.as_dict() == {kinds.LAUNCH_WITHOUT_KERNEL: 1}
+    assert facts.summary["touched_ns"] == {kinds.LAUNCH_WITHOUT_KERNEL: 5000}
+
+
 def test_launches_of_a_recording_without_device_are_no_defect() -> None:
     facts = derive(trace_listed("""
         1 note ProfilerStep#1@0+100

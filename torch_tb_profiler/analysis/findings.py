@@ -19,6 +19,7 @@ from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
+_CAPTURE = re.compile(r"(?:cuda|cu|hip)Stream(Begin|End)Capture")
 _KERNEL_LAUNCH = re.compile(r"(?:cuda|cu|hip|hipModule|hipExt|hipExtModule)Launch(?:Cooperative)?Kernel\w*$")
 
 
@@ -67,9 +68,18 @@ def _idle_launches(trace: Trace, tree: CallTree, caused: Causes) -> Ints:
     calls = tree.row[spans["role"][tree.row] == Role.RUNTIME]
     if not len(caused.row) or not len(calls):
         return np.asarray(calls[:0])
-    names = np.zeros(len(trace.strings) + 1, np.bool_)
+    launches, begins, ends = (np.zeros(len(trace.strings) + 1, np.bool_) for _ in range(3))
     for number in distinct(spans["name"][calls], trace.strings):
-        names[number] = _KERNEL_LAUNCH.match(trace.strings[number]) is not None
+        text = trace.strings[number]
+        launches[number] = _KERNEL_LAUNCH.match(text) is not None
+        capture = _CAPTURE.match(text)
+        begins[number] = capture is not None and capture.group(1) == "Begin"
+        ends[number] = capture is not None and capture.group(1) == "End"
     used = np.zeros(spans.n + 1, np.bool_)
     used[caused.launch] = True
-    return np.asarray(calls[names[spans["name"][calls]] & ~used[calls] & (spans["correlation"][calls] > 0)])
+    name = spans["name"][calls]
+    idle = launches[name] & ~used[calls] & (spans["correlation"][calls] > 0)
+    # While a graph is being captured launches are written down and nothing runs, on all threads: backward launches into it as well.
+    last = np.maximum.accumulate(np.where(begins[name] | ends[name], np.arange(len(calls)), -1))
+    capturing = (last >= 0) & begins[name[last]]
+    return np.asarray(calls[idle & ~capturing])

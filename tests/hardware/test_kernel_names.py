@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.hardware.kernel_names import short_name
+from torch_tb_profiler.hardware.kernel_names import LONGEST, communication_library, short_name
+from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 
 
 @pytest.mark.parametrize(
@@ -56,8 +58,23 @@ def test_short_name(full: str, short: str) -> None:
     assert short_name(full) == short
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab:<>(),* {}#1", max_size=60))
 def test_any_text_gives_a_short_text(full: str) -> None:
     short = short_name(full)
     assert len(short) <= 120
     assert bool(short) == bool(full.strip())
+
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize("part", ["Cijk_", "_Ailk", "gemm", "igemm_", "compute", "cutlassf_f32", "mscclKernel", "at::<", "a<", "void()", "(", "_Z9", "9", "1a"])
+@pytest.mark.parametrize("start", ["", "Cijk", "_ZN", "x<at::"])
+def test_names_of_any_length_cost_little(start: str, part: str) -> None:
+    # Without a limit several of these take hours: the test would not end.
+    name = start + part * (MEGABYTE // len(part))
+    assert len(short_name(name)) <= LONGEST
+    assert communication_library(name) in (None, "nccl", "msccl")
+    assert uses_matrix_cores(name, "nvidia") in Knowledge
+    assert uses_matrix_cores(name, "amd") in Knowledge

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -127,6 +127,7 @@ def test_operators(operator: str, expected: Knowledge) -> None:
     assert operator_could(operator) == expected
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80), st.sampled_from(["nvidia", "amd", "intel", "other"]), st.none() | st.integers(-1, 12))
 def test_any_name_has_an_answer(name: str, vendor: str, major: int | None) -> None:
     assert uses_matrix_cores(name, vendor, major) in Knowledge

@@ -8,6 +8,9 @@ from functools import lru_cache
 LONGEST = 60
 """Characters of a short name at most."""
 
+LONGEST_READ = 4096
+"""Characters of a name that are looked at. Some patterns take time that grows with the square of the text, and a trace may hold any name."""
+
 COMMUNICATION_LIBRARIES: tuple[tuple[str, str], ...] = (
     (r"\bnccl(?:Dev)?Kernel|\bnccl[A-Z_]|\bmscclKernel.*nccl", "nccl"),
     (r"\brccl(?:Dev)?_?[Kk]ernel|\brccl_", "rccl"),
@@ -42,14 +45,14 @@ _FUNCTOR = re.compile(r"\b([A-Za-z_]\w*(?:Functor\w*|_functor|Ops|_kernel_cuda|_
 _LAMBDA = re.compile(r"\b([A-Za-z_]\w*)(?:<[^<>]*>)?\(at::")
 _TENSILE = re.compile(r"^(Cijk(?:_[A-Z][a-z]+)*(?:_[A-Z]+)?).*?_(MT\w+?x\w+?x\w+?)(?:_(MI[0-9x]+))?(?:_|$)")
 _MANGLED = re.compile(r"^_Z(?:N|L)?K?")
-_WORD = re.compile(r"\d+")
+_WORD = re.compile(r"\d{1,4}", re.ASCII)
 
 
 @lru_cache(maxsize=65536)
 def communication_library(name: str) -> str | None:
     """The communication library that a kernel of this full name belongs to; None when the name shows none."""
     for pattern, library in _COMMUNICATION:
-        if pattern.search(name):
+        if pattern.search(name, 0, LONGEST_READ):
             return library
     return None
 
@@ -61,6 +64,7 @@ def short_name(full: str) -> str:
     ``void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, …>(…)`` becomes
     ``vectorized_elementwise_kernel<CUDAFunctor_add>``. What is left of an unreadable name is its beginning.
     """
+    full = full[:LONGEST_READ]
     tensile = _TENSILE.match(full)
     if tensile:
         return _cut(" ".join(part for part in tensile.groups() if part))

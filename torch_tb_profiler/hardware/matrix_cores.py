@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from torch_tb_profiler.hardware.kernel_names import communication_library
+from torch_tb_profiler.hardware.kernel_names import LONGEST_READ, communication_library
 from torch_tb_profiler.hardware.knowledge import Knowledge
 
 __all__ = ["Knowledge", "operator_could", "uses_matrix_cores"]
@@ -105,7 +105,7 @@ def uses_matrix_cores(name: str, vendor: str, capability_major: int | None = Non
         return Knowledge.NO
     if vendor not in _YES:
         return Knowledge.UNKNOWN
-    lower = name.lower()
+    lower = name[:LONGEST_READ].lower()
     head = lower.replace("(anonymous namespace)::", "").split("(", 1)[0].replace("fbgemm", "")
     if _PYTORCH.search(head) and not _ATTENTION.search(head.split("<", 1)[0]):
         return Knowledge.NO

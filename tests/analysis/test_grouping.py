@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, sum_by
@@ -13,6 +13,7 @@ from torch_tb_profiler.hardware.knowledge import Knowledge
 VALUES = st.integers(-3, 3) | st.integers(-(1 << 62), 1 << 62) | st.just((1 << 31) - 1)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 4).flatmap(lambda width: st.lists(st.tuples(*[VALUES] * width), min_size=1, max_size=20)))
 def test_groups_are_the_distinct_tuples(rows: list[tuple[int, ...]]) -> None:
     columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)]
@@ -27,6 +28,7 @@ def test_no_rows_have_no_groups() -> None:
     assert (len(first), len(group)) == (0, 0)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1 << 58)), max_size=16))
 def test_sums_are_exact(pairs: list[tuple[int, int]]) -> None:
     group, values = (np.array([pair[k] for pair in pairs], np.int64) for k in (0, 1))

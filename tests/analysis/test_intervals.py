@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.breakdown import CATEGORIES, break_down
@@ -26,6 +26,7 @@ def covered(found: Intervals) -> set[int]:
     return {t for a, b in zip(found.start.tolist(), found.end.tolist(), strict=True) for t in range(a, b)}
 
 
+@settings(deadline=None)
 @given(PAIRS)
 def test_union_covers_the_same_points(pairs: Pairs) -> None:
     found = union(*columns(pairs))
@@ -35,11 +36,13 @@ def test_union_covers_the_same_points(pairs: Pairs) -> None:
     assert (found.end[:-1] < found.start[1:]).all()
 
 
+@settings(deadline=None)
 @given(PAIRS, PAIRS)
 def test_join_covers_both(a: Pairs, b: Pairs) -> None:
     assert covered(join(union(*columns(a)), union(*columns(b)))) == points(a) | points(b)
 
 
+@settings(deadline=None)
 @given(PAIRS, PAIRS)
 def test_measure_counts_the_points_of_each_window(pairs: Pairs, windows: Pairs) -> None:
     begin, end = columns(windows)
@@ -47,6 +50,7 @@ def test_measure_counts_the_points_of_each_window(pairs: Pairs, windows: Pairs) 
     assert found.tolist() == [len(points(pairs) & set(range(a, a + d))) for a, d in windows]
 
 
+@settings(deadline=None)
 @given(st.lists(PAIRS, min_size=7, max_size=7), PAIRS)
 def test_every_point_of_a_window_belongs_to_the_first_active_category(active: list[Pairs], windows: Pairs) -> None:
     begin, end = columns(windows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.nesting import climb, nest
@@ -35,6 +35,7 @@ def nested(spans: Spans) -> tuple[list[int], list[bool]]:
     return found.parent.tolist(), found.overlapping.tolist()
 
 
+@settings(deadline=None)
 @given(SPANS)
 def test_any_spans(spans: Spans) -> None:
     spans = ordered(spans)

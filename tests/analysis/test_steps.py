@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.figures import kernels, step_names, steps
@@ -222,6 +222,7 @@ def test_step_without_length() -> None:
 EVENTS = st.lists(st.tuples(st.sampled_from(["op", "call", "kernel", "copy", "set", "load", "nccl"]), st.integers(0, 90), st.integers(0, 40)), max_size=25)
 
 
+@settings(deadline=None)
 @given(EVENTS, st.lists(st.integers(1, 40), min_size=1, max_size=4))
 def test_categories_add_up_whatever_happens(events: list[tuple[str, int, int]], lengths: list[int]) -> None:
     begins = np.cumsum([0, *lengths])

@@ -73,12 +73,15 @@ def test_marks_by_length(lengths: list[int], expected: list[int]) -> None:
         ([10, 10, 3, 0], [0, 0, CUT, CUT]),
         ([0, 0, 0], [0, 0, 0]),
         ([0, 10, 10], [0, 0, 0]),
+        ([0, 10, 10, 7], [0, 0, 0, CUT]),
+        ([0, 0, 5], [0, 0, 0]),
         ([10, 10, 30, 10], [0, 0, 0, 0]),
         ([10, 5, 10, 5], [0, 0, 0, 0]),
         ([4], [0]),
     ],
     ids=[
-        "fewer launches", "nearly as many", "none", "fewer and none", "no device work", "warm-up without", "after a large step", "every other step",
+        "fewer launches", "nearly as many", "none", "fewer and none", "no device work", "warm-up without", "warm-up without, and fewer",
+        "only the last", "after a large step", "every other step",
         "only one",
     ],
 )

@@ -203,6 +203,7 @@ def _first_cut(launched: Ints) -> int:
     kept = n
     while launched[kept - 1] == 0:
         kept -= 1
-    if kept > 1 and launched[kept - 1] < CUT_FACTOR * launched[: kept - 1].min():
+    whole = launched[: kept - 1][launched[: kept - 1] > 0]
+    if len(whole) and launched[kept - 1] < CUT_FACTOR * whole.min():
         kept -= 1
     return kept

@@ -1,8 +1,7 @@
 """One measurement of this package in a fresh process; prints one JSON object.
 
-    python benchmarks/ours.py cold TRACE      import the libraries, read the trace, derive the facts, make the overview (no cache)
-    python benchmarks/ours.py write TRACE DIR fill the cache in DIR
-    python benchmarks/ours.py warm TRACE DIR  a restarted server: open the trace from DIR and make every view, first and again
+    python benchmarks/ours.py cold TRACE        import the libraries, read the trace, derive the facts, make the overview (no cache)
+    python benchmarks/ours.py warm TRACE CACHE   a server: every view over its route, first and again; the second call finds the cache filled
 
 The clock starts before the package is imported, as it does for the peers in ``peers.py``.
 """
@@ -10,43 +9,32 @@ The clock starts before the package is imported, as it does for the peers in ``p
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 START = time.perf_counter()
+ROUTES = {
+    "overview": "/overview?", "operator": "/operator?group=name&", "operator_shape": "/operator?group=shape&", "operator_stack": "/operator?group=stack&",
+    "kernel": "/kernel?group=name&", "kernel_properties": "/kernel?group=properties&", "one_step": "/operator?group=name&steps=0&",
+    "no_cold": "/operator?group=name&skip_cold=1&",
+}
+"""What the pages ask for."""
+PATIENCE_SECONDS = 600.0
 
 
-def views(facts: Any) -> dict[str, Callable[[], Any]]:
-    """What each page asks the server for, up to the bytes that go over the wire (before gzip)."""
+def cold(path: str) -> dict[str, Any]:
+    """Wall seconds of each stage, up to the bytes of the overview."""
     import msgspec
 
-    from torch_tb_profiler.analysis.selection import select
-    from torch_tb_profiler.settings import Settings
-    from torch_tb_profiler.views.kernels import kernel_payload
-    from torch_tb_profiler.views.operators import operator_payload
-    from torch_tb_profiler.views.overview import Place, overview_payload
-
-    rows = Settings().max_table_rows
-    place = Place(workers=1, rank=None, rank_source="order", world_size=None)
-    encode = msgspec.json.encode
-    return {
-        "overview": lambda: encode(overview_payload(facts, select(facts), place)),
-        "operator": lambda: encode(operator_payload(facts, select(facts), "name", rows)),
-        "operator_shape": lambda: encode(operator_payload(facts, select(facts), "shape", rows)),
-        "kernel": lambda: encode(kernel_payload(facts, select(facts), "name", rows)),
-        "kernel_properties": lambda: encode(kernel_payload(facts, select(facts), "properties", rows)),
-    }
-
-
-def cold(path: str) -> dict[str, float]:
-    """Wall seconds of each stage and the peak resident memory in MB."""
     from torch_tb_profiler.analysis.derive import derive
+    from torch_tb_profiler.analysis.selection import select
     from torch_tb_profiler.importers import read_trace
     from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sources.streams import open_text
+    from torch_tb_profiler.views.overview import Place, overview_payload
 
     loaded = time.perf_counter()
     with open_text(path) as stream:
@@ -54,7 +42,8 @@ def cold(path: str) -> dict[str, float]:
     read = time.perf_counter()
     facts = derive(trace)
     derived = time.perf_counter()
-    size = sum(len(make()) for name, make in views(facts).items() if name == "overview")
+    place = Place(workers=1, rank=None, rank_source="order", world_size=None)
+    size = len(msgspec.json.encode(overview_payload(facts, select(facts), place)))
     end = time.perf_counter()
     return {
         "wall_s": end - START, "libraries_s": loaded - START, "import_s": read - loaded, "facts_s": derived - read, "overview_s": end - derived,
@@ -62,32 +51,56 @@ def cold(path: str) -> dict[str, float]:
     }
 
 
-def warm(path: str, cache: str) -> dict[str, float]:
-    """Milliseconds of each view, the first time after a restart and again."""
-    from torch_tb_profiler.runs.single import load
+def warm(path: str, cache: str) -> dict[str, Any]:
+    """Milliseconds of each route's reply, gzip included, the first time after a start and again; and of the start until the run is ready.
+
+    On an empty cache that is a cold start; the next one is warm.
+    """
+    from werkzeug.test import Client
+
+    from torch_tb_profiler.runs.logdirs import catalogue_of
     from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.web.application import Application
 
     loaded = time.perf_counter()
-    opened = load(path, Settings(cache_dir=cache))
-    out = {"open_ms": 1e3 * (time.perf_counter() - loaded), "events": float(opened.trace.entries)}
-    for name, make in views(opened.facts).items():
+    settings = Settings(cache_dir=cache, settle_seconds=0.0, scan_seconds=0.2)
+    logdir = os.path.join(cache, "logdir")
+    run = os.path.join(logdir, "run")
+    trace = os.path.join(run, "worker0.pt.trace.json" + (".gz" if path.endswith(".gz") else ""))
+    if not os.path.exists(trace):
+        os.makedirs(run)
+        os.symlink(os.path.realpath(path), trace)
+    catalogue = catalogue_of(logdir, None, settings)
+    catalogue.start()
+    client = Client(Application(catalogue, settings))
+    span = ready(client)
+    out: dict[str, Any] = {"ready_ms": 1e3 * (time.perf_counter() - loaded)}
+    for name, route in ROUTES.items():
         for when in ("first", "again"):
             begin = time.perf_counter()
-            make()
+            reply = client.get(f"{route}run=run&worker=worker0&span={span}", headers={"Accept-Encoding": "gzip"})
             out[f"{name}_{when}_ms"] = 1e3 * (time.perf_counter() - begin)
+            if reply.status_code != 200:
+                raise SystemExit(f"{route} answered {reply.status_code}: {reply.get_data(as_text=True)[:200]}")
+    catalogue.close()
     return out
+
+
+def ready(client: Any) -> str:
+    """Wait until the only trace is there; its span's name."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        runs = client.get("/runs").json["runs"]
+        spans = [s for run in runs for worker in run["workers"] for s in worker["spans"]]
+        if spans and spans[0]["state"] == "ready":
+            return str(spans[0]["name"])
+        time.sleep(0.005)
+    raise SystemExit("the trace did not become ready")
 
 
 def main(what: str, path: str, cache: str = "") -> None:
     """Run one measurement and print it."""
-    if what == "write":
-        from torch_tb_profiler.runs.single import load
-        from torch_tb_profiler.settings import Settings
-
-        load(path, Settings(cache_dir=cache))
-        result: dict[str, float] = {}
-    else:
-        result = cold(path) if what == "cold" else warm(path, cache)
+    result = {"cold": lambda: cold(path), "warm": lambda: warm(path, cache)}[what]()
     result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(result))
 

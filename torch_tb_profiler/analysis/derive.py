@@ -76,12 +76,14 @@ def derive(trace: Trace) -> Facts:
     kernels, kernel_steps = kernel_facts(trace, tree, caused, communication, matrix, operators.eligible, windows.device_step)
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings)
     flags = flag_steps(windows)
+    give_back_memory()
     tables: dict[str, Table] = {
         "steps": _steps(windows, flags, break_down(active_sets(trace, tree, names, caused, communication), windows.start, windows.end)),
         "devices": devices, "device_steps": device_steps, "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
         "operators": operators.operators, "operator_steps": operators.operator_steps, "kernels": kernels, "kernel_steps": kernel_steps,
         "span_links": span_links(trace, tree, caused, windows, enclosing),
     }
+    give_back_memory()
     found, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker)
     summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}

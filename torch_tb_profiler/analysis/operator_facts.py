@@ -26,7 +26,7 @@ from torch_tb_profiler.store.roles import Role
 
 DEEP = 200
 """Levels of calls; deeper ones are found in traces that were made to hurt."""
-_DEVICE_SUMS = ("device", "matrix", "matrix_unknown", "kernel")
+_DEVICE_SUMS = ("kernel", "matrix_unknown", "matrix", "device")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, 
     spans = trace["spans"]
     above = climb(tree.parent, tree.parent, tree.is_operator)
     own = _own_sums(trace, tree, caused, matrix)
-    total = {key: _carried_up(values, above) for key, values in own.items()}
+    # "device" and the total of "matrix" are made when they are summed: on large traces these arrays are what counts in memory.
+    total = {key: _carried_up(own[key], above) for key in ("kernel", "matrix_unknown")}
     eligible = _eligible(trace, tree, above, own, total)
     node = np.flatnonzero(tree.is_operator)
     row = tree.row[node]
@@ -68,25 +69,31 @@ def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, 
     }
     share = _eligible_share(tree, above, own, eligible)
     for key in _DEVICE_SUMS:
-        summed[f"{key}_self"] = sum_by(cell, n, own.pop(key)[node])
-        summed[f"{key}_total"] = sum_by(cell, n, total.pop(key)[node])
+        values = own.pop(key) if key in own else _device_time(trace, tree, caused)
+        summed[f"{key}_self"] = sum_by(cell, n, values[node])
+        summed[f"{key}_total"] = sum_by(cell, n, (total.pop(key) if key in total else _carried_up(values, above))[node])
     steps = fact_schema.OPERATOR_STEPS.build(operator=of[begin], step=step[node[begin]], **summed)
     return OperatorFacts(operators, steps, eligible, share)
 
 
 def _own_sums(trace: Trace, tree: CallTree, caused: Causes, matrix: Array) -> dict[str, Ints]:
-    """Per node: Σ duration of the device work whose innermost operator it is; of it kernels, and kernels by what is known of them."""
+    """Per node: Σ duration of the kernels whose innermost operator it is, and of those by what is known of them."""
     spans = trace["spans"]
     known = np.flatnonzero(caused.operator >= 0)
     node, dur = caused.operator[known], spans["dur"][caused.row[known]]
     kernel = spans["role"][caused.row[known]] == Role.KERNEL
     n = len(tree.row)
     return {
-        "device": sum_by(node, n, dur),
         "matrix": sum_by(node, n, np.where(kernel & (matrix[known] == Knowledge.YES), dur, 0)),
         "matrix_unknown": sum_by(node, n, np.where(kernel & (matrix[known] == Knowledge.UNKNOWN), dur, 0)),
         "kernel": sum_by(node, n, np.where(kernel, dur, 0)),
     }
+
+
+def _device_time(trace: Trace, tree: CallTree, caused: Causes) -> Ints:
+    """Per node: Σ duration of the device work whose innermost operator it is, copies and memsets included."""
+    known = np.flatnonzero(caused.operator >= 0)
+    return sum_by(caused.operator[known], len(tree.row), trace["spans"]["dur"][caused.row[known]])
 
 
 def _carried_up(own: Ints, above: Ints) -> Ints:

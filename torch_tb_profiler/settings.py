@@ -51,7 +51,7 @@ class Settings:
         """Settings with the environment's values under the caller's.
 
         Raises:
-            BadRequest: an environment variable's text does not fit the setting's type.
+            BadRequest: an environment variable's text does not fit the setting's type, or is a number below 0.
         """
         settings = Settings()
         values: dict[str, Any] = {}
@@ -69,7 +69,11 @@ def _parse(name: str, text: str, default: Any) -> Any:
     try:
         if isinstance(default, bool):
             return text.strip().lower() not in ("", "0", "false", "no", "off")
-        return type(default)(text)
+        value = type(default)(text)
+        # nan compares with nothing, and a pause or a limit below 0 or without end means nothing.
+        if isinstance(value, (int, float)) and not 0 <= value < float("inf"):
+            raise ValueError(text)
+        return value
     except ValueError:
         raise BadRequest(
             f"{PREFIX}{name.upper()} is {text!r}, expected a value like {default!r}.", "Correct or unset the variable."

@@ -11,7 +11,7 @@ import pytest
 
 from tests.architecture import tree
 
-HEAVY = ("numpy", "pandas", "tensorboard", "tensorflow", "torch", "msgspec", "orjson", "fsspec", "safetensors", "werkzeug")
+HEAVY = ("numpy", "pandas", "tensorboard", "tensorflow", "torch", "msgspec", "fsspec", "safetensors", "werkzeug")
 NOT_NEEDED = {"torch", "tensorflow", "tensorflow-cpu", "torchvision", "keras", "jax", "tf-nightly", "pyarrow"}
 
 
@@ -47,6 +47,20 @@ def test_dependencies_are_few_and_without_a_framework() -> None:
     found = required((tree.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "numpy" in found
     assert found & NOT_NEEDED == set()
+
+
+def imported(sources: Iterable[str]) -> set[str]:
+    """Top-level modules that the sources import."""
+    return {m[1].lower() for text in sources for m in re.finditer(r"^\s*(?:import|from) (\w+)", text, re.M)}
+
+
+def test_every_dependency_is_used() -> None:
+    found = required((tree.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert found - imported(tree.sources("torch_tb_profiler", ".py").values()) == set()
+
+
+def test_an_import_is_found_wherever_it_stands() -> None:
+    assert imported(["import numpy as np\n", "def f():\n    from isal import isal_zlib\n"]) == {"numpy", "isal"}
 
 
 def test_a_heavy_import_is_found() -> None:

@@ -134,7 +134,8 @@ def test_arguments_nested_5000_deep(deep: str, chunk: int) -> None:
     found = read(trace(span(0), span(1, '"args": {"External id": 5, "deep": ' + deep + "}"), span(2)), chunk)
     assert names(found) == ["op0", "op1", "op2"]
     assert found["spans"]["external"].tolist() == [-1, 5, -1]
-    assert defects(found) == {d.REPAIRED: 1}
+    # From Python 3.12 on the decoder may go deep enough to need no repair.
+    assert defects(found) in ({d.REPAIRED: 1}, {})
 
 
 def test_duplicates_are_stored_once_also_when_interleaved() -> None:

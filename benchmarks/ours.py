@@ -46,7 +46,7 @@ def cold(path: str) -> dict[str, Any]:
     size = len(msgspec.json.encode(overview_payload(facts, select(facts), place)))
     end = time.perf_counter()
     return {
-        "wall_s": end - START, "libraries_s": loaded - START, "import_s": read - loaded, "facts_s": derived - read, "overview_s": end - derived,
+        "wall_s": end - START, "resident_s": end - loaded, "import_s": read - loaded, "facts_s": derived - read, "overview_s": end - derived,
         "events": trace.entries, "inflated_mb": int((trace["chunks"]["offset"] + trace["chunks"]["size"]).max()) / 1e6, "overview_bytes": size,
     }
 

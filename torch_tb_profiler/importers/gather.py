@@ -20,17 +20,24 @@ from msgspec import Raw
 
 from torch_tb_profiler.importers.cutter import Batch
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
-from torch_tb_profiler.importers.events import DECODE_ERRORS, WHOLE_ARGS, Args, Event
+from torch_tb_profiler.importers.events import ABSENT, DECODE_ERRORS, WHOLE_ARGS, Args, Event
 from torch_tb_profiler.store import defects as d
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import DEVICE_ROLES, ROLE_OF_NAME, Role, role_of
 from torch_tb_profiler.store.strings import NONE
 
 Group = dict[str, list[Array]]
 MEMORY_NAME = "[memory]"
-_TEXT_ROLES = (Role.OPERATOR, Role.ANNOTATION)
-_TALKING_ROLES = (Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
+
+
+def _is_one_of(*members: Role) -> Mask:
+    """A table to ask by role."""
+    return np.isin(np.arange(max(Role) + 1), [int(member) for member in members])
+
+
+_CALLS, _FRAMES, _WORK = _is_one_of(Role.OPERATOR, Role.ANNOTATION), _is_one_of(Role.PYTHON), _is_one_of(*DEVICE_ROLES)
+_TALKING = _is_one_of(Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
 _NO_ARGS = Args()
 _NO_ROWS = np.zeros(0, np.int64)
 _KNOWN_PHASES = frozenset("XBEistfCMIR")
@@ -168,14 +175,14 @@ class Gatherer:
 
     def _arguments(self, args: list[Args], roles: Array) -> None:
         for group, members, columns in (
-            ("operator_args", _TEXT_ROLES, self._operator_columns),
-            ("python_args", (Role.PYTHON,), self._python_columns),
-            ("device_args", DEVICE_ROLES, self._device_columns),
+            ("operator_args", _CALLS, self._operator_columns),
+            ("python_args", _FRAMES, self._python_columns),
+            ("device_args", _WORK, self._device_columns),
         ):
-            rows = np.flatnonzero(np.isin(roles, [int(m) for m in members]))
+            rows = np.flatnonzero(members[roles])
             if len(rows):
                 self._put(group, span=rows + self.spans, **columns([args[r] for r in rows.tolist()]))
-        rows = np.flatnonzero(np.isin(roles, [int(m) for m in _TALKING_ROLES]))
+        rows = np.flatnonzero(_TALKING[roles])
         talking = [r for r in rows.tolist() if len(args[r].collective)]
         if talking:
             self._put("collective_args", span=np.array(talking) + self.spans, **self._collective_columns([args[r] for r in talking]))
@@ -261,7 +268,10 @@ class Gatherer:
 
     def _ints(self, args: Sequence[Args], name: str, absent: int = -1) -> Ints:
         values = list(map(attrgetter(name), args))
-        if None in values:
+        missing = values.count(None)
+        if missing == len(values):
+            return np.full(missing, absent, np.int64)
+        if missing:
             values = [absent if v is None else v for v in values]
         return self._fit(values, absent)
 
@@ -282,10 +292,16 @@ class Gatherer:
         return np.array([np.nan if (v := get(a)) is None else v for a in args], np.float64)
 
     def _raws(self, raws: Iterable[Raw]) -> Array:
-        return self.blobs.column(map(bytes, raws)) + NONE
+        listed = list(raws)
+        if listed.count(ABSENT) == len(listed):
+            return np.full(len(listed), NONE, np.int32)
+        return self.blobs.column(map(bytes, listed)) + NONE
 
     def _ids(self, values: Iterable[Any]) -> Ints:
-        return self._fit([v if type(v) is int else _id_number(v) for v in values], -1)
+        listed = list(values)
+        if set(map(type, listed)) <= {int}:
+            return self._fit(listed, -1)
+        return self._fit([v if type(v) is int else _id_number(v) for v in listed], -1)
 
 
 def _by_phase(events: list[Event]) -> dict[str, Ints]:

@@ -73,7 +73,8 @@ def alone(row: dict[str, Any]) -> str:
     o, w = row["ours"], row["warm"]
     return (
         f"{row['name'].capitalize()} in {o['inflated_mb']:.0f} MB of text, ours alone: import {o['import_s']:.1f} s, facts {o['facts_s']:.1f} s, peak "
-        f"{o['peak_mb']:.0f} MB (budget {150 + o['inflated_mb'] / 2:.0f}); after a restart the overview is there in {w['ready_ms'] + w['overview_first_ms']:.0f} ms."
+        f"{o['peak_mb']:.0f} MB (budget {150 + o['inflated_mb'] / 2:.0f}); after a restart the overview is there in "
+        f"{w['ready_ms'] + w['overview_first_ms']:.0f} ms."
     )
 
 

@@ -53,6 +53,12 @@ def test_a_step_that_does_not_exist() -> None:
         choose(hand_made.facts(), 3, 3)
 
 
+def test_the_collective_library_of_amd_has_its_own_name() -> None:
+    for vendor, name in (("nvidia", "NCCL"), ("amd", "RCCL")):
+        lines = {f.label: f.value for f in overview(hand_made.facts(vendor=vendor, versions={"nccl": "2.26.6"})).configuration}
+        assert lines[name] == "2.26.6"
+
+
 def test_configuration_holds_only_what_is_known() -> None:
     lines = {f.label: f.value for f in overview(hand_made.facts(backend=None)).configuration}
     assert lines == {"Workers": "2", "Rank": "1", "World size": "2", "Communication": "nccl", "Device": "NVIDIA H100", "CUDA runtime": "12.4"}
@@ -65,7 +71,7 @@ def test_a_device_says_what_is_not_known_of_it() -> None:
     assert [text.split(":")[0] for text in device.unknown] == ["Estimated SM efficiency", "Achieved occupancy"]
     partly = overview(hand_made.facts()).devices[0]
     assert partly.matrix_unknown_share == pytest.approx(50 / 130)
-    assert any("38.5%" in text for text in partly.unknown)
+    assert any("38.5 %" in text for text in partly.unknown)
 
 
 def test_the_odd_step_has_its_reason() -> None:

@@ -65,7 +65,7 @@ def configuration(facts: Facts, place: Place) -> list[Fact]:
         Fact(label="Backend", value=summary["backend"] or "", hint="Of torch.distributed."),
         Fact(label="Communication", value=", ".join(summary["communication_backends"]), hint="Libraries whose collectives were seen in the trace."),
         *_devices_line(facts),
-        *(Fact(label=_version_label(k), value=v, hint="From the header of the trace.") for k, v in summary["versions"].items()),
+        *(Fact(label=_version_label(k, summary["vendor"]), value=v, hint="From the header of the trace.") for k, v in summary["versions"].items()),
     ]
     return [line for line in lines if line.value]
 
@@ -101,7 +101,9 @@ _VERSION_LABELS = {
 }
 
 
-def _version_label(key: str) -> str:
+def _version_label(key: str, vendor: str) -> str:
+    if key == "nccl" and vendor == "amd":
+        return "RCCL"  # PyTorch writes the version of ROCm's library under NCCL's name
     return _VERSION_LABELS.get(key, key.replace("_", " "))
 
 
@@ -131,10 +133,20 @@ def _unknown(use: DeviceUse, words: Vocabulary) -> list[str]:
     if use.occupancy is None:
         found.append("Achieved occupancy: the kernels do not carry the profiler's estimate.")
     if use.matrix_share is None:
-        found.append(f"{words.matrix_cores}: no kernel of which it is known whether it uses them.")
+        found.append(f"{_capitalised(words.matrix_cores)}: no kernel of which it is known whether it uses them.")
     elif use.matrix_unknown_share:
-        found.append(f"{words.matrix_cores}: not known for {use.matrix_unknown_share:.1%} of the kernel time; the share counts only what is known to use them.")
+        share = _percent(use.matrix_unknown_share)
+        found.append(f"{_capitalised(words.matrix_cores)}: not known for {share} of the kernel time; what is not known counts as not used.")
     return found
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _percent(share: float) -> str:
+    """As the page writes shares: one digit after the point, and no 0 for what is more than that."""
+    return "<0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
 
 
 def _notes(facts: Facts, selection: Selection) -> list[str]:

@@ -26,12 +26,16 @@ class _Rule:
 
 _AMP = ("Automatic mixed precision", _DOCS + "amp.html")
 _CHECKPOINT = ("Activation checkpointing", _DOCS + "checkpoint.html")
+_COMMUNICATION_LINKS = (
+    ("Communication hooks", _DOCS + "ddp_comm_hooks.html"),
+    ("no_sync", _DOCS + "generated/torch.nn.parallel.DistributedDataParallel.html#torch.nn.parallel.DistributedDataParallel.no_sync"),
+)
 
 RULES: dict[str, _Rule] = {
     "dataloader": _Rule(
         "The step waits for input data",
-        "A large share of the step passes in the DataLoader while nothing else goes on. Load in worker processes (num_workers above 0) and keep them alive "
-        "(persistent_workers=True); pin_memory=True speeds up the copies to a {device}.",
+        "A large share of the step passes in the DataLoader with no device work or communication beside it. Load in worker processes "
+        "(num_workers above 0) and keep them alive (persistent_workers=True); pin_memory=True speeds up copies to the device.",
         "A DataLoader that already has workers may wait for storage or for decoding: more workers then do not help.",
         (("Multi-process data loading", _DOCS + "data.html#single-and-multi-process-data-loading"),),
     ),
@@ -56,10 +60,16 @@ RULES: dict[str, _Rule] = {
         "raise the batch size, or give the collectives more to overlap with.",
         "Gradient accumulation and larger batches change the effective batch size, and with it convergence. A collective also lasts while "
         "it waits for a slower rank: look at the other ranks first.",
-        (
-            ("Communication hooks", _DOCS + "ddp_comm_hooks.html"),
-            ("no_sync", _DOCS + "generated/torch.nn.parallel.DistributedDataParallel.html#torch.nn.parallel.DistributedDataParallel.no_sync"),
-        ),
+        _COMMUNICATION_LINKS,
+    ),
+    # The trace shows no device: communication precedes host operators in the breakdown, so nothing says what ran beside it.
+    "communication_on_host": _Rule(
+        "Communication takes much of the step",
+        "A large share of the step has a collective in progress. Whether the host computes meanwhile is not in this figure. Accumulate gradients over "
+        "several steps (no_sync), compress them with a communication hook, raise the batch size, or give the collectives more to overlap with.",
+        "Gradient accumulation and larger batches change the effective batch size, and with it convergence. A collective also lasts while "
+        "it waits for a slower rank: look at the other ranks first.",
+        _COMMUNICATION_LINKS,
     ),
     "low_utilization": _Rule(
         "The {device} is idle for most of the time",
@@ -89,6 +99,7 @@ RULES: dict[str, _Rule] = {
 _LABELS: dict[tuple[str, str], tuple[str, str]] = {
     ("dataloader", "share"): ("Share of the step in the DataLoader", "share"),
     ("communication", "share"): ("Share of the step in communication alone", "share"),
+    ("communication_on_host", "share"): ("Share of the step in communication", "share"),
     ("data_parallel", "devices"): ("Devices in use", "count"),
     ("not_nccl", "devices"): ("Devices in use", "count"),
     ("matrix_cores_unused", "share"): ("Kernel time of operators that could use them", "share"),
@@ -103,18 +114,23 @@ _LABELS: dict[tuple[str, str], tuple[str, str]] = {
 def recommendations(facts: Facts, selection: Selection) -> list[Recommendation]:
     """The rules that apply to the selected steps, in the order of the analysis."""
     words = vocabulary(facts)
-    return [_recommendation(advice, words) for advice in advise(facts, selection)]
+    return [_recommendation(advice, words, _text_of(advice, facts)) for advice in advise(facts, selection)]
 
 
-def _recommendation(advice: Advice, words: Vocabulary) -> Recommendation:
-    rule = RULES[advice.rule]
+def _text_of(advice: Advice, facts: Facts) -> str:
+    """Key of the texts that are true for this trace."""
+    return "communication_on_host" if advice.rule == "communication" and not facts.summary["has_device"] else advice.rule
+
+
+def _recommendation(advice: Advice, words: Vocabulary, key: str) -> Recommendation:
+    rule = RULES[key]
     fill = _filler(words)
     return Recommendation(
         rule=advice.rule,
         title=_capitalised(fill(rule.title)),
         text=fill(rule.text),
         caveat=fill(rule.caveat),
-        numbers=[_number(advice.rule, key, value, words) for key, value in advice.numbers.items()],
+        numbers=[_number(key, name, value, words) for name, value in advice.numbers.items()],
         links=[Link(text=text, url=url) for text, url in rule.links],
     )
 

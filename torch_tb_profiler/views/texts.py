@@ -17,8 +17,8 @@ CATEGORY_TEXT = {
     "other": "uncategorised time",
 }
 
-_ANYWHERE = "[ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])"
-_DEVICE = "[ProfilerActivity.CPU, ProfilerActivity.CUDA],  # or .XPU, .MTIA, .PrivateUse1"
+_ANYWHERE = "[ProfilerActivity.CPU]\n    + ([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])"
+_DEVICE = "[ProfilerActivity.CPU, ProfilerActivity.CUDA],  # or .XPU, .MTIA"
 
 
 def profile_call(*options: str, steps: bool = False, activities: str = f"{_ANYWHERE},") -> str:

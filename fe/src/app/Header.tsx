@@ -97,7 +97,8 @@ function sameWorker(payload: RunsPayload | null, run: string, worker: string): s
 function Steps({ selection, steps, onSteps }: { selection: Selection; steps: StepRange; onSteps: (steps: StepRange) => void }): JSX.Element | null {
   const failed = useStore(runsStore, (runs) => find(runs.payload, selection).span?.state === "failed");
   const { data } = useResource(failed ? null : "steps", { run: selection.run, worker: selection.worker, span: selection.span });
-  if (!data?.steps.length) return null;
+  // One step leaves nothing to choose, unless the link names steps that are not there.
+  if (!data?.steps.length || (data.steps.length === 1 && steps.first === null && !steps.skipCold)) return null;
   return <StepSelector steps={data.steps} value={steps} onChange={onSteps} />;
 }
 

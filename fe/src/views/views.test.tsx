@@ -158,8 +158,14 @@ describe("KernelView", () => {
   it("says why there is no kernel", async () => {
     answers.kernel = kernels([], { missing: [missing] });
     show(KernelView);
-    await waitFor(() => expect(text()).toContain("There is no kernel in the selected steps"));
+    await waitFor(() => expect(text()).toContain("This trace holds no kernel"));
     expect(text()).toContain("profile(activities=[ProfilerActivity.CUDA])");
+  });
+
+  it("does not say that the trace holds no kernel where only the steps hold none", async () => {
+    answers.kernel = kernels([], { missing: [] });
+    show(KernelView);
+    await waitFor(() => expect(text()).toContain("There is no kernel in the selected steps"));
   });
 
   it("lists kernels without operator by reason", async () => {

@@ -10,6 +10,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
 import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
+import { lacksDevice } from "../missing";
 import { nameOfKey, readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { readGroup, rowKey, rowsOf, unattributed } from "./model";
@@ -41,7 +42,7 @@ export function KernelView(props: ViewProps): JSX.Element {
           <KernelPage {...props} payload={payload} group={group} />
         ) : (
           <Nothing
-            title="There is no kernel in the selected steps"
+            title={lacksDevice(payload.missing) ? "This trace holds no kernel" : "There is no kernel in the selected steps"}
             text="The accelerator ran no kernel that was launched in them. Choose other steps."
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}

@@ -9,6 +9,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
 import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
+import { lacksHost } from "../missing";
 import { nameOfKey, readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { charts, framesOf, readGroup, rowKey } from "./model";
@@ -30,7 +31,7 @@ export function OperatorView(props: ViewProps): JSX.Element {
           <OperatorPage {...props} payload={payload} group={group} />
         ) : (
           <Nothing
-            title="There is no operator in the selected steps"
+            title={lacksHost(payload.missing) ? "This trace holds no host operator" : "There is no operator in the selected steps"}
             text="No host operator ran in them. Choose other steps."
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}

@@ -55,24 +55,24 @@ export function Recommendations({ items }: { items: readonly Recommendation[] })
   );
 }
 
-const SEVERITIES: Readonly<Record<string, { word: string; tone: "bad" | "warn" | "info" | "neutral" }>> = {
-  error: { word: "error", tone: "bad" },
-  data_loss: { word: "data lost", tone: "warn" },
-  notice: { word: "notice", tone: "info" },
-  info: { word: "info", tone: "neutral" },
+const SEVERITIES: Readonly<Record<string, { word: string; words: string; tone: "bad" | "warn" | "info" | "neutral" }>> = {
+  error: { word: "error", words: "errors", tone: "bad" },
+  data_loss: { word: "data loss", words: "data losses", tone: "warn" },
+  notice: { word: "notice", words: "notices", tone: "info" },
+  info: { word: "info", words: "info", tone: "neutral" },
 };
 
 /** How many of which severity, for the panel's title line. */
 export function HealthNote({ items }: { items: readonly DefectItem[] }): JSX.Element {
   const counts = Object.entries(SEVERITIES)
-    .map(([severity, { word, tone }]) => ({ word, tone, count: items.filter((item) => item.severity === severity).length }))
+    .map(([severity, { word, words, tone }]) => ({ word, words, tone, count: items.filter((item) => item.severity === severity).length }))
     .filter((x) => x.count > 0);
   if (!counts.length) return <Badge tone="good">sound</Badge>;
   return (
     <span class="health-counts">
       {counts.map((x) => (
         <Badge key={x.word} tone={x.tone}>
-          {x.count} {x.word}
+          {x.count} {x.count === 1 ? x.word : x.words}
         </Badge>
       ))}
     </span>

@@ -3,6 +3,7 @@
 import type { Average, DeviceSummary, OverviewPayload, StepItem } from "../../api/types.gen";
 import { CATEGORIES, type Category } from "../../base/theme";
 import { formatShare, formatTime } from "../../base/units";
+import { lacksDevice, lacksHost } from "../missing";
 
 export const CATEGORY_LABELS: Readonly<Record<Category, string>> = {
   kernel: "Kernel",
@@ -70,8 +71,24 @@ export function deviceTitle(device: DeviceSummary, word: string): string {
   return `${word} ${device.id}`;
 }
 
-function stepsText({ average, steps, step_source }: OverviewPayload): string {
-  if (steps.length <= 1 && step_source === "whole span") return "the recorded time";
+/** Nothing marks a step, so the recording stands as one. */
+export function isWholeSpan({ steps, step_source }: OverviewPayload): boolean {
+  return steps.length <= 1 && step_source === "whole span";
+}
+
+const OF_DEVICE: readonly Category[] = ["kernel", "memcpy", "memset", "runtime"];
+const OF_HOST: readonly Category[] = ["dataloader", "cpu_exec"];
+
+/** Categories without any time whose events were not recorded: their 0 is no measurement. */
+export function unrecorded({ missing, steps }: OverviewPayload): Set<Category> {
+  const lacking = [...(lacksDevice(missing) ? OF_DEVICE : []), ...(lacksHost(missing) ? OF_HOST : [])];
+  const found = new Set(occurring(steps));
+  return new Set(lacking.filter((category) => !found.has(category)));
+}
+
+function stepsText(payload: OverviewPayload): string {
+  const { average, steps } = payload;
+  if (isWholeSpan(payload)) return "the recorded time";
   const selected = steps.filter((step) => step.selected);
   const [only] = selected;
   if (selected.length === 1 && only && steps.length > 1) return `step ${stepLabel(only)}`;
@@ -109,8 +126,7 @@ function timeSentences(payload: OverviewPayload): Sentence[] {
   const parts = leading(average, 3)
     .filter((x) => x.share !== null)
     .map((x, i) => `${formatShare(x.share)} ${i ? "" : "of it "}${IN_WORDS[x.category]}`);
-  const whole = payload.steps.length <= 1 && payload.step_source === "whole span";
-  const takes = `${whole ? "The recording lasts" : average.steps === 1 ? "The step takes" : "A step takes"} ${formatTime(average.wall_ns)}`;
+  const takes = `${isWholeSpan(payload) ? "The recording lasts" : average.steps === 1 ? "The step takes" : "A step takes"} ${formatTime(average.wall_ns)}`;
   return [{ text: parts.length ? `${takes}: ${parts.join(", ")}.` : `${takes}.`, tone: "plain" }];
 }
 

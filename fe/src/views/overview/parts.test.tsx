@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { DefectItem, Recommendation } from "../../api/types.gen";
 import { device, GPU_WORDS, HOSTILE, hostOnly, overview, step } from "../fixtures";
 import { Health, HealthNote, Notes, Recommendations } from "./findings";
+import { unrecorded } from "./model";
 import { AverageTable, Configuration, DeviceCard, Devices, Headline, stepBars, StepChart } from "./parts";
 
 afterEach(cleanup);
@@ -146,6 +147,26 @@ describe("AverageTable", () => {
     expect(document.querySelector("tfoot")?.textContent).toBe("Average step178 ms100.0 %");
   });
 
+  it("shows a dash, not 0, for what was not recorded, and the exact sum all the same", () => {
+    const host = { kernel: 0, memcpy: 0, memset: 0, communication: 0, runtime: 0, dataloader: 20, cpu_exec: 70, other: 10 };
+    const missing = [{ what: "Accelerator activity", why: "", call: "" }];
+    const payload = overview({ steps: [step(0, { categories_ns: host })], missing });
+    const unknown = unrecorded(payload);
+    expect([...unknown]).toEqual(["kernel", "memcpy", "memset", "runtime"]);
+    render(<AverageTable average={{ steps: 1, wall_ns: 100, categories_ns: host }} unknown={unknown} />);
+    const rows = [...document.querySelectorAll("tbody tr")].map((row) => row.textContent);
+    expect(rows[0]).toBe("Kernel––");
+    expect(rows[3]).toBe("Communication0 ns0.0 %");
+    expect(document.querySelector("tfoot")?.textContent).toBe("Step100 ns100.0 %");
+  });
+
+  it("keeps the runtime calls of a recording without device work", () => {
+    const host = { kernel: 0, memcpy: 0, memset: 0, communication: 0, runtime: 5, dataloader: 0, cpu_exec: 0, other: 10 };
+    const missing = ["Accelerator activity", "Host operators"].map((what) => ({ what, why: "", call: "" }));
+    const unknown = unrecorded(overview({ steps: [step(0, { categories_ns: host })], missing }));
+    expect([...unknown]).toEqual(["kernel", "memcpy", "memset", "dataloader", "cpu_exec"]);
+  });
+
   it("has no share where there is no time", () => {
     const zero = { kernel: 0, memcpy: 0, memset: 0, communication: 0, runtime: 0, dataloader: 0, cpu_exec: 0, other: 0 };
     render(<AverageTable average={{ steps: 1, wall_ns: 0, categories_ns: zero }} />);
@@ -218,7 +239,7 @@ describe("Health", () => {
     expect(document.querySelector("img")).toBeNull();
     cleanup();
     render(<HealthNote items={items} />);
-    expect(text()).toBe("1 error1 data lost");
+    expect(text()).toBe("1 error1 data loss");
   });
 
   it("claims nothing about time where a defect is not located", () => {

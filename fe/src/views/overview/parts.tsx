@@ -2,10 +2,10 @@
 
 import type { JSX } from "preact";
 import type { Average, DeviceSummary, Fact, OverviewPayload, StepItem, Vocabulary } from "../../api/types.gen";
-import { CATEGORIES, categoryColor } from "../../base/theme";
+import { CATEGORIES, categoryColor, type Category } from "../../base/theme";
 import { formatBytes, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Badge, Figure, Icon, StackedBars, Term, Tooltip, type FigureTable, type StackedBar } from "../../widgets";
-import { CATEGORY_LABELS, categoryShares, deviceTitle, occurring, stepLabel, stepMarks, topSentences } from "./model";
+import { CATEGORY_LABELS, categoryShares, deviceTitle, occurring, isWholeSpan, stepLabel, stepMarks, topSentences, unrecorded } from "./model";
 
 /** The answer in plain words. */
 export function Headline({ payload }: { payload: OverviewPayload }): JSX.Element {
@@ -72,7 +72,8 @@ function deviceFacts(device: DeviceSummary, words: Vocabulary): string {
     device.name ?? "name unknown",
     device.memory_bytes === null ? "" : formatBytes(device.memory_bytes),
     device.multiprocessors === null ? "" : `${device.multiprocessors} ${words.multiprocessor}s`,
-    device.capability === null ? "" : `compute capability ${device.capability}`,
+    // NVIDIA's word: other vendors' numbers under it would be read as NVIDIA generations.
+    device.capability === null || words.multiprocessor !== "SM" ? "" : `compute capability ${device.capability}`,
   ]
     .filter(Boolean)
     .join(" · ");
@@ -207,7 +208,7 @@ export function Configuration({ facts }: { facts: readonly Fact[] }): JSX.Elemen
 }
 
 /** The bars of the step chart; marks and notes in words. */
-export function stepBars(steps: readonly StepItem[]): StackedBar[] {
+export function stepBars(steps: readonly StepItem[], whole = false): StackedBar[] {
   const categories = occurring(steps);
   return steps.map((step) => {
     const marks = stepMarks(step);
@@ -215,8 +216,8 @@ export function stepBars(steps: readonly StepItem[]): StackedBar[] {
     const others = marks.filter((mark) => mark !== odd);
     return {
       key: step.index,
-      label: stepLabel(step),
-      title: `step ${stepLabel(step)} (${step.name})`,
+      label: whole ? "" : stepLabel(step),
+      title: whole ? "the whole recording" : `step ${stepLabel(step)} (${step.name})`,
       values: categories.map((category) => step.categories_ns[category]),
       mark: odd ? `odd: ${odd.why}` : "",
       ...(others.length ? { note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" ") } : {}),
@@ -225,7 +226,7 @@ export function stepBars(steps: readonly StepItem[]): StackedBar[] {
   });
 }
 
-function stepTable(steps: readonly StepItem[]): FigureTable {
+function stepTable(steps: readonly StepItem[], unknown: ReadonlySet<Category>): FigureTable {
   return {
     columns: [
       { label: "Step" },
@@ -236,7 +237,7 @@ function stepTable(steps: readonly StepItem[]): FigureTable {
     rows: steps.map((step) => [
       step.name,
       step.wall_ns,
-      ...CATEGORIES.map((category) => step.categories_ns[category]),
+      ...CATEGORIES.map((category) => (unknown.has(category) ? null : step.categories_ns[category])),
       stepMarks(step)
         .map((mark) => mark.word)
         .join(", "),
@@ -261,11 +262,11 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.El
     term: category,
   }));
   return (
-    <Figure title="Step-time breakdown" term="breakdown" note={<MarkLegend steps={steps} />} table={stepTable(steps)} name="steps">
+    <Figure title="Step-time breakdown" term="breakdown" note={<MarkLegend steps={steps} />} table={stepTable(steps, unrecorded(payload))} name="steps">
       <StackedBars
         label="Time of each step by category"
         series={series}
-        bars={stepBars(steps)}
+        bars={stepBars(steps, isWholeSpan(payload))}
         unit="ns"
         selected={chosen}
         onSelect={onChoose}
@@ -294,8 +295,17 @@ function MarkLegend({ steps }: { steps: readonly StepItem[] }): JSX.Element | nu
   );
 }
 
+interface AverageTableProps {
+  average: Average;
+  /** What the trace cannot tell: a dash instead of 0. */
+  unknown?: ReadonlySet<Category>;
+  whole?: boolean;
+}
+
+const NOTHING_UNKNOWN: ReadonlySet<Category> = new Set();
+
 /** The average step by category with shares and the sum. */
-export function AverageTable({ average }: { average: Average }): JSX.Element {
+export function AverageTable({ average, unknown = NOTHING_UNKNOWN, whole = false }: AverageTableProps): JSX.Element {
   const shares = categoryShares(average);
   const largest = Math.max(...shares.map((x) => x.ns));
   return (
@@ -318,8 +328,8 @@ export function AverageTable({ average }: { average: Average }): JSX.Element {
               <span class="swatch" style={{ background: categoryColor(category) }} />
               <Term id={category}>{CATEGORY_LABELS[category]}</Term>
             </th>
-            <td class="number" title={formatExactTime(ns)}>
-              {formatTime(ns)}
+            <td class="number" title={unknown.has(category) ? "Not recorded, so not known" : formatExactTime(ns)}>
+              {formatTime(unknown.has(category) ? null : ns)}
             </td>
             <td class="number share-cell">
               <span
@@ -327,7 +337,7 @@ export function AverageTable({ average }: { average: Average }): JSX.Element {
                 aria-hidden="true"
                 style={{ width: `${largest > 0 ? (100 * ns) / largest : 0}%`, background: categoryColor(category) }}
               />
-              <span>{formatShare(share)}</span>
+              <span>{formatShare(unknown.has(category) ? null : share)}</span>
             </td>
           </tr>
         ))}
@@ -335,7 +345,7 @@ export function AverageTable({ average }: { average: Average }): JSX.Element {
       <tfoot>
         <tr>
           <th scope="row">
-            <Term id="average_step_time">{average.steps === 1 ? "Step" : "Average step"}</Term>
+            <Term id="average_step_time">{whole ? "Recording" : average.steps === 1 ? "Step" : "Average step"}</Term>
           </th>
           <td class="number" title={formatExactTime(average.wall_ns)}>
             {formatTime(average.wall_ns)}

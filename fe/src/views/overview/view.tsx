@@ -9,6 +9,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { Panel, Term } from "../../widgets";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { Health, HealthNote, Notes, Recommendations } from "./findings";
+import { isWholeSpan, unrecorded } from "./model";
 import { AverageTable, Configuration, Devices, Headline, StepChart } from "./parts";
 import css from "./overview.css?inline";
 
@@ -77,11 +78,11 @@ function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: 
         </div>
       </div>
       <Panel
-        title={average?.steps === 1 ? "This step" : "Average step"}
+        title={isWholeSpan(payload) ? "The recording" : average?.steps === 1 ? "This step" : "Average step"}
         class="narrow"
         note={average && average.steps > 1 ? `mean of ${formatCount(average.steps)} steps` : null}
       >
-        {average ? <AverageTable average={average} /> : <p class="muted">No step is selected.</p>}
+        {average ? <AverageTable average={average} unknown={unrecorded(payload)} whole={isWholeSpan(payload)} /> : <p class="muted">No step is selected.</p>}
       </Panel>
     </div>
   );

@@ -43,7 +43,7 @@ export function Donut({ label, parts, unit, top = 8, total, caption, onSelect }:
             key={part.key}
             d={path}
             style={{ fill: part.color }}
-            class={active !== null && active !== part.key ? "donut-piece dimmed" : "donut-piece"}
+            class={`donut-piece${drawn.length === 1 ? " whole" : ""}${active !== null && active !== part.key ? " dimmed" : ""}`}
             onPointerEnter={() => setActive(part.key)}
             onPointerLeave={() => setActive(null)}
           >

@@ -1,0 +1,8 @@
+/** Which lack a payload speaks of. The words are those of `views/texts.py`. */
+
+import type { Missing } from "../api/types.gen";
+
+const has = (missing: readonly Missing[], what: string): boolean => missing.some((item) => item.what === what);
+
+export const lacksDevice = (missing: readonly Missing[]): boolean => has(missing, "Accelerator activity");
+export const lacksHost = (missing: readonly Missing[]): boolean => has(missing, "Host operators");

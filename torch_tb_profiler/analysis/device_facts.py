@@ -9,6 +9,8 @@ Estimated SM efficiency is the integral of what the running kernels ask for, at 
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from torch_tb_profiler.analysis.attribution import Causes
@@ -23,6 +25,7 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
+_ID = re.compile(r"\d{1,9}", re.ASCII)
 _HOST = 0
 """c10's device type of the host."""
 
@@ -31,7 +34,7 @@ def device_of(trace: Trace, row: Ints) -> Ints:
     """Device id of rows of spans that are device work: the argument, else the process id of the stream's track, which Kineto sets to it."""
     found = device_arguments(trace, row, ("device",))["device"].astype(np.int64)
     tracks = trace["tracks"]
-    as_number = np.array([int(text) if (text := trace.strings[int(pid)]).isdigit() else -1 for pid in tracks["pid"]], np.int64)
+    as_number = np.array([int(text) if _ID.fullmatch(text := trace.strings[int(pid)]) else -1 for pid in tracks["pid"]], np.int64)
     missing = found < 0
     if missing.any() and len(as_number):
         found[missing] = as_number[trace["spans"]["track"][row[missing]]]

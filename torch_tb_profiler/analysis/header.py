@@ -18,6 +18,7 @@ _VENDOR_OF_NAME = (
 )
 _VENDOR_OF_CALL = (("cuda", "nvidia"), ("cu", "nvidia"), ("hip", "amd"), ("ze", "intel"), ("ur", "intel"), ("acl", "ascend"))
 _VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))
+_WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 _VERSION_KEYS = {
     "cuda_runtime_version": "CUDA runtime", "cuda_driver_version": "CUDA driver", "hip_runtime_version": "HIP runtime", "hip_driver_version": "HIP driver",
     "cupti_version": "CUPTI", "roctracer_version": "roctracer", "torch_version": "PyTorch", "pytorch_version": "PyTorch",
@@ -36,14 +37,19 @@ class DeviceProperties:
 
 
 def integer(value: Any) -> int | None:
-    """A whole number, also when written as text; None for everything else."""
-    if isinstance(value, bool):
+    """A whole number below 2**62, also when written as text; None for everything else."""
+    if isinstance(value, str):
+        # str.isdigit() takes "²" as well, and int() refuses it, as it does thousands of digits.
+        value = int(value) if _WHOLE.fullmatch(value.strip()) else None
+    if isinstance(value, bool) or not isinstance(value, int):
         return None
-    if isinstance(value, int) and abs(value) < 1 << 62:
-        return value
-    if isinstance(value, str) and value.strip().isdigit():
-        return int(value)
-    return None
+    return value if abs(value) < 1 << 62 else None
+
+
+def _count(value: Any, limit: int) -> int:
+    """A whole number from 1 to below ``limit``; −1 for everything else."""
+    number = integer(value)
+    return number if number is not None and 0 < number < limit else -1
 
 
 def distributed_info(trace: Trace) -> dict[str, Any]:
@@ -63,8 +69,8 @@ def device_properties(trace: Trace) -> dict[int, DeviceProperties]:
         number = place if number is None else number
         major, minor = integer(entry.get("computeMajor")), integer(entry.get("computeMinor"))
         found[number] = DeviceProperties(
-            number, str(entry.get("name") or ""), integer(entry.get("totalGlobalMem")) or -1,
-            f"{major}.{minor or 0}" if major is not None else "", integer(entry.get("numSms")) or -1,
+            number, str(entry.get("name") or ""), _count(entry.get("totalGlobalMem"), 1 << 62),
+            f"{major}.{minor or 0}" if major is not None else "", _count(entry.get("numSms"), 1 << 31),
         )
     return found
 

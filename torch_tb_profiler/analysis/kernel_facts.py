@@ -13,6 +13,8 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
+_LARGEST = 1e9
+"""What is beyond is no figure of a kernel, and its product with a duration might not be finite."""
 _ARGUMENTS = ("grid", "block", "registers", "shared_memory", "blocks_per_sm", "occupancy")
 
 
@@ -26,6 +28,8 @@ def device_arguments(trace: Trace, row: Ints, keys: tuple[str, ...]) -> dict[str
         column = arguments[key]
         values = np.full(len(row), np.nan if column.dtype.kind == "f" else -1, column.dtype)
         values[has] = column[place[has]]
+        if column.dtype.kind == "f":
+            values[np.abs(values) > _LARGEST] = np.nan
         found[key] = values
     return found
 

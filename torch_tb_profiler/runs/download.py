@@ -2,7 +2,7 @@
 
 ::
 
-    file ──▶ inflate ──▶ events of 8 MB of text at a time ──▶ those that touch the window ──▶ a small valid trace
+    file ──▶ inflate ──▶ events of a chunk of text at a time ──▶ those that touch the window ──▶ a small valid trace
 
 Both are streams: memory stays bounded at any size, and a remote file is never copied whole.
 """

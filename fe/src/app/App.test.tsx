@@ -81,6 +81,20 @@ describe("the page", () => {
     expect(pageStore.get().selection.run).toBe("gone");
   });
 
+  it("has no steps to choose for a run that is gone, and none found is no empty box", async () => {
+    const asked: string[] = [];
+    vi.stubGlobal("fetch", (url: string) => {
+      asked.push(new URL(url).pathname);
+      return new URL(url).pathname.endsWith("/runs") ? Promise.resolve(new Response(JSON.stringify({ ...RUNS, runs: [] }))) : new Promise(() => undefined);
+    });
+    render(<App />);
+    expect(await screen.findByRole("option", { name: "none found" })).toBeTruthy();
+    pageStore.set({ ...EMPTY_PAGE, selection: { run: "gone", worker: "w", span: "1" } });
+    expect(await screen.findByText("The run gone is not there")).toBeTruthy();
+    expect(screen.queryByRole("option", { name: "none found" })).toBeNull();
+    expect(asked.some((path) => path.endsWith("/steps"))).toBe(false);
+  });
+
   it("says how to record when there is no trace at all", async () => {
     serve({ ...RUNS, runs: [] });
     render(<App />);

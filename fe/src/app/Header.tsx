@@ -47,7 +47,7 @@ export function Header({ payload, selection, view, steps, onSelect, onSteps, hre
             ))}
           </ul>
         </nav>
-        {view.usesSteps && selection.span ? <Steps selection={selection} steps={steps} onSteps={onSteps} /> : null}
+        {view.usesSteps && find(payload, selection).span ? <Steps selection={selection} steps={steps} onSteps={onSteps} /> : null}
       </div>
     </header>
   );
@@ -59,6 +59,9 @@ interface TraceChoiceProps {
   onSelect: (selection: Selection) => void;
 }
 
+/** An empty box would not say why it is empty. */
+const NO_RUN = { value: "", label: "none found" };
+
 /** Run, worker and span. Workers and spans that leave no choice are not asked for. */
 function TraceChoice({ payload, selection, onSelect }: TraceChoiceProps): JSX.Element {
   const { run, worker } = find(payload, selection);
@@ -69,7 +72,7 @@ function TraceChoice({ payload, selection, onSelect }: TraceChoiceProps): JSX.El
       <Select
         label="Run"
         value={selection.run}
-        options={payload ? runOptions(payload.runs) : []}
+        options={payload?.runs.length ? runOptions(payload.runs) : selection.run ? [] : [NO_RUN]}
         disabled={!payload?.runs.length && !selection.run}
         onChange={(name) => onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })}
       />

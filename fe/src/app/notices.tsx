@@ -54,7 +54,7 @@ function Gone({ payload, selection, diagnosisHref }: NoTraceProps & { payload: R
       text={
         payload.scanning
           ? "It may not have been found yet: the log directory is still being looked through."
-          : "It was removed or renamed, or the link is of another log directory. If it comes back, the page shows it. Another one can be chosen above."
+          : "It was removed or renamed, or the link is of another log directory. If it comes back, the page shows it." + (payload.runs.length ? " Another one can be chosen above." : "")
       }
       diagnosisHref={diagnosisHref}
     />

@@ -14,7 +14,7 @@ export interface View {
   /** Key of the definition. */
   term: string;
   component: ComponentType<ViewProps>;
-  /** Whether the step selector is shown. */
+  /** Whether the step selector is shown. The trace page has its own, beside the other ways to choose a part. */
   usesSteps: boolean;
   /** Whether it needs a trace; without one such a view says that there is none. */
   needsTrace: boolean;
@@ -24,6 +24,6 @@ export const VIEWS: readonly View[] = [
   { id: "overview", label: "Overview", term: "overview", component: OverviewView, usesSteps: true, needsTrace: true },
   { id: "operator", label: "Operator", term: "operator", component: OperatorView, usesSteps: true, needsTrace: true },
   { id: "kernel", label: "Kernel", term: "kernel", component: KernelView, usesSteps: true, needsTrace: true },
-  { id: "trace", label: "Trace", term: "trace", component: TraceView, usesSteps: true, needsTrace: true },
+  { id: "trace", label: "Trace", term: "trace", component: TraceView, usesSteps: false, needsTrace: true },
   { id: "diagnosis", label: "Diagnosis", term: "diagnosis", component: DiagnosisView, usesSteps: false, needsTrace: false },
 ];

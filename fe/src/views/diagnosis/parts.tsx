@@ -95,7 +95,7 @@ export function fileColumns(files: readonly FileItem[]): Column[] {
       width: 140,
       values: files.map((f) => STATE_TEXT[f.state].word),
     },
-    { key: "reason", label: "Why", kind: "text", width: 440, values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning) },
+    { key: "reason", label: "Why", kind: "text", width: 440, grow: true, values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning) },
     { key: "bytes", label: "Size", kind: "bytes", values: files.map((f) => f.bytes) },
     { key: "events", label: "Events", kind: "count", term: "events", values: files.map((f) => f.events) },
     { key: "lost", label: "Events lost", kind: "count", values: files.map((f) => f.lost) },

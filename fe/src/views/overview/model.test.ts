@@ -13,6 +13,12 @@ describe("topSentences", () => {
     ]);
   });
 
+  it("warns where a part of the recording is lost, and only there", () => {
+    const defect = { name: "", severity: "data_loss", sentence: "", count: 1, touched_ns: null, touched_share: null, doubtful: [] };
+    expect(texts(overview({ health: [defect] })).at(-1)).toContain("Part of the recording is lost");
+    expect(texts(overview({ health: [{ ...defect, severity: "notice" }] })).join()).not.toContain("lost");
+  });
+
   it("names the odd step and why", () => {
     const steps = [step(0), step(1, { odd: true, odd_reason: "12 ms more DataLoader than the median step" })];
     expect(texts(overview({ steps })).at(-1)).toBe("Step 1 is odd: 12 ms more DataLoader than the median step.");

@@ -63,7 +63,7 @@ export function topSentences(payload: OverviewPayload): Sentence[] {
   const busy = busySentences(payload);
   const time = timeSentences(payload);
   // Without an accelerator the time is the news, not that there was none.
-  return [...(payload.devices.length ? [...busy, ...time] : [...time, ...busy]), ...oddSentences(payload)];
+  return [...(payload.devices.length ? [...busy, ...time] : [...time, ...busy]), ...oddSentences(payload), ...lossSentences(payload)];
 }
 
 /** `0` → `GPU 0`. */
@@ -128,6 +128,12 @@ function timeSentences(payload: OverviewPayload): Sentence[] {
     .map((x, i) => `${formatShare(x.share)} ${i ? "" : "of it "}${IN_WORDS[x.category]}`);
   const takes = `${isWholeSpan(payload) ? "The recording lasts" : average.steps === 1 ? "The step takes" : "A step takes"} ${formatTime(average.wall_ns)}`;
   return [{ text: parts.length ? `${takes}: ${parts.join(", ")}.` : `${takes}.`, tone: "plain" }];
+}
+
+/** Figures of a recording that is not whole must not be read as if it were. */
+function lossSentences({ health }: OverviewPayload): Sentence[] {
+  const lost = health.some((item) => item.severity === "data_loss" || item.severity === "error");
+  return lost ? [{ text: "Part of the recording is lost, so the figures are too small where it is missing: see Trace health.", tone: "attention" }] : [];
 }
 
 /** Odd steps are named whichever steps are selected: they are a fact of the trace, and the page does not jump when one is chosen. */

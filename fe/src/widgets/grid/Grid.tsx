@@ -75,9 +75,9 @@ export function Grid(props: GridProps): JSX.Element {
   );
 }
 
-/** The first column takes what room is left, all others are as wide as they are. */
-function columnStyle(widths: readonly number[]): Record<string, string> {
-  const template = widths.map((width, place) => (place === 0 ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" ");
+/** The first column takes what room is left, beside those that may grow; all others are as wide as they are. */
+function columnStyle(widths: readonly number[], columns: readonly Column[]): Record<string, string> {
+  const template = widths.map((width, place) => (place === 0 || (columns[place]?.grow && width === columns[place].width) ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" ");
   return { "--columns": template, "--width": `${widths.reduce((sum, width) => sum + width, 0)}px` };
 }
 
@@ -119,7 +119,7 @@ function Table(props: TableProps): JSX.Element {
       aria-rowcount={rows.length + 1}
       aria-colcount={visible.length}
       aria-activedescendant={cell && cell.row >= first && cell.row < last ? `${id}-${cell.row}-${cell.column}` : undefined}
-      style={{ ...columnStyle(widths), ...(props.height ? { maxHeight: `${props.height}px` } : {}) }}
+      style={{ ...columnStyle(widths, visible), ...(props.height ? { maxHeight: `${props.height}px` } : {}) }}
       onKeyDown={onKeyDown}
       onFocus={(event) => event.target === scroller.current && !active && setActive({ row: 0, column: 0 })}
     >

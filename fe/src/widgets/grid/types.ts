@@ -16,6 +16,8 @@ export interface Column {
   kind: CellKind;
   /** First width in px; people may drag it. */
   width?: number;
+  /** Shares the room that is left with the first column, until somebody drags it. */
+  grow?: boolean;
   /** Whether it starts hidden; people may show it. */
   hidden?: boolean;
   /** One value per row: a typed array or a list. `NaN`, `null` and a negative `time` are unknown. */

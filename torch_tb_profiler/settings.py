@@ -43,6 +43,8 @@ class Settings:
     """Imported traces kept mapped at once; the least recently used is let go."""
     perfetto_url: str = "https://ui.perfetto.dev"
     """Where "Open in Perfetto" sends a trace: a self-hosted copy may stand here."""
+    categories: str = ""
+    """Roles of event categories that we do not know: ``npu_kernel=kernel,npu_call=runtime``. See ``store/roles.py``."""
     max_table_rows: int = 100_000
     """Rows of a table payload; what is beyond is pooled in one row "other"."""
 

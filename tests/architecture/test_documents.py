@@ -11,7 +11,7 @@ from tests.architecture import tree
 from torch_tb_profiler.settings import Settings
 
 SIZES = {"20 GiB": 20 << 30, "2 MiB": 2 << 20, "8 MiB": 8 << 20}
-WORDS = {"the user's cache folder": "", "one per core": None}
+WORDS = {"the user's cache folder": "", "one per core": None, "none": ""}
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
 

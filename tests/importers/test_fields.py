@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.importers.reading import defects, lost, names, read, span, trace
+from tests.importers.reading import Stream, defects, lost, names, read, span, trace
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.importers import read_trace
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.roles import Role
 
@@ -215,3 +218,18 @@ def test_roles_come_from_categories() -> None:
     found = read(trace(span(0, cat="Kernel"), span(1, cat="foo_runtime"), span(2, cat="never seen"), span(3, cat="python_function")))
     assert found["spans"]["role"].tolist() == [Role.KERNEL, Role.RUNTIME, Role.OTHER, Role.PYTHON]
     assert defects(found) == {d.UNKNOWN_CATEGORY: 1}
+
+
+def test_a_user_tells_the_role_of_a_category() -> None:
+    data = trace(span(0, cat="npu_kernel"), span(1, cat="NPU_Call"), span(2, cat="cpu_op")).encode()
+    found = read_trace(Stream(data, 1 << 30), Settings(categories="npu_kernel=kernel, npu_call = Runtime, cpu_op=annotation"))
+    assert found["spans"]["role"].tolist() == [Role.KERNEL, Role.RUNTIME, Role.ANNOTATION]
+    assert not defects(found)
+    for wrong in ("npu_kernel", "npu_kernel=gpu", "=kernel"):
+        with pytest.raises(BadRequest, match="category=role"):
+            read_trace(Stream(data, 1 << 30), Settings(categories=wrong))
+
+
+def test_a_flow_id_of_any_type() -> None:
+    flows = [json.dumps({"ph": "s", "cat": "ac2g", "pid": 1, "tid": 2, "ts": 1, "id": value}) for value in (True, 7, 2.0, 2.5, "0x1f", None)]
+    assert read(trace(span(0), *flows))["flows"]["id"].tolist() == [1, 7, 2, -1, 31, -1]

@@ -22,6 +22,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import own_roles
 
 Progress = Callable[[int, "int | None"], None]
 
@@ -31,7 +32,7 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
     counts = DefectCounts()
     window = Window(stream, progress)
     reader = EventReader(window, settings.chunk_bytes, counts)
-    gathered = Gatherer(counts)
+    gathered = Gatherer(counts, own_roles(settings.categories))
     seen = 0
     for batch in reader.batches():
         gathered.add(batch, seen)

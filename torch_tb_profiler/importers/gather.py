@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -59,8 +59,10 @@ class Numbers(dict[Any, int]):
 class Gatherer:
     """Collects the columns of all batches; ``assemble`` makes the tables from them."""
 
-    def __init__(self, counts: DefectCounts) -> None:
+    def __init__(self, counts: DefectCounts, own_roles: Mapping[str, Role] | None = None) -> None:
+        """``own_roles``: roles of the user's own categories (``store.roles.own_roles``)."""
         self.counts = counts
+        self._own_roles = own_roles or {}
         self.texts = Numbers()
         self.blobs = Numbers({b"": 0})
         """Argument texts; what is absent has number 0, so columns hold the number less one: ``NONE`` for absent."""
@@ -158,7 +160,7 @@ class Gatherer:
     def _roles_of(self, categories: Ints) -> Array:
         known = list(self.categories)
         for category in known[len(self._roles):]:
-            role = role_of(category) if category else Role.OTHER
+            role = role_of(category, self._own_roles) if category else Role.OTHER
             self._roles.append(-1 if role is None else int(role))
         roles = np.array(self._roles, np.int64)[categories]
         if None in self.categories:
@@ -322,8 +324,8 @@ def _id_number(value: Any) -> int:
     """Ids that are text: ``"7"``, ``"0x1f"``; other text gets a number of its own, far above real ids."""
     if value is None:
         return -1
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else -1
+    if isinstance(value, (bool, float)):
+        return int(value) if float(value).is_integer() else -1
     try:
         return int(value, 0)
     except ValueError:

@@ -255,7 +255,7 @@ class Catalogue:
             if entry is None or entry.found != found or entry.state is not State.WAITING or entry.job is not None:
                 return
         try:
-            sidecar = str(self._cache_folder().sidecar(found, program_version()))
+            sidecar = str(self._cache_folder().sidecar(found, program_version() + self._settings.categories))
             outcome, message, code = self._examine(entry, sidecar)
         except Exception as error:  # one file that nobody foresaw must not end the scanner
             sidecar, outcome, message, code = "", None, f"The file could not be looked at: {places.words(error)}.", "raised"

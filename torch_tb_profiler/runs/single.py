@@ -112,7 +112,7 @@ def _import(found: Found, settings: Settings, progress: Report | None) -> tuple[
 
     cache = CacheFolder(settings)
     try:
-        path = cache.sidecar(found, program_version())
+        path = cache.sidecar(found, program_version() + settings.categories)
         try:
             earlier = sidecar.read(path)
             cache.touch(path)

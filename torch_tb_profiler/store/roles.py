@@ -1,12 +1,15 @@
 """What an event is for, decided once from its category.
 
-``ROLE_OF_CATEGORY`` is the whole vocabulary (lower case); ``register_category`` extends it, so that an accelerator that nobody
+``ROLE_OF_CATEGORY`` is the whole vocabulary (lower case); the setting ``categories`` goes before it, so that an accelerator that nobody
 hard-coded needs one line. Families like ``*_runtime`` and ``*_driver`` are recognised by their ending.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+
+from torch_tb_profiler.errors import BadRequest
 
 
 class Role(IntEnum):
@@ -80,15 +83,26 @@ ROLE_OF_NAME: dict[tuple[str, str], Role] = {
 """(lower-case category, name) → role, for categories that put work and waiting together; it goes before the category's own role."""
 
 
-def role_of(category: str) -> Role | None:
-    """The role of a category in any capitalisation; None when it is not known (counted as a defect)."""
+def role_of(category: str, own: Mapping[str, Role] | None = None) -> Role | None:
+    """The role of a category in any capitalisation; None when it is not known (counted as a defect). ``own`` goes before our table."""
     key = category.lower()
-    found = ROLE_OF_CATEGORY.get(key)
+    found = (own or {}).get(key, ROLE_OF_CATEGORY.get(key))
     if found is None and key.endswith(("_runtime", "_driver")):
         return Role.RUNTIME
     return found
 
 
-def register_category(category: str, role: Role) -> None:
-    """Give a category of a private accelerator its role, for traces imported from now on."""
-    ROLE_OF_CATEGORY[category.lower()] = role
+def own_roles(text: str) -> dict[str, Role]:
+    """Roles of a user's own categories, from the setting: ``npu_kernel=kernel, npu_call=runtime`` → category (lower case) → role.
+
+    Raises:
+        BadRequest: an entry has no ``=``, or names a role that does not exist.
+    """
+    found = {}
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        category, mark, role = (piece.strip() for piece in entry.partition("="))
+        if not mark or not category or role.upper() not in Role.__members__:
+            known = ", ".join(name.lower() for name in Role.__members__)
+            raise BadRequest(f"The setting categories holds {entry!r}, expected category=role with a role of: {known}.", "Correct or unset it.")
+        found[category.lower()] = Role[role.upper()]
+    return found

@@ -73,7 +73,7 @@ RULES: dict[str, _Rule] = {
     ),
     "low_utilization": _Rule(
         "The {device} is idle for most of the time",
-        "No kernel runs for more than half of the selected steps. Look for gaps: host work between launches, synchronisation, input. A "
+        "No kernel runs for more than half of the selected time. Look for gaps: host work between launches, synchronisation, input. A "
         "larger batch, torch.compile or "
         "device graphs give each launch more to do.",
         "A larger batch may change convergence. Inference servers are idle when nobody asks.",

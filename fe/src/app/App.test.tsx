@@ -70,7 +70,9 @@ describe("the page", () => {
     serve(RUNS);
     pageStore.set({ ...EMPTY_PAGE, selection: { run: "bad", worker: "", span: "" } });
     render(<App />);
-    expect((await screen.findByRole("alert")).textContent).toContain("cut at byte 7");
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toContain("cut at byte 7");
+    expect(await screen.findByText("The trace of w0 could not be imported")).toBeTruthy();
   });
 
   it("says that a run is gone instead of jumping to another", async () => {

@@ -59,7 +59,7 @@ function Content({ view, props, payload }: ContentProps): JSX.Element {
   const found = find(payload, selection);
   if (view.needsTrace && !found.span) return <NoTrace payload={payload} selection={selection} diagnosisHref={props.hrefOf("diagnosis")} />;
   // The catalogue knows the reason already; asking for the figures would only fail again.
-  if (view.needsTrace && found.span?.state === "failed") return <FailedTrace span={found.span} diagnosisHref={props.hrefOf("diagnosis")} />;
+  if (view.needsTrace && found.span?.state === "failed") return <FailedTrace span={found.span} worker={selection.worker} diagnosisHref={props.hrefOf("diagnosis")} />;
   const Component = view.component;
   return (
     <Boundary reset={[view.id, selection.run, selection.worker, selection.span].join("\n")}>

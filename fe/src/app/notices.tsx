@@ -61,10 +61,10 @@ function Gone({ payload, selection, diagnosisHref }: NoTraceProps & { payload: R
   );
 }
 
-export function FailedTrace({ span, diagnosisHref }: { span: SpanItem; diagnosisHref: string }): JSX.Element {
+export function FailedTrace({ span, worker, diagnosisHref }: { span: SpanItem; worker: string; diagnosisHref: string }): JSX.Element {
   return (
     <ErrorState
-      title={`The trace ${span.label} could not be imported`}
+      title={`The trace of ${worker} could not be imported`}
       error={{ message: span.message, hint: "When the file changes it is imported again, and the page shows it by itself." }}
       diagnosisHref={diagnosisHref}
     />

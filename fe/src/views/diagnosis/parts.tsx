@@ -119,7 +119,9 @@ export function FileDetail({ file }: { file: FileItem }): JSX.Element {
 export const EXAMPLE = `import torch
 from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
 
-activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])
+activities = [ProfilerActivity.CPU]
+if torch.cuda.is_available():
+    activities.append(ProfilerActivity.CUDA)
 with profile(
     activities=activities,
     schedule=schedule(wait=1, warmup=1, active=3),

@@ -268,6 +268,7 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.El
         series={series}
         bars={stepBars(steps, isWholeSpan(payload))}
         unit="ns"
+        axisLabel={isWholeSpan(payload) ? "whole recording" : "step"}
         selected={chosen}
         onSelect={onChoose}
         {...(average && average.steps > 1 ? { line: { value: average.wall_ns, label: "mean" } } : {})}

@@ -35,3 +35,12 @@ def test_what_means_nothing_is_refused(monkeypatch: pytest.MonkeyPatch, name: st
     monkeypatch.setenv(PREFIX + name, text)
     with pytest.raises(BadRequest, match=rf"{PREFIX}{name} is '{text}', expected a value like "):
         Settings.from_environment()
+
+
+def test_a_server_passes_over_a_wrong_variable_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_TB_PROFILER_WORKERS", "many")
+    problems: list[str] = []
+    assert Settings.from_environment(problems).workers == Settings().workers
+    assert problems == [f"TORCH_TB_PROFILER_WORKERS is 'many', expected a value like {Settings().workers!r}. The default is used."]
+    with pytest.raises(BadRequest):
+        Settings.from_environment()

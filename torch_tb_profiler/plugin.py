@@ -52,8 +52,9 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
             return self._apps
 
     def _start(self) -> dict[str, Wsgi]:
-        settings = Settings.from_environment(**_given(self._flags))
-        self._catalogue = catalogue_of(self._logdir, self._logdir_spec, settings)
+        problems: list[str] = []
+        settings = Settings.from_environment(problems, **_given(self._flags))
+        self._catalogue = catalogue_of(self._logdir, self._logdir_spec, settings, problems)
         self._catalogue.start()
         return Application(self._catalogue, settings).plugin_apps()
 

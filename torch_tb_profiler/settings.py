@@ -49,18 +49,25 @@ class Settings:
     """Rows of a table payload; what is beyond is pooled in one row "other"."""
 
     @staticmethod
-    def from_environment(**given: Any) -> Settings:
+    def from_environment(problems: list[str] | None = None, **given: Any) -> Settings:
         """Settings with the environment's values under the caller's.
 
+        With a list ``problems`` a wrong variable is passed over and said there: a server that starts and tells is better than none.
+
         Raises:
-            BadRequest: an environment variable's text does not fit the setting's type, or is a number below 0.
+            BadRequest: an environment variable's text does not fit the setting's type, or is a number below 0; only without ``problems``.
         """
         settings = Settings()
         values: dict[str, Any] = {}
         for f in fields(Settings):
             text = os.environ.get(PREFIX + f.name.upper())
             if text is not None:
-                values[f.name] = _parse(f.name, text, getattr(settings, f.name))
+                try:
+                    values[f.name] = _parse(f.name, text, getattr(settings, f.name))
+                except BadRequest as error:
+                    if problems is None:
+                        raise
+                    problems.append(f"{error.message} The default is used.")
         values.update({k: v for k, v in given.items() if v is not None})
         if "workers" in values:
             values["workers"] = min(max(1, int(values["workers"])), _cores())

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady, ProfilerError, SidecarError, SourceError
@@ -34,10 +34,11 @@ class Catalogue:
                                   └──▶ snapshot()
     """
 
-    def __init__(self, logdirs: Mapping[str, str], settings: Settings, *, target: str = TARGET) -> None:
-        """``logdirs``: name → path or URL, as ``parse_logdirs`` gives them. ``target``: the import function, for tests."""
+    def __init__(self, logdirs: Mapping[str, str], settings: Settings, remarks: Sequence[str] = (), *, target: str = TARGET) -> None:
+        """``logdirs``: name → path or URL, as ``parse_logdirs`` gives them; ``remarks``: notes from the start; ``target``: the import, for tests."""
         self._logdirs = {n: location if places.scheme_of(location) else places.local_path(location) for n, location in logdirs.items()}
         self._settings = settings
+        self._remarks = tuple(remarks)
         self._lock = threading.RLock()
         self._entries: dict[tuple[str, str], Entry] = {}
         self._imports: dict[str, list[Entry]] = {}
@@ -86,7 +87,7 @@ class Catalogue:
         with self._lock:
             if self._snapshot is None:
                 arrangement = self._arranged()
-                notes = [n for name in self._logdirs for n in self._notes.get(name, ())]
+                notes = [*self._remarks, *(n for name in self._logdirs for n in self._notes.get(name, ()))]
                 if self._cache is not None and self._cache.note:
                     notes.append(self._cache.note)
                 shown = tuple(places.shown(location) for location in self._logdirs.values())

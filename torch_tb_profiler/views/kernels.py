@@ -11,13 +11,10 @@ from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.kernels import KernelRows, NoOperator, kernel_rows, short_name
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.nullable import optional_floats, optional_integers, rounded
+from torch_tb_profiler.views.nullable import OTHER, UNKNOWN, optional_floats, optional_integers, rounded
 from torch_tb_profiler.views.texts import missing, no_operator_reason
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Attribution, KernelColumns, KernelGroup, KernelPayload
-
-OTHER = "other"
-UNKNOWN = 2
 
 
 def kernel_payload(facts: Facts, selection: Selection, group: KernelGroup, limit: int) -> KernelPayload:

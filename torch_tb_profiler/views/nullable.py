@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+OTHER = "other"
+"""Name of the row in which those beyond a table's limit stand together."""
+UNKNOWN = 2
+"""``Knowledge.UNKNOWN`` on the wire."""
+
 
 def optional_floats(values: NDArray[np.floating[Any]]) -> list[float | None]:
     """NaN and infinities are unknown."""

@@ -12,13 +12,11 @@ from torch_tb_profiler.analysis.operators import OperatorRows, frames, operator_
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.nullable import optional_floats
+from torch_tb_profiler.views.nullable import OTHER, UNKNOWN, optional_floats
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import FrameTree, OperatorColumns, OperatorGroup, OperatorPayload, OperatorStacksPayload, StackItem
 
-OTHER = "other"
-UNKNOWN = 2
 _WANTED: dict[OperatorGroup, tuple[str, ...]] = {
     "name": ("host", "device", "operators_of_device"),
     "shape": ("host", "device", "operators_of_device", "shapes"),

@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
+import { capitalised } from "../../base/words";
 import { Badge, CopyButton, Donut, Figure, Term, type Column, type Part } from "../../widgets";
 import { followed, matrixTime, timeByKernel, type MatrixTime, type Unattributed } from "./model";
 
@@ -16,7 +17,7 @@ interface KernelChartsProps {
 export function KernelCharts({ payload, top, onSelect }: KernelChartsProps): JSX.Element {
   const parts = timeByKernel(payload);
   const matrix = matrixParts(matrixTime(payload), payload.vocabulary);
-  const word = payload.vocabulary.matrix_cores;
+  const word = capitalised(payload.vocabulary.matrix_cores);
   return (
     <div class="chart-grid">
       <Figure
@@ -116,7 +117,7 @@ export function kernelColumns(payload: KernelPayload, links: KernelLinks): Colum
   };
   const matrix: Column = {
     key: "matrix",
-    label: vocabulary.matrix_cores,
+    label: capitalised(vocabulary.matrix_cores),
     term: "matrix",
     kind: "knowledge",
     width: 104,
@@ -128,7 +129,8 @@ export function kernelColumns(payload: KernelPayload, links: KernelLinks): Colum
       label: `Blocks per ${vocabulary.multiprocessor}`,
       term: "blocks_per_sm",
       kind: "number",
-      width: 116,
+      // Two lines of the header hold "processing element", too.
+      width: vocabulary.multiprocessor.length > 12 ? 150 : 116,
       values: rows.blocks_per_sm,
     },
     { key: "occupancy", label: "Est. occupancy", term: "kernel_occupancy", kind: "share", width: 116, values: rows.occupancy },

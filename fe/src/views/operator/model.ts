@@ -148,7 +148,4 @@ export function readGroup(text: string | undefined): OperatorGroup {
   return text === "shape" || text === "stack" ? text : "name";
 }
 
-/** The vendor's word at the beginning of a label. */
-export function capitalised(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1);
-}
+export { capitalised } from "../../base/words";

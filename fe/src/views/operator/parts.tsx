@@ -114,7 +114,7 @@ function deviceColumns({ rows, vocabulary }: OperatorPayload): Column[] {
 
 function matrixColumns(payload: OperatorPayload, links: OperatorLinks): Column[] {
   const { rows, vocabulary } = payload;
-  const matrix = vocabulary.matrix_cores;
+  const matrix = capitalised(vocabulary.matrix_cores);
   const linked = (row: number): boolean => hasDeviceTime(payload, row);
   return [
     {

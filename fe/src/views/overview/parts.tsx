@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import type { Average, DeviceSummary, Fact, OverviewPayload, StepItem, Vocabulary } from "../../api/types.gen";
 import { CATEGORIES, categoryColor, type Category } from "../../base/theme";
 import { formatBytes, formatExactTime, formatShare, formatTime } from "../../base/units";
+import { capitalised } from "../../base/words";
 import { Badge, Figure, Icon, StackedBars, Term, Tooltip, type FigureTable, type StackedBar } from "../../widgets";
 import { CATEGORY_LABELS, categoryShares, deviceTitle, occurring, isWholeSpan, stepLabel, stepMarks, topSentences, unrecorded } from "./model";
 
@@ -20,10 +21,6 @@ export function Headline({ payload }: { payload: OverviewPayload }): JSX.Element
       ))}
     </section>
   );
-}
-
-function capitalised(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 interface Metric {

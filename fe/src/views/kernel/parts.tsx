@@ -130,7 +130,7 @@ export function kernelColumns(payload: KernelPayload, links: KernelLinks): Colum
       term: "blocks_per_sm",
       kind: "number",
       // Two lines of the header hold "processing element", too.
-      width: vocabulary.multiprocessor.length > 12 ? 150 : 116,
+      width: vocabulary.multiprocessor.length > 12 ? 190 : 116,
       values: rows.blocks_per_sm,
     },
     { key: "occupancy", label: "Est. occupancy", term: "kernel_occupancy", kind: "share", width: 116, values: rows.occupancy },

@@ -30,7 +30,8 @@ def test_only_what_a_view_wants_is_said_in_its_order() -> None:
     assert missing(("memory", "shapes", "device"), ("device", "shapes", "stack")) == [MISSING["device"], MISSING["shapes"]]
 
 
-@pytest.mark.parametrize("key", [k for k in MISSING if k != "device"])
+# The two that are about an accelerator need one to run.
+@pytest.mark.parametrize("key", [k for k in MISSING if "device" not in k])
 def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed; the plugin does not need it")
     monkeypatch.chdir(tmp_path)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,23 +9,14 @@ import pytest
 
 from tests.runs.conftest import Start, spans, states, until, write
 from tests.runs.targets import content
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+from tests.web_server import serving
 
 
 @pytest.fixture
 def server(logdir: Path) -> Iterator[str]:
     pytest.importorskip("aiohttp")
-    web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(logdir)))
-    thread = threading.Thread(target=web.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{web.server_port}"
-    web.shutdown()
-    web.server_close()
-    thread.join()
+    with serving(logdir) as address:
+        yield address
 
 
 def test_runs_on_a_web_server(server: str, logdir: Path, start: Start) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
 import pytest
 
+from tests.web_server import serving
 from torch_tb_profiler.errors import MissingDriver, SourceError
 from torch_tb_profiler.sources import listing as listing_
 from torch_tb_profiler.sources.listing import list_files
@@ -139,21 +137,11 @@ def test_memory(memory: fsspec.AbstractFileSystem) -> None:
     assert "does not exist" in list_files("memory://nowhere").notes[0]
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
     pytest.importorskip("aiohttp")
-    web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(tmp_path)))
-    thread = threading.Thread(target=web.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{web.server_port}"
-    web.shutdown()
-    web.server_close()
-    thread.join()
+    with serving(tmp_path) as address:
+        yield address
 
 
 def test_a_web_server_with_index_pages(tmp_path: Path, server: str) -> None:

@@ -1,6 +1,7 @@
 /** A table's order and search in the address bar: `sort=calls` ascending, `sort=-calls` descending, `search`, `regex=1`. */
 
 import type { Search, Sort } from "../widgets";
+import { nameOfKey } from "./parts_by_name";
 
 export interface GridParams {
   sort: Sort | null;
@@ -41,4 +42,13 @@ const LONGEST_PATTERN = 200;
 export function exactly(name: string): { search: string; regex: string } {
   const pattern = `^${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`;
   return pattern.length <= LONGEST_PATTERN && name === name.trim() ? { search: pattern, regex: "1" } : { search: name, regex: "" };
+}
+
+/** Make the table show the rows behind a chart's part; a part that stands for many names changes nothing. */
+export function showPart(key: string, setParam: SetParam): void {
+  const name = nameOfKey(key);
+  if (name === null) return;
+  const wanted = exactly(name);
+  setParam("regex", wanted.regex || null);
+  setParam("search", wanted.search);
 }

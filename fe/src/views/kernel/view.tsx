@@ -8,10 +8,10 @@ import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
-import { exactly, gridParams } from "../grid_params";
+import { exactly, gridParams, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacksDevice } from "../missing";
-import { nameOfKey, readTop } from "../parts_by_name";
+import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { readGroup, rowKey, rowsOf, unattributed } from "./model";
 import {
@@ -59,13 +59,7 @@ function KernelPage({ payload, group, ...props }: PageProps): JSX.Element {
   const { params, setParam } = props;
   const top = readTop(params.top, TOP);
   const unknown = useMemo(() => unattributed(payload), [payload]);
-  const select = (key: string): void => {
-    const name = nameOfKey(key);
-    if (name === null) return;
-    const wanted = exactly(name);
-    setParam("regex", wanted.regex || null);
-    setParam("search", wanted.search);
-  };
+  const select = (key: string): void => showPart(key, setParam);
   return (
     <>
       <MissingList missing={payload.missing} />

@@ -7,10 +7,10 @@ import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
-import { exactly, gridParams } from "../grid_params";
+import { exactly, gridParams, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacksHost } from "../missing";
-import { nameOfKey, readTop } from "../parts_by_name";
+import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { charts, framesOf, readGroup, rowKey } from "./model";
 import { operatorColumns, OperatorCharts } from "./parts";
@@ -48,13 +48,7 @@ function OperatorPage({ payload, group, ...props }: PageProps): JSX.Element {
   const { params, setParam, navigate } = props;
   const top = readTop(params.top, TOP);
   const drawn = useMemo(() => charts(payload), [payload]);
-  const select = (key: string): void => {
-    const name = nameOfKey(key);
-    if (name === null) return;
-    const wanted = exactly(name);
-    setParam("regex", wanted.regex || null);
-    setParam("search", wanted.search);
-  };
+  const select = (key: string): void => showPart(key, setParam);
   return (
     <>
       <MissingList missing={payload.missing} />

@@ -16,8 +16,6 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
-_NODE_ROLES = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME)
-
 
 @dataclass(frozen=True)
 class CallTree:
@@ -43,11 +41,16 @@ class CallTree:
     overlapping: Mask
 
 
+def is_call(role: Array) -> Mask:
+    """Which roles are nodes of the call tree, of the shape of ``role``."""
+    return np.asarray((role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME))
+
+
 def call_tree(trace: Trace, names: HostNames) -> CallTree:
     """The call tree of all threads of a trace."""
     spans = trace["spans"]
     role, name = spans["role"], spans["name"]
-    row = np.flatnonzero((role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME))
+    row = np.flatnonzero(is_call(role))
     row = row[~names.hidden[name[row]]]
     start, dur = spans["start"][row], spans["dur"][row]
     nested = nest(spans["track"][row], start, start + dur)

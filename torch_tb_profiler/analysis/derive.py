@@ -32,7 +32,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.attribution import Causes, causes
 from torch_tb_profiler.analysis.breakdown import active_sets, break_down
-from torch_tb_profiler.analysis.calltree import call_tree
+from torch_tb_profiler.analysis.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.communication import backends, communication_kernels
 from torch_tb_profiler.analysis.device_facts import device_tables
 from torch_tb_profiler.analysis.findings import find_defects
@@ -56,9 +56,7 @@ from torch_tb_profiler.store.strings import StringBuilder
 def derive(trace: Trace) -> Facts:
     """The facts of a trace. A trace of anything, or of nothing, has facts."""
     spans = trace["spans"]
-    role = spans["role"]
-    host = (role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME)
-    names = host_names(trace.strings, spans["name"][host])
+    names = host_names(trace.strings, spans["name"][is_call(spans["role"])])
     tree = call_tree(trace, names)
     caused = causes(trace, tree, names)
     windows = find_steps(trace, tree, names, caused)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.attribution import Causes
-from torch_tb_profiler.analysis.calltree import CallTree
+from torch_tb_profiler.analysis.calltree import CallTree, is_call
 from torch_tb_profiler.analysis.nesting import nest
 from torch_tb_profiler.analysis.steps import StepWindows, host_step
 from torch_tb_profiler.store import fact_schema
@@ -17,7 +17,7 @@ from torch_tb_profiler.store.roles import Role
 def host_mask(trace: Trace) -> Mask:
     """Which rows of spans are work of a host thread."""
     role = trace["spans"]["role"]
-    return np.asarray((role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME) | (role == Role.PYTHON))
+    return np.asarray(is_call(role) | (role == Role.PYTHON))
 
 
 def enclosing_spans(trace: Trace) -> Ints:

@@ -7,9 +7,6 @@ from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Trace
 
-VERSION = "1"
-"""Changes whenever the same file would give other tables or facts; part of a sidecar's key."""
-
 
 def read_trace(stream: Text, settings: Settings, progress: Progress | None = None) -> Trace:
     """Import one trace from a stream of inflated text.
@@ -25,4 +22,4 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
     return read_chrome_trace(stream, settings, progress)
 
 
-__all__ = ["VERSION", "Progress", "read_trace"]
+__all__ = ["Progress", "read_trace"]

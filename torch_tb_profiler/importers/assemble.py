@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, Event
 from torch_tb_profiler.importers.gather import Gatherer, Group
 from torch_tb_profiler.importers.repair import repair
@@ -248,8 +249,6 @@ def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> tupl
 
     Returns the joined events and the positions of their begins. Begins and ends without a partner are counted.
     """
-    from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
-
     times = nanoseconds([e.ts for _, e in marks])
     order = sorted(range(len(marks)), key=lambda i: (int(times[i]), marks[i][0]))
     open_: dict[tuple[str, str], list[int]] = {}

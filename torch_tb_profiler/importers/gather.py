@@ -73,7 +73,6 @@ class Gatherer:
         self.metadata: list[Event] = []
         self.begin_end: list[tuple[int, Event]] = []
         self.spans = 0
-        self.entries = 0
         self._roles: list[int] = []
 
     def add(self, batch: Batch, first: int) -> None:

@@ -7,6 +7,7 @@
     ├── NotFound          404      no such run, worker, span, view or file
     ├── NotReady          202      the trace is known but not imported yet
     ├── ImportFailed      409      the trace could not be imported; the reason is in the message
+    ├── Outdated          409      the asked content of a trace is no longer there; ask for its description again
     ├── SourceError       502      a file or a remote place could not be read
     │   └── MissingDriver 502      the fsspec driver for a URL scheme is not installed
     ├── NotATrace         422      the content of a file is not a trace
@@ -63,6 +64,13 @@ class ImportFailed(ProfilerError):
     """The import of a trace ended without a result."""
 
     code = "import_failed"
+    status = 409
+
+
+class Outdated(ProfilerError):
+    """A reply about one content of a trace was asked for, and the file changed since."""
+
+    code = "outdated"
     status = 409
 
 

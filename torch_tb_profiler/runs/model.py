@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
 
@@ -106,3 +107,12 @@ class Opened:
     def memoise(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of ``make`` for a key, kept (bounded) as long as the trace is open in this content."""
         return self.memo.get(key, make)
+
+
+@dataclass(frozen=True)
+class OpenedTimeline:
+    """An opened trace with its timeline. ``id`` names this content of the file as this version of the program reads it."""
+
+    opened: Opened
+    timeline: Timeline
+    id: str

@@ -1,4 +1,4 @@
-"""``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` as TypeScript.
+"""``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` and ``timeline_wire.py`` as TypeScript.
 
 ``python -m torch_tb_profiler.views.typescript`` prints the text, ``--write`` writes it into the checkout.
 """
@@ -11,16 +11,18 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec.inspect as inspect
 
-from torch_tb_profiler.views import wire
+from torch_tb_profiler.views import timeline_wire, wire
+
+MODULES = (wire, timeline_wire)
 
 HEADER = """\
-// Generated from torch_tb_profiler/views/wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and timeline_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 """
 
 
 def typescript() -> str:
-    """The whole text of the generated file: one type per alias of literals, one interface per wire type, in the order of ``wire.py``."""
+    """The whole text of the generated file: one type per alias of literals, one interface per wire type, in the order of declaration."""
     aliases = _literal_aliases()
     parts = [HEADER]
     parts += [f"export type {name} = {' | '.join(_literal(v) for v in values)};\n" for values, name in aliases.items()]
@@ -34,15 +36,15 @@ def target() -> Path:
 
 
 def _literal_aliases() -> dict[tuple[Any, ...], str]:
-    """Values of the ``Literal`` aliases of ``wire.py`` and their names; values are sorted as msgspec sorts them."""
-    found = {name: value for name, value in vars(wire).items() if get_origin(value) is Literal}
+    """Values of the ``Literal`` aliases and their names; values are sorted as msgspec sorts them."""
+    found = {name: value for module in MODULES for name, value in vars(module).items() if get_origin(value) is Literal}
     return {tuple(sorted(get_args(value), key=str)): name for name, value in found.items()}
 
 
 def _reachable() -> list[type[wire.Wire]]:
     """The wire types that the payloads are made of, in order of declaration."""
     seen: set[type] = set()
-    todo: list[type] = list(wire.PAYLOADS)
+    todo: list[type] = [*wire.PAYLOADS, *timeline_wire.TIMELINE_PAYLOADS]
     while todo:
         cls = todo.pop()
         if cls in seen:
@@ -52,7 +54,9 @@ def _reachable() -> list[type[wire.Wire]]:
         assert isinstance(described, inspect.StructType)
         for field in described.fields:
             todo.extend(_structs(field.type))
-    return [c for c in vars(wire).values() if isinstance(c, type) and c in seen]
+    # A module also names the types that it imports from the one before.
+    declared = {c: None for module in MODULES for c in vars(module).values() if isinstance(c, type) and c in seen}
+    return list(declared)
 
 
 def _structs(kind: inspect.Type) -> list[type]:

@@ -12,6 +12,7 @@ from torch_tb_profiler.errors import BadRequest
 LARGEST_NS = (1 << 62) - 1
 _STEP = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 _TIME = re.compile(r"\d{1,19}", re.ASCII)
+_LANES = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 _SHOWN = 200
 
 Word = TypeVar("Word", bound=str)
@@ -132,6 +133,55 @@ def _time(query: Query, name: str) -> int | None:
     if _TIME.fullmatch(value) is None or int(value) > LARGEST_NS:
         raise BadRequest(f"Parameter {name} is {shown(value)}, expected nanoseconds as an integer from 0 to {LARGEST_NS}.")
     return int(value)
+
+
+def integer(query: Query, name: str, lowest: int, highest: int, default: int | None = None) -> int:
+    """A whole number within bounds, both included; required without a default.
+
+    Raises:
+        BadRequest: it is missing, no whole number, or out of bounds.
+    """
+    value = optional_text(query, name)
+    if value is None and default is not None:
+        return default
+    found = text(query, name, longest=32) if value is None else value
+    if _TIME.fullmatch(found) is None or not lowest <= int(found) <= highest:
+        raise BadRequest(f"Parameter {name} is {shown(found)}, expected a whole number from {lowest} to {highest}.")
+    return int(found)
+
+
+def integers(query: Query, name: str, lowest: int, highest: int, most: int) -> list[int]:
+    """Distinct whole numbers separated by commas, in the order given, at least one and at most ``most``.
+
+    Raises:
+        BadRequest: it is missing, a part is no whole number or out of bounds, or there are too many.
+    """
+    parts = text(query, name, longest=1 << 16).split(",")
+    if len(parts) > most:
+        raise BadRequest(f"Parameter {name} holds {len(parts)} numbers, at most {most} are accepted.")
+    for part in parts:
+        if _TIME.fullmatch(part) is None or not lowest <= int(part) <= highest:
+            raise BadRequest(f"Parameter {name} holds {shown(part)}, expected whole numbers from {lowest} to {highest} separated by commas.")
+    return list(dict.fromkeys(int(part) for part in parts))
+
+
+def ranges(query: Query, name: str, count: int) -> list[int] | None:
+    """Numbers below ``count`` as ranges, both ends included: ``0-3,7`` → 0, 1, 2, 3, 7, ascending; None when it is not given.
+
+    Raises:
+        BadRequest: a part has another form, runs backwards, or leaves the bounds.
+    """
+    value = optional_text(query, name, longest=1 << 16)
+    if value is None:
+        return None
+    found: set[int] = set()
+    for part in value.split(","):
+        match = _LANES.fullmatch(part)
+        first, last = (int(match.group(1)), int(match.group(2) or match.group(1))) if match else (0, -1)
+        if last < first or last >= count:
+            raise BadRequest(f"Parameter {name} holds {shown(part)}, expected numbers or ranges like 0-3,7 below {count}.")
+        found.update(range(first, last + 1))
+    return sorted(found)
 
 
 def shown(value: str) -> str:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from werkzeug.wrappers import Request, Response
 
-from torch_tb_profiler.runs.model import Opened, Snapshot
+from torch_tb_profiler.runs.model import Opened, OpenedTimeline, Snapshot
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.diagnosis import diagnosis_payload
 from torch_tb_profiler.views.kernels import kernel_payload
@@ -17,7 +17,7 @@ from torch_tb_profiler.views.runs_list import runs_payload
 from torch_tb_profiler.views.steps import choose, steps_payload
 from torch_tb_profiler.views.trace_page import trace_payload
 from torch_tb_profiler.views.wire import KernelGroup, OperatorGroup, Wire
-from torch_tb_profiler.web import downloads, parameters, replies
+from torch_tb_profiler.web import downloads, parameters, replies, timeline_routes
 from torch_tb_profiler.web.replies import Body
 
 OPERATOR_GROUPS: tuple[OperatorGroup, ...] = ("name", "shape", "stack")
@@ -30,6 +30,7 @@ class Catalogue(Protocol):
     def snapshot(self) -> Snapshot: ...
     def rescan(self) -> object: ...
     def open(self, run: str, worker: str, span: str) -> Opened: ...
+    def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline: ...
 
 
 class Routes:
@@ -48,6 +49,7 @@ class Routes:
             "/kernel": self.kernel,
             "/trace": self.trace,
             "/trace/file": self.trace_file,
+            **timeline_routes.handlers(catalogue, settings),
         }
 
     def runs(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-// Generated from torch_tb_profiler/views/wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and timeline_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
 export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
@@ -10,6 +10,12 @@ export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected
 export type OperatorGroup = "name" | "shape" | "stack";
 
 export type KernelGroup = "name" | "properties";
+
+export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
+
+export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
+
+export type Direction = "in" | "out";
 
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
 export interface ErrorBody {
@@ -303,4 +309,291 @@ export interface TracePayload {
   origin_ns: string;
   perfetto_url: string;
   steps: StepItem[];
+}
+
+/** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */
+export interface TimelineGroup {
+  key: string;
+  kind: GroupKindName;
+  process_key: string;
+  process: string;
+  thread: string;
+  pid: string;
+  tid: string;
+  device: boolean;
+  lane: number;
+  lanes: number;
+  events: number;
+  overlapping: number;
+  depth: number[];
+  sub: number[];
+}
+
+/** A curve of the timeline. `mean`: draw the mean over time of each bucket (a utilisation) instead of its highest value. */
+export interface CounterSeries {
+  key: string;
+  name: string;
+  process_key: string;
+  unit: string;
+  mean: boolean;
+  lowest: number;
+  highest: number;
+  samples: number;
+}
+
+/** Arrows of one kind and how many there are. */
+export interface ArrowKind {
+  kind: string;
+  label: string;
+  total: number;
+}
+
+/** A step's boundaries. */
+export interface TimelineStep {
+  name: string;
+  start_ns: number;
+  end_ns: number;
+}
+
+/** A stretch of the trace that a defect touches. */
+export interface TimelineMark {
+  defect: string;
+  start_ns: number;
+  dur_ns: number;
+}
+
+/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
+export interface TimelinePayload {
+  id: string;
+  span_ns: number;
+  origin_ns: string;
+  events: number;
+  level_max: number;
+  tile_bits: number;
+  name_count: number;
+  name_page: number;
+  has_modules: boolean;
+  groups: TimelineGroup[];
+  counters: CounterSeries[];
+  arrow_kinds: ArrowKind[];
+  steps: TimelineStep[];
+  marks: TimelineMark[];
+  device_activity: number[] | null;
+  host_activity: number[] | null;
+}
+
+/** Route `/trace/names`: names `first`, `first + 1` ... as tiles number them, each cut to what a label can hold. */
+export interface NamesPayload {
+  first: number;
+  names: string[];
+}
+
+/** One series in equal buckets of the window; null where nothing was sampled yet. */
+export interface CounterCurve {
+  lowest: (number | null)[];
+  highest: (number | null)[];
+  mean: (number | null)[];
+}
+
+/** Route `/trace/counters`: the asked series, in that order. */
+export interface CountersPayload {
+  t0_ns: number;
+  t1_ns: number;
+  curves: CounterCurve[];
+}
+
+/** An event in short. `look`: a number of `Look` in store/timeline_schema.py. */
+export interface EventRef {
+  event: number;
+  lane: number;
+  name: string;
+  look: number;
+  start_ns: number;
+  dur_ns: number;
+}
+
+/** One link of the way from a Python line to the device. */
+export interface ChainLink {
+  kind: ChainKind;
+  ref: EventRef;
+}
+
+/** An arrow of the event and what is at its other end. */
+export interface EventArrow {
+  kind: string;
+  label: string;
+  direction: Direction;
+  other: EventRef;
+}
+
+/** The events of the same name and look. `rank`: 1 is the slowest. */
+export interface Siblings {
+  calls: number;
+  rank: number;
+  total_ns: number;
+  mean_ns: number;
+  shortest_ns: number;
+  longest_ns: number;
+  slowest: EventRef;
+  fastest: EventRef;
+  previous: EventRef | null;
+  next: EventRef | null;
+}
+
+/** An argument as text. */
+export interface Argument {
+  name: string;
+  value: string;
+}
+
+/** Route `/trace/event`: everything about one event. `chain`: outermost first, the event itself included. `launched`: device work that it or what it called launched, the longest first, at most 50 of `launched_total`. `launch_delay_ns`: begin of the launch to begin of the device work; `queue_ns`: the part of it, after the launch call's end, in which the stream was busy with earlier work. `operator_name` and `kernel_name`: what to look for in the Operator and Kernel views. `arguments` are those that the import kept; `/trace/event/args` reads all of them from the file again. */
+export interface EventPayload {
+  ref: EventRef;
+  category: string;
+  process: string;
+  thread: string;
+  overlapping: boolean;
+  step: string | null;
+  parent: EventRef | null;
+  children: number;
+  first_child: EventRef | null;
+  previous: EventRef | null;
+  next: EventRef | null;
+  chain: ChainLink[];
+  launched: EventRef[];
+  launched_total: number;
+  launched_ns: number;
+  launch_delay_ns: number | null;
+  queue_ns: number | null;
+  siblings: Siblings;
+  arrows: EventArrow[];
+  arrows_total: number;
+  arguments: Argument[];
+  stack: string[];
+  operator_name: string | null;
+  kernel_name: string | null;
+}
+
+/** Route `/trace/event/args`: the event's arguments as they stand in the file; `text` is its whole JSON text. */
+export interface EventArgsPayload {
+  arguments: Argument[];
+  text: string;
+}
+
+/** Route `/trace/arrows`: arrows of some kinds that touch a window, columns; the first ones of `total`. */
+export interface ArrowsPayload {
+  total: number;
+  kind: string[];
+  source: number[];
+  target: number[];
+  source_lane: number[];
+  target_lane: number[];
+  source_ns: number[];
+  target_ns: number[];
+}
+
+/** Hits of a search in time order. */
+export interface HitColumns {
+  event: number[];
+  lane: number[];
+  name: string[];
+  start_ns: number[];
+  dur_ns: number[];
+}
+
+/** Hits of one name. */
+export interface SearchName {
+  name: string;
+  look: number;
+  count: number;
+  total_ns: number;
+}
+
+/** Route `/trace/search`: `names` by total time, at most 500 of `names_total`; `hits` the first 1000 of `total`. */
+export interface SearchPayload {
+  total: number;
+  names: SearchName[];
+  names_total: number;
+  hits: HitColumns;
+}
+
+/** Route `/trace/search/heat`: hits that begin in each equal bucket of the window. */
+export interface HeatPayload {
+  counts: number[];
+}
+
+/** Route `/trace/search/next`: the hit after or before an event or time, going round at the end. `index` counts from 0. */
+export interface NextHitPayload {
+  hit: EventRef | null;
+  index: number;
+  total: number;
+}
+
+/** Events of a window by name and look. Times are clipped to the window. */
+export interface AreaColumns {
+  name: string[];
+  look: number[];
+  count: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  shortest_ns: number[];
+  longest_ns: number[];
+  longest_event: number[];
+}
+
+/** Busy time of a group of lanes within the window: the union over its chosen lanes. */
+export interface AreaGroup {
+  key: string;
+  busy_ns: number;
+  events: number;
+}
+
+/** Device time of the window (all streams of the chosen lanes): the four add up to it. */
+export interface AreaOverlap {
+  computation_ns: number;
+  overlap_ns: number;
+  communication_ns: number;
+  idle_ns: number;
+}
+
+/** Route `/trace/area`. `rows` by total time; `pooled`: how many more names there are. `overlap`: null without device lanes. */
+export interface AreaPayload {
+  t0_ns: number;
+  t1_ns: number;
+  events: number;
+  rows: AreaColumns;
+  pooled: number;
+  groups: AreaGroup[];
+  overlap: AreaOverlap | null;
+}
+
+/** A worker on the run's common clock. `offset_ns`: add it to the worker's own times. `ready`: its trace is imported. `method`: `collectives`, `clock` (baseTimeNanoseconds only), or `none`; `error_ns`: median distance that is left between the ends of matched collectives, null without any; `matched`: how many there are. */
+export interface AlignedWorker {
+  worker: string;
+  span: string;
+  rank: number | null;
+  ready: boolean;
+  offset_ns: number;
+  method: "clock" | "collectives" | "none";
+  error_ns: number | null;
+  matched: number;
+}
+
+/** Route `/trace/alignment`: the spans of a run that were recorded together with the asked one, by rank. */
+export interface AlignmentPayload {
+  workers: AlignedWorker[];
+  span_ns: number;
+}
+
+/** The same collective on another worker; `start_ns` is that worker's own time. */
+export interface CollectivePeer {
+  worker: string;
+  span: string;
+  ref: EventRef;
+}
+
+/** Route `/trace/collective`: one collective on all workers of the run. `key` says what it was matched by; empty when the event is none. */
+export interface CollectivePayload {
+  key: string;
+  peers: CollectivePeer[];
 }

@@ -1,0 +1,193 @@
+/**
+ * The words of the timeline. It knows times, rows and typed arrays, and nothing of PyTorch or of the server.
+ *
+ * Times are ns on the clock that all sources share (a source's own time + its `offset`), plain numbers: exact up to 104 days.
+ */
+
+/** A stretch of time; `t1 > t0`. While zooming, both may have fractions. */
+export interface TimeRange {
+  t0: number;
+  t1: number;
+}
+
+/** Tiles that are wanted: lanes of one level. Tile `k` of level L covers `k · 2^(L+9)` to `(k+1) · 2^(L+9)` ns of the source's own time. */
+export interface TileQuery {
+  level: number;
+  ks: readonly number[];
+  lanes: readonly number[];
+}
+
+/** A trace that is drawn. */
+export interface Source {
+  /** Distinguishes traces; part of the keys in the URL. */
+  key: string;
+  label: string;
+  /** Add it to the source's own times. May be negative. */
+  offset: number;
+  /** Length in ns. */
+  span: number;
+  /** The coarsest level that has tiles. */
+  levelMax: number;
+  /** The binary reply of `/trace/tiles`. */
+  load: (query: TileQuery, signal: AbortSignal) => Promise<ArrayBuffer>;
+  /** A name by its number; `undefined` while it is on its way (the timeline is told to draw again when it came). */
+  name: (number: number) => string | undefined;
+}
+
+/** One decoded tile: columns over slices; slices of `lanes[i]` are `ptr[i]` to `ptr[i + 1]`, in order of time, disjoint. */
+export interface Tile {
+  level: number;
+  k: number;
+  /** Own time of the tile's begin. */
+  t0: number;
+  /** `start` and `dur` are to be multiplied by 2^shift. */
+  shift: number;
+  lanes: Uint32Array;
+  ptr: Uint32Array;
+  /** After `t0`; 0 for a slice that began before the tile (flag 1). */
+  start: Uint32Array;
+  /** From `start` to the real end; 2^32 − 1 when longer. */
+  dur: Uint32Array;
+  name: Uint32Array;
+  event: Uint32Array;
+  count: Uint32Array;
+  /** Busy share of the slice, 0 to 255. */
+  fill: Uint8Array;
+  look: Uint8Array;
+  /** Bit 0: began before the tile. */
+  flags: Uint8Array;
+  /** Name number of the module + 1; 0 none. `null` where no module was recorded. */
+  module: Uint32Array | null;
+  /** Memory of the tile. */
+  bytes: number;
+}
+
+/** A slice as it is pointed at: an event, or a summary of several. Times on the common clock. */
+export interface Slice {
+  source: number;
+  lane: number;
+  event: number;
+  start: number;
+  end: number;
+  name: number;
+  count: number;
+  /** 0 to 1. */
+  busy: number;
+  look: number;
+}
+
+export type RowKind = "source" | "process" | "group" | "lane" | "counter";
+
+/** A row on the canvas. A header row (source, process, group) that is folded draws the lane that stands for it. */
+export interface Row {
+  /** Stable over reloads. */
+  key: string;
+  kind: RowKind;
+  /** Index of the source. */
+  source: number;
+  label: string;
+  /** Second, quieter text. */
+  note: string;
+  indent: number;
+  /** Content coordinates, css px. */
+  y: number;
+  height: number;
+  /** The lane drawn; −1 none. */
+  lane: number;
+  /** Index of the counter curve drawn; −1 none. */
+  counter: number;
+  /** `null`: has nothing below it. */
+  open: boolean | null;
+  pinned: boolean;
+  /** An overlap sub-row. */
+  overlap: boolean;
+}
+
+/** Points of a counter curve in equal buckets of `range`. NaN: unknown. */
+export interface Curve {
+  range: TimeRange;
+  lowest: Float64Array;
+  highest: Float64Array;
+  /** `null`: draw the highest. */
+  mean: Float64Array | null;
+  /** Bounds of the axis. */
+  from: number;
+  to: number;
+  /** The value as people read it. */
+  format: (value: number) => string;
+}
+
+/** An arrow between two slices; rows by source and lane, times on the common clock. */
+export interface Arrow {
+  kind: string;
+  source: { source: number; lane: number; time: number };
+  target: { source: number; lane: number; time: number };
+  /** Belongs to the selected slice. */
+  strong: boolean;
+}
+
+/** A boundary through all rows with a name. */
+export interface Boundary {
+  name: string;
+  start: number;
+  end: number;
+}
+
+/** A mark that a person set, or a stretch that a defect touches. */
+export interface Mark {
+  key: string;
+  label: string;
+  start: number;
+  end: number;
+  kind: "person" | "defect";
+}
+
+export type ColourBy = "name" | "category" | "module";
+
+/** Colours of the theme, as CSS texts; `looks[look]` of a category, `hues` for names and modules. */
+export interface Palette {
+  ground: string;
+  band: string;
+  grid: string;
+  text: string;
+  muted: string;
+  accent: string;
+  warn: string;
+  looks: readonly string[];
+  hues: readonly string[];
+  /** Text on a slice. */
+  onSlice: string;
+}
+
+/** An area chosen on the canvas. `lanes` by source. */
+export interface Area {
+  t0: number;
+  t1: number;
+  lanes: ReadonlyMap<number, readonly number[]>;
+}
+
+/** Everything that one drawing needs. `rows` are those in sight; pinned ones come first and do not scroll. */
+export interface Frame {
+  width: number;
+  height: number;
+  /** Device px per css px. */
+  ratio: number;
+  view: TimeRange;
+  /** Css px from the top of the content to the top of the canvas. */
+  scroll: number;
+  rows: readonly Row[];
+  /** Css px at the top that pinned rows take; their `y` counts from the canvas' top. */
+  pinnedHeight: number;
+  sources: readonly Source[];
+  palette: Palette;
+  colourBy: ColourBy;
+  boundaries: readonly Boundary[];
+  marks: readonly Mark[];
+  arrows: readonly Arrow[];
+  selected: { source: number; event: number; lane: number; start: number; end: number } | null;
+  hovered: Slice | null;
+  area: TimeRange | null;
+  /** Names whose slices are search hits stay bright, others are dimmed; `null`: no search. By source. */
+  hits: ReadonlyArray<ReadonlySet<number> | null>;
+  curves: ReadonlyMap<string, Curve>;
+}

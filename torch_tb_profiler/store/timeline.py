@@ -1,0 +1,30 @@
+"""A trace's timeline in memory: the declared tables and a few small facts beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch_tb_profiler.store.columns import Table
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What is drawn of one trace.
+
+    Attributes:
+        tables: by the names of ``timeline_schema.TIMELINE_TABLES``; all are present, possibly empty.
+        about: plain values:
+
+            ``arrow_kinds``   list of ``{"kind", "label", "total"}``; ``arrows.kind`` counts its rows
+            ``series``        list of ``{"key", "name", "track", "unit", "mean", "lowest", "highest", "first", "count"}``: the counter series;
+                              ``first`` and ``count`` are rows of ``samples``, ``track`` a row of the trace's tracks (-1: of no process)
+            ``device_activity``, ``host_activity``  busy share, 0 to 255, of equal parts of the span; None without such work
+            ``span_ns``       end of the last event
+    """
+
+    tables: dict[str, Table]
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Table:
+        return self.tables[name]

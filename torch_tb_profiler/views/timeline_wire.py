@@ -1,0 +1,355 @@
+"""The timeline's part of the wire: what the routes below ``/trace/`` answer as JSON. ``views/tiles.py`` describes the binary tiles.
+
+*Event* numbers and *lane* numbers are those of one trace (``TimelinePayload.id``); times are ns after that trace's first event.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from torch_tb_profiler.views.wire import Wire
+
+GroupKindName = Literal["python", "calls", "device_annotation", "work", "sync", "instant"]
+ChainKind = Literal["python", "module", "annotation", "operator", "launch", "device"]
+Direction = Literal["in", "out"]
+
+
+class TimelineGroup(Wire, frozen=True, kw_only=True):
+    """Lanes ``lane`` to ``lane + lanes - 1``: one kind of event of one thread or stream. Groups come in the order in which they are shown.
+
+    ``key`` is stable over reloads (for the URL); ``process`` and ``thread`` are texts for people, ``process_key`` tells processes apart;
+    ``device``: whether it is a stream of an accelerator. ``depth`` and ``sub`` are those of each lane; ``sub`` > 0 marks an overlap sub-row.
+    """
+
+    key: str
+    kind: GroupKindName
+    process_key: str
+    process: str
+    thread: str
+    pid: str
+    tid: str
+    device: bool
+    lane: int
+    lanes: int
+    events: int
+    overlapping: int
+    depth: list[int]
+    sub: list[int]
+
+
+class CounterSeries(Wire, frozen=True, kw_only=True):
+    """A curve of the timeline. ``mean``: draw the mean over time of each bucket (a utilisation) instead of its highest value."""
+
+    key: str
+    name: str
+    process_key: str
+    unit: str
+    mean: bool
+    lowest: float
+    highest: float
+    samples: int
+
+
+class ArrowKind(Wire, frozen=True, kw_only=True):
+    """Arrows of one kind and how many there are."""
+
+    kind: str
+    label: str
+    total: int
+
+
+class TimelineStep(Wire, frozen=True, kw_only=True):
+    """A step's boundaries."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+
+
+class TimelineMark(Wire, frozen=True, kw_only=True):
+    """A stretch of the trace that a defect touches."""
+
+    defect: str
+    start_ns: int
+    dur_ns: int
+
+
+class TimelinePayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/timeline``. ``id`` names this content of the trace; the other routes want it back.
+
+    ``origin_ns``: Unix time of the first event where known, as text. ``names``: how many pages of ``/trace/names`` there are to ask for.
+    ``device_activity`` and ``host_activity``: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap.
+    """
+
+    id: str
+    span_ns: int
+    origin_ns: str
+    events: int
+    level_max: int
+    tile_bits: int
+    name_count: int
+    name_page: int
+    has_modules: bool
+    groups: list[TimelineGroup]
+    counters: list[CounterSeries]
+    arrow_kinds: list[ArrowKind]
+    steps: list[TimelineStep]
+    marks: list[TimelineMark]
+    device_activity: list[int] | None
+    host_activity: list[int] | None
+
+
+class NamesPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/names``: names ``first``, ``first + 1`` ... as tiles number them, each cut to what a label can hold."""
+
+    first: int
+    names: list[str]
+
+
+class CounterCurve(Wire, frozen=True, kw_only=True):
+    """One series in equal buckets of the window; null where nothing was sampled yet."""
+
+    lowest: list[float | None]
+    highest: list[float | None]
+    mean: list[float | None]
+
+
+class CountersPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/counters``: the asked series, in that order."""
+
+    t0_ns: int
+    t1_ns: int
+    curves: list[CounterCurve]
+
+
+class EventRef(Wire, frozen=True, kw_only=True):
+    """An event in short. ``look``: a number of ``Look`` in store/timeline_schema.py."""
+
+    event: int
+    lane: int
+    name: str
+    look: int
+    start_ns: int
+    dur_ns: int
+
+
+class ChainLink(Wire, frozen=True, kw_only=True):
+    """One link of the way from a Python line to the device."""
+
+    kind: ChainKind
+    ref: EventRef
+
+
+class EventArrow(Wire, frozen=True, kw_only=True):
+    """An arrow of the event and what is at its other end."""
+
+    kind: str
+    label: str
+    direction: Direction
+    other: EventRef
+
+
+class Siblings(Wire, frozen=True, kw_only=True):
+    """The events of the same name and look. ``rank``: 1 is the slowest."""
+
+    calls: int
+    rank: int
+    total_ns: int
+    mean_ns: int
+    shortest_ns: int
+    longest_ns: int
+    slowest: EventRef
+    fastest: EventRef
+    previous: EventRef | None
+    next: EventRef | None
+
+
+class Argument(Wire, frozen=True, kw_only=True):
+    """An argument as text."""
+
+    name: str
+    value: str
+
+
+class EventPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/event``: everything about one event.
+
+    ``chain``: outermost first, the event itself included. ``launched``: device work that it or what it called launched, the longest first,
+    at most 50 of ``launched_total``. ``launch_delay_ns``: begin of the launch to begin of the device work; ``queue_ns``: the part of it, after the
+    launch call's end, in which the stream was busy with earlier work. ``operator_name`` and ``kernel_name``: what to look for in the Operator and
+    Kernel views. ``arguments`` are those that the import kept; ``/trace/event/args`` reads all of them from the file again.
+    """
+
+    ref: EventRef
+    category: str
+    process: str
+    thread: str
+    overlapping: bool
+    step: str | None
+    parent: EventRef | None
+    children: int
+    first_child: EventRef | None
+    previous: EventRef | None
+    next: EventRef | None
+    chain: list[ChainLink]
+    launched: list[EventRef]
+    launched_total: int
+    launched_ns: int
+    launch_delay_ns: int | None
+    queue_ns: int | None
+    siblings: Siblings
+    arrows: list[EventArrow]
+    arrows_total: int
+    arguments: list[Argument]
+    stack: list[str]
+    operator_name: str | None
+    kernel_name: str | None
+
+
+class EventArgsPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/event/args``: the event's arguments as they stand in the file; ``text`` is its whole JSON text."""
+
+    arguments: list[Argument]
+    text: str
+
+
+class ArrowsPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/arrows``: arrows of some kinds that touch a window, columns; the first ones of ``total``."""
+
+    total: int
+    kind: list[str]
+    source: list[int]
+    target: list[int]
+    source_lane: list[int]
+    target_lane: list[int]
+    source_ns: list[int]
+    target_ns: list[int]
+
+
+class HitColumns(Wire, frozen=True, kw_only=True):
+    """Hits of a search in time order."""
+
+    event: list[int]
+    lane: list[int]
+    name: list[str]
+    start_ns: list[int]
+    dur_ns: list[int]
+
+
+class SearchName(Wire, frozen=True, kw_only=True):
+    """Hits of one name."""
+
+    name: str
+    look: int
+    count: int
+    total_ns: int
+
+
+class SearchPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/search``: ``names`` by total time, at most 500 of ``names_total``; ``hits`` the first 1000 of ``total``."""
+
+    total: int
+    names: list[SearchName]
+    names_total: int
+    hits: HitColumns
+
+
+class HeatPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/search/heat``: hits that begin in each equal bucket of the window."""
+
+    counts: list[int]
+
+
+class NextHitPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/search/next``: the hit after or before an event or time, going round at the end. ``index`` counts from 0."""
+
+    hit: EventRef | None
+    index: int
+    total: int
+
+
+class AreaColumns(Wire, frozen=True, kw_only=True):
+    """Events of a window by name and look. Times are clipped to the window."""
+
+    name: list[str]
+    look: list[int]
+    count: list[int]
+    total_ns: list[int]
+    mean_ns: list[int]
+    shortest_ns: list[int]
+    longest_ns: list[int]
+    longest_event: list[int]
+
+
+class AreaGroup(Wire, frozen=True, kw_only=True):
+    """Busy time of a group of lanes within the window: the union over its chosen lanes."""
+
+    key: str
+    busy_ns: int
+    events: int
+
+
+class AreaOverlap(Wire, frozen=True, kw_only=True):
+    """Device time of the window (all streams of the chosen lanes): the four add up to it."""
+
+    computation_ns: int
+    overlap_ns: int
+    communication_ns: int
+    idle_ns: int
+
+
+class AreaPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/area``. ``rows`` by total time; ``pooled``: how many more names there are. ``overlap``: null without device lanes."""
+
+    t0_ns: int
+    t1_ns: int
+    events: int
+    rows: AreaColumns
+    pooled: int
+    groups: list[AreaGroup]
+    overlap: AreaOverlap | None
+
+
+class AlignedWorker(Wire, frozen=True, kw_only=True):
+    """A worker on the run's common clock. ``offset_ns``: add it to the worker's own times. ``ready``: its trace is imported.
+
+    ``method``: ``collectives``, ``clock`` (baseTimeNanoseconds only), or ``none``; ``error_ns``: median distance that is left between the ends of
+    matched collectives, null without any; ``matched``: how many there are.
+    """
+
+    worker: str
+    span: str
+    rank: int | None
+    ready: bool
+    offset_ns: int
+    method: Literal["collectives", "clock", "none"]
+    error_ns: int | None
+    matched: int
+
+
+class AlignmentPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/alignment``: the spans of a run that were recorded together with the asked one, by rank."""
+
+    workers: list[AlignedWorker]
+    span_ns: int
+
+
+class CollectivePeer(Wire, frozen=True, kw_only=True):
+    """The same collective on another worker; ``start_ns`` is that worker's own time."""
+
+    worker: str
+    span: str
+    ref: EventRef
+
+
+class CollectivePayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/collective``: one collective on all workers of the run. ``key`` says what it was matched by; empty when the event is none."""
+
+    key: str
+    peers: list[CollectivePeer]
+
+
+TIMELINE_PAYLOADS: tuple[type[Wire], ...] = (
+    TimelinePayload, NamesPayload, CountersPayload, EventPayload, EventArgsPayload, ArrowsPayload, SearchPayload, HeatPayload, NextHitPayload, AreaPayload,
+    AlignmentPayload, CollectivePayload,
+)

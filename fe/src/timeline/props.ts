@@ -1,0 +1,136 @@
+/** What the timeline takes and tells: the contract of `<Timeline>` with the view that holds it. Times are ns on the clock of `types.ts`. */
+
+import type { Area, Arrow, Boundary, ColourBy, Curve, Frame, Mark, Row, Slice, Source, TimeRange } from "./types";
+
+/** A lane of a node. */
+export interface TrackLane {
+  lane: number;
+  depth: number;
+  /** Holds what overlaps the lane before. */
+  overlap: boolean;
+}
+
+/**
+ * A node of the tree of tracks: source → process → group (a thread or stream) → group (one kind of its events), and counters. Children are shown
+ * in their order, a node's own lanes before them.
+ */
+export interface TrackNode {
+  /** Unique over all sources and stable over reloads. */
+  key: string;
+  kind: "source" | "process" | "group" | "counter";
+  label: string;
+  /** Second, quieter text, e.g. "1 234 events". */
+  note: string;
+  /** Index of the source. */
+  source: number;
+  lanes: readonly TrackLane[];
+  /** How many events stand on overlap lanes. */
+  overlapping: number;
+  /** What a counter's row draws, the index of the counter; −1 none. */
+  counter: number;
+  /** The lane that a folded node draws; −1: the first lane below it. */
+  standingLane: number;
+  foldedByDefault: boolean;
+  /** Has no row of its own: its lanes stand under the parent's row. For the group that people come for, e.g. the calls of a thread. */
+  bare: boolean;
+  children: readonly TrackNode[];
+}
+
+/** What a person did to the rows. Keys that no node has are kept and do nothing. */
+export interface RowState {
+  /** Opened although folded by default. */
+  open: ReadonlySet<string>;
+  /** Folded although open by default. */
+  shut: ReadonlySet<string>;
+  /** Shown first, in this order, and never scrolled away. */
+  pinned: readonly string[];
+  /** Siblings that were moved come in this order, those not named here after them. */
+  order: readonly string[];
+  /** Only rows whose own or whose ancestors' text has all its words. */
+  filter: string;
+}
+
+export const NO_ROW_STATE: RowState = { open: new Set(), shut: new Set(), pinned: [], order: [], filter: "" };
+
+/** What can be seen now: told so that curves, arrows and heat can be fetched for it. */
+export interface Sight {
+  view: TimeRange;
+  /** Width of the canvas, css px. */
+  width: number;
+  nsPerPx: number;
+  /** Rows in sight, pinned ones first. */
+  rows: readonly Row[];
+  /** Lanes of these rows by source. */
+  lanes: ReadonlyMap<number, readonly number[]>;
+}
+
+/** What a key asks of the view around the timeline. The four directions are asked only when something is selected. */
+export type Command = "search" | "next_hit" | "previous_hit" | "arrows" | "help" | "clear" | "previous" | "next" | "parent" | "child";
+
+export interface TimelineHandle {
+  /** Shows the range, with `margin` (share of its length, 0.1 when left out) on both sides. */
+  zoomTo: (range: TimeRange, options?: { animate?: boolean; margin?: number }) => void;
+  /** Brings the range into sight without changing the scale, where it fits. */
+  panTo: (range: TimeRange, animate?: boolean) => void;
+  /** Opens what hides the lane and scrolls to its row. */
+  reveal: (source: number, lane: number) => void;
+  view: () => TimeRange;
+  /** Draws again, e.g. when names came. */
+  redraw: () => void;
+  focus: () => void;
+}
+
+/** Busy share, 0 to 255, of equal parts of the whole span. */
+export interface Activity {
+  device: readonly number[] | null;
+  host: readonly number[] | null;
+}
+
+export interface Heat {
+  range: TimeRange;
+  /** Hits that begin in each equal part of the range. */
+  counts: readonly number[];
+}
+
+export type Selected = NonNullable<Frame["selected"]>;
+
+export interface TimelineProps {
+  /** A new array only when the traces change: tiles are kept as long as it stays the same. */
+  sources: readonly Source[];
+  tree: readonly TrackNode[];
+  /** All sources, their offsets included. The ruler counts from its begin. */
+  span: TimeRange;
+  /** Shown first; `null`: the whole span. Later values are ignored: use the handle. */
+  initialView: TimeRange | null;
+  boundaries: readonly Boundary[];
+  marks: readonly Mark[];
+  arrows: readonly Arrow[];
+  /** By the key of the counter's row. */
+  curves: ReadonlyMap<string, Curve>;
+  activity: Activity;
+  colourBy: ColourBy;
+  selected: Selected | null;
+  area: Area | null;
+  /** By source: names whose slices are hits; `null`: no search. */
+  hits: Frame["hits"];
+  hitHeat: Heat | null;
+  rows: RowState;
+  onRows: (rows: RowState) => void;
+  /** A slice was chosen; a summary (`count` > 1) too. `null`: the ground was clicked. */
+  onSelect: (slice: Slice | null) => void;
+  onArea: (area: Area | null) => void;
+  /** A mark is wanted here: the area's or the selection's stretch, otherwise the time under the pointer (then `t0` = `t1`). */
+  onMark: (range: { t0: number; t1: number }) => void;
+  onCommand: (command: Command) => void;
+  /** Told at once at first, then when the view or the rows in sight have rested for a moment. */
+  onSight: (sight: Sight) => void;
+  /** The view rested for 250 ms: for the URL. */
+  onViewSettled: (view: TimeRange) => void;
+  onHover?: (slice: Slice | null) => void;
+  /** More lines for the text at the pointer, e.g. the category. Name, time and duration stand there already. */
+  describe?: (slice: Slice) => readonly string[];
+  /** Given the handle when the timeline stands, `null` when it ends. */
+  handle?: (handle: TimelineHandle | null) => void;
+  /** Class names of colours: `looks[look]` is the CSS variable of a category, e.g. `--category-kernel`. */
+  lookColours: readonly string[];
+}

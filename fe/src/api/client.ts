@@ -1,14 +1,26 @@
 /** Fetches JSON from the plugin's routes and decodes the one error shape. */
 
 import type {
+  AlignmentPayload,
+  AreaPayload,
+  ArrowsPayload,
+  CollectivePayload,
+  CountersPayload,
   DiagnosisPayload,
   ErrorBody,
+  EventArgsPayload,
+  EventPayload,
+  HeatPayload,
   KernelPayload,
+  NamesPayload,
+  NextHitPayload,
   OperatorPayload,
   OperatorStacksPayload,
   OverviewPayload,
   RunsPayload,
+  SearchPayload,
   StepsPayload,
+  TimelinePayload,
   TracePayload,
 } from "./types.gen";
 
@@ -22,6 +34,18 @@ export interface Routes {
   "operator/stacks": OperatorStacksPayload;
   kernel: KernelPayload;
   trace: TracePayload;
+  "trace/timeline": TimelinePayload;
+  "trace/names": NamesPayload;
+  "trace/counters": CountersPayload;
+  "trace/arrows": ArrowsPayload;
+  "trace/search": SearchPayload;
+  "trace/search/heat": HeatPayload;
+  "trace/search/next": NextHitPayload;
+  "trace/area": AreaPayload;
+  "trace/event": EventPayload;
+  "trace/event/args": EventArgsPayload;
+  "trace/alignment": AlignmentPayload;
+  "trace/collective": CollectivePayload;
 }
 
 export type Route = keyof Routes;
@@ -71,28 +95,42 @@ export function urlOf(route: string, query: Query = {}): string {
  * Throws `ApiError` for every answer but the payload, and the signal's `AbortError` when aborted. The browser's own cache deals with ETags.
  */
 export async function fetchJson<R extends Route>(route: R, query: Query = {}, signal?: AbortSignal): Promise<Routes[R]> {
-  const response = await request(urlOf(route, query), signal);
-  const text = await bodyOf(response, signal);
+  const response = await request(urlOf(route, query), "application/json", signal);
+  const text = await bodyOf(() => response.text(), signal);
   const value = parse(text);
   if (response.status === 200 && value !== null && !hasError(value)) return value as Routes[R];
-  if (hasError(value)) throw new ApiError(errorBody(value.error), response.status);
-  throw new ApiError(unexpected(response, text), response.status);
+  throw refusal(response, text, value, "JSON");
 }
 
-async function request(url: string, signal: AbortSignal | undefined): Promise<Response> {
+/** The bytes of a route that answers with columns instead of JSON, e.g. `trace/tiles`. Throws as `fetchJson` does. */
+export async function fetchColumns(route: string, query: Query = {}, signal?: AbortSignal): Promise<ArrayBuffer> {
+  const response = await request(urlOf(route, query), "application/octet-stream", signal);
+  const type = response.headers.get("Content-Type") ?? "";
+  // A proxy's own page comes with status 200, too.
+  if (response.status === 200 && !/json|html/.test(type)) return bodyOf(() => response.arrayBuffer(), signal);
+  const text = await bodyOf(() => response.text(), signal);
+  throw refusal(response, text, parse(text), "columns");
+}
+
+async function request(url: string, accept: string, signal: AbortSignal | undefined): Promise<Response> {
   try {
-    return await fetch(url, { headers: { Accept: "application/json" }, credentials: "same-origin", ...(signal ? { signal } : {}) });
+    return await fetch(url, { headers: { Accept: accept }, credentials: "same-origin", ...(signal ? { signal } : {}) });
   } catch (thrown) {
     throw lost(thrown, signal);
   }
 }
 
-async function bodyOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
+async function bodyOf<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
-    return await response.text();
+    return await read();
   } catch (thrown) {
     throw lost(thrown, signal);
   }
+}
+
+function refusal(response: Response, text: string, value: unknown, wanted: string): ApiError {
+  if (hasError(value)) return new ApiError(errorBody(value.error), response.status);
+  return new ApiError(unexpected(response, text, wanted), response.status);
 }
 
 function lost(thrown: unknown, signal: AbortSignal | undefined): unknown {
@@ -127,12 +165,12 @@ function errorBody(error: Record<string, unknown>): ErrorBody {
   };
 }
 
-function unexpected(response: Response, text: string): ErrorBody {
+function unexpected(response: Response, text: string, wanted: string): ErrorBody {
   const kind = response.headers.get("Content-Type") ?? "no content type";
   const start = text.slice(0, 120).replace(/\s+/g, " ").trim();
   return {
     code: "bad_answer",
-    message: `The server answered ${response.status} with ${kind} instead of JSON${start ? `: ${start}` : "."}`,
+    message: `The server answered ${response.status} with ${kind} instead of ${wanted}${start ? `: ${start}` : "."}`,
     hint: "A proxy between the browser and TensorBoard may have answered instead.",
     progress: null,
   };

@@ -1,6 +1,6 @@
 /** The data hook: a route's payload with its loading, importing and failing. */
 
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, fetchJson, type Route, type Routes } from "../api/client";
 import { messageOf } from "../base/errors";
 import { freshnessOf, runsStore } from "./runs";
@@ -50,44 +50,85 @@ export function useResource<R extends Route>(path: R | null, query: Params): Res
   useEffect(() => {
     const { path: asked, query: parameters } = newest.current;
     if (asked === null) return undefined;
-    const controller = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let pause = FIRST_PAUSE;
-    const keep = (answer: (before: T | null) => Answer<T>): void =>
-      setHeld((before) => ({ subject, key, answer: answer(before?.subject === subject ? before.answer.data : null) }));
-    const again = (after: number): void => {
-      timer = setTimeout(() => void ask(), after);
-    };
-    const ask = async (): Promise<void> => {
-      try {
-        const data = await fetchJson(asked, parameters, controller.signal);
-        if (!controller.signal.aborted) keep(() => ({ state: "ready", data, stale: false, error: null, progress: null, message: "" }));
-      } catch (thrown) {
-        if (controller.signal.aborted) return;
-        const error = thrown instanceof ApiError ? thrown : asApiError(thrown);
-        if (error.notReady) {
-          keep((data) => ({ state: "importing", data, stale: true, error: null, progress: error.progress, message: error.message }));
-          again(pause);
-          pause = Math.min(LONGEST_PAUSE, pause * 1.5);
-        } else {
-          keep((data) => ({ state: "error", data, stale: true, error, progress: null, message: error.message }));
-          if (error.code === "network") again(OFFLINE_PAUSE);
-        }
-      }
-    };
-    void ask();
-    return () => {
-      controller.abort();
-      clearTimeout(timer);
-    };
+    return ask<R>(asked, parameters, (answer) =>
+      setHeld((before) => {
+        const data = before?.subject === subject ? before.answer.data : null;
+        return { subject, key, answer: answer.data === null ? { ...answer, data } : answer };
+      }),
+    );
   }, [key, subject, freshness, turn]);
 
   const reload = useCallback(() => setTurn((n) => n + 1), []);
   return { ...answerFor(held, subject, key), reload };
 }
 
+/**
+ * Asks until there is an answer that stays: while the trace is not ready, and when the server cannot be reached. Returns the function that ends it.
+ *
+ * Answers without a payload have `data` null and are `stale`.
+ */
+function ask<R extends Route>(path: R, query: Params, heard: (answer: Answer<Routes[R]>) => void): () => void {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let pause = FIRST_PAUSE;
+  const again = (after: number): void => {
+    timer = setTimeout(() => void turn(), after);
+  };
+  const turn = async (): Promise<void> => {
+    try {
+      const data = await fetchJson(path, query, controller.signal);
+      if (!controller.signal.aborted) heard({ state: "ready", data, stale: false, error: null, progress: null, message: "" });
+    } catch (thrown) {
+      if (controller.signal.aborted) return;
+      const error = thrown instanceof ApiError ? thrown : asApiError(thrown);
+      if (error.notReady) {
+        heard({ state: "importing", data: null, stale: true, error: null, progress: error.progress, message: error.message });
+        again(pause);
+        pause = Math.min(LONGEST_PAUSE, pause * 1.5);
+      } else {
+        heard({ state: "error", data: null, stale: true, error, progress: null, message: error.message });
+        if (error.code === "network") again(OFFLINE_PAUSE);
+      }
+    }
+  };
+  void turn();
+  return () => {
+    controller.abort();
+    clearTimeout(timer);
+  };
+}
+
+/** One answer per query, each asked for as `useResource` does; for things of which there are as many as the trace has workers. */
+export function useResources<R extends Route>(path: R, queries: readonly Params[]): readonly Resource<Routes[R]>[] {
+  const select = useCallback(() => queries.map(({ run = "", worker = "", span = "" }) => freshnessOf(run, worker, span)).join("\n"), [queries]);
+  const freshness = useStore(runsStore, select);
+  const [turn, setTurn] = useState(0);
+  const [held, setHeld] = useState<ReadonlyMap<string, Answer<Routes[R]>>>(() => new Map());
+  const newest = useRef(queries);
+  newest.current = queries;
+  const all = queries.map(keyOf).join("\n");
+  useEffect(() => {
+    const asked = newest.current;
+    const keys = new Set(asked.map(keyOf));
+    setHeld((before) => new Map([...before].filter(([key]) => keys.has(key))));
+    const ends = asked.map((query) => {
+      const key = keyOf(query);
+      const heard = (answer: Answer<Routes[R]>): void =>
+        setHeld((before) => new Map(before).set(key, { ...answer, data: answer.data ?? before.get(key)?.data ?? null }));
+      return ask<R>(path, query, heard);
+    });
+    return () => ends.forEach((end) => end());
+  }, [path, all, freshness, turn]);
+  const reload = useCallback(() => setTurn((n) => n + 1), []);
+  return useMemo(() => all.split("\n").slice(0, all ? undefined : 0).map((key) => ({ ...(held.get(key) ?? NOTHING), reload })), [all, held, reload]);
+}
+
+const keyOf = (query: Params): string => JSON.stringify(Object.entries(query).sort());
+
+const NOTHING = { state: "loading", data: null, stale: false, error: null, progress: null, message: "" } as const;
+
 function answerFor<T>(held: { subject: string; key: string; answer: Answer<T> } | null, subject: string, key: string): Answer<T> {
-  if (held?.subject !== subject) return { state: "loading", data: null, stale: false, error: null, progress: null, message: "" };
+  if (held?.subject !== subject) return NOTHING;
   if (held.key === key) return held.answer;
   return { ...held.answer, state: "loading", stale: held.answer.data !== null, error: null };
 }

@@ -94,6 +94,10 @@ export interface Heat {
 
 export type Selected = NonNullable<Frame["selected"]>;
 
+/**
+ * The timeline brings its own controls for what is on the canvas: filter of rows, zoom, whole span, area tool, fold and unfold, pin, move. The colour
+ * of `look` n is the CSS variable `--look-n` (timeline.css), for legends.
+ */
 export interface TimelineProps {
   /** A new array only when the traces change: tiles are kept as long as it stays the same. */
   sources: readonly Source[];
@@ -131,6 +135,4 @@ export interface TimelineProps {
   describe?: (slice: Slice) => readonly string[];
   /** Given the handle when the timeline stands, `null` when it ends. */
   handle?: (handle: TimelineHandle | null) => void;
-  /** Class names of colours: `looks[look]` is the CSS variable of a category, e.g. `--category-kernel`. */
-  lookColours: readonly string[];
 }

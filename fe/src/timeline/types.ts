@@ -188,6 +188,6 @@ export interface Frame {
   hovered: Slice | null;
   area: TimeRange | null;
   /** Names whose slices are search hits stay bright, others are dimmed; `null`: no search. By source. */
-  hits: ReadonlyArray<ReadonlySet<number> | null>;
+  hits: readonly (ReadonlySet<number> | null)[];
   curves: ReadonlyMap<string, Curve>;
 }

@@ -72,3 +72,17 @@ def climb(parent: Ints, begin: Ints, wanted: Mask) -> Ints:
         active = active[found[active] >= 0]
         active = active[~wanted[found[active]]]
     return np.asarray(found)
+
+
+def depths(parent: Ints) -> Ints:
+    """Distance to the root of every node of a forest, by doubling: int64 of the shape of ``parent``."""
+    depth = (parent >= 0).astype(np.int64)
+    jump = parent.copy()
+    active = np.flatnonzero(jump >= 0)
+    while len(active):
+        to = jump[active]
+        add, following = depth[to], jump[to]
+        depth[active] += add
+        jump[active] = following
+        active = active[following >= 0]
+    return depth

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.nesting import climb
+from torch_tb_profiler.analysis.nesting import climb, depths
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -52,7 +52,7 @@ def _from_frames(trace: Trace, tree: CallTree, enclosing: Ints, of_node: Ints) -
     if not (inner >= 0).any():
         return nothing, nothing
     used, above = _frames_needed(enclosing, is_frame, inner)
-    depth = _depths(above)
+    depth = depths(above)
     place = np.full(spans.n, -1, np.int64)
     place[used] = np.arange(len(used))
     stack = np.full(len(used), -1, np.int64)
@@ -91,20 +91,6 @@ def _frames_needed(enclosing: Ints, is_frame: Mask, inner: Ints) -> tuple[Ints, 
     used = np.flatnonzero(seen)
     outer = caller[used]
     return used, np.where(outer >= 0, np.searchsorted(used, outer), -1)
-
-
-def _depths(above: Ints) -> Ints:
-    """Distance to the root of every node of a forest, by doubling."""
-    depth = (above >= 0).astype(np.int64)
-    jump = above.copy()
-    active = np.flatnonzero(jump >= 0)
-    while len(active):
-        to = jump[active]
-        add, following = depth[to], jump[to]
-        depth[active] += add
-        jump[active] = following
-        active = active[following >= 0]
-    return depth
 
 
 def _from_arguments(

@@ -13,8 +13,9 @@ from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady, ProfilerE
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
 from torch_tb_profiler.runs.import_job import Outcome, program_version
 from torch_tb_profiler.runs.jobs import TARGET, Job, Jobs, News
-from torch_tb_profiler.runs.model import Opened, Snapshot, State
+from torch_tb_profiler.runs.model import Opened, OpenedTimeline, Snapshot, State
 from torch_tb_profiler.runs.shelf import Book, Shelf, outcome_on_disk
+from torch_tb_profiler.runs.timelines import TimelineShelf, timeline_id
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.cache_folder import CacheFolder
@@ -53,6 +54,7 @@ class Catalogue:
         self._cache: CacheFolder | None = None
         self._cache_lock = threading.Lock()
         self.jobs = Jobs(settings, self._hear, target)
+        self.timelines = TimelineShelf(settings)
 
     def start(self) -> None:
         """Begin to look; returns at once."""
@@ -71,6 +73,7 @@ class Catalogue:
         for event in self._wake.values():
             event.set()
         self.jobs.close()
+        self.timelines.close()
         for thread in self._threads:
             thread.join(timeout=5)
         with self._cache_lock:
@@ -115,6 +118,16 @@ class Catalogue:
         if self._cache is not None:
             self._cache.touch(path)
         return _placed(self.snapshot(), (run, worker, span), book)
+
+    def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
+        """The same with the trace's timeline.
+
+        Raises:
+            NotFound, NotReady, ImportFailed: as ``open``, and while the timeline is made.
+        """
+        opened = self.open(run, worker, span)
+        _, path = self._ready(run, worker, span)
+        return OpenedTimeline(opened, self.timelines.get(path), timeline_id(path))
 
     def _ready(self, run: str, worker: str, span: str) -> tuple[Entry, str]:
         """The entry of a name and its sidecar, if its import is done."""

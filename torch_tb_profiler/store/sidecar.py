@@ -16,29 +16,37 @@ import json
 import mmap
 import os
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from isal import isal_zlib
 
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.columns import Array, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
+
+T = TypeVar("T")
 
 LAYOUT = "3"
 """Changes with the tables' columns or this file's layout."""
+TIMELINE_LAYOUT = "timeline 1"
+"""The same for the sidecar of a timeline."""
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20
 CHECK_WHOLE_BYTES = 32 << 20
 """Up to this size every byte is checked when a sidecar is opened (some ten milliseconds); beyond it, all but the columns of events."""
 
 _DTYPES = {"i8": "I64", "i4": "I32", "i2": "I16", "i1": "I8", "u8": "U64", "u4": "U32", "u2": "U16", "u1": "U8", "f8": "F64", "f4": "F32", "b1": "BOOL"}
+_LARGE = ("trace.", "facts.span_links.", *(f"timeline.{name}." for name in ("slices", "places", "summaries", "arrows", "samples")))
 _NO_SUM = "0" * 16
 _SUM = '"checksum":"%s"'
 _NUMPY = {v: k for k, v in _DTYPES.items()}
@@ -52,14 +60,28 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
     """
     arrays: dict[str, Array] = {"strings.offsets": facts.strings.offsets, "strings.blob": facts.strings.blob}
     for room, tables in (("trace", trace.tables), ("facts", facts.tables)):
-        for name, table in tables.items():
-            for column in table:
-                arrays[f"{room}.{name}.{column}"] = table[column]
+        arrays |= _arrays_of(room, tables)
     about = {
         "layout": LAYOUT, "header": trace.header, "entries": trace.entries, "origin_ns": trace.origin_ns, "base_ns": trace.base_ns,
         "texts": len(trace.strings), "trace_defects": trace.defects.as_dict(), "summary": facts.summary, "defects": facts.defects.as_dict(),
     }
-    target = Path(path)
+    _write_file(Path(path), arrays, about)
+
+
+def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
+    """Write a timeline and rename into place.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    _write_file(Path(path), _arrays_of("timeline", timeline.tables), {"layout": TIMELINE_LAYOUT, "about": timeline.about})
+
+
+def _arrays_of(room: str, tables: dict[str, Table]) -> dict[str, Array]:
+    return {f"{room}.{name}.{column}": table[column] for name, table in tables.items() for column in table}
+
+
+def _write_file(target: Path, arrays: dict[str, Array], about: dict[str, Any]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=target.name + ".", suffix=".part", dir=target.parent)
     try:
@@ -91,7 +113,7 @@ def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str])
 
 def _always_checked(name: str) -> bool:
     """Facts and strings: small, and all that the pages show. The columns of events grow with the trace."""
-    return not name.startswith(("trace.", "facts.span_links."))
+    return not name.startswith(_LARGE)
 
 
 def _checksum(blocks: list[Any]) -> str:
@@ -119,6 +141,19 @@ def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
     Raises:
         SidecarError: the file is missing, damaged, cut off, or of another layout. It is to be rebuilt, never guessed.
     """
+    return _read_file(path, LAYOUT, _rebuild)
+
+
+def read_timeline(path: str | os.PathLike[str]) -> Timeline:
+    """Map a timeline's sidecar.
+
+    Raises:
+        SidecarError: as ``read``.
+    """
+    return _read_file(path, TIMELINE_LAYOUT, lambda arrays, about: Timeline(_tables_of("timeline", TIMELINE_TABLES, arrays), about["about"]))
+
+
+def _read_file(path: str | os.PathLike[str], layout: str, rebuild: Callable[[dict[str, Array], dict[str, Any]], T]) -> T:
     try:
         with open(path, "rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -128,11 +163,11 @@ def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
         header = msgspec.json.decode(data[8:8 + size])
         metadata = header.pop("__metadata__")
         about = msgspec.json.decode(metadata["about"])
-        if about["layout"] != LAYOUT:
-            raise ValueError(f"its layout is {about['layout']}, expected {LAYOUT}")
+        if about["layout"] != layout:
+            raise ValueError(f"its layout is {about['layout']}, expected {layout}")
         arrays = {name: _mapped(data, 8 + size, entry) for name, entry in header.items()}
         _verify(data, size, metadata["checksum"], arrays)
-        return _rebuild(arrays, about)
+        return rebuild(arrays, about)
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, msgspec.MsgspecError) as error:
         raise SidecarError(f"{os.path.basename(path)} cannot be used: {error}", "It is rebuilt by importing the trace again.") from error
 
@@ -146,16 +181,20 @@ def _mapped(data: mmap.mmap, base: int, entry: dict[str, Any]) -> Array:
     return np.frombuffer(data, dtype, count, base + start)
 
 
+def _tables_of(room: str, specs: Sequence[TableSpec], arrays: dict[str, Array]) -> dict[str, Table]:
+    tables = {}
+    for spec in specs:
+        columns = {c.name: arrays[f"{room}.{spec.name}.{c.name}"] for c in spec.columns}
+        for c in spec.columns:
+            if columns[c.name].dtype != np.dtype(c.dtype):
+                raise ValueError(f"{spec.name}.{c.name} is {columns[c.name].dtype}, expected {c.dtype}")
+        tables[spec.name] = Table(spec, columns)
+    return tables
+
+
 def _rebuild(arrays: dict[str, Array], about: dict[str, Any]) -> tuple[Trace, Facts]:
     strings = StringTable(arrays["strings.offsets"], arrays["strings.blob"])
-    tables: dict[str, dict[str, Table]] = {"trace": {}, "facts": {}}
-    for room, specs in (("trace", TRACE_TABLES), ("facts", FACT_TABLES)):
-        for spec in specs:
-            columns = {c.name: arrays[f"{room}.{spec.name}.{c.name}"] for c in spec.columns}
-            for c in spec.columns:
-                if columns[c.name].dtype != np.dtype(c.dtype):
-                    raise ValueError(f"{spec.name}.{c.name} is {columns[c.name].dtype}, expected {c.dtype}")
-            tables[room][spec.name] = Table(spec, columns)
+    trace_tables, fact_tables = _tables_of("trace", TRACE_TABLES, arrays), _tables_of("facts", FACT_TABLES, arrays)
     own = StringTable(strings.offsets[: about["texts"] + 1], strings.blob)
-    trace = Trace(own, tables["trace"], about["header"], DefectCounts(about["trace_defects"]), about["entries"], about["origin_ns"], about["base_ns"])
-    return trace, Facts(strings, tables["facts"], about["summary"], DefectCounts(about["defects"]))
+    trace = Trace(own, trace_tables, about["header"], DefectCounts(about["trace_defects"]), about["entries"], about["origin_ns"], about["base_ns"])
+    return trace, Facts(strings, fact_tables, about["summary"], DefectCounts(about["defects"]))

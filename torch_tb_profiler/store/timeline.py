@@ -20,6 +20,7 @@ class Timeline:
             ``series``        list of ``{"key", "name", "track", "unit", "mean", "lowest", "highest", "first", "count"}``: the counter series;
                               ``first`` and ``count`` are rows of ``samples``, ``track`` a row of the trace's tracks (-1: of no process)
             ``device_activity``, ``host_activity``  busy share, 0 to 255, of equal parts of the span; None without such work
+            ``has_modules``   whether any event belongs to a module
             ``span_ns``       end of the last event
     """
 

@@ -134,6 +134,7 @@ SUMMARIES = TableSpec(
         Column("busy", "i8", "ns", "Sum of the durations."),
         Column("count", "i4", "events", "How many events."),
         Column("event", "i4", EVENT, "The longest of them."),
+        Column("longest", "i8", "ns", "Its duration."),
     ),
 )
 

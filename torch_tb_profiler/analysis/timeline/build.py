@@ -1,0 +1,126 @@
+"""A trace's timeline, made once when somebody first looks at it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
+from torch_tb_profiler.analysis.timeline.naming import events_table
+from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels
+from torch_tb_profiler.store import timeline_schema as schema
+from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.store.timeline_schema import GroupKind
+
+ACTIVITY_PARTS = 1024
+UNSORTED = 1 << 62
+_DIGITS = re.compile(r"\d+", re.ASCII)
+Progress = Callable[[int, int], None]
+
+
+def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None) -> Timeline:
+    """Lanes, levels, arrows and counters of a trace. ``progress`` is called with (done, total)."""
+    tell = progress or (lambda done, total: None)
+    lanes = lay_out(trace, track_order(trace))
+    tell(35, 100)
+    places, names = events_table(trace, facts, lanes)
+    tell(50, 100)
+    events = _slices(lanes)
+    levels = build_levels(events)
+    tell(80, 100)
+    tables: dict[str, Table] = {
+        "groups": _groups(lanes), "lanes": schema.LANES.build(group=lanes.group, depth=lanes.depth, sub=lanes.sub, first=lanes.first, count=lanes.count),
+        "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=lanes.order), "places": places, "names": names,
+        **_level_tables(levels, len(lanes.first)), "arrows": schema.ARROWS.empty(), "samples": schema.SAMPLES.empty(),
+    }
+    span_ns = int((lanes.start + lanes.dur).max()) if len(lanes.start) else 0
+    about: dict[str, Any] = {"span_ns": span_ns, "arrow_kinds": [], "series": [], "has_modules": bool((places["module"] >= 0).any())}
+    about |= _activity(lanes, span_ns)
+    tell(100, 100)
+    return Timeline(tables, about)
+
+
+def track_order(trace: Trace) -> Ints:
+    """The rank of every track: hosts before devices, then as the metadata events sort processes and threads, then by number."""
+    tracks, spans = trace["tracks"], trace["spans"]
+    device = np.zeros(tracks.n, np.bool_)
+    device[spans["track"][np.isin(spans["role"], np.array(DEVICE_ROLES, np.uint8))]] = True
+    process_device: dict[int, bool] = {}
+    for pid, is_device in zip(tracks["pid"].tolist(), device.tolist(), strict=True):
+        process_device[pid] = process_device.get(pid, False) or is_device
+    # Where nothing is said about its place, a process comes last: that are the profiler's own.
+    keys = [
+        (process_device[pid], int(process_sort) or UNSORTED, _natural(trace.strings[pid]), int(thread_sort), _natural(trace.strings[int(tid)]), row)
+        for row, (pid, process_sort, thread_sort, tid) in enumerate(
+            zip(tracks["pid"].tolist(), tracks["process_sort"], tracks["thread_sort"], tracks["tid"], strict=True)
+        )
+    ]
+    rank = np.empty(tracks.n, np.int64)
+    rank[[key[-1] for key in sorted(keys)]] = np.arange(tracks.n)
+    return rank
+
+
+def _natural(text: str) -> tuple[int, int, str]:
+    return (0, int(text), "") if _DIGITS.fullmatch(text) and len(text) < 19 else (1, 0, text)
+
+
+def _slices(lanes: Lanes) -> Slices:
+    order = lanes.order
+    start, dur = lanes.start[order], lanes.dur[order]
+    return Slices(lanes.lane[order], start, dur, dur, np.ones(len(order), np.int64), order.astype(np.int32), dur)
+
+
+def _groups(lanes: Lanes) -> Table:
+    first = np.searchsorted(lanes.group, np.arange(len(lanes.track)))
+    count = np.bincount(lanes.group, minlength=len(lanes.track))
+    events = np.bincount(lanes.group, weights=lanes.count, minlength=len(lanes.track)).astype(np.int64)
+    return schema.GROUPS.build(track=lanes.track, kind=lanes.kind, lane=first, lanes=count, events=events, overlapping=lanes.overlapping)
+
+
+def _level_tables(levels: list[tuple[int, Slices]], lane_count: int) -> dict[str, Table]:
+    empty = {"levels": schema.LEVELS.empty(), "level_lanes": schema.LEVEL_LANES.empty(), "summaries": schema.SUMMARIES.empty()}
+    if not levels:
+        return empty
+    count = np.array([len(slices) for _, slices in levels])
+    first = np.cumsum(count) - count
+    edges = [begin + np.searchsorted(slices.lane, np.arange(lane_count + 1)) for begin, (_, slices) in zip(first.tolist(), levels, strict=True)]
+
+    def column(name: str) -> Array:
+        return np.concatenate([getattr(slices, name) for _, slices in levels])
+
+    return {
+        "levels": schema.LEVELS.build(level=[level for level, _ in levels], first=first, count=count),
+        "level_lanes": schema.LEVEL_LANES.build(first=np.concatenate(edges)),
+        "summaries": schema.SUMMARIES.build(**{name: column(name) for name in ("start", "dur", "busy", "count", "event", "longest")}),
+    }
+
+
+def _activity(lanes: Lanes, span_ns: int) -> dict[str, list[int] | None]:
+    """Busy share of equal parts of the span, 0 to 255: any device work, any call of a host thread."""
+    kind = lanes.kind[lanes.group]
+    return {
+        "device_activity": _busy(lanes, np.flatnonzero(kind == GroupKind.WORK), span_ns),
+        "host_activity": _busy(lanes, np.flatnonzero((kind == GroupKind.CALLS) & (lanes.depth == 0)), span_ns),
+    }
+
+
+def _busy(lanes: Lanes, chosen: Ints, span_ns: int) -> list[int] | None:
+    if not len(chosen) or span_ns <= 0:
+        return None
+    points = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    for lane in chosen.tolist():
+        row = lanes.order[lanes.first[lane] : lanes.first[lane] + lanes.count[lane]]
+        start = lanes.start[row]
+        mine = union(start, start + lanes.dur[row])
+        points = mine if not len(points.start) else union(np.concatenate((points.start, mine.start)), np.concatenate((points.end, mine.end)))
+    edge = np.linspace(0, span_ns, ACTIVITY_PARTS + 1).astype(np.int64)
+    busy = measure(points, edge[:-1], edge[1:])
+    share: list[int] = (busy * 255 // np.maximum(np.diff(edge), 1)).tolist()
+    return share

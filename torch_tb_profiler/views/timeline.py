@@ -1,0 +1,102 @@
+"""Routes ``/trace/timeline`` and ``/trace/names``: what the timeline consists of."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.timeline.tiles import TILE_BITS, highest_level
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.store.timeline_schema import GroupKind
+from torch_tb_profiler.views.timeline_wire import (
+    ArrowKind,
+    CounterSeries,
+    GroupKindName,
+    NamesPayload,
+    TimelineGroup,
+    TimelineMark,
+    TimelinePayload,
+    TimelineStep,
+)
+
+NAME_PAGE = 4096
+LONGEST_NAME = 240
+MOST_MARKS = 2000
+_KINDS: dict[int, GroupKindName] = {
+    GroupKind.PYTHON: "python", GroupKind.CALLS: "calls", GroupKind.DEVICE_ANNOTATION: "device_annotation", GroupKind.WORK: "work", GroupKind.SYNC: "sync",
+    GroupKind.INSTANT: "instant",
+}
+
+
+def timeline_payload(trace: Trace, facts: Facts, timeline: Timeline, content_id: str) -> TimelinePayload:
+    """The description of a timeline."""
+    about = timeline.about
+    return TimelinePayload(
+        id=content_id, span_ns=about["span_ns"], origin_ns=str(trace.origin_ns + trace.base_ns), events=timeline["slices"].n,
+        level_max=highest_level(about["span_ns"]), tile_bits=TILE_BITS, name_count=timeline["names"].n, name_page=NAME_PAGE,
+        has_modules=bool(about["has_modules"]), groups=_groups(trace, timeline), counters=_counters(trace, timeline),
+        arrow_kinds=[ArrowKind(kind=k["kind"], label=k["label"], total=k["total"]) for k in about["arrow_kinds"]],
+        steps=_steps(facts), marks=_marks(trace), device_activity=about["device_activity"], host_activity=about["host_activity"],
+    )
+
+
+def _groups(trace: Trace, timeline: Timeline) -> list[TimelineGroup]:
+    groups, lanes, tracks, strings = timeline["groups"], timeline["lanes"], trace["tracks"], trace.strings
+    is_device = _device_tracks(trace)
+    found = []
+    for row in range(groups.n):
+        track, kind, first, count = (int(groups[name][row]) for name in ("track", "kind", "lane", "lanes"))
+        pid, tid = strings[int(tracks["pid"][track])], strings[int(tracks["tid"][track])]
+        name, label = (strings[int(tracks[column][track])] for column in ("process_name", "process_label"))
+        found.append(TimelineGroup(
+            key=f"{pid}/{tid}/{_KINDS[kind]}", kind=_KINDS[kind], process_key=pid, process=" · ".join(dict.fromkeys(t for t in (label, name) if t)),
+            thread=strings[int(tracks["thread_name"][track])], pid=pid, tid=tid, device=track in is_device, lane=first, lanes=count,
+            events=int(groups["events"][row]), overlapping=int(groups["overlapping"][row]),
+            depth=lanes["depth"][first : first + count].tolist(), sub=lanes["sub"][first : first + count].tolist(),
+        ))
+    return found
+
+
+def _device_tracks(trace: Trace) -> set[int]:
+    """Tracks that are streams: those with device work, and the others of a process that has such."""
+    spans, tracks = trace["spans"], trace["tracks"]
+    role = spans["role"]
+    working = set(spans["track"][(role >= min(DEVICE_ROLES)) & (role <= max(DEVICE_ROLES))].tolist())
+    pids = {int(tracks["pid"][track]) for track in working}
+    return {track for track in range(tracks.n) if int(tracks["pid"][track]) in pids}
+
+
+def _counters(trace: Trace, timeline: Timeline) -> list[CounterSeries]:
+    tracks = trace["tracks"]
+    return [
+        CounterSeries(
+            key=s["key"], name=s["name"], process_key=trace.strings[int(tracks["pid"][s["track"]])] if s["track"] >= 0 else "", unit=s["unit"], mean=s["mean"],
+            lowest=s["lowest"], highest=s["highest"], samples=s["count"],
+        )
+        for s in timeline.about["series"]
+    ]
+
+
+def _steps(facts: Facts) -> list[TimelineStep]:
+    steps = facts["steps"]
+    return [
+        TimelineStep(name=facts.strings[int(name)], start_ns=start, end_ns=end)
+        for name, start, end in zip(steps["name"].tolist(), steps["start"].tolist(), steps["end"].tolist(), strict=True)
+    ]
+
+
+def _marks(trace: Trace) -> list[TimelineMark]:
+    marks = trace["marks"]
+    return [
+        TimelineMark(defect=trace.strings[defect], start_ns=start, dur_ns=dur)
+        for defect, start, dur in zip(marks["defect"][:MOST_MARKS].tolist(), marks["start"].tolist(), marks["dur"].tolist(), strict=False)
+    ]
+
+
+def names_payload(trace: Trace, timeline: Timeline, first: int) -> NamesPayload:
+    """One page of names, each cut to what a label can hold."""
+    numbers = timeline["names"]["text"][first : first + NAME_PAGE]
+    return NamesPayload(first=first, names=[_cut(text) for text in trace.strings.many(numbers)])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"

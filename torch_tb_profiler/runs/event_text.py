@@ -1,0 +1,209 @@
+"""One event's text, read from its file again: the store keeps what the views need, the file has everything.
+
+::
+
+    row of spans ── ordinal ──▶ chunk (offset, size in the inflated text) ──▶ the same cutter as the import's ──▶ text of the event
+                                                                                 └── name, time, thread must be those of the store
+
+Only what lies before the chunk is inflated; a file that is not compressed is read at that place.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.errors import NotATrace, NotFound, NotReady, Outdated, SourceError
+from torch_tb_profiler.importers.cutter import EventReader
+from torch_tb_profiler.importers.decimal_text import nanoseconds
+from torch_tb_profiler.importers.events import DECODE_ERRORS, RAWS, Event
+from torch_tb_profiler.importers.tracks import id_text
+from torch_tb_profiler.importers.window import Window
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.inflate import compression_of
+from torch_tb_profiler.sources.streams import open_bytes, open_text
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.model import Trace
+
+WAIT_SECONDS = 5.0
+"""How long a request waits for the reading of another one."""
+PIECE_BYTES = 4 << 20
+_HINT = "Reload the page."
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What the store knows of an event: enough to tell it in the file. ``start_ns`` is the file's own time."""
+
+    ordinal: int
+    name: str
+    start_ns: int
+    pid: str
+    tid: str
+    phases: str
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """The events of one chunk and the text of each; ``of`` and ``number`` say which chunk of which trace."""
+
+    of: weakref.ref[Trace]
+    number: int
+    events: list[Event]
+    texts: list[bytes]
+
+
+class EventTexts:
+    """Reads texts of single events, one file at a time; the chunk that was read last is kept, because neighbours are asked for next."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._last: _Chunk | None = None
+
+    def read(self, opened: Opened, event: int) -> str:
+        """The JSON text of an event as it stands in the file; of a pair of begin and end that of the begin.
+
+        ``event``: a row of spans or, from their number on, of instants.
+
+        Raises:
+            NotFound: there is no such event, or no place of it in the file is known.
+            NotReady: another event is being read and takes long.
+            Outdated: the file changed since it was imported.
+            SourceError: the file is gone or cannot be read.
+        """
+        wanted = _wanted(opened.trace, event)
+        number = _chunk_number(opened.trace, wanted.ordinal)
+        if not self._lock.acquire(timeout=WAIT_SECONDS):
+            raise NotReady("Another event is being read from its file.", "Wait a moment.", progress=0.0)
+        try:
+            chunk = self._chunk(opened, number)
+        finally:
+            self._lock.release()
+        at = _find(chunk, wanted, wanted.ordinal - int(opened.trace["chunks"]["ordinal"][number]))
+        if at < 0:
+            raise _changed(opened)
+        return chunk.texts[at].decode("utf-8", "replace")
+
+    def _chunk(self, opened: Opened, number: int) -> _Chunk:
+        last = self._last
+        if last is None or last.number != number or last.of() is not opened.trace:
+            self._last = None
+            chunks = opened.trace["chunks"]
+            text = _text(opened, int(chunks["offset"][number]), int(chunks["size"][number]), self._settings)
+            last = self._last = _cut(opened, number, text)
+        return last
+
+
+def _changed(opened: Opened) -> Outdated:
+    return Outdated(f"{opened.span.path} changed since it was imported: the event is not where it was.", _HINT)
+
+
+def _wanted(trace: Trace, event: int) -> _Wanted:
+    spans, instants, tracks = trace["spans"], trace["instants"], trace["tracks"]
+    table, row = (spans, event) if event < spans.n else (instants, event - spans.n)
+    if not 0 <= row < table.n:
+        raise NotFound(f"There is no event {event}; there are {spans.n + instants.n:,}.", "Take the numbers from the timeline.")
+    is_span = table is spans
+    track = int(table["track"][row])
+    return _Wanted(
+        ordinal=int(table["ordinal"][row]),
+        name=trace.strings[int(table["name"][row])],
+        start_ns=trace.origin_ns + int(table["start" if is_span else "time"][row]),
+        pid=trace.strings[int(tracks["pid"][track])],
+        tid=trace.strings[int(tracks["tid"][track])],
+        phases="XB" if is_span else chr(int(table["phase"][row])),
+    )
+
+
+def _chunk_number(trace: Trace, ordinal: int) -> int:
+    number = int(np.searchsorted(trace["chunks"]["ordinal"], ordinal, side="right")) - 1
+    if number < 0:
+        raise NotFound("It is not known where in the file this event stands.", "Import the trace again.")
+    return number
+
+
+def _text(opened: Opened, offset: int, size: int, settings: Settings) -> bytes:
+    """``size`` bytes from ``offset`` of the inflated text."""
+    location = opened.span.location
+    file, raw_size = open_bytes(location)
+    with file:
+        if raw_size is not None and opened.span.bytes and raw_size != opened.span.bytes:
+            raise _changed(opened)
+        try:
+            if compression_of(file.read(4)) == "plain" and file.seekable():
+                file.seek(offset)
+                return file.read(size)
+        except OSError as error:
+            raise SourceError(f"{opened.span.path} could not be read: {error.strerror or type(error).__name__}.", "Check that it may be read.") from error
+    with open_text(location, settings) as stream:
+        skip, parts = offset, []
+        while skip:
+            piece = stream.read(min(skip, PIECE_BYTES))
+            if not piece:
+                break
+            skip -= len(piece)
+        while not skip and size:
+            piece = stream.read(min(size, PIECE_BYTES))
+            if not piece:
+                break
+            parts.append(piece)
+            size -= len(piece)
+    return b"".join(parts)
+
+
+class _InMemory:
+    """A text stream over bytes."""
+
+    problem: str | None = None
+
+    def __init__(self, text: bytes) -> None:
+        self.size: int | None = len(text)
+        self._file = io.BytesIO(text)
+
+    @property
+    def done(self) -> int:
+        return self._file.tell()
+
+    def read(self, n: int) -> bytes:
+        return self._file.read(n)
+
+
+def _cut(opened: Opened, number: int, text: bytes) -> _Chunk:
+    """The events of a chunk's text, found as the import found them."""
+    events: list[Event] = []
+    texts: list[bytes] = []
+    try:
+        for batch in EventReader(Window(_InMemory(b"[" + text + b"]")), len(text) + 2, DefectCounts()).batches():
+            pieces = [bytes(piece) for piece in RAWS.decode(batch.text)]
+            if len(pieces) == len(batch.events):
+                events += batch.events
+                texts += pieces
+    except (NotATrace, *DECODE_ERRORS) as error:
+        raise _changed(opened) from error
+    return _Chunk(weakref.ref(opened.trace), number, events, texts)
+
+
+def _find(chunk: _Chunk, wanted: _Wanted, place: int) -> int:
+    """Where in the chunk the event is; −1 when it is not there.
+
+    Damage may make a chunk that is cut alone differ by an entry from the one that was cut within its file: then the only one that fits is it.
+    """
+    if 0 <= place < len(chunk.events) and _fits(chunk.events[place], wanted):
+        return place
+    fitting = [i for i, event in enumerate(chunk.events) if _fits(event, wanted)]
+    return fitting[0] if len(fitting) == 1 else -1
+
+
+def _fits(event: Event, wanted: _Wanted) -> bool:
+    if event.ph not in wanted.phases or not event.ph:
+        return False
+    name = (event.name or "").encode("utf-8", "replace").decode("utf-8", "replace")
+    if name != wanted.name or (id_text(event.pid), id_text(event.tid)) != (wanted.pid, wanted.tid):
+        return False
+    return int(nanoseconds([event.ts])[0]) == wanted.start_ns

@@ -1,0 +1,83 @@
+"""Counter events (``ph: C``) of a file, ``hardware_counters`` included → one series per process, name and key of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Trace
+
+MOST_SERIES = 256
+"""Series of a file; those with the fewest samples beyond are left out."""
+LONGEST_TEXT = 1 << 16
+"""Arguments beyond this many bytes are no samples."""
+_COUNTER = ord("C")
+_TEXT = 120
+
+Found = tuple[str, str, int, str, bool, Ints, Array]
+
+
+def file_counters(trace: Trace) -> Iterator[Found]:
+    """``(key, name, track, unit, mean, time, value)`` of each series, the ones with the most samples first.
+
+    Every key with a finite number is a series; other values are no samples. ``track`` is the thread of the first sample.
+    """
+    instants = trace["instants"]
+    rows = np.flatnonzero((instants["phase"] == _COUNTER) & (instants["args"] >= 0))
+    if not len(rows):
+        return
+    texts, of = np.unique(instants["args"][rows], return_inverse=True)
+    keys, first, key, value = _numbers(trace, texts)
+    count = np.diff(first)[of]
+    event = np.repeat(np.arange(len(rows)), count)
+    at = np.arange(len(event)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first[of], count)
+    row = rows[event]
+    pid = trace["tracks"]["pid"][instants["track"][row]]
+    begin, series = group_rows((pid, instants["name"][row], key[at]))
+    samples = np.bincount(series, minlength=len(begin))
+    # One stable sort instead of a mask per series.
+    order, edges = np.argsort(series, kind="stable"), np.concatenate(([0], np.cumsum(samples)))
+    for number in np.argsort(-samples, kind="stable")[:MOST_SERIES].tolist():
+        mine = order[edges[number]:edges[number + 1]]
+        head = row[mine[0]]
+        name, label = trace.strings[int(instants["name"][head])], keys[int(key[at[mine[0]]])]
+        process = trace.strings[int(pid[mine[0]])]
+        shown = ": ".join(text for text in (name, label) if text)[:_TEXT] or "counter"
+        identity = f"counter:{process}:{name}:{label}"[:4 * _TEXT]
+        yield identity, shown, int(instants["track"][head]), "", False, instants["time"][row[mine]], value[at[mine]]
+
+
+def _numbers(trace: Trace, texts: Array) -> tuple[list[str], Ints, Array, Array]:
+    """Distinct keys; and for each text the rows ``first[i]`` to ``first[i + 1]`` of the columns (number of the key, value)."""
+    known: dict[str, int] = {}
+    key: list[int] = []
+    value: list[float] = []
+    first = [0]
+    for number in texts.tolist():
+        for name, found in _entries(trace.strings[number]):
+            key.append(known.setdefault(name, len(known)))
+            value.append(found)
+        first.append(len(key))
+    return list(known), np.array(first), np.array(key, np.int64), np.array(value, np.float64)
+
+
+def _entries(text: str) -> Iterator[tuple[str, float]]:
+    if len(text) > LONGEST_TEXT:
+        return
+    try:
+        found: Any = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return
+    if not isinstance(found, dict):
+        return
+    for name, value in found.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            # A number of hundreds of digits is none that can be drawn.
+            number = float(value) if abs(value) < 1e300 else np.inf
+            if np.isfinite(number):
+                yield name, number

@@ -12,14 +12,16 @@ import msgspec
 from werkzeug.test import Client, TestResponse
 
 from tests.views import hand_made
+from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
-from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Snapshot, Span, State, Worker
+from torch_tb_profiler.runs.model import Opened, OpenedTimeline, Run, SeenFile, Snapshot, Span, State, Worker
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.wire import ErrorPayload
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.static_files import StaticFiles
 
 WHERE = "run=run&worker=w0&span=1"
+TIMELINE_ID = "0123456789abcdef"
 
 
 @dataclass
@@ -47,6 +49,14 @@ class WrittenCatalogue:
         if (run, worker, span) != ("run", "w0", "1"):
             raise NotFound(f"There is no run {run!r}.")
         return self.opened
+
+    def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
+        return timeline_of(self.open(run, worker, span))
+
+
+def timeline_of(opened: Opened) -> OpenedTimeline:
+    """The trace's timeline, made once, under an id that every test knows."""
+    return OpenedTimeline(opened, opened.memoise("the timeline of a test", lambda: build_timeline(opened.trace, opened.facts)), TIMELINE_ID)
 
 
 def client(catalogue: WrittenCatalogue | None = None, static: Path | None = None, **settings: Any) -> Client:

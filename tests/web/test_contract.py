@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
+from tests.web import timeline_asked
+from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.routes import Routes
+from torch_tb_profiler.web.timeline_host import IMMUTABLE
 
 STEPPED: dict[str, type[wire.Wire]] = {
     "/steps": wire.StepsPayload,
@@ -24,13 +26,18 @@ STEPPED: dict[str, type[wire.Wire]] = {
     "/kernel": wire.KernelPayload,
     "/trace": wire.TracePayload,
 }
-OF_A_TRACE = (*STEPPED, "/operator/stacks", "/trace/file")
+OF_A_TRACE = (*STEPPED, "/operator/stacks", "/trace/file", *timeline_asked.TYPES)
+OF_A_FILE = ("/trace/file", "/trace/event/args")
+"""They read the trace's file again, which the written catalogue does not have."""
 PLAIN: dict[str, type[wire.Wire]] = {"/runs": wire.RunsPayload, "/diagnosis": wire.DiagnosisPayload}
 ALL = (*OF_A_TRACE, *PLAIN)
 
 
 def url(route: str, query: str = WHERE) -> str:
-    return f"{route}?{query}" + ("&name=aten::mm" if route == "/operator/stacks" else "")
+    more = {"name": "aten::mm"} if route == "/operator/stacks" else {}
+    if route in timeline_asked.TYPES:
+        more = {k: v for k, v in timeline_asked.query(route).items() if k not in ("run", "worker", "span")}
+    return f"{route}?{query}" + "".join(f"&{key}={value}" for key, value in more.items())
 
 
 def test_this_file_knows_every_route() -> None:
@@ -173,26 +180,28 @@ def test_a_slash_at_the_end_changes_nothing() -> None:
 @pytest.mark.parametrize("route", ALL)
 def test_every_reply_is_safe_to_sniff_and_to_cache(route: str) -> None:
     for query in (WHERE, "run=nobody&worker=w0&span=1"):
-        response = client().get(url(route, query))
+        response = client(timeline_asked.catalogue()).get(url(route, query))
         assert response.headers["X-Content-Type-Options"] == "nosniff"
-        assert response.headers["Cache-Control"] in ("no-cache", "no-store")
+        kept = route in timeline_asked.OF_A_CONTENT and response.status_code == 200
+        assert response.headers["Cache-Control"] in ((IMMUTABLE,) if kept else ("no-cache", "no-store"))
         assert response.headers.get("Content-Type")
 
 
-@pytest.mark.parametrize("route", [r for r in ALL if r != "/trace/file"])
+@pytest.mark.parametrize("route", [r for r in ALL if r not in OF_A_FILE])
 def test_head(route: str) -> None:
-    response = client().head(url(route))
+    response = client(timeline_asked.catalogue()).head(url(route))
     assert (response.status_code, response.data) == (200, b"")
 
 
 @settings(deadline=None, max_examples=150)
 @given(route=st.sampled_from(ALL), query=st.dictionaries(
-    st.sampled_from(["run", "worker", "span", "steps", "skip_cold", "group", "name", "shapes", "t0", "t1", "rescan"]),
-    st.one_of(st.text(max_size=40), st.sampled_from(["run", "w0", "1", "../..", "<script>", "%00", "'\"", "0-1", "name"])),
+    st.sampled_from(["run", "worker", "span", "steps", "skip_cold", "group", "name", "shapes", "t0", "t1", "rescan", "id",
+                     "level", "k", "lanes", "event", "q", "re", "series", "n", "kinds", "cap", "after", "first"]),
+    st.one_of(st.text(max_size=40), st.sampled_from(["run", "w0", "1", "../..", "<script>", "%00", "'\"", "0-1", "name", TIMELINE_ID, "0", "7"])),
 ))
 def test_no_parameter_breaks_the_server(route: str, query: dict[str, str]) -> None:
     response = client().get(route, query_string=query)
-    assert response.status_code in (200, 202, 400, 404, 502)
+    assert response.status_code in (200, 202, 400, 404, 409, 502)
     if response.status_code != 200:
         assert error_of(response).error.message
 

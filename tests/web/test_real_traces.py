@@ -13,10 +13,10 @@ import pytest
 from werkzeug.test import Client
 
 from tests.conftest import REAL_TRACES
-from tests.web.served import body
+from tests.web.served import body, timeline_of
 from torch_tb_profiler.cli.report import WIDTH
 from torch_tb_profiler.cli.summary import facts_object, text_report
-from torch_tb_profiler.runs.model import Opened, Snapshot
+from torch_tb_profiler.runs.model import Opened, OpenedTimeline, Snapshot
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import wire
@@ -50,6 +50,9 @@ class Loaded:
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         return next(t for t in self.traces if (t.run.name, t.worker.name, t.span.name) == (run, worker, span))
+
+    def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
+        return timeline_of(self.open(run, worker, span))
 
 
 @pytest.fixture(scope="module", params=RUNS or ["absent"])

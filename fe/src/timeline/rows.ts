@@ -1,0 +1,277 @@
+/** Which rows are on the canvas and where: from the tree of tracks and what a person did to it. Pure. */
+
+import { compileSearch } from "../base/search";
+import type { RowState, TrackLane, TrackNode } from "./props";
+import type { Row } from "./types";
+
+export const HEADER_HEIGHT = 24;
+export const LANE_HEIGHT = 22;
+export const NESTED_HEIGHT = 18;
+export const COUNTER_HEIGHT = 44;
+
+/** What the list beside the canvas shows of a row beyond the row itself. */
+export interface RowNote {
+  /** The node whose row this is; `null` for further lanes of a node. */
+  node: TrackNode | null;
+  /** The node that the lane belongs to. */
+  owner: TrackNode;
+  /** Key of the parent, "" at the top. */
+  parent: string;
+}
+
+export interface RowLayout {
+  /** Pinned rows first. `y` of pinned ones counts from the canvas' top, that of the others from the content's top, which begins below the pinned ones. */
+  rows: readonly Row[];
+  notes: ReadonlyMap<string, RowNote>;
+  pinnedCount: number;
+  pinnedHeight: number;
+  /** Height of the content, pinned rows included. */
+  height: number;
+}
+
+export const NO_ROWS: RowLayout = { rows: [], notes: new Map(), pinnedCount: 0, pinnedHeight: 0, height: 0 };
+
+/** Whether what is below a node is shown. */
+export function isOpen(node: TrackNode, state: RowState): boolean {
+  return state.open.has(node.key) || (!node.foldedByDefault && !state.shut.has(node.key));
+}
+
+/** The state with a node opened or folded; what equals the default is forgotten, so that links stay short. */
+export function withOpen(state: RowState, node: TrackNode, open: boolean): RowState {
+  const opened = new Set(state.open);
+  const shut = new Set(state.shut);
+  opened.delete(node.key);
+  shut.delete(node.key);
+  if (open && node.foldedByDefault) opened.add(node.key);
+  if (!open && !node.foldedByDefault) shut.add(node.key);
+  return { ...state, open: opened, shut };
+}
+
+export function withPinned(state: RowState, key: string, pinned: boolean): RowState {
+  const others = state.pinned.filter((other) => other !== key);
+  return { ...state, pinned: pinned ? [...others, key] : others };
+}
+
+/** Siblings in the order that a person gave them. */
+export function inOrder(nodes: readonly TrackNode[], order: readonly string[]): readonly TrackNode[] {
+  if (order.length === 0) return nodes;
+  const places = new Map(order.map((key, i) => [key, i]));
+  const placeOf = (node: TrackNode): number => places.get(node.key) ?? order.length;
+  return [...nodes].sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** The state with a node moved to before or behind another of its siblings; unchanged when they are none. */
+export function withMoved(state: RowState, tree: readonly TrackNode[], key: string, to: string, behind: boolean): RowState {
+  const pinnedAt = state.pinned.indexOf(to);
+  if (state.pinned.includes(key) && pinnedAt >= 0) return { ...state, pinned: moved(state.pinned, key, to, behind) };
+  const siblings = siblingsOf(tree, key);
+  if (!siblings || key === to || !siblings.some((node) => node.key === to)) return state;
+  const keys = moved(inOrder(siblings, state.order).map((node) => node.key), key, to, behind);
+  const own = new Set(keys);
+  return { ...state, order: [...state.order.filter((other) => !own.has(other)), ...keys] };
+}
+
+function moved(keys: readonly string[], key: string, to: string, behind: boolean): string[] {
+  if (key === to) return [...keys];
+  const rest = keys.filter((other) => other !== key);
+  rest.splice(rest.indexOf(to) + (behind ? 1 : 0), 0, key);
+  return rest;
+}
+
+/** The neighbour among the siblings as they are shown, to move a node by one place; `null` at the end. */
+export function neighbourOf(state: RowState, tree: readonly TrackNode[], key: string, step: 1 | -1): string | null {
+  const keys = state.pinned.includes(key) ? state.pinned : inOrder(siblingsOf(tree, key) ?? [], state.order).filter((node) => !node.bare).map((node) => node.key);
+  return keys[keys.indexOf(key) + step] ?? null;
+}
+
+function siblingsOf(nodes: readonly TrackNode[], key: string): readonly TrackNode[] | null {
+  if (nodes.some((node) => node.key === key)) return nodes;
+  for (const node of nodes) {
+    const found = siblingsOf(node.children, key);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** Nodes from the top down to the one that holds the lane; empty when none does. */
+export function pathTo(nodes: readonly TrackNode[], source: number, lane: number): readonly TrackNode[] {
+  for (const node of nodes) {
+    if (node.source === source && node.lanes.some((own) => own.lane === lane)) return [node];
+    const below = pathTo(node.children, source, lane);
+    if (below.length > 0) return [node, ...below];
+  }
+  return [];
+}
+
+/** All lanes of a node and what is below it. */
+export function lanesBelow(node: TrackNode): readonly number[] {
+  return [...node.lanes.map((own) => own.lane), ...node.children.flatMap(lanesBelow)];
+}
+
+/** The state in which the lane's row is shown: its nodes open, and the filter gone if it hides them. */
+export function withLane(state: RowState, tree: readonly TrackNode[], source: number, lane: number): RowState {
+  const path = pathTo(tree, source, lane);
+  let next = state;
+  for (const node of path) if (!isOpen(node, next)) next = withOpen(next, node, true);
+  const last = path.at(-1);
+  return last && next.filter && !shownBy(next.filter, tree).has(last) ? { ...next, filter: "" } : next;
+}
+
+/** The state with every node open, or every node folded down to the first level. */
+export function withAll(state: RowState, tree: readonly TrackNode[], open: boolean): RowState {
+  let next = state;
+  const walk = (node: TrackNode): void => {
+    if (!node.bare && (node.lanes.length > 0 || node.children.length > 0)) next = withOpen(next, node, open);
+    node.children.forEach(walk);
+  };
+  tree.forEach(walk);
+  return next;
+}
+
+/** The nodes that a filter leaves: `match` where own or ancestors' text has its words, `way` for what only leads to such a node. */
+function shownBy(filter: string, tree: readonly TrackNode[]): ReadonlyMap<TrackNode, "match" | "way"> {
+  const { test } = compileSearch(filter, false);
+  const shown = new Map<TrackNode, "match" | "way">();
+  const walk = (node: TrackNode, above: string): boolean => {
+    const text = `${above} ${node.label} ${node.note}`;
+    const match = !test || test(text);
+    let any = match;
+    for (const child of node.children) any = walk(child, text) || any;
+    if (any) shown.set(node, match ? "match" : "way");
+    return any;
+  };
+  for (const node of tree) walk(node, "");
+  return shown;
+}
+
+/** The rows of a tree. Pinned ones get at most `pinnedRoom` px; those that do not fit scroll with the rest, but first. */
+export function layOut(tree: readonly TrackNode[], state: RowState, pinnedRoom: number): RowLayout {
+  const builder = new Builder(tree, state);
+  const pinned = state.pinned.flatMap((key) => builder.pinnedRows(key));
+  const rest = builder.rowsOf(tree, "", 0);
+  let fixed = 0;
+  while (fixed < pinned.length && bottom(pinned.slice(0, fixed + 1)) <= pinnedRoom) fixed++;
+  const rows = [...pinned, ...rest];
+  let y = 0;
+  const placed = rows.map((row, i) => {
+    const at = { ...row, y, pinned: i < fixed };
+    y += row.height;
+    return at;
+  });
+  return { rows: placed, notes: builder.notes, pinnedCount: fixed, pinnedHeight: bottom(pinned.slice(0, fixed)), height: y };
+}
+
+function bottom(rows: readonly Row[]): number {
+  return rows.reduce((sum, row) => sum + row.height, 0);
+}
+
+/** Makes rows, top down; their `y` is given afterwards. */
+class Builder {
+  readonly notes = new Map<string, RowNote>();
+  private readonly state: RowState;
+  private readonly shown: ReadonlyMap<TrackNode, "match" | "way"> | null;
+  private readonly pinned: ReadonlyMap<string, { node: TrackNode; parents: readonly TrackNode[] }>;
+
+  constructor(tree: readonly TrackNode[], state: RowState) {
+    this.state = state;
+    this.shown = state.filter.trim() ? shownBy(state.filter, tree) : null;
+    this.pinned = find(tree, new Set(state.pinned));
+  }
+
+  /** The rows of a pinned node; its note says where it belongs. */
+  pinnedRows(key: string): Row[] {
+    const found = this.pinned.get(key);
+    if (!found || (this.shown && !this.shown.has(found.node))) return [];
+    const [first, ...more] = this.rowsOfNode(found.node, found.parents.at(-1)?.key ?? "", 0);
+    if (!first) return [];
+    const place = found.parents.map((parent) => parent.label).filter(Boolean).join(" › ");
+    return [{ ...first, note: [place, first.note].filter(Boolean).join(" · ") }, ...more];
+  }
+
+  rowsOf(nodes: readonly TrackNode[], parent: string, indent: number): Row[] {
+    return this.visible(nodes).flatMap((node) => this.rowsOfNode(node, parent, indent));
+  }
+
+  private visible(nodes: readonly TrackNode[]): readonly TrackNode[] {
+    return inOrder(nodes, this.state.order).filter((node) => !this.pinned.has(node.key) && (!this.shown || this.shown.has(node)));
+  }
+
+  private rowsOfNode(node: TrackNode, parent: string, indent: number): Row[] {
+    if (node.kind === "counter") return [this.row(node, parent, indent, { kind: "counter", height: COUNTER_HEIGHT, counter: node.counter, open: null })];
+    const children = this.visible(node.children);
+    const first = children[0]?.bare ? children[0] : null;
+    const direct = node.kind === "group" && node.lanes.length > 0 && children.length === 0 ? node : node.lanes.length === 0 ? first : null;
+    // What a filter found deeper must be seen.
+    const open = isOpen(node, this.state) || this.shown?.get(node) === "way";
+    const row = direct ? this.firstLane(node, direct, children, parent, indent, open) : this.header(node, parent, indent, open);
+    if (!open) return [row];
+    const lanesOf = (owner: TrackNode): Row[] => owner.lanes.map((lane, i) => this.lane(owner, lane, i, indent + 1)).slice(owner === direct ? 1 : 0);
+    const below = children.flatMap((child) => (child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1)));
+    return [row, ...lanesOf(node), ...below];
+  }
+
+  /** A node whose first lane stands in the node's own row, which saves a row for every thread and stream. */
+  private firstLane(node: TrackNode, owner: TrackNode, children: readonly TrackNode[], parent: string, indent: number, open: boolean): Row {
+    const single = owner.lanes.length <= 1 && children.every((child) => child === owner);
+    const lane = owner.lanes[0]?.lane ?? -1;
+    return this.row(node, parent, indent, { kind: "lane", height: LANE_HEIGHT, lane, open: single ? null : open }, owner);
+  }
+
+  private header(node: TrackNode, parent: string, indent: number, open: boolean): Row {
+    const standing = node.standingLane >= 0 ? node.standingLane : (lanesBelow(node)[0] ?? -1);
+    const empty = node.lanes.length === 0 && node.children.length === 0;
+    return this.row(node, parent, indent, { kind: node.kind, height: HEADER_HEIGHT, lane: open ? -1 : standing, open: empty ? null : open });
+  }
+
+  private row(node: TrackNode, parent: string, indent: number, more: Partial<Row> & Pick<Row, "kind" | "height" | "open">, owner = node): Row {
+    this.notes.set(node.key, { node, owner, parent });
+    return { key: node.key, source: node.source, label: node.label, note: node.note, indent, y: 0, lane: -1, counter: -1, pinned: false, overlap: false, ...more };
+  }
+
+  private lane(node: TrackNode, { lane, depth, overlap }: TrackLane, index: number, indent: number): Row {
+    const key = `${node.key}/${lane - (node.lanes[0]?.lane ?? 0)}`;
+    this.notes.set(key, { node: null, owner: node, parent: node.key });
+    const height = depth === 0 && index === 0 && !overlap ? LANE_HEIGHT : NESTED_HEIGHT;
+    const note = overlap ? "overlaps the row above" : "";
+    return { key, kind: "lane", source: node.source, label: "", note, indent, y: 0, height, lane, counter: -1, open: null, pinned: false, overlap };
+  }
+}
+
+function find(tree: readonly TrackNode[], keys: ReadonlySet<string>): ReadonlyMap<string, { node: TrackNode; parents: readonly TrackNode[] }> {
+  const found = new Map<string, { node: TrackNode; parents: readonly TrackNode[] }>();
+  const walk = (node: TrackNode, parents: readonly TrackNode[]): void => {
+    if (keys.has(node.key)) found.set(node.key, { node, parents });
+    for (const child of node.children) walk(child, [...parents, node]);
+  };
+  if (keys.size > 0) for (const node of tree) walk(node, []);
+  return found;
+}
+
+/** The rows that touch a stretch of the canvas: pinned ones, then those between the scroll position and its bottom. */
+export function rowsInSight(layout: RowLayout, scroll: number, height: number): readonly Row[] {
+  const { rows, pinnedCount, pinnedHeight } = layout;
+  const first = firstEndingAfter(rows, pinnedCount, scroll + pinnedHeight);
+  let last = first;
+  while (last < rows.length && (rows[last]?.y ?? Infinity) < scroll + height) last++;
+  return [...rows.slice(0, pinnedCount), ...rows.slice(first, last)];
+}
+
+/** The row at a height of the canvas, or `null`. */
+export function rowAt(layout: RowLayout, scroll: number, y: number): Row | null {
+  const { rows, pinnedCount, pinnedHeight } = layout;
+  if (y < pinnedHeight) return rows.slice(0, pinnedCount).find((row) => y >= row.y && y < row.y + row.height) ?? null;
+  const row = rows[firstEndingAfter(rows, pinnedCount, y + scroll)];
+  return row && y + scroll >= row.y ? row : null;
+}
+
+function firstEndingAfter(rows: readonly Row[], from: number, y: number): number {
+  let low = from;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const row = rows[middle];
+    if (row && row.y + row.height <= y) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

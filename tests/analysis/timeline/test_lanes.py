@@ -1,0 +1,97 @@
+"""Where events lie: nothing overlaps on a lane, nothing is left out."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.timeline.charts import chart, disjoint, lane_rows, of_spans
+from tests.builders.drawn import draw, events, trace_of
+from torch_tb_profiler.analysis.timeline.build import track_order
+
+CATEGORIES = ["cpu_op", "kernel", "python_function", "cuda_sync", "gpu_user_annotation"]
+SPANS = st.lists(st.tuples(st.sampled_from(CATEGORIES), st.integers(1, 2), st.integers(0, 60), st.integers(0, 25)), min_size=1, max_size=40)
+
+
+def test_calls_lie_by_depth_and_python_frames_apart() -> None:
+    found = lane_rows(chart(draw("""
+        main  /train                        /
+        main    [aten::linear             ]
+        main      [aten::mm    ] [add    ]
+    """)))
+    assert found == [
+        ("1", "python", 0, 0, ["train"]),
+        ("1", "calls", 0, 0, ["aten::linear"]),
+        ("1", "calls", 1, 0, ["aten::mm", "add"]),
+    ]
+
+
+def test_overlapping_kernels_get_a_sub_lane() -> None:
+    trace = trace_of(events("gpu 7  {a    }   {c }") + events("gpu 7      {b    }"))
+    assert lane_rows(chart(trace)) == [("7", "work", 0, 0, ["a", "c"]), ("7", "work", 0, 1, ["b"])]
+
+
+def test_a_kernel_inside_another_is_an_overlap_too() -> None:
+    trace = trace_of(events("gpu 7  {a         }") + events("gpu 7     {b  }"))
+    found = chart(trace)
+    assert [row[3:] for row in lane_rows(found)] == [(0, ["a"]), (1, ["b"])]
+    assert found[2]["groups"]["overlapping"].tolist() == [1]
+
+
+def test_a_sub_lane_is_used_again_when_it_is_free() -> None:
+    found = of_spans([("kernel", 1, 0, 10), ("kernel", 1, 5, 10), ("kernel", 1, 9, 2), ("kernel", 1, 12, 10), ("kernel", 1, 30, 5), ("kernel", 1, 40, 1)])
+    assert [(row[3], len(row[4])) for row in lane_rows(found)] == [(0, 4), (1, 1), (2, 1)]
+
+
+def test_calls_that_cross_lie_beside_each_other() -> None:
+    found = of_spans([("cpu_op", 1, 0, 10), ("cpu_op", 1, 5, 10), ("cpu_op", 1, 6, 2)])
+    assert [row[2:4] for row in lane_rows(found)] == [(0, 0), (0, 1), (1, 0)]
+
+
+def test_instants_have_a_lane_and_counter_samples_none() -> None:
+    instant = {"ph": "i", "name": "here", "pid": 100, "tid": 1, "ts": 1}
+    sample = {"ph": "C", "name": "c", "pid": 100, "tid": 1, "ts": 2, "args": {"v": 1}}
+    listed = [*events("main  [aten::mm ]"), instant, sample]
+    found = chart(trace_of(listed))
+    assert [row[1] for row in lane_rows(found)] == ["calls", "instant"]
+    assert found[2]["places"]["lane"].tolist() == [0, 1, -1]
+
+
+def test_an_instant_before_the_first_span_lies_at_its_begin() -> None:
+    listed = [*events("main     [aten::mm ]"), {"ph": "i", "name": "early", "pid": 100, "tid": 1, "ts": 0}]
+    trace, _, timeline = chart(trace_of(listed))
+    assert trace["instants"]["time"].tolist()[0] < 0
+    assert timeline["slices"]["start"].tolist() == [0, 0]
+
+
+@settings(deadline=None, max_examples=200)
+@given(SPANS)
+def test_any_spans(spans: list[tuple[str, int, int, int]]) -> None:
+    trace, _, timeline = of_spans(spans)
+    assert disjoint(timeline)
+    assert sorted(timeline["slices"]["event"].tolist()) == list(range(trace["spans"].n))
+    lanes = timeline["lanes"]
+    assert (timeline["places"]["lane"][timeline["slices"]["event"]] == np.repeat(np.arange(lanes.n), lanes["count"])).all()
+
+
+@settings(deadline=None, max_examples=100)
+@given(SPANS)
+def test_no_more_sub_lanes_than_overlap(spans: list[tuple[str, int, int, int]]) -> None:
+    """On a stream there are as many lanes as events run at the same time at most."""
+    trace, _, timeline = of_spans([("kernel", 1, start, dur) for _, _, start, dur in spans])
+    start, end = trace["spans"]["start"], trace["spans"]["start"] + trace["spans"]["dur"]
+    most = max(int(((start <= at) & (end > at)).sum()) for at in start.tolist())
+    assert timeline["lanes"].n <= max(1, most + int((end == start).sum()))
+
+
+def test_hosts_come_before_devices_and_the_unsorted_last() -> None:
+    listed = [
+        {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 0, "dur": 1, "args": {}},
+        {"ph": "X", "cat": "cpu_op", "name": "o", "pid": 20, "tid": 1, "ts": 0, "dur": 1, "args": {}},
+        {"ph": "X", "cat": "cpu_op", "name": "o", "pid": 10, "tid": 1, "ts": 0, "dur": 1, "args": {}},
+        {"ph": "M", "name": "process_sort_index", "pid": 20, "tid": 0, "args": {"sort_index": 1}},
+    ]
+    trace = trace_of(listed)
+    pids = [trace.strings[int(n)] for n in trace["tracks"]["pid"]]
+    assert [pid for _, pid in sorted(zip(track_order(trace).tolist(), pids, strict=True))] == ["20", "10", "0"]

@@ -10,6 +10,7 @@ export type { Series, StackedBar } from "./charts/stack";
 export { StackedBars } from "./charts/StackedBars";
 export { Grid } from "./grid/Grid";
 export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
+export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
 export { Badge, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";
 export { type StepChoice, StepSelector } from "./steps";

@@ -1,0 +1,153 @@
+/** Statistics of a stretch of time: by name, by row, and what the device did. */
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { AreaOverlap, AreaPayload, TimelineGroup } from "../../api/types.gen";
+import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
+import { Grid, Term, type Column } from "../../widgets";
+import { lookOf } from "./looks";
+
+export interface AreaTableProps {
+  label: string;
+  payload: AreaPayload;
+  /** Of the whole trace, for the words of the rows' shares. */
+  groups: readonly TimelineGroup[];
+  /** Height of the table in px. */
+  height: number;
+  /** Called with an event when its name is followed. */
+  onEvent: (event: number) => void;
+  hrefOfEvent: (event: number) => string;
+}
+
+export function AreaTable({ label, payload, groups, height, onEvent, hrefOfEvent }: AreaTableProps): JSX.Element {
+  const { rows, pooled } = payload;
+  const columns = useMemo(
+    () => areaColumns(payload, hrefOfEvent, onEvent),
+    // The links read the address bar when they are drawn or followed; new functions need no new columns.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [payload],
+  );
+  const last = rows.name.length - 1;
+  return (
+    <div class="area">
+      <div class="area-side" tabIndex={0} role="group" aria-label="Busy shares">
+        {payload.overlap ? <Overlap overlap={payload.overlap} /> : null}
+        <BusyShares payload={payload} groups={groups} />
+      </div>
+      <div class="area-table">
+        <Grid
+          label={label}
+          columns={columns}
+          rowCount={rows.name.length}
+          pinned={pooled > 0 ? [last] : []}
+          rowKey={(row) => `${rows.look[row] ?? ""} ${rows.name[row] ?? ""}`}
+          height={height}
+          storage="trace-area"
+          empty="No event lies here."
+          fileName={label.toLowerCase().replace(/ /g, "_")}
+        />
+      </div>
+    </div>
+  );
+}
+
+export function areaColumns(payload: AreaPayload, hrefOfEvent: (event: number) => string, onEvent: (event: number) => void): Column[] {
+  const { rows } = payload;
+  const whole = rows.total_ns.reduce((sum, ns) => sum + ns, 0);
+  const event = (row: number): number => rows.longest_event[row] ?? -1;
+  return [
+    {
+      key: "name",
+      label: "Name",
+      kind: "code",
+      width: 260,
+      values: rows.name,
+      href: (row) => (event(row) >= 0 ? hrefOfEvent(event(row)) : null),
+      onFollow: (row) => onEvent(event(row)),
+    },
+    { key: "kind", label: "Kind", kind: "text", width: 120, values: rows.look.map((look) => lookOf(look).label) },
+    { key: "count", label: "Count", term: "area_count", kind: "count", width: 80, values: rows.count },
+    { key: "total", label: "Total", term: "area_total", kind: "time", width: 104, bar: true, values: rows.total_ns },
+    { key: "share", label: "Share", term: "area_share", kind: "share", width: 76, values: rows.total_ns.map((ns) => (whole > 0 ? ns / whole : NaN)) },
+    { key: "mean", label: "Mean", term: "mean", kind: "time", width: 88, values: rows.mean_ns },
+    { key: "shortest", label: "Shortest", term: "shortest", kind: "time", width: 88, values: rows.shortest_ns },
+    { key: "longest", label: "Longest", term: "longest", kind: "time", width: 88, values: rows.longest_ns },
+  ];
+}
+
+const OVERLAP_PARTS: readonly { key: keyof AreaOverlap; label: string; colour: string }[] = [
+  { key: "computation_ns", label: "Computation only", colour: "var(--category-kernel)" },
+  { key: "overlap_ns", label: "Both at once", colour: "var(--series-8)" },
+  { key: "communication_ns", label: "Communication only", colour: "var(--category-communication)" },
+  { key: "idle_ns", label: "Idle", colour: "var(--category-other)" },
+];
+
+/** What the devices did, as parts of one bar. */
+export function Overlap({ overlap }: { overlap: AreaOverlap }): JSX.Element | null {
+  const whole = OVERLAP_PARTS.reduce((sum, part) => sum + overlap[part.key], 0);
+  if (whole <= 0) return null;
+  const share = (key: keyof AreaOverlap): number => overlap[key] / whole;
+  return (
+    <div class="overlap">
+      <h3>
+        <Term id="overlap">Device time</Term>
+      </h3>
+      <div class="overlap-bar" aria-hidden="true">
+        {OVERLAP_PARTS.map(({ key, colour }) => (overlap[key] > 0 ? <span key={key} style={{ flexGrow: share(key), background: colour }} /> : null))}
+      </div>
+      <ul>
+        {OVERLAP_PARTS.map(({ key, label, colour }) => (
+          <li key={key}>
+            <span class="look" style={{ background: colour }} />
+            <span>{label}</span>
+            <span class="number" title={formatExactTime(overlap[key])}>
+              {formatTime(overlap[key])}
+            </span>
+            <span class="number">{formatShare(share(key))}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Busy share of each group of rows, the busiest first. */
+function BusyShares({ payload, groups }: { payload: AreaPayload; groups: readonly TimelineGroup[] }): JSX.Element | null {
+  const length = payload.t1_ns - payload.t0_ns;
+  const items = payload.groups
+    .flatMap((item) => {
+      const group = groups.find((known) => known.key === item.key);
+      return group && item.events > 0 ? [{ ...item, label: groupText(group) }] : [];
+    })
+    .sort((a, b) => b.busy_ns - a.busy_ns);
+  if (!items.length || length <= 0) return null;
+  return (
+    <div class="busy">
+      <h3>
+        <Term id="busy_share">Busy</Term>
+      </h3>
+      <ul>
+        {items.map(({ key, label, busy_ns, events }) => (
+          <li key={key} title={`${formatExactTime(busy_ns)}, ${formatCount(events)} events`}>
+            <span class="busy-label">{label}</span>
+            <span class="busy-track" aria-hidden="true">
+              <span style={{ width: `${(busy_ns / length) * 100}%` }} />
+            </span>
+            <span class="number">{formatShare(busy_ns / length)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const KIND_NOTES: Readonly<Record<TimelineGroup["kind"], string>> = {
+  python: ", Python",
+  calls: "",
+  device_annotation: ", annotations",
+  work: "",
+  sync: ", synchronisation",
+  instant: ", instants",
+};
+
+const groupText = ({ process, thread, kind }: TimelineGroup): string => `${[process, thread].filter(Boolean).join(" · ")}${KIND_NOTES[kind]}`;

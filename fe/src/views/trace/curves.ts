@@ -1,0 +1,84 @@
+/** The counters' curves of what is in sight. */
+
+import { useMemo, useRef } from "preact/hooks";
+import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/types.gen";
+import { formatBytes, formatNumber, formatShare } from "../../base/units";
+import { useResources, type Resource } from "../../state/resource";
+import type { Sight } from "../../timeline/props";
+import type { Curve } from "../../timeline/types";
+import type { Recording } from "./recordings";
+import { counterKey } from "./tree";
+import { ownWindow, windowFor, type Window } from "./window";
+
+interface Question {
+  recording: Recording;
+  series: readonly number[];
+  query: Record<string, string>;
+}
+
+/** Curves by the key of their row. What is on its way is drawn as it was. */
+export function useCurves(recordings: readonly Recording[], sight: Sight | null): ReadonlyMap<string, Curve> {
+  const window = useWindow(sight);
+  const seen = sight ? sight.rows.filter((row) => row.counter >= 0).map((row) => `${row.source}:${row.counter}`).join(" ") : "";
+  const questions = useMemo(() => (window && seen ? questionsFor(recordings, seen, window) : []), [recordings, seen, window]);
+  const queries = useMemo(() => questions.map((question) => question.query), [questions]);
+  const answers = useResources("trace/counters", queries);
+  const kept = useRef<ReadonlyMap<string, Curve>>(new Map());
+  return useMemo(() => {
+    const next = new Map(kept.current);
+    questions.forEach((question, place) => addCurves(next, question, answers[place]));
+    kept.current = next;
+    return next;
+  }, [questions, answers]);
+}
+
+/** The stretch that is fetched for what is in sight; the same object as long as it does. */
+export function useWindow(sight: Sight | null): Window | null {
+  const kept = useRef<Window | null>(null);
+  if (sight) kept.current = windowFor(kept.current, sight);
+  return kept.current;
+}
+
+function questionsFor(recordings: readonly Recording[], seen: string, window: Window): Question[] {
+  const wanted = seen.split(" ").map((text) => text.split(":").map(Number));
+  return recordings.flatMap((recording, source) => {
+    const series = [...new Set(wanted.flatMap(([of, counter = 0]) => (of === source ? [counter] : [])))].sort((a, b) => a - b);
+    const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
+    if (!series.length || !own) return [];
+    const query = { ...recording.query, series: series.join(","), t0: String(own.t0), t1: String(own.t1), n: String(own.parts) };
+    return [{ recording, series, query }];
+  });
+}
+
+function addCurves(curves: Map<string, Curve>, { recording, series }: Question, answer: Resource<CountersPayload> | undefined): void {
+  const payload = answer?.data;
+  if (!payload) return;
+  series.forEach((number, place) => {
+    const about = recording.timeline.counters[number];
+    const curve = payload.curves[place];
+    if (about && curve) curves.set(counterKey(recording.key, about), curveOf(payload, curve, about, recording.offset));
+  });
+}
+
+export function curveOf(payload: Pick<CountersPayload, "t0_ns" | "t1_ns">, curve: CounterCurve, about: CounterSeries, offset: number): Curve {
+  // Most counters count from zero; an axis that does not would make small changes look large.
+  const from = Math.min(0, about.lowest);
+  const to = about.unit === "share" ? 1 : Math.max(about.highest, 0);
+  return {
+    range: { t0: payload.t0_ns + offset, t1: payload.t1_ns + offset },
+    lowest: numbers(curve.lowest),
+    highest: numbers(curve.highest),
+    mean: about.mean ? numbers(curve.mean) : null,
+    from,
+    to: to > from ? to : from + 1,
+    format: (value) => formatCounter(value, about.unit),
+  };
+}
+
+const numbers = (values: readonly (number | null)[]): Float64Array => Float64Array.from(values, (value) => value ?? NaN);
+
+export function formatCounter(value: number, unit: string): string {
+  if (unit === "bytes") return formatBytes(value);
+  if (unit === "share") return formatShare(value);
+  return unit ? `${formatNumber(value)} ${unit}` : formatNumber(value);
+}

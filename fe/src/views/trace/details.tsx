@@ -1,0 +1,321 @@
+/** Everything about the selected event. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { ChainKind, EventPayload, EventRef } from "../../api/types.gen";
+import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
+import { Button, CopyButton, Icon, Term } from "../../widgets";
+import { isPython, lookOf } from "./looks";
+import { eventText } from "./event_text";
+
+/** Selects an event and brings it into sight. */
+export type Go = (ref: EventRef) => void;
+
+export interface DetailsProps {
+  payload: EventPayload;
+  go: Go;
+  /** Further arguments, fetched when asked for. */
+  allArguments: () => ComponentChildren;
+  /** Links to the other views, and what else can be done. */
+  links: ComponentChildren;
+}
+
+export function Details({ payload, go, allArguments, links }: DetailsProps): JSX.Element {
+  return (
+    <div class="details">
+      <Heading payload={payload} />
+      <Facts payload={payload} />
+      {links ? <div class="details-links">{links}</div> : null}
+      <Chain payload={payload} go={go} />
+      <Launched payload={payload} go={go} />
+      <Same payload={payload} go={go} />
+      <Arrows payload={payload} go={go} />
+      <Arguments payload={payload} allArguments={allArguments} />
+      <Stack frames={payload.stack} />
+    </div>
+  );
+}
+
+function Heading({ payload }: { payload: EventPayload }): JSX.Element {
+  const look = lookOf(payload.ref.look);
+  return (
+    <>
+      <p class="details-kind">
+        <span class="look" style={{ background: `var(${look.colour})` }} />
+        <Term id={look.term}>{look.label}</Term>
+        <CopyButton text={() => eventText(payload)} label="Copy as text">
+          Copy as text
+        </CopyButton>
+      </p>
+      <div class="details-name">
+        <code>{payload.ref.name || "(no name)"}</code>
+        <CopyButton text={payload.ref.name} label="Copy the name" />
+      </div>
+    </>
+  );
+}
+
+function Facts({ payload }: { payload: EventPayload }): JSX.Element {
+  const { ref, step, launch_delay_ns, queue_ns } = payload;
+  const line = (label: ComponentChildren, value: ComponentChildren, title?: string): JSX.Element => (
+    <div class="fact">
+      <dt>{label}</dt>
+      <dd title={title}>{value}</dd>
+    </div>
+  );
+  const time = (ns: number): [string, string] => [formatTime(ns), formatExactTime(ns)];
+  return (
+    <dl class="facts">
+      {line(<Term id="begin">Begin</Term>, ...time(ref.start_ns))}
+      {line(<Term id="duration">Duration</Term>, ...time(ref.dur_ns))}
+      {line("On", [payload.process, payload.thread].filter(Boolean).join(" · "))}
+      {payload.category ? line(<Term id="event_category">Category</Term>, <code>{payload.category}</code>) : null}
+      {step === null ? null : line(<Term id="step">Step</Term>, step)}
+      {launch_delay_ns === null ? null : line(<Term id="launch_delay">Launch delay</Term>, ...time(launch_delay_ns))}
+      {queue_ns === null ? null : line(<Term id="queue_time">Queue time</Term>, ...time(queue_ns))}
+      {payload.children > 0 ? line(<Term id="enclosed">Encloses</Term>, events(payload.children)) : null}
+      {payload.overlapping ? (
+        <p class="details-note">
+          <Icon name="warn" size={14} /> <Term id="overlapping">It overlaps another event of its row</Term>, so it has a row of its own.
+        </p>
+      ) : null}
+    </dl>
+  );
+}
+
+const events = (n: number): string => `${formatCount(n)} ${n === 1 ? "event" : "events"}`;
+
+/** An event as a button. */
+export function Ref({ item, go, current = false }: { item: EventRef; go: Go; current?: boolean }): JSX.Element {
+  return (
+    <button type="button" class="ref" aria-current={current ? "true" : undefined} title={item.name} onClick={() => go(item)}>
+      <span class="look" style={{ background: `var(${lookOf(item.look).colour})` }} />
+      <span class={isPython(item.look) ? "ref-name" : "ref-name ref-code"}>{item.name || "(no name)"}</span>
+      <span class="number" title={formatExactTime(item.dur_ns)}>
+        {formatTime(item.dur_ns)}
+      </span>
+    </button>
+  );
+}
+
+function Section({ title, term, note, children }: { title: string; term?: string; note?: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <section class="details-section">
+      <h3>
+        {term ? <Term id={term}>{title}</Term> : title}
+        {note ? <span class="muted">{note}</span> : null}
+      </h3>
+      {children}
+    </section>
+  );
+}
+
+interface PartProps {
+  payload: EventPayload;
+  go: Go;
+}
+
+const CHAIN_WORDS: Readonly<Record<ChainKind, string>> = {
+  python: "Python line",
+  module: "Module",
+  annotation: "Annotation",
+  operator: "Operator",
+  launch: "Launch",
+  device: "Device",
+};
+
+function Chain({ payload, go }: PartProps): JSX.Element | null {
+  if (payload.chain.length < 2) return null;
+  return (
+    <Section title="From Python to the device" term="chain">
+      <ol class="chain">
+        {payload.chain.map(({ kind, ref }) => (
+          <li key={ref.event}>
+            <span class="chain-kind">{CHAIN_WORDS[kind]}</span>
+            <Ref item={ref} go={go} current={ref.event === payload.ref.event} />
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+/** How many of a list stand there before somebody asks for all. */
+const FIRST = 5;
+
+function Refs({ items, total, go }: { items: readonly EventRef[]; total: number; go: Go }): JSX.Element {
+  const [all, setAll] = useState(false);
+  const shown = all ? items : items.slice(0, FIRST);
+  const more = items.length - shown.length;
+  return (
+    <>
+      <ul class="refs">
+        {shown.map((item) => (
+          <li key={item.event}>
+            <Ref item={item} go={go} />
+          </li>
+        ))}
+      </ul>
+      {more > 0 ? (
+        <button type="button" class="link" onClick={() => setAll(true)}>
+          {formatCount(more)} more
+        </button>
+      ) : null}
+      {all && total > items.length ? <p class="muted">The longest {formatCount(items.length)} of {formatCount(total)}.</p> : null}
+    </>
+  );
+}
+
+function Launched({ payload, go }: PartProps): JSX.Element | null {
+  const { launched, launched_total, launched_ns } = payload;
+  if (!launched.length) return null;
+  return (
+    <Section title="Launched on the device" term="launched" note={`${events(launched_total)}, ${formatTime(launched_ns)}`}>
+      <Refs items={launched} total={launched_total} go={go} />
+    </Section>
+  );
+}
+
+/** `3` → `3rd`. */
+export function ordinal(n: number): string {
+  const ten = n % 100;
+  const ending = ten >= 11 && ten <= 13 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th");
+  return `${formatCount(n)}${ending}`;
+}
+
+/** Where an event stands among those of its name, in words. */
+export function rankText({ calls, rank }: { calls: number; rank: number }): string {
+  if (calls === 1) return "The only call of this name.";
+  if (rank === 1) return `${formatCount(calls)} calls; this one is the slowest.`;
+  if (rank === calls) return `${formatCount(calls)} calls; this one is the fastest.`;
+  return `${formatCount(calls)} calls; this one is the ${ordinal(rank)} slowest.`;
+}
+
+function Same({ payload, go }: PartProps): JSX.Element {
+  const { siblings } = payload;
+  const jump = (label: string, ref: EventRef | null): JSX.Element => (
+    <Button disabled={ref === null || ref.event === payload.ref.event} onClick={() => ref && go(ref)}>
+      {label}
+    </Button>
+  );
+  const time = (label: string, ns: number): JSX.Element => (
+    <span class="figure" title={formatExactTime(ns)}>
+      <span class="muted">{label}</span> {formatTime(ns)}
+    </span>
+  );
+  return (
+    <Section title="Same name" term="siblings">
+      <p>{rankText(siblings)}</p>
+      {siblings.calls > 1 ? (
+        <>
+          <p class="figures">
+            {time("total", siblings.total_ns)}
+            {time("mean", siblings.mean_ns)}
+            {time("shortest", siblings.shortest_ns)}
+            {time("longest", siblings.longest_ns)}
+          </p>
+          <p class="details-buttons">
+            {jump("Slowest", siblings.slowest)}
+            {jump("Fastest", siblings.fastest)}
+            {jump("Previous", siblings.previous)}
+            {jump("Next", siblings.next)}
+          </p>
+        </>
+      ) : null}
+    </Section>
+  );
+}
+
+function Arrows({ payload, go }: PartProps): JSX.Element | null {
+  if (!payload.arrows.length) return null;
+  const more = payload.arrows_total - payload.arrows.length;
+  return (
+    <Section title="Arrows" term="arrows" {...(more > 0 ? { note: `the first ${payload.arrows.length} of ${formatCount(payload.arrows_total)}` } : {})}>
+      <ul class="refs">
+        {payload.arrows.map(({ label, direction, other }, place) => (
+          <li key={place}>
+            <span class="chain-kind">{direction === "out" ? `to, ${label}` : `from, ${label}`}</span>
+            <Ref item={other} go={go} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Arguments({ payload, allArguments }: { payload: EventPayload; allArguments: () => ComponentChildren }): JSX.Element {
+  const [all, setAll] = useState<number | null>(null);
+  return (
+    <Section title="Arguments" term="arguments">
+      {all === payload.ref.event ? (
+        allArguments()
+      ) : (
+        <>
+          <ArgumentList items={payload.arguments} />
+          <button type="button" class="link" onClick={() => setAll(payload.ref.event)}>
+            All arguments, as they stand in the file
+          </button>
+        </>
+      )}
+    </Section>
+  );
+}
+
+export function ArgumentList({ items }: { items: readonly { name: string; value: string }[] }): JSX.Element | null {
+  if (!items.length) return null;
+  return (
+    <dl class="facts arguments">
+      {items.map(({ name, value }, place) => (
+        <div class="fact" key={place}>
+          <dt>{name}</dt>
+          <dd>
+            <code>{value}</code>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Stack({ frames }: { frames: readonly string[] }): JSX.Element | null {
+  if (!frames.length) return null;
+  return (
+    <Section title="Call stack" term="call_stack">
+      <ol class="stack-frames">
+        {frames.map((frame, place) => (
+          <li key={place}>
+            <code>{frame}</code>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+export interface SummaryProps {
+  count: number;
+  busy: number;
+  longest: string;
+  onZoom: () => void;
+  onLongest: () => void;
+}
+
+/** What a slice holds that stands for several events. */
+export function Summary({ count, busy, longest, onZoom, onLongest }: SummaryProps): JSX.Element {
+  return (
+    <div class="details">
+      <p class="details-kind">
+        <Term id="summary_slice">Several events, too short to be drawn apart here</Term>
+      </p>
+      <p class="summary-text">
+        <strong>{events(count)}</strong>, {formatShare(busy)} busy, longest: <code>{longest}</code>
+      </p>
+      <p class="details-buttons">
+        <Button kind="primary" onClick={onZoom}>
+          Zoom in
+        </Button>
+        <Button onClick={onLongest}>Select the longest</Button>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+/** What the Trace page keeps in the address bar, as text and as values. What makes no sense is read as absent. */
+
+import { NO_ROW_STATE, type RowState } from "../../timeline/props";
+import type { Area, ColourBy, Mark, TimeRange } from "../../timeline/types";
+import type { Params } from "../../state/view";
+import { parseRanges, rangesText } from "./ranges";
+
+type SetParam = (key: string, value: string | null) => void;
+
+/** The most row keys, marks and lanes that are read from an address: it may have been written by anybody. */
+const MOST_KEYS = 500;
+const MOST_LANES = 65_536;
+
+/** An event of a recording; `key` is empty where only one is shown. */
+export interface EventKey {
+  key: string;
+  event: number;
+}
+
+export function readEvent(text: string | undefined): EventKey | null {
+  const match = /^(?:(\d{1,5}):)?(\d{1,10})$/.exec(text ?? "");
+  return match ? { key: match[1] ?? "", event: Number(match[2]) } : null;
+}
+
+export function writeEvent({ key, event }: EventKey): string {
+  return key ? `${key}:${event}` : `${event}`;
+}
+
+/** `begin,length` in ns. */
+export function readView(text: string | undefined): TimeRange | null {
+  const match = /^(-?\d{1,15}),(\d{1,15})$/.exec(text ?? "");
+  const length = Number(match?.[2]);
+  return match && length > 0 ? { t0: Number(match[1]), t1: Number(match[1]) + length } : null;
+}
+
+export function writeView({ t0, t1 }: TimeRange): string {
+  const begin = Math.floor(t0);
+  return `${begin},${Math.max(1, Math.ceil(t1) - begin)}`;
+}
+
+/** `begin,end` in ns. */
+function readStretch(text: string): { start: number; end: number } | null {
+  const match = /^(-?\d{1,15}),(-?\d{1,15})$/.exec(text);
+  return match && Number(match[2]) >= Number(match[1]) ? { start: Number(match[1]), end: Number(match[2]) } : null;
+}
+
+/** Sources by the keys in the address, in the order of the page. */
+export function readArea(text: string | undefined, lanes: string | undefined, keys: readonly string[]): Area | null {
+  const stretch = readStretch(text ?? "");
+  if (!stretch || stretch.end === stretch.start) return null;
+  const found = new Map<number, number[]>();
+  for (const part of (lanes ?? "").split(";")) {
+    const cut = part.indexOf(":");
+    const source = keys.indexOf(cut < 0 ? "" : part.slice(0, cut));
+    const chosen = parseRanges(part.slice(cut + 1), MOST_LANES);
+    if (source >= 0 && chosen.length) found.set(source, chosen);
+  }
+  return { t0: stretch.start, t1: stretch.end, lanes: found };
+}
+
+export function writeArea(area: Area, keys: readonly string[]): { area: string; arealanes: string } {
+  const parts = [...area.lanes].map(([source, lanes]) => {
+    const key = keys[source] ?? "";
+    return `${key ? `${key}:` : ""}${rangesText([...lanes].sort((a, b) => a - b))}`;
+  });
+  return { area: `${Math.floor(area.t0)},${Math.ceil(area.t1)}`, arealanes: parts.join(";") };
+}
+
+const escaped = (key: string): string => key.replace(/~/g, "~t").replace(/,/g, "~c");
+const unescaped = (key: string): string => key.replace(/~c/g, ",").replace(/~t/g, "~");
+
+export function readKeys(text: string | undefined): string[] {
+  return text ? text.split(",").slice(0, MOST_KEYS).map(unescaped) : [];
+}
+
+export function writeKeys(keys: Iterable<string>): string {
+  return [...keys].slice(0, MOST_KEYS).map(escaped).join(",");
+}
+
+export function readRows(params: Params): RowState {
+  return {
+    ...NO_ROW_STATE,
+    open: new Set(readKeys(params.open)),
+    shut: new Set(readKeys(params.shut)),
+    pinned: readKeys(params.pin),
+    order: readKeys(params.order),
+    filter: params.filter ?? "",
+  };
+}
+
+/** Sets only what changed, because every setting is a change of the page. */
+export function writeRows(rows: RowState, params: Params, setParam: SetParam): void {
+  const texts = { open: writeKeys(rows.open), shut: writeKeys(rows.shut), pin: writeKeys(rows.pinned), order: writeKeys(rows.order), filter: rows.filter };
+  for (const [key, text] of Object.entries(texts)) if (text !== (params[key] ?? "")) setParam(key, text || null);
+}
+
+export function readColour(text: string | undefined): ColourBy {
+  return text === "name" || text === "module" ? text : "category";
+}
+
+/** Marks that a person set. */
+export function readMarks(text: string | undefined): Mark[] {
+  return (text ?? "")
+    .split(";")
+    .slice(0, MOST_KEYS)
+    .flatMap((part, place) => {
+      const stretch = readStretch(part);
+      return stretch ? [{ key: `person-${place}`, label: `Mark ${place + 1}`, kind: "person" as const, ...stretch }] : [];
+    });
+}
+
+export function writeMarks(marks: readonly { start: number; end: number }[]): string {
+  return marks.map(({ start, end }) => `${Math.round(start)},${Math.round(end)}`).join(";");
+}
+
+export const listOf = (text: string | undefined): string[] => (text ? text.split(",").filter(Boolean) : []);

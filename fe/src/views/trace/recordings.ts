@@ -1,0 +1,153 @@
+/** The traces that are shown: this worker's, or those of all workers of the run on one clock. */
+
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
+import { fetchColumns, fetchJson, type Query } from "../../api/client";
+import type { AlignedWorker, AlignmentPayload, TimelinePayload } from "../../api/types.gen";
+import type { Source, TimeRange } from "../../timeline/types";
+import { useResource, useResources, type Resource } from "../../state/resource";
+import type { Selection } from "../../state/view";
+import { NameBook } from "./names";
+import { rangesText } from "./ranges";
+
+export interface Recording {
+  /** In the address; empty where one worker is shown alone, else its place among the run's workers. */
+  key: string;
+  label: string;
+  worker: AlignedWorker | null;
+  /** Run, worker, span and the id of the content: what every question about it needs. */
+  query: Query;
+  /** Add it to the recording's own times. */
+  offset: number;
+  timeline: TimelinePayload;
+  names: NameBook;
+  source: Source;
+}
+
+/** A worker that is asked for. */
+export interface Wanted {
+  key: string;
+  label: string;
+  worker: AlignedWorker | null;
+  query: Query;
+  offset: number;
+}
+
+export interface Recordings {
+  recordings: readonly Recording[];
+  /** All that were asked for, with what became of them, in that order. */
+  parts: readonly { wanted: Wanted; resource: Resource<TimelinePayload> }[];
+  /** `null` where one worker is shown. */
+  alignment: Resource<AlignmentPayload> | null;
+  span: TimeRange;
+  reload: () => void;
+}
+
+export function useRecordings(selection: Selection, all: boolean, onNames: () => void): Recordings {
+  const { run, worker, span } = selection;
+  const query = useMemo(() => ({ run, worker, span }), [run, worker, span]);
+  const alignment = useResource(all ? "trace/alignment" : null, query);
+  const wanted = useMemo(() => (all ? fromAlignment(run, alignment.data) : [alone(query)]), [all, run, alignment.data, query]);
+  const queries = useMemo(() => wanted.map((item) => item.query), [wanted]);
+  const resources = useResources("trace/timeline", queries);
+  useNewAlignment(alignment, resources);
+  const books = useRef(new Map<string, NameBook>());
+  const told = useRef(onNames);
+  told.current = onNames;
+  const recordings = useMemo(
+    () =>
+      wanted.flatMap((item, place) => {
+        const timeline = resources[place]?.data;
+        return timeline ? [recordingOf(item, timeline, bookFor(books.current, item.query, timeline, () => told.current()))] : [];
+      }),
+    [wanted, resources],
+  );
+  const steady = useSteady(recordings);
+  const reload = useCallback(() => resources.forEach((resource) => resource.reload()), [resources]);
+  return {
+    recordings: steady,
+    parts: wanted.map((item, place) => ({ wanted: item, resource: resources[place] ?? WAITING })),
+    alignment: all ? alignment : null,
+    span: useMemo(() => spanOf(steady), [steady]),
+    reload,
+  };
+}
+
+const WAITING: Resource<TimelinePayload> = {
+  state: "loading",
+  data: null,
+  stale: false,
+  error: null,
+  progress: null,
+  message: "",
+  reload: () => undefined,
+};
+
+function alone(query: Query): Wanted {
+  return { key: "", label: query.worker ?? "", worker: null, query, offset: 0 };
+}
+
+export function fromAlignment(run: string, alignment: AlignmentPayload | null): Wanted[] {
+  return (alignment?.workers ?? []).map((item, place) => ({
+    key: String(place),
+    label: item.rank === null ? item.worker : `rank ${item.rank}`,
+    worker: item,
+    query: { run, worker: item.worker, span: item.span },
+    offset: item.offset_ns,
+  }));
+}
+
+/** A worker that has come since may have moved the others: its collectives count, too. */
+function useNewAlignment(alignment: Resource<AlignmentPayload>, resources: readonly Resource<TimelinePayload>[]): void {
+  const here = resources.filter((resource) => resource.data).length;
+  const known = alignment.data?.workers.filter((item) => item.ready).length ?? 0;
+  const { reload, state } = alignment;
+  const asked = useRef(0);
+  useEffect(() => {
+    if (state !== "ready" || here <= known || asked.current === here) return;
+    asked.current = here;
+    reload();
+  }, [here, known, reload, state]);
+}
+
+function bookFor(books: Map<string, NameBook>, query: Query, timeline: TimelinePayload, tell: () => void): NameBook {
+  const found = books.get(timeline.id);
+  if (found) return found;
+  const book = new NameBook(
+    (first) => fetchJson("trace/names", { ...query, id: timeline.id, first: String(first) }),
+    timeline.name_page,
+    timeline.name_count,
+  );
+  book.watch(tell);
+  books.set(timeline.id, book);
+  return book;
+}
+
+function recordingOf(wanted: Wanted, timeline: TimelinePayload, names: NameBook): Recording {
+  const query = { ...wanted.query, id: timeline.id };
+  const source: Source = {
+    key: wanted.key,
+    label: wanted.label,
+    offset: wanted.offset,
+    span: timeline.span_ns,
+    levelMax: timeline.level_max,
+    load: ({ level, ks, lanes }, signal) =>
+      fetchColumns("trace/tiles", { ...query, level: String(level), k: ks.join(","), lanes: rangesText([...lanes].sort((a, b) => a - b)) }, signal),
+    name: (number) => names.name(number),
+  };
+  return { ...wanted, query, timeline, names, source };
+}
+
+/** The same array as long as it says the same, because new sources begin with no tile. */
+function useSteady(recordings: readonly Recording[]): readonly Recording[] {
+  const kept = useRef(recordings);
+  const text = (list: readonly Recording[]): string => list.map(({ key, label, offset, timeline }) => [key, label, offset, timeline.id].join(" ")).join("\n");
+  if (text(kept.current) !== text(recordings)) kept.current = recordings;
+  return kept.current;
+}
+
+/** From the first begin to the last end. */
+export function spanOf(recordings: readonly Pick<Recording, "offset" | "timeline">[]): TimeRange {
+  if (!recordings.length) return { t0: 0, t1: 1 };
+  const t0 = Math.min(...recordings.map((item) => item.offset));
+  return { t0, t1: Math.max(t0 + 1, ...recordings.map((item) => item.offset + item.timeline.span_ns)) };
+}

@@ -1,0 +1,196 @@
+/** Search over the recordings that are shown. */
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { fetchJson } from "../../api/client";
+import type { EventRef, NextHitPayload, SearchName, SearchPayload } from "../../api/types.gen";
+import { messageOf } from "../../base/errors";
+import { useResources } from "../../state/resource";
+import type { Heat } from "../../timeline/props";
+import type { TimeRange } from "../../timeline/types";
+import type { Recording } from "./recordings";
+
+export interface Wish {
+  text: string;
+  regex: boolean;
+  /** Arguments are looked through, too. */
+  args: boolean;
+}
+
+export interface Found {
+  wish: Wish;
+  /** Nothing is searched for. */
+  idle: boolean;
+  busy: boolean;
+  error: string | null;
+  total: number;
+  names: readonly SearchName[];
+  namesTotal: number;
+  /** By recording: numbers of the names that are hits, `null` where that is not known. */
+  hits: readonly (ReadonlySet<number> | null)[];
+  heat: Heat | null;
+}
+
+/** Pause after a keystroke before the server is asked, ms. */
+const PAUSE_MS = 200;
+const HEAT_PARTS = 1200;
+
+const questionOf = ({ text, regex, args }: Wish): Record<string, string> => ({ q: text, ...(regex ? { re: "1" } : {}), ...(args ? { args: "1" } : {}) });
+
+/** `named` changes when names came: then more of the hits can be told. */
+export function useSearch(recordings: readonly Recording[], span: TimeRange, wish: Wish, named: number): Found {
+  const asked = useDebounced(useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args]), PAUSE_MS); // eslint-disable-line react-hooks/exhaustive-deps
+  const idle = !asked.text.trim();
+  const queries = useMemo(() => (idle ? [] : recordings.map(({ query }) => ({ ...query, ...questionOf(asked) }))), [recordings, asked, idle]);
+  const answers = useResources("trace/search", queries);
+  const heat = useHeat(recordings, span, idle ? null : asked);
+  return useMemo(() => {
+    const payloads = answers.map((answer) => answer.data);
+    const error = answers.find((answer) => answer.error)?.error ?? null;
+    const names = mergedNames(payloads);
+    return {
+      wish: asked,
+      idle,
+      busy: !idle && answers.some((answer) => answer.state === "loading" || answer.state === "importing"),
+      error: error && [error.message, error.hint].filter(Boolean).join(" "),
+      total: payloads.reduce((total, payload) => total + (payload?.total ?? 0), 0),
+      names,
+      namesTotal: Math.max(names.length, ...payloads.map((payload) => payload?.names_total ?? 0)),
+      hits: recordings.map((recording, place) => hitNumbers(recording, payloads[place] ?? null)),
+      heat,
+    };
+    // Names that came are read through `recordings`.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [recordings, asked, idle, answers, heat, named]);
+}
+
+function useHeat(recordings: readonly Recording[], span: TimeRange, wish: Wish | null): Heat | null {
+  const queries = useMemo(
+    () =>
+      wish
+        ? recordings.map(({ query, timeline }) => ({ ...query, ...questionOf(wish), t0: "0", t1: String(Math.max(1, timeline.span_ns)), n: String(HEAT_PARTS) }))
+        : [],
+    [recordings, wish],
+  );
+  const answers = useResources("trace/search/heat", queries);
+  return useMemo(() => {
+    const parts = recordings.flatMap(({ offset, timeline }, place) => {
+      const counts = answers[place]?.data?.counts;
+      return counts ? [{ counts, t0: offset, t1: offset + Math.max(1, timeline.span_ns) }] : [];
+    });
+    return parts.length ? { range: span, counts: mergedHeat(parts, span) } : null;
+  }, [recordings, span, answers]);
+}
+
+/** Counts of recordings that begin at different times, in equal parts of the whole span. */
+export function mergedHeat(parts: readonly { counts: readonly number[]; t0: number; t1: number }[], span: TimeRange): number[] {
+  const merged = new Array<number>(HEAT_PARTS).fill(0);
+  for (const { counts, t0, t1 } of parts) {
+    counts.forEach((count, i) => {
+      const time = t0 + ((i + 0.5) * (t1 - t0)) / counts.length;
+      const place = Math.floor(((time - span.t0) / (span.t1 - span.t0)) * HEAT_PARTS);
+      merged[Math.min(HEAT_PARTS - 1, Math.max(0, place))]! += count; // eslint-disable-line @typescript-eslint/no-non-null-assertion
+    });
+  }
+  return merged;
+}
+
+/** Hits by name over all recordings, the costliest first. */
+export function mergedNames(payloads: readonly (SearchPayload | null)[]): SearchName[] {
+  const merged = new Map<string, SearchName>();
+  for (const item of payloads.flatMap((payload) => payload?.names ?? [])) {
+    const key = `${item.look} ${item.name}`;
+    const before = merged.get(key);
+    merged.set(key, before ? { ...item, count: before.count + item.count, total_ns: before.total_ns + item.total_ns } : item);
+  }
+  return [...merged.values()].sort((a, b) => b.total_ns - a.total_ns);
+}
+
+function hitNumbers(recording: Recording, payload: SearchPayload | null): ReadonlySet<number> | null {
+  // Where not all names are told, dimming the others would hide hits.
+  if (!payload || payload.names.length < payload.names_total) return null;
+  const names = new Set(payload.names.map((item) => item.name));
+  return recording.names.numbers((name) => names.has(name));
+}
+
+/** A value that has rested for a moment. */
+export function useDebounced<T>(value: T, ms: number): T {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(() => value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return rested;
+}
+
+export interface Hit {
+  source: number;
+  ref: EventRef;
+  /** Place among the hits of its recording, from 0. */
+  index: number;
+}
+
+export type Direction = "next" | "previous";
+
+/** Where to go on from: an event of a recording, or a time on the common clock. */
+export interface Start {
+  event: { source: number; event: number; start: number } | null;
+  time: number;
+}
+
+/** The hit that comes next on the common clock; goes round at the end. */
+export async function nextHit(recordings: readonly Recording[], wish: Wish, start: Start, direction: Direction, signal: AbortSignal): Promise<Hit | null> {
+  const from = start.event?.start ?? start.time;
+  const asked = recordings.map(async (recording, source) => {
+    const here = start.event?.source === source;
+    const place: Record<string, string> = here
+      ? { [direction === "next" ? "after" : "before"]: String(start.event?.event) }
+      : { t: String(Math.round(Math.min(recording.timeline.span_ns, Math.max(0, from - recording.offset)))), dir: direction };
+    const payload = await fetchJson("trace/search/next", { ...recording.query, ...questionOf(wish), ...place }, signal);
+    return { source, payload, offset: recording.offset };
+  });
+  return nearest(await Promise.all(asked), from, direction);
+}
+
+/** The nearest in the direction; where all went round, the first from the other end. */
+export function nearest(answers: readonly { source: number; payload: NextHitPayload; offset: number }[], from: number, direction: Direction): Hit | null {
+  const sign = direction === "next" ? 1 : -1;
+  const hits = answers.flatMap(({ source, payload, offset }) =>
+    payload.hit ? [{ source, ref: payload.hit, index: payload.index, ahead: (payload.hit.start_ns + offset - from) * sign }] : [],
+  );
+  const ahead = hits.filter((hit) => hit.ahead >= 0);
+  const [best] = (ahead.length ? ahead : hits).sort((a, b) => a.ahead - b.ahead);
+  return best ? { source: best.source, ref: best.ref, index: best.index } : null;
+}
+
+/** From the first to the last hit of one name, and the first. */
+export async function extentOfName(recordings: readonly Recording[], name: string, signal: AbortSignal): Promise<{ range: TimeRange; first: Hit } | null> {
+  const wish: Wish = { text: `^${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`, regex: true, args: false };
+  const begin = Math.min(...recordings.map((item) => item.offset));
+  const end = Math.max(...recordings.map((item) => item.offset + item.timeline.span_ns));
+  const [first, last] = await Promise.all([
+    nextHit(recordings, wish, { event: null, time: begin }, "next", signal),
+    nextHit(recordings, wish, { event: null, time: end }, "previous", signal),
+  ]);
+  if (!first || !last) return null;
+  const at = (hit: Hit): number => hit.ref.start_ns + (recordings[hit.source]?.offset ?? 0);
+  return { range: { t0: at(first), t1: Math.max(at(first) + 1, at(last) + last.ref.dur_ns) }, first };
+}
+
+/** Keeps one question going: a new one ends the one before, and so does the end of the component. What goes wrong is told as text. */
+export function useOneAtATime(onProblem: (text: string) => void): (run: (signal: AbortSignal) => Promise<void>) => void {
+  const running = useRef<AbortController>(undefined);
+  const tell = useRef(onProblem);
+  tell.current = onProblem;
+  useEffect(() => () => running.current?.abort(), []);
+  return useCallback((run) => {
+    running.current?.abort();
+    const controller = new AbortController();
+    running.current = controller;
+    run(controller.signal).then(
+      () => tell.current(""),
+      (thrown: unknown) => {
+        if (!controller.signal.aborted) tell.current(messageOf(thrown));
+      },
+    );
+  }, []);
+}

@@ -1,0 +1,146 @@
+/** The tree of tracks from what the server knows of one or several recordings: [worker] → process → thread or stream → its kinds of events. */
+
+import type { CounterSeries, GroupKindName, TimelineGroup, TimelinePayload } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import type { TrackLane, TrackNode } from "../../timeline/props";
+
+/** What the tree needs of a recording. */
+export interface Planted {
+  /** Distinguishes recordings in the address; empty where there is only one. */
+  key: string;
+  label: string;
+  note: string;
+  timeline: Pick<TimelinePayload, "groups" | "counters">;
+}
+
+const KIND_LABELS: Readonly<Record<GroupKindName, string>> = {
+  python: "Python frames",
+  calls: "Calls",
+  device_annotation: "Annotations",
+  work: "Work",
+  sync: "Synchronisation",
+  instant: "Instants",
+};
+
+/** What stands under the thread's own row, because people come for it. */
+const BARE: ReadonlySet<GroupKindName> = new Set<GroupKindName>(["calls", "work"]);
+/** What is folded until somebody opens it. */
+const FOLDED: ReadonlySet<GroupKindName> = new Set<GroupKindName>(["python", "sync", "instant"]);
+
+/** The key of a node. Keys of one recording alone have no prefix, so that its links stay short. */
+export function nodeKey(recording: string, key: string): string {
+  return recording ? `${recording}/${key}` : key;
+}
+
+export function treeOf(recordings: readonly Planted[]): TrackNode[] {
+  if (recordings.length === 1 && recordings[0]?.key === "") return tracksOf(recordings[0], 0);
+  return recordings.map((recording, source) => {
+    const children = tracksOf(recording, source);
+    return node(nodeKey(recording.key, "worker"), source, "source", recording.label, {
+      note: recording.note,
+      children,
+      standingLane: children[0]?.standingLane ?? -1,
+    });
+  });
+}
+
+/** Processes with what stands below them, then the counters of no process. */
+function tracksOf(recording: Planted, source: number): TrackNode[] {
+  const { groups, counters } = recording.timeline;
+  const processes = groupedBy(groups, (group) => group.process_key);
+  const nodes = [...processes].map(([key, members]) =>
+    processNode(
+      recording,
+      source,
+      members,
+      counters.flatMap((series, place) => (series.process_key === key ? [counterNode(recording, source, series, place)] : [])),
+    ),
+  );
+  const others = counters.flatMap((series, place) => (processes.has(series.process_key) ? [] : [counterNode(recording, source, series, place)]));
+  return [...nodes, ...others];
+}
+
+function processNode(recording: Planted, source: number, groups: readonly TimelineGroup[], counters: readonly TrackNode[]): TrackNode {
+  const threads = [...groupedBy(groups, threadKey).values()];
+  const [first] = groups;
+  return node(nodeKey(recording.key, `process ${first?.process_key ?? ""}`), source, "process", first?.process ?? "Process", {
+    note: countText(sum(groups, (group) => group.events)),
+    standingLane: standing(groups),
+    // Counters come first: they sum up what stands below them.
+    children: [...counters, ...threads.map((members) => threadNode(recording, source, members))],
+  });
+}
+
+const threadKey = (group: TimelineGroup): string => `${group.process_key} ${group.device ? "stream" : "thread"} ${group.tid}`;
+
+function threadNode(recording: Planted, source: number, groups: readonly TimelineGroup[]): TrackNode {
+  const [first] = groups;
+  return node(nodeKey(recording.key, first ? threadKey(first) : ""), source, "group", first?.thread ?? "Thread", {
+    note: countText(sum(groups, (group) => group.events)),
+    standingLane: standing(groups),
+    children: groups.map((group) => groupNode(recording, source, group)),
+  });
+}
+
+function groupNode(recording: Planted, source: number, group: TimelineGroup): TrackNode {
+  const lanes: TrackLane[] = group.depth.map((depth, place) => ({ lane: group.lane + place, depth, overlap: (group.sub[place] ?? 0) > 0 }));
+  return node(nodeKey(recording.key, group.key), source, "group", KIND_LABELS[group.kind], {
+    note: countText(group.events),
+    lanes,
+    overlapping: group.overlapping,
+    standingLane: group.lane,
+    foldedByDefault: FOLDED.has(group.kind),
+    bare: BARE.has(group.kind),
+  });
+}
+
+function counterNode(recording: Planted, source: number, series: CounterSeries, place: number): TrackNode {
+  return node(counterKey(recording.key, series), source, "counter", series.name, { note: series.unit === "share" ? "" : series.unit, counter: place });
+}
+
+/** Under which a counter's row is known, and its curve. */
+export function counterKey(recording: string, series: CounterSeries): string {
+  return nodeKey(recording, `counter ${series.key}`);
+}
+
+/** The lane that stands for a folded track: work of the busiest stream, else calls of the busiest thread, else what there is. */
+function standing(groups: readonly TimelineGroup[]): number {
+  for (const kind of ["work", "calls"] as const) {
+    const best = groups.filter((group) => group.kind === kind).sort((a, b) => b.events - a.events)[0];
+    if (best) return best.lane;
+  }
+  return groups[0]?.lane ?? -1;
+}
+
+function node(key: string, source: number, kind: TrackNode["kind"], label: string, over: Partial<TrackNode>): TrackNode {
+  return {
+    key,
+    kind,
+    label,
+    note: "",
+    source,
+    lanes: [],
+    overlapping: 0,
+    counter: -1,
+    standingLane: -1,
+    foldedByDefault: false,
+    bare: false,
+    children: [],
+    ...over,
+  };
+}
+
+function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const found = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const members = found.get(key);
+    if (members) members.push(item);
+    else found.set(key, [item]);
+  }
+  return found;
+}
+
+const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((total, item) => total + of(item), 0);
+
+const countText = (events: number): string => `${formatCount(events)} ${events === 1 ? "event" : "events"}`;

@@ -28,6 +28,8 @@ export interface Source {
   span: number;
   /** The coarsest level that has tiles. */
   levelMax: number;
+  /** How many lanes, numbered from 0. Where given, the coarsest level of all of them is fetched first, so that no row is ever blank. */
+  lanes?: number;
   /** The binary reply of `/trace/tiles`. */
   load: (query: TileQuery, signal: AbortSignal) => Promise<ArrayBuffer>;
   /** A name by its number; `undefined` while it is on its way (the timeline is told to draw again when it came). */

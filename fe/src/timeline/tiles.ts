@@ -1,0 +1,116 @@
+/** The binary reply of a source as typed arrays over it: nothing is copied or parsed slice by slice. `views/tiles.py` writes what is read here. */
+
+import type { Tile } from "./types";
+
+const MAGIC = 0x444f4c54;
+const VERSION = 1;
+const HEADER = 64;
+/** Buckets of a tile, as a power of two: tile k of level L covers `k · 2^(L + TILE_BITS)` to `(k + 1) · 2^(L + TILE_BITS)` ns. */
+export const TILE_BITS = 9;
+/** A duration that did not fit: the slice ends beyond the tile. */
+export const SATURATED = 0xffffffff;
+/** Flag of a slice that began before the tile. */
+export const BEGAN_BEFORE = 1;
+
+const WIDTHS: Readonly<Record<number, number>> = { 1: 4, 2: 4, 3: 4, 4: 4, 5: 4, 6: 1, 7: 1, 8: 1, 9: 4 };
+const ID = { start: 1, dur: 2, name: 3, event: 4, count: 5, fill: 6, look: 7, flags: 8, module: 9 } as const;
+
+interface Header {
+  begin: number;
+  end: number;
+  columns: number;
+  slices: number;
+  lanes: number;
+  level: number;
+  k: number;
+  t0: number;
+  shift: number;
+}
+
+const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
+
+/** All tiles of a reply. Throws an `Error` that says what is wrong when the bytes are not what they should be. */
+export function decodeTiles(buffer: ArrayBuffer): Tile[] {
+  const data = new DataView(buffer);
+  const tiles: Tile[] = [];
+  let at = 0;
+  while (at < buffer.byteLength) {
+    const header = readHeader(data, at);
+    tiles.push(readTile(data, header));
+    at = header.end;
+  }
+  return tiles;
+}
+
+function readHeader(data: DataView, at: number): Header {
+  const left = data.byteLength - at;
+  if (left < HEADER) throw new Error(`Tile at byte ${at}: ${left} bytes are left, a header has ${HEADER}.`);
+  if (data.getUint32(at, true) !== MAGIC) throw new Error(`Tile at byte ${at}: does not begin with TLOD.`);
+  const version = data.getUint16(at + 4, true);
+  if (version !== VERSION) throw new Error(`Tile at byte ${at}: version ${version}, this page reads ${VERSION}. Reload the page.`);
+  const bytes = data.getUint32(at + 8, true);
+  if (bytes < HEADER || bytes > left || bytes % 8) throw new Error(`Tile at byte ${at}: says it has ${bytes} bytes, ${left} are left.`);
+  return {
+    begin: at,
+    end: at + bytes,
+    columns: data.getUint16(at + 6, true),
+    level: data.getUint32(at + 12, true),
+    k: Number(data.getBigUint64(at + 16, true)),
+    t0: Number(data.getBigInt64(at + 24, true)),
+    shift: data.getUint32(at + 32, true),
+    slices: data.getUint32(at + 36, true),
+    lanes: data.getUint32(at + 40, true),
+  };
+}
+
+function readTile(data: DataView, header: Header): Tile {
+  const { begin, end, slices, lanes: count, level, k, t0, shift } = header;
+  const table = begin + HEADER;
+  const index = table + padded(4 * header.columns);
+  const first = index + padded(4 * (2 * count + 1));
+  if (first > end) throw new Error(`Tile at byte ${begin}: ${header.columns} columns and ${count} lanes do not fit its ${end - begin} bytes.`);
+  const columns = readColumns(data, header, table, first);
+  const four = (id: number): Uint32Array => new Uint32Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
+  const one = (id: number): Uint8Array => new Uint8Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
+  const ptr = new Uint32Array(data.buffer as ArrayBuffer, index + 4 * count, count + 1);
+  checkPointers(ptr, slices, begin);
+  return {
+    level, k, t0, shift, ptr,
+    lanes: new Uint32Array(data.buffer as ArrayBuffer, index, count),
+    start: four(ID.start), dur: four(ID.dur), name: four(ID.name), event: four(ID.event), count: four(ID.count),
+    fill: one(ID.fill), look: one(ID.look), flags: one(ID.flags),
+    module: columns.has(ID.module) ? four(ID.module) : null,
+    bytes: end - begin,
+  };
+}
+
+/** Column id → where its values begin. Columns that this page does not know are passed over by their width. */
+function readColumns(data: DataView, header: Header, table: number, first: number): Map<number, number> {
+  const found = new Map<number, number>();
+  let at = first;
+  for (let i = 0; i < header.columns; i++) {
+    const id = data.getUint8(table + 4 * i);
+    const width = data.getUint8(table + 4 * i + 1);
+    const known = WIDTHS[id];
+    if (known !== undefined && known !== width) throw new Error(`Tile at byte ${header.begin}: column ${id} has ${width} bytes per value instead of ${known}.`);
+    found.set(id, at);
+    at += padded(width * header.slices);
+  }
+  if (at !== header.end) throw new Error(`Tile at byte ${header.begin}: its columns end at byte ${at}, the tile at ${header.end}.`);
+  return found;
+}
+
+function placeOf(columns: ReadonlyMap<number, number>, id: number, begin: number): number {
+  const at = columns.get(id);
+  if (at === undefined) throw new Error(`Tile at byte ${begin}: column ${id} is missing.`);
+  return at;
+}
+
+function checkPointers(ptr: Uint32Array, slices: number, begin: number): void {
+  let last = 0;
+  for (const next of ptr) {
+    if (next < last) throw new Error(`Tile at byte ${begin}: its lanes are out of order.`);
+    last = next;
+  }
+  if (ptr[0] !== 0 || last !== slices) throw new Error(`Tile at byte ${begin}: its lanes hold ${last} slices, its columns ${slices}.`);
+}

@@ -1,0 +1,159 @@
+"""The way from a Python line to the device, from wherever one stands on it.
+
+::
+
+    train.py(7): step ▸ nn.Module: Linear_0 ▸ aten::linear ▸ aten::mm ▸ cudaLaunchKernel ▸ gemm
+                                                └── up the parents       └── down to the longest work it launched
+
+Parents are those of ``span_links``, Python frames included; a way goes over the launch where one is known, else over the operator.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.timeline.naming import MODULE
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+
+LinkKind = Literal["python", "module", "annotation", "operator", "launch", "device"]
+
+USER_FRAMES = 3
+"""Frames of the user's own code that are shown of a way, the nearest ones."""
+MOST_OF_A_KIND = 32
+"""Modules, annotations and operators of a way, the nearest of each; nothing real nests deeper, a hostile trace may."""
+
+_LINE = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): .")
+_LIBRARY = re.compile(r"(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+|torch|torchgen)/|^<|^runpy\.py$")
+_KIND_OF_ROLE: dict[int, LinkKind] = {
+    Role.PYTHON: "python", Role.ANNOTATION: "annotation", Role.OPERATOR: "operator", Role.RUNTIME: "launch", **dict.fromkeys(DEVICE_ROLES, "device"),
+}
+
+
+@dataclass(frozen=True)
+class DeviceWork:
+    """All device work of a trace; arrays of shape (device events,). ``anchor``: row of its launch, else of its operator; -1 unknown."""
+
+    row: Ints
+    anchor: Array
+
+
+@dataclass(frozen=True)
+class Link:
+    """One event of a way."""
+
+    kind: LinkKind
+    row: int
+
+
+@dataclass(frozen=True)
+class Way:
+    """``links``: outermost first. ``launch`` and ``work``: rows of its last two links; -1 where there is none."""
+
+    links: tuple[Link, ...]
+    launch: int
+    work: int
+
+
+def device_work(trace: Trace, facts: Facts) -> DeviceWork:
+    """Where each device event hangs in the call tree; one pass over the spans, worth keeping."""
+    links = facts["span_links"]
+    row = device_rows(trace)
+    launch = links["launch"][row]
+    return DeviceWork(row, np.where(launch >= 0, launch, links["operator"][row]))
+
+
+def launched_by(trace: Trace, work: DeviceWork, row: int) -> Ints:
+    """Rows of the device work launched from a host span, or from what it encloses on its thread; ascending. Empty for other spans."""
+    spans = trace["spans"]
+    if _KIND_OF_ROLE.get(int(spans["role"][row])) in (None, "device"):
+        return np.zeros(0, np.int64)
+    start = spans["start"]
+    end = int(start[row]) + int(spans["dur"][row])
+    behind = max(int(np.searchsorted(start, end)), row + 1)
+    near = np.flatnonzero((work.anchor >= row) & (work.anchor < behind))
+    anchor = work.anchor[near]
+    inside = (spans["track"][anchor] == spans["track"][row]) & (start[anchor] + spans["dur"][anchor] <= end)
+    return np.asarray(work.row[near[inside]])
+
+
+def longest_first(trace: Trace, rows: Ints, most: int) -> Ints:
+    """The ``most`` longest of some spans, the longest first, equal ones in time order."""
+    dur = trace["spans"]["dur"][rows]
+    if len(rows) > 4 * most:
+        least = np.partition(dur, len(dur) - most)[len(dur) - most]
+        rows, dur = rows[dur >= least], dur[dur >= least]
+    return np.asarray(rows[np.argsort(-dur, kind="stable")[:most]])
+
+
+def ancestors(facts: Facts, row: int) -> list[int]:
+    """A span and all that encloses it on its thread, innermost first."""
+    parent = facts["span_links"]["parent"]
+    found = []
+    while row >= 0:
+        found.append(row)
+        row = int(parent[row])
+    return found
+
+
+def way_of(trace: Trace, facts: Facts, row: int, longest: int) -> Way:
+    """The way on which a span lies, the span itself included; without links for what lies on none (synchronisation, overhead, ...).
+
+    ``longest``: row of the longest device work it launched, the span itself where it is device work; -1 none.
+    """
+    links = facts["span_links"]
+    if _KIND_OF_ROLE.get(int(trace["spans"]["role"][row])) is None:
+        return Way((), -1, -1)
+    launch = int(links["launch"][longest]) if longest >= 0 else -1
+    inner = launch if launch >= 0 else int(links["operator"][longest]) if longest >= 0 else row
+    path = ancestors(facts, inner) if inner >= 0 else []
+    if row not in path and row != longest:
+        # What overlaps a span without lying in it is nobody's child: the way leads over the asked span all the same.
+        path = ([launch] if launch >= 0 else []) + ancestors(facts, row)
+    chosen = _readable(trace, path, row)
+    if longest >= 0:
+        chosen.append(Link("device", longest))
+    return Way(tuple(chosen), launch, longest)
+
+
+def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
+    """The links of a path (innermost first) that a reader needs, outermost first: of the Python frames those near by."""
+    role, name = trace["spans"]["role"], trace["spans"]["name"]
+    seen: dict[str, int] = {}
+    found = []
+    lines = 0
+    for row in path:
+        kind = _KIND_OF_ROLE.get(int(role[row]))
+        if kind is None:
+            continue
+        text = trace.strings[int(name[row])] if kind == "python" else ""
+        if text.startswith(MODULE):
+            kind = "module"
+        if kind == "python" and row != wanted:
+            line = _LINE.match(text)
+            if line is None:
+                continue
+            user = seen.get("python", 0) < USER_FRAMES and is_users(line["file"])
+            lines += 1
+            if not user and lines > 1:
+                continue
+            seen["python"] = seen.get("python", 0) + user
+        elif row != wanted:
+            seen[kind] = seen.get(kind, 0) + 1
+            if seen[kind] > MOST_OF_A_KIND:
+                continue
+        found.append(Link(kind, row))
+    return found[::-1]
+
+
+def is_users(file: str) -> bool:
+    """Whether a Python file is of the program that was recorded: neither torch's nor of Python's own library."""
+    path = file.replace("\\", "/")
+    return not _LIBRARY.search(path) and path.partition("/")[0].removesuffix(".py") not in sys.stdlib_module_names

@@ -1,0 +1,63 @@
+"""The events that are called the same and look the same: how one of them stands among the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class Family:
+    """All events of one name and look in time order, int32 of shape (calls,), and the figures that they share; times in ns."""
+
+    events: Array
+    total: int
+    shortest: int
+    longest: int
+    slowest: int
+    fastest: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One event among its family. ``rank``: 1 is the slowest, of equally long ones the first. ``previous``, ``next``: events, -1 none."""
+
+    rank: int
+    previous: int
+    next: int
+
+
+def family(trace: Trace, timeline: Timeline, name: int, look: int) -> Family:
+    """The family of a row of ``names`` and a look that at least one event has; one scan of two columns, worth keeping."""
+    places = timeline["places"]
+    events = np.flatnonzero(places["name"] == name)
+    events = events[(places["look"][events] == look) & (places["lane"][events] >= 0)].astype(np.int32)
+    dur = durations(trace, events)
+    slowest, fastest = int(np.argmax(dur)), int(np.argmin(dur))
+    return Family(events, int(dur.sum()), int(dur[fastest]), int(dur[slowest]), int(events[slowest]), int(events[fastest]))
+
+
+def durations(trace: Trace, events: Array) -> Ints:
+    """Lengths of events, int64 ns; instants have none."""
+    spans = trace["spans"]
+    if not len(events) or int(events[-1]) < spans.n:
+        return np.asarray(spans["dur"][events])
+    is_span = events < spans.n
+    dur = np.zeros(len(events), np.int64)
+    dur[is_span] = spans["dur"][events[is_span]]
+    return dur
+
+
+def standing(trace: Trace, among: Family, event: int) -> Standing:
+    """Where an event of the family stands."""
+    place = int(np.searchsorted(among.events, event))
+    dur = durations(trace, among.events)
+    own = dur[place]
+    rank = 1 + int(np.count_nonzero(dur > own)) + int(np.count_nonzero(dur[:place] == own))
+    last = len(among.events) - 1
+    return Standing(rank, int(among.events[place - 1]) if place else -1, int(among.events[place + 1]) if place < last else -1)

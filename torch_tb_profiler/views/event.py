@@ -1,0 +1,94 @@
+"""Route ``/trace/event``: everything about one event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch_tb_profiler.analysis.timeline.detail import Arrow, Memoise, event_detail, is_event
+from torch_tb_profiler.analysis.timeline.siblings import Family, Standing
+from torch_tb_profiler.errors import NotFound
+from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.views.event_arguments import cut, kept_arguments
+from torch_tb_profiler.views.timeline_wire import ChainLink, EventArrow, EventPayload, EventRef, Siblings
+
+LONGEST_NAME = 4096
+
+
+class Refs:
+    """Events of one trace in short."""
+
+    def __init__(self, trace: Trace, timeline: Timeline) -> None:
+        self._trace, self._timeline = trace, timeline
+
+    def __call__(self, event: int) -> EventRef:
+        """The event of a number for which ``is_event`` holds."""
+        trace, places = self._trace, self._timeline["places"]
+        spans, instants = trace["spans"], trace["instants"]
+        text = int(self._timeline["names"]["text"][places["name"][event]])
+        start, dur = (int(spans["start"][event]), int(spans["dur"][event])) if event < spans.n else (int(instants["time"][event - spans.n]), 0)
+        return EventRef(
+            event=event, lane=int(places["lane"][event]), name=cut(trace.strings[text], LONGEST_NAME), look=int(places["look"][event]),
+            start_ns=start, dur_ns=dur,
+        )
+
+    def known(self, event: int) -> EventRef | None:
+        """The same; None for -1."""
+        return self(event) if event >= 0 else None
+
+
+def event_payload(trace: Trace, facts: Facts, timeline: Timeline, event: int, memoise: Memoise) -> EventPayload:
+    """Everything about one event.
+
+    Raises:
+        NotFound: the number is not that of an event that is drawn.
+    """
+    if not is_event(trace, timeline, event):
+        raise NotFound(f"There is no event {event} on the timeline.", "Take the numbers from the timeline.")
+    found = event_detail(trace, facts, timeline, event, memoise)
+    ref, around, kinds = Refs(trace, timeline), found.around, timeline.about["arrow_kinds"]
+    table, row = (trace["spans"], event) if event < trace["spans"].n else (trace["instants"], event - trace["spans"].n)
+    process, thread = _place(trace, int(table["track"][row]))
+    return EventPayload(
+        ref=ref(event), category=cut(trace.strings[int(table["category"][row])], LONGEST_NAME), process=process, thread=thread,
+        overlapping=bool(timeline["lanes"]["sub"][timeline["places"]["lane"][event]] > 0), step=_step(facts, found.step),
+        parent=ref.known(around.parent), children=around.children, first_child=ref.known(around.first_child),
+        previous=ref.known(around.previous), next=ref.known(around.next),
+        chain=[ChainLink(kind=link.kind, ref=ref(link.row)) for link in found.way.links],
+        launched=[ref(row) for row in found.launched.first], launched_total=found.launched.total, launched_ns=found.launched.time,
+        launch_delay_ns=found.delay, queue_ns=found.queue, siblings=_siblings(found.among, found.standing, ref),
+        arrows=[_arrow(kinds[arrow.kind], arrow, ref) for arrow in found.arrows],
+        arrows_total=found.arrows_total, arguments=kept_arguments(trace, facts, event), stack=[cut(frame, LONGEST_NAME) for frame in found.stack],
+        operator_name=_listed(trace, facts["operators"]["name"], found.operator), kernel_name=_listed(trace, facts["kernels"]["name"], found.kernel),
+    )
+
+
+def _arrow(kind: dict[str, Any], arrow: Arrow, ref: Refs) -> EventArrow:
+    return EventArrow(kind=kind["kind"], label=kind["label"], direction="out" if arrow.outgoing else "in", other=ref(arrow.other))
+
+
+def _siblings(among: Family, standing: Standing, ref: Refs) -> Siblings:
+    calls = len(among.events)
+    return Siblings(
+        calls=calls, rank=standing.rank, total_ns=among.total, mean_ns=(among.total + calls // 2) // calls,
+        shortest_ns=among.shortest, longest_ns=among.longest,
+        slowest=ref(among.slowest), fastest=ref(among.fastest), previous=ref.known(standing.previous), next=ref.known(standing.next),
+    )
+
+
+def _place(trace: Trace, track: int) -> tuple[str, str]:
+    """Process and thread for people: the names that the trace gives, else their numbers."""
+    tracks, strings = trace["tracks"], trace.strings
+    label, name, thread, pid, tid = (strings[int(tracks[c][track])] for c in ("process_label", "process_name", "thread_name", "pid", "tid"))
+    return cut(" · ".join(dict.fromkeys(filter(None, (label, name)))) or pid, LONGEST_NAME), cut(thread or tid, LONGEST_NAME)
+
+
+def _step(facts: Facts, step: int) -> str | None:
+    return cut(facts.strings[int(facts["steps"]["name"][step])], LONGEST_NAME) or None if step >= 0 else None
+
+
+def _listed(trace: Trace, names: Array, row: int) -> str | None:
+    """The name of a span where a view lists it: a link to it leads somewhere."""
+    number = int(trace["spans"]["name"][row]) if row >= 0 else -1
+    return trace.strings[number] if number >= 0 and bool((names == number).any()) else None

@@ -1,0 +1,123 @@
+"""The arguments of an event as texts: those that the import kept, and all that its text in the file holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.views.timeline_wire import Argument, EventArgsPayload
+from torch_tb_profiler.views.vocabulary import vocabulary
+
+LONGEST_VALUE = 1 << 16
+LONGEST_TEXT = 1 << 20
+MOST_ARGUMENTS = 1000
+_OBJECT: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
+_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
+
+_OPERATOR = {"dims": "Input shapes", "types": "Input types", "strides": "Input strides", "concrete": "Concrete inputs"}
+_OPERATOR_NUMBERS = {"sequence": "Sequence number", "forward_thread": "Forward thread"}
+_DEVICE_NUMBERS = {"device": "Device", "stream": "Stream"}
+_COLLECTIVE = {"collective": "Collective", "dtype": "Data type", "group": "Process group"}
+_COLLECTIVE_NUMBERS = {"group_size": "Ranks in the group", "elements_in": "Elements in", "elements_out": "Elements out", "sequence": "Sequence in the group"}
+_PYTHON_NUMBERS = {"id": "Python id", "parent": "Python parent id", "module": "Python module id"}
+
+
+def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
+    """What the import kept of an event; what was not recorded is left out."""
+    spans = trace["spans"]
+    if event >= spans.n:
+        return _of_instant(trace, event - spans.n)
+    found = [
+        *_texts(trace, "operator_args", event, _OPERATOR), *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
+        *_of_device(trace, facts, event), *_texts(trace, "collective_args", event, _COLLECTIVE),
+        *_numbers(trace, "collective_args", event, _COLLECTIVE_NUMBERS), *_numbers(trace, "python_args", event, _PYTHON_NUMBERS),
+    ]
+    for column, name in (("correlation", "Correlation"), ("external", "External id")):
+        if spans[column][event] >= 0:
+            found.append(Argument(name=name, value=str(int(spans[column][event]))))
+    return found
+
+
+def _row(table: Table, event: int) -> int:
+    place = int(np.searchsorted(table["span"], table["span"].dtype.type(event)))
+    return place if place < table.n and table["span"][place] == event else -1
+
+
+def _texts(trace: Trace, table: str, event: int, names: dict[str, str]) -> Iterator[Argument]:
+    row = _row(trace[table], event)
+    for column, name in names.items() if row >= 0 else ():
+        number = int(trace[table][column][row])
+        if number >= 0:
+            yield Argument(name=name, value=cut(trace.strings[number], LONGEST_VALUE))
+
+
+def _numbers(trace: Trace, table: str, event: int, names: dict[str, str], show: Callable[[int], str] = str) -> Iterator[Argument]:
+    row = _row(trace[table], event)
+    for column, name in names.items() if row >= 0 else ():
+        value = int(trace[table][column][row])
+        if value >= 0:
+            yield Argument(name=name, value=show(value))
+
+
+def _of_device(trace: Trace, facts: Facts, event: int) -> Iterator[Argument]:
+    multiprocessor = vocabulary(facts).multiprocessor
+    yield from _numbers(trace, "device_args", event, _DEVICE_NUMBERS)
+    yield from _texts(trace, "device_args", event, {"grid": "Grid", "block": "Block"})
+    yield from _numbers(trace, "device_args", event, {"registers": "Registers per thread"})
+    yield from _numbers(trace, "device_args", event, {"shared_memory": "Shared memory per block"}, _bytes)
+    row = _row(trace["device_args"], event)
+    for column, name, unit in (("blocks_per_sm", f"Blocks per {multiprocessor}", ""), ("occupancy", "Est. achieved occupancy", " %")) if row >= 0 else ():
+        value = float(trace["device_args"][column][row])
+        if math.isfinite(value):
+            yield Argument(name=name, value=f"{value:.6g}{unit}")
+    yield from _numbers(trace, "device_args", event, {"bytes": "Bytes"}, _bytes)
+
+
+def _bytes(value: int) -> str:
+    return f"{value:,} B"
+
+
+def _of_instant(trace: Trace, row: int) -> list[Argument]:
+    return _members(trace.strings[int(trace["instants"]["args"][row])])
+
+
+def args_payload(text: str) -> EventArgsPayload:
+    """Route ``/trace/event/args``: ``text`` is the event as it stands in the file."""
+    return EventArgsPayload(arguments=_members(_object(text).get("args", b"")), text=cut(text, LONGEST_TEXT))
+
+
+def _members(text: bytes | str) -> list[Argument]:
+    """The members of a JSON object as texts; none when the text is no object."""
+    listed = islice(_object(text).items(), MOST_ARGUMENTS)
+    return [Argument(name=cut(name, LONGEST_VALUE), value=cut(_plain(value), LONGEST_VALUE)) for name, value in listed]
+
+
+def _object(text: bytes | str) -> dict[str, bytes]:
+    """The unparsed members of a JSON object: numbers keep the digits they were written with."""
+    try:
+        return {name: bytes(value) for name, value in _OBJECT.decode(text).items()}
+    except _ERRORS:
+        return {}
+
+
+def _plain(value: bytes) -> str:
+    try:
+        parsed = _ANY.decode(value) if value[:1] == b'"' else None
+        return parsed if isinstance(parsed, str) else msgspec.json.format(value, indent=0).decode("utf-8", "replace")
+    except _ERRORS:
+        return value.decode("utf-8", "replace")
+
+
+def cut(text: str, longest: int) -> str:
+    """A text that a page can bear."""
+    # Lone surrogates cannot be sent.
+    whole = text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
+    return whole if len(whole) <= longest else f"{whole[:longest]}… ({len(whole):,} characters)"

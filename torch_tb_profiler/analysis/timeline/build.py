@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.timeline.arrows import arrows_of
+from torch_tb_profiler.analysis.timeline.counters import series_of
 from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
 from torch_tb_profiler.analysis.timeline.naming import events_table
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels
@@ -34,14 +36,18 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     tell(50, 100)
     events = _slices(lanes)
     levels = build_levels(events)
+    tell(70, 100)
+    arrow_kinds, arrows = arrows_of(trace, facts, lanes.lane)
     tell(80, 100)
+    series, samples = series_of(trace, facts)
+    tell(95, 100)
     tables: dict[str, Table] = {
         "groups": _groups(lanes), "lanes": schema.LANES.build(group=lanes.group, depth=lanes.depth, sub=lanes.sub, first=lanes.first, count=lanes.count),
         "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=lanes.order), "places": places, "names": names,
-        **_level_tables(levels, len(lanes.first)), "arrows": schema.ARROWS.empty(), "samples": schema.SAMPLES.empty(),
+        **_level_tables(levels, len(lanes.first)), "arrows": arrows, "samples": samples,
     }
     span_ns = int((lanes.start + lanes.dur).max()) if len(lanes.start) else 0
-    about: dict[str, Any] = {"span_ns": span_ns, "arrow_kinds": [], "series": [], "has_modules": bool((places["module"] >= 0).any())}
+    about: dict[str, Any] = {"span_ns": span_ns, "arrow_kinds": arrow_kinds, "series": series, "has_modules": bool((places["module"] >= 0).any())}
     about |= _activity(lanes, span_ns)
     tell(100, 100)
     return Timeline(tables, about)

@@ -5,35 +5,33 @@ export interface LookWords {
   label: string;
   /** Key of its definition. */
   term: string;
-  /** CSS variable of its colour. */
+  /** CSS variable of its colour; the timeline's style sheet has them. */
   colour: string;
 }
 
 const LOOKS: readonly LookWords[] = [
-  { label: "Other", term: "other_event", colour: "--look-other" },
-  { label: "Operator", term: "operator", colour: "--category-cpu-exec" },
-  { label: "Runtime call", term: "runtime", colour: "--category-runtime" },
-  { label: "Kernel", term: "kernel", colour: "--category-kernel" },
-  { label: "Memory copy", term: "memcpy", colour: "--category-memcpy" },
-  { label: "Memset", term: "memset", colour: "--category-memset" },
-  { label: "Annotation", term: "annotation", colour: "--category-dataloader" },
-  { label: "Annotation on the device", term: "device_annotation", colour: "--look-device-annotation" },
-  { label: "Python frame", term: "python_frame", colour: "--look-python" },
-  { label: "Synchronisation", term: "synchronisation", colour: "--look-sync" },
-  { label: "Overhead", term: "overhead", colour: "--look-overhead" },
-  { label: "Counter range", term: "counter_range", colour: "--look-counter-range" },
-  { label: "Profiler", term: "profiler_event", colour: "--look-profiler" },
-  { label: "Communication", term: "communication", colour: "--category-communication" },
-  { label: "Instant event", term: "instant_event", colour: "--look-instant" },
+  { label: "Other", term: "other_event", colour: "--look-0" },
+  { label: "Operator", term: "operator", colour: "--look-1" },
+  { label: "Runtime call", term: "runtime", colour: "--look-2" },
+  { label: "Kernel", term: "kernel", colour: "--look-3" },
+  { label: "Memory copy", term: "memcpy", colour: "--look-4" },
+  { label: "Memset", term: "memset", colour: "--look-5" },
+  { label: "Annotation", term: "annotation", colour: "--look-6" },
+  { label: "Annotation on the device", term: "device_annotation", colour: "--look-7" },
+  { label: "Python frame", term: "python_frame", colour: "--look-8" },
+  { label: "Synchronisation", term: "synchronisation", colour: "--look-9" },
+  { label: "Overhead", term: "overhead", colour: "--look-10" },
+  { label: "Counter range", term: "counter_range", colour: "--look-11" },
+  { label: "Profiler", term: "profiler_event", colour: "--look-12" },
+  { label: "Communication", term: "communication", colour: "--look-13" },
+  { label: "Instant event", term: "instant_event", colour: "--look-14" },
 ];
 
-const UNKNOWN_LOOK: LookWords = { label: "Other", term: "other_event", colour: "--look-other" };
+const UNKNOWN_LOOK: LookWords = { label: "Other", term: "other_event", colour: "--look-0" };
 
 export function lookOf(look: number): LookWords {
   return LOOKS[look] ?? UNKNOWN_LOOK;
 }
-
-export const LOOK_COLOURS: readonly string[] = LOOKS.map((look) => look.colour);
 
 /** What the legend lists, the same word once. */
 export const LEGEND: readonly LookWords[] = LOOKS;

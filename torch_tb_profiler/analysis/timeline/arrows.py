@@ -17,7 +17,7 @@ import numpy as np
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.nesting import nest
 from torch_tb_profiler.store import timeline_schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 
 LAUNCH, FORWARD_BACKWARD, REST = "launch", "fwdbwd", "other"
@@ -57,6 +57,52 @@ def arrows_of(trace: Trace, facts: Facts, lane_of_event: Array) -> tuple[list[di
         source=np.concatenate([part.source for part in parts])[order], target=np.concatenate([part.target for part in parts])[order],
         source_time=time[order], target_time=np.concatenate([part.target_time for part in parts])[order],
     )
+
+
+class ArrowIndex:
+    """Finds the arrows of a window; keep one per timeline. Blocks of arrows whose times lie all inside or all outside are not looked into."""
+
+    def __init__(self, arrows: Table) -> None:
+        self._arrows = arrows
+        first = np.arange(0, arrows.n, BLOCK)
+        low, high = self._ends(slice(None))
+        self._first_low, self._last_low = (extreme.reduceat(low, first) if arrows.n else low for extreme in (np.minimum, np.maximum))
+        self._first_high, self._last_high = (extreme.reduceat(high, first) if arrows.n else high for extreme in (np.minimum, np.maximum))
+
+    def within(self, begin: int, end: int, kinds: Array | None = None, lanes: tuple[Array, Mask] | None = None) -> Ints:
+        """Rows of arrows that touch [begin, end): leave before its end and arrive at or after its begin (the other way round where an arrow
+        runs backwards in time).
+
+        ``kinds``: rows of the arrow kinds, None for all. ``lanes``: the lane of every event and which lanes count, bool of shape (lanes,): one end
+        of the arrow must lie on one; None for all.
+        """
+        touched = np.zeros(self._arrows.n, np.bool_)
+        possible = (self._first_low < end) & (self._last_high >= begin)
+        whole = possible & (self._last_low < end) & (self._first_high >= begin)
+        for block in np.flatnonzero(whole).tolist():
+            touched[block * BLOCK:(block + 1) * BLOCK] = True
+        for block in np.flatnonzero(possible & ~whole).tolist():
+            rows = slice(block * BLOCK, (block + 1) * BLOCK)
+            low, high = self._ends(rows)
+            touched[rows] = (low < end) & (high >= begin)
+        found = np.flatnonzero(touched)
+        if kinds is not None:
+            found = found[np.isin(self._arrows["kind"][found], kinds)]
+        if lanes is not None:
+            lane, chosen = lanes
+            found = found[chosen[lane[self._arrows["source"][found]]] | chosen[lane[self._arrows["target"][found]]]]
+        return found
+
+    def _ends(self, rows: slice) -> tuple[Ints, Ints]:
+        source, target = self._arrows["source_time"][rows], self._arrows["target_time"][rows]
+        return np.minimum(source, target), np.maximum(source, target)
+
+
+def spread(rows: Ints, most: int) -> Ints:
+    """At most ``most`` of the rows, evenly from the first to the last; the same ones for the same rows."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.arange(most) * (len(rows) - 1) // max(most - 1, 1)]
 
 
 @dataclass(frozen=True)

@@ -58,12 +58,12 @@ def series_of(trace: Trace, facts: Facts, most: int = MOST_SAMPLES) -> tuple[lis
     curves = [*_device_curves(trace, facts), *_memory_curves(trace), *(Curve(*found) for found in file_counters(trace))]
     series, columns, first = [], [], 0
     for curve in curves:
-        time, value, integral = _finished(curve, most)
+        time, value, integral, distinct = _finished(curve, most)
         if not len(time):
             continue
         series.append({
             "key": curve.key, "name": curve.name, "track": curve.track, "unit": curve.unit, "mean": curve.mean,
-            "lowest": float(value.min()), "highest": float(value.max()), "first": first, "count": len(time),
+            "lowest": float(value.min()), "highest": float(value.max()), "first": first, "count": len(time), "thinned": len(time) < distinct,
         })
         columns.append((time, value, integral))
         first += len(time)
@@ -73,18 +73,65 @@ def series_of(trace: Trace, facts: Facts, most: int = MOST_SAMPLES) -> tuple[lis
     return series, timeline_schema.SAMPLES.build(time=time, value=value, integral=integral)
 
 
-def _finished(curve: Curve, most: int) -> tuple[Ints, Array, Array]:
-    """Samples without repetition, their integrals, thinned where they are too many."""
+@dataclass(frozen=True)
+class Buckets:
+    """A curve in the buckets of a window: float64 of shape (buckets,), NaN before the first sample."""
+
+    lowest: Array
+    highest: Array
+    mean: Array
+
+
+def in_buckets(samples: Table, series: dict[str, Any], edges: Ints) -> Buckets:
+    """One of ``about["series"]`` between ascending ``edges``, int64 ns of shape (buckets + 1,).
+
+    Extremes are those of the values held at any time of [edge, next edge), values held for no time included; the mean is over the part of the bucket
+    after the first sample. A bucket without a length has the value that is held there. Costs a few binary searches, and a look at every sample
+    of the window.
+    """
+    rows = slice(series["first"], series["first"] + series["count"])
+    time, value = samples["time"][rows], samples["value"][rows]
+    held = np.searchsorted(time, edges, side="right") - 1
+    low, stop = np.maximum(held[:-1], 0), np.searchsorted(time, edges[1:], side="left")
+    inner = np.maximum(stop - 1, low)
+    value_until = value[: int(inner[-1]) + 1]
+    lowest = np.minimum(np.minimum.reduceat(value_until, low), value[inner])
+    highest = np.maximum(np.maximum.reduceat(value_until, low), value[inner])
+    begin = np.maximum(edges[:-1], time[0])
+    width = edges[1:] - begin
+    area = np.diff(_integral(samples["integral"][rows], time, value, edges, held, series["thinned"]))
+    mean = np.where(width > 0, area / np.maximum(width, 1), value[low])
+    if not series["thinned"]:
+        # Where nothing changes the value itself is exact; a difference of large integrals is not.
+        mean = np.where(inner == low, value[low], np.clip(mean, lowest, highest))
+    unknown = (held[:-1] < 0) & (stop == 0)
+    return Buckets(*(np.where(unknown, np.nan, found) for found in (lowest, highest, mean)))
+
+
+def _integral(integral: Array, time: Ints, value: Array, at: Ints, held: Ints, thinned: bool) -> Array:
+    """The integral from the first sample to each time; ``held`` is the sample that holds there, −1 before the first."""
+    place = np.maximum(held, 0)
+    slope = value[place]
+    if thinned:
+        following = np.minimum(place + 1, len(time) - 1)
+        gap = time[following] - time[place]
+        slope = np.where(gap > 0, (integral[following] - integral[place]) / np.maximum(gap, 1), slope)
+    return np.asarray(integral[place] + slope * np.maximum(at - time[place], 0))
+
+
+def _finished(curve: Curve, most: int) -> tuple[Ints, Array, Array, int]:
+    """Samples without repetition, their integrals, thinned where they are too many; and how many there were before that."""
     changes = np.ones(len(curve.time), np.bool_)
     changes[1:] = curve.value[1:] != curve.value[:-1]
     time, value = curve.time[changes], curve.value[changes]
     integral = np.zeros(len(time))
     if len(time):
         np.cumsum(value[:-1] * np.diff(time), out=integral[1:])
-    if len(time) > most:
+    distinct = len(time)
+    if distinct > most:
         kept = _thinned(time, value, most)
         time, value, integral = time[kept], value[kept], integral[kept]
-    return time, value, integral
+    return time, value, integral, distinct
 
 
 def _thinned(time: Ints, value: Array, most: int) -> Ints:

@@ -84,7 +84,7 @@ class TimelineShelf:
 
         Raises:
             NotReady: it is being made; ``details["progress"]`` is 0 to 1.
-            ImportFailed: it could not be made. The next call tries again.
+            ImportFailed: it could not be made; told to those who wait for it, or to the next one. The call after that tries again.
         """
         path = timeline_path(sidecar)
         try:
@@ -116,6 +116,8 @@ class TimelineShelf:
             if not building.done:
                 raise NotReady("The timeline is being prepared.", "Wait a moment.", progress=round(building.progress, 3))
             if building.error:
+                if self._building.get(path) is building:
+                    del self._building[path]
                 raise ImportFailed(f"The timeline could not be made: {building.error}", "Try again; TensorBoard's log may say more.")
 
     def _hear(self, job: Job, news: News) -> None:
@@ -127,7 +129,8 @@ class TimelineShelf:
                 building.progress = news.progress
             if news.outcome is not None or news.error is not None:
                 building.done, building.error = True, news.error or ""
-                del self._building[job.key]
+                if not building.error:
+                    del self._building[job.key]
             self._changed.notify_all()
 
 

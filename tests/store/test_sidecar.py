@@ -20,6 +20,8 @@ from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringBuilder
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
 
 def _table(spec: TableSpec, n: int, chance: random.Random) -> Table:
@@ -144,3 +146,34 @@ def test_large_files_are_checked_where_pages_read(written: Path, monkeypatch: py
         except SidecarError:
             refused[name] = True
     assert refused == {"strings.blob": True, "facts.steps.start": True, "trace.spans.start": False}
+
+
+def _timeline(rows: int, seed: int = 1) -> Timeline:
+    chance = random.Random(seed)
+    return Timeline({s.name: _table(s, rows, chance) for s in TIMELINE_TABLES}, {"span_ns": 1 << 60, "series": [{"name": "größe"}]})
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_a_timeline_comes_back(tmp_path: Path, rows: int) -> None:
+    path, written = tmp_path / "a.timeline.safetensors", _timeline(rows)
+    sidecar.write_timeline(path, written)
+    found = sidecar.read_timeline(path)
+    assert found.about == written.about
+    for name in written.tables:
+        for column in written[name]:
+            np.testing.assert_array_equal(found[name][column], written[name][column])
+
+
+def test_a_timeline_is_no_trace_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.timeline.safetensors"
+    sidecar.write_timeline(path, _timeline(3))
+    with pytest.raises(SidecarError, match="layout"):
+        sidecar.read(path)
+    data = bytearray(path.read_bytes())
+    data[-20] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(SidecarError, match="checksum"):
+        sidecar.read_timeline(path)
+    path.write_bytes(data[:-9])
+    with pytest.raises(SidecarError):
+        sidecar.read_timeline(path)

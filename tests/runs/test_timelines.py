@@ -1,0 +1,142 @@
+"""Timelines are made in a worker process, once, and mapped from then on."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.builders.drawn import events, text_of, trace_of
+from tests.runs.conftest import until, write
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.errors import ImportFailed, NotReady
+from torch_tb_profiler.runs import timelines
+from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.import_job import Report
+from torch_tb_profiler.runs.timelines import TimelineShelf, timeline_id, timeline_path
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store import sidecar
+
+DRAWING = """
+    main   [aten::mm    ]
+    main     <launch #1>
+    gpu 7          {gemm #1 }
+"""
+
+
+def slow(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, object]:
+    """Waits for a file before it makes the timeline."""
+    report(1, 4)
+    until(Path(location + ".go").exists)
+    return timelines.run_build(location, sidecar_path, settings, report)
+
+
+def broken_once(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, object]:
+    """Fails the first time."""
+    mark = Path(location + ".tried")
+    if not mark.exists():
+        mark.touch()
+        raise ValueError("the first time")
+    return timelines.run_build(location, sidecar_path, settings, report)
+
+
+@pytest.fixture
+def trace_sidecar(tmp_path: Path) -> str:
+    """The sidecar of a drawn trace."""
+    trace = trace_of(events(DRAWING))
+    path = tmp_path / "cache" / "a.safetensors"
+    sidecar.write(path, trace, derive(trace))
+    return str(path)
+
+
+def test_made_once_and_mapped_by_the_next_server(settings: Settings, trace_sidecar: str) -> None:
+    shelf = TimelineShelf(settings)
+    try:
+        until(lambda: not_yet(shelf, trace_sidecar))
+        first = shelf.get(trace_sidecar)
+        assert shelf.get(trace_sidecar) is first
+        assert shelf.jobs.started == 1
+        assert Path(timeline_path(trace_sidecar)).is_file()
+    finally:
+        shelf.close()
+    again = TimelineShelf(settings)
+    try:
+        assert again.get(trace_sidecar)["slices"].n == first["slices"].n == 3
+        assert again.jobs.started == 0
+    finally:
+        again.close()
+
+
+def not_yet(shelf: TimelineShelf, path: str) -> bool:
+    try:
+        shelf.get(path)
+    except NotReady:
+        return False
+    return True
+
+
+def test_many_requests_share_one_job_and_are_told_to_wait(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timelines, "FIRST_WAIT_SECONDS", 0.3)
+    shelf = TimelineShelf(settings, target="tests.runs.test_timelines:slow")
+    told: list[float | None] = []
+
+    def ask() -> None:
+        try:
+            shelf.get(trace_sidecar)
+        except NotReady as error:
+            told.append(error.details["progress"])
+
+    try:
+        threads = [threading.Thread(target=ask) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(told) == 20
+        assert shelf.jobs.started == 1
+        Path(trace_sidecar + ".go").touch()
+        until(lambda: not_yet(shelf, trace_sidecar))
+    finally:
+        shelf.close()
+
+
+def test_a_failure_is_told_and_the_next_call_tries_again(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timelines, "FIRST_WAIT_SECONDS", 60.0)
+    shelf = TimelineShelf(settings, target="tests.runs.test_timelines:broken_once")
+    try:
+        with pytest.raises(ImportFailed, match="the first time"):
+            shelf.get(trace_sidecar)
+        assert shelf.get(trace_sidecar)["slices"].n == 3
+    finally:
+        shelf.close()
+
+
+def test_a_damaged_timeline_is_made_again(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timelines, "FIRST_WAIT_SECONDS", 60.0)
+    Path(timeline_path(trace_sidecar)).write_bytes(b"\0" * 1000)
+    shelf = TimelineShelf(settings)
+    try:
+        assert shelf.get(trace_sidecar)["slices"].n == 3
+    finally:
+        shelf.close()
+
+
+def test_the_catalogue_opens_a_trace_with_its_timeline(settings: Settings, logdir: Path) -> None:
+    write(logdir / "run" / "worker0.1.pt.trace.json", text_of(events(DRAWING)))
+    catalogue = Catalogue({"": str(logdir)}, replace(settings, workers=1))
+    catalogue.start()
+    try:
+        def there() -> bool:
+            try:
+                return catalogue.timeline("run", "worker0", "1").timeline["slices"].n == 3
+            except NotReady:
+                return False
+
+        until(there)
+        found = catalogue.timeline("run", "worker0", "1")
+        assert found.id == timeline_id(next(str(p) for p in Path(settings.cache_dir).iterdir() if ".timeline" not in p.name and p.suffix == ".safetensors"))
+        assert len(found.id) == 24
+    finally:
+        catalogue.close()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StepItem } from "../../api/types.gen";
-import { checkWindow, exactTime, parseTime, readMode, wallClock, windowForPerfetto, windowOfSteps } from "./model";
+import { checkWindow, parseTime, readMode, seenWindow, wallClock, windowForPerfetto, windowOfSteps } from "./model";
 
 describe("parseTime", () => {
   it.each([
@@ -53,11 +53,12 @@ describe("windowOfSteps", () => {
   });
 });
 
-describe("exactTime", () => {
-  it.each([0, 1, 999, 1000, 1001, 1_234_567, 500_000_000, 187_948_123_457])("%d ns reads back to itself", (ns) => {
-    expect(parseTime(exactTime(ns))).toBe(ns);
+describe("seenWindow", () => {
+  it("is what is seen, in the recording's own whole ns and inside it", () => {
+    expect(seenWindow({ t0: 110.5, t1: 150.2 }, 100, 1000)).toEqual({ t0: 10, t1: 51 });
+    expect(seenWindow({ t0: -50, t1: 5000 }, 100, 1000)).toEqual({ t0: 0, t1: 1001 });
   });
-  it("uses the largest unit that fits", () => expect(exactTime(1_500_000)).toBe("1.5 ms"));
+  it("is null where nothing of it is seen", () => expect(seenWindow({ t0: 0, t1: 50 }, 100, 1000)).toBeNull());
 });
 
 it("windowForPerfetto asks for a whole zstd file as a window, and for nothing else so", () => {
@@ -77,6 +78,7 @@ describe("readMode", () => {
   it("believes the address bar, then the header", () => {
     expect(readMode("window", true)).toBe("window");
     expect(readMode("<img>", true)).toBe("steps");
-    expect(readMode(undefined, false)).toBe("whole");
+    expect(readMode("whole", false)).toBe("whole");
+    expect(readMode(undefined, false)).toBe("seen");
   });
 });

@@ -1,6 +1,7 @@
 /** What the Trace page computes: the time window that a person chose, in integer ns since the first event of the trace. */
 
 import type { StepItem } from "../../api/types.gen";
+import type { TimeRange } from "../../timeline/types";
 
 export interface TimeWindow {
   t0: number;
@@ -42,21 +43,6 @@ export function windowOfSteps(steps: readonly StepItem[], first: number, last: n
   return { t0: Math.max(0, Math.min(...chosen.map((s) => s.start_ns))), t1: Math.max(...chosen.map((s) => s.start_ns + s.wall_ns)) };
 }
 
-/** ns as text that `parseTime` reads back to the same ns: the largest unit that needs no rounding. */
-export function exactTime(ns: number): string {
-  for (const [unit, factor] of [
-    ["s", 1e9],
-    ["ms", 1e6],
-    ["µs", 1e3],
-  ] as const) {
-    if (ns >= factor) {
-      const text = `${ns / factor} ${unit}`;
-      if (parseTime(text) === ns) return text;
-    }
-  }
-  return `${ns} ns`;
-}
-
 /** What Perfetto is given for a choice: it does not read zstd, so a whole file of that kind is asked for as a window, which comes as gzip. */
 export function windowForPerfetto(file: string, chosen: TimeWindow | null, spanNs: number): TimeWindow | null {
   return chosen === null && file.toLowerCase().endsWith(".zst") ? { t0: 0, t1: spanNs + 1 } : chosen;
@@ -72,10 +58,17 @@ export function wallClock(originNs: string): string | null {
   return `${new Date(ms).toISOString().replace("T", " ").replace("Z", "")} UTC`;
 }
 
-export type PartMode = "whole" | "steps" | "window";
+export type PartMode = "seen" | "whole" | "steps" | "window";
 
-/** How the part is chosen; the address bar decides, else whether steps are chosen in the header. */
+/** How the part is chosen; the address bar decides, else whether steps are chosen on the other pages. */
 export function readMode(text: string | undefined, stepsChosen: boolean): PartMode {
-  if (text === "whole" || text === "steps" || text === "window") return text;
-  return stepsChosen ? "steps" : "whole";
+  if (text === "seen" || text === "whole" || text === "steps" || text === "window") return text;
+  return stepsChosen ? "steps" : "seen";
+}
+
+/** What is seen of a recording, in whole ns of its own time; `null` where they do not touch. */
+export function seenWindow(view: TimeRange, offset: number, spanNs: number): TimeWindow | null {
+  const t0 = Math.max(0, Math.floor(view.t0 - offset));
+  const t1 = Math.min(spanNs + 1, Math.ceil(view.t1 - offset));
+  return t1 > t0 ? { t0, t1 } : null;
 }

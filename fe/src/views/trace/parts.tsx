@@ -87,6 +87,7 @@ export function PartPicker(props: PartPickerProps): JSX.Element {
           value={mode}
           onChange={props.onMode}
           options={[
+            { value: "seen", label: "What is in sight" },
             { value: "whole", label: "Whole trace" },
             { value: "steps", label: "Steps", disabled: steps.length === 0 },
             { value: "window", label: "Time window" },

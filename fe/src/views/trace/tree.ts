@@ -22,8 +22,8 @@ const KIND_LABELS: Readonly<Record<GroupKindName, string>> = {
   instant: "Instants",
 };
 
-/** What stands under the thread's own row, because people come for it. */
-const BARE: ReadonlySet<GroupKindName> = new Set<GroupKindName>(["calls", "work"]);
+/** What stands in the thread's own row and below it, because people come for it. */
+const MAIN: ReadonlySet<GroupKindName> = new Set<GroupKindName>(["calls", "work"]);
 /** What is folded until somebody opens it. */
 const FOLDED: ReadonlySet<GroupKindName> = new Set<GroupKindName>(["python", "sync", "instant"]);
 
@@ -74,23 +74,26 @@ function processNode(recording: Planted, source: number, groups: readonly Timeli
 const threadKey = (group: TimelineGroup): string => `${group.process_key} ${group.device ? "stream" : "thread"} ${group.tid}`;
 
 function threadNode(recording: Planted, source: number, groups: readonly TimelineGroup[]): TrackNode {
-  const [first] = groups;
+  // Where there is no main group, the only one takes its place.
+  const main = groups.find((group) => MAIN.has(group.kind)) ?? (groups.length === 1 ? groups[0] : undefined);
+  const ordered = main ? [main, ...groups.filter((group) => group !== main)] : groups;
+  const [first] = ordered;
   return node(nodeKey(recording.key, first ? threadKey(first) : ""), source, "group", first?.thread ?? "Thread", {
     note: countText(sum(groups, (group) => group.events)),
     standingLane: standing(groups),
-    children: groups.map((group) => groupNode(recording, source, group)),
+    children: ordered.map((group) => groupNode(recording, source, group, group === main)),
   });
 }
 
-function groupNode(recording: Planted, source: number, group: TimelineGroup): TrackNode {
+function groupNode(recording: Planted, source: number, group: TimelineGroup, bare: boolean): TrackNode {
   const lanes: TrackLane[] = group.depth.map((depth, place) => ({ lane: group.lane + place, depth, overlap: (group.sub[place] ?? 0) > 0 }));
   return node(nodeKey(recording.key, group.key), source, "group", KIND_LABELS[group.kind], {
     note: countText(group.events),
     lanes,
     overlapping: group.overlapping,
     standingLane: group.lane,
-    foldedByDefault: FOLDED.has(group.kind),
-    bare: BARE.has(group.kind),
+    foldedByDefault: FOLDED.has(group.kind) && !bare,
+    bare,
   });
 }
 

@@ -1,0 +1,42 @@
+/** All keys and gestures of the timeline. */
+
+import type { JSX } from "preact";
+import { GESTURES, KEYS } from "../../timeline/keyboard";
+import { Dialog } from "../../widgets";
+
+type Lines = readonly { keys: readonly string[]; text: string }[];
+
+export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
+  return (
+    <Dialog title="Keys and gestures" onClose={onClose}>
+      <div class="keys">
+        <Keys title="Keys" lines={KEYS} />
+        <Keys title="Mouse, trackpad, fingers" lines={GESTURES} />
+      </div>
+      <p class="muted">
+        Rows are folded, pinned and moved at their names. All that is shown stands in the address bar: copy it to show someone the same. “Table” says in figures what the
+        drawing shows.
+      </p>
+    </Dialog>
+  );
+}
+
+function Keys({ title, lines }: { title: string; lines: Lines }): JSX.Element {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl>
+        {lines.map(({ keys, text }) => (
+          <div key={text}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

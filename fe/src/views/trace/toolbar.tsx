@@ -1,0 +1,219 @@
+/** The line above the timeline. */
+
+import type { ComponentChildren, JSX } from "preact";
+import type { ArrowKind, TimelineStep } from "../../api/types.gen";
+import { formatCount, formatTime } from "../../base/units";
+import type { ColourBy, Mark } from "../../timeline/types";
+import { Button, Checkbox, Icon, Menu, Segmented, Select, Term } from "../../widgets";
+import { MOST_ARROWS } from "./arrows";
+import { LEGEND } from "./looks";
+import { alignmentSummary, workerLines } from "./workers";
+import type { Recordings } from "./recordings";
+
+export type Zoom = "in" | "out" | "whole" | "selection";
+
+export function ZoomButtons({ onZoom, canSelection }: { onZoom: (zoom: Zoom) => void; canSelection: boolean }): JSX.Element {
+  return (
+    <div class="zoom-buttons" role="group" aria-label="Zoom">
+      <Button kind="quiet" icon="minus" label="Zoom out (S)" onClick={() => onZoom("out")} />
+      <Button kind="quiet" icon="plus" label="Zoom in (W)" onClick={() => onZoom("in")} />
+      <Button kind="quiet" icon="fit" label="Zoom to the selection or the area (F)" disabled={!canSelection} onClick={() => onZoom("selection")} />
+      <Button kind="quiet" label="Show all of it (0)" onClick={() => onZoom("whole")}>
+        All
+      </Button>
+    </div>
+  );
+}
+
+/** Jumps to a step; shows none, because the view moves on without it. */
+export function StepJump({ steps, onStep }: { steps: readonly TimelineStep[]; onStep: (step: TimelineStep) => void }): JSX.Element | null {
+  if (!steps.length) return null;
+  return (
+    <Select
+      label="Go to"
+      value=""
+      options={[{ value: "", label: "step …" }, ...steps.map((step, place) => ({ value: String(place), label: step.name, note: formatTime(step.end_ns - step.start_ns) }))]}
+      onChange={(value) => {
+        const step = steps[Number(value)];
+        if (value !== "" && step) onStep(step);
+      }}
+    />
+  );
+}
+
+const COLOURS: readonly { value: ColourBy; label: string }[] = [
+  { value: "category", label: "Category" },
+  { value: "name", label: "Name" },
+  { value: "module", label: "Module" },
+];
+
+interface ColourMenuProps {
+  value: ColourBy;
+  hasModules: boolean;
+  onChange: (colour: ColourBy) => void;
+}
+
+export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps): JSX.Element {
+  return (
+    <Menu label="Colour">
+      <Segmented
+        label="Colour by"
+        value={value}
+        onChange={onChange}
+        options={COLOURS.map((option) => (option.value === "module" && !hasModules ? { ...option, disabled: true } : option))}
+      />
+      {hasModules ? null : <p class="menu-note">No module was recorded: that needs with_stack=True and with_modules=True.</p>}
+      {value === "category" ? (
+        <ul class="legend-list">
+          {LEGEND.map((look) => (
+            <li key={look.label}>
+              <span class="look" style={{ background: `var(${look.colour})` }} />
+              <Term id={look.term} focusable={false}>
+                {look.label}
+              </Term>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="menu-note">
+          {value === "name" ? "Each name has its colour, the same in every trace." : "Events of one module have one colour; those of none are grey."}
+        </p>
+      )}
+    </Menu>
+  );
+}
+
+interface ArrowMenuProps {
+  kinds: readonly ArrowKind[];
+  chosen: readonly string[];
+  /** How many are drawn of how many that touch what is in sight. */
+  shown: number;
+  total: number;
+  onChange: (kinds: readonly string[]) => void;
+}
+
+export function ArrowMenu({ kinds, chosen, shown, total, onChange }: ArrowMenuProps): JSX.Element | null {
+  if (!kinds.length) return null;
+  const toggle = (kind: string, on: boolean): void => onChange(on ? [...chosen, kind] : chosen.filter((other) => other !== kind));
+  return (
+    <Menu label={chosen.length ? `Arrows (${chosen.length})` : "Arrows"}>
+      {kinds.map(({ kind, label, total: all }) => (
+        <Checkbox
+          key={kind}
+          label={
+            <>
+              {label} <span class="muted">{formatCount(all)}</span>
+            </>
+          }
+          checked={chosen.includes(kind)}
+          onChange={(on) => toggle(kind, on)}
+        />
+      ))}
+      <p class="menu-note" role="status">
+        {arrowText(chosen.length, shown, total)}
+      </p>
+    </Menu>
+  );
+}
+
+export function arrowText(kinds: number, shown: number, total: number): string {
+  if (kinds === 0) return "Those of the selected event are always drawn.";
+  if (total === 0) return "None touches what is in sight.";
+  if (shown < total) return `${formatCount(shown)} of ${formatCount(total)} shown: more than ${formatCount(MOST_ARROWS)} hide what they should show. Zoom in to see others.`;
+  return `All ${formatCount(total)} that touch what is in sight are shown.`;
+}
+
+interface MarkMenuProps {
+  marks: readonly Mark[];
+  onGo: (mark: Mark) => void;
+  onRemove: (mark: Mark) => void;
+}
+
+/** Marks that a person set, and stretches that a defect touches. */
+export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps): JSX.Element | null {
+  if (!marks.length) return null;
+  return (
+    <Menu label={`Marks (${marks.length})`}>
+      <ul class="mark-list">
+        {marks.map((mark) => (
+          <li key={mark.key}>
+            {mark.kind === "defect" ? <Icon name="warn" size={14} /> : null}
+            <button type="button" class="link" onClick={() => onGo(mark)}>
+              {mark.label}
+            </button>
+            <span class="muted">{formatTime(mark.start)}</span>
+            {mark.kind === "person" ? <Button kind="quiet" icon="close" label={`Remove ${mark.label}`} onClick={() => onRemove(mark)} /> : null}
+          </li>
+        ))}
+      </ul>
+    </Menu>
+  );
+}
+
+interface WorkerChoiceProps {
+  all: boolean;
+  parts: Recordings["parts"];
+  onAll: (all: boolean) => void;
+}
+
+/** This worker, or all of the run on one clock, with how well their clocks fit. */
+export function WorkerChoice({ all, parts, onAll }: WorkerChoiceProps): JSX.Element {
+  return (
+    <Menu label={all ? `Workers: all (${parts.length})` : "Workers: this one"}>
+      <Segmented
+        label="Show"
+        value={all ? "all" : "one"}
+        onChange={(value) => onAll(value === "all")}
+        options={[
+          { value: "one", label: "This one" },
+          { value: "all", label: "All of the run", term: "alignment" },
+        ]}
+      />
+      {all ? (
+        <>
+          <p class="menu-note">
+            <Term id="alignment">{alignmentSummary(parts)}</Term>
+          </p>
+          <ul class="worker-list">
+            {workerLines(parts).map(({ key, label, text, waiting }) => (
+              <li key={key}>
+                <strong>{label}</strong> <span class={waiting ? "muted worker-waiting" : "muted"}>{text}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+    </Menu>
+  );
+}
+
+interface RowFilterProps {
+  text: string;
+  onText: (text: string) => void;
+}
+
+export function RowFilter({ text, onText }: RowFilterProps): JSX.Element {
+  return (
+    <input
+      class="row-filter"
+      type="text"
+      aria-label="Filter the rows"
+      placeholder="Filter rows"
+      autocomplete="off"
+      spellcheck={false}
+      value={text}
+      onInput={(event) => onText(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && text) onText("");
+      }}
+    />
+  );
+}
+
+export function Toolbar({ children }: { children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="trace-tools" role="group" aria-label="Timeline">
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+/** How the clocks of a run's workers were laid on each other, in words. */
+
+import type { AlignedWorker } from "../../api/types.gen";
+import { formatCount, formatTime } from "../../base/units";
+import type { Resource } from "../../state/resource";
+import type { Recordings, Wanted } from "./recordings";
+
+/** `aligned by 48 collectives, ± 12.3 µs left`. */
+export function alignmentText({ method, error_ns, matched }: AlignedWorker): string {
+  if (method === "none") return "not aligned: its clock is not known";
+  if (method === "clock") return "aligned by the machines' clocks only";
+  const left = error_ns === null ? "" : `, ± ${formatTime(error_ns)} left`;
+  return `aligned by ${formatCount(matched)} ${matched === 1 ? "collective" : "collectives"}${left}`;
+}
+
+/** What became of a worker's timeline: nothing to say once it is drawn. */
+export function arrivalText({ state, data, error, progress, message }: Pick<Resource<unknown>, "state" | "data" | "error" | "progress" | "message">): string {
+  if (data !== null) return "";
+  if (error) return error.message;
+  if (state === "importing") return [progress === null ? "still being imported" : `still being imported, ${Math.floor(progress * 100)} %`, message].filter(Boolean).join(": ");
+  return "loading";
+}
+
+export interface WorkerLine {
+  key: string;
+  label: string;
+  text: string;
+  waiting: boolean;
+}
+
+/** One line per worker of the run: how it was aligned, or why it is not drawn yet. */
+export function workerLines(parts: Recordings["parts"]): WorkerLine[] {
+  return parts.map(({ wanted, resource }) => {
+    const arrival = arrivalText(resource);
+    return { key: wanted.key, label: nameOf(wanted), text: arrival || (wanted.worker ? alignmentText(wanted.worker) : ""), waiting: arrival !== "" };
+  });
+}
+
+const nameOf = ({ label, worker }: Wanted): string => (worker && worker.worker !== label ? `${label} (${worker.worker})` : label);
+
+/** All workers in one sentence: how many, by what, and the largest remaining error. */
+export function alignmentSummary(parts: Recordings["parts"]): string {
+  const here = parts.filter(({ resource }) => resource.data !== null).flatMap(({ wanted }) => (wanted.worker ? [wanted.worker] : []));
+  const missing = parts.length - here.length;
+  const by = (method: AlignedWorker["method"]): AlignedWorker[] => here.filter((item) => item.method === method);
+  const errors = here.flatMap((item) => (item.error_ns === null ? [] : [item.error_ns]));
+  const said = [
+    `${formatCount(here.length)} ${here.length === 1 ? "worker" : "workers"}`,
+    by("collectives").length ? `aligned by collectives${errors.length ? `, ± ${formatTime(Math.max(...errors))} left at most` : ""}` : "",
+    by("clock").length ? `${by("clock").length === here.length ? "" : `${by("clock").length} `}aligned by the machines' clocks only` : "",
+    by("none").length ? `${by("none").length} not aligned` : "",
+    missing ? `${missing} not here yet` : "",
+  ];
+  return said.filter(Boolean).join("; ");
+}

@@ -12,11 +12,13 @@ import numpy as np
 from torch_tb_profiler.store.columns import TableSpec
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
+from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
 _HEAD = """# Columns
 
-Generated from `torch_tb_profiler/store/schema.py` and `fact_schema.py` by `python -m torch_tb_profiler.store.columns_doc --write`;
-do not edit. A sidecar file holds these tables in the safetensors format. Times are nanoseconds after the first event of the trace.
+Generated from `torch_tb_profiler/store/schema.py`, `fact_schema.py` and `timeline_schema.py` by
+`python -m torch_tb_profiler.store.columns_doc --write`; do not edit. A sidecar file holds the tables of a trace and its facts in the safetensors
+format, a second one, made when the timeline is first looked at, those of the timeline. Times are nanoseconds after the first event of the trace.
 -1 (integers), NaN (floats) and 0 where a column says so stand for "unknown" or "none".
 
 - *number of a string*: points into the string table of the same file, -1 is the empty text.
@@ -26,7 +28,10 @@ do not edit. A sidecar file holds these tables in the safetensors format. Times 
 
 def text() -> str:
     """The whole page."""
-    parts = [_HEAD, "## Tables of a trace\n", *map(_table, TRACE_TABLES), "## Tables of facts\n", *map(_table, FACT_TABLES)]
+    titled = (("Tables of a trace", TRACE_TABLES), ("Tables of facts", FACT_TABLES), ("Tables of a timeline", TIMELINE_TABLES))
+    parts = [_HEAD]
+    for title, specs in titled:
+        parts += [f"## {title}\n", *map(_table, specs)]
     return "\n".join(parts)
 
 

@@ -1,7 +1,7 @@
 """Search over the names of events and the texts of their arguments.
 
-A query is matched against the distinct texts; the events follow by their numbers. Rows of spans are ordered by time and so are those of instants,
-so the hits of either are kept as ascending rows and need no sorting::
+A query is matched against the distinct texts; the events follow by their numbers. Rows of spans are in the order of time and so are those of
+instants, so the hits of either need no sorting::
 
     texts    matched?       spans      0 1 2 3 4 5     hits of spans     1 3 4
     gemm       yes          name       b a b a a b     hits of instants  7
@@ -13,22 +13,23 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from torch_tb_profiler.analysis.grouping import sum_by
-from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, used_numbers
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.analysis.timeline.row_set import RowSet
+from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, used_strings
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 
-CHUNK = 1 << 18
-KEPT_BYTES = 96 << 20
+CHUNK = 1 << 17
+"""Rows looked at together: what is between stays in the processor's cache."""
+KEPT_BYTES = 64 << 20
 """Hits kept per trace; those of the last query are always."""
-_COUNTER = ord("C")
 _ARGUMENTS = {
     "operator_args": ("dims", "types", "strides", "concrete", "stack"), "device_args": ("grid", "block"), "collective_args": ("collective", "dtype", "group"),
+    "instants": ("args",),
 }
 
 
@@ -37,12 +38,12 @@ class Hits:
     """What a query found.
 
     Attributes:
-        spans, instants: int32, ascending rows of the two tables.
+        spans, instants: rows of the two tables.
         names, count, total: rows of ``names``, by total time and then by count, descending; their hits, and the sum of their durations in ns.
     """
 
-    spans: Array
-    instants: Array
+    spans: RowSet
+    instants: RowSet
     names: Ints
     count: Ints
     total: Ints
@@ -50,7 +51,7 @@ class Hits:
     @property
     def n(self) -> int:
         """How many events were found."""
-        return len(self.spans) + len(self.instants)
+        return self.spans.n + self.instants.n
 
     @property
     def nbytes(self) -> int:
@@ -66,7 +67,7 @@ class Search:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Query, Hits] = OrderedDict()
         self._names: Texts | None = None
-        self._arguments: tuple[Ints, Texts] | None = None
+        self._arguments: _Arguments | None = None
         self._look: Array | None = None
 
     def find(self, query: Query) -> Hits:
@@ -82,7 +83,7 @@ class Search:
                 return hits
             if self._names is None:
                 self._names = Texts(self._trace.strings, self._timeline["names"]["text"].astype(np.int64))
-            hits = self._found(query, self._names.matching(query), self._matching_arguments(query) if query.arguments else None)
+            hits = self._found(self._names.matching(query), self._matching_arguments(query) if query.arguments else None)
             self._kept[query] = hits
             while len(self._kept) > 1 and sum(h.nbytes for h in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
@@ -102,98 +103,109 @@ class Search:
 
     def event_at(self, hits: Hits, index: int) -> int:
         """The event of a hit by its place in time order; spans come before instants of the same time."""
-        spans, instants = self._trace["spans"], self._trace["instants"]
-        low, high = max(0, index - len(hits.instants)), min(index, len(hits.spans))
-        # How many of the first `index` hits are spans: the least number whose next span is not before the last instant.
+        spans = self._trace["spans"].n
+        # How many of the first `index` hits are spans: the least number whose next span is not before the last instant taken.
+        low, high = max(0, index - hits.instants.n), min(index, hits.spans.n)
         while low < high:
             middle = (low + high) // 2
-            span, instant = hits.spans[middle], hits.instants[index - middle - 1]
-            if int(spans["start"][span]) <= max(int(instants["time"][instant]), 0):
+            if self._precedes(hits.spans.member(middle), hits.instants.member(index - middle - 1)):
                 low = middle + 1
             else:
                 high = middle
-        other = index - low
-        if low == len(hits.spans):
-            return spans.n + int(hits.instants[other])
-        if other == len(hits.instants) or int(spans["start"][hits.spans[low]]) <= max(int(instants["time"][hits.instants[other]]), 0):
-            return int(hits.spans[low])
-        return spans.n + int(hits.instants[other])
+        if low == hits.spans.n:
+            return spans + hits.instants.member(index - low)
+        span = hits.spans.member(low)
+        if index - low == hits.instants.n:
+            return span
+        instant = hits.instants.member(index - low)
+        return span if self._precedes(span, instant) else spans + instant
 
     def first(self, hits: Hits, most: int) -> list[int]:
         """The first events of the hits in time order."""
-        spans, instants = hits.spans[:most].astype(np.int64), hits.instants[:most].astype(np.int64)
-        time = np.concatenate((self._trace["spans"]["start"][spans], np.maximum(self._trace["instants"]["time"][instants], 0)))
+        spans, instants = hits.spans.first(most), hits.instants.first(most)
+        time = np.concatenate((self._trace["spans"]["start"][spans], self._point(instants)))
         events: list[int] = np.concatenate((spans, instants + self._trace["spans"].n))[np.argsort(time, kind="stable")][:most].tolist()
         return events
 
     def until(self, hits: Hits, times: Ints) -> Ints:
         """How many hits begin before each time, int64 ns."""
-        starts, points = self._trace["spans"]["start"], self._trace["instants"]["time"]
-        found = np.searchsorted(hits.spans, np.searchsorted(starts, times)) + np.searchsorted(hits.instants, np.searchsorted(points, times))
-        return np.where(times > 0, found, 0)
+        spans, instants = (np.searchsorted(self._trace[table][column], times) for table, column in (("spans", "start"), ("instants", "time")))
+        return np.where(times > 0, hits.spans.below(spans) + hits.instants.below(instants), 0)
 
     def before(self, hits: Hits, event: int, *, included: bool) -> int:
         """How many hits come before an event in time order; ``included``: the event itself as well, if it is one."""
-        spans, instants = self._trace["spans"], self._trace["instants"]
-        side: Literal["left", "right"] = "right" if included else "left"
+        spans = self._trace["spans"]
         if event < spans.n:
             start = int(spans["start"][event])
-            points = int(np.searchsorted(instants["time"], start)) if start > 0 else 0
-            return int(np.searchsorted(hits.spans, event, side)) + int(np.searchsorted(hits.instants, points))
-        row = event - spans.n
-        until = int(np.searchsorted(spans["start"], max(int(instants["time"][row]), 0), "right"))
-        return int(np.searchsorted(hits.spans, until)) + int(np.searchsorted(hits.instants, row, side))
-
-    def _found(self, query: Query, names: Mask, arguments: Mask | None) -> Hits:
-        places, table, spans = self._timeline["places"], self._timeline["names"], self._trace["spans"].n
-        wanted = np.append(names, False)
-        rows = [_where(wanted, places["name"], begin, min(begin + CHUNK, places.n)) for begin in range(0, places.n if names.any() else 0, CHUNK)]
-        events = np.concatenate(rows) if rows else np.zeros(0, np.int32)
-        if arguments is not None:
-            also = self._events_of(arguments)
-            events = np.union1d(events, also).astype(np.int32) if len(also) else events
-        cut = int(np.searchsorted(events, spans))
-        points = events[cut:]
-        points = points[places["lane"][points] >= 0] - spans
-        if arguments is None:
-            number = np.flatnonzero(names)
-            count, total = table["events"][number], table["total"][number]
+            row, point = event + included, int(np.searchsorted(self._trace["instants"]["time"], start)) if start > 0 else 0
         else:
-            shown = np.concatenate((events[:cut], points + spans))
-            name = places["name"][shown]
-            length = np.concatenate((self._trace["spans"]["dur"][events[:cut]], np.zeros(len(points), np.int64)))
-            count, total = np.bincount(name, minlength=table.n), sum_by(name, table.n, length)
-            number = np.flatnonzero(count)
-            count, total = count[number], total[number]
-        order = np.lexsort((-count, -total))
-        return Hits(events[:cut].copy(), points.astype(np.int32), number[order], count[order], total[order])
+            point = event - spans.n
+            row = int(np.searchsorted(spans["start"], self._point(point), "right"))
+            point += included
+        return int(hits.spans.below(np.array([row]))[0] + hits.instants.below(np.array([point]))[0])
+
+    def _precedes(self, span: int, instant: int) -> bool:
+        return bool(self._trace["spans"]["start"][span] <= self._point(instant))
+
+    def _point(self, rows: int | Ints) -> Ints:
+        """When instants are drawn: what happened before the first span stands at its begin."""
+        return np.maximum(self._trace["instants"]["time"][rows], 0)
+
+    def _found(self, names: Mask, arguments: Mask | None) -> Hits:
+        places, table, spans = self._timeline["places"], self._timeline["names"], self._trace["spans"]
+        wanted = np.append(names, False)
+        named = np.zeros(places.n, np.bool_)
+        for begin in range(0, places.n if names.any() else 0, CHUNK):
+            np.take(wanted, places["name"][begin:begin + CHUNK], out=named[begin:begin + CHUNK], mode="wrap")
+        named[spans.n:] &= places["lane"][spans.n:] >= 0
+        count, total = np.where(names, table["events"], 0), np.where(names, table["total"], 0)
+        if arguments is not None and self._arguments is not None:
+            also = self._arguments.events(arguments, places.n, spans.n) & ~named
+            also[spans.n:] &= places["lane"][spans.n:] >= 0
+            for begin in range(0, places.n, CHUNK):
+                event = np.flatnonzero(also[begin:begin + CHUNK]) + begin
+                if len(event):
+                    name = places["name"][event]
+                    count += np.bincount(name, minlength=table.n)
+                    own = event < spans.n
+                    total += sum_by(name[own], table.n, spans["dur"][event[own]])
+            named |= also
+        number = np.flatnonzero(count)
+        number = number[np.lexsort((-count[number], -total[number]))]
+        return Hits(RowSet(named[:spans.n]), RowSet(named[spans.n:]), number, count[number], total[number])
 
     def _matching_arguments(self, query: Query) -> Mask:
-        """Which strings of the trace are texts of arguments that the query matches; the last place answers for −1."""
         if self._arguments is None:
-            columns = [column for _, column in self._argument_columns()]
-            numbers = used_numbers(columns, len(self._trace.strings))
-            self._arguments = numbers, Texts(self._trace.strings, numbers)
-        numbers, texts = self._arguments
+            self._arguments = _Arguments(self._trace)
+        return self._arguments.matching(query)
+
+
+class _Arguments:
+    """The texts of arguments, and the events that have them."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._used = {(table, name): used_strings(trace[table][name], len(trace.strings)) for table, names in _ARGUMENTS.items() for name in names}
+        self._numbers = np.flatnonzero(np.logical_or.reduce(list(self._used.values()))[:-1])
+        self._texts = Texts(trace.strings, self._numbers)
+
+    def matching(self, query: Query) -> Mask:
+        """Which strings of the trace are texts of arguments that the query matches; the last place answers for −1."""
         found = np.zeros(len(self._trace.strings) + 1, np.bool_)
-        found[numbers] = texts.matching(query)
+        found[self._numbers] = self._texts.matching(query)
         return found
 
-    def _argument_columns(self) -> list[tuple[Table, Array]]:
-        trace = self._trace
-        return [*((trace[table], trace[table][name]) for table, names in _ARGUMENTS.items() for name in names), (trace["instants"], trace["instants"]["args"])]
-
-    def _events_of(self, matched: Mask) -> Array:
-        """Events with an argument of which ``matched`` holds, in any order."""
-        found = []
-        for table, column in self._argument_columns() if matched.any() else ():
-            for begin in range(0, table.n, CHUNK):
-                rows = _where(matched, column, begin, min(begin + CHUNK, table.n))
-                if len(rows):
-                    found.append(table["span"][rows] if "span" in table else rows + self._trace["spans"].n)
-        return np.concatenate(found) if found else np.zeros(0, np.int32)
-
-
-def _where(wanted: Mask, numbers: Array, begin: int, end: int) -> Array:
-    """Rows from ``begin`` to ``end`` whose number is wanted; int32."""
-    return (np.flatnonzero(wanted[numbers[begin:end]]) + begin).astype(np.int32)
+    def events(self, matched: Mask, count: int, spans: int) -> Mask:
+        """Which of ``count`` events have an argument of which ``matched`` holds."""
+        found = np.zeros(count, np.bool_)
+        for name, columns in _ARGUMENTS.items():
+            table = self._trace[name]
+            chosen = [table[column] for column in columns if (self._used[name, column] & matched).any()]
+            for begin in range(0, table.n if chosen else 0, CHUNK):
+                rows = slice(begin, begin + CHUNK)
+                has = np.take(matched, chosen[0][rows], mode="wrap")
+                for column in chosen[1:]:
+                    has |= np.take(matched, column[rows], mode="wrap")
+                event = table["span"][rows][has] if "span" in table else np.flatnonzero(has) + begin + spans
+                found[event] = True
+        return found

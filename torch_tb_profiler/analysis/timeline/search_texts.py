@@ -118,9 +118,8 @@ def compiled(pattern: str, case: bool) -> Callable[[memoryview], bool]:
     return lambda text: search(text) is not None
 
 
-def used_numbers(columns: list[Array], strings: int) -> Ints:
-    """The distinct numbers of strings in some columns, ascending, −1 left out."""
+def used_strings(column: Array, strings: int) -> Mask:
+    """Which strings occur in a column of their numbers, bool of shape (strings + 1,): the last place answers for −1."""
     used = np.zeros(strings + 1, np.bool_)
-    for column in columns:
-        used[column] = True
-    return np.flatnonzero(used[:-1])
+    used[column] = True
+    return used

@@ -1,0 +1,179 @@
+/** Where the timeline looks: the view in time and the scroll position over rows, and how both move on their own (animations, held keys). */
+
+import { HeldKeys } from "./keyboard";
+import type { TimeRange } from "./types";
+import { between, bring, clamp, ease, lengthOf, panBy, whole, zoomAt } from "./viewport";
+
+interface Flight<T> {
+  from: T;
+  to: T;
+  begun: number | null;
+  length: number;
+  curve: (p: number) => number;
+}
+
+const ZOOM_MS = 130;
+const FLIGHT_MS = 320;
+const SCROLL_MS = 200;
+/** Steps of a wheel smaller than this e-fold are already smooth. */
+const SMALL_STEP = 0.12;
+/** After a pause of the browser a held key must not jump. */
+const LONGEST_FRAME = 0.1;
+
+const easeOut = (p: number): number => 1 - (1 - p) ** 3;
+
+export class Camera {
+  view: TimeRange;
+  scroll = 0;
+  readonly keys = new HeldKeys();
+  /** Share of the width about which held keys zoom. */
+  keyCentre = 0.5;
+  /** Whether a person asked for less motion. */
+  still = false;
+  private span: TimeRange;
+  private content = 0;
+  private height = 0;
+  private flight: Flight<TimeRange> | null = null;
+  private slide: Flight<number> | null = null;
+  private last: number | null = null;
+
+  constructor(span: TimeRange, view: TimeRange | null) {
+    this.span = span;
+    this.view = view ? clamp(view, span) : whole(span);
+  }
+
+  /** New bounds; a view of the whole stays one. */
+  setSpan(span: TimeRange): void {
+    if (span.t0 === this.span.t0 && span.t1 === this.span.t1) return;
+    const all = lengthOf(this.view) >= lengthOf(whole(this.span)) * (1 - 1e-9);
+    this.span = span;
+    this.flight = null;
+    this.view = all ? whole(span) : clamp(this.view, span);
+  }
+
+  /** Heights of the content and of the canvas, px. Returns whether the scroll position had to change. */
+  setHeights(content: number, height: number): boolean {
+    this.content = content;
+    this.height = height;
+    const before = this.scroll;
+    this.scroll = this.limited(before);
+    return this.scroll !== before;
+  }
+
+  get scrollRange(): number {
+    return Math.max(0, this.content - this.height);
+  }
+
+  /** Where the view is going; the view itself when it rests. */
+  get goal(): TimeRange {
+    return this.flight?.to ?? this.view;
+  }
+
+  /** Zooms about a share of the width; large steps glide. */
+  zoom(at: number, factor: number): void {
+    if (this.still || Math.abs(Math.log(factor)) < SMALL_STEP) {
+      this.jump(zoomAt(this.view, at, factor, this.span));
+      return;
+    }
+    // From the goal on, so that quick notches add up, but about the time that is under the pointer now.
+    const time = this.view.t0 + at * lengthOf(this.view);
+    const goal = zoomAt({ t0: 0, t1: lengthOf(this.goal) }, 0, factor, { t0: 0, t1: lengthOf(whole(this.span)) });
+    const length = lengthOf(goal);
+    this.fly(clamp({ t0: time - at * length, t1: time + (1 - at) * length }, this.span), ZOOM_MS, easeOut);
+  }
+
+  pan(share: number): void {
+    this.jump(panBy(this.view, share, this.span));
+  }
+
+  /** Shows a view, by way of an animation where wanted. */
+  go(view: TimeRange, animate: boolean): void {
+    const to = clamp(view, this.span);
+    if (!animate || this.still) this.jump(to);
+    else this.fly(to, FLIGHT_MS, ease);
+  }
+
+  /** Brings a range into sight at the present scale. */
+  bring(range: TimeRange, animate: boolean): void {
+    const to = bring(this.goal, range, this.span);
+    if (to !== this.goal) this.go(to, animate);
+  }
+
+  whole(animate: boolean): void {
+    this.go(whole(this.span), animate);
+  }
+
+  /** Returns whether anything moved. */
+  scrollBy(px: number): boolean {
+    this.slide = null;
+    const before = this.scroll;
+    this.scroll = this.limited(before + px);
+    return this.scroll !== before;
+  }
+
+  scrollTo(y: number, animate: boolean): void {
+    const to = this.limited(y);
+    this.slide = null;
+    if (!animate || this.still) this.scroll = to;
+    else if (to !== this.scroll) this.slide = { from: this.scroll, to, begun: null, length: SCROLL_MS, curve: easeOut };
+  }
+
+  /** Ends what is on its way. */
+  rest(): void {
+    this.flight = null;
+    this.slide = null;
+    this.keys.clear();
+  }
+
+  get moving(): boolean {
+    return this.flight !== null || this.slide !== null || this.keys.moving;
+  }
+
+  /** One frame at a time, ms. Returns whether anything changed. */
+  tick(now: number): boolean {
+    if (!this.moving) {
+      this.last = null;
+      return false;
+    }
+    const seconds = this.last === null ? 1 / 60 : Math.min(LONGEST_FRAME, (now - this.last) / 1000);
+    this.last = now;
+    this.fall(now);
+    if (this.keys.moving) {
+      const { zoom, pan } = this.still ? this.keys.step() : this.keys.motion(seconds);
+      if (zoom !== 1) this.jump(zoomAt(this.view, this.keyCentre, zoom, this.span));
+      if (pan !== 0) this.pan(pan);
+    }
+    return true;
+  }
+
+  private fall(now: number): void {
+    if (this.flight) {
+      this.flight.begun ??= now;
+      const p = (now - this.flight.begun) / this.flight.length;
+      this.view = clamp(between(this.flight.from, this.flight.to, this.flight.curve(p)), this.span);
+      if (p >= 1) {
+        this.view = this.flight.to;
+        this.flight = null;
+      }
+    }
+    if (this.slide) {
+      this.slide.begun ??= now;
+      const p = Math.min(1, (now - this.slide.begun) / this.slide.length);
+      this.scroll = this.limited(this.slide.from + (this.slide.to - this.slide.from) * this.slide.curve(p));
+      if (p >= 1) this.slide = null;
+    }
+  }
+
+  private fly(to: TimeRange, length: number, curve: (p: number) => number): void {
+    this.flight = { from: this.view, to, begun: null, length, curve };
+  }
+
+  private jump(view: TimeRange): void {
+    this.flight = null;
+    this.view = view;
+  }
+
+  private limited(y: number): number {
+    return Math.max(0, Math.min(this.scrollRange, Math.round(y)));
+  }
+}

@@ -1,0 +1,242 @@
+"""The collectives of a trace, and which of them are the same one on the ranks of a run.
+
+A collective is told by its process group (name and ranks), its kind and, where the trace has one, its sequence number in the group; else by its
+place among those of its group and kind. A place means the same on two ranks only if both recorded equally many::
+
+    rank 0   allreduce  allreduce  broadcast       rank 0 and 1 match in all three; rank 2 recorded one allreduce less: of its allreduces none
+    rank 1   allreduce  allreduce  broadcast       is matched, its broadcast is
+    rank 2   allreduce  broadcast
+
+Kernels stand for the collectives where there are any: they end together. On the host it is the ``nccl:`` or ``gloo:`` region, which ends with the
+collective, else the ``record_param_comms`` or ``c10d::`` operator, which may not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.calltree import is_call
+from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.header import distributed_info
+from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.nesting import climb
+from torch_tb_profiler.hardware.kernel_names import communication_library
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+MOST_COLLECTIVES = 1 << 14
+"""Collectives of a trace that are matched, the first ones: a run of 64 ranks stays within a second."""
+
+KINDS = ("reducescatter", "allreduce", "allgather", "alltoall", "broadcast", "barrier", "gather", "scatter", "reduce")
+"""What is matched, the first that a name holds. Sends and receives are not: the two ends are different calls with numbers of their own."""
+SYNCHRONISING = ("reducescatter", "allreduce", "allgather", "alltoall", "barrier")
+"""Kinds of which no rank can end before every rank has begun."""
+
+_REGION = re.compile(r"\w+:(?!:)(?P<kind>\w+)")
+_OPERATOR = re.compile(r"_?c10d\w*::(?P<kind>\w+)")
+_PARAMETERS = "record_param_comms"
+_NOT_LETTERS = re.compile(r"[^a-z]+")
+
+
+@dataclass(frozen=True)
+class Label:
+    """What collectives have in common that may be the same one on several ranks. ``ranks``: those of the group, empty where the trace does not say."""
+
+    group: str
+    ranks: tuple[int, ...]
+    kind: str
+
+
+@dataclass(frozen=True)
+class Collectives:
+    """Collectives of a trace in time order, at most ``MOST_COLLECTIVES``; int64 arrays of shape (n,).
+
+    row: rows of spans. label: index of ``labels``. sequence: number in the group, -1 unknown. end: ns after the trace's first event.
+    """
+
+    labels: tuple[Label, ...]
+    row: Ints
+    label: Ints
+    sequence: Ints
+    end: Ints
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Collectives that at least two ranks share, by time; arrays of shape (ranks, matches).
+
+    row: rows of spans of each rank's trace, -1 where the rank has no part in it. end: ns of each rank's own time.
+    label: what they are, one per match. number: sequence number, else place among those of its label; int64 of shape (matches,).
+    """
+
+    labels: tuple[Label, ...]
+    row: Ints
+    end: Ints
+    label: Ints
+    number: Ints
+
+
+def find_collectives(trace: Trace, facts: Facts) -> Collectives:
+    """The collectives of a trace; one pass over the spans, worth keeping."""
+    spans, parent = trace["spans"], facts["span_links"]["parent"]
+    regions, operators = _host_names(trace)
+    on_host = regions | operators
+    carries = np.zeros(spans.n, np.bool_)
+    carries[trace["collective_args"]["span"]] = True
+    row = _kernels(trace)
+    above = facts["span_links"]["launch"][row].astype(np.int64)
+    if not len(row):
+        row = _host_rows(trace, regions, operators, carries)
+        above = parent[row].astype(np.int64)
+    row, above = row[:MOST_COLLECTIVES], above[:MOST_COLLECTIVES]
+    # What a kernel or region does not say of itself, the call around it does: the region its kind, record_param_comms the arguments.
+    named = climb(parent, above, on_host[spans["name"]])
+    arguments = np.where(carries[row], row, climb(parent, above, carries))
+    return _labelled(trace, row, np.where(named >= 0, spans["name"][named], -1), _argument_rows(trace["collective_args"], arguments))
+
+
+def _host_names(trace: Trace) -> tuple[Mask, Mask]:
+    """Which names, by number (the last stands for -1), are regions ``backend:kind`` and which are operators of a collective that is matched."""
+    spans = trace["spans"]
+    regions, operators = (np.zeros(len(trace.strings) + 1, np.bool_) for _ in range(2))
+    for number in distinct(spans["name"][is_call(spans["role"])], trace.strings):
+        text = trace.strings[number]
+        for pattern, known in ((_REGION, regions), (_OPERATOR, operators)):
+            match = pattern.match(text)
+            if match and kind_of(match["kind"]):
+                known[number] = True
+    return regions, operators
+
+
+def kind_of(text: str) -> str:
+    """The kind of a collective in any spelling (``all_reduce``, ``allreduce_``, ``AllReduce_Sum_f32``); empty for what is not matched."""
+    letters = _NOT_LETTERS.sub("", text.lower())
+    return next((kind for kind in KINDS if kind in letters), "") if "sendrecv" not in letters else ""
+
+
+def _kernels(trace: Trace) -> Ints:
+    spans = trace["spans"]
+    row = device_rows(trace)
+    row = row[spans["role"][row] == Role.KERNEL]
+    talks = np.zeros(len(trace.strings) + 1, np.bool_)
+    for number in distinct(spans["name"][row], trace.strings):
+        talks[number] = communication_library(trace.strings[number]) is not None
+    return np.asarray(row[talks[spans["name"][row]] | np.isin(row, trace["collective_args"]["span"])])
+
+
+def _host_rows(trace: Trace, regions: Mask, operators: Mask, carries: Mask) -> Ints:
+    """Rows of the first sort of host events there is: regions, else events with arguments, else operators."""
+    spans = trace["spans"]
+    call = is_call(spans["role"])
+    for chosen in (regions[spans["name"]], carries, operators[spans["name"]]):
+        row = np.flatnonzero(call & chosen)
+        if len(row):
+            return row
+    return np.zeros(0, np.int64)
+
+
+def _argument_rows(arguments: Table, row: Ints) -> Ints:
+    """Rows of ``collective_args`` of spans; -1 without any."""
+    if not arguments.n:
+        return np.full(len(row), -1, np.int64)
+    place = np.minimum(np.searchsorted(arguments["span"], row), arguments.n - 1)
+    return np.where(arguments["span"][place] == row, place, -1)
+
+
+def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectives:
+    """Put labels on the collectives; those of a kind that is not matched are left out."""
+    spans, arguments = trace["spans"], trace["collective_args"]
+
+    def told(column: str) -> Ints:
+        known = argument >= 0
+        return np.where(known, arguments[column][np.where(known, argument, 0)], -1) if arguments.n else np.full(len(row), -1, np.int64)
+
+    columns = (told("collective"), told("group"), spans["name"][row].astype(np.int64), named)
+    first, of = group_rows(columns)
+    ranks = _ranks_of_groups(trace)
+    labels: dict[Label, int] = {}
+    number = np.full(len(first) + 1, -1, np.int64)
+    for place, position in enumerate(first.tolist()):
+        collective, group, own, around = (trace.strings[int(column[position])] for column in columns)
+        kind = next((kind for kind in (kind_of(collective), _named_kind(around), _named_kind(own)) if kind), "")
+        if kind and kind_of(collective or kind):
+            number[place] = labels.setdefault(Label(group, ranks.get(group, ()), kind), len(labels))
+    label = number[of]
+    kept = label >= 0
+    row, end = row[kept], (spans["start"][row] + spans["dur"][row])[kept]
+    return Collectives(tuple(labels), row, label[kept], told("sequence")[kept], end)
+
+
+def _named_kind(name: str) -> str:
+    match = _REGION.match(name) or _OPERATOR.match(name)
+    return kind_of(match["kind"] if match else name[:200])
+
+
+def _ranks_of_groups(trace: Trace) -> dict[str, tuple[int, ...]]:
+    """The ranks of every process group that the header lists, by its name."""
+    groups: Any = distributed_info(trace).get("pg_config")
+    found = {}
+    for group in groups if isinstance(groups, list) else ():
+        ranks = group.get("ranks") if isinstance(group, dict) else None
+        if isinstance(ranks, list) and all(type(rank) is int for rank in ranks):
+            found[str(group.get("pg_name"))] = tuple(sorted(ranks))
+    return found
+
+
+def match_collectives(ranks: Sequence[Collectives]) -> Matches:
+    """Which collectives are the same on several ranks of a run."""
+    labels: dict[Label, int] = {}
+    global_label = [np.array([labels.setdefault(label, len(labels)) for label in found.labels], np.int64)[found.label] for found in ranks]
+    of_rank = np.repeat(np.arange(len(ranks)), [len(found.row) for found in ranks])
+    if not len(of_rank):
+        none = np.zeros((len(ranks), 0), np.int64)
+        return Matches((), none, none, none[0] if len(ranks) else np.zeros(0, np.int64), np.zeros(0, np.int64))
+    label, sequence, row, end = (np.concatenate(parts) for parts in (
+        global_label, [c.sequence for c in ranks], [c.row for c in ranks], [c.end for c in ranks],
+    ))
+    _, kind = group_rows((label, sequence))
+    place, count = _places(of_rank, kind)
+    agreed = count == _usual(of_rank, kind, count)[kind]
+    first, column = group_rows((kind[agreed], place[agreed]))
+    shared = np.bincount(column, minlength=len(first)) > 1
+    of_rank, row, end, label, sequence, place = (values[agreed] for values in (of_rank, row, end, label, sequence, place))
+    order = np.flatnonzero(shared)
+    order = order[np.argsort(end[first[order]], kind="stable")]
+    new = np.full(len(first), -1, np.int64)
+    new[order] = np.arange(len(order))
+    kept = new[column] >= 0
+    rows, ends = np.full((len(ranks), len(order)), -1, np.int64), np.zeros((len(ranks), len(order)), np.int64)
+    rows[of_rank[kept], new[column[kept]]] = row[kept]
+    ends[of_rank[kept], new[column[kept]]] = end[kept]
+    one = first[order]
+    return Matches(tuple(labels), rows, ends, label[one], np.where(sequence[one] >= 0, sequence[one], place[one]))
+
+
+def _places(of_rank: Ints, kind: Ints) -> tuple[Ints, Ints]:
+    """For each collective its place among those of its rank and kind, which lie in time order, and how many these are."""
+    _, cell = group_rows((of_rank, kind))
+    count = np.bincount(cell)
+    order = np.argsort(cell, kind="stable")
+    place = np.empty(len(cell), np.int64)
+    place[order] = np.arange(len(cell)) - np.repeat(np.cumsum(count) - count, count)
+    return place, count[cell].astype(np.int64)
+
+
+def _usual(of_rank: Ints, kind: Ints, count: Array) -> Ints:
+    """How many of each kind most ranks recorded that recorded any; the smaller number where two are equally frequent."""
+    first, _ = group_rows((of_rank, kind))
+    votes, of = group_rows((kind[first], count[first]))
+    times = np.bincount(of, minlength=len(votes))
+    voted_kind, voted = kind[first][votes], count[first][votes]
+    order = np.lexsort((voted, -times, voted_kind))
+    opens = order[np.unique(voted_kind[order], return_index=True)[1]]
+    usual = np.zeros(int(kind.max()) + 1, np.int64)
+    usual[voted_kind[opens]] = voted[opens]
+    return usual

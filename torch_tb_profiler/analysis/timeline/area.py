@@ -1,0 +1,265 @@
+"""What happened in a window of time on some lanes.
+
+Slices of a lane do not overlap, so at most the first and the last of a lane reach over the window's edges; all others count whole, and whole
+blocks of them are summed up only once::
+
+    lane    [a   ][b][c ][d     ]
+    window     |             |          a and d clipped, b and c whole
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.intervals import Intervals, join, union
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.store.timeline_schema import GroupKind, Look
+
+BLOCK = 1 << 14
+"""Slices that are summed up together."""
+KEPT_ROWS = 1 << 20
+"""Rows of block sums that are kept; a trace of mostly distinct names is summed up anew each time."""
+_LOOKS = 16
+_DENSE = 4
+"""Keys up to this many times the number of rows are summed in arrays of all keys, which needs no sort."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Figures by key (row of names × 16 + look), arrays int64 of one length, each key once; ``row``: the longest slice, the first of equal ones."""
+
+    key: Ints
+    count: Ints
+    total: Ints
+    shortest: Ints
+    longest: Ints
+    row: Ints
+
+
+@dataclass(frozen=True)
+class GroupBusy:
+    """A group of lanes: its row, the union of its chosen lanes' slices in ns, and how many events touch the window."""
+
+    group: int
+    busy: int
+    events: int
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Device time of the window in ns; the four add up to its length."""
+
+    computation: int
+    both: int
+    communication: int
+    idle: int
+
+
+@dataclass(frozen=True)
+class Area:
+    """Statistics of a window.
+
+    Attributes:
+        name, look: arrays of shape (rows,), by total time, then count, descending.
+        count, total, shortest, longest: of the parts of events within the window; ns.
+        event: the one with the longest part.
+        groups: those with a chosen lane, in order.
+        overlap: None without a chosen lane of device work.
+    """
+
+    name: Ints
+    look: Ints
+    count: Ints
+    total: Ints
+    shortest: Ints
+    longest: Ints
+    event: Ints
+    groups: tuple[GroupBusy, ...]
+    overlap: Overlap | None
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Rows of slices that touch [begin, end) on each chosen lane; arrays of shape (chosen lanes,).
+
+    first, stop: rows; whole_first, whole_stop: those of them that lie inside whole.
+    """
+
+    begin: int
+    end: int
+    lane: Ints
+    first: Ints
+    stop: Ints
+    whole_first: Ints
+    whole_stop: Ints
+
+
+class AreaIndex:
+    """Answers for one timeline; keep one per timeline. Threads may share it."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._slices = timeline["slices"]
+        self._lock = threading.Lock()
+        self._blocks: dict[int, Sums] = {}
+        self._kept = 0
+
+    def area(self, begin: int, end: int, lanes: Sequence[int]) -> Area:
+        """Statistics of [begin, end), ns, on ``lanes`` (ascending, each once).
+
+        An event counts when it shares time with the window, or has no length and lies at a time of it. Its part within the window counts.
+        """
+        window = self._window(begin, end, np.array(lanes, np.int64))
+        sums = merged([*self._whole(window), self._clipped(window)])
+        order = np.lexsort((sums.key, -sums.count, -sums.total))
+        return Area(
+            name=sums.key[order] // _LOOKS, look=sums.key[order] % _LOOKS, count=sums.count[order], total=sums.total[order],
+            shortest=sums.shortest[order], longest=sums.longest[order], event=self._slices["event"][sums.row[order]].astype(np.int64),
+            groups=self._groups(window), overlap=self._overlap(window),
+        )
+
+    def _window(self, begin: int, end: int, lane: Ints) -> _Window:
+        start, dur, table = self._slices["start"], self._slices["dur"], self._timeline["lanes"]
+        found = np.zeros((4, len(lane)), np.int64)
+        for place, (first, count) in enumerate(zip(table["first"][lane].tolist(), table["count"][lane].tolist(), strict=True)):
+            own = start[first : first + count]
+            low, high = (first + int(np.searchsorted(own, edge)) for edge in (begin, end))
+            whole_low, whole_high = low, high
+            if low > first and int(start[low - 1]) + int(dur[low - 1]) > begin:
+                low -= 1
+            if whole_high > whole_low and int(start[whole_high - 1]) + int(dur[whole_high - 1]) > end:
+                whole_high -= 1
+            found[:, place] = low, high, whole_low, whole_high
+        return _Window(begin, end, lane, *found)
+
+    def _whole(self, window: _Window) -> list[Sums]:
+        """Sums of the slices that lie inside whole: rows of neighbouring lanes follow each other, so that blocks are cut from all of them."""
+        filled = window.whole_stop > window.whole_first
+        first, stop = window.whole_first[filled], window.whole_stop[filled]
+        if not len(first):
+            return []
+        begins = np.append(True, first[1:] != stop[:-1])
+        first, stop = first[begins], stop[np.append(begins[1:], True)]
+        parts: list[Sums] = []
+        rest: list[Ints] = []
+        for low, high in zip(first.tolist(), stop.tolist(), strict=True):
+            inner, outer = -(-low // BLOCK), high // BLOCK
+            if inner >= outer:
+                rest.append(np.arange(low, high))
+                continue
+            rest += [np.arange(low, inner * BLOCK), np.arange(outer * BLOCK, high)]
+            parts += [self._block(number) for number in range(inner, outer)]
+        rows = np.concatenate(rest) if rest else np.zeros(0, np.int64)
+        return [*parts, *(self._sums(rows[at : at + BLOCK], None) for at in range(0, len(rows), BLOCK))]
+
+    def _block(self, number: int) -> Sums:
+        found = self._blocks.get(number)
+        if found is None:
+            found = self._sums(np.arange(number * BLOCK, (number + 1) * BLOCK), None)
+            with self._lock:
+                if self._kept + len(found.key) <= KEPT_ROWS and number not in self._blocks:
+                    self._blocks[number] = found
+                    self._kept += len(found.key)
+        return found
+
+    def _clipped(self, window: _Window) -> Sums:
+        """Sums of the slices that reach over an edge of the window."""
+        ends = np.concatenate((window.first[window.first < window.whole_first], window.stop[window.stop > window.whole_stop] - 1))
+        row = np.unique(ends)
+        start = self._slices["start"][row]
+        part = np.minimum(start + self._slices["dur"][row], window.end) - np.maximum(start, window.begin)
+        return self._sums(row, part)
+
+    def _sums(self, row: Ints, part: Ints | None) -> Sums:
+        """Sums of some slices; ``part``: what of each counts, ns, where not all of it."""
+        places, event = self._timeline["places"], self._slices["event"][row]
+        key = np.take(places["name"], event, mode="wrap").astype(np.int64) * _LOOKS + np.take(places["look"], event, mode="wrap")
+        length = self._slices["dur"][row] if part is None else part
+        return _grouped(Sums(key, np.ones(len(row), np.int64), length, length, length, row))
+
+    def _groups(self, window: _Window) -> tuple[GroupBusy, ...]:
+        lanes, groups = self._timeline["lanes"], self._timeline["groups"]
+        group = lanes["group"][window.lane]
+        chosen = np.zeros(lanes.n, np.bool_)
+        chosen[window.lane] = True
+        found = []
+        for number in np.unique(group).tolist():
+            mine = np.flatnonzero(group == number)
+            first = int(groups["lane"][number])
+            depth = lanes["depth"][first : first + int(groups["lanes"][number])]
+            covered = _covered(depth, chosen[first : first + len(depth)])[window.lane[mine] - first]
+            parts = [self._parts(window, place) for place in mine[~covered].tolist()]
+            found.append(GroupBusy(number, _union_of(parts).length, int((window.stop[mine] - window.first[mine]).sum())))
+        return tuple(found)
+
+    def _parts(self, window: _Window, place: int) -> tuple[Ints, Ints]:
+        """Begin and end of the slices of a chosen lane, clipped."""
+        rows = slice(int(window.first[place]), int(window.stop[place]))
+        start = self._slices["start"][rows]
+        return np.maximum(start, window.begin), np.minimum(start + self._slices["dur"][rows], window.end)
+
+    def _overlap(self, window: _Window) -> Overlap | None:
+        kind = self._timeline["groups"]["kind"][self._timeline["lanes"]["group"][window.lane]]
+        working = np.flatnonzero(kind == GroupKind.WORK).tolist()
+        if not working:
+            return None
+        computing, talking = [], []
+        for place in working:
+            start, end = self._parts(window, place)
+            event = self._slices["event"][int(window.first[place]) : int(window.stop[place])]
+            talks = np.take(self._timeline["places"]["look"], event, mode="wrap") == Look.COMMUNICATION
+            if talks.any():
+                talking.append((start[talks], end[talks]))
+                start, end = start[~talks], end[~talks]
+            computing.append((start, end))
+        computation, communication = _union_of(computing), _union_of(talking)
+        busy = join(computation, communication).length
+        return Overlap(
+            computation=busy - communication.length, both=computation.length + communication.length - busy,
+            communication=busy - computation.length, idle=window.end - window.begin - busy,
+        )
+
+
+def merged(parts: list[Sums]) -> Sums:
+    """Sums over all parts."""
+    return _grouped(Sums(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("key", "count", "total", "shortest", "longest", "row"))))
+
+
+def _grouped(rows: Sums) -> Sums:
+    """The same with each key once, ascending."""
+    n = len(rows.key)
+    size = int(rows.key.max()) + 1 if n else 0
+    if size <= _DENSE * max(n, BLOCK):
+        place = rows.key
+    else:
+        keys, place = np.unique(rows.key, return_inverse=True)
+        size = len(keys)
+    count, total, longest = (np.zeros(size, np.int64) for _ in range(3))
+    shortest, first = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).max)
+    np.add.at(count, place, rows.count)
+    np.add.at(total, place, rows.total)
+    np.minimum.at(shortest, place, rows.shortest)
+    np.maximum.at(longest, place, rows.longest)
+    best = np.flatnonzero(rows.longest == longest[place])
+    np.minimum.at(first, place[best], rows.row[best])
+    used = np.flatnonzero(count)
+    return Sums(used if place is rows.key else keys[used], count[used], total[used], shortest[used], longest[used], first[used])
+
+
+def _covered(depth: Array, chosen: Mask) -> Mask:
+    """Which lanes of a group add nothing to the union of the chosen ones: each event of a depth lies within one of the depth above."""
+    deepest = int(depth.max(initial=0))
+    missing = np.zeros(deepest + 1, np.bool_)
+    missing[depth[~chosen]] = True
+    above = np.append(False, ~missing)
+    return above[depth]
+
+
+def _union_of(parts: list[tuple[Ints, Ints]]) -> Intervals:
+    empty = np.zeros(0, np.int64)
+    return union(np.concatenate([start for start, _ in parts] or [empty]), np.concatenate([end for _, end in parts] or [empty]))

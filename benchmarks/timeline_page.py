@@ -1,0 +1,210 @@
+"""The timeline in headless Chromium inside TensorBoard, on the only trace of a logdir; prints one JSON object.
+
+    python benchmarks/timeline_page.py LOGDIR CACHE [--url URL]
+
+Keys are held as a person holds them. A frame is the time between two animation frames of the page's iframe while keys are held; "draw" is the time
+that the page's own animation callbacks take in it. TensorBoard, the browser (without a GPU) and this program share the machine's cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from playwright.sync_api import Browser, Frame, Page, sync_playwright
+
+from tests.e2e import browser as chromium
+from tests.e2e.pages import address
+from tests.e2e.server import PLUGIN, Server
+
+PATIENCE_MS = 600_000
+MB = 1e6
+HEIGHT, WIDTH = 900, 1600
+
+# Times every animation callback of the frame it runs in, and the distance between frames, while `window.__frames.on` is set.
+_MEASURE = """
+(() => {
+  const state = {on: false, at: [], work: []};
+  window.__frames = state;
+  const real = window.requestAnimationFrame.bind(window);
+  let frame = -1, spent = 0;
+  window.requestAnimationFrame = (callback) => real((now) => {
+    const begin = performance.now();
+    callback(now);
+    if (now !== frame) {
+      if (state.on && frame >= 0 && spent > 0) state.work.push(spent);
+      frame = now;
+      spent = 0;
+    }
+    spent += performance.now() - begin;
+  });
+  const tick = (now) => { if (state.on) state.at.push(now); real(tick); };
+  real(tick);
+  performance.setResourceTimingBufferSize(100000);
+})();
+"""
+_START = "() => { Object.assign(window.__frames, {on: true, at: [], work: []}); }"
+_STOP = "() => { window.__frames.on = false; return {at: window.__frames.at, work: window.__frames.work}; }"
+_TILES = """
+() => performance.getEntriesByType("resource").filter((e) => e.name.includes("/trace/")).map((e) => ({
+  url: e.name, ms: e.responseEnd - e.startTime, bytes: e.transferSize || e.encodedBodySize, raw: e.decodedBodySize}))
+"""
+_READY = """
+() => {
+  const canvas = document.querySelector("canvas");
+  const waiting = document.querySelector('[role="progressbar"], .skeleton, [aria-busy="true"]');
+  return canvas !== null && canvas.width > 100 && waiting === null;
+}
+"""
+
+
+def quantiles(values: list[float]) -> dict[str, float]:
+    """p50, p95 and the maximum."""
+    ordered = sorted(values)
+    if not ordered:
+        return {"n": 0, "p50": float("nan"), "p95": float("nan"), "max": float("nan")}
+    return {"n": len(ordered), "p50": ordered[len(ordered) // 2], "p95": ordered[int(len(ordered) * 0.95)], "max": ordered[-1]}
+
+
+class Driver:
+    """The Trace view of a run in a page of its own."""
+
+    def __init__(self, browser: Browser, url: str, run: str) -> None:
+        self.page: Page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}).new_page()
+        self.page.add_init_script(_MEASURE)
+        self._url, self._run = url, run
+        self._cdp = browser.new_browser_cdp_session()
+        self._session = self.page.context.new_cdp_session(self.page)
+
+    def open(self, view: str, **selection: str) -> Frame:
+        """Load TensorBoard at a view."""
+        self.page.goto("about:blank")
+        self.page.goto(f"{self._url}/#{address(view, {'run': self._run, **selection})}")
+        self.page.wait_for_selector("iframe", timeout=PATIENCE_MS)
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            for frame in self.page.frames:
+                if "plugin_entry.html" in frame.url and PLUGIN in frame.url:
+                    frame.wait_for_selector("main", timeout=PATIENCE_MS)
+                    return frame
+            self.page.wait_for_timeout(50)
+        raise SystemExit("the plugin's frame did not appear")
+
+    def trace(self, view: tuple[float, float] | None = None) -> Frame:
+        """The Trace view, still."""
+        more = {"t": f"{int(view[0])},{int(view[1])}"} if view else {}
+        frame = self.open("trace", **more)
+        frame.wait_for_function(_READY, timeout=PATIENCE_MS)
+        self.page.wait_for_timeout(1500)
+        canvas = frame.locator("canvas").first.bounding_box()
+        assert canvas is not None
+        self.page.mouse.move(canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2)
+        frame.locator("canvas").first.focus()
+        return frame
+
+    def held(self, frame: Frame, keys: list[tuple[str, float]]) -> dict[str, Any]:
+        """Frames and drawing while keys are held, one after the other, each for so many seconds."""
+        frame.evaluate(_START)
+        for key, seconds in keys:
+            self.page.keyboard.down(key)
+            self.page.wait_for_timeout(1000 * seconds)
+            self.page.keyboard.up(key)
+        found = frame.evaluate(_STOP)
+        at = found["at"]
+        return {"frame_ms": quantiles([b - a for a, b in itertools.pairwise(at)]), "draw_ms": quantiles(found["work"])}
+
+    def memory(self) -> dict[str, float]:
+        """MB: V8's heap and array buffers of the page (TensorBoard's own included), and what its process holds for itself."""
+        self._session.send("HeapProfiler.collectGarbage")
+        heap = self._session.send("Runtime.getHeapUsage")
+        processes = self._cdp.send("SystemInfo.getProcessInfo")["processInfo"]
+        private = [resident(process["id"]) for process in processes if process["type"] == "renderer"]
+        return {
+            "heap_mb": heap["usedSize"] / MB, "buffers_mb": heap.get("backingStorageSize", float("nan")) / MB,
+            "dom_mb": heap.get("embedderHeapUsedSize", float("nan")) / MB, "process_mb": max(private),
+        }
+
+
+def resident(pid: int) -> float:
+    """Memory of a process that no other shares, MB."""
+    total = 0
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith(("Private_Clean", "Private_Dirty")):
+            total += int(line.split()[1])
+    return total * 1024 / MB
+
+
+def drive(driver: Driver, span_ns: float) -> dict[str, Any]:
+    """The scenes: panning at several scales, zooming through all of them, in and out."""
+    scenes: dict[str, Any] = {}
+    begin = time.perf_counter()
+    frame = driver.trace()
+    scenes["opened_s"] = time.perf_counter() - begin - 1.5
+    measured: dict[str, Any] = {}
+    measured["whole, panned and zoomed a little"] = driver.held(frame, [("w", 0.3), ("d", 1), ("a", 1), ("s", 0.5)])
+    for label, length in (("20 s", 20e9), ("2 s", 2e9), ("200 ms", 200e6), ("20 ms", 20e6), ("2 ms", 2e6), ("20 µs", 20e3)):
+        if length < span_ns:
+            frame = driver.trace((span_ns * 0.4, length))
+            measured[f"pan {label}"] = driver.held(frame, [("d", 2.5), ("a", 1.5)])
+    frame = driver.trace()
+    measured["zoom in"] = driver.held(frame, [("w", 6.5)])
+    measured["zoom out"] = driver.held(frame, [("s", 6.5)])
+    measured["fast, back and forth"] = driver.held(frame, [("w", 1.5), ("d", 1), ("s", 1), ("a", 1), ("w", 2), ("s", 2.5)])
+    scenes["scenes"] = measured
+    scenes["memory"] = driver.memory()
+    scenes["requests"] = requests(frame.evaluate(_TILES))
+    hook = frame.evaluate("() => (window.__profiler_test && window.__profiler_test.stats ? window.__profiler_test.stats() : null)")
+    scenes["hook"] = hook
+    return scenes
+
+
+def requests(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the page asked for since it was opened last: that is in the zooms."""
+    tiles = [e for e in entries if "/trace/tiles" in e["url"]]
+    return {
+        "requests": len(entries), "tile_requests": len(tiles), "mb": sum(e["bytes"] for e in entries) / MB, "raw_mb": sum(e["raw"] for e in entries) / MB,
+        "largest_mb": max((e["bytes"] for e in tiles), default=0) / MB, "tile_ms": quantiles([e["ms"] for e in tiles]),
+    }
+
+
+def measure(url: str, span: dict[str, Any]) -> dict[str, Any]:
+    """Everything about one trace of a server."""
+    with sync_playwright() as playwright:
+        browser = chromium.launch(playwright)
+        driver = Driver(browser, url, span["run"])
+        driver.open("diagnosis")
+        driver.page.wait_for_timeout(3000)
+        before = driver.memory()
+        found = drive(driver, span["span_ns"])
+        browser.close()
+    return {"memory_before": before, **found}
+
+
+def place(server: Server) -> dict[str, Any]:
+    """The only trace, once its timeline is made."""
+    run = server.wait(lambda: next((r for r in server.runs() if r["workers"][0]["spans"][0]["state"] == "ready"), None), 1200, "the import")
+    worker = run["workers"][0]
+    where = {"run": run["name"], "worker": worker["name"], "span": worker["spans"][0]["name"]}
+    about = server.wait(lambda: (a := server.get("trace/timeline", **where)) and "span_ns" in a and a, 1200, "the timeline")
+    return {**where, "span_ns": about["span_ns"]}
+
+
+def main() -> None:
+    """Start TensorBoard, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("logdir", type=Path)
+    parser.add_argument("cache", type=Path)
+    given = parser.parse_args()
+    with Server(given.logdir, given.cache) as server:
+        print(json.dumps(measure(server.url, place(server))))
+
+
+if __name__ == "__main__":
+    main()

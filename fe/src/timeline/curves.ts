@@ -1,0 +1,96 @@
+/** A counter over time: a filled area of steps, with the span of its values behind where a px holds several. */
+
+import { xAt } from "./viewport";
+import type { Curve, Frame, Row } from "./types";
+
+/** Css px left free above and below the curve. */
+const MARGIN = 3;
+
+interface Axis {
+  y: (value: number) => number;
+  base: number;
+}
+
+function axisOf(curve: Curve, top: number, height: number): Axis {
+  const length = curve.to - curve.from || 1;
+  const bottom = top + height - MARGIN;
+  const room = height - 2 * MARGIN;
+  const y = (value: number): number => bottom - ((Math.min(Math.max(value, curve.from), curve.to) - curve.from) / length) * room;
+  return { y, base: y(curve.from <= 0 && curve.to >= 0 ? 0 : curve.from) };
+}
+
+/** Draws the curve of a row whose top is at `top`; `colour` as CSS text. */
+export function drawCurve(ctx: CanvasRenderingContext2D, frame: Frame, row: Row, top: number, curve: Curve, colour: string): void {
+  const axis = axisOf(curve, top, row.height);
+  const values = curve.mean ?? curve.highest;
+  ctx.fillStyle = colour;
+  if (curve.mean) {
+    ctx.globalAlpha = 0.22;
+    area(ctx, frame, curve, curve.highest, (i) => axis.y(curve.lowest[i] ?? NaN), axis);
+  }
+  ctx.globalAlpha = 0.45;
+  area(ctx, frame, curve, values, () => axis.base, axis);
+  ctx.globalAlpha = 1;
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1;
+  line(ctx, frame, curve, values, axis);
+  scale(ctx, frame, row, top, curve);
+}
+
+/** First and last bucket in sight, exclusive. */
+function bucketsInSight(frame: Frame, curve: Curve): readonly [number, number] {
+  const count = curve.highest.length;
+  const length = (curve.range.t1 - curve.range.t0) / Math.max(1, count);
+  const first = Math.floor((frame.view.t0 - curve.range.t0) / length);
+  return [Math.max(0, first), Math.min(count, Math.ceil((frame.view.t1 - curve.range.t0) / length))];
+}
+
+/** Calls `fn` for stretches of known values that do not change, with their edges in css px. */
+function stretches(frame: Frame, curve: Curve, values: Float64Array, fn: (x0: number, x1: number, i: number) => void): void {
+  const [first, last] = bucketsInSight(frame, curve);
+  const length = (curve.range.t1 - curve.range.t0) / Math.max(1, curve.highest.length);
+  const x = (i: number): number => xAt(frame.view, frame.width, curve.range.t0 + i * length);
+  for (let i = first; i < last; ) {
+    let next = i + 1;
+    while (next < last && values[next] === values[i] && curve.lowest[next] === curve.lowest[i]) next++;
+    if (!Number.isNaN(values[i])) fn(x(i), x(next), i);
+    i = next;
+  }
+}
+
+function area(ctx: CanvasRenderingContext2D, frame: Frame, curve: Curve, values: Float64Array, bottom: (i: number) => number, axis: Axis): void {
+  ctx.beginPath();
+  stretches(frame, curve, values, (x0, x1, i) => {
+    const y = axis.y(values[i] ?? NaN);
+    const base = bottom(i);
+    if (base !== y) ctx.rect(x0, Math.min(y, base), x1 - x0, Math.abs(base - y));
+  });
+  ctx.fill();
+}
+
+function line(ctx: CanvasRenderingContext2D, frame: Frame, curve: Curve, values: Float64Array, axis: Axis): void {
+  let end = NaN;
+  ctx.beginPath();
+  stretches(frame, curve, values, (x0, x1, i) => {
+    const y = axis.y(values[i] ?? NaN);
+    if (x0 === end) ctx.lineTo(x0, y);
+    else ctx.moveTo(x0, y);
+    ctx.lineTo(x1, y);
+    end = x1;
+  });
+  ctx.stroke();
+}
+
+/** The upper bound at the right, on a ground that keeps it readable. */
+function scale(ctx: CanvasRenderingContext2D, frame: Frame, row: Row, top: number, curve: Curve): void {
+  const text = curve.format(curve.to);
+  const width = ctx.measureText(text).width + 8;
+  ctx.globalAlpha = 0.8;
+  ctx.fillStyle = frame.palette.ground;
+  ctx.fillRect(frame.width - width, top + 1, width, 13);
+  ctx.globalAlpha = 1;
+  ctx.fillStyle = frame.palette.muted;
+  ctx.fillText(text, frame.width - width + 4, top + 8);
+  if (row.height < 36) return;
+  ctx.fillText(curve.format(curve.from), frame.width - width + 4, top + row.height - 7);
+}

@@ -1,0 +1,230 @@
+/** Draws a frame: the strip of all lanes stretched over their rows, and everything under and over it. */
+
+import { formatCount } from "../base/units";
+import { drawArrows } from "./arrows";
+import { Colours } from "./colours";
+import { drawCurve } from "./curves";
+import { Letters, LEAST_WIDTH, MOST_LABELS, PADDING } from "./labels";
+import { levelFor } from "./levels";
+import { drawArea, drawBands, drawBoundaries, drawMarks, drawOutlines, drawRowGrounds, drawRowLines } from "./overlays";
+import { RowPainter, type LabelSpot } from "./paint";
+import { topOf } from "./place";
+import { canvasSurface, Strip, type MakeSurface } from "./strip";
+import type { Found } from "./tile_cache";
+import type { TileStore } from "./tile_store";
+import type { Frame, Palette, Row } from "./types";
+
+export interface DrawStats {
+  /** Time on the main thread. */
+  ms: number;
+  rows: number;
+  slices: number;
+  labels: number;
+  arrows: number;
+  /** Rows in which another level stands in for a missing tile. */
+  stoodIn: number;
+  /** Rows of which nothing is known yet. */
+  missing: number;
+}
+
+export interface PainterOptions {
+  surface?: MakeSurface;
+  /** Of labels on slices. */
+  font?: string;
+  now?: () => number;
+}
+
+const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+/** Rows lower than this have no room for a text. */
+const LEAST_HEIGHT = 12;
+
+export class Painter {
+  private readonly canvas: HTMLCanvasElement;
+  private readonly ctx: CanvasRenderingContext2D;
+  private readonly strip: Strip;
+  private readonly font: string;
+  private readonly now: () => number;
+  private readonly letters: Letters;
+  private readonly hitTables = new WeakMap<ReadonlySet<number>, Uint8Array>();
+  private colours: Colours | null = null;
+  private painter: RowPainter | null = null;
+  private labelPx = 0;
+
+  constructor(canvas: HTMLCanvasElement, options: PainterOptions = {}) {
+    const ctx = canvas.getContext("2d", { alpha: false });
+    if (!ctx) throw new Error("This browser gives no 2D context for a canvas.");
+    this.canvas = canvas;
+    this.ctx = ctx;
+    this.strip = new Strip(options.surface ?? canvasSurface);
+    this.font = options.font ?? FONT;
+    this.now = options.now ?? (() => performance.now());
+    this.letters = new Letters((text) => {
+      ctx.font = this.font;
+      return ctx.measureText(text).width;
+    });
+  }
+
+  draw(frame: Frame, store: TileStore): DrawStats {
+    const begun = this.now();
+    const stats: DrawStats = { ms: 0, rows: frame.rows.length, slices: 0, labels: 0, arrows: 0, stoodIn: 0, missing: 0 };
+    this.fit(frame);
+    const painted = frame.rows.filter((row) => row.lane >= 0);
+    const painter = this.painterFor(frame);
+    this.paint(frame, store, painted, painter, stats);
+    const image = this.strip.finish();
+    this.ctx.font = this.font;
+    this.ctx.textBaseline = "middle";
+    stats.labels += this.section(frame, painted, painter.labels, image, false);
+    if (frame.pinnedHeight > 0) stats.labels += this.section(frame, painted, painter.labels, image, true);
+    drawBoundaries(this.ctx, frame);
+    drawMarks(this.ctx, frame);
+    drawArea(this.ctx, frame);
+    stats.arrows = drawArrows(this.ctx, frame);
+    stats.ms = this.now() - begun;
+    return stats;
+  }
+
+  /** The canvas has as many px as the screen shows. Setting its size empties it, so only when it changed. */
+  private fit(frame: Frame): void {
+    const width = Math.max(1, Math.round(frame.width * frame.ratio));
+    const height = Math.max(1, Math.round(frame.height * frame.ratio));
+    if (this.canvas.width !== width) this.canvas.width = width;
+    if (this.canvas.height !== height) this.canvas.height = height;
+    this.ctx.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
+  }
+
+  private painterFor(frame: Frame): RowPainter {
+    const labelPx = Math.round(LEAST_WIDTH * frame.ratio);
+    if (this.colours?.palette === frame.palette && this.painter && this.labelPx === labelPx) return this.painter;
+    if (this.colours?.palette !== frame.palette) this.colours = new Colours(frame.palette);
+    this.labelPx = labelPx;
+    this.painter = new RowPainter(this.colours, labelPx);
+    return this.painter;
+  }
+
+  /** Writes the slices of all rows into the strip. */
+  private paint(frame: Frame, store: TileStore, rows: readonly Row[], painter: RowPainter, stats: DrawStats): void {
+    const width = this.canvas.width;
+    const nsPerPx = (frame.view.t1 - frame.view.t0) / Math.max(1, frame.width);
+    painter.begin(this.strip.begin(width, rows.length), width);
+    rows.forEach((row, index) => {
+      const source = frame.sources[row.source];
+      const table = source && this.colours?.table(source, frame.colourBy);
+      if (!table) return;
+      const hits = frame.hits[row.source];
+      painter.row({
+        row: index,
+        t0: frame.view.t0 - source.offset,
+        scale: width / (frame.view.t1 - frame.view.t0),
+        by: frame.colourBy,
+        table,
+        hits: hits ? this.hitTable(hits) : null,
+      });
+      const found: Found = store.visit(row.source, row.lane, levelFor(nsPerPx, source.levelMax), frame.view, painter.slicesOf);
+      painter.endRow();
+      if (found === "coarser") stats.stoodIn++;
+      if (found === "missing") stats.missing++;
+    });
+    stats.slices = painter.slices;
+  }
+
+  private hitTable(hits: ReadonlySet<number>): Uint8Array {
+    const known = this.hitTables.get(hits);
+    if (known) return known;
+    let largest = -1;
+    for (const name of hits) largest = Math.max(largest, name);
+    const table = new Uint8Array(largest + 1);
+    for (const name of hits) table[name] = 1;
+    this.hitTables.set(hits, table);
+    return table;
+  }
+
+  /** The rows that scroll, or the pinned ones over them; returns how many labels there are. */
+  private section(frame: Frame, painted: readonly Row[], labels: readonly LabelSpot[], image: CanvasImageSource | null, pinned: boolean): number {
+    const { ctx } = this;
+    const [top, bottom] = pinned ? [0, frame.pinnedHeight] : [frame.pinnedHeight, frame.height];
+    const rows = frame.rows.filter((row) => row.pinned === pinned);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(0, top, frame.width, bottom - top);
+    ctx.clip();
+    ctx.fillStyle = frame.palette.ground;
+    ctx.fillRect(0, top, frame.width, bottom - top);
+    drawBands(ctx, frame, top, bottom);
+    drawRowGrounds(ctx, frame, rows);
+    if (image) this.stretch(frame, painted, image, pinned);
+    drawRowLines(ctx, frame, rows);
+    this.curves(frame, rows);
+    const count = this.texts(frame, painted, labels, pinned);
+    drawOutlines(ctx, frame);
+    if (pinned) {
+      ctx.fillStyle = frame.palette.muted;
+      ctx.fillRect(0, bottom - 1, frame.width, 1);
+    }
+    ctx.restore();
+    return count;
+  }
+
+  /** Stretches rows of the strip over the canvas, in px of the screen, so that no edge falls between two of them. */
+  private stretch(frame: Frame, painted: readonly Row[], image: CanvasImageSource, pinned: boolean): void {
+    const { ctx } = this;
+    const width = this.canvas.width;
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.imageSmoothingEnabled = false;
+    painted.forEach((row, index) => {
+      if (row.pinned !== pinned) return;
+      const top = Math.round(topOf(frame, row) * frame.ratio);
+      // What is left free at the bottom separates the rows.
+      const height = Math.round((topOf(frame, row) + row.height) * frame.ratio) - Math.max(1, Math.round(frame.ratio)) - top;
+      if (height > 0) ctx.drawImage(image, 0, index, width, 1, 0, top, width, height);
+    });
+    ctx.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
+  }
+
+  private curves(frame: Frame, rows: readonly Row[]): void {
+    for (const row of rows) {
+      const curve = row.counter >= 0 ? frame.curves.get(row.key) : undefined;
+      if (curve) drawCurve(this.ctx, frame, row, topOf(frame, row), curve, hue(frame.palette, row.counter));
+    }
+  }
+
+  private texts(frame: Frame, painted: readonly Row[], labels: readonly LabelSpot[], pinned: boolean): number {
+    let count = 0;
+    let ink = "";
+    for (const label of labels) {
+      const row = painted[label.row];
+      if (row?.pinned !== pinned || row.height < LEAST_HEIGHT) continue;
+      if (count >= MOST_LABELS) break;
+      const middle = topOf(frame, row) + (row.height - 1) / 2 + 0.5;
+      const left = label.x0 / frame.ratio + PADDING;
+      const text = this.letters.fit(textOf(frame, row, label), label.x1 / frame.ratio - left - PADDING);
+      if (!text) continue;
+      count++;
+      const wanted = label.count > 1 ? frame.palette.text : (this.colours?.text(label.colour) ?? frame.palette.onSlice);
+      if (label.count > 1) {
+        this.plate(frame, text, left, middle);
+        ink = "";
+      }
+      if (wanted !== ink) this.ctx.fillStyle = wanted;
+      ink = wanted;
+      this.ctx.fillText(text, left, middle);
+    }
+    return count;
+  }
+
+  /** A summary's shade may be anything, so its text brings its ground along. */
+  private plate(frame: Frame, text: string, left: number, middle: number): void {
+    this.ctx.globalAlpha = 0.85;
+    this.ctx.fillStyle = frame.palette.ground;
+    this.ctx.fillRect(left - 2, middle - 7, this.letters.width(text) + 4, 14);
+    this.ctx.globalAlpha = 1;
+  }
+}
+
+const hue = (palette: Palette, index: number): string => palette.hues[index % Math.max(1, palette.hues.length)] ?? palette.accent;
+
+/** What a slice is called; nothing while its name is on its way. */
+function textOf(frame: Frame, row: Row, label: LabelSpot): string {
+  if (label.count > 1) return `${formatCount(label.count)} events`;
+  return frame.sources[row.source]?.name(label.name) ?? "";
+}

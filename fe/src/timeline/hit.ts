@@ -1,0 +1,123 @@
+/** Which slice is at a place, and which is next to it. */
+
+import { levelFor, tileLength } from "./levels";
+import { rowUnder } from "./place";
+import type { TileStore } from "./tile_store";
+import { BEGAN_BEFORE, SATURATED } from "./tiles";
+import type { Frame, Row, Slice, Tile, TimeRange } from "./types";
+import { timeAt } from "./viewport";
+
+/** Css px by which the pointer may miss a slice that is narrower than this. */
+const NEAR = 3;
+
+export type Way = "previous" | "next" | "parent" | "child";
+
+/** The slice under a point of the canvas; one that is hardly a px wide may be missed by little. */
+export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): Slice | null {
+  const row = rowUnder(frame, y);
+  if (!row || row.lane < 0) return null;
+  const near = (NEAR * (frame.view.t1 - frame.view.t0)) / Math.max(1, frame.width);
+  return nearest(frame, store, row, timeAt(frame.view, frame.width, x), near);
+}
+
+/** All slices of a row's lane that touch a range, in order. */
+function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): Slice[] {
+  const source = frame.sources[row.source];
+  if (!source) return [];
+  const level = levelFor((frame.view.t1 - frame.view.t0) / Math.max(1, frame.width), source.levelMax);
+  const found: Slice[] = [];
+  store.visit(row.source, row.lane, level, range, (tile, from, to) => {
+    for (let i = from; i < to; i++) {
+      const next = sliceOf(tile, i, row, source.offset);
+      const last = found[found.length - 1];
+      // A slice over several tiles is in each of them.
+      if (last?.event === next.event && last.count === next.count && (tile.flags[i] ?? 0) & BEGAN_BEFORE) last.end = Math.max(last.end, next.end);
+      else found.push(next);
+    }
+  });
+  return found;
+}
+
+function sliceOf(tile: Tile, i: number, row: Row, offset: number): Slice {
+  const scale = 2 ** tile.shift;
+  const start = tile.t0 + offset + (tile.start[i] ?? 0) * scale;
+  const count = tile.count[i] ?? 1;
+  return {
+    source: row.source,
+    lane: row.lane,
+    event: tile.event[i] ?? 0,
+    start,
+    end: start + (tile.dur[i] ?? 0) * scale,
+    name: tile.name[i] ?? 0,
+    count,
+    busy: count > 1 ? (tile.fill[i] ?? 255) / 255 : 1,
+    look: tile.look[i] ?? 0,
+  };
+}
+
+function nearest(frame: Frame, store: TileStore, row: Row, time: number, near: number): Slice | null {
+  let best: Slice | null = null;
+  let distance = near;
+  for (const slice of slicesIn(frame, store, row, { t0: time - near, t1: time + near })) {
+    const away = Math.max(slice.start - time, time - slice.end, 0);
+    // Of two that touch, the one that begins at the time.
+    if (away < distance || (away === 0 && slice.start <= time)) [best, distance] = [slice, away];
+  }
+  return best && whole(frame, store, best);
+}
+
+/** With its real begin and end, as far as they are known: a tile knows neither the begin of what began before it, nor an end far behind it. */
+function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
+  const source = frame.sources[slice.source];
+  if (!source || slice.count > 1) return slice;
+  const time = slice.start;
+  let [start, end] = [NaN, NaN];
+  const level = levelFor((frame.view.t1 - frame.view.t0) / Math.max(1, frame.width), source.levelMax);
+  for (let at = level; at <= source.levelMax && (Number.isNaN(start) || Number.isNaN(end)); at++) {
+    const own = time - source.offset;
+    store.visit(slice.source, slice.lane, at, { t0: time, t1: time + Math.max(1, tileLength(at) / 2 ** 20) }, (tile, from, to) => {
+      for (let i = from; i < to; i++) {
+        if (tile.event[i] !== slice.event || (tile.count[i] ?? 1) > 1) continue;
+        const scale = 2 ** tile.shift;
+        const begin = tile.t0 + (tile.start[i] ?? 0) * scale;
+        if (begin > own + scale) continue;
+        if (Number.isNaN(start) && !((tile.flags[i] ?? 0) & BEGAN_BEFORE)) start = begin + source.offset;
+        if (Number.isNaN(end) && tile.dur[i] !== SATURATED) end = begin + (tile.dur[i] ?? 0) * scale + source.offset;
+      }
+    });
+  }
+  return { ...slice, start: Number.isNaN(start) ? slice.start : start, end: Number.isNaN(end) ? slice.end : end };
+}
+
+/**
+ * The slice beside another: before or behind it in its lane, or at its time in a row above or below. `null` where there is none or where it has not been
+ * fetched (within one width of the view on each side).
+ */
+export function neighbour(frame: Frame, store: TileStore, slice: Slice, way: Way): Slice | null {
+  const place = frame.rows.findIndex((row) => row.source === slice.source && row.lane === slice.lane);
+  const row = frame.rows[place];
+  if (!row) return null;
+  if (way === "previous" || way === "next") return alongLane(frame, store, row, slice, way);
+  const others = way === "parent" ? frame.rows.slice(0, place).reverse() : frame.rows.slice(place + 1);
+  for (const other of others) {
+    if (other.lane < 0 || other.source !== slice.source || other.lane === slice.lane) continue;
+    const found = slicesIn(frame, store, other, { t0: slice.start, t1: Math.max(slice.end, slice.start + 1) });
+    const first = way === "child" ? (found.find((one) => one.start >= slice.start) ?? found[0]) : found[0];
+    if (first) return whole(frame, store, first);
+  }
+  return null;
+}
+
+function alongLane(frame: Frame, store: TileStore, row: Row, slice: Slice, way: "previous" | "next"): Slice | null {
+  const width = frame.view.t1 - frame.view.t0;
+  const same = (one: Slice): boolean => one.event === slice.event && one.count === slice.count;
+  if (way === "next") {
+    const from = Math.max(slice.end, slice.start + 1) - 1;
+    const found = slicesIn(frame, store, row, { t0: from, t1: Math.max(frame.view.t1, slice.end) + width });
+    const next = found.find((one) => !same(one) && one.start >= slice.start);
+    return next ? whole(frame, store, next) : null;
+  }
+  const found = slicesIn(frame, store, row, { t0: Math.min(frame.view.t0, slice.start) - width, t1: slice.start + 1 });
+  const previous = found.reverse().find((one) => !same(one) && one.start <= slice.start);
+  return previous ? whole(frame, store, previous) : null;
+}

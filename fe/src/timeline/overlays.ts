@@ -1,0 +1,151 @@
+/** What lies under and over the slices: bands of steps, marks, hatching, outlines, the area. Css px. */
+
+import { rowsOfLane, topOf } from "./place";
+import type { Boundary, Frame, Row } from "./types";
+import { xAt } from "./viewport";
+
+/** Boundaries closer than this, px, would only be a grey veil. */
+const CLOSEST = 4;
+const HATCH = 7;
+/** An outline is at least this wide, so that a slice of less than a px can be found. */
+const LEAST_OUTLINE = 5;
+
+const x = (frame: Frame, time: number): number => xAt(frame.view, frame.width, time);
+
+/** First and last boundary in sight, exclusive; they are in order of time. */
+function boundariesInSight(frame: Frame): readonly [number, number] {
+  const { boundaries, view } = frame;
+  let first = 0;
+  let high = boundaries.length;
+  while (first < high) {
+    const middle = (first + high) >>> 1;
+    if ((boundaries[middle]?.end ?? 0) < view.t0) first = middle + 1;
+    else high = middle;
+  }
+  let last = first;
+  while (last < boundaries.length && (boundaries[last]?.start ?? 0) < view.t1) last++;
+  return [first, last];
+}
+
+const wideEnough = (frame: Frame, boundary: Boundary): boolean => x(frame, boundary.end) - x(frame, boundary.start) >= CLOSEST;
+
+/** Every second step has a faint ground of its own. */
+export function drawBands(ctx: CanvasRenderingContext2D, frame: Frame, top: number, bottom: number): void {
+  const [first, last] = boundariesInSight(frame);
+  ctx.fillStyle = frame.palette.band;
+  for (let i = first + (first % 2); i < last; i += 2) {
+    const boundary = frame.boundaries[i];
+    if (!boundary || !wideEnough(frame, boundary)) continue;
+    const from = Math.max(0, x(frame, boundary.start));
+    ctx.fillRect(from, top, Math.min(frame.width, x(frame, boundary.end)) - from, bottom - top);
+  }
+}
+
+/** Lines where steps begin and end. */
+export function drawBoundaries(ctx: CanvasRenderingContext2D, frame: Frame): void {
+  const [first, last] = boundariesInSight(frame);
+  ctx.fillStyle = frame.palette.muted;
+  ctx.globalAlpha = 0.5;
+  let drawn = -Infinity;
+  for (let i = first; i < last; i++) {
+    const boundary = frame.boundaries[i];
+    if (!boundary || !wideEnough(frame, boundary)) continue;
+    for (const time of [boundary.start, boundary.end]) {
+      const at = Math.round(x(frame, time));
+      if (at <= drawn || at < 0 || at > frame.width) continue;
+      ctx.fillRect(at, 0, 1, frame.height);
+      drawn = at;
+    }
+  }
+  ctx.globalAlpha = 1;
+}
+
+/** Marks of a person and stretches that a defect touches. */
+export function drawMarks(ctx: CanvasRenderingContext2D, frame: Frame): void {
+  for (const mark of frame.marks) {
+    const from = x(frame, mark.start);
+    const to = x(frame, mark.end);
+    if (to < 0 || from > frame.width) continue;
+    ctx.fillStyle = mark.kind === "person" ? frame.palette.accent : frame.palette.warn;
+    const left = Math.max(0, from);
+    const width = Math.min(frame.width, to) - left;
+    if (width >= 2) {
+      ctx.globalAlpha = 0.1;
+      ctx.fillRect(left, 0, width, frame.height);
+    }
+    ctx.globalAlpha = 0.9;
+    ctx.fillRect(Math.round(from) - 0.5, 0, 1.5, frame.height);
+    if (width >= 2) ctx.fillRect(Math.round(to) - 0.5, 0, 1.5, frame.height);
+    ctx.globalAlpha = 1;
+  }
+}
+
+/** The chosen stretch: tinted, with edges. */
+export function drawArea(ctx: CanvasRenderingContext2D, frame: Frame): void {
+  if (!frame.area) return;
+  const from = Math.max(-2, x(frame, frame.area.t0));
+  const to = Math.min(frame.width + 2, x(frame, frame.area.t1));
+  if (to < from) return;
+  ctx.fillStyle = frame.palette.accent;
+  ctx.globalAlpha = 0.14;
+  ctx.fillRect(from, 0, to - from, frame.height);
+  ctx.globalAlpha = 1;
+  ctx.fillRect(Math.round(from), 0, 1, frame.height);
+  ctx.fillRect(Math.round(to) - 1, 0, 1, frame.height);
+}
+
+/** Headers stand out from lanes, sub-rows of overlaps from their lane. */
+export function drawRowGrounds(ctx: CanvasRenderingContext2D, frame: Frame, rows: readonly Row[]): void {
+  ctx.fillStyle = frame.palette.grid;
+  ctx.globalAlpha = 0.45;
+  for (const row of rows) if (row.kind === "source" || row.kind === "process" || row.kind === "group") ctx.fillRect(0, topOf(frame, row), frame.width, row.height);
+  ctx.globalAlpha = 1;
+  for (const row of rows) if (row.overlap) drawHatch(ctx, frame, topOf(frame, row), row.height);
+}
+
+/** Diagonals and an edge in the colour of warnings: what is here runs at the same time as what is above. */
+function drawHatch(ctx: CanvasRenderingContext2D, frame: Frame, top: number, height: number): void {
+  ctx.strokeStyle = frame.palette.warn;
+  ctx.lineWidth = 1;
+  ctx.globalAlpha = 0.22;
+  ctx.beginPath();
+  for (let at = -height; at < frame.width; at += HATCH) {
+    ctx.moveTo(at, top + height - 1);
+    ctx.lineTo(at + height - 1, top);
+  }
+  ctx.stroke();
+  ctx.globalAlpha = 1;
+  ctx.fillStyle = frame.palette.warn;
+  ctx.fillRect(0, top, 3, height - 1);
+}
+
+/** Lines between rows; a stronger one above what begins a process or source. */
+export function drawRowLines(ctx: CanvasRenderingContext2D, frame: Frame, rows: readonly Row[]): void {
+  ctx.fillStyle = frame.palette.grid;
+  for (const row of rows) if (row.kind !== "lane") ctx.fillRect(0, Math.round(topOf(frame, row) + row.height) - 1, frame.width, 1);
+}
+
+/** Frames around the slice under the pointer and the selected one, on every row that shows it. */
+export function drawOutlines(ctx: CanvasRenderingContext2D, frame: Frame): void {
+  const { hovered, selected, palette } = frame;
+  if (hovered) outline(ctx, frame, hovered, palette.text, 1.5);
+  if (selected) outline(ctx, frame, selected, palette.accent, 2.5);
+}
+
+function outline(ctx: CanvasRenderingContext2D, frame: Frame, slice: { source: number; lane: number; start: number; end: number }, colour: string, width: number): void {
+  let from = Math.max(-4, x(frame, slice.start));
+  let to = Math.min(frame.width + 4, x(frame, slice.end));
+  if (to < 0 || from > frame.width) return;
+  const lack = LEAST_OUTLINE - (to - from);
+  if (lack > 0) [from, to] = [from - lack / 2, to + lack / 2];
+  for (const row of rowsOfLane(frame, slice.source, slice.lane)) {
+    const top = topOf(frame, row);
+    if (top + row.height < 0 || top > frame.height || (!row.pinned && top + row.height <= frame.pinnedHeight)) continue;
+    ctx.strokeStyle = frame.palette.ground;
+    ctx.lineWidth = width + 2;
+    ctx.strokeRect(from, top + 0.5, to - from, row.height - 2);
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = width;
+    ctx.strokeRect(from, top + 0.5, to - from, row.height - 2);
+  }
+}

@@ -1,0 +1,192 @@
+/** Slices of one row as pixels: wide ones as runs, narrow ones by how much of each px they fill. */
+
+import { colourColumn, DIMMED, SHADES, SINGLE, SUMMARY, type Colours, type ColourTable } from "./colours";
+import { BEGAN_BEFORE } from "./tiles";
+import type { ColourBy, Tile } from "./types";
+
+/** A run wide enough for a text. Px of the strip. */
+export interface LabelSpot {
+  row: number;
+  x0: number;
+  x1: number;
+  name: number;
+  event: number;
+  count: number;
+  colour: number;
+}
+
+/** What holds for all slices of a row. */
+export interface RowLook {
+  /** Number of the row in the strip. */
+  row: number;
+  /** Own time at the left edge. */
+  t0: number;
+  /** Strip px per ns. */
+  scale: number;
+  by: ColourBy;
+  table: ColourTable;
+  /** By name number: 1 where it stays bright; `null`: no search. */
+  hits: Uint8Array | null;
+}
+
+/** From this width on, px, two slices that touch are drawn apart. */
+const APART = 4;
+const UNSET = 0xff;
+/** A slice without length still counts as this much of a px. */
+const LEAST = 1e-3;
+
+export class RowPainter {
+  slices = 0;
+  readonly labels: LabelSpot[] = [];
+  private pixels = new Uint32Array(0);
+  private width = 0;
+  private readonly colours: Colours;
+  private readonly labelWidth: number;
+  private look: RowLook | null = null;
+  private offset = 0;
+  /** Per px of the row: how much is busy, the largest part of it, and whose colour that is. */
+  private busy = new Float32Array(0);
+  private largest = new Float32Array(0);
+  private tint = new Uint16Array(0);
+  private touchedFrom = 0;
+  private touchedTo = 0;
+  /** Of the last run: where it ended, its width and its event. */
+  private lastEnd = -1;
+  private lastWidth = 0;
+  private lastEvent = -1;
+
+  /** `labelWidth`: strip px from which on a run is told in `labels`. */
+  constructor(colours: Colours, labelWidth: number) {
+    this.colours = colours;
+    this.labelWidth = labelWidth;
+  }
+
+  begin(pixels: Uint32Array<ArrayBuffer> | Uint32Array, width: number): void {
+    this.pixels = pixels as Uint32Array<ArrayBuffer>;
+    this.slices = 0;
+    this.labels.length = 0;
+    if (width === this.width) return;
+    this.width = width;
+    this.busy = new Float32Array(width);
+    this.largest = new Float32Array(width);
+    this.tint = new Uint16Array(width);
+  }
+
+  row(look: RowLook): void {
+    this.look = look;
+    this.offset = look.row * this.width;
+    this.touchedFrom = this.width;
+    this.touchedTo = 0;
+    this.lastEnd = -1;
+    this.lastWidth = 0;
+    this.lastEvent = -1;
+  }
+
+  /** Slices `from` to `to` of a tile, as far as they lie in `t0` to `t1` of own time: a visitor of the store. */
+  readonly slicesOf = (tile: Tile, from: number, to: number, t0: number, t1: number): void => {
+    const look = this.look;
+    if (!look) return;
+    this.slices += to - from;
+    const { scale } = look;
+    const step = 2 ** tile.shift * scale;
+    const base = (tile.t0 - look.t0) * scale;
+    const left = Math.max(0, (t0 - look.t0) * scale);
+    const right = Math.min(this.width, (t1 - look.t0) * scale);
+    const { start, dur, fill, count } = tile;
+    for (let i = from; i < to; i++) {
+      const begin = base + (start[i] ?? 0) * step;
+      const end = begin + (dur[i] ?? 0) * step;
+      const x0 = begin < left ? left : begin;
+      const x1 = end > right ? right : end;
+      const tint = this.tintOf(tile, i, look);
+      const share = (count[i] ?? 1) > 1 ? (fill[i] ?? 255) / 255 : 1;
+      if (x1 - x0 >= 1) this.run(tile, i, x0, x1, tint, share);
+      else if (x1 >= x0 && x0 < this.width) this.part(x0, x1, tint, share);
+    }
+  };
+
+  /** Writes what the narrow slices of the row came to. */
+  endRow(): void {
+    const { busy, largest, tint, pixels, offset } = this;
+    const { packed } = this.colours;
+    for (let x = this.touchedFrom; x < this.touchedTo; x++) {
+      const part = busy[x] ?? 0;
+      if (part === 0) continue;
+      // A run that begins or ends within the px hides it; it is wider.
+      if (pixels[offset + x] === 0) pixels[offset + x] = packed[(tint[x] ?? 0) * SHADES + shadeOf(part)] ?? 0;
+      busy[x] = 0;
+      largest[x] = 0;
+    }
+    this.touchedFrom = this.width;
+    this.touchedTo = 0;
+  }
+
+  /** Variant and colour in one number: `variant · colours + colour`. */
+  private tintOf(tile: Tile, i: number, look: RowLook): number {
+    const column = colourColumn(tile, look.by);
+    let colour = this.colours.neutral;
+    if (column) {
+      const value = column[i] ?? 0;
+      colour = look.table.values[value] ?? UNSET;
+      if (colour === UNSET) colour = look.table.find(value, this.colours.neutral);
+    }
+    if (look.hits && look.hits[tile.name[i] ?? 0] !== 1) return DIMMED * this.colours.count + colour;
+    return ((tile.count[i] ?? 1) > 1 ? SUMMARY : SINGLE) * this.colours.count + colour;
+  }
+
+  private run(tile: Tile, i: number, from: number, to: number, tint: number, share: number): void {
+    const x0 = Math.round(from);
+    const x1 = Math.round(to);
+    const event = tile.event[i] ?? 0;
+    const width = x1 - x0;
+    const goesOn = event === this.lastEvent && ((tile.flags[i] ?? 0) & BEGAN_BEFORE) !== 0;
+    const gap = !goesOn && x0 === this.lastEnd && width >= APART && this.lastWidth >= APART ? 1 : 0;
+    const pixel = this.colours.packed[tint * SHADES + shadeOf(share)] ?? 0;
+    this.pixels.fill(pixel, this.offset + x0 + gap, this.offset + x1);
+    this.lastWidth = goesOn ? this.lastWidth + width : width;
+    this.lastEnd = x1;
+    this.lastEvent = event;
+    if (width >= this.labelWidth || goesOn) this.spot(tile, i, x0, x1, tint, goesOn);
+  }
+
+  /** A slice that goes on from the tile before has one label over both. */
+  private spot(tile: Tile, i: number, x0: number, x1: number, tint: number, goesOn: boolean): void {
+    const row = this.look?.row ?? 0;
+    const event = tile.event[i] ?? 0;
+    const last = this.labels[this.labels.length - 1];
+    if (goesOn && last?.row === row && last.event === event) {
+      last.x1 = x1;
+      return;
+    }
+    const begin = x1 - this.lastWidth;
+    if (this.lastWidth < this.labelWidth || tint >= DIMMED * this.colours.count) return;
+    const colour = tint % this.colours.count;
+    this.labels.push({ row, x0: goesOn ? begin : x0, x1, name: tile.name[i] ?? 0, event, count: tile.count[i] ?? 1, colour });
+  }
+
+  /** A slice narrower than a px: it lies on one px or two. */
+  private part(x0: number, x1: number, tint: number, share: number): void {
+    const first = Math.floor(x0);
+    const border = first + 1;
+    if (x1 <= border) this.add(first, Math.max(LEAST, (x1 - x0) * share), tint);
+    else {
+      this.add(first, (border - x0) * share, tint);
+      if (border < this.width) this.add(border, (x1 - border) * share, tint);
+    }
+  }
+
+  private add(x: number, part: number, tint: number): void {
+    this.busy[x] = (this.busy[x] ?? 0) + part;
+    if (part > (this.largest[x] ?? 0)) {
+      this.largest[x] = part;
+      this.tint[x] = tint;
+    }
+    if (x < this.touchedFrom) this.touchedFrom = x;
+    if (x >= this.touchedTo) this.touchedTo = x + 1;
+  }
+}
+
+/** From a share of a px that is busy to a shade; only what is whole gets the last one. */
+function shadeOf(share: number): number {
+  return share >= 0.999 ? SHADES - 1 : Math.max(0, Math.floor(share * (SHADES - 1)));
+}

@@ -1,0 +1,159 @@
+/** Draws the ruler: steps above, ticks below, marks, the area and the time under the pointer. */
+
+import { ticksOf, timeOnScreen } from "./ruler";
+import type { Boundary, Mark, Palette, TimeRange } from "./types";
+import { nsPerPx, xAt } from "./viewport";
+
+export const STEP_BAND = 18;
+export const TICK_BAND = 22;
+
+export interface RulerFrame {
+  width: number;
+  height: number;
+  ratio: number;
+  view: TimeRange;
+  origin: number;
+  boundaries: readonly Boundary[];
+  marks: readonly Mark[];
+  /** Stretch that is chosen: an area, else the selected slice. */
+  chosen: TimeRange | null;
+  /** Time under the pointer; `null`: it is not on the canvas. */
+  pointer: number | null;
+  palette: Palette;
+  font: string;
+}
+
+/** A context for css px, cleared. `null` where the browser has none. */
+export function prepare(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): CanvasRenderingContext2D | null {
+  const w = Math.round(width * ratio);
+  const h = Math.round(height * ratio);
+  if (canvas.width !== w) canvas.width = w;
+  if (canvas.height !== h) canvas.height = h;
+  const ctx = canvas.getContext("2d");
+  if (!ctx) return null;
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.clearRect(0, 0, width, height);
+  return ctx;
+}
+
+/** Draws it and returns what all labels are to be added to ("" when nothing). */
+export function drawRuler(canvas: HTMLCanvasElement, frame: RulerFrame): string {
+  const ctx = prepare(canvas, frame.width, frame.height, frame.ratio);
+  const ticks = ticksOf(frame.view, frame.width, frame.origin);
+  if (!ctx) return ticks.offset;
+  ctx.textBaseline = "middle";
+  ctx.font = `11px ${frame.font}`;
+  if (frame.boundaries.length > 0) drawSteps(ctx, frame);
+  drawChosen(ctx, frame);
+  drawTicks(ctx, frame, ticks);
+  drawMarks(ctx, frame);
+  drawPointer(ctx, frame);
+  return ticks.offset;
+}
+
+/** Lines of one device px stand between px. */
+function crisp(x: number, ratio: number): number {
+  return (Math.round(x * ratio) + 0.5) / ratio;
+}
+
+function drawSteps(ctx: CanvasRenderingContext2D, { boundaries, view, width, palette, ratio }: RulerFrame): void {
+  let last = -Infinity;
+  boundaries.forEach((step, i) => {
+    const x0 = Math.max(-1, xAt(view, width, step.start));
+    const x1 = Math.min(width + 1, xAt(view, width, step.end));
+    if (x1 <= 0 || x0 >= width || x1 - last < 1) return;
+    last = x1;
+    ctx.fillStyle = palette.muted;
+    ctx.globalAlpha = i % 2 === 0 ? 0.16 : 0.08;
+    ctx.fillRect(x0, 2, Math.max(1, x1 - x0 - 1 / ratio), STEP_BAND - 4);
+    ctx.globalAlpha = 1;
+    const text = fitted(ctx, step.name, x1 - x0 - 12);
+    if (!text) return;
+    ctx.fillStyle = palette.text;
+    ctx.fillText(text, Math.max(x0, 0) + 6, STEP_BAND / 2 + 0.5);
+  });
+}
+
+/** The text, its last part when there is no room for all (steps differ in their number), or nothing. */
+function fitted(ctx: CanvasRenderingContext2D, text: string, room: number): string {
+  if (room < 8) return "";
+  if (ctx.measureText(text).width <= room) return text;
+  const end = /[^\w]?\w+$/.exec(text)?.[0] ?? "";
+  return end && ctx.measureText(end).width <= room ? end : "";
+}
+
+function drawTicks(ctx: CanvasRenderingContext2D, frame: RulerFrame, { ticks, step, parts }: ReturnType<typeof ticksOf>): void {
+  const { view, width, height, palette, ratio } = frame;
+  ctx.lineWidth = 1 / ratio;
+  ctx.strokeStyle = palette.grid;
+  const top = height - TICK_BAND;
+  ctx.beginPath();
+  const first = ticks[0] ? ticks[0].time - step : view.t0;
+  for (let time = first; parts > 1 && time <= view.t1; time += step / parts) tickLine(ctx, crisp(xAt(view, width, time), ratio), height - 4, height);
+  ctx.stroke();
+  ctx.strokeStyle = palette.muted;
+  ctx.fillStyle = palette.muted;
+  ctx.beginPath();
+  for (const tick of ticks) {
+    const x = crisp(xAt(view, width, tick.time), ratio);
+    tickLine(ctx, x, height - 8, height);
+    ctx.fillText(tick.label, x + 4, top + TICK_BAND / 2 - 1);
+  }
+  ctx.stroke();
+}
+
+function tickLine(ctx: CanvasRenderingContext2D, x: number, y0: number, y1: number): void {
+  ctx.moveTo(x, y0);
+  ctx.lineTo(x, y1);
+}
+
+function drawChosen(ctx: CanvasRenderingContext2D, { chosen, view, width, height, palette }: RulerFrame): void {
+  if (!chosen) return;
+  const x0 = xAt(view, width, chosen.t0);
+  const x1 = Math.max(x0 + 2, xAt(view, width, chosen.t1));
+  ctx.fillStyle = palette.accent;
+  ctx.globalAlpha = 0.18;
+  ctx.fillRect(x0, height - TICK_BAND, x1 - x0, TICK_BAND);
+  ctx.globalAlpha = 1;
+  ctx.fillRect(x0, height - 2, x1 - x0, 2);
+}
+
+function drawMarks(ctx: CanvasRenderingContext2D, { marks, view, width, height, palette }: RulerFrame): void {
+  for (const mark of marks) {
+    const x0 = xAt(view, width, mark.start);
+    const x1 = xAt(view, width, mark.end);
+    if (x1 < -6 || x0 > width + 6) continue;
+    ctx.fillStyle = mark.kind === "defect" ? palette.warn : palette.accent;
+    if (x1 - x0 > 2) {
+      ctx.globalAlpha = 0.25;
+      ctx.fillRect(x0, height - 5, x1 - x0, 5);
+      ctx.globalAlpha = 1;
+    }
+    flag(ctx, x0, height);
+  }
+}
+
+/** A little flag whose point stands on the time. */
+function flag(ctx: CanvasRenderingContext2D, x: number, height: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x, height);
+  ctx.lineTo(x, height - 12);
+  ctx.lineTo(x + 8, height - 9);
+  ctx.lineTo(x + 1, height - 6);
+  ctx.lineTo(x + 1, height);
+  ctx.fill();
+}
+
+function drawPointer(ctx: CanvasRenderingContext2D, { pointer, view, width, height, palette, origin }: RulerFrame): void {
+  if (pointer === null) return;
+  const x = xAt(view, width, pointer);
+  const text = timeOnScreen(pointer - origin, nsPerPx(view, width));
+  const room = ctx.measureText(text).width + 10;
+  const left = Math.max(0, Math.min(width - room, x - room / 2));
+  ctx.fillStyle = palette.text;
+  ctx.beginPath();
+  ctx.roundRect(left, height - TICK_BAND + 1, room, TICK_BAND - 5, 4);
+  ctx.fill();
+  ctx.fillStyle = palette.ground;
+  ctx.fillText(text, left + 5, height - TICK_BAND / 2 - 1);
+}

@@ -1,0 +1,33 @@
+/** What the text at the pointer says. Pure. */
+
+import { formatCount, formatShare, formatTime } from "../base/units";
+import { timeText } from "./ruler";
+import type { Slice, Source } from "./types";
+
+export interface HoverText {
+  title: string;
+  lines: readonly string[];
+}
+
+/** A name that is still on its way is said to be. */
+function nameOf(slice: Slice, sources: readonly Source[]): string {
+  return sources[slice.source]?.name(slice.name) ?? "…";
+}
+
+/** An event: its name, begin and duration. A summary: how many events, how busy, and the longest one. */
+export function hoverText(slice: Slice, sources: readonly Source[], origin: number, more: readonly string[]): HoverText {
+  const name = nameOf(slice, sources);
+  const length = Math.max(0, slice.end - slice.start);
+  const at = `at ${timeText(Math.round(slice.start - origin))}`;
+  if (slice.count <= 1) return { title: name || "(no name)", lines: [`${formatTime(length)} ${at}`, ...more] };
+  return {
+    title: `${formatCount(slice.count)} events, ${formatShare(slice.busy)} busy`,
+    lines: [`${formatTime(length)} ${at}`, `longest: ${name || "(no name)"}`, ...more],
+  };
+}
+
+/** The same as one sentence, for screen readers. */
+export function spokenText(slice: Slice, sources: readonly Source[], origin: number, row: string): string {
+  const { title, lines } = hoverText(slice, sources, origin, []);
+  return [title, ...lines, row ? `in ${row}` : ""].filter(Boolean).join(", ");
+}

@@ -53,6 +53,9 @@ class WrittenCatalogue:
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
         return timeline_of(self.open(run, worker, span))
 
+    def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
+        return self.timeline(run, worker, span)
+
 
 def timeline_of(opened: Opened) -> OpenedTimeline:
     """The trace's timeline, made once, under an id that every test knows."""

@@ -54,6 +54,9 @@ class Loaded:
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
         return timeline_of(self.open(run, worker, span))
 
+    def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
+        return self.timeline(run, worker, span)
+
 
 @pytest.fixture(scope="module", params=RUNS or ["absent"])
 def traces(request: pytest.FixtureRequest, real_traces: Path) -> list[Opened]:

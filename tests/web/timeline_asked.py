@@ -57,7 +57,8 @@ PARAMETERS: dict[str, dict[str, str]] = {
 """A right request of each route, without what names the trace and its content."""
 
 WITHOUT_ID = ("/trace/timeline", "/trace/alignment")
-OF_A_CONTENT = tuple(route for route in TYPES if route not in WITHOUT_ID)
+OF_A_CONTENT = tuple(route for route in TYPES if route not in (*WITHOUT_ID, "/trace/collective"))
+"""Routes whose replies may be kept for ever. What other workers have changes as they are imported."""
 
 
 def listed() -> list[Event]:

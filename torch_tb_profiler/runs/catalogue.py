@@ -129,6 +129,16 @@ class Catalogue:
         _, path = self._ready(run, worker, span)
         return OpenedTimeline(opened, self.timelines.get(path), timeline_id(path))
 
+    def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
+        """The same if it was made before; None while it was not, or while the trace is not imported."""
+        try:
+            opened = self.open(run, worker, span)
+            _, path = self._ready(run, worker, span)
+        except ProfilerError:
+            return None
+        timeline = self.timelines.made(path)
+        return OpenedTimeline(opened, timeline, timeline_id(path)) if timeline is not None else None
+
     def _ready(self, run: str, worker: str, span: str) -> tuple[Entry, str]:
         """The entry of a name and its sidecar, if its import is done."""
         with self._lock:

@@ -95,6 +95,14 @@ class TimelineShelf:
         CacheFolder.touch(path)
         return timeline
 
+    def made(self, sidecar: str) -> Timeline | None:
+        """The timeline of a trace if it was made before; nothing is made now."""
+        path = timeline_path(sidecar)
+        try:
+            return self._mapped.get(path, lambda: _read(path))
+        except SidecarError:
+            return None
+
     def close(self) -> None:
         """End what is being made."""
         self.jobs.close()

@@ -38,14 +38,23 @@ class Refs:
         return self(event) if event >= 0 else None
 
 
+def expect_event(trace: Trace, timeline: Timeline, event: int) -> None:
+    """Do nothing for the number of an event that is drawn.
+
+    Raises:
+        NotFound: there is no such event, or it is a sample of a counter.
+    """
+    if not is_event(trace, timeline, event):
+        raise NotFound(f"There is no event {event} on the timeline.", "Take the numbers from the timeline.")
+
+
 def event_payload(trace: Trace, facts: Facts, timeline: Timeline, event: int, memoise: Memoise) -> EventPayload:
     """Everything about one event.
 
     Raises:
         NotFound: the number is not that of an event that is drawn.
     """
-    if not is_event(trace, timeline, event):
-        raise NotFound(f"There is no event {event} on the timeline.", "Take the numbers from the timeline.")
+    expect_event(trace, timeline, event)
     found = event_detail(trace, facts, timeline, event, memoise)
     ref, around, kinds = Refs(trace, timeline), found.around, timeline.about["arrow_kinds"]
     table, row = (trace["spans"], event) if event < trace["spans"].n else (trace["instants"], event - trace["spans"].n)

@@ -311,10 +311,10 @@ class AreaPayload(Wire, frozen=True, kw_only=True):
 
 
 class AlignedWorker(Wire, frozen=True, kw_only=True):
-    """A worker on the run's common clock. ``offset_ns``: add it to the worker's own times. ``ready``: its trace is imported.
+    """A worker on the run's common clock. ``offset_ns``: add it to the worker's own times; 0 for the worker whose trace begins first.
 
-    ``method``: ``collectives``, ``clock`` (baseTimeNanoseconds only), or ``none``; ``error_ns``: median distance that is left between the ends of
-    matched collectives, null without any; ``matched``: how many there are.
+    ``ready``: its trace is imported. ``method``: ``collectives``, ``clock`` (Unix time of the trace only), or ``none``; ``error_ns``: median distance of
+    the ends of its matched collectives from their median over the ranks, null without enough of them; ``matched``: how many there are.
     """
 
     worker: str
@@ -328,14 +328,18 @@ class AlignedWorker(Wire, frozen=True, kw_only=True):
 
 
 class AlignmentPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/alignment``: the spans of a run that were recorded together with the asked one, by rank."""
+    """Route ``/trace/alignment``: the spans of a run that were recorded together with the asked one, by rank.
+
+    At most 64 of ``workers_total`` workers, those with the nearest ranks. ``span_ns``: where the last of their traces ends on the common clock.
+    """
 
     workers: list[AlignedWorker]
     span_ns: int
+    workers_total: int
 
 
 class CollectivePeer(Wire, frozen=True, kw_only=True):
-    """The same collective on another worker; ``start_ns`` is that worker's own time."""
+    """The same collective on a worker; ``start_ns`` is that worker's own time. ``lane`` is -1 while that worker's timeline was never looked at."""
 
     worker: str
     span: str
@@ -343,7 +347,10 @@ class CollectivePeer(Wire, frozen=True, kw_only=True):
 
 
 class CollectivePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/collective``: one collective on all workers of the run. ``key`` says what it was matched by; empty when the event is none."""
+    """Route ``/trace/collective``: one collective on all workers of the run, the asked one included.
+
+    ``key`` says what it was matched by; empty when the event is no collective, or none that another worker shares.
+    """
 
     key: str
     peers: list[CollectivePeer]

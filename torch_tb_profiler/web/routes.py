@@ -17,7 +17,7 @@ from torch_tb_profiler.views.runs_list import runs_payload
 from torch_tb_profiler.views.steps import choose, steps_payload
 from torch_tb_profiler.views.trace_page import trace_payload
 from torch_tb_profiler.views.wire import KernelGroup, OperatorGroup, Wire
-from torch_tb_profiler.web import downloads, parameters, replies, timeline_routes
+from torch_tb_profiler.web import downloads, event_routes, parameters, replies, timeline_routes
 from torch_tb_profiler.web.replies import Body
 
 OPERATOR_GROUPS: tuple[OperatorGroup, ...] = ("name", "shape", "stack")
@@ -31,6 +31,7 @@ class Catalogue(Protocol):
     def rescan(self) -> object: ...
     def open(self, run: str, worker: str, span: str) -> Opened: ...
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline: ...
+    def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None: ...
 
 
 class Routes:
@@ -50,6 +51,7 @@ class Routes:
             "/trace": self.trace,
             "/trace/file": self.trace_file,
             **timeline_routes.handlers(catalogue, settings),
+            **event_routes.handlers(catalogue, settings),
         }
 
     def runs(self, request: Request) -> Response:

@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.header import distributed_info
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import climb
+from torch_tb_profiler.analysis.timeline.chain import device_work, launched_by
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -217,6 +218,21 @@ def match_collectives(ranks: Sequence[Collectives]) -> Matches:
     ends[of_rank[kept], new[column[kept]]] = end[kept]
     one = first[order]
     return Matches(tuple(labels), rows, ends, label[one], np.where(sequence[one] >= 0, sequence[one], place[one]))
+
+
+def match_of(trace: Trace, facts: Facts, matches: Matches, rank: int, row: int) -> int:
+    """Which match a span of a rank's trace belongs to; -1 when to none.
+
+    The call that launched a collective's kernel, and what encloses that or the collective's region, belongs to it as long as it encloses no other.
+    """
+    own = matches.row[rank]
+    found = np.flatnonzero(own == row)
+    if not len(found):
+        spans = trace["spans"]
+        end = int(spans["start"][row]) + int(spans["dur"][row])
+        enclosed = (own > row) & (spans["track"][own] == spans["track"][row]) & (spans["start"][own] + spans["dur"][own] <= end)
+        found = np.flatnonzero(enclosed | np.isin(own, launched_by(trace, device_work(trace, facts), row)))
+    return int(found[0]) if len(found) == 1 else -1
 
 
 def _places(of_rank: Ints, kind: Ints) -> tuple[Ints, Ints]:

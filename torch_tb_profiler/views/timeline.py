@@ -48,12 +48,19 @@ def _groups(trace: Trace, timeline: Timeline) -> list[TimelineGroup]:
         pid, tid = strings[int(tracks["pid"][track])], strings[int(tracks["tid"][track])]
         name, label = (strings[int(tracks[column][track])] for column in ("process_name", "process_label"))
         found.append(TimelineGroup(
-            key=f"{pid}/{tid}/{_KINDS[kind]}", kind=_KINDS[kind], process_key=pid, process=" · ".join(dict.fromkeys(t for t in (label, name) if t)),
+            key=group_key(trace, timeline, row), kind=_KINDS[kind], process_key=pid, process=" · ".join(dict.fromkeys(t for t in (label, name) if t)),
             thread=strings[int(tracks["thread_name"][track])], pid=pid, tid=tid, device=track in is_device, lane=first, lanes=count,
             events=int(groups["events"][row]), overlapping=int(groups["overlapping"][row]),
             depth=lanes["depth"][first : first + count].tolist(), sub=lanes["sub"][first : first + count].tolist(),
         ))
     return found
+
+
+def group_key(trace: Trace, timeline: Timeline, row: int) -> str:
+    """What a group is called in URLs, stable over reloads."""
+    groups, tracks = timeline["groups"], trace["tracks"]
+    pid, tid = (trace.strings[int(tracks[name][int(groups["track"][row])])] for name in ("pid", "tid"))
+    return f"{pid}/{tid}/{_KINDS[int(groups['kind'][row])]}"
 
 
 def _device_tracks(trace: Trace) -> set[int]:

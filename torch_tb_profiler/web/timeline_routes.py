@@ -8,7 +8,7 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.tiles import encode_tiles, last_tile, top_level
 from torch_tb_profiler.views.timeline import names_payload, timeline_payload
-from torch_tb_profiler.web import parameters, replies
+from torch_tb_profiler.web import parameters, question_routes, replies
 from torch_tb_profiler.web.replies import Body
 from torch_tb_profiler.web.timeline_host import IMMUTABLE, Handler, Timelines, immutable, lanes, opened_timeline
 
@@ -33,7 +33,12 @@ def handlers(timelines: Timelines, settings: Settings) -> dict[str, Handler]:
         first = parameters.integer(request.args, "first", 0, max(0, found.timeline["names"].n - 1), 0)
         return immutable(request, names_payload(found.opened.trace, found.timeline, first))
 
-    return {"/trace/timeline": timeline, "/trace/names": names, "/trace/tiles": lambda request: _tiles(timelines, request)}
+    return {
+        "/trace/timeline": timeline,
+        "/trace/names": names,
+        "/trace/tiles": lambda request: _tiles(timelines, request),
+        **question_routes.handlers(timelines, settings),
+    }
 
 
 def _tiles(timelines: Timelines, request: Request) -> Response:

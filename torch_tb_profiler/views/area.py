@@ -1,0 +1,41 @@
+"""Route ``/trace/area``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch_tb_profiler.analysis.timeline.area import Area, AreaIndex
+from torch_tb_profiler.analysis.timeline.detail import Memoise
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.views.event_arguments import cut
+from torch_tb_profiler.views.timeline import group_key
+from torch_tb_profiler.views.timeline_wire import AreaColumns, AreaGroup, AreaOverlap, AreaPayload
+
+MOST_ROWS = 1000
+LONGEST_NAME = 1000
+
+
+def area_payload(trace: Trace, timeline: Timeline, memoise: Memoise, begin: int, end: int, lanes: Sequence[int]) -> AreaPayload:
+    """Statistics of [begin, end), ns, on some lanes (ascending)."""
+    index: AreaIndex = memoise("timeline area", lambda: AreaIndex(timeline))
+    found = index.area(begin, end, lanes)
+    overlap = found.overlap
+    return AreaPayload(
+        t0_ns=begin, t1_ns=end, events=int(found.count.sum()), rows=_columns(trace, timeline, found), pooled=max(0, len(found.name) - MOST_ROWS),
+        groups=[AreaGroup(key=group_key(trace, timeline, group.group), busy_ns=group.busy, events=group.events) for group in found.groups],
+        overlap=None if overlap is None else AreaOverlap(
+            computation_ns=overlap.computation, overlap_ns=overlap.both, communication_ns=overlap.communication, idle_ns=overlap.idle,
+        ),
+    )
+
+
+def _columns(trace: Trace, timeline: Timeline, found: Area) -> AreaColumns:
+    kept = slice(MOST_ROWS)
+    names = trace.strings.many(timeline["names"]["text"][found.name[kept]])
+    count, total = found.count[kept], found.total[kept]
+    return AreaColumns(
+        name=[cut(name, LONGEST_NAME) for name in names], look=found.look[kept].tolist(), count=count.tolist(), total_ns=total.tolist(),
+        mean_ns=((2 * total + count) // (2 * count)).tolist(), shortest_ns=found.shortest[kept].tolist(), longest_ns=found.longest[kept].tolist(),
+        longest_event=found.event[kept].tolist(),
+    )

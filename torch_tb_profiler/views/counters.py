@@ -1,0 +1,19 @@
+"""Route ``/trace/counters``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch_tb_profiler.analysis.timeline.buckets import edges
+from torch_tb_profiler.analysis.timeline.counters import in_buckets
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.views.nullable import optional_floats
+from torch_tb_profiler.views.timeline_wire import CounterCurve, CountersPayload
+
+
+def counters_payload(timeline: Timeline, series: Sequence[int], begin: int, end: int, parts: int) -> CountersPayload:
+    """Some counter series (rows of ``about["series"]``) in equal parts of [begin, end), ns."""
+    borders = edges(begin, end, parts)
+    found = [in_buckets(timeline["samples"], timeline.about["series"][number], borders) for number in series]
+    curves = [CounterCurve(lowest=optional_floats(c.lowest), highest=optional_floats(c.highest), mean=optional_floats(c.mean)) for c in found]
+    return CountersPayload(t0_ns=begin, t1_ns=end, curves=curves)

@@ -1,6 +1,6 @@
-"""The timeline in headless Chromium inside TensorBoard, on the only trace of a logdir; prints one JSON object.
+"""The timeline in headless Chromium inside TensorBoard; prints one JSON object.
 
-    python benchmarks/timeline_page.py LOGDIR CACHE [--url URL]
+    python benchmarks/timeline_page.py URL RUN SPAN_NS
 
 Keys are held as a person holds them. A frame is the time between two animation frames of the page's iframe while keys are held; "draw" is the time
 that the page's own animation callbacks take in it. TensorBoard, the browser (without a GPU) and this program share the machine's cores.
@@ -8,7 +8,6 @@ that the page's own animation callbacks take in it. TensorBoard, the browser (wi
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import sys
@@ -22,7 +21,7 @@ from playwright.sync_api import Browser, Frame, Page, sync_playwright
 
 from tests.e2e import browser as chromium
 from tests.e2e.pages import address
-from tests.e2e.server import PLUGIN, Server
+from tests.e2e.server import PLUGIN
 
 PATIENCE_MS = 600_000
 MB = 1e6
@@ -174,37 +173,18 @@ def requests(entries: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def measure(url: str, span: dict[str, Any]) -> dict[str, Any]:
-    """Everything about one trace of a server."""
+def measure(url: str, run: str, span_ns: float) -> dict[str, Any]:
+    """Everything about the trace of one run of a server."""
     with sync_playwright() as playwright:
         browser = chromium.launch(playwright)
-        driver = Driver(browser, url, span["run"])
+        driver = Driver(browser, url, run)
         driver.open("diagnosis")
         driver.page.wait_for_timeout(3000)
         before = driver.memory()
-        found = drive(driver, span["span_ns"])
+        found = drive(driver, span_ns)
         browser.close()
     return {"memory_before": before, **found}
 
 
-def place(server: Server) -> dict[str, Any]:
-    """The only trace, once its timeline is made."""
-    run = server.wait(lambda: next((r for r in server.runs() if r["workers"][0]["spans"][0]["state"] == "ready"), None), 1200, "the import")
-    worker = run["workers"][0]
-    where = {"run": run["name"], "worker": worker["name"], "span": worker["spans"][0]["name"]}
-    about = server.wait(lambda: (a := server.get("trace/timeline", **where)) and "span_ns" in a and a, 1200, "the timeline")
-    return {**where, "span_ns": about["span_ns"]}
-
-
-def main() -> None:
-    """Start TensorBoard, measure, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("logdir", type=Path)
-    parser.add_argument("cache", type=Path)
-    given = parser.parse_args()
-    with Server(given.logdir, given.cache) as server:
-        print(json.dumps(measure(server.url, place(server))))
-
-
 if __name__ == "__main__":
-    main()
+    print(json.dumps(measure(sys.argv[1], sys.argv[2], float(sys.argv[3]))))

@@ -1,0 +1,309 @@
+/**
+ * The moving part of the timeline: it owns the camera, the tiles and the painter, and draws one frame when something changed and none when nothing did.
+ * It lives outside Preact, because nothing of it may cost a diff per frame.
+ */
+
+import { Camera } from "./camera";
+import { Painter, type DrawStats } from "./draw";
+import { drawRuler, STEP_BAND, TICK_BAND } from "./draw_ruler";
+import { FrameClock } from "./frame_clock";
+import type { Point } from "./gestures";
+import { sliceAt } from "./hit";
+import { drawMinimap } from "./minimap";
+import { fontOfTheme, paletteOfTheme, watchTheme } from "./palette_of_theme";
+import type { Sight, TimelineProps } from "./props";
+import { layOut, NO_ROWS, rowsInSight, type RowLayout } from "./rows";
+import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
+import { TileStore } from "./tile_store";
+import type { Area, Frame, Palette, Row, Slice, TimeRange } from "./types";
+import { fit, timeAt, xAt } from "./viewport";
+import { Telling } from "./telling";
+
+export interface SceneElements {
+  /** What is as large as the canvas shall be. */
+  stage: HTMLElement;
+  canvas: HTMLCanvasElement;
+  ruler: HTMLCanvasElement;
+  minimap: HTMLCanvasElement;
+  /** Moves with the rows. */
+  list: HTMLElement;
+  /** A native scroll bar; its only child is as high as the content. */
+  bar: HTMLElement;
+  /** Frames an area. */
+  frame: HTMLElement;
+}
+
+/** What the scene tells its component; each only when it changed. */
+export interface SceneNews {
+  onRowsInSight: (layout: RowLayout, rows: readonly Row[]) => void;
+  /** What the ruler's labels are to be added to. */
+  onOffset: (text: string) => void;
+  onHover: (slice: Slice | null, at: Point | null) => void;
+  /** Tiles cannot be had: an error; `null`: all is well again. */
+  onProblem: (error: unknown) => void;
+  onBusy: (busy: boolean) => void;
+}
+
+/** Pinned rows get at most this share of the canvas. */
+const PINNED_SHARE = 0.6;
+/** Something must be on its way for so long, ms, before it is said. */
+const PATIENCE = 350;
+
+export function rulerHeight(props: Pick<TimelineProps, "boundaries">): number {
+  return props.boundaries.length > 0 ? STEP_BAND + TICK_BAND : TICK_BAND;
+}
+
+export class Scene {
+  readonly camera: Camera;
+  layout: RowLayout = NO_ROWS;
+  rows: readonly Row[] = [];
+  frame: Frame | null = null;
+  hovered: Slice | null = null;
+  /** Where the pointer is on the canvas; `null`: elsewhere, or it is dragging. */
+  pointer: Point | null = null;
+  /** An area that is being drawn. */
+  draft: Area | null = null;
+  stats: DrawStats | null = null;
+  readonly clock = new FrameClock();
+  width = 0;
+  height = 0;
+  store: TileStore;
+  private props: TimelineProps;
+  private readonly elements: SceneElements;
+  private readonly news: SceneNews;
+  private readonly painter: Painter;
+  private readonly telling: Telling;
+  private palette: Palette;
+  private font: string;
+  private request = 0;
+  private readonly endings: (() => void)[] = [];
+  private told = { offset: "", problem: null as unknown, busy: false, layout: NO_ROWS, rows: [] as readonly Row[] };
+  private busySince: number | null = null;
+  private laidOut: readonly unknown[] = [];
+
+  constructor(elements: SceneElements, props: TimelineProps, news: SceneNews) {
+    this.elements = elements;
+    this.props = props;
+    this.news = news;
+    this.camera = new Camera(props.span, props.initialView);
+    this.palette = paletteOfTheme();
+    this.font = fontOfTheme();
+    this.painter = new Painter(elements.canvas, { font: `11px ${this.font}` });
+    this.store = new TileStore(props.sources, this.invalidate);
+    this.telling = new Telling((sight) => this.props.onSight(sight), (view) => this.props.onViewSettled(view));
+    this.endings.push(watchTheme(this.rePaint), this.watchSize(), this.watchMotion());
+  }
+
+  /** Takes new props over. */
+  update(props: TimelineProps): void {
+    const { sources } = this.props;
+    this.props = props;
+    if (sources !== props.sources) {
+      this.store.dispose();
+      this.store = new TileStore(props.sources, this.invalidate);
+      this.hovered = null;
+    }
+    this.camera.setSpan(props.span);
+    this.invalidate();
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.request);
+    this.telling.end();
+    this.store.dispose();
+    for (const end of this.endings) end();
+  }
+
+  /** Asks for a frame; many times before it is the same as once. */
+  readonly invalidate = (): void => {
+    if (this.request === 0) this.request = requestAnimationFrame(this.render);
+  };
+
+  /** Lays the rows out at once where they changed, for those who need to know before the next frame. */
+  settleRows(): void {
+    const room = Math.round(this.height * PINNED_SHARE);
+    const { tree, rows } = this.props;
+    const now = [tree, rows, room];
+    if (now.every((part, i) => part === this.laidOut[i])) return;
+    this.laidOut = now;
+    this.layout = layOut(tree, rows, room);
+    this.camera.setHeights(this.layout.height, this.height);
+    const child = this.elements.bar.firstElementChild;
+    if (child instanceof HTMLElement) child.style.height = `${this.layout.height}px`;
+  }
+
+  showRow(row: Row, animate: boolean): void {
+    this.camera.scrollTo(scrollFor(this.layout, row, this.camera.scroll, this.height), animate);
+    this.invalidate();
+  }
+
+  showRange(range: TimeRange, margin: number, animate: boolean): void {
+    // What has no length gets the closest look that still shows where it is.
+    const stretch = range.t1 > range.t0 ? range : { t0: range.t0 - 500, t1: range.t0 + 500 };
+    this.camera.go(fit(stretch, margin, this.props.span), animate);
+    this.invalidate();
+  }
+
+  sight(): Sight {
+    return sightOf(this.camera.view, this.width, this.rows);
+  }
+
+  /** The area of a stroke; kept as a draft until it is done. */
+  draftArea(from: Point, to: Point | null): Area | null {
+    this.draft = to && areaOf(from, to, this.camera.view, this.width, this.layout, this.rows, this.camera.scroll);
+    this.invalidate();
+    return this.draft;
+  }
+
+  sliceUnder(at: Point): Slice | null {
+    return this.frame && sliceAt(this.frame, this.store, at.x, at.y);
+  }
+
+  timeUnder(x: number): number {
+    return timeAt(this.camera.view, this.width, x);
+  }
+
+  private readonly render = (now: number): void => {
+    this.request = 0;
+    if (this.width <= 0 || this.height <= 0) return;
+    const moved = this.camera.tick(now);
+    this.settleRows();
+    const begun = performance.now();
+    this.rows = rowsInSight(this.layout, this.camera.scroll, this.height);
+    const sight = this.sight();
+    this.store.want(sight.view, sight.nsPerPx, sight.lanes);
+    this.frame = this.makeFrame();
+    this.hover();
+    this.stats = this.painter.draw(this.frame, this.store);
+    this.drawScales();
+    this.moveElements();
+    this.tell(now, sight);
+    this.clock.add(now, performance.now() - begun, this.stats.ms, moved);
+    if (this.camera.moving) this.invalidate();
+  };
+
+  private makeFrame(): Frame {
+    const { props, camera, layout } = this;
+    const { sources, colourBy, boundaries, marks, arrows, selected, hits, curves } = props;
+    return {
+      width: this.width,
+      height: this.height,
+      ratio: window.devicePixelRatio || 1,
+      view: camera.view,
+      scroll: camera.scroll,
+      rows: this.rows,
+      pinnedHeight: layout.pinnedHeight,
+      sources,
+      palette: this.palette,
+      colourBy,
+      boundaries,
+      marks,
+      arrows,
+      selected,
+      hovered: null,
+      area: this.draft ?? props.area,
+      hits,
+      curves,
+    };
+  }
+
+  /** What is under the pointer changes when the view moves as well. */
+  private hover(): void {
+    const { frame, pointer } = this;
+    if (!frame) return;
+    const slice = pointer ? sliceAt(frame, this.store, pointer.x, pointer.y) : null;
+    frame.hovered = slice;
+    const same = slice?.event === this.hovered?.event && slice?.lane === this.hovered?.lane && slice?.source === this.hovered?.source && slice?.count === this.hovered?.count;
+    this.hovered = slice;
+    if (!same) this.props.onHover?.(slice);
+    this.news.onHover(slice, pointer);
+  }
+
+  private drawScales(): void {
+    const { props, camera, palette, font, width } = this;
+    const ratio = window.devicePixelRatio || 1;
+    const { area, selected, boundaries, marks, span, activity, hitHeat: heat } = props;
+    const chosen = this.draft ?? area ?? (selected && { t0: selected.start, t1: selected.end });
+    const pointer = this.pointer && this.timeUnder(this.pointer.x);
+    const height = rulerHeight(props);
+    const { view } = camera;
+    const offset = drawRuler(this.elements.ruler, { width, height, ratio, view, origin: span.t0, boundaries, marks, chosen, pointer, palette, font });
+    if (offset !== this.told.offset) this.news.onOffset((this.told.offset = offset));
+    const [device = palette.accent, host = palette.muted] = [palette.looks[3], palette.looks[1]];
+    drawMinimap(this.elements.minimap, { width, ratio, span, view, activity, boundaries, marks, heat, palette, device, host });
+  }
+
+  private moveElements(): void {
+    const { list, bar, frame } = this.elements;
+    list.style.transform = `translateY(${-this.camera.scroll}px)`;
+    if (Math.abs(bar.scrollTop - this.camera.scroll) >= 1) bar.scrollTop = this.camera.scroll;
+    const area = this.draft ?? this.props.area;
+    const extent = area && extentOf(area, this.layout, this.rows, this.camera.scroll);
+    frame.hidden = !area || !extent;
+    if (!area || !extent) return;
+    const x0 = Math.max(-4, xAt(this.camera.view, this.width, area.t0));
+    const x1 = Math.min(this.width + 4, xAt(this.camera.view, this.width, area.t1));
+    frame.hidden = x1 < 0 || x0 > this.width;
+    frame.style.transform = `translate(${x0}px, ${extent.y0}px)`;
+    frame.style.width = `${Math.max(2, x1 - x0)}px`;
+    frame.style.height = `${extent.y1 - extent.y0}px`;
+  }
+
+  private tell(now: number, sight: Sight): void {
+    const { told } = this;
+    const sameRows = told.layout === this.layout && told.rows.length === this.rows.length && told.rows[told.rows.length - 1] === this.rows[this.rows.length - 1];
+    if (!sameRows) {
+      told.layout = this.layout;
+      told.rows = this.rows;
+      this.news.onRowsInSight(this.layout, this.rows);
+    }
+    this.telling.see(now, { ...sight, rows: told.rows });
+    const problem = this.store.problem?.error ?? null;
+    if (problem !== told.problem) this.news.onProblem((told.problem = problem));
+    this.tellBusy(now);
+  }
+
+  private tellBusy(now: number): void {
+    if (!this.store.busy) this.busySince = null;
+    else if (this.busySince === null) {
+      this.busySince = now;
+      setTimeout(this.invalidate, PATIENCE + 20);
+    }
+    const busy = this.busySince !== null && now - this.busySince > PATIENCE;
+    if (busy !== this.told.busy) this.news.onBusy((this.told.busy = busy));
+  }
+
+  private readonly rePaint = (): void => {
+    this.palette = paletteOfTheme();
+    this.font = fontOfTheme();
+    this.invalidate();
+  };
+
+  private watchSize(): () => void {
+    const measure = (): void => {
+      const { clientWidth, clientHeight } = this.elements.stage;
+      if (clientWidth === this.width && clientHeight === this.height) return;
+      this.width = clientWidth;
+      this.height = clientHeight;
+      this.camera.setHeights(this.layout.height, this.height);
+      // At once, because a canvas of the old size would be seen stretched for a frame.
+      this.render(performance.now());
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(this.elements.stage);
+    // The ratio of px changes with the browser's zoom.
+    window.addEventListener("resize", this.invalidate);
+    return () => {
+      observer.disconnect();
+      window.removeEventListener("resize", this.invalidate);
+    };
+  }
+
+  private watchMotion(): () => void {
+    const query = window.matchMedia("(prefers-reduced-motion: reduce)");
+    const read = (): void => void (this.camera.still = query.matches);
+    read();
+    query.addEventListener("change", read);
+    return () => query.removeEventListener("change", read);
+  }
+}

@@ -1,0 +1,58 @@
+/** When the view around the timeline is told what is in sight: at once at first, then when it has rested, and now and then while it moves. */
+
+import type { Sight } from "./props";
+import type { TimeRange } from "./types";
+
+const REST = 120;
+/** While it moves without rest, ms. */
+const MEANWHILE = 400;
+const SETTLED = 250;
+
+export class Telling {
+  private readonly onSight: (sight: Sight) => void;
+  private readonly onSettled: (view: TimeRange) => void;
+  private sight: Sight | null = null;
+  private toldAt = -Infinity;
+  private restTimer: ReturnType<typeof setTimeout> | undefined;
+  private settledTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(onSight: (sight: Sight) => void, onSettled: (view: TimeRange) => void) {
+    this.onSight = onSight;
+    this.onSettled = onSettled;
+  }
+
+  /** A frame was drawn at `now`, ms. */
+  see(now: number, sight: Sight): void {
+    const before = this.sight;
+    if (before && sameSight(before, sight)) return;
+    this.sight = sight;
+    if (!before) {
+      this.tell(now);
+      return;
+    }
+    clearTimeout(this.restTimer);
+    if (now - this.toldAt >= MEANWHILE) this.tell(now);
+    else this.restTimer = setTimeout(() => this.tell(now + REST), REST);
+    if (sameView(before.view, sight.view)) return;
+    clearTimeout(this.settledTimer);
+    this.settledTimer = setTimeout(() => this.onSettled(this.sight?.view ?? sight.view), SETTLED);
+  }
+
+  end(): void {
+    clearTimeout(this.restTimer);
+    clearTimeout(this.settledTimer);
+  }
+
+  private tell(now: number): void {
+    this.toldAt = now;
+    if (this.sight) this.onSight(this.sight);
+  }
+}
+
+function sameView(a: TimeRange, b: TimeRange): boolean {
+  return a.t0 === b.t0 && a.t1 === b.t1;
+}
+
+function sameSight(a: Sight, b: Sight): boolean {
+  return a.width === b.width && sameView(a.view, b.view) && a.rows === b.rows;
+}

@@ -17,7 +17,7 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.strings import StringTable
 
-LONGEST_QUERY = 1000
+LONGEST_QUERY = 4096
 """Characters of a query."""
 LONGEST_TEXT = 1 << 14
 """Bytes of a text that a regular expression looks at."""
@@ -104,10 +104,13 @@ def compiled(pattern: str, case: bool) -> Callable[[memoryview], bool]:
     options = re2.Options()
     options.max_mem = PATTERN_MEMORY
     options.log_errors = False
-    options.never_capture = True
     options.case_sensitive = case
+    text = pattern.encode("utf-8", "replace")
     try:
-        found = re2.compile(pattern.encode("utf-8", "replace"), options)
+        # Mistakes in groups are only found where groups count; the search is faster where they do not.
+        re2.compile(text, options)
+        options.never_capture = True
+        found = re2.compile(text, options)
     except re2.error as error:
         reason = error.args[0] if error.args else b""
         told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)

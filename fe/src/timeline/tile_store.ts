@@ -43,8 +43,9 @@ export interface StoreStats {
 const BYTES = 192 * 1024 * 1024;
 /** Browsers open six connections to a server. */
 const REQUESTS = 6;
-/** The server takes no more tiles at once. */
+/** The server takes no more tiles, and no more tiles times lanes, at once. */
 const MOST_TILES = 64;
+const MOST_CELLS = 1 << 14;
 const LATENCIES = 500;
 const [FIRST_PAUSE, LONGEST_PAUSE] = [500, 30_000];
 /** A request on its way is kept while its level is this much coarser than the wanted one, because it can stand in. */
@@ -108,7 +109,9 @@ export class TileStore {
       const state = this.states[index];
       if (!state) return;
       const range = { t0: view.t0 - source.offset, t1: view.t1 - source.offset };
-      state.wanted = { level: levelFor(nsPerPx, source.levelMax), range, lanes: lanesBySource.get(index) ?? [] };
+      // A pinned lane has a second row.
+      const lanes = [...new Set(lanesBySource.get(index) ?? [])].sort((a, b) => a - b);
+      state.wanted = { level: levelFor(nsPerPx, source.levelMax), range, lanes };
       if (state.flight && !stillUseful(state.flight.query, state.wanted, source)) this.callOff(state);
     });
     this.pump();
@@ -196,11 +199,11 @@ export class TileStore {
     const ks: number[] = [];
     let lacking: readonly number[] | null = null;
     for (const k of tilesFor(level, range, this.sources[index]?.span ?? 0)) {
-      const here = lanes.filter((lane) => !this.cache.has(index, level, k, lane));
+      const here = lanes.filter((lane) => !this.cache.has(index, level, k, lane)).slice(0, MOST_CELLS);
       if (!here.length) continue;
       lacking ??= here;
       if (here.length === lacking.length && here.every((lane, i) => lane === lacking?.[i])) ks.push(k);
-      if (ks.length === MOST_TILES) break;
+      if (ks.length === MOST_TILES || (ks.length + 1) * lacking.length > MOST_CELLS) break;
     }
     return lacking ? { level, ks, lanes: lacking } : null;
   }

@@ -42,7 +42,7 @@ export interface Recordings {
   reload: () => void;
 }
 
-export function useRecordings(selection: Selection, all: boolean, onNames: () => void): Recordings {
+export function useRecordings(selection: Selection, all: boolean): Recordings {
   const { run, worker, span } = selection;
   const query = useMemo(() => ({ run, worker, span }), [run, worker, span]);
   const alignment = useResource(all ? "trace/alignment" : null, query);
@@ -51,13 +51,11 @@ export function useRecordings(selection: Selection, all: boolean, onNames: () =>
   const resources = useResources("trace/timeline", queries);
   useNewAlignment(alignment, resources);
   const books = useRef(new Map<string, NameBook>());
-  const told = useRef(onNames);
-  told.current = onNames;
   const recordings = useMemo(
     () =>
       wanted.flatMap((item, place) => {
         const timeline = resources[place]?.data;
-        return timeline ? [recordingOf(item, timeline, bookFor(books.current, item.query, timeline, () => told.current()))] : [];
+        return timeline ? [recordingOf(item, timeline, bookFor(books.current, item.query, timeline))] : [];
       }),
     [wanted, resources],
   );
@@ -109,7 +107,7 @@ function useNewAlignment(alignment: Resource<AlignmentPayload>, resources: reado
   }, [here, known, reload, state]);
 }
 
-function bookFor(books: Map<string, NameBook>, query: Query, timeline: TimelinePayload, tell: () => void): NameBook {
+function bookFor(books: Map<string, NameBook>, query: Query, timeline: TimelinePayload): NameBook {
   const found = books.get(timeline.id);
   if (found) return found;
   const book = new NameBook(
@@ -117,7 +115,6 @@ function bookFor(books: Map<string, NameBook>, query: Query, timeline: TimelineP
     timeline.name_page,
     timeline.name_count,
   );
-  book.watch(tell);
   books.set(timeline.id, book);
   return book;
 }
@@ -130,6 +127,7 @@ function recordingOf(wanted: Wanted, timeline: TimelinePayload, names: NameBook)
     offset: wanted.offset,
     span: timeline.span_ns,
     levelMax: timeline.level_max,
+    lanes: timeline.groups.reduce((most, group) => Math.max(most, group.lane + group.lanes), 0),
     load: ({ level, ks, lanes }, signal) =>
       fetchColumns("trace/tiles", { ...query, level: String(level), k: ks.join(","), lanes: rangesText([...lanes].sort((a, b) => a - b)) }, signal),
     name: (number) => names.name(number),

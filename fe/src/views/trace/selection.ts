@@ -1,6 +1,6 @@
 /** What is selected: an event, or a summary of several. The event stands in the address bar. */
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { EventPayload, EventRef } from "../../api/types.gen";
 import { useResource, type Resource } from "../../state/resource";
 import type { Params } from "../../state/view";
@@ -22,6 +22,8 @@ export interface Choice {
   choose: (slice: Slice | null) => void;
   /** Selects an event and brings it into sight. */
   go: (source: number, ref: EventRef) => void;
+  /** The same for an event of which only the number is known. */
+  reach: (source: number, event: number) => void;
 }
 
 /** Nothing to do with a handle that is not there yet. */
@@ -38,7 +40,7 @@ export function useSelection(recordings: readonly Recording[], params: Params, s
   const query = key && recording ? { ...recording.query, event: String(key.event) } : {};
   const event = useResource(key && recording ? "trace/event" : null, query);
   const payload = event.data && event.data.ref.event === key?.event ? event.data : null;
-  useShownOnce(payload, source, recording, handle, params.t === undefined);
+  const wanted = useWanted(payload, source, recording, handle, params);
   const select = useCallback(
     (of: number, number: number) => setParam("sel", writeEvent({ key: recordings[of]?.key ?? "", event: number })),
     [recordings, setParam],
@@ -63,7 +65,16 @@ export function useSelection(recordings: readonly Recording[], params: Params, s
     },
     [recordings, select, handle],
   );
-  return { selected: shownSelection(summary, known, key, source, payload, recording), summary, recording, source, event, payload, choose, go };
+  const reach = useCallback(
+    (of: number, number: number) => {
+      setSummary(null);
+      setKnown(null);
+      wanted(number);
+      select(of, number);
+    },
+    [select, wanted],
+  );
+  return { selected: shownSelection(summary, known, key, source, payload, recording), summary, recording, source, event, payload, choose, go, reach };
 }
 
 function shownSelection(
@@ -79,16 +90,24 @@ function shownSelection(
   return payload && recording ? selectedOf(sliceOf(source, payload.ref, recording.offset)) : null;
 }
 
-/** A link that names an event opens on it. */
-function useShownOnce(payload: EventPayload | null, source: number, recording: Recording | null, handle: Handle, zoom: boolean): void {
-  const done = useRef(false);
+/** Brings an event into sight when it is known where it lies: that of the link that was opened, and those that are asked for by their number. */
+function useWanted(payload: EventPayload | null, source: number, recording: Recording | null, handle: Handle, params: Params): (event: number) => void {
+  const wanted = useRef<number | "linked" | null>(params.sel === undefined ? null : "linked");
+  // A link that names a view opens on exactly that.
+  const zoom = params.t === undefined;
+  const [asked, ask] = useReducer((n: number) => n + 1, 0);
   useEffect(() => {
-    if (done.current || !payload || !recording || !handle.current) return;
-    done.current = true;
+    const now = wanted.current;
+    if (now === null || !payload || !recording || !handle.current || (now !== "linked" && now !== payload.ref.event)) return;
+    wanted.current = null;
     const selected = selectedOf(sliceOf(source, payload.ref, recording.offset));
-    if (zoom) show(handle.current, selected);
+    if (now !== "linked" || zoom) show(handle.current, selected);
     else handle.current.reveal(source, selected.lane);
-  }, [payload, source, recording, handle, zoom]);
+  }, [payload, source, recording, handle, zoom, asked]);
+  return useCallback((event) => {
+    wanted.current = event;
+    ask(undefined);
+  }, []);
 }
 
 const selectedOf = ({ source, event, lane, start, end }: Selected): Selected => ({ source, event, lane, start, end });

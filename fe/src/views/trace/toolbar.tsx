@@ -10,21 +10,6 @@ import { LEGEND } from "./looks";
 import { alignmentSummary, workerLines } from "./workers";
 import type { Recordings } from "./recordings";
 
-export type Zoom = "in" | "out" | "whole" | "selection";
-
-export function ZoomButtons({ onZoom, canSelection }: { onZoom: (zoom: Zoom) => void; canSelection: boolean }): JSX.Element {
-  return (
-    <div class="zoom-buttons" role="group" aria-label="Zoom">
-      <Button kind="quiet" icon="minus" label="Zoom out (S)" onClick={() => onZoom("out")} />
-      <Button kind="quiet" icon="plus" label="Zoom in (W)" onClick={() => onZoom("in")} />
-      <Button kind="quiet" icon="fit" label="Zoom to the selection or the area (F)" disabled={!canSelection} onClick={() => onZoom("selection")} />
-      <Button kind="quiet" label="Show all of it (0)" onClick={() => onZoom("whole")}>
-        All
-      </Button>
-    </div>
-  );
-}
-
 /** Jumps to a step; shows none, because the view moves on without it. */
 export function StepJump({ steps, onStep }: { steps: readonly TimelineStep[]; onStep: (step: TimelineStep) => void }): JSX.Element | null {
   if (!steps.length) return null;
@@ -184,29 +169,6 @@ export function WorkerChoice({ all, parts, onAll }: WorkerChoiceProps): JSX.Elem
         </>
       ) : null}
     </Menu>
-  );
-}
-
-interface RowFilterProps {
-  text: string;
-  onText: (text: string) => void;
-}
-
-export function RowFilter({ text, onText }: RowFilterProps): JSX.Element {
-  return (
-    <input
-      class="row-filter"
-      type="text"
-      aria-label="Filter the rows"
-      placeholder="Filter rows"
-      autocomplete="off"
-      spellcheck={false}
-      value={text}
-      onInput={(event) => onText(event.currentTarget.value)}
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && text) onText("");
-      }}
-    />
   );
 }
 

@@ -1,0 +1,180 @@
+/** The tables below the timeline: the chosen area, what is in view, and the hits of the search. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { AreaPayload } from "../../api/types.gen";
+import { formatCount, formatTime } from "../../base/units";
+import { useResource, type Resource } from "../../state/resource";
+import type { Area, TimeRange } from "../../timeline/types";
+import { Button, Grid, Segmented, Select, Skeleton, type Column } from "../../widgets";
+import { AreaTable } from "./area";
+import { lookOf } from "./looks";
+import { rangesText } from "./ranges";
+import type { Recording } from "./recordings";
+import type { Found } from "./search";
+import { ownWindow } from "./window";
+
+export type TableName = "area" | "view" | "hits";
+
+export function readTable(text: string | undefined): TableName | null {
+  return text === "area" || text === "view" || text === "hits" ? text : null;
+}
+
+interface DrawerProps {
+  table: TableName;
+  height: number;
+  hasArea: boolean;
+  hasHits: boolean;
+  onTable: (table: TableName | null) => void;
+  /** Controls of the shown table. */
+  actions: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Drawer({ table, height, hasArea, hasHits, onTable, actions, children }: DrawerProps): JSX.Element {
+  return (
+    <section class="drawer" style={{ height: `${height}px` }} aria-label="Tables">
+      <div class="drawer-head">
+        <Segmented<TableName>
+          label="Table of"
+          showLabel={false}
+          value={table}
+          onChange={onTable}
+          options={[
+            { value: "view", label: "Events in view" },
+            { value: "area", label: "Chosen area", disabled: !hasArea },
+            { value: "hits", label: "Search hits", disabled: !hasHits },
+          ]}
+        />
+        {actions}
+        <Button kind="quiet" icon="close" label="Close the table" onClick={() => onTable(null)} />
+      </div>
+      {children}
+    </section>
+  );
+}
+
+interface StatisticsProps {
+  label: string;
+  recordings: readonly Recording[];
+  /** Which recording is looked at. */
+  source: number;
+  range: TimeRange;
+  /** `null`: all lanes. */
+  lanes: readonly number[] | null;
+  height: number;
+  onEvent: (source: number, event: number) => void;
+  hrefOfEvent: (source: number, event: number) => string;
+}
+
+/** `/trace/area` of a stretch of one recording. */
+export function Statistics({ label, recordings, source, range, lanes, height, onEvent, hrefOfEvent }: StatisticsProps): JSX.Element {
+  const recording = recordings[source];
+  const own = recording ? ownWindow({ ...range, parts: 1 }, recording.offset, recording.timeline.span_ns) : null;
+  const query: Record<string, string> =
+    recording && own
+      ? {
+          ...recording.query,
+          t0: String(Math.floor(own.t0)),
+          t1: String(Math.max(Math.floor(own.t0) + 1, Math.ceil(own.t1))),
+          ...(lanes ? { lanes: rangesText([...lanes].sort((a, b) => a - b)) } : {}),
+        }
+      : {};
+  const resource = useResource(recording && own ? "trace/area" : null, query);
+  if (!recording || !own) return <p class="drawer-note">Nothing of this trace lies here.</p>;
+  return (
+    <Answer resource={resource}>
+      {(payload) => (
+        <AreaTable
+          label={label}
+          payload={payload}
+          groups={recording.timeline.groups}
+          height={height}
+          onEvent={(event) => onEvent(source, event)}
+          hrefOfEvent={(event) => hrefOfEvent(source, event)}
+        />
+      )}
+    </Answer>
+  );
+}
+
+function Answer({ resource, children }: { resource: Resource<AreaPayload>; children: (payload: AreaPayload) => ComponentChildren }): JSX.Element {
+  const { data, error, stale } = resource;
+  if (error) {
+    return (
+      <p class="drawer-note" role="alert">
+        {error.message} {error.hint}
+      </p>
+    );
+  }
+  if (!data) return <Skeleton height={120} label="Counting" />;
+  return <div class={stale ? "drawer-content drawer-stale" : "drawer-content"}>{children(data)}</div>;
+}
+
+/** `12.3 ms, from 100 ms to 112 ms; 1 234 events`. */
+export function stretchText({ t0, t1 }: TimeRange, origin: number): string {
+  return `${formatTime(t1 - t0)}, from ${formatTime(t0 - origin)} to ${formatTime(t1 - origin)}`;
+}
+
+interface SourceChoiceProps {
+  recordings: readonly Recording[];
+  source: number;
+  onSource: (source: number) => void;
+}
+
+/** Figures are those of one worker at a time. */
+export function SourceChoice({ recordings, source, onSource }: SourceChoiceProps): JSX.Element | null {
+  if (recordings.length < 2) return null;
+  return (
+    <Select
+      label="Worker"
+      value={String(source)}
+      options={recordings.map((item, place) => ({ value: String(place), label: item.label }))}
+      onChange={(value) => onSource(Number(value))}
+    />
+  );
+}
+
+/** The recordings that an area touches. */
+export const sourcesOf = (area: Area | null): number[] => (area ? [...area.lanes.keys()] : []);
+
+interface HitsProps {
+  found: Found;
+  height: number;
+  hrefOfName: (name: string) => string;
+  onName: (name: string) => void;
+}
+
+/** Hits by name; following a name zooms to its hits. */
+export function Hits({ found, height, hrefOfName, onName }: HitsProps): JSX.Element {
+  const { names, namesTotal, total } = found;
+  const columns = useMemo<Column[]>(
+    () => [
+      {
+        key: "name",
+        label: "Name",
+        kind: "code",
+        width: 420,
+        values: names.map((item) => item.name),
+        href: (row) => hrefOfName(names[row]?.name ?? ""),
+        onFollow: (row) => onName(names[row]?.name ?? ""),
+      },
+      { key: "kind", label: "Kind", kind: "text", width: 140, values: names.map((item) => lookOf(item.look).label) },
+      { key: "count", label: "Hits", kind: "count", width: 90, values: names.map((item) => item.count) },
+      { key: "total", label: "Total", term: "total", kind: "time", width: 110, bar: true, values: names.map((item) => item.total_ns) },
+    ],
+    // The links read the address bar when they are drawn or followed; new functions need no new columns.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [names],
+  );
+  return (
+    <div class="drawer-content">
+      <Grid label="Search hits" columns={columns} rowCount={names.length} height={height} storage="trace-hits" empty="Nothing was found." />
+      {namesTotal > names.length ? (
+        <p class="drawer-note">
+          The {formatCount(names.length)} costliest of {formatCount(namesTotal)} names, {formatCount(total)} hits in all.
+        </p>
+      ) : null}
+    </div>
+  );
+}

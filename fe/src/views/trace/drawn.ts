@@ -1,0 +1,61 @@
+/** What is drawn beside the slices: steps, marks, and the busy density of the strip that shows the whole span. */
+
+import type { Activity } from "../../timeline/props";
+import type { Boundary, Mark, TimeRange } from "../../timeline/types";
+import { readMarks } from "./params";
+import type { Recording } from "./recordings";
+
+/** More stretches cannot be told apart. */
+const MOST_DEFECTS = 200;
+const PARTS = 1024;
+
+/** Steps of the first recording: those of all would be a thicket. */
+export function boundariesOf(recordings: readonly Recording[], main: number): Boundary[] {
+  const recording = recordings[main] ?? recordings[0];
+  return (recording?.timeline.steps ?? []).map((step) => ({
+    name: step.name,
+    start: step.start_ns + (recording?.offset ?? 0),
+    end: step.end_ns + (recording?.offset ?? 0),
+  }));
+}
+
+/** Marks of the person, then stretches that a defect touches. */
+export function marksOf(recordings: readonly Recording[], text: string | undefined): Mark[] {
+  const defects = recordings.flatMap(({ timeline, offset, key }) =>
+    timeline.marks.slice(0, MOST_DEFECTS).map((mark, place) => ({
+      key: `defect-${key}-${place}`,
+      label: mark.defect.replace(/_/g, " "),
+      start: mark.start_ns + offset,
+      end: mark.start_ns + mark.dur_ns + offset,
+      kind: "defect" as const,
+    })),
+  );
+  return [...readMarks(text), ...defects];
+}
+
+/** Busy shares over the span of all recordings: the mean of those that recorded then. */
+export function activityOf(recordings: readonly Recording[], span: TimeRange): Activity {
+  const [only] = recordings;
+  if (recordings.length === 1 && only) return { device: only.timeline.device_activity, host: only.timeline.host_activity };
+  const merged = (of: "device_activity" | "host_activity"): number[] | null => {
+    const known = recordings.flatMap(({ timeline, offset }) => {
+      const values = timeline[of];
+      return values?.length ? [{ values, offset, span: timeline.span_ns }] : [];
+    });
+    return known.length ? Array.from({ length: PARTS }, (_, part) => meanAt(known, span.t0 + ((part + 0.5) * (span.t1 - span.t0)) / PARTS)) : null;
+  };
+  return { device: merged("device_activity"), host: merged("host_activity") };
+}
+
+function meanAt(known: readonly { values: readonly number[]; offset: number; span: number }[], time: number): number {
+  let sum = 0;
+  let count = 0;
+  for (const { values, offset, span } of known) {
+    const place = Math.floor(((time - offset) / span) * values.length);
+    const value = values[place];
+    if (value === undefined) continue;
+    sum += value;
+    count++;
+  }
+  return count ? Math.round(sum / count) : 0;
+}

@@ -1,0 +1,86 @@
+/** The panel beside the timeline: what is selected, with its way out to the other pages. */
+
+import type { JSX } from "preact";
+import { useResource } from "../../state/resource";
+import type { ViewProps } from "../../state/view";
+import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
+import { exactly } from "../grid_params";
+import { ArgumentList, Details, Summary } from "./details";
+import { CollectivePeers } from "./peers";
+import type { Recording } from "./recordings";
+import type { Choice, Handle } from "./selection";
+
+interface SideProps {
+  view: ViewProps;
+  choice: Choice;
+  recordings: readonly Recording[];
+  handle: Handle;
+}
+
+export function Side({ view, choice, recordings, handle }: SideProps): JSX.Element {
+  const { summary, event, recording, source, payload } = choice;
+  if (summary) return <SummaryOf choice={choice} recordings={recordings} handle={handle} />;
+  if (event.error) return <ErrorState error={event.error} retry={event.reload} title="The event could not be read" />;
+  const shown = payload ?? event.data;
+  if (!shown || !recording) return <Skeleton height={200} label="Loading the event" />;
+  return (
+    <div class={payload ? "" : "drawer-stale"} aria-busy={payload === null}>
+      <Details
+        payload={shown}
+        go={(ref) => choice.go(source, ref)}
+        allArguments={() => <AllArguments recording={recording} event={shown.ref.event} />}
+        links={<Links view={view} operator={shown.operator_name} kernel={shown.kernel_name} />}
+      />
+      <CollectivePeers recordings={recordings} recording={recording} payload={shown} go={choice.go} />
+    </div>
+  );
+}
+
+function SummaryOf({ choice, recordings, handle }: Omit<SideProps, "view">): JSX.Element | null {
+  const { summary } = choice;
+  if (!summary) return null;
+  const { start, end, source, event, name, count, busy } = summary;
+  return (
+    <Summary
+      count={count}
+      busy={busy}
+      longest={recordings[source]?.names.name(name) ?? "…"}
+      onZoom={() => handle.current?.zoomTo({ t0: start, t1: end })}
+      onLongest={() => choice.reach(source, event)}
+    />
+  );
+}
+
+function Links({ view, operator, kernel }: { view: ViewProps; operator: string | null; kernel: string | null }): JSX.Element | null {
+  if (operator === null && kernel === null) return null;
+  return (
+    <>
+      {operator === null ? null : (
+        <a class="button button-plain" href={view.hrefOf("operator", exactly(operator))}>
+          Show in Operator view
+        </a>
+      )}
+      {kernel === null ? null : (
+        <a class="button button-plain" href={view.hrefOf("kernel", exactly(kernel))}>
+          Show in Kernel view
+        </a>
+      )}
+    </>
+  );
+}
+
+/** Everything that the file says of the event. */
+function AllArguments({ recording, event }: { recording: Recording; event: number }): JSX.Element {
+  const { data, error, reload } = useResource("trace/event/args", { ...recording.query, event: String(event) });
+  if (error) return <ErrorState error={error} retry={reload} title="The arguments could not be read" />;
+  if (!data) return <Skeleton height={60} label="Reading the file" />;
+  return (
+    <>
+      {data.arguments.length ? <ArgumentList items={data.arguments} /> : <p class="muted">The event has no argument.</p>}
+      <details class="raw">
+        <summary>The event’s text in the file</summary>
+        <CodeBlock code={data.text} label="Copy the event’s text" />
+      </details>
+    </>
+  );
+}

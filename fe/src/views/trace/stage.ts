@@ -1,0 +1,229 @@
+/** All that the timeline and the panels around it share: read from the address bar, asked of the server, and what can be done with it. */
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ViewProps } from "../../state/view";
+import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
+import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
+import { arrowsOfEvent, useArrows, type ShownArrows } from "./arrows";
+import { useCurves } from "./curves";
+import { activityOf, boundariesOf, marksOf } from "./drawn";
+import { listOf, readArea, readRows, readView, writeArea, writeMarks, writeRows, writeView } from "./params";
+import type { Recording } from "./recordings";
+import { extentOfName, nextHit, useOneAtATime, useSearch, type Direction, type Found, type Wish } from "./search";
+import { useSelection, type Choice } from "./selection";
+import { treeOf } from "./tree";
+import { alignmentText } from "./workers";
+
+export interface StageProps {
+  view: ViewProps;
+  recordings: readonly Recording[];
+  span: TimeRange;
+  /** The recording of the worker that is chosen in the header. */
+  main: number;
+}
+
+export interface Stage extends StageProps {
+  handle: { current: TimelineHandle | null };
+  sight: Sight | null;
+  setSight: (sight: Sight) => void;
+  choice: Choice;
+  area: Area | null;
+  setArea: (area: Area | null) => void;
+  rows: RowState;
+  setRows: (rows: RowState) => void;
+  wish: Wish;
+  found: Found;
+  finder: Finder;
+  kinds: readonly string[];
+  all: ShownArrows;
+  arrows: readonly Arrow[];
+  marks: readonly Mark[];
+  boundaries: readonly Boundary[];
+  activity: Activity;
+  setParam: (key: string, value: string | null) => void;
+}
+
+/** The address bar's texts as values, steady as long as they say the same. */
+export function useStage(props: StageProps): Stage {
+  const { view, recordings, span, main } = props;
+  const { params } = view;
+  const setParam = useSteadySetter(view);
+  const handle = useRef<TimelineHandle | null>(null);
+  const [sight, setSight] = useState<Sight | null>(null);
+  const named = useNames(recordings, handle);
+  const choice = useSelection(recordings, params, setParam, handle);
+  const { q, re, args } = params;
+  const wish = useMemo<Wish>(() => ({ text: q ?? "", regex: re === "1", args: args === "1" }), [q, re, args]);
+  const found = useSearch(recordings, span, wish, named);
+  const finder = useFinder(recordings, found.wish, choice, handle);
+  const area = useArea(params.area, params.arealanes, recordings);
+  const { open, shut, pin, order, filter } = params;
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  const rows = useMemo(() => readRows(params), [open, shut, pin, order, filter]);
+  const kinds = useMemo(() => listOf(params.arrows), [params.arrows]);
+  const all = useArrows(recordings, sight, kinds);
+  const { payload, source, recording } = choice;
+  const own = useMemo(() => (payload && recording ? arrowsOfEvent(payload, source, recording.offset) : []), [payload, source, recording]);
+  const arrows = useMemo(() => [...all.arrows, ...own], [all, own]);
+  const marks = useMemo(() => marksOf(recordings, params.mark), [recordings, params.mark]);
+  const boundaries = useMemo(() => boundariesOf(recordings, main), [recordings, main]);
+  const activity = useMemo(() => activityOf(recordings, span), [recordings, span]);
+  useLinkedSearch(view, found, finder);
+  return {
+    ...props,
+    ...{ handle, sight, setSight, choice, area, rows, wish, found, finder, kinds, all, arrows, marks, boundaries, activity, setParam },
+    setArea: (next) => keepArea(next, area, recordings, params.table, setParam),
+    setRows: (next) => writeRows(next, params, setParam),
+  };
+}
+
+/** A setter that stays the same function and sets only what is new: every setting draws the page again. */
+function useSteadySetter(view: ViewProps): Stage["setParam"] {
+  const newest = useRef(view);
+  newest.current = view;
+  return useCallback((key, value) => {
+    const { params, setParam } = newest.current;
+    if ((params[key] ?? "") !== (value ?? "")) setParam(key, value);
+  }, []);
+}
+
+/** Draws again when names came, and counts how often. */
+function useNames(recordings: readonly Recording[], handle: { current: TimelineHandle | null }): number {
+  const [named, setNamed] = useState(0);
+  useEffect(() => {
+    const ends = recordings.map(({ names }) =>
+      names.watch(() => {
+        handle.current?.redraw();
+        setNamed((n) => n + 1);
+      }),
+    );
+    return () => ends.forEach((end) => end());
+  }, [recordings, handle]);
+  return named;
+}
+
+function useArea(text: string | undefined, lanes: string | undefined, recordings: readonly Recording[]): Area | null {
+  return useMemo(() => readArea(text, lanes, recordings.map((item) => item.key)), [text, lanes, recordings]);
+}
+
+function keepArea(next: Area | null, before: Area | null, recordings: readonly Recording[], table: string | undefined, setParam: Stage["setParam"]): void {
+  const texts = next ? writeArea(next, recordings.map((item) => item.key)) : { area: null, arealanes: null };
+  setParam("area", texts.area);
+  setParam("arealanes", texts.arealanes);
+  if (next && !before) setParam("table", "area");
+  if (!next && table === "area") setParam("table", null);
+}
+
+export interface Finder {
+  /** Place of the selected hit among those of its recording; `null` when no hit is selected. */
+  index: number | null;
+  problem: string;
+  next: (direction: Direction) => void;
+  /** Zooms to all events of a name and selects the first. */
+  name: (name: string) => void;
+}
+
+function useFinder(recordings: readonly Recording[], wish: Wish, choice: Choice, handle: { current: TimelineHandle | null }): Finder {
+  const [problem, setProblem] = useState("");
+  const [last, setLast] = useState<{ source: number; event: number; index: number; wish: Wish } | null>(null);
+  const ask = useOneAtATime(setProblem);
+  const { selected, go, summary } = choice;
+  const next = (direction: Direction): void =>
+    ask(async (signal) => {
+      const event = selected && !summary ? selected : null;
+      const hit = await nextHit(recordings, wish, { event, time: handle.current?.view().t0 ?? 0 }, direction, signal);
+      if (!hit) return;
+      go(hit.source, hit.ref);
+      setLast({ source: hit.source, event: hit.ref.event, index: hit.index, wish });
+    });
+  const name = (wanted: string): void =>
+    ask(async (signal) => {
+      const extent = await extentOfName(recordings, wanted, signal);
+      if (!extent) return;
+      go(extent.first.source, extent.first.ref);
+      handle.current?.zoomTo(extent.range);
+    });
+  const current = last?.wish === wish && last.event === selected?.event && last.source === selected.source ? last.index : null;
+  return { index: recordings.length === 1 ? current : null, problem, next, name };
+}
+
+/** A link from another page names what is looked for and no view: it opens on the first hit. */
+function useLinkedSearch({ params }: ViewProps, found: Found, finder: Finder): void {
+  const wanted = useRef(params.q !== undefined && params.t === undefined && params.sel === undefined);
+  const { idle, busy, total } = found;
+  const next = useRef(finder.next);
+  next.current = finder.next;
+  useEffect(() => {
+    if (!wanted.current || idle || busy) return;
+    wanted.current = false;
+    if (total > 0) next.current("next");
+  }, [idle, busy, total]);
+}
+
+/** What keys ask of the page around the timeline. */
+export function obey(stage: Stage, command: Command, more: { search: () => void; help: () => void }): void {
+  const { choice, finder } = stage;
+  const to = (ref: Parameters<Choice["go"]>[1] | null | undefined): void => {
+    if (ref) choice.go(choice.source, ref);
+  };
+  const actions: Readonly<Record<Command, () => void>> = {
+    search: more.search,
+    help: more.help,
+    next_hit: () => finder.next("next"),
+    previous_hit: () => finder.next("previous"),
+    arrows: () => stage.setParam("arrows", stage.kinds.length ? null : arrowKinds(stage.recordings).join(",") || null),
+    clear: () => letGo(stage),
+    previous: () => to(choice.payload?.previous),
+    next: () => to(choice.payload?.next),
+    parent: () => to(choice.payload?.parent),
+    child: () => to(choice.payload?.first_child),
+  };
+  actions[command]();
+}
+
+/** One thing at a time, what was chosen last first. */
+function letGo(stage: Stage): void {
+  if (stage.area) stage.setArea(null);
+  else if (stage.choice.selected) stage.choice.choose(null);
+  else stage.setParam("q", null);
+}
+
+export const arrowKinds = (recordings: readonly Recording[]): string[] => [...new Set(recordings.flatMap(({ timeline }) => timeline.arrow_kinds.map(({ kind }) => kind)))];
+
+/** Marks of a person with one more. */
+export function withMark(stage: Stage, { t0, t1 }: TimeRange): void {
+  const persons = stage.marks.filter((mark) => mark.kind === "person");
+  stage.setParam("mark", writeMarks([...persons, { start: t0, end: t1 }]));
+}
+
+export function withoutMark(stage: Stage, gone: Mark): void {
+  stage.setParam("mark", writeMarks(stage.marks.filter((mark) => mark.kind === "person" && mark.key !== gone.key)) || null);
+}
+
+/** The whole span needs no word in the address. */
+export function keepView(stage: Stage, view: TimeRange): void {
+  const { span, setParam } = stage;
+  setParam("t", view.t0 <= span.t0 && view.t1 >= span.t1 ? null : writeView(view));
+}
+
+/** The address's view, where it lies in the span at all. */
+export function firstView(text: string | undefined, span: TimeRange): TimeRange | null {
+  const view = readView(text);
+  return view && view.t1 > span.t0 && view.t0 < span.t1 ? view : null;
+}
+
+/** The tree of tracks, and the curves of the counters among them. */
+export function useTracks(stage: Stage): { tree: ReturnType<typeof treeOf>; curves: ReturnType<typeof useCurves> } {
+  const { recordings, sight } = stage;
+  const tree = useMemo(
+    () => treeOf(recordings.map(({ key, label, timeline, worker }) => ({ key, label, timeline, note: worker ? alignmentText(worker) : "" }))),
+    [recordings],
+  );
+  return { tree, curves: useCurves(recordings, sight) };
+}
+
+export function goToMark(stage: Stage, { start, end }: Mark): void {
+  const { handle } = stage;
+  const least = Math.max(1000, end - start);
+  handle.current?.zoomTo({ t0: start, t1: start + least }, { margin: end > start ? 0.5 : 20 });
+}

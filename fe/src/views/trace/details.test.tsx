@@ -1,0 +1,163 @@
+import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { HOSTILE } from "../fixtures";
+import { areaColumns, AreaTable, Overlap } from "./area";
+import { arrowsOfEvent } from "./arrows";
+import { Details, ordinal, rankText, Summary } from "./details";
+import { eventText } from "./event_text";
+import { event, group, ref, siblings } from "./fixtures";
+import { HelpDialog } from "./help";
+import { Splitter } from "./splitter";
+
+afterEach(cleanup);
+const text = (): string => document.body.textContent;
+const none = (): null => null;
+
+describe("Details", () => {
+  it("shows the way from the operator to the device, each a click", () => {
+    const go = vi.fn();
+    render(<Details payload={event(7)} go={go} allArguments={none} links={null} />);
+    const chain = [...document.querySelectorAll(".chain li")].map((item) => item.textContent);
+    expect(chain.map((line) => line.replace(/\d.*/, ""))).toEqual(["Operatoraten::mm", "LaunchcudaLaunchKernel", "Deviceevent "]);
+    fireEvent.click(screen.getByText("cudaLaunchKernel"));
+    expect(go).toHaveBeenCalledWith(expect.objectContaining({ event: 2 }));
+    expect(document.querySelectorAll("[aria-current]")).toHaveLength(1);
+  });
+
+  it("says the exact time on hover, and what is not known not at all", () => {
+    render(<Details payload={event(7, { launch_delay_ns: null, step: null })} go={none} allArguments={none} links={null} />);
+    expect(document.querySelector("dd[title]")?.getAttribute("title")).toMatch(/^7.000 ns$/);
+    for (const absent of ["Launch delay", "Step"]) expect(text()).not.toContain(absent);
+    expect(text()).toContain("Queue time");
+  });
+
+  it("says that an event overlaps another", () => {
+    render(<Details payload={event(7, { overlapping: true })} go={none} allArguments={none} links={null} />);
+    expect(text()).toContain("It overlaps another event of its row");
+  });
+
+  it("leads to the others of its name", () => {
+    const go = vi.fn();
+    render(<Details payload={event(7)} go={go} allArguments={none} links={null} />);
+    expect(text()).toContain("162 calls; this one is the 3rd slowest.");
+    fireEvent.click(screen.getByRole("button", { name: "Slowest" }));
+    expect(go).toHaveBeenCalledWith(ref(8));
+    expect((screen.getByRole("button", { name: "Next" }) as HTMLButtonElement).disabled).toBe(true);
+  });
+
+  it("lists the longest of what was launched first, all on demand", () => {
+    const launched = Array.from({ length: 8 }, (_, i) => ref(20 + i));
+    render(<Details payload={event(7, { launched, launched_total: 90, launched_ns: 9000 })} go={none} allArguments={none} links={null} />);
+    expect(screen.queryByText("event 27")).toBeNull();
+    fireEvent.click(screen.getByText("3 more"));
+    expect(screen.getByText("event 27")).toBeTruthy();
+    expect(text()).toContain("The longest 8 of 90.");
+  });
+
+  it("reads all arguments only when asked", () => {
+    const all = vi.fn(() => <p>everything</p>);
+    render(<Details payload={event(7)} go={none} allArguments={all} links={null} />);
+    expect(text()).toContain("[1, 1, 1]");
+    expect(all).not.toHaveBeenCalled();
+    fireEvent.click(screen.getByText(/^All arguments/));
+    expect(text()).toContain("everything");
+  });
+
+  it("draws hostile names, arguments and frames as text", () => {
+    const hostile = event(7, { ref: ref(7, { name: HOSTILE }), arguments: [{ name: HOSTILE, value: HOSTILE }], stack: [HOSTILE], thread: HOSTILE });
+    render(<Details payload={hostile} go={none} allArguments={none} links={null} />);
+    expect(document.querySelector("img")).toBeNull();
+    expect(text()).toContain(HOSTILE);
+  });
+});
+
+it.each([
+  [1, "1st"],
+  [2, "2nd"],
+  [3, "3rd"],
+  [4, "4th"],
+  [11, "11th"],
+  [112, "112th"],
+  [121, "121st"],
+])("%d is the %s", (n, words) => expect(ordinal(n)).toBe(words));
+
+it("rankText names the ends", () => {
+  expect(rankText(siblings({ calls: 1, rank: 1 }))).toBe("The only call of this name.");
+  expect(rankText(siblings({ calls: 5, rank: 1 }))).toContain("slowest");
+  expect(rankText(siblings({ calls: 5, rank: 5 }))).toContain("fastest");
+});
+
+it("eventText is plain and exact", () => {
+  const lines = eventText(event(7, { stack: ["net.py(3): forward"] })).split("\n");
+  expect(lines[0]).toBe("event 7");
+  expect(lines).toContain("duration: 100 ns (100 ns)");
+  expect(lines).toContain("  operator: aten::mm (100 ns)");
+  expect(lines.at(-1)).toBe("  net.py(3): forward");
+  expect(lines.join("")).not.toContain("\u202f");
+});
+
+it("Summary says what a slice holds", () => {
+  const onZoom = vi.fn();
+  render(<Summary count={37} busy={0.82} longest="gemm" onZoom={onZoom} onLongest={none} />);
+  expect(text()).toContain("37 events, 82.0 % busy, longest: gemm");
+  fireEvent.click(screen.getByText("Zoom in"));
+  expect(onZoom).toHaveBeenCalledOnce();
+});
+
+describe("arrowsOfEvent", () => {
+  it("draws the launch of the chain, once, and on the common clock", () => {
+    const [arrow, ...others] = arrowsOfEvent(event(7), 2, 50);
+    expect(others).toEqual([]);
+    expect(arrow).toEqual({ kind: "launch", strong: true, source: { source: 2, lane: 1, time: 2150 }, target: { source: 2, lane: 2, time: 7050 } });
+    const known = event(7, { arrows: [{ kind: "launch", label: "launched by", direction: "in", other: ref(2, { lane: 1 }) }] });
+    expect(arrowsOfEvent(known, 2, 50)).toHaveLength(1);
+  });
+});
+
+describe("area", () => {
+  const payload = {
+    t0_ns: 0,
+    t1_ns: 1000,
+    events: 3,
+    rows: { name: ["gemm", HOSTILE], look: [3, 1], count: [2, 1], total_ns: [300, 100], mean_ns: [150, 100], shortest_ns: [100, 100], longest_ns: [200, 100], longest_event: [7, 8] },
+    pooled: 0,
+    groups: [
+      { key: "1/1/calls", busy_ns: 250, events: 3 },
+      { key: "unknown", busy_ns: 1, events: 1 },
+    ],
+    overlap: { computation_ns: 500, overlap_ns: 0, communication_ns: 250, idle_ns: 250 },
+  };
+  it("has shares of all names, and leads to the longest event", () => {
+    const onEvent = vi.fn();
+    const columns = areaColumns(payload, (number) => `#${number}`, onEvent);
+    expect(Array.from(columns.find((c) => c.key === "share")?.values ?? [])).toEqual([0.75, 0.25]);
+    expect(columns[0]?.href?.(0)).toBe("#7");
+    columns[0]?.onFollow?.(1);
+    expect(onEvent).toHaveBeenCalledWith(8);
+  });
+  it("shows busy shares of the rows it knows, and hostile names as text", () => {
+    render(<AreaTable label="x" payload={payload} groups={[group()]} height={200} onEvent={none} hrefOfEvent={(n) => `#${n}`} />);
+    expect(document.querySelectorAll(".busy li")).toHaveLength(1);
+    expect(text()).toContain("25.0 %");
+    expect(document.querySelector("img")).toBeNull();
+  });
+  it("shows the four parts of device time in figures", () => {
+    render(<Overlap overlap={payload.overlap} />);
+    for (const part of ["Computation only", "500 ns", "50.0 %", "Idle"]) expect(text()).toContain(part);
+  });
+});
+
+it("HelpDialog lists keys and gestures", () => {
+  render(<HelpDialog onClose={none} />);
+  for (const key of ["W", "Esc", "Wheel"]) expect(text()).toContain(key);
+});
+
+it("Splitter moves by keys within its bounds", () => {
+  const onSize = vi.fn();
+  render(<Splitter label="Width" orientation="vertical" size={300} least={290} most={310} onSize={onSize} />);
+  const line = screen.getByRole("separator");
+  fireEvent.keyDown(line, { key: "ArrowLeft" });
+  fireEvent.keyDown(line, { key: "ArrowRight" });
+  fireEvent.keyDown(line, { key: "ArrowUp" });
+  expect(onSize.mock.calls).toEqual([[310], [290]]);
+});

@@ -1,0 +1,105 @@
+/** Timelines for tests: small, and true to the wire types. */
+
+import type { EventPayload, EventRef, Siblings, TimelineGroup, TimelinePayload } from "../../api/types.gen";
+import { NameBook } from "./names";
+import type { Recording } from "./recordings";
+
+export function group(over: Partial<TimelineGroup> = {}): TimelineGroup {
+  return {
+    key: "1/1/calls",
+    kind: "calls",
+    process_key: "1",
+    process: "CPU · python",
+    thread: "thread 1 (python)",
+    pid: "1",
+    tid: "1",
+    device: false,
+    lane: 0,
+    lanes: 2,
+    events: 10,
+    overlapping: 0,
+    depth: [0, 1],
+    sub: [0, 0],
+    ...over,
+  };
+}
+
+export function timeline(over: Partial<TimelinePayload> = {}): TimelinePayload {
+  return {
+    id: "content",
+    span_ns: 1_000_000,
+    origin_ns: "1623143568000000000",
+    events: 12,
+    level_max: 12,
+    tile_bits: 9,
+    name_count: 2,
+    name_page: 4096,
+    has_modules: false,
+    groups: [group(), group({ key: "0/7/work", kind: "work", process_key: "0", process: "GPU 0", thread: "stream 7", pid: "0", tid: "7", device: true, lane: 2, lanes: 1, events: 2, depth: [0], sub: [0] })],
+    counters: [],
+    arrow_kinds: [{ kind: "launch", label: "Launch to device work", total: 3 }],
+    steps: [{ name: "3", start_ns: 0, end_ns: 500_000 }],
+    marks: [],
+    device_activity: null,
+    host_activity: null,
+    ...over,
+  };
+}
+
+export function recording(over: Partial<Recording> = {}): Recording {
+  const described = over.timeline ?? timeline();
+  const names = over.names ?? new NameBook((first) => Promise.resolve({ first, names: ["aten::mm", "gemm"] }), 4096, 2);
+  return {
+    key: "",
+    label: "worker0",
+    worker: null,
+    query: { run: "r", worker: "w", span: "s", id: described.id },
+    offset: 0,
+    source: { key: "", label: "", offset: 0, span: described.span_ns, levelMax: 12, load: () => Promise.resolve(new ArrayBuffer(0)), name: (n) => names.name(n) },
+    ...over,
+    timeline: described,
+    names,
+  };
+}
+
+export function ref(event: number, over: Partial<EventRef> = {}): EventRef {
+  return { event, lane: 2, name: `event ${event}`, look: 3, start_ns: event * 1000, dur_ns: 100, ...over };
+}
+
+export function siblings(over: Partial<Siblings> = {}): Siblings {
+  return { calls: 162, rank: 3, total_ns: 16_200, mean_ns: 100, shortest_ns: 90, longest_ns: 120, slowest: ref(8), fastest: ref(9), previous: ref(4), next: null, ...over };
+}
+
+export function event(number: number, over: Partial<EventPayload> = {}): EventPayload {
+  return {
+    ref: ref(number),
+    category: "kernel",
+    process: "GPU 0",
+    thread: "stream 7",
+    overlapping: false,
+    step: "3",
+    parent: null,
+    children: 0,
+    first_child: null,
+    previous: null,
+    next: null,
+    chain: [
+      { kind: "operator", ref: ref(1, { look: 1, lane: 0, name: "aten::mm" }) },
+      { kind: "launch", ref: ref(2, { look: 2, lane: 1, name: "cudaLaunchKernel" }) },
+      { kind: "device", ref: ref(number) },
+    ],
+    launched: [],
+    launched_total: 0,
+    launched_ns: 0,
+    launch_delay_ns: 3000,
+    queue_ns: 1000,
+    siblings: siblings(),
+    arrows: [],
+    arrows_total: 0,
+    arguments: [{ name: "grid", value: "[1, 1, 1]" }],
+    stack: [],
+    operator_name: "aten::mm",
+    kernel_name: "gemm",
+    ...over,
+  };
+}

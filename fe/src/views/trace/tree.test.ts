@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import type { TrackNode } from "../../timeline/props";
+import { group, timeline } from "./fixtures";
+import { counterKey, treeOf, type Planted } from "./tree";
+
+const planted = (over: Partial<Planted> = {}): Planted => ({ key: "", label: "w", note: "", timeline: timeline(), ...over });
+const counter = { key: "mem", name: "Memory", process_key: "0", unit: "bytes", mean: false, lowest: 0, highest: 1, samples: 2 };
+const picture = (nodes: readonly TrackNode[], indent = ""): string[] => nodes.flatMap((node) => [`${indent}${node.kind} ${node.label}`, ...picture(node.children, `${indent}  `)]);
+
+describe("treeOf", () => {
+  it("goes from the process over the thread to its kinds of events", () => {
+    expect(picture(treeOf([planted()]))).toEqual([
+      "process CPU · python",
+      "  group thread 1 (python)",
+      "    group Calls",
+      "process GPU 0",
+      "  group stream 7",
+      "    group Work",
+    ]);
+  });
+
+  it("stands under its worker where there are several, with keys of its own", () => {
+    const tree = treeOf([planted({ key: "0", label: "rank 0" }), planted({ key: "1", label: "rank 1", note: "aligned" })]);
+    expect(tree.map((node) => [node.kind, node.label, node.note, node.source])).toEqual([
+      ["source", "rank 0", "", 0],
+      ["source", "rank 1", "aligned", 1],
+    ]);
+    const keys = tree.flatMap(function all(node): string[] {
+      return [node.key, ...node.children.flatMap(all)];
+    });
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it("puts what people come for first, and folds Python frames", () => {
+    const python = group({ key: "1/1/python", kind: "python", lane: 3, lanes: 1, depth: [0], sub: [0] });
+    const [process] = treeOf([planted({ timeline: timeline({ groups: [python, group()] }) })]);
+    expect(process?.children[0]?.children.map((node) => [node.label, node.bare, node.foldedByDefault])).toEqual([
+      ["Calls", true, false],
+      ["Python frames", false, true],
+    ]);
+  });
+
+  it("a kind that is alone on its thread is not hidden below it", () => {
+    const [process] = treeOf([planted({ timeline: timeline({ groups: [group({ kind: "sync" })] }) })]);
+    expect(process?.children[0]?.children.map((node) => [node.bare, node.foldedByDefault])).toEqual([[true, false]]);
+  });
+
+  it("marks lanes of what overlaps", () => {
+    const [process] = treeOf([planted({ timeline: timeline({ groups: [group({ overlapping: 4, lanes: 3, depth: [0, 0, 1], sub: [0, 1, 0] })] }) })]);
+    const calls = process?.children[0]?.children[0];
+    expect([calls?.lanes, calls?.overlapping]).toEqual([
+      [
+        { lane: 0, depth: 0, overlap: false },
+        { lane: 1, depth: 0, overlap: true },
+        { lane: 2, depth: 1, overlap: false },
+      ],
+      4,
+    ]);
+  });
+
+  it("lets the busiest stream stand for its folded process", () => {
+    const stream = (tid: string, lane: number, events: number) => group({ key: `0/${tid}/work`, kind: "work", tid, lane, lanes: 1, depth: [0], sub: [0], events });
+    const [process] = treeOf([planted({ timeline: timeline({ groups: [group({ events: 999 }), stream("7", 4, 5), stream("20", 5, 50)] }) })]);
+    expect(process?.standingLane).toBe(5);
+  });
+
+  it("puts counters on top of their process, and those of no process at the end", () => {
+    const tree = treeOf([planted({ timeline: timeline({ counters: [counter, { ...counter, key: "x", name: "Loose", process_key: "" }] }) })]);
+    expect(picture(tree).filter((line) => line.includes("counter"))).toEqual(["  counter Memory", "counter Loose"]);
+    expect(tree.at(-1)?.counter).toBe(1);
+    expect(tree.at(-1)?.key).toBe(counterKey("", { ...counter, key: "x" }));
+  });
+});

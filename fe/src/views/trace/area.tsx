@@ -27,7 +27,6 @@ export function AreaTable({ label, payload, groups, height, onEvent, hrefOfEvent
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [payload],
   );
-  const last = rows.name.length - 1;
   return (
     <div class="area">
       <div class="area-side" tabIndex={0} role="group" aria-label="Busy shares">
@@ -39,13 +38,17 @@ export function AreaTable({ label, payload, groups, height, onEvent, hrefOfEvent
           label={label}
           columns={columns}
           rowCount={rows.name.length}
-          pinned={pooled > 0 ? [last] : []}
           rowKey={(row) => `${rows.look[row] ?? ""} ${rows.name[row] ?? ""}`}
           height={height}
           storage="trace-area"
           empty="No event lies here."
           fileName={label.toLowerCase().replace(/ /g, "_")}
         />
+        {pooled > 0 ? (
+          <p class="drawer-note">
+            The {formatCount(rows.name.length)} costliest of {formatCount(rows.name.length + pooled)} names.
+          </p>
+        ) : null}
       </div>
     </div>
   );

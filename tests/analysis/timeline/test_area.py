@@ -1,0 +1,155 @@
+"""Statistics of a window against counting every event and every nanosecond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.timeline.charts import Chart, chart
+from tests.analysis.timeline.made_up import traces, windows
+from tests.builders.drawn import Event, draw, trace_of
+from torch_tb_profiler.analysis.timeline import area as module
+from torch_tb_profiler.analysis.timeline.area import Area, AreaIndex, Overlap
+from torch_tb_profiler.store.timeline_schema import GroupKind, Look
+
+US = 1000
+OVERLAPPING = """
+gpu 0:7    {gemm #1        }          {gemm #2  }
+gpu 0:8          {ncclDevKernel_AllReduce #3  }
+gpu 0:7             {late #4  }
+main   [aten::mm                 ]
+main     [aten::add   ]
+"""
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks as small as the traces, so that every way through the sums is taken."""
+    monkeypatch.setattr(module, "BLOCK", 4)
+
+
+def times(found: Chart) -> tuple[list[int], list[int]]:
+    """Begin and end of every event."""
+    trace = found[0]
+    start = [*trace["spans"]["start"].tolist(), *np.maximum(trace["instants"]["time"], 0).tolist()]
+    return start, [begin + dur for begin, dur in zip(start, [*trace["spans"]["dur"].tolist(), *[0] * trace["instants"].n], strict=True)]
+
+
+def touching(found: Chart, begin: int, end: int, lanes: set[int]) -> list[int]:
+    """Events that an area counts, one by one."""
+    start, until = times(found)
+    lane = found[2]["places"]["lane"].tolist()
+    return [
+        event for event in range(len(lane))
+        if lane[event] in lanes and start[event] < end and (until[event] > begin or start[event] == until[event] >= begin)
+    ]
+
+
+def rows(area: Area) -> dict[tuple[int, int], tuple[int, ...]]:
+    columns = (area.count, area.total, area.shortest, area.longest)
+    return {(int(n), int(k)): tuple(int(c[at]) for c in columns) for at, (n, k) in enumerate(zip(area.name, area.look, strict=True))}
+
+
+def counted(found: Chart, begin: int, end: int, lanes: set[int]) -> dict[tuple[int, int], tuple[int, ...]]:
+    start, until = times(found)
+    places = found[2]["places"]
+    parts: dict[tuple[int, int], list[int]] = {}
+    for event in touching(found, begin, end, lanes):
+        key = int(places["name"][event]), int(places["look"][event])
+        parts.setdefault(key, []).append(min(until[event], end) - max(start[event], begin))
+    return {key: (len(p), sum(p), min(p), max(p)) for key, p in parts.items()}
+
+
+def busy_points(found: Chart, begin: int, end: int, events: list[int]) -> set[int]:
+    start, until = times(found)
+    return {time for event in events for time in range(max(start[event], begin), min(until[event], end))}
+
+
+def lane_choices(found: Chart, draw_value: Any) -> list[int]:
+    count = found[2]["lanes"].n
+    return sorted(draw_value(st.sets(st.integers(0, count - 1), min_size=1))) if draw_value(st.booleans()) else list(range(count))
+
+
+@settings(deadline=None, max_examples=150)
+@given(listed=traces, data=st.data())
+def test_every_figure_is_that_of_counting(listed: list[Event], data: st.DataObject) -> None:
+    found = chart(trace_of(listed))
+    lanes = lane_choices(found, data.draw)
+    index = AreaIndex(found[2])
+    for begin, end in data.draw(st.lists(windows, min_size=1, max_size=3)):
+        area = index.area(begin, end, lanes)
+        assert rows(area) == counted(found, begin, end, set(lanes))
+        assert sorted(zip((-area.total).tolist(), (-area.count).tolist(), strict=True)) == list(zip((-area.total).tolist(), (-area.count).tolist(), strict=True))
+        check_longest(found, area, begin, end, set(lanes))
+        check_groups(found, area, begin, end, set(lanes))
+        check_overlap(found, area, begin, end, set(lanes))
+
+
+def check_longest(found: Chart, area: Area, begin: int, end: int, lanes: set[int]) -> None:
+    start, until = times(found)
+    places, inside = found[2]["places"], set(touching(found, begin, end, lanes))
+    for event, name, look, longest in zip(area.event.tolist(), area.name, area.look, area.longest.tolist(), strict=True):
+        assert event in inside
+        assert (places["name"][event], places["look"][event]) == (name, look)
+        assert min(until[event], end) - max(start[event], begin) == longest
+
+
+def check_groups(found: Chart, area: Area, begin: int, end: int, lanes: set[int]) -> None:
+    timeline = found[2]
+    group_of = timeline["lanes"]["group"]
+    assert [group.group for group in area.groups] == sorted({int(group_of[lane]) for lane in lanes})
+    for group in area.groups:
+        events = touching(found, begin, end, {lane for lane in lanes if group_of[lane] == group.group})
+        assert (group.events, group.busy) == (len(events), len(busy_points(found, begin, end, events)))
+
+
+def check_overlap(found: Chart, area: Area, begin: int, end: int, lanes: set[int]) -> None:
+    timeline = found[2]
+    kind = timeline["groups"]["kind"][timeline["lanes"]["group"]]
+    working = {lane for lane in lanes if kind[lane] == GroupKind.WORK}
+    if not working:
+        assert area.overlap is None
+        return
+    events = touching(found, begin, end, working)
+    talks = [event for event in events if timeline["places"]["look"][event] == Look.COMMUNICATION]
+    talking = busy_points(found, begin, end, talks)
+    computing = busy_points(found, begin, end, sorted(set(events) - set(talks)))
+    assert area.overlap == Overlap(
+        len(computing - talking), len(computing & talking), len(talking - computing), end - begin - len(computing | talking),
+    )
+
+
+def test_overlap_of_a_drawing() -> None:
+    """µs after the first event: computation 4 to 24 and 31 to 42, communication 10 to 40."""
+    found = chart(draw(OVERLAPPING))
+    area = AreaIndex(found[2]).area(0, found[2].about["span_ns"], range(found[2]["lanes"].n))
+    assert area.overlap is not None
+    assert [part // US for part in (area.overlap.computation, area.overlap.both, area.overlap.communication, area.overlap.idle)] == [8, 23, 7, 4]
+
+
+def test_a_block_is_summed_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = chart(draw("main " + "[a][b]" * 20))
+    index = AreaIndex(found[2])
+    first = rows(index.area(0, 1 << 40, [0]))
+    asked: list[int] = []
+    original = AreaIndex._sums
+
+    def counting(self: AreaIndex, row: Any, part: Any) -> Any:
+        asked.append(len(row))
+        return original(self, row, part)
+
+    monkeypatch.setattr(AreaIndex, "_sums", counting)
+    assert rows(index.area(0, 1 << 40, [0])) == first
+    assert sum(asked) < 4
+    monkeypatch.setattr(module, "KEPT_ROWS", 0)
+    assert rows(AreaIndex(found[2]).area(0, 1 << 40, [0])) == first
+
+
+def test_keys_too_many_for_an_array_of_all() -> None:
+    found = chart(trace_of({"ph": "X", "cat": "cpu_op", "name": f"n{i % 900}", "pid": 1, "tid": 1, "ts": i, "dur": 1, "args": {}} for i in range(2000)))
+    area = AreaIndex(found[2]).area(0, 2000 * US, [0])
+    assert (len(area.name), int(area.count.sum()), int(area.total.sum())) == (900, 2000, 2000 * US)

@@ -128,7 +128,7 @@ def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
     role, name = trace["spans"]["role"], trace["spans"]["name"]
     seen: dict[str, int] = {}
     found = []
-    lines = 0
+    lines = users = 0
     for row in path:
         kind = _KIND_OF_ROLE.get(int(role[row]))
         if kind is None:
@@ -136,19 +136,16 @@ def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
         text = trace.strings[int(name[row])] if kind == "python" else ""
         if text.startswith(MODULE):
             kind = "module"
-        if kind == "python" and row != wanted:
+        seen[kind] = seen.get(kind, 0) + 1
+        needed = seen[kind] <= MOST_OF_A_KIND
+        if kind == "python":
             line = _LINE.match(text)
-            if line is None:
-                continue
-            user = seen.get("python", 0) < USER_FRAMES and is_users(line["file"])
-            lines += 1
-            if not user and lines > 1:
-                continue
-            seen["python"] = seen.get("python", 0) + user
-        elif row != wanted:
-            seen[kind] = seen.get(kind, 0) + 1
-            if seen[kind] > MOST_OF_A_KIND:
-                continue
+            lines += line is not None
+            user = line is not None and users < USER_FRAMES and is_users(line["file"])
+            users += user
+            needed = user or (line is not None and lines == 1)
+        if not needed and row != wanted:
+            continue
         found.append(Link(kind, row))
     return found[::-1]
 

@@ -91,20 +91,23 @@ def in_buckets(samples: Table, series: dict[str, Any], edges: Ints) -> Buckets:
     """
     rows = slice(series["first"], series["first"] + series["count"])
     time, value = samples["time"][rows], samples["value"][rows]
-    held = np.searchsorted(time, edges, side="right") - 1
-    low, stop = np.maximum(held[:-1], 0), np.searchsorted(time, edges[1:], side="left")
+    first, held = np.searchsorted(time, edges, side="left"), np.searchsorted(time, edges, side="right") - 1
+    # The samples of a bucket: from that at its begin, or the one that is held there, to the last before its end.
+    low, stop = np.where(held >= first, first, first - 1)[:-1], first[1:]
+    unknown = (low < 0) & (stop == 0)
+    low = np.maximum(low, 0)
     inner = np.maximum(stop - 1, low)
-    value_until = value[: int(inner[-1]) + 1]
-    lowest = np.minimum(np.minimum.reduceat(value_until, low), value[inner])
-    highest = np.maximum(np.maximum.reduceat(value_until, low), value[inner])
-    begin = np.maximum(edges[:-1], time[0])
-    width = edges[1:] - begin
+    until = value[: int(inner[-1]) + 1]
+    here, empty = value[np.maximum(held[:-1], 0)], edges[1:] == edges[:-1]
+    lowest, highest = (
+        np.where(empty, here, extreme(extreme.reduceat(until, low), value[inner])) for extreme in (np.minimum, np.maximum)
+    )
+    width = edges[1:] - np.maximum(edges[:-1], time[0])
     area = np.diff(_integral(samples["integral"][rows], time, value, edges, held, series["thinned"]))
-    mean = np.where(width > 0, area / np.maximum(width, 1), value[low])
+    mean = np.where(width > 0, area / np.maximum(width, 1), here)
     if not series["thinned"]:
         # Where nothing changes the value itself is exact; a difference of large integrals is not.
-        mean = np.where(inner == low, value[low], np.clip(mean, lowest, highest))
-    unknown = (held[:-1] < 0) & (stop == 0)
+        mean = np.where(empty, here, np.where(inner == low, value[low], np.clip(mean, lowest, highest)))
     return Buckets(*(np.where(unknown, np.nan, found) for found in (lowest, highest, mean)))
 
 

@@ -104,13 +104,10 @@ def compiled(pattern: str, case: bool) -> Callable[[memoryview], bool]:
     options = re2.Options()
     options.max_mem = PATTERN_MEMORY
     options.log_errors = False
+    options.never_capture = True
     options.case_sensitive = case
-    text = pattern.encode("utf-8", "replace")
     try:
-        # Mistakes in groups are only found where groups count; the search is faster where they do not.
-        re2.compile(text, options)
-        options.never_capture = True
-        found = re2.compile(text, options)
+        found = re2.compile(pattern.encode("utf-8", "replace"), options)
     except re2.error as error:
         reason = error.args[0] if error.args else b""
         told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)

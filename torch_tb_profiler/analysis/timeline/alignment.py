@@ -68,9 +68,10 @@ def align(begins: Sequence[int | None], matches: Matches) -> list[Aligned]:
     matched = (matches.row >= 0).sum(axis=1)
     ends = np.where(matches.row >= 0, matches.end + offset[:, None], np.nan)[:, _used(matches)]
     correction, error = correct(ends)
-    # What is smaller than the distance that it leaves is chance, and ranks of one machine share a clock that is better.
-    ignored = (np.abs(correction) <= error) & np.array([begin is not None for begin in begins])
-    correction[ignored] = 0
+    # Corrections that are all smaller than the distance that they leave are chance: ranks of one machine share a clock that is better.
+    chance = len(known) == len(begins) and not (np.abs(correction) > error).any()
+    if chance:
+        correction = np.zeros(len(begins))
     left = distances(ends + np.nan_to_num(correction)[:, None])
     offset += np.rint(np.nan_to_num(correction)).astype(np.int64)
     offset -= offset.min()
@@ -79,7 +80,7 @@ def align(begins: Sequence[int | None], matches: Matches) -> list[Aligned]:
         told = bool(np.isfinite(left[rank]))
         method: Method = "clock" if begin is not None and len(known) > 1 else "none"
         found.append(Aligned(
-            int(offset[rank]), "collectives" if told and not ignored[rank] else method, round(float(left[rank])) if told else None, int(matched[rank]),
+            int(offset[rank]), "collectives" if told and not chance else method, round(float(left[rank])) if told else None, int(matched[rank]),
         ))
     return found
 

@@ -1,0 +1,109 @@
+"""Which spans of a run were recorded together, and their collectives on one clock."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.builders.drawn import Event, trace_of
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.errors import NotReady
+from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
+from torch_tb_profiler.runs.together import MOST_WORKERS, companions, nearest, together
+
+UNIX_US = 1_700_000_000_000_000
+
+
+class Kept:
+    """A catalogue of traces: (worker, span) → begin in µs after a moment, and begins of its collectives after its own."""
+
+    def __init__(self, *found: tuple[int, str, int, list[int]], waiting: tuple[str, str] = ("", "")) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self._waiting = waiting
+        traces = {(f"rank{rank}", span): (rank, begin, collectives) for rank, span, begin, collectives in found}
+        names = sorted({worker for worker, _ in traces})
+        workers = []
+        for worker in names:
+            spans = [Span(s, f"{i + 1}", f"run/{worker}.{s}", f"/x/{worker}.{s}", 1, State.WAITING if (worker, s) == waiting else State.READY)
+                     for i, s in enumerate(sorted(s for w, s in traces if w == worker))]
+            workers.append(Worker(worker, int(worker[4:]), "file name", len(names), tuple(spans)))
+        self.run = Run("run", tuple(workers))
+        self._opened = {}
+        for (worker, span), (_, begin, collectives) in traces.items():
+            found_worker = next(w for w in workers if w.name == worker)
+            trace = trace_of(_events(UNIX_US + begin, collectives))
+            self._opened[worker, span] = Opened(self.run, found_worker, next(s for s in found_worker.spans if s.name == span), trace, derive(trace))
+
+    def open(self, run: str, worker: str, span: str) -> Opened:
+        assert run == "run"
+        self.asked.append((worker, span))
+        if (worker, span) == self._waiting:
+            raise NotReady("Not yet.")
+        return self._opened[worker, span]
+
+
+def _events(begin: int, collectives: list[int]) -> list[Event]:
+    step = {"ph": "X", "cat": "cpu_op", "name": "step", "pid": 1, "tid": 1, "ts": begin, "dur": 1000, "args": {}}
+    kernel = {**step, "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7, "dur": 10, "args": {"Collective name": "allreduce"}}
+    return [step, *({**kernel, "ts": begin + at} for at in collectives)]
+
+
+def chosen(catalogue: Kept, worker: str, span: str) -> dict[str, tuple[str, bool]]:
+    return {c.worker.name: (c.span.name, c.opened is not None) for c in companions(catalogue, catalogue.open("run", worker, span))}
+
+
+def test_the_span_at_the_same_place_goes_along() -> None:
+    catalogue = Kept((0, "a", 0, []), (0, "b", 5000, []), (1, "a", 3, []), (1, "b", 5003, []))
+    assert chosen(catalogue, "rank0", "b") == {"rank0": ("b", True), "rank1": ("b", True)}
+    assert ("rank1", "a") not in catalogue.asked
+
+
+def test_the_span_that_overlaps_goes_along_where_places_differ() -> None:
+    """Rank 1 has no recording of the first period."""
+    catalogue = Kept((0, "a", 0, []), (0, "b", 5000, []), (1, "b", 5003, []), (1, "c", 10_000, []), (2, "0", -9000, []), (2, "a", 400, []), (2, "b", 5100, []))
+    assert chosen(catalogue, "rank0", "b") == {"rank0": ("b", True), "rank1": ("b", True), "rank2": ("b", True)}
+    assert chosen(catalogue, "rank0", "a")["rank2"] == ("a", True)
+
+
+def test_where_nothing_overlaps_the_place_decides() -> None:
+    catalogue = Kept((0, "a", 0, []), (1, "a", 900_000, []), (1, "b", 990_000, []))
+    assert chosen(catalogue, "rank0", "a")["rank1"] == ("a", True)
+
+
+def test_a_worker_that_is_not_imported_waits() -> None:
+    catalogue = Kept((0, "a", 0, [100, 200, 300]), (1, "a", 0, [100, 200, 300]), (2, "a", 0, [150, 250, 350]), waiting=("rank1", "a"))
+    asked = catalogue.open("run", "rank0", "a")
+    listed = companions(catalogue, asked)
+    assert [c.opened is not None for c in listed] == [True, False, True]
+    shared = together(listed, asked)
+    assert shared.place == (0, 2)
+    assert [a.offset for a in shared.aligned] == [50_000, 0]
+    assert shared.span_ns == 1_050_000
+
+
+def test_a_trace_that_cannot_be_opened_waits_too() -> None:
+    catalogue = Kept((0, "a", 0, []), (1, "a", 0, []), waiting=("rank1", "a"))
+    run = replace(catalogue.run, workers=tuple(replace(w, spans=tuple(replace(s, state=State.READY) for s in w.spans)) for w in catalogue.run.workers))
+    asked = replace(catalogue.open("run", "rank0", "a"), run=run)
+    assert [c.opened is not None for c in companions(catalogue, asked)] == [True, False]
+
+
+def test_it_is_made_once_for_the_same_traces() -> None:
+    catalogue = Kept((0, "a", 0, [100, 200, 300]), (1, "a", 0, [100, 200, 300]))
+    asked = catalogue.open("run", "rank0", "a")
+    first, again = together(companions(catalogue, asked), asked), together(companions(catalogue, asked), asked)
+    assert first is again
+    assert together(companions(catalogue, asked)[:1], asked) is not first
+
+
+@pytest.mark.parametrize(("rank", "first", "last"), [(0, 0, 63), (100, 68, 131), (199, 136, 199)])
+def test_the_nearest_ranks_of_many(rank: int, first: int, last: int) -> None:
+    span = Span("a", "1", "p", "l", 1, State.READY)
+    workers = [Worker(f"rank{i}", i, "file name", 200, (span,)) for i in range(200)]
+    found = [w.rank for w in nearest(workers, workers[rank])]
+    assert len(found) == MOST_WORKERS
+    assert (found[0], found[-1]) == (first, last)
+    assert found == sorted(found, key=lambda r: -1 if r is None else r)
+    unranked = [replace(w, rank=None) for w in workers]
+    assert [w.name for w in nearest(unranked, unranked[rank])] == [f"rank{r}" for r in found]

@@ -58,7 +58,7 @@ def expected(found: Chart, query: Query) -> list[int]:
     start = [*trace["spans"]["start"].tolist(), *np.maximum(trace["instants"]["time"], 0).tolist()]
     hits = [
         number for number, texts in enumerate(texts_of(found))
-        if texts is not None and (matches(query, texts[0]) or query.arguments and any(matches(query, text) for text in texts[1]))
+        if texts is not None and (matches(query, texts[0]) or (query.arguments and any(matches(query, text) for text in texts[1])))
     ]
     return sorted(hits, key=lambda number: (start[number], number))
 

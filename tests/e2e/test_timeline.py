@@ -1,0 +1,286 @@
+"""The timeline as a person uses it: find a kernel, follow it to its Python line, measure an area, come back by the link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e import timeline_traces as drawn
+from tests.e2e import traces
+from tests.e2e.conftest import OpenTab
+from tests.e2e.server import Server
+from tests.e2e.test_every_view import need_axe
+from tests.e2e.timeline_page import TracePage
+from tests.e2e.watch import accessibility
+
+US = 1000
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Server]:
+    logdir = tmp_path_factory.mktemp("timeline")
+    for run, content in (("chain", drawn.chain()), ("overlap", drawn.overlap()), ("one_ns", drawn.one_ns_apart())):
+        traces.write(logdir / run / "worker.1.pt.trace.json", content)
+    with Server(logdir, cache) as started:
+        started.settled()
+        yield started
+
+
+def figures(events: list[dict[str, Any]], t0: int, t1: int) -> dict[str, tuple[int, int, int, int]]:
+    """Name → (count, total, shortest, longest) of events within a window, clipped to it: from the file's own numbers, in ns."""
+    found: dict[str, list[int]] = {}
+    for event in events:
+        begin, end = round(event["ts"] * US), round((event["ts"] + event["dur"]) * US)
+        if begin < t1 and end > t0:
+            found.setdefault(event["name"], []).append(min(end, t1) - max(begin, t0))
+    return {name: (len(times), sum(times), min(times), max(times)) for name, times in found.items()}
+
+
+def in_table(lines: list[dict[str, str]]) -> dict[str, tuple[int, int, int, int]]:
+    """The same as a table says it."""
+    return {line["Name"]: tuple(int(line[key]) for key in ("Count", "Total (ns)", "Shortest (ns)", "Longest (ns)")) for line in lines}  # type: ignore[misc]
+
+
+def area_of(page: TracePage) -> tuple[int, int]:
+    """The chosen area, from the address."""
+    begin, end = page.tab.state()["area"].split(",")
+    return int(begin), int(end)
+
+
+def complete(content: dict[str, Any], *categories: str) -> list[dict[str, Any]]:
+    """Events with a length of some categories."""
+    return [event for event in content["traceEvents"] if event["ph"] == "X" and (not categories or event["cat"] in categories)]
+
+
+def test_it_opens_with_slices_on_the_canvas(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain")
+    names = {found["label"] for found in page.slices()}
+    assert {drawn.GEMM, "aten::mm"} <= names
+    (kernel, *_) = [found for found in page.slices() if found["label"] == drawn.GEMM]
+    line = page.pixels(0, kernel["y"], page.ask("size().width"))
+    assert len(set(line)) > 1, "the row of the kernels is all of one colour"
+    begin, end = page.view
+    assert begin <= 0
+    assert end >= 12 * 1000 * US, "all of the trace is in sight at first"
+
+
+def test_a_kernel_is_found_and_followed_to_its_python_line(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain")
+    expect(page.search(drawn.GEMM)).to_have_text("12")
+    page.frame.get_by_label("Search the events").press("Enter")
+    expect(page.selected_name).to_have_text(drawn.GEMM)
+    page.ready()
+    expect(page.frame.locator(".search-bar .search-result")).to_have_text("1 of 12")
+    hit = page.selection_on_canvas()
+    assert hit["label"] == drawn.GEMM
+    assert page.tab.state()["sel"] == str(hit["event"])
+    assert list(page.links()) == ["Python line", "Module", "Operator", "Launch", "Device"] or list(page.links()) == [
+        "Module", "Python line", "Operator", "Launch", "Device",
+    ]
+    for kind, name in (("Launch", "cudaLaunchKernel"), ("Operator", "aten::mm"), ("Module", drawn.MODULE), ("Python line", drawn.SEND)):
+        assert page.follow(kind) == name
+        assert page.selection_on_canvas()["label"] == name, f"the {kind} is selected and cannot be seen"
+    page.follow("Device")
+    assert page.selection_on_canvas()["event"] == hit["event"], "the way back leads to the same kernel"
+
+
+def test_what_is_told_of_a_kernel(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain")
+    page.search(drawn.GEMM)
+    for _ in range(3):
+        page.frame.get_by_role("button", name="Next hit").click()
+        page.ready()
+    expect(page.frame.locator(".search-bar .search-result")).to_have_text("3 of 12")
+    expect(page.details).to_contain_text("12 calls; this one is the slowest.")
+    # The third: launched at 2100 + 20 + 20, runs from 2160 for 410 µs.
+    facts = {f.locator("dt").text_content(): f.locator("dd").text_content() for f in page.details.locator(".facts").first.locator(".fact").all()}
+    assert facts["Duration"] == "410 µs"
+    assert facts["Launch delay"] == "20 µs"
+    assert "stream 7" in str(facts["On"])
+    page.details.get_by_role("button", name="All arguments").click()
+    expect(page.details).to_contain_text("blocks per SM")
+    page.details.get_by_role("button", name="Fastest").click()
+    page.ready()
+    expect(page.details).to_contain_text("12 calls; this one is the")
+    assert page.selection_on_canvas()["end"] - page.selection_on_canvas()["start"] == 300 * US
+
+
+def test_an_area_has_the_figures_of_its_events(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain", t=f"{1_900 * US},{2_000 * US}")
+    kernels = [found for found in page.slices() if found["label"] == drawn.GEMM]
+    row = kernels[0]
+    width = page.ask("size().width")
+    # From the middle of one kernel to the middle of the last one: both are cut.
+    page.drag((kernels[0]["x"], row["y"]), (min(width - 2, kernels[-1]["x"]), row["y"] + 1), shift=True)
+    window = area_of(page)
+    table = page.table("Events of the area")
+    assert in_table(table) == figures(complete(drawn.chain(), "kernel"), *window)
+    assert sum(int(line["Count"]) for line in table) >= 3
+    # All rows in sight, with everything that the host did.
+    page.press("Escape")
+    assert "area" not in page.tab.state()
+    page.frame.get_by_role("button", name="Unfold all rows").click()
+    page.ready()
+    page.drag((width * 0.2, 2), (width * 0.8, page.ask("size().height") - 3), shift=True)
+    window = area_of(page)
+    assert in_table(page.table("Events of the area")) == figures(complete(drawn.chain()), *window)
+
+
+def test_a_link_shows_the_same_again(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain")
+    page.search(drawn.RELU)
+    page.frame.get_by_label("Search the events").press("Enter")
+    expect(page.selected_name).to_have_text(drawn.RELU)
+    page.follow("Python line")
+    page.frame.locator("body").press("f")
+    page.ready()
+    before, rows, view, state = page.selection_on_canvas(), page.labels(), page.view, page.tab.state()
+    assert {"t", "sel"} <= set(state)
+    page.tab.page.reload()
+    page.tab.idle()
+    page.ready()
+    expect(page.selected_name).to_have_text(before["label"])
+    after = page.selection_on_canvas()
+    assert (after["event"], after["lane"], after["label"]) == (before["event"], before["lane"], before["label"])
+    assert page.view == pytest.approx(view, abs=2)
+    assert page.labels() == rows
+    assert page.tab.state() == state
+    # In another tab as well.
+    other = open_tab(server)
+    other.page.goto(page.tab.page.url)
+    other.idle()
+    again = TracePage(other)
+    again.ready()
+    assert again.view == pytest.approx(view, abs=2)
+    assert again.selection_on_canvas()["event"] == before["event"]
+
+
+def test_keys_move_zoom_and_explain(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain")
+    page.focus()
+    whole = page.view
+    length = whole[1] - whole[0]
+    page.press("w")
+    closer = page.view
+    assert closer[1] - closer[0] < length
+    page.press("d")
+    later = page.view
+    assert later[0] > closer[0]
+    assert later[1] - later[0] == pytest.approx(closer[1] - closer[0], rel=1e-6)
+    page.press("a")
+    assert page.view[0] < later[0]
+    page.press("s")
+    assert page.view[1] - page.view[0] > closer[1] - closer[0]
+    page.press("0")
+    assert page.view == pytest.approx(whole, abs=2)
+    page.click(page.slice(drawn.GEMM, 3))
+    expect(page.selected_name).to_have_text(drawn.GEMM)
+    page.focus()
+    page.press("f")
+    chosen = page.ask("selected()")
+    assert page.view[0] < chosen["start"] < chosen["end"] < page.view[1]
+    assert chosen["end"] - chosen["start"] > (page.view[1] - page.view[0]) / 4, "F brings the selection close"
+    page.press("ArrowRight")
+    expect(page.selected_name).to_have_text(drawn.RELU)
+    page.press("?")
+    help_ = page.frame.get_by_role("dialog", name="Keys and gestures")
+    expect(help_).to_be_visible()
+    expect(help_).to_contain_text("Zoom to the selection")
+    page.tab.page.keyboard.press("Escape")
+    expect(help_).to_have_count(0)
+    page.focus()
+    page.press("Escape")
+    expect(page.details).to_have_count(0)
+    assert "sel" not in page.tab.state()
+    page.press("/")
+    expect(page.frame.get_by_label("Search the events")).to_be_focused()
+
+
+def test_the_wheel_zooms_at_the_pointer_and_a_drag_pans(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain")
+    target = page.slice(drawn.GEMM, 5)
+    page.tab.page.mouse.move(*page.point(target["x"], target["y"]))
+    page.tab.page.keyboard.down("Control")
+    for _ in range(6):
+        page.tab.page.mouse.wheel(0, -120)
+    page.tab.page.keyboard.up("Control")
+    page.ready()
+    begin, end = page.view
+    assert end - begin < 0.3 * 12_500 * US
+    assert begin < target["start"] < target["end"] < end, "what was under the pointer is still in sight"
+    assert page.slice(drawn.GEMM)["label"] == drawn.GEMM
+    page.drag((600, 5), (400, 5))
+    assert page.view[0] == pytest.approx(begin + 200 * (end - begin) / page.ask("size().width"), rel=0.02)
+
+
+def test_rows_are_folded_pinned_moved_and_filtered(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain")
+    frames = page.frame.get_by_role("button", name="Python frames")
+    expect(frames).to_have_attribute("aria-expanded", "false")
+    assert drawn.SEND not in {found["label"] for found in page.slices()}, "Python frames are folded at first"
+    frames.click()
+    page.ready()
+    assert drawn.SEND in {found["label"] for found in page.slices()}
+    assert page.tab.state()["open"]
+    frames.click()
+    page.ready()
+    assert "open" not in page.tab.state()
+    page.frame.get_by_role("button", name="Pin stream 7").click()
+    page.ready()
+    assert page.rows[0]["pinned"]
+    assert page.rows[0]["label"] == "stream 7"
+    assert page.tab.state()["pin"]
+    page.frame.get_by_role("button", name="Unpin stream 7").click()
+    page.ready()
+    page.frame.get_by_label("Filter the rows").fill("stream")
+    page.ready()
+    assert drawn.GEMM in {found["label"] for found in page.slices()}
+    assert "aten::mm" not in {found["label"] for found in page.slices()}
+    assert page.tab.state()["filter"] == "stream"
+    page.frame.get_by_label("Filter the rows").press("Escape")
+    page.ready()
+    assert "aten::mm" in {found["label"] for found in page.slices()}
+
+
+def test_arrows_of_a_kind(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain")
+    assert page.ask("stats().draw.arrows") == 0
+    page.frame.get_by_role("button", name="Arrows").click()
+    page.frame.get_by_role("checkbox", name="Launch").check()
+    page.tab.page.keyboard.press("Escape")
+    page.frame.wait_for_function("() => window.__profiler_test.stats().draw.arrows === 24")
+    assert page.tab.state()["arrows"] == "launch"
+    page.frame.get_by_role("button", name="Arrows").click()
+    expect(page.frame.get_by_role("status").filter(has_text="touch what is in sight")).to_contain_text("All 24")
+
+
+def test_events_in_view_as_a_table(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain", t=f"{3_000 * US},{1_000 * US}")
+    page.frame.get_by_role("button", name="Events in view as a table").click()
+    begin, end = page.view
+    found = in_table(page.table("Events in view"))
+    assert found == figures(complete(drawn.chain()), int(begin), int(end))
+    page.frame.get_by_role("grid", name="Events in view").get_by_role("link", name=drawn.GEMM).click()
+    expect(page.selected_name).to_have_text(drawn.GEMM)
+    page.ready()
+    assert page.selection_on_canvas()["label"] == drawn.GEMM
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server, dark: bool) -> None:
+    need_axe()
+    page = TracePage.open(open_tab(server, dark=dark), "chain")
+    assert accessibility(page.frame) == []
+    page.search("aten")
+    page.frame.get_by_role("button", name="Next hit").click()
+    page.ready()
+    page.frame.get_by_role("button", name="Events in view as a table").click()
+    page.tab.idle()
+    assert accessibility(page.frame) == []
+    page.focus()
+    page.press("?")
+    assert accessibility(page.frame) == []

@@ -1,0 +1,111 @@
+"""What other viewers drop or smear: overlapping slices, neighbours a nanosecond apart, and all ranks of a run on one clock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e import timeline_traces as drawn
+from tests.e2e import traces
+from tests.e2e.conftest import OpenTab
+from tests.e2e.server import Server
+from tests.e2e.timeline_page import TracePage
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Server]:
+    logdir = tmp_path_factory.mktemp("drawing")
+    for run, content in (("overlap", drawn.overlap()), ("one_ns", drawn.one_ns_apart())):
+        traces.write(logdir / run / "worker.1.pt.trace.json", content)
+    with Server(logdir, cache) as started:
+        started.settled()
+        yield started
+
+
+def test_overlapping_kernels_are_both_drawn(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "overlap")
+    first, second, third = (page.slice(f"{which}_kernel") for which in ("first", "second", "third"))
+    assert first["end"] > second["start"], "they do overlap"
+    assert first["right"] > second["left"]
+    assert first["top"] + first["height"] <= second["top"] or second["top"] + second["height"] <= first["top"], "their rows do not overlap"
+    assert (first["overlap"], second["overlap"], third["overlap"]) == (False, True, False)
+    assert third["row"] == first["row"], "what overlaps nothing stays in the row"
+    marked = page.frame.locator(f'[data-row="{second["row"]}"]')
+    expect(marked).to_contain_text("overlap")
+    expect(page.frame.get_by_text("1 event overlaps another")).to_have_count(1)
+    # In the drawing itself, not only in what it says of itself.
+    both = (second["left"] + first["right"]) / 2
+    ground = page.pixels(page.ask("size().width") - 3, second["y"], 2)[0]
+    assert page.pixels(both, first["y"], 1) != [ground]
+    assert page.pixels(both, second["y"], 1) != [ground]
+    page.click(second)
+    expect(page.selected_name).to_have_text("second_kernel")
+    expect(page.details).to_contain_text("It overlaps another event of its row")
+
+
+def test_kernels_one_nanosecond_apart_are_drawn_apart(open_tab: OpenTab, server: Server) -> None:
+    begin = drawn.LEFT_END_NS - 5
+    page = TracePage.open(open_tab(server), "one_ns", t=f"{begin},10")
+    assert page.view == (begin, begin + 10)
+    left, right = page.slice("left_kernel"), page.slice("right_kernel")
+    assert (left["end"], right["start"]) == (drawn.LEFT_END_NS, drawn.RIGHT_START_NS)
+    assert left["row"] == right["row"]
+    width = page.ask("size().width")
+    assert right["left"] - left["right"] == pytest.approx(width / 10, abs=1)
+    # The gap is as wide as it is long, and of the ground's colour from one end to the other.
+    line = page.pixels(0, left["top"] + 3, width)
+    gap = line[round(left["right"]) + 3:round(right["left"]) - 3]
+    assert len(gap) > width / 10 - 10
+    assert len(set(gap)) == 1
+    assert line[round(left["right"]) - 8] != gap[0]
+    assert line[round(right["left"]) + 8] != gap[0]
+
+
+def test_a_gap_of_a_nanosecond_is_found_by_zooming(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "one_ns")
+    page.search("right_kernel")
+    page.frame.get_by_label("Search the events").press("Enter")
+    expect(page.selected_name).to_have_text("right_kernel")
+    page.ready()
+    page.focus()
+    page.press("f")
+    assert page.selection_on_canvas()["start"] == drawn.RIGHT_START_NS
+    page.details.get_by_role("button", name="Previous").first.click()
+
+
+def test_all_workers_on_one_clock(open_tab: OpenTab, sample_server: Server) -> None:
+    page = TracePage.open(open_tab(sample_server, height=1400), "synthetic_ddp8", workers="all")
+    sources = {row["source"] for row in page.rows}
+    assert len(sources) >= 2
+    page.frame.get_by_role("button", name="Fold all rows").click()
+    page.ready()
+    rows = [row for row in page.rows if row["kind"] == "source"]
+    assert len(rows) == 8
+    assert len({row["source"] for row in rows}) == 8
+    assert {found["source"] for found in page.slices(4)} == set(range(8)), "every rank's folded row draws something"
+    page.frame.get_by_role("button", name="Workers: all (8)").click()
+    lines = page.frame.locator(".worker-list li")
+    expect(lines).to_have_count(8)
+    expect(page.frame.locator(".menu-note").filter(has_text=re.compile("collective", re.I)).first).to_be_visible()
+    page.tab.page.keyboard.press("Escape")
+
+
+def test_a_worker_of_many_is_selected_and_found_again(open_tab: OpenTab, sample_server: Server) -> None:
+    page = TracePage.open(open_tab(sample_server), "synthetic_ddp8", workers="all")
+    page.search("nccl")
+    page.frame.get_by_role("button", name="Next hit").click()
+    page.ready()
+    name = page.selected_name.text_content()
+    assert name is not None
+    assert "nccl" in name.lower()
+    assert ":" in page.tab.state()["sel"], "the link says of which worker the event is"
+    chosen = page.selection_on_canvas()
+    page.tab.page.reload()
+    page.tab.idle()
+    page.ready()
+    again = page.selection_on_canvas()
+    assert (again["source"], again["event"]) == (chosen["source"], chosen["event"])

@@ -32,6 +32,13 @@ function series(prefix: string, token: (name: string) => string): string[] {
   return found;
 }
 
+/** Colours of the two densities of the minimap. */
+export function densitiesOfTheme(root: HTMLElement = document.documentElement): { device: string; host: string } {
+  const style = getComputedStyle(root);
+  const read = (name: string): string => style.getPropertyValue(name).trim() || "#888888";
+  return { device: read("--timeline-device"), host: read("--timeline-host") };
+}
+
 /** Face of the texts on a canvas: the page's, because a canvas does not inherit it. */
 export function fontOfTheme(root: HTMLElement = document.documentElement): string {
   return getComputedStyle(root).getPropertyValue("--font").trim() || "sans-serif";

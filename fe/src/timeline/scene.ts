@@ -10,8 +10,8 @@ import { FrameClock } from "./frame_clock";
 import type { Point } from "./gestures";
 import { sliceAt } from "./hit";
 import { drawMinimap } from "./minimap";
-import { fontOfTheme, paletteOfTheme, watchTheme } from "./palette_of_theme";
-import type { Sight, TimelineProps } from "./props";
+import { densitiesOfTheme, fontOfTheme, paletteOfTheme, watchTheme } from "./palette_of_theme";
+import type { Selected, Sight, TimelineProps } from "./props";
 import { layOut, NO_ROWS, rowsInSight, type RowLayout } from "./rows";
 import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
 import { TileStore } from "./tile_store";
@@ -75,6 +75,7 @@ export class Scene {
   private readonly telling: Telling;
   private palette: Palette;
   private font: string;
+  private densities: { device: string; host: string };
   private request = 0;
   private readonly endings: (() => void)[] = [];
   private told = { offset: "", problem: null as unknown, busy: false, layout: NO_ROWS, rows: [] as readonly Row[] };
@@ -88,6 +89,7 @@ export class Scene {
     this.camera = new Camera(props.span, props.initialView);
     this.palette = paletteOfTheme();
     this.font = fontOfTheme();
+    this.densities = densitiesOfTheme();
     this.painter = new Painter(elements.canvas, { font: `11px ${this.font}` });
     this.store = new TileStore(props.sources, this.invalidate);
     this.telling = new Telling((sight) => this.props.onSight(sight), (view) => this.props.onViewSettled(view));
@@ -157,6 +159,15 @@ export class Scene {
 
   sliceUnder(at: Point): Slice | null {
     return this.frame && sliceAt(this.frame, this.store, at.x, at.y);
+  }
+
+  /** The slice of a selection, when it is in sight and stands for itself there. */
+  sliceOf({ source, lane, event, start, end }: Selected): Slice | null {
+    const row = this.rows.find((one) => one.source === source && one.lane === lane);
+    if (!row) return null;
+    const y = (row.pinned ? row.y : row.y - this.camera.scroll) + row.height / 2;
+    const slice = this.sliceUnder({ x: xAt(this.camera.view, this.width, (start + end) / 2), y });
+    return slice?.event === event && slice.count <= 1 ? slice : null;
   }
 
   timeUnder(x: number): number {
@@ -229,8 +240,7 @@ export class Scene {
     const { view } = camera;
     const offset = drawRuler(this.elements.ruler, { width, height, ratio, view, origin: span.t0, boundaries, marks, chosen, pointer, palette, font });
     if (offset !== this.told.offset) this.news.onOffset((this.told.offset = offset));
-    const [device = palette.accent, host = palette.muted] = [palette.looks[3], palette.looks[1]];
-    drawMinimap(this.elements.minimap, { width, ratio, span, view, activity, boundaries, marks, heat, palette, device, host });
+    drawMinimap(this.elements.minimap, { width, ratio, span, view, activity, boundaries, marks, heat, palette, ...this.densities });
   }
 
   private moveElements(): void {
@@ -276,6 +286,7 @@ export class Scene {
   private readonly rePaint = (): void => {
     this.palette = paletteOfTheme();
     this.font = fontOfTheme();
+    this.densities = densitiesOfTheme();
     this.invalidate();
   };
 

@@ -1,0 +1,180 @@
+/** The timeline: minimap, ruler, names and canvas, with their controls. The moving part is the scene (`scene.ts`). */
+
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { messageOf } from "../base/errors";
+import { useId } from "../base/id";
+import { adoptStyles } from "../base/styles";
+import { formatTime } from "../base/units";
+import { Button } from "../widgets";
+import { Corner } from "./corner";
+import { HoverCard } from "./hover_card";
+import { hoverText, spokenText } from "./hover_text";
+import { MINIMAP_HEIGHT } from "./minimap";
+import { Minimap } from "./minimap_view";
+import { NamesHandle, useNamesWidth } from "./names_width";
+import type { TimelineProps } from "./props";
+import { neighbourOf, withAll, withMoved, withOpen, withPinned } from "./rows";
+import { RulerView } from "./ruler_view";
+import { timeText } from "./ruler";
+import { rulerHeight } from "./scene";
+import colours from "./slice_colours.css?inline";
+import css from "./timeline.css?inline";
+import names from "./track_list.css?inline";
+import type { TimeRange } from "./types";
+import { TrackList, type TrackActions } from "./track_list";
+import { useAnnouncement, useScene, type SceneState } from "./use_scene";
+
+for (const sheet of [colours, css, names]) adoptStyles(sheet);
+
+const INSTRUCTIONS =
+  "W and S zoom, A and D pan, the arrow keys go from the selected slice to its neighbours, F zooms to the selection, R makes a table of what is in view, " +
+  "slash searches, question mark shows all keys.";
+
+export function Timeline(given: TimelineProps): JSX.Element {
+  const [settled, setSettled] = useState<TimeRange | null>(null);
+  const props: TimelineProps = {
+    ...given,
+    onViewSettled: (view) => {
+      setSettled(view);
+      given.onViewSettled(view);
+    },
+  };
+  const [areaTool, setAreaTool] = useState(false);
+  const [width, setWidth] = useNamesWidth();
+  const state = useScene(props, areaTool);
+  const { refs, scene, layout, rows } = state;
+  const head = MINIMAP_HEIGHT + rulerHeight(props);
+  const zoom = (factor: number): void => {
+    scene.current?.camera.zoom(0.5, factor);
+    scene.current?.invalidate();
+  };
+  const whole = (): void => {
+    scene.current?.camera.whole(true);
+    scene.current?.invalidate();
+  };
+  return (
+    <div ref={refs.root} class="timeline" style={{ "--names": `${width}px`, "--head": `${head}px` }}>
+      <Corner
+        filter={props.rows.filter}
+        onFilter={(filter) => props.onRows({ ...props.rows, filter })}
+        filterResult={layout.rows.length === 0 ? "none" : String(layout.rows.length)}
+        areaTool={areaTool}
+        onAreaTool={setAreaTool}
+        onZoom={zoom}
+        onWhole={whole}
+        onFold={(open) => props.onRows(withAll(props.rows, props.tree, open))}
+        offset={state.offset}
+      />
+      <NamesHandle width={width} onWidth={setWidth} />
+      <div class="timeline-scales">
+        <Minimap canvas={refs.minimap} scene={scene} span={props.span} />
+        <RulerView canvas={refs.ruler} scene={scene} props={props} height={rulerHeight(props)} />
+      </div>
+      <TrackList layout={layout} rows={rows} pinned={props.rows.pinned} actions={useActions(props, state)} moving={refs.list} />
+      <Stage props={props} state={state} areaTool={areaTool} />
+      <ScrollBar state={state} />
+      <Spoken props={props} state={state} settled={settled} />
+    </div>
+  );
+}
+
+/** A native scroll bar whose content is as high as the rows: the canvas itself cannot scroll. */
+function ScrollBar({ state: { refs, scene } }: { state: SceneState }): JSX.Element {
+  const follow = (top: number): void => {
+    const now = scene.current;
+    if (!now || Math.abs(top - now.camera.scroll) < 1) return;
+    now.camera.scrollTo(top, false);
+    now.invalidate();
+  };
+  return (
+    <div ref={refs.bar} class="timeline-bar" tabIndex={-1} aria-hidden="true" onScroll={(event) => follow(event.currentTarget.scrollTop)}>
+      <div />
+    </div>
+  );
+}
+
+function useActions(props: TimelineProps, { scene }: SceneState): TrackActions {
+  const { rows, tree, onRows } = props;
+  return useMemo(
+    () => ({
+      fold: (node, open) => onRows(withOpen(rows, node, open)),
+      pin: (node, pinned) => onRows(withPinned(rows, node.key, pinned)),
+      canStep: (node, by) => neighbourOf(rows, tree, node.key, by) !== null,
+      step: (node, by) => {
+        const to = neighbourOf(rows, tree, node.key, by);
+        if (to !== null) onRows(withMoved(rows, tree, node.key, to, by === 1));
+      },
+      move: (key, to, behind) => onRows(withMoved(rows, tree, key, to, behind)),
+      focus: (row) => scene.current?.showRow(row, false),
+    }),
+    [rows, tree, onRows, scene],
+  );
+}
+
+interface StageProps {
+  props: TimelineProps;
+  state: SceneState;
+  areaTool: boolean;
+}
+
+function Stage({ props, state, areaTool }: StageProps): JSX.Element {
+  const { refs, scene, layout, hovered, problem, busy, grabbed } = state;
+  const id = useId("timeline");
+  const room = { width: scene.current?.width ?? 0, height: scene.current?.height ?? 0 };
+  const look = areaTool ? " timeline-stage-area" : grabbed ? " timeline-stage-grabbed" : hovered ? " timeline-stage-on" : "";
+  return (
+    <div ref={refs.stage} class={`timeline-stage${look}`}>
+      <canvas ref={refs.canvas} class="timeline-canvas" role="application" tabIndex={0} aria-label="Timeline" aria-describedby={id} />
+      <p id={id} class="visually-hidden">
+        {INSTRUCTIONS}
+      </p>
+      <div ref={refs.frame} class="timeline-frame" hidden />
+      {busy ? <div class="timeline-busy" /> : null}
+      {layout.rows.length === 0 && props.rows.filter ? <p class="timeline-empty">No row has “{props.rows.filter}” in its name.</p> : null}
+      {problem === null ? null : (
+        <div class="timeline-problem" role="alert">
+          <span>A part of the timeline cannot be loaded: {messageOf(problem)}</span>
+          <Button icon="reload" onClick={() => scene.current?.store.retry()}>
+            Try again
+          </Button>
+        </div>
+      )}
+      {hovered && !grabbed ? (
+        <HoverCard text={hoverText(hovered.slice, props.sources, props.span.t0, props.describe?.(hovered.slice) ?? [])} at={hovered.at} room={room} />
+      ) : null}
+    </div>
+  );
+}
+
+/** What changed, for screen readers: the selection, and where the view came to rest. */
+function Spoken({ props, state, settled }: { props: TimelineProps; state: SceneState; settled: TimeRange | null }): JSX.Element {
+  const { selected, span, sources } = props;
+  const { scene, layout, refs } = state;
+  const selection = useAnnouncement(
+    () => {
+      if (!selected) return "";
+      const row = layout.rows.find((one) => one.source === selected.source && one.lane === selected.lane);
+      const owner = row ? layout.notes.get(row.key)?.owner.label : undefined;
+      const slice = scene.current?.sliceOf(selected) ?? null;
+      if (slice) return `Selected: ${spokenText(slice, sources, span.t0, owner ?? "")}`;
+      return `Selected: ${formatTime(selected.end - selected.start)} at ${timeText(Math.round(selected.start - span.t0))}${owner ? ` in ${owner}` : ""}`;
+    },
+    [selected?.source, selected?.event],
+    500,
+  );
+  const view = useAnnouncement(
+    () => {
+      if (!settled || document.activeElement !== refs.canvas.current) return "";
+      return `In view: ${timeText(Math.round(settled.t0 - span.t0))} to ${timeText(Math.round(settled.t1 - span.t0))}`;
+    },
+    [settled],
+    600,
+  );
+  return (
+    <div class="visually-hidden" aria-live="polite">
+      <p>{selection}</p>
+      <p>{view}</p>
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+/** The controls beside the ruler: which rows, how close, and the area tool. */
+
+import type { JSX } from "preact";
+import { Button, Icon } from "../widgets";
+
+interface CornerProps {
+  filter: string;
+  onFilter: (filter: string) => void;
+  /** Rows that the filter leaves of all. */
+  filterResult: string;
+  areaTool: boolean;
+  onAreaTool: (on: boolean) => void;
+  onZoom: (factor: number) => void;
+  onWhole: () => void;
+  onFold: (open: boolean) => void;
+  /** What the ruler's labels are to be added to. */
+  offset: string;
+}
+
+/** How much a button zooms. */
+const STEP = 2;
+
+export function Corner(props: CornerProps): JSX.Element {
+  const { filter, onFilter, filterResult, areaTool, onAreaTool, onZoom, onWhole, onFold, offset } = props;
+  return (
+    <div class="timeline-corner">
+      <div class="timeline-filter">
+        <Icon name="search" size={13} />
+        <input
+          type="text"
+          aria-label="Filter the rows"
+          placeholder="Filter rows"
+          spellcheck={false}
+          autocomplete="off"
+          value={filter}
+          onInput={(event) => onFilter(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape") return;
+            event.stopPropagation();
+            onFilter("");
+          }}
+        />
+        {filter ? <span class="timeline-filter-result">{filterResult}</span> : null}
+        {filter ? <Button kind="quiet" icon="close" label="Show all rows" onClick={() => onFilter("")} /> : null}
+      </div>
+      <div class="timeline-tools" role="group" aria-label="View">
+        <Button kind="quiet" icon="minus" label="Zoom out (S)" onClick={() => onZoom(STEP)} />
+        <Button kind="quiet" icon="plus" label="Zoom in (W)" onClick={() => onZoom(1 / STEP)} />
+        <Button kind="quiet" icon="fit" label="Show the whole trace (0)" onClick={onWhole} />
+        <Button kind="quiet" icon="area" label="Select areas by dragging (or hold Shift)" pressed={areaTool} onClick={() => onAreaTool(!areaTool)} />
+        <Button kind="quiet" icon="fold" label="Fold all rows" onClick={() => onFold(false)} />
+        <Button kind="quiet" icon="unfold" label="Unfold all rows" onClick={() => onFold(true)} />
+      </div>
+      <div class="timeline-offset" title={offset ? "Add this to the times of the ruler" : undefined}>
+        {offset ? `${offset} +` : ""}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+/** The ruler's element and its pointer: a drag chooses a stretch of time over all rows in sight, a double click on a step shows it. */
+
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { STEP_BAND } from "./draw_ruler";
+import { wheelFactor, wheelPixels } from "./gestures";
+import type { TimelineProps } from "./props";
+import type { Scene } from "./scene";
+import type { Slot } from "./use_scene";
+
+interface RulerProps {
+  canvas: Slot<HTMLCanvasElement>;
+  scene: { readonly current: Scene | null };
+  props: TimelineProps;
+  height: number;
+}
+
+const SLOP = 4;
+
+export function RulerView({ canvas, scene, props, height }: RulerProps): JSX.Element {
+  const from = useRef<number | null>(null);
+  const columnOf = (event: MouseEvent): number => event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);
+  const stroke = (x: number, done: boolean): void => {
+    const now = scene.current;
+    if (!now || from.current === null || Math.abs(x - from.current) < SLOP) return;
+    const area = now.draftArea({ x: from.current, y: 0 }, { x, y: now.height });
+    if (!done) return;
+    now.draftArea({ x, y: 0 }, null);
+    if (area) props.onArea(area);
+  };
+  const end = (): void => {
+    from.current = null;
+  };
+  const zoom = (event: WheelEvent): void => {
+    const now = scene.current;
+    if (!now) return;
+    event.preventDefault();
+    const { x, y } = wheelPixels(event, height);
+    if (Math.abs(x) > Math.abs(y) || event.shiftKey) now.camera.pan((x || y) / Math.max(1, now.width));
+    else now.camera.zoom(columnOf(event) / Math.max(1, now.width), wheelFactor(y));
+    now.invalidate();
+  };
+  const step = (event: MouseEvent): void => {
+    const now = scene.current;
+    if (!now || event.offsetY > STEP_BAND) return;
+    const time = now.timeUnder(columnOf(event));
+    const found = props.boundaries.find(({ start, end: stop }) => start <= time && time < stop);
+    if (found) now.showRange({ t0: found.start, t1: found.end }, 0.03, true);
+  };
+  return (
+    <canvas
+      ref={canvas}
+      class="timeline-ruler"
+      aria-hidden="true"
+      style={{ height: `${height}px` }}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        from.current = columnOf(event);
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onPointerMove={(event) => stroke(columnOf(event), false)}
+      onPointerUp={(event) => {
+        stroke(columnOf(event), true);
+        end();
+      }}
+      onPointerCancel={end}
+      onDblClick={step}
+      onWheel={zoom}
+    />
+  );
+}

@@ -1,0 +1,69 @@
+/** What browser tests may ask of the canvas, which has no elements that they could find: `window.__profiler_test`. */
+
+import type { TimelineProps } from "./props";
+import type { Scene } from "./scene";
+import type { StoreStats } from "./tile_store";
+import type { DrawStats } from "./draw";
+import type { Row, Slice, TimeRange } from "./types";
+import { xAt } from "./viewport";
+
+export interface ProfilerTest {
+  /** Rows in sight with their place on the canvas. */
+  rows: () => (Row & { top: number })[];
+  view: () => TimeRange;
+  scroll: () => { at: number; range: number };
+  size: () => { width: number; height: number };
+  sliceAt: (x: number, y: number) => (Slice & { label: string }) | null;
+  /** The column of a time. */
+  xOf: (time: number) => number;
+  selected: () => TimelineProps["selected"];
+  zoomTo: (range: TimeRange) => void;
+  /** Nothing moves, nothing is on its way. */
+  idle: () => boolean;
+  stats: () => { draw: DrawStats | null; store: Omit<StoreStats, "latencies">; latencies: readonly number[] };
+  /** Last frames, ms: time on the main thread, of it drawing the canvas, and from frame to frame while moving. */
+  times: () => { frames: readonly number[]; draws: readonly number[]; gaps: readonly number[] };
+  clearTimes: () => void;
+}
+
+declare global {
+  interface Window {
+    __profiler_test?: ProfilerTest;
+  }
+}
+
+/** Puts the hook up until the returned function is called. */
+export function expose(scene: Scene, props: () => TimelineProps): () => void {
+  const hook = hookOf(scene, props);
+  window.__profiler_test = hook;
+  return () => {
+    if (window.__profiler_test === hook) delete window.__profiler_test;
+  };
+}
+
+function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
+  const { camera, clock } = scene;
+  return {
+    rows: () => scene.rows.map((row) => ({ ...row, top: row.pinned ? row.y : row.y - camera.scroll })),
+    view: () => camera.view,
+    scroll: () => ({ at: camera.scroll, range: camera.scrollRange }),
+    size: () => ({ width: scene.width, height: scene.height }),
+    sliceAt: (x, y) => {
+      const slice = scene.sliceUnder({ x, y });
+      return slice && { ...slice, label: props().sources[slice.source]?.name(slice.name) ?? "" };
+    },
+    xOf: (time) => xAt(camera.view, scene.width, time),
+    selected: () => props().selected,
+    zoomTo: (range) => {
+      camera.go(range, false);
+      scene.invalidate();
+    },
+    idle: () => !camera.moving && !scene.store.busy,
+    stats: () => {
+      const { latencies, ...store } = scene.store.stats();
+      return { draw: scene.stats, store, latencies };
+    },
+    times: () => ({ frames: clock.frames, draws: clock.draws, gaps: clock.gaps }),
+    clearTimes: () => clock.clear(),
+  };
+}

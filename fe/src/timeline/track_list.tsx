@@ -1,0 +1,209 @@
+/** The names beside the canvas, with what folds, pins and moves them. Only rows in sight are in the document. */
+
+import type { CSSProperties, HTMLAttributes, JSX, Ref } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { formatCount } from "../base/units";
+import { Icon } from "../widgets";
+import type { TrackNode } from "./props";
+import type { RowLayout } from "./rows";
+import type { Row } from "./types";
+
+export interface TrackActions {
+  fold: (node: TrackNode, open: boolean) => void;
+  pin: (node: TrackNode, pinned: boolean) => void;
+  /** By one place among its siblings. */
+  step: (node: TrackNode, by: 1 | -1) => void;
+  canStep: (node: TrackNode, by: 1 | -1) => boolean;
+  move: (key: string, to: string, behind: boolean) => void;
+  /** A control in the row got the focus: bring it into sight. */
+  focus: (row: Row) => void;
+}
+
+interface TrackListProps {
+  layout: RowLayout;
+  /** Rows in sight, pinned ones first. */
+  rows: readonly Row[];
+  pinned: readonly string[];
+  actions: TrackActions;
+  /** What is moved when the rows scroll. */
+  moving: Ref<HTMLDivElement>;
+}
+
+const INDENT = 12;
+
+export function TrackList({ layout, rows, pinned, actions, moving }: TrackListProps): JSX.Element {
+  const drag = useRowDrag(layout, actions);
+  const draw = (row: Row): JSX.Element => {
+    const note = layout.notes.get(row.key);
+    if (!note?.node) return <LaneName key={row.key} row={row} />;
+    return <TrackName key={row.key} row={row} node={note.node} overlapping={note.owner.overlapping} pinned={pinned.includes(row.key)} actions={actions} drag={drag} />;
+  };
+  return (
+    <div
+      class="timeline-names"
+      role="group"
+      aria-label="Rows of the timeline"
+      // The rows move by a transform; a focus must not scroll the box behind it as well.
+      onScroll={(event) => {
+        event.currentTarget.scrollTop = 0;
+      }}
+    >
+      <div class="timeline-names-rest" style={{ top: `${layout.pinnedHeight}px` }}>
+        <div ref={moving} class="timeline-names-moving" style={{ top: `${-layout.pinnedHeight}px` }}>
+          {rows.filter((row) => !row.pinned).map(draw)}
+        </div>
+      </div>
+      <div class="timeline-names-pinned" style={{ height: `${layout.pinnedHeight}px` }}>
+        {rows.filter((row) => row.pinned).map(draw)}
+      </div>
+    </div>
+  );
+}
+
+function LaneName({ row }: { row: Row }): JSX.Element {
+  return (
+    <div class={row.overlap ? "timeline-name timeline-name-overlap" : "timeline-name"} style={place(row)} data-row={row.key}>
+      {row.overlap ? (
+        <span class="timeline-overlap" title="These ran at the same time as those in the row above">
+          <Icon name="overlap" size={12} /> overlap
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+function place(row: Row): CSSProperties {
+  return { top: `${row.y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * INDENT}px` };
+}
+
+interface TrackNameProps {
+  row: Row;
+  node: TrackNode;
+  overlapping: number;
+  pinned: boolean;
+  actions: TrackActions;
+  drag: RowDrag;
+}
+
+function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameProps): JSX.Element {
+  const target = drag.target?.key === row.key ? (drag.target.behind ? " timeline-name-below" : " timeline-name-above") : "";
+  return (
+    <div
+      class={`timeline-name timeline-name-${row.kind}${drag.key === row.key ? " timeline-name-dragged" : ""}${target}`}
+      style={place(row)}
+      data-row={row.key}
+      onFocusIn={() => actions.focus(row)}
+      {...drag.listeners(row)}
+    >
+      <Label row={row} node={node} onFold={(open) => actions.fold(node, open)} />
+      {overlapping > 0 ? <OverlapNote events={overlapping} /> : null}
+      <span class="timeline-name-actions">
+        <RowButton icon="up" label={`Move ${row.label} up`} disabled={!actions.canStep(node, -1)} onClick={() => actions.step(node, -1)} />
+        <RowButton icon="down" label={`Move ${row.label} down`} disabled={!actions.canStep(node, 1)} onClick={() => actions.step(node, 1)} />
+      </span>
+      <RowButton icon="pin" label={pinned ? `Unpin ${row.label}` : `Pin ${row.label} to the top`} pressed={pinned} onClick={() => actions.pin(node, !pinned)} />
+    </div>
+  );
+}
+
+function Label({ row, node, onFold }: { row: Row; node: TrackNode; onFold: (open: boolean) => void }): JSX.Element {
+  const title = [row.label, row.note].filter(Boolean).join(" · ");
+  const text = (
+    <>
+      <span class="timeline-label">{row.label}</span>
+      {row.note ? <span class="timeline-note">{row.note}</span> : null}
+    </>
+  );
+  if (row.open === null) {
+    return (
+      <span class="timeline-title" title={title}>
+        {text}
+      </span>
+    );
+  }
+  const open = row.open;
+  return (
+    <button type="button" class="timeline-title timeline-fold" title={title} aria-expanded={open} aria-label={`${node.label}, ${row.note}`} onClick={() => onFold(!open)}>
+      <Icon name={open ? "down" : "chevron"} size={12} />
+      {text}
+    </button>
+  );
+}
+
+function OverlapNote({ events }: { events: number }): JSX.Element {
+  const text = `${formatCount(events)} ${events === 1 ? "event overlaps another" : "events overlap others"}: they have rows of their own below`;
+  return (
+    <span class="timeline-overlap" title={text}>
+      <Icon name="overlap" size={12} />
+      <span class="visually-hidden">{text}</span>
+    </span>
+  );
+}
+
+interface RowButtonProps {
+  icon: "up" | "down" | "pin";
+  label: string;
+  pressed?: boolean;
+  disabled?: boolean;
+  onClick: () => void;
+}
+
+function RowButton({ icon, label, pressed, disabled = false, onClick }: RowButtonProps): JSX.Element {
+  return (
+    <button type="button" class="timeline-row-button" aria-label={label} title={label} aria-pressed={pressed} disabled={disabled} onClick={onClick}>
+      <Icon name={icon} size={12} />
+    </button>
+  );
+}
+
+interface RowDrag {
+  /** The row that is dragged. */
+  key: string | null;
+  /** Where it would go. */
+  target: { key: string; behind: boolean } | null;
+  listeners: (row: Row) => HTMLAttributes<HTMLDivElement>;
+}
+
+/** Px before a press becomes a drag. */
+const SLOP = 5;
+
+/** Dragging a row among its siblings; over others nothing is offered. */
+function useRowDrag(layout: RowLayout, actions: TrackActions): RowDrag {
+  const start = useRef<{ key: string; y: number } | null>(null);
+  const [state, setState] = useState<{ key: string; target: RowDrag["target"] } | null>(null);
+  const targetAt = (event: PointerEvent, key: string): RowDrag["target"] => {
+    const element = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-row]");
+    const other = element?.dataset.row;
+    if (!element || !other || other === key || !layout.notes.get(other)?.node) return null;
+    if (layout.notes.get(other)?.parent !== layout.notes.get(key)?.parent && !bothPinned(layout, other, key)) return null;
+    const box = element.getBoundingClientRect();
+    return { key: other, behind: event.clientY > box.top + box.height / 2 };
+  };
+  const end = (): void => {
+    start.current = null;
+    setState(null);
+  };
+  const listeners = (row: Row): HTMLAttributes<HTMLDivElement> => ({
+    onPointerDown: (event) => {
+      const onButton = event.target instanceof Element && event.target.closest(".timeline-row-button");
+      if (event.button === 0 && event.pointerType === "mouse" && !onButton) start.current = { key: row.key, y: event.clientY };
+    },
+    onPointerMove: (event) => {
+      const from = start.current;
+      if (from?.key !== row.key || (!state && Math.abs(event.clientY - from.y) < SLOP)) return;
+      event.currentTarget.setPointerCapture(event.pointerId);
+      setState({ key: row.key, target: targetAt(event, row.key) });
+    },
+    onPointerUp: () => {
+      if (state?.target) actions.move(state.key, state.target.key, state.target.behind);
+      end();
+    },
+    onPointerCancel: end,
+  });
+  return { key: state?.key ?? null, target: state?.target ?? null, listeners };
+}
+
+function bothPinned(layout: RowLayout, a: string, b: string): boolean {
+  const pinned = layout.rows.slice(0, layout.pinnedCount);
+  return pinned.some((row) => row.key === a) && pinned.some((row) => row.key === b);
+}

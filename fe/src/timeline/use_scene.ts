@@ -1,0 +1,192 @@
+/** The scene's life inside the component: made when the elements stand, fed with every new props, ended with the component. */
+
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { gestureTarget, onKeyDown, type Controlled } from "./controls";
+import { listen, type Point } from "./gestures";
+import type { TimelineHandle, TimelineProps } from "./props";
+import { NO_ROWS, withLane, type RowLayout } from "./rows";
+import { Scene, type SceneElements } from "./scene";
+import { expose } from "./test_hook";
+import type { Row, Slice } from "./types";
+
+/** Where an element goes when it stands. */
+export interface Slot<T> {
+  current: T | null;
+}
+
+export interface SceneRefs {
+  root: Slot<HTMLDivElement>;
+  stage: Slot<HTMLDivElement>;
+  canvas: Slot<HTMLCanvasElement>;
+  ruler: Slot<HTMLCanvasElement>;
+  minimap: Slot<HTMLCanvasElement>;
+  list: Slot<HTMLDivElement>;
+  bar: Slot<HTMLDivElement>;
+  frame: Slot<HTMLDivElement>;
+}
+
+export interface Hovered {
+  slice: Slice;
+  at: Point;
+}
+
+export interface SceneState {
+  refs: SceneRefs;
+  scene: { readonly current: Scene | null };
+  layout: RowLayout;
+  rows: readonly Row[];
+  offset: string;
+  hovered: Hovered | null;
+  problem: unknown;
+  busy: boolean;
+  grabbed: boolean;
+}
+
+interface InSight {
+  layout: RowLayout;
+  rows: readonly Row[];
+}
+
+export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
+  const refs = useSceneRefs();
+  const scene = useRef<Scene | null>(null);
+  const newest = useRef({ props, areaTool });
+  newest.current = { props, areaTool };
+  const [inSight, setInSight] = useState<InSight>({ layout: NO_ROWS, rows: [] });
+  const [offset, setOffset] = useState("");
+  const [hovered, setHovered] = useState<Hovered | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const [grabbed, setGrabbed] = useState(false);
+  const wanted = useRef<Wanted | null>(null);
+
+  useLayoutEffect(() => {
+    const elements = elementsOf(refs);
+    if (!elements) return undefined;
+    const made = new Scene(elements, newest.current.props, {
+      onRowsInSight: (layout, rows) => setInSight({ layout, rows }),
+      onOffset: setOffset,
+      onHover: (slice, at) => setHovered((now) => (slice && at ? { slice, at } : now === null ? now : null)),
+      onProblem: setProblem,
+      onBusy: setBusy,
+    });
+    scene.current = made;
+    const controlled: Controlled = { scene: made, props: () => newest.current.props, areaTool: () => newest.current.areaTool, onGrabbed: setGrabbed };
+    const ends = [listen(elements.canvas, gestureTarget(controlled)), listenToKeys(controlled, refs.root), expose(made, controlled.props)];
+    newest.current.props.handle?.(handleOf(made, controlled.props, elements.canvas, wanted));
+    return () => {
+      newest.current.props.handle?.(null);
+      for (const end of ends) end();
+      made.dispose();
+      scene.current = null;
+    };
+  }, [refs]);
+
+  useLayoutEffect(() => {
+    const now = scene.current;
+    if (!now) return;
+    now.update(props);
+    if (wanted.current) showLane(now, wanted);
+  });
+
+  return { refs, scene, ...inSight, offset, hovered, problem, busy, grabbed };
+}
+
+function useSceneRefs(): SceneRefs {
+  const [refs] = useState<SceneRefs>(() => ({
+    root: { current: null },
+    stage: { current: null },
+    canvas: { current: null },
+    ruler: { current: null },
+    minimap: { current: null },
+    list: { current: null },
+    bar: { current: null },
+    frame: { current: null },
+  }));
+  return refs;
+}
+
+function elementsOf({ stage, canvas, ruler, minimap, list, bar, frame }: SceneRefs): SceneElements | null {
+  if (!stage.current || !canvas.current || !ruler.current || !minimap.current || !list.current || !bar.current || !frame.current) return null;
+  return {
+    stage: stage.current,
+    canvas: canvas.current,
+    ruler: ruler.current,
+    minimap: minimap.current,
+    list: list.current,
+    bar: bar.current,
+    frame: frame.current,
+  };
+}
+
+/** Keys work while the timeline, or nothing at all, has the focus. */
+function listenToKeys(controlled: Controlled, root: Slot<HTMLElement>): () => void {
+  const { keys } = controlled.scene.camera;
+  const ours = (target: EventTarget | null): boolean => target === document.body || (target instanceof Node && root.current?.contains(target) === true);
+  const down = (event: KeyboardEvent): void => {
+    if (ours(event.target) && onKeyDown(controlled, event)) event.preventDefault();
+    // Shift may come after the key that it makes faster.
+    else if (event.key === "Shift") keys.press(event);
+  };
+  const up = (event: KeyboardEvent): void => keys.release(event);
+  // A key that goes up while another window has the focus is never told.
+  const lost = (): void => keys.clear();
+  document.addEventListener("keydown", down);
+  document.addEventListener("keyup", up);
+  window.addEventListener("blur", lost);
+  return () => {
+    document.removeEventListener("keydown", down);
+    document.removeEventListener("keyup", up);
+    window.removeEventListener("blur", lost);
+  };
+}
+
+interface Wanted {
+  source: number;
+  lane: number;
+}
+
+/** Scrolls to a lane that was asked for, once its row is there. */
+function showLane(scene: Scene, wanted: { current: Wanted | null }): void {
+  const lane = wanted.current;
+  if (!lane) return;
+  scene.settleRows();
+  const row = scene.layout.rows.find((one) => one.source === lane.source && one.lane === lane.lane && one.open !== false);
+  if (!row) return;
+  wanted.current = null;
+  scene.showRow(row, true);
+}
+
+function handleOf(scene: Scene, props: () => TimelineProps, canvas: HTMLElement, wanted: { current: Wanted | null }): TimelineHandle {
+  return {
+    zoomTo: (range, { animate = true, margin = 0.1 } = {}) => scene.showRange(range, margin, animate),
+    panTo: (range, animate = true) => {
+      scene.camera.bring(range, animate);
+      scene.invalidate();
+    },
+    reveal: (source, lane) => {
+      const { rows, tree, onRows } = props();
+      wanted.current = { source, lane };
+      const next = withLane(rows, tree, source, lane);
+      if (next === rows) showLane(scene, wanted);
+      else onRows(next);
+    },
+    view: () => scene.camera.view,
+    redraw: scene.invalidate,
+    focus: () => canvas.focus({ preventScroll: true }),
+  };
+}
+
+/** Says the newest text for a moment after it was set, so that a screen reader is not flooded while things move. */
+export function useAnnouncement(text: () => string, dependencies: readonly unknown[], pause: number): string {
+  const [said, say] = useState("");
+  const newest = useRef(text);
+  newest.current = text;
+  useEffect(() => {
+    const timer = setTimeout(() => say(newest.current()), pause);
+    return () => clearTimeout(timer);
+    // The text is read when the pause is over.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, dependencies);
+  return said;
+}

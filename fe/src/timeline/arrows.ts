@@ -47,7 +47,7 @@ export function drawArrows(ctx: CanvasRenderingContext2D, frame: Frame): number 
   let drawn = 0;
   for (const strong of [false, true]) {
     const shown = frame.arrows.filter((arrow) => arrow.strong === strong).map(ends).filter(([from, to]) => inSight(frame, from, to));
-    if (shown.length) drawAll(ctx, shown, strong ? frame.palette.accent : frame.palette.muted, strong);
+    if (shown.length) drawAll(ctx, shown, strong ? frame.palette.accent : frame.palette.muted, frame.palette.ground, strong);
     drawn += shown.length;
   }
   return drawn;
@@ -63,16 +63,23 @@ function inSight(frame: Frame, from: Point, to: Point): boolean {
   return Math.max(from.y, to.y) >= 0 && Math.min(from.y, to.y) <= frame.height;
 }
 
-function drawAll(ctx: CanvasRenderingContext2D, arrows: readonly (readonly [Point, Point])[], colour: string, strong: boolean): void {
-  ctx.strokeStyle = colour;
-  ctx.fillStyle = colour;
-  ctx.lineWidth = strong ? 1.75 : 1;
-  ctx.globalAlpha = strong ? 1 : 0.55;
+function drawAll(ctx: CanvasRenderingContext2D, arrows: readonly (readonly [Point, Point])[], colour: string, ground: string, strong: boolean): void {
   ctx.beginPath();
   for (const [from, to] of arrows) curve(ctx, from, to);
+  if (strong) {
+    // A rim, because the line crosses slices of any colour.
+    ctx.strokeStyle = ground;
+    ctx.lineWidth = 4.5;
+    ctx.globalAlpha = 0.75;
+    ctx.stroke();
+  }
+  ctx.strokeStyle = colour;
+  ctx.fillStyle = colour;
+  ctx.lineWidth = strong ? 2 : 1;
+  ctx.globalAlpha = strong ? 1 : 0.6;
   ctx.stroke();
   ctx.beginPath();
-  for (const [from, to] of arrows) head(ctx, from, to);
+  for (const [, to] of arrows) head(ctx, to, strong ? HEAD + 2 : HEAD);
   ctx.fill();
   ctx.globalAlpha = 1;
 }
@@ -90,9 +97,9 @@ function curve(ctx: CanvasRenderingContext2D, from: Point, to: Point): void {
 }
 
 /** The curve arrives from the left, whichever way it came, so every head points to the right. */
-function head(ctx: CanvasRenderingContext2D, _from: Point, to: Point): void {
+function head(ctx: CanvasRenderingContext2D, to: Point, size: number): void {
   ctx.moveTo(to.x, to.y);
-  ctx.lineTo(to.x - HEAD - 1, to.y - HEAD / 2);
-  ctx.lineTo(to.x - HEAD - 1, to.y + HEAD / 2);
+  ctx.lineTo(to.x - size - 1, to.y - size / 2);
+  ctx.lineTo(to.x - size - 1, to.y + size / 2);
   ctx.closePath();
 }

@@ -22,18 +22,16 @@ function axisOf(curve: Curve, top: number, height: number): Axis {
 /** Draws the curve of a row whose top is at `top`; `colour` as CSS text. */
 export function drawCurve(ctx: CanvasRenderingContext2D, frame: Frame, row: Row, top: number, curve: Curve, colour: string): void {
   const axis = axisOf(curve, top, row.height);
-  const values = curve.mean ?? curve.highest;
   ctx.fillStyle = colour;
-  if (curve.mean) {
-    ctx.globalAlpha = 0.22;
-    area(ctx, frame, curve, curve.highest, (i) => axis.y(curve.lowest[i] ?? NaN), axis);
-  }
+  // Full up to what holds all the time, or on average; pale between the lowest and the highest value of each px.
+  ctx.globalAlpha = 0.2;
+  area(ctx, frame, curve, curve.highest, (i) => axis.y(curve.lowest[i] ?? NaN), axis);
   ctx.globalAlpha = 0.45;
-  area(ctx, frame, curve, values, () => axis.base, axis);
+  area(ctx, frame, curve, curve.mean ?? curve.lowest, () => axis.base, axis);
   ctx.globalAlpha = 1;
   ctx.strokeStyle = colour;
   ctx.lineWidth = 1;
-  line(ctx, frame, curve, values, axis);
+  line(ctx, frame, curve, curve.mean ?? curve.highest, axis);
   scale(ctx, frame, row, top, curve);
 }
 
@@ -52,7 +50,7 @@ function stretches(frame: Frame, curve: Curve, values: Float64Array, fn: (x0: nu
   const x = (i: number): number => xAt(frame.view, frame.width, curve.range.t0 + i * length);
   for (let i = first; i < last; ) {
     let next = i + 1;
-    while (next < last && values[next] === values[i] && curve.lowest[next] === curve.lowest[i]) next++;
+    while (next < last && curve.highest[next] === curve.highest[i] && curve.lowest[next] === curve.lowest[i] && values[next] === values[i]) next++;
     if (!Number.isNaN(values[i])) fn(x(i), x(next), i);
     i = next;
   }
@@ -81,16 +79,18 @@ function line(ctx: CanvasRenderingContext2D, frame: Frame, curve: Curve, values:
   ctx.stroke();
 }
 
-/** The upper bound at the right, on a ground that keeps it readable. */
+/** The bounds at the right, on a ground that keeps them readable; the upper one alone in a low row. */
 function scale(ctx: CanvasRenderingContext2D, frame: Frame, row: Row, top: number, curve: Curve): void {
-  const text = curve.format(curve.to);
-  const width = ctx.measureText(text).width + 8;
-  ctx.globalAlpha = 0.8;
-  ctx.fillStyle = frame.palette.ground;
-  ctx.fillRect(frame.width - width, top + 1, width, 13);
-  ctx.globalAlpha = 1;
-  ctx.fillStyle = frame.palette.muted;
-  ctx.fillText(text, frame.width - width + 4, top + 8);
-  if (row.height < 36) return;
-  ctx.fillText(curve.format(curve.from), frame.width - width + 4, top + row.height - 7);
+  const bounds: [number, number][] = [[curve.to, top + 8]];
+  if (row.height >= 36) bounds.push([curve.from, top + row.height - 8]);
+  for (const [value, middle] of bounds) {
+    const text = curve.format(value);
+    const left = frame.width - ctx.measureText(text).width - 4;
+    ctx.globalAlpha = 0.8;
+    ctx.fillStyle = frame.palette.ground;
+    ctx.fillRect(left - 3, middle - 7, frame.width - left + 3, 13);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = frame.palette.muted;
+    ctx.fillText(text, left, middle);
+  }
 }

@@ -7,7 +7,7 @@ export const MOST_LABELS = 1500;
 export const PADDING = 4;
 const ELLIPSIS = "…";
 /** Fewer letters than this say nothing. */
-const LEAST_LETTERS = 2;
+const LEAST_LETTERS = 3;
 const MOST_CACHED = 20_000;
 
 /**

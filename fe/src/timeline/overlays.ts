@@ -128,8 +128,8 @@ export function drawRowLines(ctx: CanvasRenderingContext2D, frame: Frame, rows: 
 /** Frames around the slice under the pointer and the selected one, on every row that shows it. */
 export function drawOutlines(ctx: CanvasRenderingContext2D, frame: Frame): void {
   const { hovered, selected, palette } = frame;
-  if (hovered) outline(ctx, frame, hovered, palette.text, 1.5);
-  if (selected) outline(ctx, frame, selected, palette.accent, 2.5);
+  if (hovered) outline(ctx, frame, hovered, palette.text, 1);
+  if (selected) outline(ctx, frame, selected, palette.accent, 2);
 }
 
 function outline(ctx: CanvasRenderingContext2D, frame: Frame, slice: { source: number; lane: number; start: number; end: number }, colour: string, width: number): void {
@@ -141,11 +141,13 @@ function outline(ctx: CanvasRenderingContext2D, frame: Frame, slice: { source: n
   for (const row of rowsOfLane(frame, slice.source, slice.lane)) {
     const top = topOf(frame, row);
     if (top + row.height < 0 || top > frame.height || (!row.pinned && top + row.height <= frame.pinnedHeight)) continue;
+    // Outside of the slice, so that its text stays whole, with a rim that parts it from neighbours of any colour.
     ctx.strokeStyle = frame.palette.ground;
-    ctx.lineWidth = width + 2;
-    ctx.strokeRect(from, top + 0.5, to - from, row.height - 2);
+    ctx.lineWidth = 1;
+    const off = width + 0.5;
+    ctx.strokeRect(from - off, top - off, to - from + 2 * off, row.height - 1 + 2 * off);
     ctx.strokeStyle = colour;
     ctx.lineWidth = width;
-    ctx.strokeRect(from, top + 0.5, to - from, row.height - 2);
+    ctx.strokeRect(from - width / 2, top - width / 2, to - from + width, row.height - 1 + width);
   }
 }

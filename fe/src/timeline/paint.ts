@@ -32,8 +32,10 @@ export interface RowLook {
 /** From this width on, px, two slices that touch are drawn apart. */
 const APART = 4;
 const UNSET = 0xff;
-/** A slice without length still counts as this much of a px. */
+/** How much of a px a narrow slice counts at least. */
 const LEAST = 1e-3;
+/** What has no length is never busy, but is to be found. (Where times are shortened, short and without length look alike.) */
+const INSTANT = 0.6;
 
 export class RowPainter {
   slices = 0;
@@ -101,7 +103,8 @@ export class RowPainter {
       const tint = this.tintOf(tile, i, look);
       const share = (count[i] ?? 1) > 1 ? (fill[i] ?? 255) / 255 : 1;
       if (x1 - x0 >= 1) this.run(tile, i, x0, x1, tint, share);
-      else if (x1 >= x0 && x0 < this.width) this.part(x0, x1, tint, share);
+      else if (x1 > x0) this.part(x0, x1, tint, share);
+      else if (x1 === x0 && x0 < this.width) this.add(Math.floor(x0), dur[i] === 0 && tile.shift === 0 ? INSTANT : LEAST, tint);
     }
   };
 
@@ -166,7 +169,7 @@ export class RowPainter {
 
   /** A slice narrower than a px: it lies on one px or two. */
   private part(x0: number, x1: number, tint: number, share: number): void {
-    const first = Math.floor(x0);
+    const first = Math.min(Math.floor(x0), this.width - 1);
     const border = first + 1;
     if (x1 <= border) this.add(first, Math.max(LEAST, (x1 - x0) * share), tint);
     else {

@@ -214,7 +214,7 @@ class EventArgsPayload(Wire, frozen=True, kw_only=True):
 
 
 class ArrowsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/arrows``: arrows of some kinds that touch a window, columns; the first ones of ``total``."""
+    """Route ``/trace/arrows``: arrows of some kinds that touch a window, columns; thinned evenly where ``total`` is more than was asked for."""
 
     total: int
     kind: list[str]

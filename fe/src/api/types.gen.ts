@@ -480,7 +480,7 @@ export interface EventArgsPayload {
   text: string;
 }
 
-/** Route `/trace/arrows`: arrows of some kinds that touch a window, columns; the first ones of `total`. */
+/** Route `/trace/arrows`: arrows of some kinds that touch a window, columns; thinned evenly where `total` is more than was asked for. */
 export interface ArrowsPayload {
   total: number;
   kind: string[];

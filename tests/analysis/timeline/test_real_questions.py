@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_areas_side_by_side_add_up(found: Chart) -> None:
     index, lanes, span = AreaIndex(timeline), range(timeline["lanes"].n), timeline.about["span_ns"] + 1
     whole = index.area(0, span, lanes)
     borders = [span * part // 7 for part in range(8)]
-    parts = [index.area(begin, end, lanes) for begin, end in zip(borders[:-1], borders[1:], strict=True) if end > begin]
+    parts = [index.area(begin, end, lanes) for begin, end in pairwise(borders) if end > begin]
     assert sum(int(part.total.sum()) for part in parts) == int(whole.total.sum())
     for place, group in enumerate(whole.groups):
         assert sum(part.groups[place].busy for part in parts) == group.busy

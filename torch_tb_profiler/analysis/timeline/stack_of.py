@@ -40,7 +40,8 @@ def _frames(trace: Trace, path: list[int]) -> list[str]:
 def _argument(trace: Trace, span: int) -> int:
     """Row of operator_args of a span; -1 without any."""
     arguments = trace["operator_args"]
-    place = int(np.searchsorted(arguments["span"], span))
+    # A number of another type would have numpy convert the column first.
+    place = int(np.searchsorted(arguments["span"], arguments["span"].dtype.type(span)))
     return place if place < arguments.n and arguments["span"][place] == span else -1
 
 

@@ -12,6 +12,8 @@ import pytest
 from tests.architecture import tree
 
 HEAVY = ("numpy", "pandas", "tensorboard", "tensorflow", "torch", "msgspec", "fsspec", "safetensors", "werkzeug")
+IMPORTED_AS = {"google-re2": "re2"}
+"""Projects whose module has another name."""
 NOT_NEEDED = {"torch", "tensorflow", "tensorflow-cpu", "torchvision", "keras", "jax", "tf-nightly", "pyarrow"}
 
 
@@ -55,7 +57,7 @@ def imported(sources: Iterable[str]) -> set[str]:
 
 
 def test_every_dependency_is_used() -> None:
-    found = required((tree.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found = {IMPORTED_AS.get(name, name) for name in required((tree.ROOT / "pyproject.toml").read_text(encoding="utf-8"))}
     assert found - imported(tree.sources("torch_tb_profiler", ".py").values()) == set()
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
+
+import numpy as np
 
 from torch_tb_profiler.analysis.timeline.alignment import Aligned, align, unix_begin
 from torch_tb_profiler.analysis.timeline.collectives import Collectives, Matches, find_collectives, match_collectives, match_of
@@ -34,7 +36,10 @@ class Companion:
 
 @dataclass(frozen=True)
 class Together:
-    """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each row of ``matches``, which of the ``names`` (worker, span) it is."""
+    """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each row of ``matches``, which of the ``names`` (worker, span) it is.
+
+    ``matches`` comes without ``end``.
+    """
 
     names: tuple[tuple[str, str], ...]
     place: tuple[int, ...]
@@ -105,7 +110,7 @@ def _overlap(asked: Opened, other: Opened | None) -> int | None:
 
 
 def together(found: Sequence[Companion], asked: Opened) -> Together:
-    """The companions' clocks and the collectives that they share; made once for the same traces."""
+    """The companions' clocks and the collectives that they share; made once for the same traces, and only the last one is kept."""
     opened = [(i, companion.opened) for i, companion in enumerate(found) if companion.opened is not None]
     key = tuple((c.worker.name, c.span.name, *(_content(c.opened) if c.opened is not None else ())) for c in found)
 
@@ -114,9 +119,19 @@ def together(found: Sequence[Companion], asked: Opened) -> Together:
         aligned = align([unix_begin(o.trace) for _, o in opened], matches)
         ends = [a.offset + _length(o) for a, (_, o) in zip(aligned, opened, strict=True)]
         names = tuple((c.worker.name, c.span.name) for c in found)
-        return Together(names, tuple(i for i, _ in opened), tuple(aligned), matches, max(ends, default=0))
+        # Only which rows match is asked for later, and of large runs these are many.
+        small = replace(matches, row=matches.row.astype(np.int32), end=matches.end[:, :0].copy())
+        return Together(names, tuple(i for i, _ in opened), tuple(aligned), small, max(ends, default=0))
 
-    return asked.memoise(("together", key), make)
+    kept = asked.memoise("together", dict[object, Together])
+    found_before = kept.get(key)
+    if found_before is not None:
+        return found_before
+    made = make()
+    # Workers come one after another while a run is imported: what was made for fewer of them is of no use.
+    kept.clear()
+    kept[key] = made
+    return made
 
 
 def match_in(shared: Together, asked: Opened, event: int) -> int:

@@ -78,7 +78,7 @@ class Matches:
     """
 
     labels: tuple[Label, ...]
-    row: Ints
+    row: Array
     end: Ints
     label: Ints
     number: Ints

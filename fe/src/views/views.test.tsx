@@ -10,7 +10,11 @@ import { file, HOSTILE, hostOnly, kernelRows, kernels, operatorRows, operators, 
 import { KernelView } from "./kernel/view";
 import { OperatorView } from "./operator/view";
 import { OverviewView } from "./overview/view";
+import { event, timeline } from "./trace/fixtures";
 import { TraceView } from "./trace/view";
+
+// There is no canvas here; what is drawn is tested in timeline/ and in a browser.
+vi.mock("../timeline/Timeline", () => ({ Timeline: () => null }));
 
 const asked: URL[] = [];
 let answers: Record<string, unknown>;
@@ -177,8 +181,16 @@ describe("KernelView", () => {
 });
 
 describe("TraceView", () => {
+  beforeEach(() => {
+    answers["trace/timeline"] = timeline();
+    answers["trace/event"] = event(7);
+    answers["trace/search"] = { total: 3, names: [{ name: "gemm", look: 3, count: 3, total_ns: 30 }], names_total: 1, hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] } };
+    answers["trace/search/next"] = { hit: event(7).ref, index: 0, total: 3 };
+  });
+  const askedFor = (route: string): URL[] => asked.filter((url) => url.pathname.endsWith(`/${route}`));
+
   it("links to the whole file, and to a window by ns", async () => {
-    show(TraceView);
+    show(TraceView, { part: "whole" });
     await waitFor(() => expect(screen.getByText("Download the file")).toBeTruthy());
     expect(new URL(screen.getByText("Download the file").closest("a")?.href ?? "").search).toBe("?run=r&worker=w&span=s");
     cleanup();
@@ -191,6 +203,50 @@ describe("TraceView", () => {
     show(TraceView, { part: "window", from: "9 ms", to: "2 ms" });
     await waitFor(() => expect(text()).toContain("ends before it begins"));
     expect(document.querySelector("a[download]")).toBeNull();
+  });
+
+  it("shows the event of the link, and its ways to the other pages", async () => {
+    const { setParam } = show(TraceView, { sel: "7", t: "0,1000" });
+    await waitFor(() => expect(text()).toContain("3rd slowest"));
+    expect(Object.fromEntries(askedFor("trace/event")[0]?.searchParams ?? [])).toEqual({ run: "r", worker: "w", span: "s", id: "content", event: "7" });
+    expect(screen.getByText("Show in Kernel view").getAttribute("href")).toContain("#kernel?search=%5Egemm%24");
+    fireEvent.click(screen.getByText("cudaLaunchKernel"));
+    expect(setParam).toHaveBeenCalledWith("sel", "2");
+  });
+
+  it("opens on the first hit of a link that names what is looked for", async () => {
+    const { setParam } = show(TraceView, { q: "gemm" });
+    await waitFor(() => expect(setParam).toHaveBeenCalledWith("sel", "7"), { timeout: 3000 });
+    expect(askedFor("trace/search")[0]?.searchParams.get("q")).toBe("gemm");
+  });
+
+  it("says what the server does while it prepares the timeline", async () => {
+    answers["trace/timeline"] = { error: { code: "not_ready", message: "The timeline is being built.", hint: "", progress: null } };
+    show(TraceView);
+    await waitFor(() => expect(text()).toContain("The timeline is being built."));
+    expect(document.querySelector("canvas")).toBeNull();
+  });
+
+  it("says why there is nothing to draw, or that it failed", async () => {
+    answers["trace/timeline"] = timeline({ events: 0, groups: [] });
+    show(TraceView);
+    await waitFor(() => expect(text()).toContain("This trace has nothing to draw"));
+    cleanup();
+    answers["trace/timeline"] = { error: { code: "import_failed", message: `It broke: ${HOSTILE}`, hint: "Record again." } };
+    show(TraceView);
+    await waitFor(() => expect(text()).toContain("Record again."));
+    expect(document.querySelector("img")).toBeNull();
+  });
+
+  it("shows all workers of the run with what is known of their clocks", async () => {
+    const worker = (rank: number) => ({ worker: `w${rank}`, span: "s", rank, ready: true, offset_ns: rank * 10, method: "collectives", error_ns: 2000, matched: 48 });
+    answers["trace/alignment"] = { workers: [worker(0), worker(1)], span_ns: 1_000_010 };
+    show(TraceView, { workers: "all" });
+    await waitFor(() => expect(screen.getByText("Workers: all (2)")).toBeTruthy());
+    await waitFor(() => expect(askedFor("trace/timeline").map((url) => url.searchParams.get("worker"))).toEqual(["w0", "w1"]));
+    await waitFor(() => expect(screen.getByText("Table")).toBeTruthy());
+    fireEvent.click(screen.getByText("Workers: all (2)"));
+    expect(text()).toContain("aligned by 48 collectives, ± 2.00 µs left");
   });
 });
 

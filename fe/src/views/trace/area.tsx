@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks";
 import type { AreaOverlap, AreaPayload, TimelineGroup } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Grid, Term, type Column } from "../../widgets";
+import { trackLabel } from "./labels";
 import { lookOf } from "./looks";
 
 export interface AreaTableProps {
@@ -131,12 +132,16 @@ function BusyShares({ payload, groups }: { payload: AreaPayload; groups: readonl
       </h3>
       <ul>
         {items.map(({ key, label, busy_ns, events }) => (
-          <li key={key} title={`${formatExactTime(busy_ns)}, ${formatCount(events)} events`}>
-            <span class="busy-label">{label}</span>
+          <li key={key}>
+            <span class="busy-label" title={label}>
+              {label}
+            </span>
             <span class="busy-track" aria-hidden="true">
               <span style={{ width: `${(busy_ns / length) * 100}%` }} />
             </span>
-            <span class="number">{formatShare(busy_ns / length)}</span>
+            <span class="number" title={`${formatExactTime(busy_ns)}, ${formatCount(events)} events`}>
+              {formatShare(busy_ns / length)}
+            </span>
           </li>
         ))}
       </ul>
@@ -153,4 +158,4 @@ const KIND_NOTES: Readonly<Record<TimelineGroup["kind"], string>> = {
   instant: ", instants",
 };
 
-const groupText = ({ process, thread, kind }: TimelineGroup): string => `${[process, thread].filter(Boolean).join(" · ")}${KIND_NOTES[kind]}`;
+const groupText = (group: TimelineGroup): string => `${trackLabel(group)}${KIND_NOTES[group.kind]}`;

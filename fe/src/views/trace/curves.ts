@@ -10,6 +10,9 @@ import type { Recording } from "./recordings";
 import { counterKey } from "./tree";
 import { ownWindow, windowFor, type Window } from "./window";
 
+/** What `/trace/counters` takes at most; more rows are never in sight. */
+const MOST_SERIES = 64;
+
 interface Question {
   recording: Recording;
   series: readonly number[];
@@ -42,7 +45,7 @@ export function useWindow(sight: Sight | null): Window | null {
 function questionsFor(recordings: readonly Recording[], seen: string, window: Window): Question[] {
   const wanted = seen.split(" ").map((text) => text.split(":").map(Number));
   return recordings.flatMap((recording, source) => {
-    const series = [...new Set(wanted.flatMap(([of, counter = 0]) => (of === source ? [counter] : [])))].sort((a, b) => a - b);
+    const series = [...new Set(wanted.flatMap(([of, counter = 0]) => (of === source ? [counter] : [])))].sort((a, b) => a - b).slice(0, MOST_SERIES);
     const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
     if (!series.length || !own) return [];
     const query = { ...recording.query, series: series.join(","), t0: String(own.t0), t1: String(own.t1), n: String(own.parts) };

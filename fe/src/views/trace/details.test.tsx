@@ -16,7 +16,7 @@ const none = (): null => null;
 describe("Details", () => {
   it("shows the way from the operator to the device, each a click", () => {
     const go = vi.fn();
-    render(<Details payload={event(7)} go={go} allArguments={none} links={null} />);
+    render(<Details on="GPU 0" payload={event(7)} go={go} allArguments={none} links={null} />);
     const chain = [...document.querySelectorAll(".chain li")].map((item) => item.textContent);
     expect(chain.map((line) => line.replace(/\d.*/, ""))).toEqual(["Operatoraten::mm", "LaunchcudaLaunchKernel", "Deviceevent "]);
     fireEvent.click(screen.getByText("cudaLaunchKernel"));
@@ -25,29 +25,29 @@ describe("Details", () => {
   });
 
   it("says the exact time on hover, and what is not known not at all", () => {
-    render(<Details payload={event(7, { launch_delay_ns: null, step: null })} go={none} allArguments={none} links={null} />);
+    render(<Details on="GPU 0" payload={event(7, { launch_delay_ns: null, step: null })} go={none} allArguments={none} links={null} />);
     expect(document.querySelector("dd[title]")?.getAttribute("title")).toMatch(/^7.000 ns$/);
     for (const absent of ["Launch delay", "Step"]) expect(text()).not.toContain(absent);
     expect(text()).toContain("Queue time");
   });
 
   it("says that an event overlaps another", () => {
-    render(<Details payload={event(7, { overlapping: true })} go={none} allArguments={none} links={null} />);
+    render(<Details on="GPU 0" payload={event(7, { overlapping: true })} go={none} allArguments={none} links={null} />);
     expect(text()).toContain("It overlaps another event of its row");
   });
 
   it("leads to the others of its name", () => {
     const go = vi.fn();
-    render(<Details payload={event(7)} go={go} allArguments={none} links={null} />);
+    render(<Details on="GPU 0" payload={event(7)} go={go} allArguments={none} links={null} />);
     expect(text()).toContain("162 calls; this one is the 3rd slowest.");
     fireEvent.click(screen.getByRole("button", { name: "Slowest" }));
     expect(go).toHaveBeenCalledWith(ref(8));
-    expect((screen.getByRole("button", { name: "Next" }) as HTMLButtonElement).disabled).toBe(true);
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Next" }).disabled).toBe(true);
   });
 
   it("lists the longest of what was launched first, all on demand", () => {
     const launched = Array.from({ length: 8 }, (_, i) => ref(20 + i));
-    render(<Details payload={event(7, { launched, launched_total: 90, launched_ns: 9000 })} go={none} allArguments={none} links={null} />);
+    render(<Details on="GPU 0" payload={event(7, { launched, launched_total: 90, launched_ns: 9000 })} go={none} allArguments={none} links={null} />);
     expect(screen.queryByText("event 27")).toBeNull();
     fireEvent.click(screen.getByText("3 more"));
     expect(screen.getByText("event 27")).toBeTruthy();
@@ -56,7 +56,7 @@ describe("Details", () => {
 
   it("reads all arguments only when asked", () => {
     const all = vi.fn(() => <p>everything</p>);
-    render(<Details payload={event(7)} go={none} allArguments={all} links={null} />);
+    render(<Details on="GPU 0" payload={event(7)} go={none} allArguments={all} links={null} />);
     expect(text()).toContain("[1, 1, 1]");
     expect(all).not.toHaveBeenCalled();
     fireEvent.click(screen.getByText(/^All arguments/));
@@ -65,7 +65,7 @@ describe("Details", () => {
 
   it("draws hostile names, arguments and frames as text", () => {
     const hostile = event(7, { ref: ref(7, { name: HOSTILE }), arguments: [{ name: HOSTILE, value: HOSTILE }], stack: [HOSTILE], thread: HOSTILE });
-    render(<Details payload={hostile} go={none} allArguments={none} links={null} />);
+    render(<Details on="GPU 0" payload={hostile} go={none} allArguments={none} links={null} />);
     expect(document.querySelector("img")).toBeNull();
     expect(text()).toContain(HOSTILE);
   });

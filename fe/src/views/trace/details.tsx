@@ -13,6 +13,8 @@ export type Go = (ref: EventRef) => void;
 
 export interface DetailsProps {
   payload: EventPayload;
+  /** Where it ran. */
+  on: string;
   go: Go;
   /** Further arguments, fetched when asked for. */
   allArguments: () => ComponentChildren;
@@ -20,11 +22,11 @@ export interface DetailsProps {
   links: ComponentChildren;
 }
 
-export function Details({ payload, go, allArguments, links }: DetailsProps): JSX.Element {
+export function Details({ payload, on, go, allArguments, links }: DetailsProps): JSX.Element {
   return (
     <div class="details">
       <Heading payload={payload} />
-      <Facts payload={payload} />
+      <Facts payload={payload} on={on} />
       {links ? <div class="details-links">{links}</div> : null}
       <Chain payload={payload} go={go} />
       <Launched payload={payload} go={go} />
@@ -55,7 +57,7 @@ function Heading({ payload }: { payload: EventPayload }): JSX.Element {
   );
 }
 
-function Facts({ payload }: { payload: EventPayload }): JSX.Element {
+function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Element {
   const { ref, step, launch_delay_ns, queue_ns } = payload;
   const line = (label: ComponentChildren, value: ComponentChildren, title?: string): JSX.Element => (
     <div class="fact">
@@ -68,7 +70,7 @@ function Facts({ payload }: { payload: EventPayload }): JSX.Element {
     <dl class="facts">
       {line(<Term id="begin">Begin</Term>, ...time(ref.start_ns))}
       {line(<Term id="duration">Duration</Term>, ...time(ref.dur_ns))}
-      {line("On", [payload.process, payload.thread].filter(Boolean).join(" · "))}
+      {line("On", on)}
       {payload.category ? line(<Term id="event_category">Category</Term>, <code>{payload.category}</code>) : null}
       {step === null ? null : line(<Term id="step">Step</Term>, step)}
       {launch_delay_ns === null ? null : line(<Term id="launch_delay">Launch delay</Term>, ...time(launch_delay_ns))}

@@ -12,7 +12,8 @@ const PARTS = 1024;
 /** Steps of the first recording: those of all would be a thicket. */
 export function boundariesOf(recordings: readonly Recording[], main: number): Boundary[] {
   const recording = recordings[main] ?? recordings[0];
-  return (recording?.timeline.steps ?? []).map((step) => ({
+  // A trace without steps is one step without a name: nothing to draw.
+  return (recording?.timeline.steps ?? []).filter((step) => step.name).map((step) => ({
     name: step.name,
     start: step.start_ns + (recording?.offset ?? 0),
     end: step.end_ns + (recording?.offset ?? 0),

@@ -2,10 +2,12 @@
 
 import type { JSX } from "preact";
 import { useResource } from "../../state/resource";
+import type { EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
 import { exactly } from "../grid_params";
 import { ArgumentList, Details, Summary } from "./details";
+import { trackLabel } from "./labels";
 import { CollectivePeers } from "./peers";
 import type { Recording } from "./recordings";
 import type { Choice, Handle } from "./selection";
@@ -27,6 +29,7 @@ export function Side({ view, choice, recordings, handle }: SideProps): JSX.Eleme
     <div class={payload ? "" : "drawer-stale"} aria-busy={payload === null}>
       <Details
         payload={shown}
+        on={trackOf(recording, shown)}
         go={(ref) => choice.go(source, ref)}
         allArguments={() => <AllArguments recording={recording} event={shown.ref.event} />}
         links={<Links view={view} operator={shown.operator_name} kernel={shown.kernel_name} />}
@@ -34,6 +37,13 @@ export function Side({ view, choice, recordings, handle }: SideProps): JSX.Eleme
       <CollectivePeers recordings={recordings} recording={recording} payload={shown} go={choice.go} />
     </div>
   );
+}
+
+/** The words of the row; those of the file where it has none. */
+function trackOf({ timeline, label, key }: Recording, { ref, process, thread }: EventPayload): string {
+  const group = timeline.groups.find(({ lane, lanes }) => ref.lane >= lane && ref.lane < lane + lanes);
+  const track = group ? trackLabel(group) : [process, thread].filter(Boolean).join(" · ");
+  return key ? `${label} · ${track}` : track;
 }
 
 function SummaryOf({ choice, recordings, handle }: Omit<SideProps, "view">): JSX.Element | null {

@@ -188,7 +188,7 @@ function letGo(stage: Stage): void {
   else stage.setParam("q", null);
 }
 
-export const arrowKinds = (recordings: readonly Recording[]): string[] => [...new Set(recordings.flatMap(({ timeline }) => timeline.arrow_kinds.map(({ kind }) => kind)))];
+export const arrowKinds = (recordings: readonly Recording[]): string[] => [...new Set(recordings.flatMap(({ timeline }) => timeline.arrow_kinds.flatMap(({ kind, total }) => (total > 0 ? [kind] : []))))];
 
 /** Marks of a person with one more. */
 export function withMark(stage: Stage, { t0, t1 }: TimeRange): void {

@@ -12,7 +12,7 @@ import type { Recordings } from "./recordings";
 
 /** Jumps to a step; shows none, because the view moves on without it. */
 export function StepJump({ steps, onStep }: { steps: readonly TimelineStep[]; onStep: (step: TimelineStep) => void }): JSX.Element | null {
-  if (!steps.length) return null;
+  if (!steps.some((step) => step.name)) return null;
   return (
     <Select
       label="Go to"
@@ -78,11 +78,12 @@ interface ArrowMenuProps {
 }
 
 export function ArrowMenu({ kinds, chosen, shown, total, onChange }: ArrowMenuProps): JSX.Element | null {
-  if (!kinds.length) return null;
+  const known = kinds.filter(({ total: all }) => all > 0);
+  if (!known.length) return null;
   const toggle = (kind: string, on: boolean): void => onChange(on ? [...chosen, kind] : chosen.filter((other) => other !== kind));
   return (
     <Menu label={chosen.length ? `Arrows (${chosen.length})` : "Arrows"}>
-      {kinds.map(({ kind, label, total: all }) => (
+      {known.map(({ kind, label, total: all }) => (
         <Checkbox
           key={kind}
           label={

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TrackNode } from "../../timeline/props";
 import { group, timeline } from "./fixtures";
+import { trackLabel } from "./labels";
 import { counterKey, treeOf, type Planted } from "./tree";
 
 const planted = (over: Partial<Planted> = {}): Planted => ({ key: "", label: "w", note: "", timeline: timeline(), ...over });
@@ -10,8 +11,8 @@ const picture = (nodes: readonly TrackNode[], indent = ""): string[] => nodes.fl
 describe("treeOf", () => {
   it("goes from the process over the thread to its kinds of events", () => {
     expect(picture(treeOf([planted()]))).toEqual([
-      "process CPU · python",
-      "  group thread 1 (python)",
+      "process python 1",
+      "  group main thread",
       "    group Calls",
       "process GPU 0",
       "  group stream 7",
@@ -40,6 +41,15 @@ describe("treeOf", () => {
     ]);
   });
 
+  it("puts what the profiler wrote about itself last, folded", () => {
+    const spans = group({ key: "s", process_key: "Spans", pid: "Spans", tid: "PyTorch Profiler", process: "", thread: "" });
+    const tree = treeOf([planted({ timeline: timeline({ groups: [spans, group()] }) })]);
+    expect(tree.map((node) => [node.label, node.foldedByDefault])).toEqual([
+      ["python 1", false],
+      ["Profiler, spans", true],
+    ]);
+  });
+
   it("a kind that is alone on its thread is not hidden below it", () => {
     const [process] = treeOf([planted({ timeline: timeline({ groups: [group({ kind: "sync" })] }) })]);
     expect(process?.children[0]?.children.map((node) => [node.bare, node.foldedByDefault])).toEqual([[true, false]]);
@@ -64,10 +74,25 @@ describe("treeOf", () => {
     expect(process?.standingLane).toBe(5);
   });
 
-  it("puts counters on top of their process, and those of no process at the end", () => {
+  it("puts counters at the end of their process, and those of no process at the end of all", () => {
     const tree = treeOf([planted({ timeline: timeline({ counters: [counter, { ...counter, key: "x", name: "Loose", process_key: "" }] }) })]);
     expect(picture(tree).filter((line) => line.includes("counter"))).toEqual(["  counter Memory", "counter Loose"]);
     expect(tree.at(-1)?.counter).toBe(1);
     expect(tree.at(-1)?.key).toBe(counterKey("", { ...counter, key: "x" }));
   });
+});
+
+describe("labels", () => {
+  const named = (process: string, thread: string, pid: string, tid: string, device = false) => trackLabel({ process, thread, pid, tid, device });
+  it.each([
+    [named("GPU 0 · python3", "stream 7 ", "0", "7", true), "GPU 0 · stream 7"],
+    [named("CPU · python3", "thread 542 (python3)", "542", "542"), "python3 542 · main thread"],
+    [named("CPU · python3", "thread 639 (pt_autograd_0)", "542", "639"), "python3 542 · pt_autograd_0 639"],
+    [named("CPU · python3", "thread 640 (python3)", "542", "640"), "python3 542 · thread 640"],
+    [named("CPU · python3", "", "542", "-9"), "python3 542 · thread -9"],
+    [named("", "", "851", "851"), "Process 851 · thread 851"],
+    [named("", "", "2", "0", true), "Device 2 · stream 0"],
+    [named("", "", "Spans", "PyTorch Profiler"), "Profiler, spans · PyTorch Profiler"],
+    [named("", "", "", ""), "Of no process · Of no thread"],
+  ])("%s", (label, wanted) => expect(label).toBe(wanted));
 });

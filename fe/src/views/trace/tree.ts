@@ -3,6 +3,7 @@
 import type { CounterSeries, GroupKindName, TimelineGroup, TimelinePayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import type { TrackLane, TrackNode } from "../../timeline/props";
+import { counterLabel, processLabel, processRank, threadLabel } from "./labels";
 
 /** What the tree needs of a recording. */
 export interface Planted {
@@ -44,10 +45,11 @@ export function treeOf(recordings: readonly Planted[]): TrackNode[] {
   });
 }
 
-/** Processes with what stands below them, then the counters of no process. */
+/** Processes with what stands below them, what people come for first; then the counters of no process. */
 function tracksOf(recording: Planted, source: number): TrackNode[] {
   const { groups, counters } = recording.timeline;
-  const processes = groupedBy(groups, (group) => group.process_key);
+  const ranked = [...groups].sort((a, b) => processRank(a) - processRank(b));
+  const processes = groupedBy(ranked, (group) => group.process_key);
   const nodes = [...processes].map(([key, members]) =>
     processNode(
       recording,
@@ -61,26 +63,30 @@ function tracksOf(recording: Planted, source: number): TrackNode[] {
 }
 
 function processNode(recording: Planted, source: number, groups: readonly TimelineGroup[], counters: readonly TrackNode[]): TrackNode {
-  const threads = [...groupedBy(groups, threadKey).values()];
   const [first] = groups;
-  return node(nodeKey(recording.key, `process ${first?.process_key ?? ""}`), source, "process", first?.process ?? "Process", {
+  // Threads that hold only Python frames or instants come behind those that hold work.
+  const ranked = [...groupedBy(groups, threadKey).values()].sort((a, b) => Number(!mainOf(a)) - Number(!mainOf(b)));
+  return node(nodeKey(recording.key, `process ${first?.process_key ?? ""}`), source, "process", first ? processLabel(first) : "Process", {
     note: countText(sum(groups, (group) => group.events)),
     standingLane: standing(groups),
-    // Counters come first: they sum up what stands below them.
-    children: [...counters, ...threads.map((members) => threadNode(recording, source, members))],
+    foldedByDefault: first !== undefined && processRank(first) > 1,
+    children: [...ranked.map((members) => threadNode(recording, source, members)), ...counters],
   });
 }
 
 const threadKey = (group: TimelineGroup): string => `${group.process_key} ${group.device ? "stream" : "thread"} ${group.tid}`;
 
+const mainOf = (groups: readonly TimelineGroup[]): TimelineGroup | undefined => groups.find((group) => MAIN.has(group.kind));
+
 function threadNode(recording: Planted, source: number, groups: readonly TimelineGroup[]): TrackNode {
   // Where there is no main group, the only one takes its place.
-  const main = groups.find((group) => MAIN.has(group.kind)) ?? (groups.length === 1 ? groups[0] : undefined);
+  const main = mainOf(groups) ?? (groups.length === 1 ? groups[0] : undefined);
   const ordered = main ? [main, ...groups.filter((group) => group !== main)] : groups;
   const [first] = ordered;
-  return node(nodeKey(recording.key, first ? threadKey(first) : ""), source, "group", first?.thread ?? "Thread", {
+  return node(nodeKey(recording.key, first ? threadKey(first) : ""), source, "group", first ? threadLabel(first) : "Thread", {
     note: countText(sum(groups, (group) => group.events)),
     standingLane: standing(groups),
+    foldedByDefault: first?.kind === "python" && main !== undefined,
     children: ordered.map((group) => groupNode(recording, source, group, group === main)),
   });
 }
@@ -98,7 +104,7 @@ function groupNode(recording: Planted, source: number, group: TimelineGroup, bar
 }
 
 function counterNode(recording: Planted, source: number, series: CounterSeries, place: number): TrackNode {
-  return node(counterKey(recording.key, series), source, "counter", series.name, { note: series.unit === "share" ? "" : series.unit, counter: place });
+  return node(counterKey(recording.key, series), source, "counter", counterLabel(series), { note: series.unit === "share" ? "" : series.unit, counter: place });
 }
 
 /** Under which a counter's row is known, and its curve. */

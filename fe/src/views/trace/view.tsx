@@ -1,122 +1,220 @@
-/** The Trace page: what the file is, and the ways to look at its single events. */
+/** The Trace page: the timeline, and everything that can be asked of it. */
 
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { urlOf } from "../../api/client";
+import { useRef, useState } from "preact/hooks";
 import type { TracePayload } from "../../api/types.gen";
-import { formatTime } from "../../base/units";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
-import { viewQuery, type Selection, type ViewProps } from "../../state/view";
-import { Panel } from "../../widgets";
-import { Loaded } from "../loaded";
-import { fetchBytes, type Progress } from "./bytes";
-import { checkWindow, readMode, windowForPerfetto, windowOfSteps, type Checked, type PartMode, type TimeWindow } from "./model";
-import { handOver, realBrowser } from "./perfetto";
-import { IDLE, OpenPanel, PartPicker, TraceFacts, type HandoverStatus } from "./parts";
+import type { ViewProps } from "../../state/view";
+import { Button, EmptyState, ErrorState, Menu, Progress, Skeleton } from "../../widgets";
+import { Canvas } from "./canvas";
+import { ExportDialog } from "./export";
+import { HelpDialog } from "./help";
+import { seenWindow } from "./model";
+import { TraceFacts } from "./parts";
+import { readColour } from "./params";
+import { spanOf, useRecordings, type Recordings } from "./recordings";
+import { SearchBar } from "./search_bar";
+import { Side } from "./side";
+import { Splitter, useKeptSize } from "./splitter";
+import { firstView, goToMark, useStage, withoutMark, type Stage } from "./stage";
+import { Tables } from "./tables";
+import { ArrowMenu, ColourMenu, MarkMenu, StepJump, Toolbar, WorkerChoice } from "./toolbar";
+import { readTable } from "./drawer";
 import css from "./trace.css?inline";
 
 adoptStyles(css);
 
 export function TraceView(props: ViewProps): JSX.Element {
-  const resource = useResource("trace", viewQuery(props));
+  const { selection, params } = props;
+  const all = params.workers === "all";
+  const about = useResource("trace", { run: selection.run, worker: selection.worker, span: selection.span });
+  const found = useRecordings(selection, all);
+  const { recordings, parts, alignment } = found;
+  const setAll = (next: boolean): void => chooseWorkers(props, next);
+  const workers = <WorkerChoice all={all} parts={parts} onAll={setAll} />;
+  const waiting = alignment?.data === null || parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
+  if (!recordings.length || waiting) return <Waiting found={found} diagnosisHref={props.hrefOf("diagnosis")} workers={all ? workers : null} />;
+  if (recordings.every(({ timeline }) => timeline.events === 0)) return <NoEvents diagnosisHref={props.hrefOf("diagnosis")} />;
+  const mode = [all ? "all" : "one", selection.run, selection.worker, selection.span].join("\n");
+  return <Page key={mode} view={props} about={about.data} found={found} workers={workers} />;
+}
+
+/** Times of one worker and of all are on different clocks, so what is chosen by time is let go of. */
+function chooseWorkers({ setParam }: ViewProps, all: boolean): void {
+  for (const key of ["t", "sel", "area", "arealanes", "mark", "table", "pin", "open", "shut", "order"]) setParam(key, null);
+  setParam("workers", all ? "all" : null);
+}
+
+interface WaitingProps {
+  found: Recordings;
+  diagnosisHref: string;
+  workers: JSX.Element | null;
+}
+
+function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: WaitingProps): JSX.Element {
+  const failed = alignment?.error ? alignment : parts.find(({ resource }) => resource.error)?.resource;
+  const importing = alignment?.state === "importing" ? alignment : parts.find(({ resource }) => resource.state === "importing")?.resource;
   return (
-    <Loaded resource={resource} shape={[220, 240]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(payload) => <TracePage {...props} payload={payload} />}
-    </Loaded>
+    <div class="trace-waiting" aria-busy={!failed}>
+      {workers}
+      {failed?.error ? <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref} /> : null}
+      {importing && !failed ? <Progress value={importing.progress} label="Preparing the timeline" detail={importing.message} /> : null}
+      {failed ? null : <Skeleton height={420} />}
+    </div>
   );
 }
 
-function TracePage({ payload, ...props }: ViewProps & { payload: TracePayload }): JSX.Element {
-  const { selection, steps, params, setParam } = props;
-  const { status, open, cancel } = useHandover(payload);
-  const first = steps.first ?? 0;
-  const last = steps.last ?? steps.first ?? Math.max(0, payload.steps.length - 1);
-  const from = params.from ?? "";
-  const to = params.to ?? "";
-  const mode = readMode(params.part, steps.first !== null);
-  const part = chosenPart(payload, mode, first, last, from, to);
-  const { run, worker, span } = selection;
-  const hrefTo = (window: TimeWindow | null): string =>
-    urlOf("trace/file", { run, worker, span, ...(window ? { t0: String(window.t0), t1: String(window.t1) } : {}) });
-  const setMode = (next: PartMode): void => setParam("part", next);
+function NoEvents({ diagnosisHref }: { diagnosisHref: string }): JSX.Element {
+  return (
+    <EmptyState
+      title="This trace has nothing to draw"
+      text="The file was read, and no event in it has a place in time. Did the profiler run while something was executed? It records between its start and stop only, and with a schedule only in the active steps."
+      code={"with torch.profiler.profile() as profiler:\n    train_one_step()\n"}
+      diagnosisHref={diagnosisHref}
+    />
+  );
+}
+
+interface PageProps {
+  view: ViewProps;
+  about: TracePayload | null;
+  found: Recordings;
+  workers: JSX.Element;
+}
+
+const SIDE_WIDTH = 360;
+const DRAWER_HEIGHT = 300;
+
+function Page({ view, about, found, workers }: PageProps): JSX.Element {
+  const { recordings } = found;
+  const main = Math.max(0, recordings.findIndex(({ query }) => query.worker === view.selection.worker && query.span === view.selection.span));
+  const stage = useStage({ view, recordings, span: found.span, main });
+  const [help, setHelp] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const [first] = useState(() => firstView(view.params.t, spanOf(recordings)));
+  const [width, setWidth] = useKeptSize("trace_side", SIDE_WIDTH);
+  const [height, setHeight] = useKeptSize("trace_tables", DRAWER_HEIGHT);
+  const { choice, setParam } = stage;
+  const details = view.params.details !== "0" && (choice.selected !== null || view.params.sel !== undefined);
+  const table = readTable(view.params.table) !== null;
+  return (
+    <div class="trace-page">
+      <Tools stage={stage} about={about} workers={workers} box={box} onHelp={() => setHelp(true)} />
+      <div class="trace-body">
+        <div class="trace-left">
+          <Canvas stage={stage} first={first} onSearch={() => box.current?.querySelector("input")?.focus()} onHelp={() => setHelp(true)} />
+          {table ? <Splitter label="Height of the tables" orientation="horizontal" size={height} least={160} most={900} onSize={setHeight} /> : null}
+          <Tables stage={stage} height={height} />
+        </div>
+        {details ? (
+          <>
+            <Splitter label="Width of the details" orientation="vertical" size={width} least={240} most={900} onSize={setWidth} />
+            <aside class="trace-side" style={{ width: `${width}px` }} aria-label="The selected event">
+              <Side view={view} choice={choice} recordings={recordings} handle={stage.handle} />
+            </aside>
+          </>
+        ) : null}
+      </div>
+      {help ? <HelpDialog onClose={() => setHelp(false)} /> : null}
+      {view.params.part !== undefined && about ? (
+        <ExportDialog view={view} payload={about} seen={seenBy(stage, main)} onClose={() => ["part", "from", "to"].forEach((key) => setParam(key, null))} />
+      ) : null}
+    </div>
+  );
+}
+
+function seenBy({ sight, recordings, span }: Stage, main: number): ReturnType<typeof seenWindow> {
+  const recording = recordings[main];
+  return recording ? seenWindow(sight?.view ?? span, recording.offset, recording.timeline.span_ns) : null;
+}
+
+interface ToolsProps {
+  stage: Stage;
+  about: TracePayload | null;
+  workers: JSX.Element;
+  box: { current: HTMLDivElement | null };
+  onHelp: () => void;
+}
+
+function Tools({ stage, about, workers, box, onHelp }: ToolsProps): JSX.Element {
+  const { recordings, main, setParam, found, wish, finder, kinds, all, marks, handle, choice, view } = stage;
+  const recording = recordings[main] ?? recordings[0];
+  const { params } = view;
+  const offset = recording?.offset ?? 0;
+  const wishFor = (next: Stage["wish"]): void => {
+    setParam("q", next.text || null);
+    setParam("re", next.regex ? "1" : null);
+    setParam("args", next.args ? "1" : null);
+  };
+  return (
+    <Toolbar>
+      <SearchBar
+        {...{ wish, found, box }}
+        index={finder.index}
+        problem={finder.problem}
+        listOpen={params.table === "hits"}
+        onWish={wishFor}
+        onNext={finder.next}
+        onList={() => setParam("table", params.table === "hits" ? null : "hits")}
+      />
+      <StepJump steps={recording?.timeline.steps ?? []} onStep={(step) => handle.current?.zoomTo({ t0: step.start_ns + offset, t1: step.end_ns + offset })} />
+      <div class="trace-tools-end">
+        {workers}
+        <ColourMenu
+          value={readColour(params.colour)}
+          hasModules={recordings.some(({ timeline }) => timeline.has_modules)}
+          onChange={(colour) => setParam("colour", colour === "category" ? null : colour)}
+        />
+        <ArrowMenu
+          kinds={recording?.timeline.arrow_kinds ?? []}
+          chosen={kinds}
+          shown={all.arrows.length}
+          total={all.total}
+          onChange={(next) => setParam("arrows", next.join(",") || null)}
+        />
+        <MarkMenu marks={marks} onGo={(mark) => goToMark(stage, mark)} onRemove={(mark) => withoutMark(stage, mark)} />
+        <Panels stage={stage} selected={choice.selected !== null} />
+        <Button kind="quiet" icon="download" disabled={about === null} onClick={() => setParam("part", "seen")}>
+          Export
+        </Button>
+        {about ? (
+          <Menu label="About" icon="info">
+            <TraceFacts payload={about} />
+          </Menu>
+        ) : null}
+        <Button kind="quiet" icon="help" label="Keys and gestures (?)" onClick={onHelp} />
+      </div>
+    </Toolbar>
+  );
+}
+
+/** Which panels stand beside the timeline. */
+function Panels({ stage, selected }: { stage: Stage; selected: boolean }): JSX.Element {
+  const { params } = stage.view;
+  const table = readTable(params.table);
   return (
     <>
-      <Panel title="This trace" class="facts-wide">
-        <TraceFacts payload={payload} />
-      </Panel>
-      <Panel title="Look at single events" note="on a timeline, in Perfetto">
-        <PartPicker
-          mode={mode}
-          onMode={setMode}
-          steps={payload.steps}
-          first={first}
-          last={last}
-          onSteps={(a, b) => props.setSteps({ ...steps, first: a, last: b })}
-          from={from}
-          to={to}
-          onFrom={(text) => setParam("from", text)}
-          onTo={(text) => setParam("to", text)}
-          spanNs={payload.span_ns}
-          window={part.window}
-          problem={part.problem}
-        />
-        <OpenPanel
-          perfettoUrl={payload.perfetto_url}
-          fileHref={part.problem ? null : hrefTo(part.window)}
-          whole={part.window === null}
-          status={status}
-          onOpen={() => open(hrefTo(windowForPerfetto(payload.file, part.window, payload.span_ns)), titleOf(selection, part.window))}
-          onCancel={cancel}
-        />
-      </Panel>
+      <Button
+        kind="quiet"
+        icon="table"
+        label="Events in view as a table"
+        pressed={table !== null}
+        onClick={() => stage.setParam("table", table === null ? (stage.area ? "area" : "view") : null)}
+      >
+        Table
+      </Button>
+      {selected ? (
+        <Button
+          kind="quiet"
+          icon="columns"
+          label="Details of the selected event"
+          pressed={params.details !== "0"}
+          onClick={() => stage.setParam("details", params.details === "0" ? null : "0")}
+        >
+          Details
+        </Button>
+      ) : null}
     </>
   );
-}
-
-/** What Perfetto shows as the trace's name. */
-function titleOf({ run, worker, span }: Selection, window: TimeWindow | null): string {
-  const times = window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "";
-  return [run, worker, span, times].filter(Boolean).join(" · ");
-}
-
-/** The window of the choice; none (and no problem) for the whole trace. */
-function chosenPart(payload: TracePayload, mode: PartMode, first: number, last: number, from: string, to: string): Checked {
-  if (mode === "whole") return { window: null, problem: "" };
-  if (mode === "window") return checkWindow(from, to, payload.span_ns);
-  const window = windowOfSteps(payload.steps, first, last);
-  return { window, problem: window ? "" : "The trace has no such step." };
-}
-
-interface HandoverControl {
-  status: HandoverStatus;
-  open: (href: string, title: string) => void;
-  cancel: () => void;
-}
-
-/** One handing over at a time; it ends with the page. */
-function useHandover(payload: TracePayload): HandoverControl {
-  const [status, setStatus] = useState<HandoverStatus>(IDLE);
-  const running = useRef<() => void>(undefined);
-  useEffect(() => () => running.current?.(), []);
-  const open = (href: string, title: string): void => {
-    running.current?.();
-    const controller = new AbortController();
-    const progressed = (progress: Progress): void => setStatus((now) => (now.state === "opening" ? { ...now, progress } : now));
-    const cancel = handOver(realBrowser(window), {
-      url: payload.perfetto_url,
-      title,
-      fileName: payload.file,
-      bytes: () => fetchBytes(href, progressed, controller.signal),
-      onState: (state, reason) => {
-        setStatus((now) => ({ state, reason, progress: state === "opening" ? now.progress : null }));
-        if (state !== "opening" && state !== "handed") controller.abort();
-      },
-    });
-    running.current = () => {
-      cancel();
-      controller.abort();
-    };
-  };
-  return { status, open, cancel: () => running.current?.() };
 }

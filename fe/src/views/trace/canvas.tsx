@@ -1,0 +1,55 @@
+/** The timeline itself, told what the page knows. */
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { Timeline } from "../../timeline/Timeline";
+import type { Slice, TimeRange } from "../../timeline/types";
+import { lookOf } from "./looks";
+import { readColour } from "./params";
+import { keepView, obey, useTracks, withMark, type Stage } from "./stage";
+
+interface CanvasProps {
+  stage: Stage;
+  first: TimeRange | null;
+  onSearch: () => void;
+  onHelp: () => void;
+}
+
+const describe = (slice: Slice): readonly string[] => [lookOf(slice.look).label];
+
+export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps): JSX.Element {
+  const { recordings, span, choice, found } = stage;
+  const { tree, curves } = useTracks(stage);
+  const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
+  const none = useMemo(() => recordings.map(() => null), [recordings]);
+  return (
+    <Timeline
+      sources={sources}
+      tree={tree}
+      span={span}
+      initialView={first}
+      boundaries={stage.boundaries}
+      marks={stage.marks}
+      arrows={stage.arrows}
+      curves={curves}
+      activity={stage.activity}
+      colourBy={readColour(stage.view.params.colour)}
+      selected={choice.selected}
+      area={stage.area}
+      hits={found.idle ? none : found.hits}
+      hitHeat={found.idle ? null : found.heat}
+      rows={stage.rows}
+      onRows={stage.setRows}
+      onSelect={choice.choose}
+      onArea={stage.setArea}
+      onMark={(range) => withMark(stage, range)}
+      onCommand={(command) => obey(stage, command, { search: onSearch, help: onHelp })}
+      onSight={stage.setSight}
+      onViewSettled={(view) => keepView(stage, view)}
+      describe={describe}
+      handle={(handle) => {
+        stage.handle.current = handle;
+      }}
+    />
+  );
+}

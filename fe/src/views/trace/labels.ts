@@ -1,0 +1,53 @@
+/** What processes, threads and streams are called: `GPU 0 · stream 7`, `python 1234 · main thread`. */
+
+import type { CounterSeries, TimelineGroup } from "../../api/types.gen";
+import { capitalised } from "../../base/words";
+
+type Named = Pick<TimelineGroup, "process" | "thread" | "pid" | "tid" | "device">;
+
+/** Under these names the profiler writes about itself. */
+const PROFILER: ReadonlySet<string> = new Set(["Spans", "Traces"]);
+/** The recorder writes `label · name` of a process; of an accelerator the label says it all. */
+const ACCELERATOR = /^(GPU|XPU|NPU|MTIA|HPU|TPU|Device)\s*\d*/i;
+const THREAD = /^thread (\S+) \((.*)\)$/i;
+
+export function processLabel({ process, pid, device }: Named): string {
+  const [label = "", ...rest] = process.split(" · ");
+  if (ACCELERATOR.test(label)) return label;
+  const name = rest.join(" · ") || (label === "CPU" ? "" : label);
+  if (PROFILER.has(pid)) return `Profiler, ${pid.toLowerCase()}`;
+  if (!pid) return "Of no process";
+  if (!name) return `${device ? "Device" : "Process"} ${pid}`;
+  return name.includes(pid) ? name : `${name} ${pid}`;
+}
+
+export function threadLabel({ process, thread, pid, tid, device }: Named): string {
+  const text = thread.trim();
+  const found = THREAD.exec(text);
+  if (found && !device) {
+    const [, number = "", name = ""] = found;
+    // On Linux the first thread of a process has its number.
+    if (number === pid) return "main thread";
+    return name && !process.endsWith(name) ? `${name} ${number}` : `thread ${number}`;
+  }
+  if (text) return text;
+  if (!tid) return "Of no thread";
+  return /^-?\d+$/.test(tid) ? `${device ? "stream" : "thread"} ${tid}` : tid;
+}
+
+/** Both in one line. */
+export function trackLabel(group: Named): string {
+  return `${processLabel(group)} · ${threadLabel(group)}`;
+}
+
+/** What a counter is called below its own process. */
+export function counterLabel({ name, process_key }: Pick<CounterSeries, "name" | "process_key">): string {
+  const own = `Device ${process_key}: `;
+  return process_key && name.startsWith(own) ? capitalised(name.slice(own.length)) : name;
+}
+
+/** Where a process stands: programs and devices, then what nothing is known of, then what the profiler wrote about itself. */
+export function processRank({ process, pid, device }: Named): number {
+  if (PROFILER.has(pid) || !pid) return 2;
+  return process || device || /^[1-9]/.test(pid) ? 0 : 1;
+}

@@ -194,7 +194,9 @@ class AreaIndex:
             depth = lanes["depth"][first : first + int(groups["lanes"][number])]
             covered = _covered(depth, chosen[first : first + len(depth)])[window.lane[mine] - first]
             parts = [self._parts(window, place) for place in mine[~covered].tolist()]
-            found.append(GroupBusy(number, _union_of(parts).length, int((window.stop[mine] - window.first[mine]).sum())))
+            # Slices of one lane do not overlap.
+            busy = int((parts[0][1] - parts[0][0]).sum()) if len(parts) == 1 else _union_of(parts).length
+            found.append(GroupBusy(number, busy, int((window.stop[mine] - window.first[mine]).sum())))
         return tuple(found)
 
     def _parts(self, window: _Window, place: int) -> tuple[Ints, Ints]:

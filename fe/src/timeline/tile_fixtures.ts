@@ -1,6 +1,5 @@
 /** Tiles for tests: an encoder by the contract of `views/tiles.py`, and a source that answers from slices. */
 
-import { levelFor } from "./levels";
 import { BEGAN_BEFORE, SATURATED, TILE_BITS } from "./tiles";
 import type { Frame, Row, Source, TileQuery, TimeRange } from "./types";
 import { paletteFor } from "./colours";
@@ -94,6 +93,8 @@ export interface Asked extends TileQuery {
 /** A source over slices whose answers come when the test says so, or at once. */
 export function sourceOf(slices: readonly Drawn[], more: Partial<Source> = {}, asked?: Asked[]): Source {
   const span = more.span ?? Math.max(1, ...slices.map((s) => s.start + s.dur));
+  // As the server: the level on which the span fits half a tile.
+  const levelMax = Math.max(0, Math.floor(Math.log2(span)) - 7);
   const reply = ({ level, ks, lanes }: TileQuery): ArrayBuffer => joined(ks.map((k) => encodeTile(level, k, lanes, slices)));
   const load = (query: TileQuery, signal: AbortSignal): Promise<ArrayBuffer> => {
     if (!asked) return Promise.resolve(reply(query));
@@ -107,7 +108,7 @@ export function sourceOf(slices: readonly Drawn[], more: Partial<Source> = {}, a
       });
     });
   };
-  return { key: "", label: "", offset: 0, span, levelMax: levelFor(span, 40), load, name: (n) => `name ${n}`, ...more };
+  return { key: "", label: "", offset: 0, span, levelMax, load, name: (n) => `name ${n}`, ...more };
 }
 
 export function laneRow(lane: number, y: number, more: Partial<Row> = {}): Row {

@@ -128,7 +128,10 @@ class Gestures {
   };
 
   private drawArea(at: Point): void {
-    if (!this.isClick(at)) this.target.area(this.start, at, false);
+    if (this.isClick(at)) return;
+    // What is under the pointer is not what the area is about.
+    this.target.hover(null);
+    this.target.area(this.start, at, false);
   }
 
   private drag(before: Point, at: Point): void {
@@ -175,6 +178,7 @@ class Gestures {
     }
     this.mode = "idle";
     this.target.grabbed(false);
+    if (!this.touch) this.target.hover(at);
     if (mode === "area" && !this.isClick(at)) this.target.area(this.start, at, true);
     else if (mode === "pressed" || mode === "area") this.target.select(at);
   };

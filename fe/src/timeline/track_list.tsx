@@ -109,10 +109,10 @@ function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameP
 function Label({ row, node, onFold }: { row: Row; node: TrackNode; onFold: (open: boolean) => void }): JSX.Element {
   const title = [row.label, row.note].filter(Boolean).join(" · ");
   const text = (
-    <>
+    <span class="timeline-words">
       <span class="timeline-label">{row.label}</span>
       {row.note ? <span class="timeline-note">{row.note}</span> : null}
-    </>
+    </span>
   );
   if (row.open === null) {
     return (

@@ -67,6 +67,15 @@ describe("HeldKeys", () => {
     expect(held.motion(1).pan).toBe(0);
   });
 
+  it("moves by a frame for a tap between two frames", () => {
+    const held = new HeldKeys();
+    held.press(key("w"));
+    held.release(key("w"));
+    expect(held.moving).toBe(true);
+    expect(held.motion(0.01).zoom).toBeLessThan(1);
+    expect([held.moving, held.motion(0.01).zoom]).toEqual([false, 1]);
+  });
+
   it("takes ctrl and w for the browser's", () => expect(new HeldKeys().press(key("w", { ctrlKey: true }))).toBe(false));
 
   it("steps once for those who want less motion", () => {

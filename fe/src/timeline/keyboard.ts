@@ -104,6 +104,8 @@ const HELD: Readonly<Record<string, { zoom: number; pan: number }>> = {
 /** Keys that are down, and the motion that they make. */
 export class HeldKeys {
   private readonly down = new Set<string>();
+  /** Went down since the last motion: what was let go before a frame came still moves by that frame. */
+  private readonly fresh = new Set<string>();
   private fast = false;
 
   /** Whether the key is one that moves. */
@@ -112,6 +114,7 @@ export class HeldKeys {
     this.fast = event.shiftKey;
     if (foreign(event) || !HELD[key]) return false;
     this.down.add(key);
+    this.fresh.add(key);
     return true;
   }
 
@@ -123,22 +126,24 @@ export class HeldKeys {
 
   clear(): void {
     this.down.clear();
+    this.fresh.clear();
   }
 
   get moving(): boolean {
-    return this.down.size > 0;
+    return this.down.size + this.fresh.size > 0;
   }
 
   /** The motion of so many seconds. */
   motion(seconds: number): Motion {
-    if (this.down.size === 0) return STILL;
+    if (!this.moving) return STILL;
     const speed = seconds * (this.fast ? FASTER : 1);
     let zoom = 0;
     let pan = 0;
-    for (const key of this.down) {
+    for (const key of new Set([...this.down, ...this.fresh])) {
       zoom += HELD[key]?.zoom ?? 0;
       pan += HELD[key]?.pan ?? 0;
     }
+    this.fresh.clear();
     return { zoom: Math.exp(Math.sign(zoom) * ZOOM_RATE * speed), pan: Math.sign(pan) * PAN_RATE * speed };
   }
 

@@ -28,8 +28,9 @@ main     [aten::add   ]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks as small as the traces, so that every way through the sums is taken."""
+    """Blocks and lanes as few as in the traces, so that every way through the sums is taken."""
     monkeypatch.setattr(module, "BLOCK", 4)
+    monkeypatch.setattr(module, "_FEW", 2)
 
 
 def times(found: Chart) -> tuple[list[int], list[int]]:

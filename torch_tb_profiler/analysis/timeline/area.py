@@ -12,10 +12,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.intervals import Intervals, join, union
+from torch_tb_profiler.analysis.intervals import join, union
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import GroupKind, Look
@@ -25,6 +26,8 @@ BLOCK = 1 << 14
 KEPT_ROWS = 1 << 20
 """Rows of block sums that are kept; a trace of mostly distinct names is summed up anew each time."""
 _LOOKS = 16
+_FEW = 64
+"""Up to this many lanes are copied one by one."""
 _DENSE = 4
 """Keys up to this many times the number of rows are summed in arrays of all keys, which needs no sort."""
 
@@ -125,17 +128,18 @@ class AreaIndex:
 
     def _window(self, begin: int, end: int, lane: Ints) -> _Window:
         start, dur, table = self._slices["start"], self._slices["dur"], self._timeline["lanes"]
-        found = np.zeros((4, len(lane)), np.int64)
-        for place, (first, count) in enumerate(zip(table["first"][lane].tolist(), table["count"][lane].tolist(), strict=True)):
-            own = start[first : first + count]
-            low, high = (first + int(np.searchsorted(own, edge)) for edge in (begin, end))
-            whole_low, whole_high = low, high
-            if low > first and int(start[low - 1]) + int(dur[low - 1]) > begin:
-                low -= 1
-            if whole_high > whole_low and int(start[whole_high - 1]) + int(dur[whole_high - 1]) > end:
-                whole_high -= 1
-            found[:, place] = low, high, whole_low, whole_high
-        return _Window(begin, end, lane, *found)
+        first = table["first"][lane]
+        behind = first + table["count"][lane]
+        low, high = (_earliest(start, first, behind, edge) for edge in (begin, end))
+        # Of what began before an edge only the last on each lane can reach over it.
+        over = np.flatnonzero(low > first)
+        over = over[start[low[over] - 1] + dur[low[over] - 1] > begin]
+        beyond = np.flatnonzero(high > low)
+        beyond = beyond[start[high[beyond] - 1] + dur[high[beyond] - 1] > end]
+        outer, inner = low.copy(), high.copy()
+        outer[over] -= 1
+        inner[beyond] -= 1
+        return _Window(begin, end, lane, outer, high, low, inner)
 
     def _whole(self, window: _Window) -> list[Sums]:
         """Sums of the slices that lie inside whole: rows of neighbouring lanes follow each other, so that blocks are cut from all of them."""
@@ -145,22 +149,20 @@ class AreaIndex:
             return []
         begins = np.append(True, first[1:] != stop[:-1])
         first, stop = first[begins], stop[np.append(begins[1:], True)]
-        parts: list[Sums] = []
-        rest: list[Ints] = []
-        for low, high in zip(first.tolist(), stop.tolist(), strict=True):
-            inner, outer = -(-low // BLOCK), high // BLOCK
-            if inner >= outer:
-                rest.append(np.arange(low, high))
-                continue
-            rest += [np.arange(low, inner * BLOCK), np.arange(outer * BLOCK, high)]
-            parts += [self._block(number) for number in range(inner, outer)]
-        rows = np.concatenate(rest) if rest else np.zeros(0, np.int64)
-        return [*parts, *(self._sums(rows[at : at + BLOCK], None) for at in range(0, len(rows), BLOCK))]
+        inner, outer = -(-first // BLOCK), stop // BLOCK
+        large = np.flatnonzero(inner < outer)
+        blocks = [number for run in large.tolist() for number in range(int(inner[run]), int(outer[run]))]
+        small = inner >= outer
+        rows = np.sort(_rows(
+            np.concatenate((first[small], first[large], outer[large] * BLOCK)), np.concatenate((stop[small], inner[large] * BLOCK, stop[large]))
+        ))
+        return [*map(self._block, blocks), *(self._sums(part, self._slices["dur"][part]) for part in np.split(rows, range(BLOCK, len(rows), BLOCK)))]
 
     def _block(self, number: int) -> Sums:
         found = self._blocks.get(number)
         if found is None:
-            found = self._sums(np.arange(number * BLOCK, (number + 1) * BLOCK), None)
+            rows = np.arange(number * BLOCK, (number + 1) * BLOCK)
+            found = self._sums(rows, self._slices["dur"][rows[0] : rows[-1] + 1])
             with self._lock:
                 if self._kept + len(found.key) <= KEPT_ROWS and number not in self._blocks:
                     self._blocks[number] = found
@@ -175,12 +177,13 @@ class AreaIndex:
         part = np.minimum(start + self._slices["dur"][row], window.end) - np.maximum(start, window.begin)
         return self._sums(row, part)
 
-    def _sums(self, row: Ints, part: Ints | None) -> Sums:
-        """Sums of some slices; ``part``: what of each counts, ns, where not all of it."""
-        places, event = self._timeline["places"], self._slices["event"][row]
+    def _sums(self, row: Ints, part: Ints) -> Sums:
+        """Sums of some slices, of which ``part`` counts, ns; rows ascending, each once."""
+        places = self._timeline["places"]
+        run = slice(int(row[0]), int(row[-1]) + 1) if len(row) and row[-1] - row[0] + 1 == len(row) else row
+        event = self._slices["event"][run]
         key = np.take(places["name"], event, mode="wrap").astype(np.int64) * _LOOKS + np.take(places["look"], event, mode="wrap")
-        length = self._slices["dur"][row] if part is None else part
-        return _grouped(Sums(key, np.ones(len(row), np.int64), length, length, length, row))
+        return _grouped(Sums(key, np.ones(len(row), np.int64), part, part, part, row))
 
     def _groups(self, window: _Window) -> tuple[GroupBusy, ...]:
         lanes, groups = self._timeline["lanes"], self._timeline["groups"]
@@ -188,43 +191,65 @@ class AreaIndex:
         chosen = np.zeros(lanes.n, np.bool_)
         chosen[window.lane] = True
         found = []
-        for number in np.unique(group).tolist():
-            mine = np.flatnonzero(group == number)
+        edges = np.flatnonzero(np.diff(group, prepend=-1, append=-1))
+        for low, high in pairwise(edges.tolist()):
+            number, mine = int(group[low]), np.arange(low, high)
             first = int(groups["lane"][number])
             depth = lanes["depth"][first : first + int(groups["lanes"][number])]
             covered = _covered(depth, chosen[first : first + len(depth)])[window.lane[mine] - first]
-            parts = [self._parts(window, place) for place in mine[~covered].tolist()]
+            start, end = self._parts(window, mine[~covered])
             # Slices of one lane do not overlap.
-            busy = int((parts[0][1] - parts[0][0]).sum()) if len(parts) == 1 else _union_of(parts).length
+            busy = int((end - start).sum()) if (~covered).sum() == 1 else union(start, end).length
             found.append(GroupBusy(number, busy, int((window.stop[mine] - window.first[mine]).sum())))
         return tuple(found)
 
-    def _parts(self, window: _Window, place: int) -> tuple[Ints, Ints]:
-        """Begin and end of the slices of a chosen lane, clipped."""
-        rows = slice(int(window.first[place]), int(window.stop[place]))
-        start = self._slices["start"][rows]
-        return np.maximum(start, window.begin), np.minimum(start + self._slices["dur"][rows], window.end)
+    def _parts(self, window: _Window, places: Ints) -> tuple[Ints, Ints]:
+        """Begin and end of the slices of some of the chosen lanes, clipped."""
+        start, dur = (self._column(name, window, places) for name in ("start", "dur"))
+        return np.maximum(start, window.begin), np.minimum(start + dur, window.end)
+
+    def _column(self, name: str, window: _Window, places: Ints) -> Array:
+        """A column of slices over the window's rows of some of the chosen lanes."""
+        first, stop, column = window.first[places], window.stop[places], self._slices[name]
+        if len(places) > _FEW:
+            return np.asarray(column[_rows(first, stop)])
+        return np.concatenate([column[low:high] for low, high in zip(first.tolist(), stop.tolist(), strict=True)])
 
     def _overlap(self, window: _Window) -> Overlap | None:
         kind = self._timeline["groups"]["kind"][self._timeline["lanes"]["group"][window.lane]]
-        working = np.flatnonzero(kind == GroupKind.WORK).tolist()
-        if not working:
+        working = np.flatnonzero(kind == GroupKind.WORK)
+        if not len(working):
             return None
-        computing, talking = [], []
-        for place in working:
-            start, end = self._parts(window, place)
-            event = self._slices["event"][int(window.first[place]) : int(window.stop[place])]
-            talks = np.take(self._timeline["places"]["look"], event, mode="wrap") == Look.COMMUNICATION
-            if talks.any():
-                talking.append((start[talks], end[talks]))
-                start, end = start[~talks], end[~talks]
-            computing.append((start, end))
-        computation, communication = _union_of(computing), _union_of(talking)
+        start, end = self._parts(window, working)
+        talks = np.take(self._timeline["places"]["look"], self._column("event", window, working), mode="wrap") == Look.COMMUNICATION
+        communication = union(start[talks], end[talks])
+        computation = union(start[~talks], end[~talks]) if len(communication.start) else union(start, end)
         busy = join(computation, communication).length
         return Overlap(
             computation=busy - communication.length, both=computation.length + communication.length - busy,
             communication=busy - computation.length, idle=window.end - window.begin - busy,
         )
+
+
+def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
+    """For each range of rows [low, high) the first that begins at the time or later; ``high`` without any."""
+    low, high = low.copy(), high.copy()
+    active = np.flatnonzero(low < high)
+    while len(active):
+        middle = (low[active] + high[active]) // 2
+        before = start[middle] < time
+        low[active[before]] = middle[before] + 1
+        high[active[~before]] = middle[~before]
+        active = active[low[active] < high[active]]
+    return low
+
+
+def _rows(first: Ints, stop: Ints) -> Ints:
+    """The rows of some ranges, one after the other."""
+    count = np.maximum(stop - first, 0)
+    before = np.cumsum(count) - count
+    rows: Ints = np.arange(int(count.sum())) + np.repeat(first - before, count)
+    return rows
 
 
 def merged(parts: list[Sums]) -> Sums:
@@ -260,8 +285,3 @@ def _covered(depth: Array, chosen: Mask) -> Mask:
     missing[depth[~chosen]] = True
     above = np.append(False, ~missing)
     return above[depth]
-
-
-def _union_of(parts: list[tuple[Ints, Ints]]) -> Intervals:
-    empty = np.zeros(0, np.int64)
-    return union(np.concatenate([start for start, _ in parts] or [empty]), np.concatenate([end for _, end in parts] or [empty]))

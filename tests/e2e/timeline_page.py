@@ -55,8 +55,12 @@ _PIXELS = """
 ([x, y, width]) => {
   const canvas = [...document.querySelectorAll("canvas")].sort((a, b) => b.width * b.height - a.width * a.height)[0];
   const ratio = canvas.width / canvas.getBoundingClientRect().width;
-  const data = canvas.getContext("2d").getImageData(Math.round(x * ratio), Math.round(y * ratio), Math.round(width * ratio), 1).data;
-  const found = [];
+  const copy = document.createElement("canvas");
+  copy.width = Math.round(width * ratio);
+  copy.height = 1;
+  const context = copy.getContext("2d", {willReadFrequently: true});
+  context.drawImage(canvas, Math.round(x * ratio), Math.round(y * ratio), copy.width, 1, 0, 0, copy.width, 1);
+  const {data} = context.getImageData(0, 0, copy.width, 1), found = [];
   for (let i = 0; i < data.length; i += 4) found.push((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
   return found;
 }
@@ -150,11 +154,22 @@ class TracePage:
         """Give the canvas the keys, without choosing anything: by the tabulator's way."""
         self.frame.get_by_role("application").first.focus()
 
-    def search(self, text: str) -> Locator:
-        """Type into the search of events; what it says of the hits."""
-        box = self.frame.get_by_label("Search the events")
-        box.fill(text)
+    def search(self, text: str, hits: str) -> None:
+        """Type into the search of events and wait until it says how many there are."""
+        self.frame.get_by_label("Search the events").fill(text)
+        expect(self.hits).to_have_text(hits)
+
+    @property
+    def hits(self) -> Locator:
+        """What the search says of its hits."""
         return self.frame.locator(".search-bar .search-result")
+
+    def first_hit(self, text: str, name: str, hits: str) -> None:
+        """Search and go to the first hit."""
+        self.search(text, hits)
+        self.frame.get_by_label("Search the events").press("Enter")
+        expect(self.selected_name).to_have_text(name)
+        self.ready()
 
     @property
     def details(self) -> Locator:

@@ -95,7 +95,7 @@ function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameP
       onFocusIn={() => actions.focus(row)}
       {...drag.listeners(row)}
     >
-      <Label row={row} node={node} onFold={(open) => actions.fold(node, open)} />
+      <Label row={row} onFold={(open) => actions.fold(node, open)} />
       {overlapping > 0 ? <OverlapNote events={overlapping} /> : null}
       <span class="timeline-name-actions">
         <RowButton icon="up" label={`Move ${row.label} up`} disabled={!actions.canStep(node, -1)} onClick={() => actions.step(node, -1)} />
@@ -106,11 +106,11 @@ function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameP
   );
 }
 
-function Label({ row, node, onFold }: { row: Row; node: TrackNode; onFold: (open: boolean) => void }): JSX.Element {
+function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }): JSX.Element {
   const title = [row.label, row.note].filter(Boolean).join(" · ");
   const text = (
     <span class="timeline-words">
-      <span class="timeline-label">{row.label}</span>
+      <span class="timeline-label">{row.label}</span>{" "}
       {row.note ? <span class="timeline-note">{row.note}</span> : null}
     </span>
   );
@@ -123,7 +123,7 @@ function Label({ row, node, onFold }: { row: Row; node: TrackNode; onFold: (open
   }
   const open = row.open;
   return (
-    <button type="button" class="timeline-title timeline-fold" title={title} aria-expanded={open} aria-label={`${node.label}, ${row.note}`} onClick={() => onFold(!open)}>
+    <button type="button" class="timeline-title timeline-fold" title={title} aria-expanded={open} onClick={() => onFold(!open)}>
       <Icon name={open ? "down" : "chevron"} size={12} />
       {text}
     </button>

@@ -36,17 +36,19 @@ export function SearchBar({ wish, found, index, problem, box, listOpen, onWish, 
       />
       <Button kind="quiet" icon="up" label="Previous hit (P)" disabled={none} onClick={() => onNext("previous")} />
       <Button kind="quiet" icon="down" label="Next hit (N)" disabled={none} onClick={() => onNext("next")} />
-      <Button kind="quiet" label="Look through the arguments, too" pressed={wish.args} onClick={() => onWish({ ...wish, args: !wish.args })}>
+      <Button kind="quiet" label="args: look through the arguments, too" pressed={wish.args} onClick={() => onWish({ ...wish, args: !wish.args })}>
         args
       </Button>
       {none ? null : (
-        <Button kind="quiet" icon="table" label="List the hits by name" pressed={listOpen} onClick={onList}>
-          {formatCount(found.namesTotal)} {found.namesTotal === 1 ? "name" : "names"}
+        <Button kind="quiet" icon="table" label={`${namesText(found.namesTotal)}: list the hits by name`} pressed={listOpen} onClick={onList}>
+          {namesText(found.namesTotal)}
         </Button>
       )}
     </div>
   );
 }
+
+const namesText = (names: number): string => `${formatCount(names)} ${names === 1 ? "name" : "names"}`;
 
 export function resultText(found: Pick<Found, "idle" | "busy" | "error" | "total">, index: number | null): string {
   if (found.idle || found.error) return "";

@@ -64,7 +64,6 @@ export function Timeline(given: TimelineProps): JSX.Element {
         onZoom={zoom}
         onWhole={whole}
         onFold={(open) => props.onRows(withAll(props.rows, props.tree, open))}
-        offset={state.offset}
       />
       <NamesHandle width={width} onWidth={setWidth} />
       <div class="timeline-scales">

@@ -1,4 +1,4 @@
-/** The controls beside the ruler: which rows, how close, and the area tool. */
+/** The controls beside minimap and ruler: which rows, how close, and the area tool. */
 
 import type { JSX } from "preact";
 import { Button, Icon } from "../widgets";
@@ -13,15 +13,13 @@ interface CornerProps {
   onZoom: (factor: number) => void;
   onWhole: () => void;
   onFold: (open: boolean) => void;
-  /** What the ruler's labels are to be added to. */
-  offset: string;
 }
 
 /** How much a button zooms. */
 const STEP = 2;
 
 export function Corner(props: CornerProps): JSX.Element {
-  const { filter, onFilter, filterResult, areaTool, onAreaTool, onZoom, onWhole, onFold, offset } = props;
+  const { filter, onFilter, filterResult, areaTool, onAreaTool, onZoom, onWhole, onFold } = props;
   return (
     <div class="timeline-corner">
       <div class="timeline-filter">
@@ -50,9 +48,6 @@ export function Corner(props: CornerProps): JSX.Element {
         <Button kind="quiet" icon="area" label="Select areas by dragging (or hold Shift)" pressed={areaTool} onClick={() => onAreaTool(!areaTool)} />
         <Button kind="quiet" icon="fold" label="Fold all rows" onClick={() => onFold(false)} />
         <Button kind="quiet" icon="unfold" label="Unfold all rows" onClick={() => onFold(true)} />
-      </div>
-      <div class="timeline-offset" title={offset ? "Add this to the times of the ruler" : undefined}>
-        {offset ? `${offset} +` : ""}
       </div>
     </div>
   );

@@ -24,9 +24,9 @@ export function drawCurve(ctx: CanvasRenderingContext2D, frame: Frame, row: Row,
   const axis = axisOf(curve, top, row.height);
   ctx.fillStyle = colour;
   // Full up to what holds all the time, or on average; pale between the lowest and the highest value of each px.
-  ctx.globalAlpha = 0.2;
+  ctx.globalAlpha = 0.14;
   area(ctx, frame, curve, curve.highest, (i) => axis.y(curve.lowest[i] ?? NaN), axis);
-  ctx.globalAlpha = 0.45;
+  ctx.globalAlpha = 0.32;
   area(ctx, frame, curve, curve.mean ?? curve.lowest, () => axis.base, axis);
   ctx.globalAlpha = 1;
   ctx.strokeStyle = colour;

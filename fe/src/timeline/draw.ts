@@ -184,7 +184,7 @@ export class Painter {
   private curves(frame: Frame, rows: readonly Row[]): void {
     for (const row of rows) {
       const curve = row.counter >= 0 ? frame.curves.get(row.key) : undefined;
-      if (curve) drawCurve(this.ctx, frame, row, topOf(frame, row), curve, hue(frame.palette, row.counter));
+      if (curve) drawCurve(this.ctx, frame, row, topOf(frame, row), curve, curveColour(frame.palette, row.counter));
     }
   }
 
@@ -221,7 +221,10 @@ export class Painter {
   }
 }
 
-const hue = (palette: Palette, index: number): string => palette.hues[index % Math.max(1, palette.hues.length)] ?? palette.accent;
+function curveColour({ curves, hues, accent }: Palette, index: number): string {
+  const colours = curves ?? hues;
+  return colours[index % Math.max(1, colours.length)] ?? accent;
+}
 
 /** What a slice is called; nothing while its name is on its way. */
 function textOf(frame: Frame, row: Row, label: LabelSpot): string {

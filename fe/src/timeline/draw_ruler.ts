@@ -36,19 +36,18 @@ export function prepare(canvas: HTMLCanvasElement, width: number, height: number
   return ctx;
 }
 
-/** Draws it and returns what all labels are to be added to ("" when nothing). */
-export function drawRuler(canvas: HTMLCanvasElement, frame: RulerFrame): string {
+export function drawRuler(canvas: HTMLCanvasElement, frame: RulerFrame): void {
   const ctx = prepare(canvas, frame.width, frame.height, frame.ratio);
+  if (!ctx) return;
   const ticks = ticksOf(frame.view, frame.width, frame.origin);
-  if (!ctx) return ticks.offset;
   ctx.textBaseline = "middle";
   ctx.font = `11px ${frame.font}`;
   if (frame.boundaries.length > 0) drawSteps(ctx, frame);
   drawChosen(ctx, frame);
   drawTicks(ctx, frame, ticks);
   drawMarks(ctx, frame);
+  if (ticks.offset) drawOffset(ctx, frame, ticks.offset);
   drawPointer(ctx, frame);
-  return ticks.offset;
 }
 
 /** Lines of one device px stand between px. */
@@ -105,6 +104,22 @@ function drawTicks(ctx: CanvasRenderingContext2D, frame: RulerFrame, { ticks, st
 function tickLine(ctx: CanvasRenderingContext2D, x: number, y0: number, y1: number): void {
   ctx.moveTo(x, y0);
   ctx.lineTo(x, y1);
+}
+
+/** What all labels are to be added to, at the left, over the ticks. */
+function drawOffset(ctx: CanvasRenderingContext2D, { height, palette }: RulerFrame, offset: string): void {
+  const text = `${offset} +`;
+  const room = ctx.measureText(text).width + 14;
+  ctx.fillStyle = palette.ground;
+  ctx.fillRect(0, height - TICK_BAND, room + 4, TICK_BAND);
+  ctx.fillStyle = palette.band;
+  ctx.strokeStyle = palette.grid;
+  ctx.beginPath();
+  ctx.roundRect(2.5, height - TICK_BAND + 1.5, room - 4, TICK_BAND - 5, 4);
+  ctx.fill();
+  ctx.stroke();
+  ctx.fillStyle = palette.text;
+  ctx.fillText(text, 7, height - TICK_BAND / 2 - 1);
 }
 
 function drawChosen(ctx: CanvasRenderingContext2D, { chosen, view, width, height, palette }: RulerFrame): void {

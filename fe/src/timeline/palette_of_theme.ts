@@ -13,18 +13,21 @@ export function paletteOfTheme(root: HTMLElement = document.documentElement): Pa
   const token = (name: string): string => style.getPropertyValue(name).trim();
   const theme: Theme = root.dataset.theme === "dark" ? "dark" : "light";
   const palette = paletteFor(theme, token);
-  const hues = series("--hue-", token);
+  const hues = series("--hue-", 0, token);
+  const curves = series("--series-", 1, token);
   return {
     ...palette,
+    ...(curves.length > 0 ? { curves } : {}),
     band: token("--timeline-band") || palette.band,
     onSlice: token("--on-slice") || palette.onSlice,
     hues: hues.length > 0 ? hues : palette.hues,
   };
 }
 
-function series(prefix: string, token: (name: string) => string): string[] {
+/** The variables of a numbered family. */
+function series(prefix: string, first: number, token: (name: string) => string): string[] {
   const found: string[] = [];
-  for (let i = 0; i < MOST; i++) {
+  for (let i = first; i < MOST; i++) {
     const colour = token(`${prefix}${i}`);
     if (!colour) break;
     found.push(colour);

@@ -36,8 +36,6 @@ export interface SceneElements {
 /** What the scene tells its component; each only when it changed. */
 export interface SceneNews {
   onRowsInSight: (layout: RowLayout, rows: readonly Row[]) => void;
-  /** What the ruler's labels are to be added to. */
-  onOffset: (text: string) => void;
   onHover: (slice: Slice | null, at: Point | null) => void;
   /** Tiles cannot be had: an error; `null`: all is well again. */
   onProblem: (error: unknown) => void;
@@ -78,7 +76,7 @@ export class Scene {
   private densities: { device: string; host: string };
   private request = 0;
   private readonly endings: (() => void)[] = [];
-  private told = { offset: "", problem: null as unknown, busy: false, layout: NO_ROWS, rows: [] as readonly Row[] };
+  private told = { problem: null as unknown, busy: false, layout: NO_ROWS, rows: [] as readonly Row[] };
   private busySince: number | null = null;
   private laidOut: readonly unknown[] = [];
 
@@ -238,8 +236,7 @@ export class Scene {
     const pointer = this.pointer && this.timeUnder(this.pointer.x);
     const height = rulerHeight(props);
     const { view } = camera;
-    const offset = drawRuler(this.elements.ruler, { width, height, ratio, view, origin: span.t0, boundaries, marks, chosen, pointer, palette, font });
-    if (offset !== this.told.offset) this.news.onOffset((this.told.offset = offset));
+    drawRuler(this.elements.ruler, { width, height, ratio, view, origin: span.t0, boundaries, marks, chosen, pointer, palette, font });
     drawMinimap(this.elements.minimap, { width, ratio, span, view, activity, boundaries, marks, heat, palette, ...this.densities });
   }
 

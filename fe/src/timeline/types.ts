@@ -157,6 +157,8 @@ export interface Palette {
   warn: string;
   looks: readonly string[];
   hues: readonly string[];
+  /** Of counter curves, which are lines and have to stand out more than slices; `hues` where left out. */
+  curves?: readonly string[];
   /** Text on a slice. */
   onSlice: string;
 }

@@ -35,7 +35,6 @@ export interface SceneState {
   scene: { readonly current: Scene | null };
   layout: RowLayout;
   rows: readonly Row[];
-  offset: string;
   hovered: Hovered | null;
   problem: unknown;
   busy: boolean;
@@ -53,7 +52,6 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
   const newest = useRef({ props, areaTool });
   newest.current = { props, areaTool };
   const [inSight, setInSight] = useState<InSight>({ layout: NO_ROWS, rows: [] });
-  const [offset, setOffset] = useState("");
   const [hovered, setHovered] = useState<Hovered | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
@@ -65,7 +63,6 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     if (!elements) return undefined;
     const made = new Scene(elements, newest.current.props, {
       onRowsInSight: (layout, rows) => setInSight({ layout, rows }),
-      onOffset: setOffset,
       onHover: (slice, at) => setHovered((now) => (slice && at ? { slice, at } : now === null ? now : null)),
       onProblem: setProblem,
       onBusy: setBusy,
@@ -89,7 +86,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     if (wanted.current) showLane(now, wanted);
   });
 
-  return { refs, scene, ...inSight, offset, hovered, problem, busy, grabbed };
+  return { refs, scene, ...inSight, hovered, problem, busy, grabbed };
 }
 
 function useSceneRefs(): SceneRefs {

@@ -17,7 +17,6 @@ def test_counts_and_members(mask: list[bool], data: st.DataObject) -> None:
     members = [row for row, is_member in enumerate(mask) if is_member]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_set, "BLOCK", 16)
-        patch.setattr(row_set, "_BYTES", 2)
         found = RowSet(np.array(mask, np.bool_))
         assert found.n == len(members)
         assert [found.member(index) for index in range(found.n)] == members

@@ -11,21 +11,23 @@ import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
-BLOCK = 1 << 14
+BLOCK = 512
 """Rows between two counts; a multiple of 8."""
-_BYTES = BLOCK // 8
 _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1).astype(np.uint8)
+_BEFORE = np.array([0, *(0xFF << (8 - bit) & 0xFF for bit in range(1, 8))], np.uint8)
+"""The bits of a byte that stand before a place in it: the first row is the highest bit."""
 
 
 class RowSet:
     """The rows for which a mask holds. ``n`` is how many."""
 
     def __init__(self, mask: Mask) -> None:
+        self._bytes = BLOCK // 8
         blocks = -(-len(mask) // BLOCK)
-        bits = np.zeros(blocks * _BYTES, np.uint8)
+        bits = np.zeros(blocks * self._bytes, np.uint8)
         packed = np.packbits(mask)
         bits[: len(packed)] = packed
-        self._bits = bits.reshape(blocks, _BYTES)
+        self._bits = bits.reshape(blocks, self._bytes)
         self._before = np.zeros(blocks + 1, np.int64)
         np.cumsum(_ONES[self._bits].sum(axis=1, dtype=np.int64), out=self._before[1:])
         self.n = int(self._before[-1])
@@ -37,25 +39,25 @@ class RowSet:
 
     def below(self, rows: Ints) -> Ints:
         """How many members are less than each row, int64; rows from 0 to the length of the mask."""
-        block = rows // BLOCK
+        block, within = rows // BLOCK, rows % BLOCK
         found = self._before[np.minimum(block, len(self._bits))]
-        touched, of = np.unique(block, return_inverse=True)
-        for number, which in enumerate(touched.tolist()):
-            if which < len(self._bits) and self._before[which + 1] > self._before[which]:
-                mine = of == number
-                found[mine] += np.searchsorted(self._members(which), rows[mine])
+        inside = np.flatnonzero(block < len(self._bits))
+        bits, byte = self._bits[block[inside]], within[inside] // 8
+        ones = np.where(np.arange(self._bytes) < byte[:, None], _ONES[bits], 0).sum(axis=1, dtype=np.int64)
+        found[inside] += ones + _ONES[bits[np.arange(len(inside)), byte] & _BEFORE[within[inside] % 8]]
         return found
 
     def member(self, index: int) -> int:
         """The member with that many members before it; ``index`` is less than ``n``."""
         block = int(np.searchsorted(self._before, index, "right")) - 1
-        return int(self._members(block)[index - int(self._before[block])])
+        return int(self._members(np.array([block]))[index - int(self._before[block])])
 
     def first(self, most: int) -> Ints:
         """The lowest members, ``most`` at most."""
-        last = int(np.searchsorted(self._before, most))
-        found = [self._members(block) for block in range(min(last, len(self._bits)))]
-        return np.concatenate(found)[:most] if found else np.zeros(0, np.int64)
+        needed = int(np.searchsorted(self._before, most))
+        filled = np.flatnonzero(np.diff(self._before[: needed + 1]))
+        return np.asarray(self._members(filled)[:most])
 
-    def _members(self, block: int) -> Array:
-        return np.flatnonzero(np.unpackbits(self._bits[block])) + block * BLOCK
+    def _members(self, blocks: Ints) -> Array:
+        at, bit = np.nonzero(np.unpackbits(self._bits[blocks], axis=1))
+        return blocks[at] * BLOCK + bit

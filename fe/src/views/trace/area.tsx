@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import type { AreaOverlap, AreaPayload, TimelineGroup } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Grid, Term, type Column } from "../../widgets";
-import { trackLabel } from "./labels";
+import { threadLabel, trackLabel } from "./labels";
 import { lookOf } from "./looks";
 
 export interface AreaTableProps {
@@ -69,7 +69,7 @@ export function areaColumns(payload: AreaPayload, hrefOfEvent: (event: number) =
       href: (row) => (event(row) >= 0 ? hrefOfEvent(event(row)) : null),
       onFollow: (row) => onEvent(event(row)),
     },
-    { key: "kind", label: "Kind", kind: "text", width: 120, values: rows.look.map((look) => lookOf(look).label) },
+    { key: "kind", label: "Kind", kind: "text", width: 150, values: rows.look.map((look) => lookOf(look).label) },
     { key: "count", label: "Count", term: "area_count", kind: "count", width: 80, values: rows.count },
     { key: "total", label: "Total", term: "area_total", kind: "time", width: 104, bar: true, values: rows.total_ns },
     { key: "share", label: "Share", term: "area_share", kind: "share", width: 76, values: rows.total_ns.map((ns) => (whole > 0 ? ns / whole : NaN)) },
@@ -121,7 +121,7 @@ function BusyShares({ payload, groups }: { payload: AreaPayload; groups: readonl
   const items = payload.groups
     .flatMap((item) => {
       const group = groups.find((known) => known.key === item.key);
-      return group && item.events > 0 ? [{ ...item, label: groupText(group) }] : [];
+      return group && item.events > 0 ? [{ ...item, label: groupText(group), title: trackLabel(group) }] : [];
     })
     .sort((a, b) => b.busy_ns - a.busy_ns);
   if (!items.length || length <= 0) return null;
@@ -131,9 +131,9 @@ function BusyShares({ payload, groups }: { payload: AreaPayload; groups: readonl
         <Term id="busy_share">Busy</Term>
       </h3>
       <ul>
-        {items.map(({ key, label, busy_ns, events }) => (
+        {items.map(({ key, label, title, busy_ns, events }) => (
           <li key={key}>
-            <span class="busy-label" title={label}>
+            <span class="busy-label" title={title}>
               {label}
             </span>
             <span class="busy-track" aria-hidden="true">
@@ -158,4 +158,5 @@ const KIND_NOTES: Readonly<Record<TimelineGroup["kind"], string>> = {
   instant: ", instants",
 };
 
-const groupText = (group: TimelineGroup): string => `${trackLabel(group)}${KIND_NOTES[group.kind]}`;
+/** The process of a thread is left to the hover text: there is mostly one, and its number is long. */
+const groupText = (group: TimelineGroup): string => `${group.device ? trackLabel(group) : threadLabel(group)}${KIND_NOTES[group.kind]}`;

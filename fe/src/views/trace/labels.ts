@@ -24,8 +24,9 @@ export function processLabel({ process, pid, device }: Named): string {
 export function threadLabel({ process, thread, pid, tid, device }: Named): string {
   const text = thread.trim();
   const found = THREAD.exec(text);
-  if (found && !device) {
+  if (found) {
     const [, number = "", name = ""] = found;
+    if (device) return `thread ${number}`;
     // On Linux the first thread of a process has its number.
     if (number === pid) return "main thread";
     return name && !process.endsWith(name) ? `${name} ${number}` : `thread ${number}`;

@@ -8,6 +8,8 @@ import { Term } from "../../widgets";
 import type { Recording } from "./recordings";
 
 const COMMUNICATION = 13;
+/** Host events that a collective may be known by, where it left no kernel. */
+const HOST_NAMES = /^(nccl:|gloo:|c10d::|record_param_comms)/;
 
 interface PeersProps {
   recordings: readonly Recording[];
@@ -18,7 +20,7 @@ interface PeersProps {
 
 export function CollectivePeers({ recordings, recording, payload, go }: PeersProps): JSX.Element | null {
   const { ref } = payload;
-  const wanted = ref.look === COMMUNICATION;
+  const wanted = ref.look === COMMUNICATION || HOST_NAMES.test(ref.name);
   const resource = useResource(wanted ? "trace/collective" : null, { ...recording.query, event: String(ref.event) });
   const peers = wanted ? (resource.data?.peers ?? []) : [];
   if (peers.length < 2) return null;

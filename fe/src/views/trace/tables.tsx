@@ -9,7 +9,7 @@ import { useDebounced } from "./search";
 import type { Stage } from "./stage";
 
 /** Of the drawer's height: its head, and the tools and the margins of the table. */
-const AROUND_TABLE = 116;
+const AROUND_TABLE = 100;
 /** Pause before the figures of a moved view are asked for, ms. */
 const REST_MS = 300;
 

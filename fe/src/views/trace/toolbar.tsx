@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { ArrowKind, TimelineStep } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
-import { Button, Checkbox, Icon, Menu, Segmented, Select, Term } from "../../widgets";
+import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
 import { MOST_ARROWS } from "./arrows";
 import { LEGEND } from "./looks";
 import { alignmentSummary, workerLines } from "./workers";
@@ -14,15 +14,23 @@ import type { Recordings } from "./recordings";
 export function StepJump({ steps, onStep }: { steps: readonly TimelineStep[]; onStep: (step: TimelineStep) => void }): JSX.Element | null {
   if (!steps.some((step) => step.name)) return null;
   return (
-    <Select
-      label="Go to"
-      value=""
-      options={[{ value: "", label: "step …" }, ...steps.map((step, place) => ({ value: String(place), label: step.name, note: formatTime(step.end_ns - step.start_ns) }))]}
-      onChange={(value) => {
-        const step = steps[Number(value)];
-        if (value !== "" && step) onStep(step);
-      }}
-    />
+    <div class="select-box">
+      <select
+        aria-label="Go to a step"
+        value=""
+        onChange={(event) => {
+          const step = steps[Number(event.currentTarget.value)];
+          if (event.currentTarget.value !== "" && step) onStep(step);
+          event.currentTarget.value = "";
+        }}
+      >
+        <option value="">Go to step …</option>
+        {steps.map((step, place) => (
+          <option key={place} value={String(place)}>{`${step.name} – ${formatTime(step.end_ns - step.start_ns)}`}</option>
+        ))}
+      </select>
+      <Icon name="down" size={12} />
+    </div>
   );
 }
 
@@ -47,7 +55,7 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps): JS
         onChange={onChange}
         options={COLOURS.map((option) => (option.value === "module" && !hasModules ? { ...option, disabled: true } : option))}
       />
-      {hasModules ? null : <p class="menu-note">No module was recorded: that needs with_stack=True and with_modules=True.</p>}
+      {hasModules ? null : <p class="menu-note">No module was recorded: that needs with_stack=True.</p>}
       {value === "category" ? (
         <ul class="legend-list">
           {LEGEND.map((look) => (

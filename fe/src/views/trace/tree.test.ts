@@ -32,6 +32,16 @@ describe("treeOf", () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
+  it("keeps only devices open among several workers, without their counters", () => {
+    const both = timeline({ counters: [counter] });
+    const [worker] = treeOf([planted({ key: "0", timeline: both }), planted({ key: "1", timeline: both })]);
+    expect(worker?.children.map((node) => [node.label, node.foldedByDefault])).toEqual([
+      ["python 1", true],
+      ["GPU 0", false],
+    ]);
+    expect(worker?.children[1]?.children.at(-1)).toMatchObject({ label: "Counters", foldedByDefault: true });
+  });
+
   it("puts what people come for first, and folds Python frames", () => {
     const python = group({ key: "1/1/python", kind: "python", lane: 3, lanes: 1, depth: [0], sub: [0] });
     const [process] = treeOf([planted({ timeline: timeline({ groups: [python, group()] }) })]);
@@ -47,6 +57,15 @@ describe("treeOf", () => {
     expect(tree.map((node) => [node.label, node.foldedByDefault])).toEqual([
       ["python 1", false],
       ["Profiler, spans", true],
+    ]);
+  });
+
+  it("keeps several of the profiler's own processes in one row", () => {
+    const own = (pid: string, lane: number) => group({ key: pid, process_key: pid, pid, tid: "x", process: "", thread: "", lane, lanes: 1, depth: [0], sub: [0], kind: "instant" });
+    const tree = treeOf([planted({ timeline: timeline({ groups: [own("Spans", 4), group(), own("Traces", 5), own("", 6)] }) })]);
+    expect(tree.map((node) => [node.label, node.foldedByDefault, node.children.length])).toEqual([
+      ["python 1", false, 1],
+      ["Of the profiler", true, 3],
     ]);
   });
 

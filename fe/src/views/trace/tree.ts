@@ -36,13 +36,23 @@ export function nodeKey(recording: string, key: string): string {
 export function treeOf(recordings: readonly Planted[]): TrackNode[] {
   if (recordings.length === 1 && recordings[0]?.key === "") return tracksOf(recordings[0], 0);
   return recordings.map((recording, source) => {
-    const children = tracksOf(recording, source);
+    const devices = new Set(recording.timeline.groups.flatMap((group) => (group.device ? [processKey(recording, group)] : [])));
+    const children = tracksOf(recording, source).map((process) => shortened(process, devices.has(process.key)));
     return node(nodeKey(recording.key, "worker"), source, "source", recording.label, {
       note: recording.note,
       children,
       standingLane: children[0]?.standingLane ?? -1,
     });
   });
+}
+
+/** A process among those of several workers: there only devices stand open, and counters behind a row of their own. */
+function shortened(process: TrackNode, device: boolean): TrackNode {
+  if (process.kind !== "process") return process;
+  const counters = process.children.filter((child) => child.kind === "counter");
+  const others = process.children.filter((child) => child.kind !== "counter");
+  const folded = node(`${process.key} counters`, process.source, "group", "Counters", { children: counters, foldedByDefault: true });
+  return { ...process, foldedByDefault: !device, children: counters.length ? [...others, folded] : others };
 }
 
 /** Processes with what stands below them, what people come for first; then the counters of no process. */
@@ -58,21 +68,37 @@ function tracksOf(recording: Planted, source: number): TrackNode[] {
       counters.flatMap((series, place) => (series.process_key === key ? [counterNode(recording, source, series, place)] : [])),
     ),
   );
+  const minor = nodes.filter((_, place) => processRank([...processes.values()][place]?.[0] ?? NOBODY) > 1);
+  const shown = minor.length > 1 ? [...nodes.filter((process) => !minor.includes(process)), profilerNode(recording, source, minor)] : nodes;
   const others = counters.flatMap((series, place) => (processes.has(series.process_key) ? [] : [counterNode(recording, source, series, place)]));
-  return [...nodes, ...others];
+  return [...shown, ...others];
+}
+
+const NOBODY = { process: "", thread: "", pid: "", tid: "", device: false };
+
+/** What the profiler wrote about itself in several processes of its own: one row until somebody opens it. */
+function profilerNode(recording: Planted, source: number, processes: readonly TrackNode[]): TrackNode {
+  return node(nodeKey(recording.key, "profiler"), source, "process", "Of the profiler", {
+    note: "",
+    children: processes,
+    foldedByDefault: true,
+    standingLane: processes[0]?.standingLane ?? -1,
+  });
 }
 
 function processNode(recording: Planted, source: number, groups: readonly TimelineGroup[], counters: readonly TrackNode[]): TrackNode {
   const [first] = groups;
   // Threads that hold only Python frames or instants come behind those that hold work.
   const ranked = [...groupedBy(groups, threadKey).values()].sort((a, b) => Number(!mainOf(a)) - Number(!mainOf(b)));
-  return node(nodeKey(recording.key, `process ${first?.process_key ?? ""}`), source, "process", first ? processLabel(first) : "Process", {
+  return node(first ? processKey(recording, first) : "", source, "process", first ? processLabel(first) : "Process", {
     note: countText(sum(groups, (group) => group.events)),
     standingLane: standing(groups),
     foldedByDefault: first !== undefined && processRank(first) > 1,
     children: [...ranked.map((members) => threadNode(recording, source, members)), ...counters],
   });
 }
+
+const processKey = (recording: Planted, group: TimelineGroup): string => nodeKey(recording.key, `process ${group.process_key}`);
 
 const threadKey = (group: TimelineGroup): string => `${group.process_key} ${group.device ? "stream" : "thread"} ${group.tid}`;
 

@@ -1,12 +1,14 @@
 /** The Trace page: the timeline, and everything that can be asked of it. */
 
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
 import type { TracePayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
+import { find, runsStore, type Runs } from "../../state/runs";
+import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
-import { Button, EmptyState, ErrorState, Menu, Progress, Skeleton } from "../../widgets";
+import { Button, Dialog, EmptyState, ErrorState, Progress, Skeleton } from "../../widgets";
 import { Canvas } from "./canvas";
 import { ExportDialog } from "./export";
 import { HelpDialog } from "./help";
@@ -32,7 +34,9 @@ export function TraceView(props: ViewProps): JSX.Element {
   const found = useRecordings(selection, all);
   const { recordings, parts, alignment } = found;
   const setAll = (next: boolean): void => chooseWorkers(props, next);
-  const workers = <WorkerChoice all={all} parts={parts} onAll={setAll} />;
+  const several = useStore(runsStore, useCallback((runs: Runs) => (find(runs.payload, selection).run?.workers.length ?? 0) > 1, [selection]));
+  // A link may say "all" of a run that has lost its others since.
+  const workers = several || all ? <WorkerChoice all={all} parts={parts} onAll={setAll} /> : null;
   const waiting = alignment?.data === null || parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
   if (!recordings.length || waiting) return <Waiting found={found} diagnosisHref={props.hrefOf("diagnosis")} workers={all ? workers : null} />;
   if (recordings.every(({ timeline }) => timeline.events === 0)) return <NoEvents diagnosisHref={props.hrefOf("diagnosis")} />;
@@ -80,7 +84,7 @@ interface PageProps {
   view: ViewProps;
   about: TracePayload | null;
   found: Recordings;
-  workers: JSX.Element;
+  workers: JSX.Element | null;
 }
 
 const SIDE_WIDTH = 360;
@@ -90,7 +94,7 @@ function Page({ view, about, found, workers }: PageProps): JSX.Element {
   const { recordings } = found;
   const main = Math.max(0, recordings.findIndex(({ query }) => query.worker === view.selection.worker && query.span === view.selection.span));
   const stage = useStage({ view, recordings, span: found.span, main });
-  const [help, setHelp] = useState(false);
+  const [dialog, setDialog] = useState<"help" | "about" | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const [first] = useState(() => firstView(view.params.t, spanOf(recordings)));
   const [width, setWidth] = useKeptSize("trace_side", SIDE_WIDTH);
@@ -100,10 +104,10 @@ function Page({ view, about, found, workers }: PageProps): JSX.Element {
   const table = readTable(view.params.table) !== null;
   return (
     <div class="trace-page">
-      <Tools stage={stage} about={about} workers={workers} box={box} onHelp={() => setHelp(true)} />
+      <Tools stage={stage} about={about} workers={workers} box={box} onAbout={() => setDialog("about")} onHelp={() => setDialog("help")} />
       <div class="trace-body">
         <div class="trace-left">
-          <Canvas stage={stage} first={first} onSearch={() => box.current?.querySelector("input")?.focus()} onHelp={() => setHelp(true)} />
+          <Canvas stage={stage} first={first} onSearch={() => box.current?.querySelector("input")?.focus()} onHelp={() => setDialog("help")} />
           {table ? <Splitter label="Height of the tables" orientation="horizontal" size={height} least={160} most={900} onSize={setHeight} /> : null}
           <Tables stage={stage} height={height} />
         </div>
@@ -116,7 +120,12 @@ function Page({ view, about, found, workers }: PageProps): JSX.Element {
           </>
         ) : null}
       </div>
-      {help ? <HelpDialog onClose={() => setHelp(false)} /> : null}
+      {dialog === "help" ? <HelpDialog onClose={() => setDialog(null)} /> : null}
+      {dialog === "about" && about ? (
+        <Dialog title="About this trace" onClose={() => setDialog(null)}>
+          <TraceFacts payload={about} />
+        </Dialog>
+      ) : null}
       {view.params.part !== undefined && about ? (
         <ExportDialog view={view} payload={about} seen={seenBy(stage, main)} onClose={() => ["part", "from", "to"].forEach((key) => setParam(key, null))} />
       ) : null}
@@ -132,12 +141,13 @@ function seenBy({ sight, recordings, span }: Stage, main: number): ReturnType<ty
 interface ToolsProps {
   stage: Stage;
   about: TracePayload | null;
-  workers: JSX.Element;
+  workers: JSX.Element | null;
   box: { current: HTMLDivElement | null };
+  onAbout: () => void;
   onHelp: () => void;
 }
 
-function Tools({ stage, about, workers, box, onHelp }: ToolsProps): JSX.Element {
+function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX.Element {
   const { recordings, main, setParam, found, wish, finder, kinds, all, marks, handle, choice, view } = stage;
   const recording = recordings[main] ?? recordings[0];
   const { params } = view;
@@ -178,11 +188,7 @@ function Tools({ stage, about, workers, box, onHelp }: ToolsProps): JSX.Element 
         <Button kind="quiet" icon="download" disabled={about === null} onClick={() => setParam("part", "seen")}>
           Export
         </Button>
-        {about ? (
-          <Menu label="About" icon="info">
-            <TraceFacts payload={about} />
-          </Menu>
-        ) : null}
+        <Button kind="quiet" icon="info" label="About this trace" disabled={about === null} onClick={onAbout} />
         <Button kind="quiet" icon="help" label="Keys and gestures (?)" onClick={onHelp} />
       </div>
     </Toolbar>
@@ -211,9 +217,7 @@ function Panels({ stage, selected }: { stage: Stage; selected: boolean }): JSX.E
           label="Details of the selected event"
           pressed={params.details !== "0"}
           onClick={() => stage.setParam("details", params.details === "0" ? null : "0")}
-        >
-          Details
-        </Button>
+        />
       ) : null}
     </>
   );

@@ -36,7 +36,8 @@ export function workerLines(parts: Recordings["parts"]): WorkerLine[] {
   });
 }
 
-const nameOf = ({ label, worker }: Wanted): string => (worker && worker.worker !== label ? `${label} (${worker.worker})` : label);
+/** `rank 3 (host7)`; `rank 3` where the worker's own name says no more. */
+const nameOf = ({ label, worker }: Wanted): string => (worker && worker.worker.replace(/[-_ ]?/g, "") !== label.replace(" ", "") ? `${label} (${worker.worker})` : label);
 
 /** All workers in one sentence: how many, by what, and the largest remaining error. */
 export function alignmentSummary(parts: Recordings["parts"]): string {

@@ -216,7 +216,7 @@ def test_the_wheel_zooms_at_the_pointer_and_a_drag_pans(open_tab: OpenTab, serve
 
 def test_rows_are_folded_pinned_moved_and_filtered(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
-    frames = page.frame.get_by_role("button", name=re.compile("^Python frames, "))
+    frames = page.frame.get_by_role("button", name=re.compile("^Python frames"))
     expect(frames).to_have_attribute("aria-expanded", "false")
     assert drawn.SEND not in {found["label"] for found in page.slices()}, "Python frames are folded at first"
     frames.click()

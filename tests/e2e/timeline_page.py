@@ -111,7 +111,13 @@ class TracePage:
 
     def slices(self, step: float = 1) -> list[Slice]:
         """What is drawn; ``x`` and ``y`` are the middle of its visible part."""
-        return list(self.frame.evaluate(_SLICES, step))
+        for _ in range(50):
+            found: list[Slice] = self.frame.evaluate(_SLICES, step)
+            # Names come after the slices; every event of these traces has one.
+            if all(one["label"] for one in found):
+                break
+            self.tab.page.wait_for_timeout(100)
+        return found
 
     def slice(self, label: str, nth: int = 0) -> Slice:
         """The nth slice of a name in order of time, of those that are one event."""

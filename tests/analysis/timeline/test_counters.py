@@ -155,7 +155,7 @@ def test_a_thinned_series_keeps_extremes_and_means_of_its_buckets(values: list[t
     series, table = table_of(samples, most)
     whole_series, whole = table_of(samples, 1 << 20)
     assert table.n <= max(most, 4) or not series["thinned"]
-    borders = np.array([time[0], time[-1]])
+    borders = np.array([time[0], time[-1] + 1])
     thin, full = (in_buckets(t, s, borders) for t, s in ((table, series), (whole, whole_series)))
     assert (thin.lowest[0], thin.highest[0]) == (full.lowest[0], full.highest[0])
     assert thin.mean[0] == pytest.approx(full.mean[0])

@@ -16,6 +16,8 @@ MOST_SERIES = 256
 """Series of a file; those with the fewest samples beyond are left out."""
 LONGEST_TEXT = 1 << 16
 """Arguments beyond this many bytes are no samples."""
+LARGEST = 1e100
+"""What is beyond is no figure, and its integral over time might not be finite."""
 _COUNTER = ord("C")
 _TEXT = 120
 
@@ -25,7 +27,7 @@ Found = tuple[str, str, int, str, bool, Ints, Array]
 def file_counters(trace: Trace) -> Iterator[Found]:
     """``(key, name, track, unit, mean, time, value)`` of each series, the ones with the most samples first.
 
-    Every key with a finite number is a series; other values are no samples. ``track`` is the thread of the first sample.
+    Every key with a number up to ``LARGEST`` is a series; other values are no samples. ``track`` is the thread of the first sample.
     """
     instants = trace["instants"]
     rows = np.flatnonzero((instants["phase"] == _COUNTER) & (instants["args"] >= 0))
@@ -77,7 +79,5 @@ def _entries(text: str) -> Iterator[tuple[str, float]]:
         return
     for name, value in found.items():
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            # A number of hundreds of digits is none that can be drawn.
-            number = float(value) if abs(value) < 1e300 else np.inf
-            if np.isfinite(number):
-                yield name, number
+            if abs(value) <= LARGEST:
+                yield name, float(value)

@@ -78,6 +78,5 @@ def _entries(text: str) -> Iterator[tuple[str, float]]:
     if not isinstance(found, dict):
         return
     for name, value in found.items():
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            if abs(value) <= LARGEST:
-                yield name, float(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST:
+            yield name, float(value)

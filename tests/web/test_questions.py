@@ -80,6 +80,15 @@ def test_hits_are_walked_in_a_circle(asked: Client) -> None:
     assert ask(asked, "/trace/search/next", q="nothing", t="0") == {"hit": None, "index": 0, "total": 0}
 
 
+def test_what_happened_before_the_first_span_is_found_where_it_is_drawn() -> None:
+    early = {"ph": "i", "name": "early gemm", "cat": "x", "pid": 100, "tid": 1, "ts": -5, "s": "t", "args": {}}
+    asked = client(catalogue([early]))
+    hits = ask(asked, "/trace/search", q="gemm")["hits"]
+    assert (hits["name"][0], hits["start_ns"][0]) == ("early gemm", 0)
+    assert ask(asked, "/trace/search/heat", q="gemm", t0="0", t1="1", n="1")["counts"] == [1]
+    assert ask(asked, "/trace/search/next", q="gemm", t="0")["hit"]["name"] == "early gemm"
+
+
 @pytest.mark.parametrize("given", [{}, {"after": "0", "t": "0"}, {"after": "0", "before": "0"}, {"after": "x"}, {"before": "99"}, {"t": "0", "dir": "up"}])
 def test_where_to_walk_from_is_one_place(asked: Client, given: dict[str, str]) -> None:
     left_out: dict[str, str | None] = {"after": None}

@@ -27,7 +27,8 @@ class Refs:
         trace, places = self._trace, self._timeline["places"]
         spans, instants = trace["spans"], trace["instants"]
         text = int(self._timeline["names"]["text"][places["name"][event]])
-        start, dur = (int(spans["start"][event]), int(spans["dur"][event])) if event < spans.n else (int(instants["time"][event - spans.n]), 0)
+        # What happened before the first span is drawn at its begin, where it can be gone to.
+        start, dur = (int(spans["start"][event]), int(spans["dur"][event])) if event < spans.n else (max(0, int(instants["time"][event - spans.n])), 0)
         return EventRef(
             event=event, lane=int(places["lane"][event]), name=cut(trace.strings[text], LONGEST_NAME), look=int(places["look"][event]),
             start_ns=start, dur_ns=dur,

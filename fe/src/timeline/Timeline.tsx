@@ -154,10 +154,10 @@ function Spoken({ props, state, settled }: { props: TimelineProps; state: SceneS
     () => {
       if (!selected) return "";
       const row = layout.rows.find((one) => one.source === selected.source && one.lane === selected.lane);
-      const owner = row ? layout.notes.get(row.key)?.owner.label : undefined;
+      const name = (row && layout.notes.get(row.key)?.name) ?? "";
       const slice = scene.current?.sliceOf(selected) ?? null;
-      if (slice) return `Selected: ${spokenText(slice, sources, span.t0, owner ?? "")}`;
-      return `Selected: ${formatTime(selected.end - selected.start)} at ${timeText(Math.round(selected.start - span.t0))}${owner ? ` in ${owner}` : ""}`;
+      if (slice) return `Selected: ${spokenText(slice, sources, span.t0, name)}`;
+      return `Selected: ${formatTime(selected.end - selected.start)} at ${timeText(Math.round(selected.start - span.t0))}${name ? ` in ${name}` : ""}`;
     },
     [selected?.source, selected?.event],
     500,

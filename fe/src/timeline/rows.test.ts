@@ -28,6 +28,11 @@ describe("layOut", () => {
     expect([row?.overlap, row?.note]).toEqual([true, "overlaps the row above"]);
   });
 
+  it("calls lanes by the row that they belong to", () => {
+    const { notes } = layOut(TREE, state(), 1000);
+    expect(["main", "main.calls/1", "s9.work/1"].map((key) => notes.get(key)?.name)).toEqual(["main", "main", "stream 9"]);
+  });
+
   it("has nothing to fold where there is one row only", () => {
     const open = new Map(layOut(TREE, state(), 1000).rows.map((row) => [row.key, row.open]));
     expect([open.get("stream 7"), open.get("stream 9"), open.get("main.python"), open.get("memory")]).toEqual([null, true, false, null]);

@@ -17,6 +17,8 @@ export interface RowNote {
   owner: TrackNode;
   /** Key of the parent, "" at the top. */
   parent: string;
+  /** What the row is called aloud: lanes have no label of their own. */
+  name: string;
 }
 
 export interface RowLayout {
@@ -205,7 +207,7 @@ class Builder {
     const open = isOpen(node, this.state) || this.shown?.get(node) === "way";
     const row = direct ? this.firstLane(node, direct, children, parent, indent, open) : this.header(node, parent, indent, open);
     if (!open) return [row];
-    const lanesOf = (owner: TrackNode): Row[] => owner.lanes.map((lane, i) => this.lane(owner, lane, i, indent + 1)).slice(owner === direct ? 1 : 0);
+    const lanesOf = (owner: TrackNode): Row[] => owner.lanes.map((lane, i) => this.lane(owner, node.label, lane, i, indent + 1)).slice(owner === direct ? 1 : 0);
     const below = children.flatMap((child) => (child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1)));
     return [row, ...lanesOf(node), ...below];
   }
@@ -224,13 +226,13 @@ class Builder {
   }
 
   private row(node: TrackNode, parent: string, indent: number, more: Partial<Row> & Pick<Row, "kind" | "height" | "open">, owner = node): Row {
-    this.notes.set(node.key, { node, owner, parent });
+    this.notes.set(node.key, { node, owner, parent, name: node.label });
     return { key: node.key, source: node.source, label: node.label, note: node.note, indent, y: 0, lane: -1, counter: -1, pinned: false, overlap: false, ...more };
   }
 
-  private lane(node: TrackNode, { lane, depth, overlap }: TrackLane, index: number, indent: number): Row {
+  private lane(node: TrackNode, name: string, { lane, depth, overlap }: TrackLane, index: number, indent: number): Row {
     const key = `${node.key}/${lane - (node.lanes[0]?.lane ?? 0)}`;
-    this.notes.set(key, { node: null, owner: node, parent: node.key });
+    this.notes.set(key, { node: null, owner: node, parent: node.key, name });
     const height = depth === 0 && index === 0 && !overlap ? LANE_HEIGHT : NESTED_HEIGHT;
     const note = overlap ? "overlaps the row above" : "";
     return { key, kind: "lane", source: node.source, label: "", note, indent, y: 0, height, lane, counter: -1, open: null, pinned: false, overlap };

@@ -1,7 +1,7 @@
 /** The names beside the canvas, with what folds, pins and moves them. Only rows in sight are in the document. */
 
 import type { CSSProperties, HTMLAttributes, JSX, Ref } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../base/units";
 import { Icon } from "../widgets";
 import type { TrackNode } from "./props";
@@ -169,38 +169,65 @@ const SLOP = 5;
 
 /** Dragging a row among its siblings; over others nothing is offered. */
 function useRowDrag(layout: RowLayout, actions: TrackActions): RowDrag {
-  const start = useRef<{ key: string; y: number } | null>(null);
-  const [state, setState] = useState<{ key: string; target: RowDrag["target"] } | null>(null);
-  const targetAt = (event: PointerEvent, key: string): RowDrag["target"] => {
-    const element = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-row]");
-    const other = element?.dataset.row;
-    if (!element || !other || other === key || !layout.notes.get(other)?.node) return null;
-    if (layout.notes.get(other)?.parent !== layout.notes.get(key)?.parent && !bothPinned(layout, other, key)) return null;
-    const box = element.getBoundingClientRect();
-    return { key: other, behind: event.clientY > box.top + box.height / 2 };
-  };
-  const end = (): void => {
-    start.current = null;
-    setState(null);
+  const newest = useRef({ layout, actions });
+  newest.current = { layout, actions };
+  const end = useRef<() => void>(undefined);
+  const [state, setState] = useState<Pick<RowDrag, "key" | "target">>({ key: null, target: null });
+  useEffect(() => () => end.current?.(), []);
+  const begin = (key: string, y: number): void => {
+    end.current?.();
+    end.current = followPointer(y, {
+      onMove: (event) => setState({ key, target: targetAt(event, newest.current.layout, key) }),
+      onEnd: (event) => {
+        const target = event && targetAt(event, newest.current.layout, key);
+        setState({ key: null, target: null });
+        if (target) newest.current.actions.move(key, target.key, target.behind);
+      },
+    });
   };
   const listeners = (row: Row): HTMLAttributes<HTMLDivElement> => ({
     onPointerDown: (event) => {
       const onButton = event.target instanceof Element && event.target.closest(".timeline-row-button");
-      if (event.button === 0 && event.pointerType === "mouse" && !onButton) start.current = { key: row.key, y: event.clientY };
+      if (event.button === 0 && event.pointerType === "mouse" && !onButton) begin(row.key, event.clientY);
     },
-    onPointerMove: (event) => {
-      const from = start.current;
-      if (from?.key !== row.key || (!state && Math.abs(event.clientY - from.y) < SLOP)) return;
-      event.currentTarget.setPointerCapture(event.pointerId);
-      setState({ key: row.key, target: targetAt(event, row.key) });
-    },
-    onPointerUp: () => {
-      if (state?.target) actions.move(state.key, state.target.key, state.target.behind);
-      end();
-    },
-    onPointerCancel: end,
   });
-  return { key: state?.key ?? null, target: state?.target ?? null, listeners };
+  return { ...state, listeners };
+}
+
+/** A named sibling under the pointer, and on which side of it. */
+function targetAt(event: PointerEvent, layout: RowLayout, key: string): RowDrag["target"] {
+  const element = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-row]");
+  const other = element?.dataset.row;
+  if (!element || !other || other === key || !layout.notes.get(other)?.node) return null;
+  if (layout.notes.get(other)?.parent !== layout.notes.get(key)?.parent && !bothPinned(layout, other, key)) return null;
+  const box = element.getBoundingClientRect();
+  return { key: other, behind: event.clientY > box.top + box.height / 2 };
+}
+
+/** Follows the pointer over the whole window once it moved; a press that did not move stays a click. `onEnd` gets `null` when it was given up. */
+function followPointer(y: number, { onMove, onEnd }: { onMove: (event: PointerEvent) => void; onEnd: (event: PointerEvent | null) => void }): () => void {
+  let dragging = false;
+  const move = (event: PointerEvent): void => {
+    dragging ||= Math.abs(event.clientY - y) >= SLOP;
+    if (dragging) onMove(event);
+  };
+  const stop = (event: PointerEvent | null): void => {
+    window.removeEventListener("pointermove", move);
+    window.removeEventListener("pointerup", stop);
+    window.removeEventListener("pointercancel", giveUp);
+    if (!dragging) return;
+    onEnd(event);
+    dragging = false;
+    // The press began on the button that folds; its click is not meant.
+    const swallow = (click: Event): void => click.stopPropagation();
+    window.addEventListener("click", swallow, { capture: true, once: true });
+    setTimeout(() => window.removeEventListener("click", swallow, true));
+  };
+  const giveUp = (): void => stop(null);
+  window.addEventListener("pointermove", move);
+  window.addEventListener("pointerup", stop);
+  window.addEventListener("pointercancel", giveUp);
+  return giveUp;
 }
 
 function bothPinned(layout: RowLayout, a: string, b: string): boolean {

@@ -2,8 +2,9 @@
 
     python benchmarks/timeline_page.py URL RUN SPAN_NS
 
-Keys are held as a person holds them. A frame is the time between two animation frames of the page's iframe while keys are held; "draw" is the time
-that the page's own animation callbacks take in it. TensorBoard, the browser (without a GPU) and this program share the machine's cores.
+Keys are held as a person holds them. A frame is the time between two animation frames of the page's iframe while keys are held; "work" is the time
+that the page's animation callbacks take in it, and "draw" the part in which the canvas is drawn, as the page's own clock has it (the last 600
+frames). TensorBoard, the browser (without a GPU) and this program share the machine's cores.
 """
 
 from __future__ import annotations
@@ -57,11 +58,11 @@ _TILES = """
 """
 _READY = """
 () => {
-  const canvas = document.querySelector("canvas");
-  const waiting = document.querySelector('[role="progressbar"], .skeleton, [aria-busy="true"]');
-  return canvas !== null && canvas.width > 100 && waiting === null;
+  const timeline = window.__profiler_test;
+  return timeline !== undefined && timeline.rows().length > 0 && timeline.idle();
 }
 """
+_DRAWN = "() => { const {frames, draws} = window.__profiler_test.times(), s = window.__profiler_test.stats(); return {frames, draws, stats: s}; }"
 
 
 def quantiles(values: list[float]) -> dict[str, float]:
@@ -102,22 +103,28 @@ class Driver:
         frame = self.open("trace", **more)
         frame.wait_for_function(_READY, timeout=PATIENCE_MS)
         self.page.wait_for_timeout(1500)
-        canvas = frame.locator("canvas").first.bounding_box()
-        assert canvas is not None
-        self.page.mouse.move(canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2)
-        frame.locator("canvas").first.focus()
+        canvas = frame.get_by_role("application").first
+        box = canvas.bounding_box()
+        if box is None:
+            raise SystemExit("the timeline's canvas did not appear")
+        self.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        canvas.focus()
         return frame
 
     def held(self, frame: Frame, keys: list[tuple[str, float]]) -> dict[str, Any]:
         """Frames and drawing while keys are held, one after the other, each for so many seconds."""
+        frame.evaluate("() => window.__profiler_test.clearTimes()")
         frame.evaluate(_START)
         for key, seconds in keys:
             self.page.keyboard.down(key)
             self.page.wait_for_timeout(1000 * seconds)
             self.page.keyboard.up(key)
         found = frame.evaluate(_STOP)
-        at = found["at"]
-        return {"frame_ms": quantiles([b - a for a, b in itertools.pairwise(at)]), "draw_ms": quantiles(found["work"])}
+        drawn, at = frame.evaluate(_DRAWN), found["at"]
+        return {
+            "frame_ms": quantiles([b - a for a, b in itertools.pairwise(at)]), "work_ms": quantiles(found["work"]), "draw_ms": quantiles(drawn["draws"]),
+            "last": drawn["stats"]["draw"],
+        }
 
     def memory(self) -> dict[str, float]:
         """MB: V8's heap and array buffers of the page (TensorBoard's own included), and what its process holds for itself."""
@@ -159,8 +166,7 @@ def drive(driver: Driver, span_ns: float) -> dict[str, Any]:
     scenes["scenes"] = measured
     scenes["memory"] = driver.memory()
     scenes["requests"] = requests(frame.evaluate(_TILES))
-    hook = frame.evaluate("() => (window.__profiler_test && window.__profiler_test.stats ? window.__profiler_test.stats() : null)")
-    scenes["hook"] = hook
+    scenes["store"] = frame.evaluate(_DRAWN)["stats"]["store"]
     return scenes
 
 

@@ -46,7 +46,7 @@ CHECK_WHOLE_BYTES = 32 << 20
 """Up to this size every byte is checked when a sidecar is opened (some ten milliseconds); beyond it, all but the columns of events."""
 
 _DTYPES = {"i8": "I64", "i4": "I32", "i2": "I16", "i1": "I8", "u8": "U64", "u4": "U32", "u2": "U16", "u1": "U8", "f8": "F64", "f4": "F32", "b1": "BOOL"}
-_LARGE = ("trace.", "facts.span_links.", *(f"timeline.{name}." for name in ("slices", "places", "summaries", "arrows", "samples")))
+_LARGE = ("trace.", "facts.span_links.", *(f"timeline.{name}." for name in ("slices", "places", "summaries", "block_sums", "arrows", "samples")))
 _NO_SUM = "0" * 16
 _SUM = '"checksum":"%s"'
 _NUMPY = {v: k for k, v in _DTYPES.items()}

@@ -138,6 +138,29 @@ SUMMARIES = TableSpec(
     ),
 )
 
+BLOCK_SLICES = 1 << 14
+"""Slices of a block: rows b · 2^14 to (b + 1) · 2^14 of ``slices``, whatever lanes they are of. What is left at the end is in no block."""
+
+BLOCKS = TableSpec(
+    "blocks",
+    "Where the figures of each block of slices begin: (number of blocks + 1) rows, or none. Blocks beyond a bound are left out.",
+    (Column("first", "i8", "row of block_sums", "Its first row."),),
+)
+
+BLOCK_SUMS = TableSpec(
+    "block_sums",
+    "Figures of each block of slices by name and look, ordered by (block, name, look).",
+    (
+        Column("name", "i4", NAME, "The name."),
+        Column("look", "u1", "Look", "The look."),
+        Column("count", "i4", "events", "How many."),
+        Column("total", "i8", "ns", "Sum of the durations."),
+        Column("shortest", "i8", "ns", "Shortest duration."),
+        Column("longest", "i8", "ns", "Longest duration."),
+        Column("slice", "i4", "row of slices", "The longest, the first of equal ones."),
+    ),
+)
+
 ARROWS = TableSpec(
     "arrows",
     "What leads from one event to another, ordered by source_time.",
@@ -160,4 +183,4 @@ SAMPLES = TableSpec(
     ),
 )
 
-TIMELINE_TABLES = (GROUPS, LANES, SLICES, PLACES, NAMES, LEVELS, LEVEL_LANES, SUMMARIES, ARROWS, SAMPLES)
+TIMELINE_TABLES = (GROUPS, LANES, SLICES, PLACES, NAMES, LEVELS, LEVEL_LANES, SUMMARIES, BLOCKS, BLOCK_SUMS, ARROWS, SAMPLES)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.analysis.timeline.area import Area, AreaIndex
-from torch_tb_profiler.analysis.timeline.detail import Memoise
+from torch_tb_profiler.analysis.timeline.area import Area, Areas
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event_arguments import cut
@@ -16,10 +15,9 @@ MOST_ROWS = 1000
 LONGEST_NAME = 1000
 
 
-def area_payload(trace: Trace, timeline: Timeline, memoise: Memoise, begin: int, end: int, lanes: Sequence[int]) -> AreaPayload:
+def area_payload(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Sequence[int]) -> AreaPayload:
     """Statistics of [begin, end), ns, on some lanes (ascending)."""
-    index: AreaIndex = memoise("timeline area", lambda: AreaIndex(timeline))
-    found = index.area(begin, end, lanes)
+    found = Areas(timeline).area(begin, end, lanes)
     overlap = found.overlap
     return AreaPayload(
         t0_ns=begin, t1_ns=end, events=int(found.count.sum()), rows=_columns(trace, timeline, found), pooled=max(0, len(found.name) - MOST_ROWS),

@@ -70,7 +70,7 @@ def area(timelines: Timelines, request: Request) -> Response:
     found = opened_timeline(timelines, request)
     begin, end = _window(request.args)
     chosen = lanes(request.args, found)
-    return immutable(request, area_payload(found.opened.trace, found.timeline, found.opened.memoise, begin, end, chosen))
+    return immutable(request, area_payload(found.opened.trace, found.timeline, begin, end, chosen))
 
 
 def arrows(timelines: Timelines, request: Request) -> Response:

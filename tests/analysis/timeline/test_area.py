@@ -13,7 +13,7 @@ from tests.analysis.timeline.charts import Chart, chart
 from tests.analysis.timeline.made_up import traces, windows
 from tests.builders.drawn import Event, draw, trace_of
 from torch_tb_profiler.analysis.timeline import area as module
-from torch_tb_profiler.analysis.timeline.area import Area, AreaIndex, Overlap
+from torch_tb_profiler.analysis.timeline.area import Area, Areas, Overlap
 from torch_tb_profiler.store.timeline_schema import GroupKind, Look
 
 US = 1000
@@ -80,7 +80,7 @@ def lane_choices(found: Chart, draw_value: Any) -> list[int]:
 def test_every_figure_is_that_of_counting(listed: list[Event], data: st.DataObject) -> None:
     found = chart(trace_of(listed))
     lanes = lane_choices(found, data.draw)
-    index = AreaIndex(found[2])
+    index = Areas(found[2])
     for begin, end in data.draw(st.lists(windows, min_size=1, max_size=3)):
         area = index.area(begin, end, lanes)
         assert rows(area) == counted(found, begin, end, set(lanes))
@@ -128,30 +128,31 @@ def check_overlap(found: Chart, area: Area, begin: int, end: int, lanes: set[int
 def test_overlap_of_a_drawing() -> None:
     """µs after the first event: computation 4 to 24 and 31 to 42, communication 10 to 40."""
     found = chart(draw(OVERLAPPING))
-    area = AreaIndex(found[2]).area(0, found[2].about["span_ns"], range(found[2]["lanes"].n))
+    area = Areas(found[2]).area(0, found[2].about["span_ns"], range(found[2]["lanes"].n))
     assert area.overlap is not None
     assert [part // US for part in (area.overlap.computation, area.overlap.both, area.overlap.communication, area.overlap.idle)] == [8, 23, 7, 4]
 
 
-def test_a_block_is_summed_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = chart(draw("main " + "[a][b]" * 20))
-    index = AreaIndex(found[2])
-    first = rows(index.area(0, 1 << 40, [0]))
+@pytest.mark.parametrize("kept", [0, 5, 1000])
+def test_blocks_are_summed_up_when_the_timeline_is_made(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    monkeypatch.setattr(module, "KEPT_ROWS", kept)
+    found = chart(draw("main " + "[a][b][c]" * 15))
+    assert found[2]["blocks"].n == {0: 2, 5: 3, 1000: 12}[kept]
     asked: list[int] = []
-    original = AreaIndex._sums
+    original = Areas._sums
 
-    def counting(self: AreaIndex, row: Any, part: Any) -> Any:
+    def counting(self: Areas, row: Any, part: Any) -> Any:
         asked.append(len(row))
         return original(self, row, part)
 
-    monkeypatch.setattr(AreaIndex, "_sums", counting)
-    assert rows(index.area(0, 1 << 40, [0])) == first
-    assert sum(asked) < 4
-    monkeypatch.setattr(module, "KEPT_ROWS", 0)
-    assert rows(AreaIndex(found[2]).area(0, 1 << 40, [0])) == first
+    monkeypatch.setattr(Areas, "_sums", counting)
+    area = Areas(found[2]).area(0, 1 << 40, [0])
+    assert rows(area) == counted(found, 0, 1 << 40, {0})
+    assert sum(asked) == 45 - 4 * (found[2]["blocks"].n - 1)
+    assert rows(Areas(found[2]).area(7 * US, 100 * US, [0])) == counted(found, 7 * US, 100 * US, {0})
 
 
 def test_keys_too_many_for_an_array_of_all() -> None:
     found = chart(trace_of({"ph": "X", "cat": "cpu_op", "name": f"n{i % 900}", "pid": 1, "tid": 1, "ts": i, "dur": 1, "args": {}} for i in range(2000)))
-    area = AreaIndex(found[2]).area(0, 2000 * US, [0])
+    area = Areas(found[2]).area(0, 2000 * US, [0])
     assert (len(area.name), int(area.count.sum()), int(area.total.sum())) == (900, 2000, 2000 * US)

@@ -12,7 +12,7 @@ from tests.analysis.figures import trace_files
 from tests.analysis.timeline.charts import Chart, chart_of_file
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.intervals import measure, union
-from torch_tb_profiler.analysis.timeline.area import AreaIndex
+from torch_tb_profiler.analysis.timeline.area import Areas
 from torch_tb_profiler.analysis.timeline.arrows import ArrowIndex
 from torch_tb_profiler.analysis.timeline.counters import in_buckets
 from torch_tb_profiler.analysis.timeline.search import Search
@@ -30,7 +30,7 @@ def found(request: pytest.FixtureRequest, real_traces: Path) -> Chart:
 def test_an_area_of_everything_counts_every_event_once(found: Chart) -> None:
     trace, _, timeline = found
     spans = trace["spans"]
-    area = AreaIndex(timeline).area(0, timeline.about["span_ns"] + 1, range(timeline["lanes"].n))
+    area = Areas(timeline).area(0, timeline.about["span_ns"] + 1, range(timeline["lanes"].n))
     assert int(area.count.sum()) == timeline["slices"].n == sum(group.events for group in area.groups)
     assert int(area.total.sum()) == int(spans["dur"].sum())
     assert sum(group.events for group in area.groups) == spans.n + int((trace["instants"]["phase"] != ord("C")).sum())
@@ -43,7 +43,7 @@ def test_an_area_of_everything_counts_every_event_once(found: Chart) -> None:
 
 def test_areas_side_by_side_add_up(found: Chart) -> None:
     timeline = found[2]
-    index, lanes, span = AreaIndex(timeline), range(timeline["lanes"].n), timeline.about["span_ns"] + 1
+    index, lanes, span = Areas(timeline), range(timeline["lanes"].n), timeline.about["span_ns"] + 1
     whole = index.area(0, span, lanes)
     borders = [span * part // 7 for part in range(8)]
     parts = [index.area(begin, end, lanes) for begin, end in pairwise(borders) if end > begin]
@@ -58,7 +58,7 @@ def test_areas_side_by_side_add_up(found: Chart) -> None:
 def test_device_lanes_are_busy_as_long_as_the_union_of_their_work(found: Chart) -> None:
     trace, _, timeline = found
     spans, groups = trace["spans"], timeline["groups"]
-    area = AreaIndex(timeline).area(0, timeline.about["span_ns"] + 1, range(timeline["lanes"].n))
+    area = Areas(timeline).area(0, timeline.about["span_ns"] + 1, range(timeline["lanes"].n))
     for group in area.groups:
         mine = timeline["lanes"]["group"][timeline["places"]["lane"][: spans.n]] == group.group
         start = spans["start"][mine]
@@ -155,7 +155,7 @@ def test_a_union_of_windows_is_measured_like_the_area(found: Chart) -> None:
     if not work.any():
         return
     points = union(spans["start"][work], (spans["start"] + spans["dur"])[work])
-    index, span = AreaIndex(timeline), timeline.about["span_ns"] + 1
+    index, span = Areas(timeline), timeline.about["span_ns"] + 1
     for begin, end in ((0, span), (span // 5, span // 2)):
         overlap = index.area(begin, end, range(timeline["lanes"].n)).overlap
         assert overlap is not None

@@ -1,7 +1,7 @@
 """What happened in a window of time on some lanes.
 
 Slices of a lane do not overlap, so at most the first and the last of a lane reach over the window's edges; all others count whole, and whole
-blocks of them are summed up only once::
+blocks of them were summed up when the timeline was made::
 
     lane    [a   ][b][c ][d     ]
     window     |             |          a and d clipped, b and c whole
@@ -9,7 +9,6 @@ blocks of them are summed up only once::
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,14 +16,14 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.intervals import join, union
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store import timeline_schema
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.timeline import Timeline
-from torch_tb_profiler.store.timeline_schema import GroupKind, Look
+from torch_tb_profiler.store.timeline_schema import BLOCK_SLICES, GroupKind, Look
 
-BLOCK = 1 << 14
-"""Slices that are summed up together."""
-KEPT_ROWS = 1 << 20
-"""Rows of block sums that are kept; a trace of mostly distinct names is summed up anew each time."""
+BLOCK = BLOCK_SLICES
+KEPT_ROWS = 2_000_000
+"""Rows of block sums that are stored; of a trace of mostly distinct names some blocks are summed up anew each time."""
 _LOOKS = 16
 _FEW = 64
 """Up to this many lanes are copied one by one."""
@@ -102,15 +101,31 @@ class _Window:
     whole_stop: Ints
 
 
-class AreaIndex:
-    """Answers for one timeline; keep one per timeline. Threads may share it."""
+def block_tables(slices: Table, places: Table) -> dict[str, Table]:
+    """The tables ``blocks`` and ``block_sums`` of a timeline, from its slices and places."""
+    parts: list[Sums] = []
+    rows = 0
+    for first in range(0, slices.n - BLOCK + 1, BLOCK):
+        run = slice(first, first + BLOCK)
+        parts.append(_sums(places, slices["event"][run], np.arange(first, first + BLOCK), slices["dur"][run]))
+        rows += len(parts[-1].key)
+        if rows >= KEPT_ROWS:
+            break
+    if not parts:
+        return {"blocks": timeline_schema.BLOCKS.empty(), "block_sums": timeline_schema.BLOCK_SUMS.empty()}
+    edges = np.cumsum([0, *(len(part.key) for part in parts)])
+    sums = _joined(parts)
+    return {"blocks": timeline_schema.BLOCKS.build(first=edges), "block_sums": timeline_schema.BLOCK_SUMS.build(
+        name=sums.key // _LOOKS, look=sums.key % _LOOKS, count=sums.count, total=sums.total, shortest=sums.shortest, longest=sums.longest, slice=sums.row,
+    )}
+
+
+class Areas:
+    """Answers for one timeline."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
         self._slices = timeline["slices"]
-        self._lock = threading.Lock()
-        self._blocks: dict[int, Sums] = {}
-        self._kept = 0
 
     def area(self, begin: int, end: int, lanes: Sequence[int]) -> Area:
         """Statistics of [begin, end), ns, on ``lanes`` (ascending, each once).
@@ -118,7 +133,7 @@ class AreaIndex:
         An event counts when it shares time with the window, or has no length and lies at a time of it. Its part within the window counts.
         """
         window = self._window(begin, end, np.array(lanes, np.int64))
-        sums = merged([*self._whole(window), self._clipped(window)])
+        sums = _grouped(_joined([*self._whole(window), self._clipped(window)]))
         order = np.lexsort((sums.key, -sums.count, -sums.total))
         return Area(
             name=sums.key[order] // _LOOKS, look=sums.key[order] % _LOOKS, count=sums.count[order], total=sums.total[order],
@@ -151,23 +166,23 @@ class AreaIndex:
         first, stop = first[begins], stop[np.append(begins[1:], True)]
         inner, outer = -(-first // BLOCK), stop // BLOCK
         large = np.flatnonzero(inner < outer)
-        blocks = [number for run in large.tolist() for number in range(int(inner[run]), int(outer[run]))]
         small = inner >= outer
+        stored = np.maximum(inner, np.minimum(outer, self._timeline["blocks"].n - 1))
         rows = np.sort(_rows(
-            np.concatenate((first[small], first[large], outer[large] * BLOCK)), np.concatenate((stop[small], inner[large] * BLOCK, stop[large]))
+            np.concatenate((first[small], first[large], stored[large] * BLOCK)), np.concatenate((stop[small], inner[large] * BLOCK, stop[large]))
         ))
-        return [*map(self._block, blocks), *(self._sums(part, self._slices["dur"][part]) for part in np.split(rows, range(BLOCK, len(rows), BLOCK)))]
+        return [
+            *(self._stored(int(inner[run]), int(stored[run])) for run in large.tolist() if stored[run] > inner[run]),
+            *(self._sums(part, self._slices["dur"][part]) for part in np.split(rows, range(BLOCK, len(rows), BLOCK))),
+        ]
 
-    def _block(self, number: int) -> Sums:
-        found = self._blocks.get(number)
-        if found is None:
-            rows = np.arange(number * BLOCK, (number + 1) * BLOCK)
-            found = self._sums(rows, self._slices["dur"][rows[0] : rows[-1] + 1])
-            with self._lock:
-                if self._kept + len(found.key) <= KEPT_ROWS and number not in self._blocks:
-                    self._blocks[number] = found
-                    self._kept += len(found.key)
-        return found
+    def _stored(self, low: int, high: int) -> Sums:
+        """Sums of the blocks from one to another."""
+        edges, table = self._timeline["blocks"]["first"], self._timeline["block_sums"]
+        found = {name: table[name][int(edges[low]) : int(edges[high])].astype(np.int64) for name in table}
+        return _grouped(Sums(
+            found["name"] * _LOOKS + found["look"], found["count"], found["total"], found["shortest"], found["longest"], found["slice"],
+        ))
 
     def _clipped(self, window: _Window) -> Sums:
         """Sums of the slices that reach over an edge of the window."""
@@ -178,12 +193,7 @@ class AreaIndex:
         return self._sums(row, part)
 
     def _sums(self, row: Ints, part: Ints) -> Sums:
-        """Sums of some slices, of which ``part`` counts, ns; rows ascending, each once."""
-        places = self._timeline["places"]
-        run = slice(int(row[0]), int(row[-1]) + 1) if len(row) and row[-1] - row[0] + 1 == len(row) else row
-        event = self._slices["event"][run]
-        key = np.take(places["name"], event, mode="wrap").astype(np.int64) * _LOOKS + np.take(places["look"], event, mode="wrap")
-        return _grouped(Sums(key, np.ones(len(row), np.int64), part, part, part, row))
+        return _sums(self._timeline["places"], self._slices["event"][row], row, part)
 
     def _groups(self, window: _Window) -> tuple[GroupBusy, ...]:
         lanes, groups = self._timeline["lanes"], self._timeline["groups"]
@@ -252,13 +262,18 @@ def _rows(first: Ints, stop: Ints) -> Ints:
     return rows
 
 
-def merged(parts: list[Sums]) -> Sums:
-    """Sums over all parts."""
-    return _grouped(Sums(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("key", "count", "total", "shortest", "longest", "row"))))
+def _sums(places: Table, event: Array, row: Ints, part: Ints) -> Sums:
+    """Sums of some slices (their events and rows), of each of which ``part`` counts, ns."""
+    key = np.take(places["name"], event, mode="wrap").astype(np.int64) * _LOOKS + np.take(places["look"], event, mode="wrap")
+    return _grouped(Sums(key, np.ones(len(row), np.int64), part, part, part, row))
+
+
+def _joined(parts: list[Sums]) -> Sums:
+    return Sums(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("key", "count", "total", "shortest", "longest", "row")))
 
 
 def _grouped(rows: Sums) -> Sums:
-    """The same with each key once, ascending."""
+    """The same with each key once, keys ascending."""
     n = len(rows.key)
     size = int(rows.key.max()) + 1 if n else 0
     if size <= _DENSE * max(n, BLOCK):

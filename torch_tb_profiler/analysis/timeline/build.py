@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.timeline.area import block_tables
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.analysis.timeline.counters import series_of
 from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
@@ -46,6 +47,7 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
         "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=lanes.order), "places": places, "names": names,
         **_level_tables(levels, len(lanes.first)), "arrows": arrows, "samples": samples,
     }
+    tables |= block_tables(tables["slices"], places)
     span_ns = int((lanes.start + lanes.dur).max()) if len(lanes.start) else 0
     about: dict[str, Any] = {"span_ns": span_ns, "arrow_kinds": arrow_kinds, "series": series, "has_modules": bool((places["module"] >= 0).any())}
     about |= _activity(lanes, span_ns)

@@ -25,7 +25,7 @@ from torch_tb_profiler.store.timeline import Timeline
 
 CHUNK = 1 << 17
 """Rows looked at together: what is between stays in the processor's cache."""
-KEPT_BYTES = 64 << 20
+KEPT_BYTES = 16 << 20
 """Hits kept per trace; those of the last query are always."""
 _ARGUMENTS = {
     "operator_args": ("dims", "types", "strides", "concrete", "stack"), "device_args": ("grid", "block"), "collective_args": ("collective", "dtype", "group"),

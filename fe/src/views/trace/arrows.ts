@@ -35,8 +35,10 @@ function questionsFor(recordings: readonly Recording[], kinds: string, window: W
   return recordings.flatMap((recording, source) => {
     const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
     const cap = Math.ceil(MOST_ARROWS / recordings.length);
-    return own
-      ? [{ recording, source, query: { ...recording.query, t0: String(own.t0), t1: String(own.t1), kinds, cap: String(cap) } }]
+    // Not every worker has every kind, and a link may name one that is gone.
+    const known = kinds.split(",").filter((kind) => recording.timeline.arrow_kinds.some((had) => had.kind === kind)).join(",");
+    return own && known
+      ? [{ recording, source, query: { ...recording.query, t0: String(own.t0), t1: String(own.t1), kinds: known, cap: String(cap) } }]
       : [];
   });
 }

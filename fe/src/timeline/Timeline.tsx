@@ -8,8 +8,8 @@ import { adoptStyles } from "../base/styles";
 import { formatTime } from "../base/units";
 import { Button } from "../widgets";
 import { Corner } from "./corner";
-import { HoverCard } from "./hover_card";
-import { hoverText, spokenText } from "./hover_text";
+import { HoverLayer } from "./hover_card";
+import { spokenText } from "./hover_text";
 import { MINIMAP_HEIGHT } from "./minimap";
 import { Minimap } from "./minimap_view";
 import { NamesHandle, useNamesWidth } from "./names_width";
@@ -118,10 +118,9 @@ interface StageProps {
 }
 
 function Stage({ props, state, areaTool }: StageProps): JSX.Element {
-  const { refs, scene, layout, hovered, problem, busy, grabbed } = state;
+  const { refs, scene, layout, hover, problem, busy, grabbed } = state;
   const id = useId("timeline");
-  const room = { width: scene.current?.width ?? 0, height: scene.current?.height ?? 0 };
-  const look = areaTool ? " timeline-stage-area" : grabbed ? " timeline-stage-grabbed" : hovered ? " timeline-stage-on" : "";
+  const look = areaTool ? " timeline-stage-area" : grabbed ? " timeline-stage-grabbed" : "";
   return (
     <div ref={refs.stage} class={`timeline-stage${look}`}>
       <canvas ref={refs.canvas} class="timeline-canvas" role="application" tabIndex={0} aria-label="Timeline" aria-describedby={id} />
@@ -139,9 +138,7 @@ function Stage({ props, state, areaTool }: StageProps): JSX.Element {
           </Button>
         </div>
       )}
-      {hovered && !grabbed ? (
-        <HoverCard text={hoverText(hovered.slice, props.sources, props.span.t0, props.describe?.(hovered.slice) ?? [])} at={hovered.at} room={room} />
-      ) : null}
+      <HoverLayer news={hover} props={props} />
     </div>
   );
 }

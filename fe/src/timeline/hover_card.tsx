@@ -1,12 +1,45 @@
 /** The text at the pointer. */
 
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Point } from "./gestures";
-import type { HoverText } from "./hover_text";
+import { hoverText, type HoverText } from "./hover_text";
+import type { TimelineProps } from "./props";
+import type { Slice } from "./types";
 
 const AWAY = 14;
 const MARGIN = 6;
+
+export interface Hovered {
+  slice: Slice;
+  at: Point;
+  room: { width: number; height: number };
+}
+
+/** What is under the pointer; only the card listens, because the pointer moves more often than anything else is to be drawn. */
+export class HoverNews {
+  value: Hovered | null = null;
+  onChange: (value: Hovered | null) => void = () => undefined;
+
+  set(value: Hovered | null): void {
+    if (value === null && this.value === null) return;
+    this.value = value;
+    this.onChange(value);
+  }
+}
+
+export function HoverLayer({ news, props }: { news: HoverNews; props: TimelineProps }): JSX.Element | null {
+  const [hovered, setHovered] = useState(news.value);
+  useEffect(() => {
+    news.onChange = setHovered;
+    return () => {
+      news.onChange = () => undefined;
+    };
+  }, [news]);
+  if (!hovered) return null;
+  const { slice, at, room } = hovered;
+  return <HoverCard text={hoverText(slice, props.sources, props.span.t0, props.describe?.(slice) ?? [])} at={at} room={room} />;
+}
 
 interface HoverCardProps {
   text: HoverText;
@@ -16,7 +49,7 @@ interface HoverCardProps {
 }
 
 /** Beside the pointer, on the side where there is room. Screen readers are told by the live region instead. */
-export function HoverCard({ text, at, room }: HoverCardProps): JSX.Element {
+function HoverCard({ text, at, room }: HoverCardProps): JSX.Element {
   const card = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = card.current;

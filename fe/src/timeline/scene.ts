@@ -9,7 +9,7 @@ import { drawRuler, STEP_BAND, TICK_BAND } from "./draw_ruler";
 import { FrameClock } from "./frame_clock";
 import type { Point } from "./gestures";
 import { sliceAt } from "./hit";
-import { drawMinimap } from "./minimap";
+import { MinimapPainter } from "./draw_minimap";
 import { densitiesOfTheme, fontOfTheme, paletteOfTheme, watchTheme } from "./palette_of_theme";
 import type { Selected, Sight, TimelineProps } from "./props";
 import { layOut, NO_ROWS, rowsInSight, type RowLayout } from "./rows";
@@ -70,13 +70,14 @@ export class Scene {
   private readonly elements: SceneElements;
   private readonly news: SceneNews;
   private readonly painter: Painter;
+  private readonly minimap: MinimapPainter;
   private readonly telling: Telling;
   private palette: Palette;
   private font: string;
   private densities: { device: string; host: string };
   private request = 0;
   private readonly endings: (() => void)[] = [];
-  private told = { problem: null as unknown, busy: false, layout: NO_ROWS, rows: [] as readonly Row[] };
+  private told = { problem: null as unknown, busy: false, pointer: null as Point | null, layout: NO_ROWS, rows: [] as readonly Row[] };
   private busySince: number | null = null;
   private laidOut: readonly unknown[] = [];
 
@@ -89,6 +90,7 @@ export class Scene {
     this.font = fontOfTheme();
     this.densities = densitiesOfTheme();
     this.painter = new Painter(elements.canvas, { font: `11px ${this.font}` });
+    this.minimap = new MinimapPainter(elements.minimap);
     this.store = new TileStore(props.sources, this.invalidate);
     this.telling = new Telling((sight) => this.props.onSight(sight), (view) => this.props.onViewSettled(view));
     this.endings.push(watchTheme(this.rePaint), this.watchSize(), this.watchMotion());
@@ -224,7 +226,12 @@ export class Scene {
     frame.hovered = slice;
     const same = slice?.event === this.hovered?.event && slice?.lane === this.hovered?.lane && slice?.source === this.hovered?.source && slice?.count === this.hovered?.count;
     this.hovered = slice;
-    if (!same) this.props.onHover?.(slice);
+    if (!same) {
+      this.props.onHover?.(slice);
+      this.elements.stage.toggleAttribute("data-on", slice !== null);
+    }
+    if (same && pointer === this.told.pointer) return;
+    this.told.pointer = pointer;
     this.news.onHover(slice, pointer);
   }
 
@@ -237,7 +244,7 @@ export class Scene {
     const height = rulerHeight(props);
     const { view } = camera;
     drawRuler(this.elements.ruler, { width, height, ratio, view, origin: span.t0, boundaries, marks, chosen, pointer, palette, font });
-    drawMinimap(this.elements.minimap, { width, ratio, span, view, activity, boundaries, marks, heat, palette, ...this.densities });
+    this.minimap.draw({ width, ratio, span, view, activity, boundaries, marks, heat, palette, ...this.densities });
   }
 
   private moveElements(): void {

@@ -2,12 +2,13 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { gestureTarget, onKeyDown, type Controlled } from "./controls";
-import { listen, type Point } from "./gestures";
+import { listen } from "./gestures";
+import { HoverNews } from "./hover_card";
 import type { TimelineHandle, TimelineProps } from "./props";
 import { NO_ROWS, withLane, type RowLayout } from "./rows";
 import { Scene, type SceneElements } from "./scene";
 import { expose } from "./test_hook";
-import type { Row, Slice } from "./types";
+import type { Row } from "./types";
 
 /** Where an element goes when it stands. */
 export interface Slot<T> {
@@ -25,17 +26,12 @@ export interface SceneRefs {
   frame: Slot<HTMLDivElement>;
 }
 
-export interface Hovered {
-  slice: Slice;
-  at: Point;
-}
-
 export interface SceneState {
   refs: SceneRefs;
   scene: { readonly current: Scene | null };
   layout: RowLayout;
   rows: readonly Row[];
-  hovered: Hovered | null;
+  hover: HoverNews;
   problem: unknown;
   busy: boolean;
   grabbed: boolean;
@@ -52,7 +48,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
   const newest = useRef({ props, areaTool });
   newest.current = { props, areaTool };
   const [inSight, setInSight] = useState<InSight>({ layout: NO_ROWS, rows: [] });
-  const [hovered, setHovered] = useState<Hovered | null>(null);
+  const [hover] = useState(() => new HoverNews());
   const [problem, setProblem] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const [grabbed, setGrabbed] = useState(false);
@@ -63,7 +59,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     if (!elements) return undefined;
     const made = new Scene(elements, newest.current.props, {
       onRowsInSight: (layout, rows) => setInSight({ layout, rows }),
-      onHover: (slice, at) => setHovered((now) => (slice && at ? { slice, at } : now === null ? now : null)),
+      onHover: (slice, at) => hover.set(slice && at && { slice, at, room: { width: made.width, height: made.height } }),
       onProblem: setProblem,
       onBusy: setBusy,
     });
@@ -77,7 +73,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
       made.dispose();
       scene.current = null;
     };
-  }, [refs]);
+  }, [refs, hover]);
 
   useLayoutEffect(() => {
     const now = scene.current;
@@ -86,7 +82,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     if (wanted.current) showLane(now, wanted);
   });
 
-  return { refs, scene, ...inSight, hovered, problem, busy, grabbed };
+  return { refs, scene, ...inSight, hover, problem, busy, grabbed };
 }
 
 function useSceneRefs(): SceneRefs {

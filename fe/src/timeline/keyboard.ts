@@ -54,7 +54,11 @@ export const GESTURES: readonly { keys: readonly string[]; text: string }[] = [
   { keys: ["Drag"], text: "Pan" },
   { keys: ["Shift", "Drag"], text: "Select an area for its statistics" },
   { keys: ["Click"], text: "Select a slice" },
-  { keys: ["Double click"], text: "Zoom to a slice" },
+  { keys: ["Double click"], text: "Zoom to a slice, on the ruler to a step" },
+  { keys: ["Drag on the ruler"], text: "Select a stretch of time over all rows in view" },
+  { keys: ["Drag on the overview"], text: "Move or resize the window, or draw a new one" },
+  { keys: ["One finger"], text: "Pan; a tap selects, a long press tells what is there" },
+  { keys: ["Two fingers"], text: "Zoom" },
 ];
 
 type KeyLike = Pick<KeyboardEvent, "key" | "shiftKey" | "ctrlKey" | "metaKey" | "altKey">;

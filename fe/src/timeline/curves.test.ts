@@ -16,7 +16,8 @@ function curve(lowest: number[], highest: number[], mean: number[] | null = null
 function drawn(of: Curve, view = { t0: 0, t1: 100 }): { rects: unknown[][]; line: unknown[][]; texts: string[] } {
   const { ctx, of: calls, texts } = paper();
   drawCurve(ctx, frameOf(view, [], []), ROW, 0, of, "#123456");
-  return { rects: calls("rect").map((call) => [...call.args]), line: [...calls("moveTo"), ...calls("lineTo")].map((call) => [...call.args]), texts: texts() };
+  const rects = calls("fillRect").filter((call) => call.fillStyle === "#123456");
+  return { rects: rects.map((call) => [...call.args]), line: [...calls("moveTo"), ...calls("lineTo")].map((call) => [...call.args]), texts: texts() };
 }
 
 describe("drawCurve", () => {

@@ -159,6 +159,11 @@ def drive(driver: Driver, span_ns: float) -> dict[str, Any]:
         if length < span_ns:
             frame = driver.trace((span_ns * 0.4, length))
             measured[f"pan {label}"] = driver.held(frame, [("d", 2.5), ("a", 1.5)])
+    frame = driver.trace((span_ns * 0.4, min(2e9, span_ns / 2)))
+    frame.get_by_role("button", name="Unfold all rows", exact=True).click()
+    frame.wait_for_function(_READY, timeout=PATIENCE_MS)
+    frame.get_by_role("application").first.focus()
+    measured["pan 2 s, every row unfolded"] = driver.held(frame, [("d", 2.5), ("a", 1.5)])
     frame = driver.trace()
     measured["zoom in"] = driver.held(frame, [("w", 6.5)])
     measured["zoom out"] = driver.held(frame, [("s", 6.5)])

@@ -3,39 +3,12 @@ import axe from "axe-core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sampleTree } from "./fixtures";
 import { NO_ROW_STATE, type TimelineHandle, type TimelineProps } from "./props";
+import { stubCanvas } from "./stubs";
 import { Timeline } from "./Timeline";
 import type { Source } from "./types";
 
-/** A 2D context that takes everything and draws nothing. */
-const context = (): unknown => new Proxy({}, { get: (_, name) => (name === "measureText" ? (text: string) => ({ width: text.length * 6 }) : vi.fn()), set: () => true });
-
-class Observer {
-  private readonly told: () => void;
-  constructor(told: () => void) {
-    this.told = told;
-  }
-  observe(): void {
-    this.told();
-  }
-  disconnect(): void {
-    // Nothing is watched.
-  }
-}
-
 beforeEach(() => {
-  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockImplementation(context as never);
-  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(800);
-  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(300);
-  vi.stubGlobal("ResizeObserver", Observer);
-  vi.stubGlobal("OffscreenCanvas", class {
-    getContext = context;
-  });
-  vi.stubGlobal("ImageData", class {
-    data: Uint8ClampedArray;
-    constructor(width: number, height: number) {
-      this.data = new Uint8ClampedArray(width * height * 4);
-    }
-  });
+  stubCanvas();
   localStorage.clear();
 });
 afterEach(() => {
@@ -241,4 +214,60 @@ it("keeps the width of the names for the next visit", async () => {
   first.unmount();
   const second = await open();
   expect(second.getByRole("separator").getAttribute("aria-valuenow")).toBe("240");
+});
+
+describe("scales", () => {
+  const drag = async (element: Element, from: number, to: number): Promise<void> => {
+    const fire = (type: string, x: number): void => void fireEvent(element, new PointerEvent(type, { clientX: x, clientY: 30, pointerId: 1, bubbles: true }));
+    fire("pointerdown", from);
+    fire("pointermove", (from + to) / 2);
+    fire("pointermove", to);
+    fire("pointerup", to);
+    await frame();
+  };
+  const view = (): { t0: number; t1: number } => window.__profiler_test!.view();
+
+  it("draws a new window on the minimap, moves it and centres it", async () => {
+    const { container } = await open();
+    const minimap = container.querySelector(".timeline-minimap")!;
+    await drag(minimap, 200, 400);
+    const first = view();
+    expect((first.t1 - first.t0) / 1e6).toBeCloseTo(0.26, 2);
+    await drag(minimap, 300, 380);
+    expect((view().t0 - first.t0) / (first.t1 - first.t0)).toBeCloseTo(0.4, 6);
+    await drag(minimap, 600, 600);
+    await act(() => new Promise<void>((done) => setTimeout(done, 400)));
+    expect((view().t0 + view().t1) / 2).toBeCloseTo(760_416.67, 1);
+  });
+
+  it("chooses a stretch of time over all rows in sight on the ruler", async () => {
+    const { container, props } = await open();
+    await drag(container.querySelector(".timeline-ruler")!, 100, 500);
+    const area = vi.mocked(props.onArea).mock.calls[0]?.[0];
+    expect([...(area?.lanes.get(0) ?? [])]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(((area?.t1 ?? 0) - (area?.t0 ?? 0)) / 1e6).toBeCloseTo(0.52, 2);
+  });
+
+  it("shows a step by a double click on its name", async () => {
+    const { container } = await open({ boundaries: [{ name: "step 1", start: 0, end: 400_000 }, { name: "step 2", start: 400_000, end: 900_000 }] });
+    const event = new MouseEvent("dblclick", { clientX: 500, bubbles: true });
+    Object.defineProperty(event, "offsetY", { value: 5 });
+    fireEvent(container.querySelector(".timeline-ruler")!, event);
+    await act(() => new Promise<void>((done) => setTimeout(done, 450)));
+    expect(view()).toEqual({ t0: 385_000, t1: 915_000 });
+  });
+});
+
+it("moves rows by dragging their names, even when the pointer leaves them at once", async () => {
+  const { container, props } = await open();
+  const row = (key: string): Element => container.querySelector(`[data-row="${key}"]`)!;
+  const fire = (type: string, y: number): void => {
+    const target = type === "pointerdown" ? row("gpu").querySelector("button")! : window;
+    fireEvent(target, new PointerEvent(type, { clientX: 10, clientY: y, pointerId: 1, pointerType: "mouse", button: 0, bubbles: true }));
+  };
+  document.elementFromPoint = () => row("host");
+  fire("pointerdown", 150);
+  fire("pointermove", -5);
+  fire("pointerup", -5);
+  expect(vi.mocked(props.onRows).mock.calls[0]?.[0].order).toEqual(["gpu", "host"]);
 });

@@ -106,6 +106,11 @@ function useActions(props: TimelineProps, { scene }: SceneState): TrackActions {
       },
       move: (key, to, behind) => onRows(withMoved(rows, tree, key, to, behind)),
       focus: (row) => scene.current?.showRow(row, false),
+      scroll: (dy) => {
+        const scrolled = scene.current?.camera.scrollBy(dy) ?? false;
+        scene.current?.invalidate();
+        return scrolled;
+      },
     }),
     [rows, tree, onRows, scene],
   );

@@ -166,10 +166,11 @@ describe("fingers", () => {
   it("show what is under a long press, and select on a tap", () => {
     finger("pointerdown", 1, 10, 10);
     vi.advanceTimersByTime(500);
-    expect(told).toEqual([["hover", { x: 10, y: 10 }]]);
+    expect(told).toEqual([["hover", null], ["hover", { x: 10, y: 10 }]]);
     finger("pointerup", 1, 10, 10);
     expect(names()).not.toContain("select");
     finger("pointerdown", 1, 10, 10);
+    expect(told.at(-1)).toEqual(["hover", null]);
     finger("pointerup", 1, 12, 12);
     expect(names()).toContain("select");
   });

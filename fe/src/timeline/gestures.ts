@@ -102,6 +102,8 @@ class Gestures {
       return;
     }
     this.touch = event.pointerType === "touch";
+    // What the last long press told is old now.
+    if (this.touch) this.target.hover(null);
     this.start = at;
     this.mode = event.shiftKey || this.target.areaTool() ? "area" : "pressed";
     if (this.touch && this.mode === "pressed") this.press = setTimeout(this.peek, LONG_PRESS);

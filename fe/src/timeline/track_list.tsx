@@ -4,6 +4,7 @@ import type { CSSProperties, HTMLAttributes, JSX, Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../base/units";
 import { Icon } from "../widgets";
+import { wheelPixels } from "./gestures";
 import type { TrackNode } from "./props";
 import type { RowLayout } from "./rows";
 import type { Row } from "./types";
@@ -17,6 +18,8 @@ export interface TrackActions {
   move: (key: string, to: string, behind: boolean) => void;
   /** A control in the row got the focus: bring it into sight. */
   focus: (row: Row) => void;
+  /** Px; whether there was anything to scroll. */
+  scroll: (dy: number) => boolean;
 }
 
 interface TrackListProps {
@@ -46,6 +49,10 @@ export function TrackList({ layout, rows, pinned, actions, moving }: TrackListPr
       // The rows move by a transform; a focus must not scroll the box behind it as well.
       onScroll={(event) => {
         event.currentTarget.scrollTop = 0;
+      }}
+      onWheel={(event) => {
+        const { y } = wheelPixels(event, event.currentTarget.clientHeight);
+        if (!event.ctrlKey && y !== 0 && actions.scroll(y)) event.preventDefault();
       }}
     >
       <div class="timeline-names-rest" style={{ top: `${layout.pinnedHeight}px` }}>

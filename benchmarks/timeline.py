@@ -26,6 +26,8 @@ MARK = "<!-- table -->"
 TARGET = HERE / "timeline.md"
 SOURCE = "h100_owlv2"
 IMPORT_SECONDS = 1800
+LEVELS = "50-70"
+"""The stage of ``build_timeline``, in the per cent that it reports, that makes the levels of detail."""
 
 
 def part(script: str, *words: str) -> dict[str, Any]:

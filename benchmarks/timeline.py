@@ -2,7 +2,8 @@
 
     python benchmarks/timeline.py --traces DIR --enlarge ENLARGE.py [--copies 76] [--synthetic-events 10000000] [--no-page] [--write]
 
-The enlarged trace repeats ``h100_owlv2`` along the time axis: 76 copies have ten million entries. ``--trace`` takes a file that is there already.
+The enlarged trace repeats ``h100_owlv2`` along the time axis: 76 copies have ten million entries. ``--trace`` and ``--synthetic-trace`` take files that
+are there already.
 ``--write`` puts the tables into ``benchmarks/timeline.md``. Figures of other viewers are cited there, not measured here.
 """
 
@@ -148,7 +149,9 @@ def traces(given: argparse.Namespace, scratch: Path) -> list[tuple[str, Path]]:
         source = next((given.traces / SOURCE).glob("*.gz"))
         subprocess.run([sys.executable, str(given.enlarge), str(source), str(target), "--copies", str(given.copies)], check=True, stdout=sys.stderr)
         found.append((f"{SOURCE}_x{given.copies}", target))
-    if given.synthetic_events:
+    if given.synthetic_trace:
+        found.append(("synthetic", given.synthetic_trace))
+    elif given.synthetic_events:
         run, script = scratch / "synthetic", HERE.parent / "samples" / "synthesize.py"
         words = ["--out", str(run), "--events", str(given.synthetic_events), "--layers", "24", "--no-expected"]
         subprocess.run([sys.executable, str(script), *words], check=True, stdout=sys.stderr)
@@ -164,6 +167,7 @@ def main() -> None:
     parser.add_argument("--copies", type=int, default=76)
     parser.add_argument("--trace", type=Path, help="the enlarged trace, if it is there already")
     parser.add_argument("--synthetic-events", type=int, default=0, help="also measure a synthetic trace of so many events")
+    parser.add_argument("--synthetic-trace", type=Path, help="the synthetic trace, if it is there already")
     parser.add_argument("--scratch", type=Path, help="folder for large files; default: a temporary one")
     parser.add_argument("--no-page", action="store_true", help="without the browser")
     parser.add_argument("--write", action="store_true")

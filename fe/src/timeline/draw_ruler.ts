@@ -96,7 +96,8 @@ function drawTicks(ctx: CanvasRenderingContext2D, frame: RulerFrame, { ticks, st
   for (const tick of ticks) {
     const x = crisp(xAt(view, width, tick.time), ratio);
     tickLine(ctx, x, height - 8, height);
-    ctx.fillText(tick.label, x + 4, top + TICK_BAND / 2 - 1);
+    // Half a label would be a wrong one.
+    if (x + 4 + ctx.measureText(tick.label).width <= width) ctx.fillText(tick.label, x + 4, top + TICK_BAND / 2 - 1);
   }
   ctx.stroke();
 }

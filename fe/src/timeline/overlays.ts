@@ -119,10 +119,13 @@ function drawHatch(ctx: CanvasRenderingContext2D, frame: Frame, top: number, hei
   ctx.fillRect(0, top, 3, height - 1);
 }
 
-/** Lines between rows; a stronger one above what begins a process or source. */
+/** Lines between rows; a quiet one above what begins a thread or stream. */
 export function drawRowLines(ctx: CanvasRenderingContext2D, frame: Frame, rows: readonly Row[]): void {
   ctx.fillStyle = frame.palette.grid;
   for (const row of rows) if (row.kind !== "lane") ctx.fillRect(0, Math.round(topOf(frame, row) + row.height) - 1, frame.width, 1);
+  ctx.globalAlpha = 0.6;
+  for (const row of rows) if (row.kind === "lane" && row.label) ctx.fillRect(0, Math.round(topOf(frame, row)) - 1, frame.width, 1);
+  ctx.globalAlpha = 1;
 }
 
 /** Frames around the slice under the pointer and the selected one, on every row that shows it. */

@@ -111,6 +111,8 @@ export class Scene {
 
   dispose(): void {
     cancelAnimationFrame(this.request);
+    // Nothing draws any more, whatever still calls.
+    this.width = 0;
     this.telling.end();
     this.store.dispose();
     for (const end of this.endings) end();

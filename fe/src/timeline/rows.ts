@@ -86,13 +86,24 @@ export function neighbourOf(state: RowState, tree: readonly TrackNode[], key: st
   return keys[keys.indexOf(key) + step] ?? null;
 }
 
-function siblingsOf(nodes: readonly TrackNode[], key: string): readonly TrackNode[] | null {
-  if (nodes.some((node) => node.key === key)) return nodes;
-  for (const node of nodes) {
-    const found = siblingsOf(node.children, key);
-    if (found) return found;
+const siblingIndex = new WeakMap<readonly TrackNode[], ReadonlyMap<string, readonly TrackNode[]>>();
+
+/** Made once per tree, because every row in sight asks for it at every draw. */
+function siblingsOf(tree: readonly TrackNode[], key: string): readonly TrackNode[] | null {
+  let index = siblingIndex.get(tree);
+  if (!index) {
+    const made = new Map<string, readonly TrackNode[]>();
+    const walk = (nodes: readonly TrackNode[]): void => {
+      for (const node of nodes) {
+        made.set(node.key, nodes);
+        walk(node.children);
+      }
+    };
+    walk(tree);
+    siblingIndex.set(tree, made);
+    index = made;
   }
-  return null;
+  return index.get(key) ?? null;
 }
 
 /** Nodes from the top down to the one that holds the lane; empty when none does. */

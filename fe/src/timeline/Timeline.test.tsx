@@ -151,6 +151,15 @@ describe("moves", () => {
     expect(vi.mocked(page.props.onViewSettled).mock.calls[0]?.[0]).toEqual(view());
   });
 
+  it("zooms by keys about the selection while the pointer is elsewhere", async () => {
+    const page = await open({ initialView: { t0: 0, t1: 100_000 }, selected: { source: 0, event: 1, lane: 5, start: 20_000, end: 30_000 } });
+    fireEvent.keyDown(canvas(page), { key: "w" });
+    await frame();
+    fireEvent.keyUp(canvas(page), { key: "w" });
+    expect((25_000 - view().t0) / (view().t1 - view().t0)).toBeCloseTo(0.25, 6);
+    expect(view().t1).toBeLessThan(100_000);
+  });
+
   it("goes where the handle says", async () => {
     let handle: TimelineHandle | null = null;
     await open({ handle: (given) => (handle ??= given) });

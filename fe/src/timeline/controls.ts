@@ -6,6 +6,7 @@ import type { TimelineProps } from "./props";
 import type { Scene } from "./scene";
 import { areaInSight } from "./sight";
 import type { TimeRange } from "./types";
+import { xAt } from "./viewport";
 
 /** What the controls work on; the newest of each. */
 export interface Controlled {
@@ -40,7 +41,8 @@ export function gestureTarget({ scene, props, areaTool, onGrabbed }: Controlled)
     },
     hover: (at) => {
       scene.pointer = at;
-      if (at) camera.keyCentre = Math.max(0, Math.min(1, at.x / Math.max(1, scene.width)));
+      // A held key goes on zooming where the pointer goes.
+      if (at && camera.keys.moving) camera.keyCentre = Math.max(0, Math.min(1, at.x / Math.max(1, scene.width)));
       drawn();
     },
     select: (at) => select(scene, props(), at),
@@ -80,8 +82,18 @@ export function onKeyDown({ scene, props }: Controlled, event: KeyboardEvent): b
     return true;
   }
   const held = scene.camera.keys.press(event);
-  if (held) scene.invalidate();
+  if (held) {
+    scene.camera.keyCentre = keyCentre(scene, selected);
+    scene.invalidate();
+  }
   return held;
+}
+
+/** About what keys zoom: the pointer; without one the selection when it is in sight, else the middle. */
+function keyCentre(scene: Scene, selected: TimelineProps["selected"]): number {
+  const width = Math.max(1, scene.width);
+  const at = scene.pointer?.x ?? (selected ? xAt(scene.camera.view, width, (selected.start + selected.end) / 2) : width / 2);
+  return at >= 0 && at <= width ? at / width : 0.5;
 }
 
 function act(action: Action, scene: Scene, props: TimelineProps): void {

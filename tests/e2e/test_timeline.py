@@ -86,6 +86,18 @@ def test_a_kernel_is_found_and_followed_to_its_python_line(open_tab: OpenTab, se
     assert page.selection_on_canvas()["event"] == hit["event"], "the way back leads to the same kernel"
 
 
+def test_enter_waits_for_the_hits(open_tab: OpenTab, server: Server) -> None:
+    page = TracePage.open(open_tab(server), "chain")
+    box = page.frame.get_by_label("Search the events")
+    box.fill(drawn.GEMM)
+    box.press("Enter")
+    expect(page.selected_name).to_have_text(drawn.GEMM)
+    box.fill(drawn.RELU)
+    box.press("Enter")
+    expect(page.selected_name).to_have_text(drawn.RELU)
+    expect(page.hits).to_have_text("1 of 12")
+
+
 def test_what_is_told_of_a_kernel(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
     page.search(drawn.GEMM, "12")

@@ -1,6 +1,7 @@
 /** The search of the timeline: what is looked for, how many there are, and the way from one to the next. */
 
 import type { JSX, Ref } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { formatCount } from "../../base/units";
 import { Button, SearchBox } from "../../widgets";
 import type { Direction, Found, Wish } from "./search";
@@ -20,8 +21,9 @@ interface SearchBarProps {
 
 export function SearchBar({ wish, found, index, problem, box, listOpen, onWish, onNext, onList }: SearchBarProps): JSX.Element {
   const none = found.idle || found.total === 0;
+  const toHit = useHitWhenFound(wish, found, onNext);
   const keys = (event: KeyboardEvent): void => {
-    if (event.key === "Enter" && !none && event.target instanceof HTMLInputElement) onNext(event.shiftKey ? "previous" : "next");
+    if (event.key === "Enter" && event.target instanceof HTMLInputElement) toHit(event.shiftKey ? "previous" : "next");
   };
   return (
     <div class="search-bar" ref={box} onKeyDown={keys}>
@@ -46,6 +48,26 @@ export function SearchBar({ wish, found, index, problem, box, listOpen, onWish, 
       )}
     </div>
   );
+}
+
+const sameWish = (a: Wish, b: Wish): boolean => a.text === b.text && a.regex === b.regex && a.args === b.args;
+
+/** Goes to a hit at once, or as soon as the hits of what was typed are there: people press Enter before that. */
+function useHitWhenFound(wish: Wish, found: Found, onNext: (direction: Direction) => void): (direction: Direction) => void {
+  const here = !found.busy && sameWish(found.wish, wish);
+  const waiting = useRef<{ direction: Direction; wish: Wish } | null>(null);
+  const go = useRef(onNext);
+  go.current = onNext;
+  useEffect(() => {
+    const asked = waiting.current;
+    if (!here || !asked) return;
+    waiting.current = null;
+    if (found.total > 0 && sameWish(asked.wish, wish)) go.current(asked.direction);
+  }, [here, found.total, wish]);
+  return (direction) => {
+    if (!here) waiting.current = { direction, wish };
+    else if (found.total > 0) onNext(direction);
+  };
 }
 
 const namesText = (names: number): string => `${formatCount(names)} ${names === 1 ? "name" : "names"}`;

@@ -1,6 +1,6 @@
 /** Slices of one row as pixels: wide ones as runs, narrow ones by how much of each px they fill. */
 
-import { colourColumn, DIMMED, SHADES, SINGLE, SUMMARY, type Colours, type ColourTable } from "./colours";
+import { colourColumn, DIMMED, SHADES, SUMMARY, type Colours, type ColourTable } from "./colours";
 import { BEGAN_BEFORE } from "./tiles";
 import type { ColourBy, Tile } from "./types";
 
@@ -31,6 +31,7 @@ export interface RowLook {
 
 /** From this width on, px, two slices that touch are drawn apart. */
 const APART = 4;
+const SHORT = 24;
 const UNSET = 0xff;
 /** How much of a px a narrow slice counts at least. */
 const LEAST = 1e-3;
@@ -94,14 +95,27 @@ export class RowPainter {
     const base = (tile.t0 - look.t0) * scale;
     const left = Math.max(0, (t0 - look.t0) * scale);
     const right = Math.min(this.width, (t1 - look.t0) * scale);
-    const { start, dur, fill, count } = tile;
+    const { start, dur, fill, count, name } = tile;
+    const { hits, table } = look;
+    const { neutral, count: colours } = this.colours;
+    const column = colourColumn(tile, look.by);
     for (let i = from; i < to; i++) {
       const begin = base + (start[i] ?? 0) * step;
       const end = begin + (dur[i] ?? 0) * step;
       const x0 = begin < left ? left : begin;
       const x1 = end > right ? right : end;
-      const tint = this.tintOf(tile, i, look);
-      const share = (count[i] ?? 1) > 1 ? (fill[i] ?? 255) / 255 : 1;
+      const single = count[i] === 1;
+      let tint = neutral;
+      if (column) {
+        const value = column[i] ?? 0;
+        // The table may have grown since the slice before.
+        tint = table.values[value] ?? UNSET;
+        if (tint === UNSET) tint = table.find(value, neutral);
+      }
+      // Variant and colour in one number, as `Colours.packed` counts them.
+      if (hits !== null && hits[name[i] ?? 0] !== 1) tint += DIMMED * colours;
+      else if (!single) tint += SUMMARY * colours;
+      const share = single ? 1 : (fill[i] ?? 255) / 255;
       if (x1 - x0 >= 1) this.run(tile, i, x0, x1, tint, share);
       else if (x1 > x0) this.part(x0, x1, tint, share);
       else if (x1 === x0 && x0 < this.width) this.add(Math.floor(x0), dur[i] === 0 && tile.shift === 0 ? INSTANT : LEAST, tint);
@@ -124,19 +138,6 @@ export class RowPainter {
     this.touchedTo = 0;
   }
 
-  /** Variant and colour in one number: `variant · colours + colour`. */
-  private tintOf(tile: Tile, i: number, look: RowLook): number {
-    const column = colourColumn(tile, look.by);
-    let colour = this.colours.neutral;
-    if (column) {
-      const value = column[i] ?? 0;
-      colour = look.table.values[value] ?? UNSET;
-      if (colour === UNSET) colour = look.table.find(value, this.colours.neutral);
-    }
-    if (look.hits && look.hits[tile.name[i] ?? 0] !== 1) return DIMMED * this.colours.count + colour;
-    return ((tile.count[i] ?? 1) > 1 ? SUMMARY : SINGLE) * this.colours.count + colour;
-  }
-
   private run(tile: Tile, i: number, from: number, to: number, tint: number, share: number): void {
     const x0 = Math.round(from);
     const x1 = Math.round(to);
@@ -145,7 +146,10 @@ export class RowPainter {
     const goesOn = event === this.lastEvent && ((tile.flags[i] ?? 0) & BEGAN_BEFORE) !== 0;
     const gap = !goesOn && x0 === this.lastEnd && width >= APART && this.lastWidth >= APART ? 1 : 0;
     const pixel = this.colours.packed[tint * SHADES + shadeOf(share)] ?? 0;
-    this.pixels.fill(pixel, this.offset + x0 + gap, this.offset + x1);
+    const end = this.offset + x1;
+    // For a few px the loop is faster than the call.
+    if (width > SHORT) this.pixels.fill(pixel, this.offset + x0 + gap, end);
+    else for (let at = this.offset + x0 + gap; at < end; at++) this.pixels[at] = pixel;
     this.lastWidth = goesOn ? this.lastWidth + width : width;
     this.lastEnd = x1;
     this.lastEvent = event;

@@ -56,12 +56,18 @@ function stretches(frame: Frame, curve: Curve, values: Float64Array, fn: (x0: nu
   }
 }
 
-/** Rectangle by rectangle: one path of thousands of them takes a browser without a GPU longer than a frame, because it smooths their edges. */
+/**
+ * Rectangle by rectangle: one path of thousands of them takes a browser without a GPU longer than a frame, because it smooths their edges. They begin
+ * and end on whole device px, because smoothed edges side by side show as seams.
+ */
 function area(ctx: CanvasRenderingContext2D, frame: Frame, curve: Curve, values: Float64Array, bottom: (i: number) => number, axis: Axis): void {
+  const snapped = (x: number): number => Math.round(x * frame.ratio) / frame.ratio;
   stretches(frame, curve, values, (x0, x1, i) => {
     const y = axis.y(values[i] ?? NaN);
     const base = bottom(i);
-    if (base !== y) ctx.fillRect(x0, Math.min(y, base), x1 - x0, Math.abs(base - y));
+    const left = snapped(x0);
+    const right = snapped(x1);
+    if (base !== y && right > left) ctx.fillRect(left, Math.min(y, base), right - left, Math.abs(base - y));
   });
 }
 

@@ -44,6 +44,12 @@ export function exactly(name: string): { search: string; regex: string } {
   return pattern.length <= LONGEST_PATTERN && name === name.trim() ? { search: pattern, regex: "1" } : { search: name, regex: "" };
 }
 
+/** Parameters that make the timeline find exactly the events of this name. */
+export function onTimeline(name: string): { q: string; re: string } {
+  const { search, regex } = exactly(name);
+  return { q: search, re: regex };
+}
+
 /** Make the table show the rows behind a chart's part; a part that stands for many names changes nothing. */
 export function showPart(key: string, setParam: SetParam): void {
   const name = nameOfKey(key);

@@ -88,9 +88,10 @@ describe("kernelColumns", () => {
 });
 
 it("KernelDetail shows the full name as text, to be copied", () => {
-  render(<KernelDetail name={HOSTILE} />);
+  render(<KernelDetail name={HOSTILE} timelineHref="#timeline" />);
   expect(document.querySelector("code")?.textContent).toBe(HOSTILE);
   expect(screen.getByRole("button", { name: "Copy the full name" })).toBeTruthy();
+  expect(screen.getByRole("link", { name: "Show on the timeline" }).getAttribute("href")).toBe("#timeline");
   expect(document.querySelector("img")).toBeNull();
 });
 

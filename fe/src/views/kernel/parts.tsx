@@ -179,12 +179,13 @@ function eligibleColumn({ rows, vocabulary }: KernelPayload): Column {
 }
 
 /** What is below an open row: the full name, and who launched it. */
-export function KernelDetail({ name, children }: { name: string; children?: ComponentChildren }): JSX.Element {
+export function KernelDetail({ name, timelineHref, children }: { name: string; timelineHref: string; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="kernel-detail">
       <div class="full-name">
         <code>{name || "(no name)"}</code>
         <CopyButton text={name} label="Copy the full name" />
+        <a href={timelineHref}>Show on the timeline</a>
       </div>
       {children}
     </div>

@@ -8,7 +8,7 @@ import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
-import { exactly, gridParams, showPart } from "../grid_params";
+import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacksDevice } from "../missing";
 import { readTop } from "../parts_by_name";
@@ -101,7 +101,7 @@ function KernelTable({ payload, group, ...props }: PageProps): JSX.Element {
       rowKey={(row) => rowKey(payload, row)}
       pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
       detail={(row) => (
-        <KernelDetail name={rows.name[row] ?? ""}>
+        <KernelDetail name={rows.name[row] ?? ""} timelineHref={props.hrefOf("trace", onTimeline(rows.name[row] ?? ""))}>
           {payload.group === "name" ? <LaunchersOf {...props} name={rows.name[row] ?? ""} /> : null}
         </KernelDetail>
       )}

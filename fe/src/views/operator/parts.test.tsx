@@ -9,7 +9,7 @@ import { Frames, Stacks } from "./stacks";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
-const links = { kernels: (name: string) => `#kernel=${name}`, onKernels: vi.fn() };
+const links = { kernels: (name: string) => `#kernel=${name}`, onKernels: vi.fn(), timeline: (name: string) => `#timeline=${name}`, onTimeline: vi.fn() };
 const stack = (over: Partial<StackItem> = {}): StackItem => ({
   frames: ["<built-in mm>", "dir/net.py(12): forward", "main.py(3): <module>"],
   calls: 4,
@@ -74,13 +74,14 @@ describe("operatorColumns", () => {
       "matrix_self",
       "matrix_total",
       "kernels",
+      "timeline",
     ]);
     expect(keys({ group: "shape" })).toContain("shapes");
     expect(keys({ group: "stack" })).toEqual(expect.arrayContaining(["shapes", "stack"]));
   });
 
   it("leaves out the accelerator on a CPU-only trace", () => {
-    expect(keys({ has_device: false })).toEqual(["name", "calls", "host_self", "host_total"]);
+    expect(keys({ has_device: false })).toEqual(["name", "calls", "host_self", "host_total", "timeline"]);
   });
 
   it("keeps exact values for copying and short ones for reading", () => {
@@ -102,6 +103,11 @@ describe("operatorColumns", () => {
     const columns = operatorColumns(operators(["a", "b"], { rows: operatorRows(["a", "b"], { device_self_ns: [5, 0] }) }), links);
     const column = columns.find((c) => c.key === "kernels");
     expect([column?.href?.(0), column?.href?.(1)]).toEqual(["#kernel=a", null]);
+  });
+
+  it("links to the calls on the timeline, but not those of the pooled row", () => {
+    const column = operatorColumns(operators(["a", "other"], { pooled: 4 }), links).find((c) => c.key === "timeline");
+    expect([column?.href?.(0), column?.href?.(1)]).toEqual(["#timeline=a", null]);
   });
 
   it("takes zero rows and 100,000", () => {

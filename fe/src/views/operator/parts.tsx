@@ -50,6 +50,8 @@ export function OperatorCharts({ charts, device, top, onSelect }: OperatorCharts
 export interface OperatorLinks {
   kernels: (name: string) => string;
   onKernels: (name: string) => void;
+  timeline: (name: string) => string;
+  onTimeline: (name: string) => void;
 }
 
 /** The table's columns; those of the accelerator are left out where none was recorded. */
@@ -80,7 +82,21 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
       values: rows.host_total_ns,
     },
     ...(has_device ? matrixColumns(payload, links) : []),
+    timelineColumn(payload, links),
   ];
+}
+
+function timelineColumn({ rows, pooled }: OperatorPayload, links: OperatorLinks): Column {
+  const named = (row: number): boolean => pooled === 0 || row !== rows.name.length - 1;
+  return {
+    key: "timeline",
+    label: "Timeline",
+    kind: "text",
+    width: 92,
+    values: rows.name.map((_, row) => (named(row) ? "its calls" : "")),
+    href: (row) => (named(row) ? links.timeline(rows.name[row] ?? "") : null),
+    onFollow: (row) => links.onTimeline(rows.name[row] ?? ""),
+  };
 }
 
 function shapesColumn({ rows }: OperatorPayload): Column {

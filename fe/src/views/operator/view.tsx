@@ -7,7 +7,7 @@ import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
-import { exactly, gridParams, showPart } from "../grid_params";
+import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacksHost } from "../missing";
 import { readTop } from "../parts_by_name";
@@ -72,6 +72,8 @@ function OperatorTable({ payload, group, ...props }: PageProps): JSX.Element {
     return operatorColumns(payload, {
       kernels: (name) => hrefOf("kernel", target(name)),
       onKernels: (name) => navigate("kernel", target(name)),
+      timeline: (name) => hrefOf("trace", onTimeline(name)),
+      onTimeline: (name) => navigate("trace", onTimeline(name)),
     });
     // The links read the address bar when they are drawn or followed; new functions need no new columns.
     // eslint-disable-next-line react-hooks/exhaustive-deps

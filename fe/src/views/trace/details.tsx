@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ChainKind, EventPayload, EventRef } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
+import { timeText } from "../../timeline/ruler";
 import { Button, CopyButton, Icon, Term } from "../../widgets";
 import { isPython, lookOf } from "./looks";
 import { eventText } from "./event_text";
@@ -68,7 +69,7 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Elem
   const time = (ns: number): [string, string] => [formatTime(ns), formatExactTime(ns)];
   return (
     <dl class="facts">
-      {line(<Term id="begin">Begin</Term>, ...time(ref.start_ns))}
+      {line(<Term id="begin">Begin</Term>, timeText(ref.start_ns), formatExactTime(ref.start_ns))}
       {line(<Term id="duration">Duration</Term>, ...time(ref.dur_ns))}
       {line("On", on)}
       {payload.category ? line(<Term id="event_category">Category</Term>, <code>{payload.category}</code>) : null}

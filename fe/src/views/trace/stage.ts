@@ -1,7 +1,7 @@
 /** All that the timeline and the panels around it share: read from the address bar, asked of the server, and what can be done with it. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ViewProps } from "../../state/view";
+import type { StepRange, ViewProps } from "../../state/view";
 import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
 import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
 import { arrowsOfEvent, useArrows, type ShownArrows } from "./arrows";
@@ -128,7 +128,9 @@ function useFinder(recordings: readonly Recording[], wish: Wish, choice: Choice,
   const [last, setLast] = useState<{ source: number; event: number; index: number; wish: Wish } | null>(null);
   const ask = useOneAtATime(setProblem);
   const { selected, go, summary } = choice;
-  const next = (direction: Direction): void =>
+  const next = (direction: Direction): void => {
+    // The keys are there without a search, too.
+    if (!wish.text.trim()) return;
     ask(async (signal) => {
       const event = selected && !summary ? selected : null;
       const hit = await nextHit(recordings, wish, { event, time: handle.current?.view().t0 ?? 0 }, direction, signal);
@@ -136,6 +138,7 @@ function useFinder(recordings: readonly Recording[], wish: Wish, choice: Choice,
       go(hit.source, hit.ref);
       setLast({ source: hit.source, event: hit.ref.event, index: hit.index, wish });
     });
+  };
   const name = (wanted: string): void =>
     ask(async (signal) => {
       const extent = await extentOfName(recordings, wanted, signal);
@@ -210,6 +213,14 @@ export function keepView(stage: Stage, view: TimeRange): void {
 export function firstView(text: string | undefined, span: TimeRange): TimeRange | null {
   const view = readView(text);
   return view && view.t1 > span.t0 && view.t0 < span.t1 ? view : null;
+}
+
+/** The steps that were chosen on another page, on the common clock: whoever chose an odd one wants to look at it. */
+export function viewOfSteps({ first, last }: StepRange, recording: Recording | undefined): TimeRange | null {
+  const steps = recording?.timeline.steps ?? [];
+  const from = first === null ? undefined : steps[first];
+  const to = first === null ? undefined : steps[last ?? first];
+  return recording && from && to && to.end_ns > from.start_ns ? { t0: from.start_ns + recording.offset, t1: to.end_ns + recording.offset } : null;
 }
 
 /** The tree of tracks, and the curves of the counters among them. */

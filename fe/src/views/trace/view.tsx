@@ -19,13 +19,16 @@ import { spanOf, useRecordings, type Recordings } from "./recordings";
 import { SearchBar } from "./search_bar";
 import { Side } from "./side";
 import { Splitter, useKeptSize } from "./splitter";
-import { firstView, goToMark, useStage, withoutMark, type Stage } from "./stage";
+import { firstView, goToMark, useStage, viewOfSteps, withoutMark, type Stage } from "./stage";
 import { Tables } from "./tables";
 import { ArrowMenu, ColourMenu, MarkMenu, StepJump, Toolbar, WorkerChoice } from "./toolbar";
 import { readTable } from "./drawer";
+import details from "./details.css?inline";
+import dialogs from "./dialogs.css?inline";
+import drawer from "./drawer.css?inline";
 import css from "./trace.css?inline";
 
-adoptStyles(css);
+for (const sheet of [css, details, drawer, dialogs]) adoptStyles(sheet);
 
 export function TraceView(props: ViewProps): JSX.Element {
   const { selection, params } = props;
@@ -96,7 +99,7 @@ function Page({ view, about, found, workers }: PageProps): JSX.Element {
   const stage = useStage({ view, recordings, span: found.span, main });
   const [dialog, setDialog] = useState<"help" | "about" | null>(null);
   const box = useRef<HTMLDivElement>(null);
-  const [first] = useState(() => firstView(view.params.t, spanOf(recordings)));
+  const [first] = useState(() => firstView(view.params.t, spanOf(recordings)) ?? (view.params.q ? null : viewOfSteps(view.steps, recordings[main])));
   const [width, setWidth] = useKeptSize("trace_side", SIDE_WIDTH);
   const [height, setHeight] = useKeptSize("trace_tables", DRAWER_HEIGHT);
   const { choice, setParam } = stage;

@@ -6,6 +6,8 @@ import { xAt } from "./viewport";
 
 /** Boundaries closer than this, px, would only be a grey veil. */
 const CLOSEST = 4;
+/** From this distance on they have their full strength, px. */
+const WIDE = 80;
 const HATCH = 7;
 /** An outline is at least this wide, so that a slice of less than a px can be found. */
 const LEAST_OUTLINE = 5;
@@ -45,14 +47,16 @@ export function drawBands(ctx: CanvasRenderingContext2D, frame: Frame, top: numb
 export function drawBoundaries(ctx: CanvasRenderingContext2D, frame: Frame): void {
   const [first, last] = boundariesInSight(frame);
   ctx.fillStyle = frame.palette.muted;
-  ctx.globalAlpha = 0.5;
   let drawn = -Infinity;
   for (let i = first; i < last; i++) {
     const boundary = frame.boundaries[i];
     if (!boundary || !wideEnough(frame, boundary)) continue;
+    // The closer they stand the fainter they are, or they would hide what they divide.
+    ctx.globalAlpha = 0.5 * Math.min(1, Math.max(0.2, (x(frame, boundary.end) - x(frame, boundary.start)) / WIDE));
     for (const time of [boundary.start, boundary.end]) {
       const at = Math.round(x(frame, time));
-      if (at <= drawn || at < 0 || at > frame.width) continue;
+      // A step's end and the next one's begin are one line.
+      if (at <= drawn + 1 || at < 0 || at > frame.width) continue;
       ctx.fillRect(at, 0, 1, frame.height);
       drawn = at;
     }

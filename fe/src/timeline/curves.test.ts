@@ -34,9 +34,9 @@ describe("drawCurve", () => {
     expect(line.slice(0, 2)).toEqual([[25, 23], [75, 23]]);
   });
 
-  it("shows the span of what a px holds, and the mean where there is one", () => {
+  it("shows up to where a px goes, pale above its mean where there is one, and no part twice", () => {
     expect(drawn(curve([0], [10])).rects).toEqual([[0, 3, 100, 40]]);
-    expect(drawn(curve([0], [10], [2.5]))).toMatchObject({ rects: [[0, 3, 100, 40], [0, 33, 100, 10]], line: [[0, 33], [100, 33]] });
+    expect(drawn(curve([0], [10], [2.5]))).toMatchObject({ rects: [[0, 3, 100, 30], [0, 33, 100, 10]], line: [[0, 33], [100, 33]] });
   });
 
   it("draws a curve of an earlier view where it belongs, and only what is in sight", () => {

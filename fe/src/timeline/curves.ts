@@ -22,12 +22,13 @@ function axisOf(curve: Curve, top: number, height: number): Axis {
 /** Draws the curve of a row whose top is at `top`; `colour` as CSS text. */
 export function drawCurve(ctx: CanvasRenderingContext2D, frame: Frame, row: Row, top: number, curve: Curve, colour: string): void {
   const axis = axisOf(curve, top, row.height);
+  // Full up to the mean, or to what holds all the time; pale from there to the highest value of each px. Nothing twice, which would show as stripes.
+  const solid = curve.mean ?? curve.lowest;
   ctx.fillStyle = colour;
-  // Full up to what holds all the time, or on average; pale between the lowest and the highest value of each px.
   ctx.globalAlpha = 0.14;
-  area(ctx, frame, curve, curve.highest, (i) => axis.y(curve.lowest[i] ?? NaN), axis);
+  area(ctx, frame, curve, curve.highest, (i) => axis.y(solid[i] ?? NaN), axis);
   ctx.globalAlpha = 0.32;
-  area(ctx, frame, curve, curve.mean ?? curve.lowest, () => axis.base, axis);
+  area(ctx, frame, curve, solid, () => axis.base, axis);
   ctx.globalAlpha = 1;
   ctx.strokeStyle = colour;
   ctx.lineWidth = 1;

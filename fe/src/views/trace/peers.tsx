@@ -4,26 +4,48 @@ import type { JSX } from "preact";
 import type { CollectivePeer, EventPayload, EventRef } from "../../api/types.gen";
 import { formatExactTime, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
+import type { Arrow } from "../../timeline/types";
 import { Term } from "../../widgets";
 import type { Recording } from "./recordings";
 
+const NOBODY: readonly CollectivePeer[] = [];
 const COMMUNICATION = 13;
 /** Host events that a collective may be known by, where it left no kernel. */
 const HOST_NAMES = /^(nccl:|gloo:|c10d::|record_param_comms)/;
+
+/** The collective of the selected event on every worker; none where it is no collective or nobody shares it. */
+export function usePeers(recording: Recording | null, payload: EventPayload | null): readonly CollectivePeer[] {
+  const { look, name } = payload?.ref ?? { look: -1, name: "" };
+  const wanted = recording !== null && (look === COMMUNICATION || HOST_NAMES.test(name));
+  const resource = useResource(wanted ? "trace/collective" : null, wanted && payload ? { ...recording.query, event: String(payload.ref.event) } : {});
+  const peers = wanted ? (resource.data?.peers ?? NOBODY) : NOBODY;
+  return peers.length < 2 ? NOBODY : peers;
+}
+
+/** From where the selected event begins to where its peers do, as far as they are drawn. */
+export function arrowsToPeers(peers: readonly CollectivePeer[], recordings: readonly Recording[], source: number, payload: EventPayload): Arrow[] {
+  const from = { source, lane: payload.ref.lane, time: payload.ref.start_ns + (recordings[source]?.offset ?? 0) };
+  return peers.flatMap((peer): Arrow[] => {
+    const place = sourceOf(peer, recordings);
+    const offset = recordings[place]?.offset;
+    if (place === source || offset === undefined || peer.ref.lane < 0) return [];
+    return [{ kind: "collective", source: from, target: { source: place, lane: peer.ref.lane, time: peer.ref.start_ns + offset }, strong: true }];
+  });
+}
+
+const sourceOf = (peer: CollectivePeer, recordings: readonly Recording[]): number =>
+  recordings.findIndex(({ query }) => query.worker === peer.worker && query.span === peer.span);
 
 interface PeersProps {
   recordings: readonly Recording[];
   recording: Recording;
   payload: EventPayload;
+  peers: readonly CollectivePeer[];
   go: (source: number, ref: EventRef) => void;
 }
 
-export function CollectivePeers({ recordings, recording, payload, go }: PeersProps): JSX.Element | null {
-  const { ref } = payload;
-  const wanted = ref.look === COMMUNICATION || HOST_NAMES.test(ref.name);
-  const resource = useResource(wanted ? "trace/collective" : null, { ...recording.query, event: String(ref.event) });
-  const peers = wanted ? (resource.data?.peers ?? []) : [];
-  if (peers.length < 2) return null;
+export function CollectivePeers({ recordings, recording, payload, peers, go }: PeersProps): JSX.Element | null {
+  if (peers.length === 0) return null;
   return (
     <section class="details-section">
       <h3>
@@ -32,7 +54,12 @@ export function CollectivePeers({ recordings, recording, payload, go }: PeersPro
       <ul class="refs">
         {peers.map((peer) => (
           <li key={`${peer.worker} ${peer.span}`}>
-            <Peer peer={peer} recordings={recordings} go={go} current={peer.worker === recording.query.worker && peer.ref.event === ref.event} />
+            <Peer
+              peer={peer}
+              source={sourceOf(peer, recordings)}
+              go={go}
+              current={peer.worker === recording.query.worker && peer.ref.event === payload.ref.event}
+            />
           </li>
         ))}
       </ul>
@@ -42,14 +69,14 @@ export function CollectivePeers({ recordings, recording, payload, go }: PeersPro
 
 interface PeerProps {
   peer: CollectivePeer;
-  recordings: readonly Recording[];
+  /** −1 where its worker is not drawn. */
+  source: number;
   go: PeersProps["go"];
   current: boolean;
 }
 
-/** A button where the worker is drawn, else a link to its own page. */
-function Peer({ peer, recordings, go, current }: PeerProps): JSX.Element {
-  const source = recordings.findIndex(({ query }) => query.worker === peer.worker && query.span === peer.span);
+/** A button where the worker is drawn. */
+function Peer({ peer, source, go, current }: PeerProps): JSX.Element {
   const content = (
     <>
       <span class="ref-name">{peer.worker}</span>

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useResource } from "../../state/resource";
-import type { EventPayload } from "../../api/types.gen";
+import type { CollectivePeer, EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
 import { exactly } from "../grid_params";
@@ -16,10 +16,12 @@ interface SideProps {
   view: ViewProps;
   choice: Choice;
   recordings: readonly Recording[];
+  /** The selected event's collective on all workers. */
+  peers: readonly CollectivePeer[];
   handle: Handle;
 }
 
-export function Side({ view, choice, recordings, handle }: SideProps): JSX.Element {
+export function Side({ view, choice, recordings, peers, handle }: SideProps): JSX.Element {
   const { summary, event, recording, source, payload } = choice;
   if (summary) return <SummaryOf choice={choice} recordings={recordings} handle={handle} />;
   if (event.error) return <ErrorState error={event.error} retry={event.reload} title="The event could not be read" />;
@@ -34,7 +36,7 @@ export function Side({ view, choice, recordings, handle }: SideProps): JSX.Eleme
         allArguments={() => <AllArguments recording={recording} event={shown.ref.event} />}
         links={<Links view={view} operator={shown.operator_name} kernel={shown.kernel_name} />}
       />
-      <CollectivePeers recordings={recordings} recording={recording} payload={shown} go={choice.go} />
+      <CollectivePeers recordings={recordings} recording={recording} payload={shown} peers={peers} go={choice.go} />
     </div>
   );
 }
@@ -46,7 +48,7 @@ function trackOf({ timeline, label, key }: Recording, { ref, process, thread }: 
   return key ? `${label} · ${track}` : track;
 }
 
-function SummaryOf({ choice, recordings, handle }: Omit<SideProps, "view">): JSX.Element | null {
+function SummaryOf({ choice, recordings, handle }: Omit<SideProps, "view" | "peers">): JSX.Element | null {
   const { summary } = choice;
   if (!summary) return null;
   const { start, end, source, event, name, count, busy } = summary;

@@ -1,6 +1,7 @@
 /** All that the timeline and the panels around it share: read from the address bar, asked of the server, and what can be done with it. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { CollectivePeer } from "../../api/types.gen";
 import type { StepRange, ViewProps } from "../../state/view";
 import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
 import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
@@ -10,6 +11,7 @@ import { activityOf, boundariesOf, marksOf } from "./drawn";
 import { listOf, readArea, readRows, readView, writeArea, writeMarks, writeRows, writeView } from "./params";
 import type { Recording } from "./recordings";
 import { extentOfName, nextHit, useOneAtATime, useSearch, type Direction, type Found, type Wish } from "./search";
+import { arrowsToPeers, usePeers } from "./peers";
 import { useSelection, type Choice } from "./selection";
 import { treeOf } from "./tree";
 import { alignmentText } from "./workers";
@@ -37,6 +39,8 @@ export interface Stage extends StageProps {
   kinds: readonly string[];
   all: ShownArrows;
   arrows: readonly Arrow[];
+  /** The selected event's collective on all workers. */
+  peers: readonly CollectivePeer[];
   marks: readonly Mark[];
   boundaries: readonly Boundary[];
   activity: Activity;
@@ -63,7 +67,11 @@ export function useStage(props: StageProps): Stage {
   const kinds = useMemo(() => listOf(params.arrows), [params.arrows]);
   const all = useArrows(recordings, sight, kinds);
   const { payload, source, recording } = choice;
-  const own = useMemo(() => (payload && recording ? arrowsOfEvent(payload, source, recording.offset) : []), [payload, source, recording]);
+  const peers = usePeers(recording, payload);
+  const own = useMemo(
+    () => (payload && recording ? [...arrowsOfEvent(payload, source, recording.offset), ...arrowsToPeers(peers, recordings, source, payload)] : []),
+    [payload, source, recording, recordings, peers],
+  );
   const arrows = useMemo(() => [...all.arrows, ...own], [all, own]);
   const marks = useMemo(() => marksOf(recordings, params.mark), [recordings, params.mark]);
   const boundaries = useMemo(() => boundariesOf(recordings, main), [recordings, main]);
@@ -71,7 +79,7 @@ export function useStage(props: StageProps): Stage {
   useLinkedSearch(view, found, finder);
   return {
     ...props,
-    ...{ handle, sight, setSight, choice, area, rows, wish, found, finder, kinds, all, arrows, marks, boundaries, activity, setParam },
+    ...{ handle, sight, setSight, choice, area, rows, wish, found, finder, kinds, all, arrows, peers, marks, boundaries, activity, setParam },
     setArea: (next) => keepArea(next, area, recordings, params.table, setParam),
     setRows: (next) => writeRows(next, params, setParam),
   };

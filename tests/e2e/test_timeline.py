@@ -294,3 +294,23 @@ def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server, dark: 
     page.focus()
     page.press("?")
     assert accessibility(page.frame) == []
+
+
+def test_from_the_tables_to_the_timeline_and_back(open_tab: OpenTab, server: Server) -> None:
+    tab = open_tab(server).load("kernel", run="chain")
+    tab.frame.get_by_role("grid", name="Kernels").get_by_role("row").filter(has_text=drawn.RELU).get_by_role("button").first.click()
+    tab.frame.get_by_role("link", name="Show on the timeline").click()
+    expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
+    page = TracePage(tab)
+    page.ready()
+    expect(page.selected_name).to_have_text(drawn.RELU)
+    expect(page.hits).to_have_text("1 of 12")
+    assert page.selection_on_canvas()["label"] == drawn.RELU
+    page.details.get_by_role("link", name="Show in Kernel view").click()
+    expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
+    tab.idle()
+    expect(tab.frame.get_by_role("grid", name="Kernels").get_by_text(drawn.RELU).first).to_be_visible()
+    expect(tab.frame.get_by_role("grid", name="Kernels").get_by_text(drawn.GEMM)).to_have_count(0)
+    tab.page.go_back()
+    page.ready()
+    expect(page.selected_name).to_have_text(drawn.RELU)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,25 @@ def test_a_gap_of_a_nanosecond_is_found_by_zooming(open_tab: OpenTab, server: Se
     page.press("ArrowLeft")
     expect(page.selected_name).to_have_text("left_kernel")
     assert page.selection_on_canvas()["end"] == drawn.LEFT_END_NS
+
+
+def test_the_window_in_sight_as_a_trace_of_its_own(open_tab: OpenTab, server: Server, start: Callable[..., Server], tmp_path: Path) -> None:
+    page = TracePage.open(open_tab(server), "one_ns", t=f"{drawn.LEFT_END_NS - 500},1000")
+    page.frame.get_by_role("button", name="Export").click()
+    dialog = page.frame.get_by_role("dialog", name="Export")
+    with page.tab.page.expect_download() as waiting:
+        dialog.get_by_role("link", name="Download this part").click()
+    (tmp_path / "run").mkdir()
+    part = tmp_path / "run" / "part.1.pt.trace.json.gz"
+    waiting.value.save_as(part)
+    whole, cut = drawn.one_ns_apart()["traceEvents"], json.loads(gzip.decompress(part.read_bytes()))["traceEvents"]
+    lengthy = [event for event in cut if event["ph"] == "X"]
+    assert {event["name"] for event in lengthy} == {"left_kernel", "right_kernel"}
+    assert all(event in whole for event in lengthy), "the events stand there as they were"
+    # It opens as any other trace does.
+    again = TracePage.open(open_tab(start(tmp_path)), "run")
+    left, right = again.slice("left_kernel"), again.slice("right_kernel")
+    assert right["start"] - left["end"] == 1
 
 
 def test_all_workers_on_one_clock(open_tab: OpenTab, sample_server: Server) -> None:

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { neighbour, sliceAt } from "./hit";
+import { sliceAt } from "./hit";
 import { frameOf, laneRow, settled, sourceOf, type Drawn } from "./tile_fixtures";
 import { TileStore } from "./tile_store";
-import type { Frame, Slice, TimeRange } from "./types";
+import type { Frame, TimeRange } from "./types";
 
 async function rig(slices: readonly Drawn[], view: TimeRange, more: Partial<Frame> = {}, offset = 0): Promise<{ frame: Frame; store: TileStore }> {
   const sources = [sourceOf(slices, { lanes: 3, offset })];
@@ -83,35 +83,5 @@ describe("sliceAt", () => {
   it("says what a summary holds", async () => {
     const { frame, store } = await rig([{ lane: 0, start: 100, dur: 90, count: 37, fill: 51, event: 4, name: 2 }], VIEW);
     expect(sliceAt(frame, store, 120, 5)).toMatchObject({ count: 37, busy: 0.2, start: 100, end: 190, name: 2 });
-  });
-});
-
-describe("neighbour", () => {
-  const slice = (lane: number, event: number, start: number, end: number): Slice => ({ source: 0, lane, event, start, end, name: 0, count: 1, busy: 1, look: 0 });
-
-  it("goes along the lane", async () => {
-    const { frame, store } = await rig(SLICES, VIEW);
-    const third = slice(1, 3, 300, 350);
-    expect(neighbour(frame, store, third, "next")?.event).toBe(4);
-    expect(neighbour(frame, store, third, "previous")?.event).toBe(2);
-    expect(neighbour(frame, store, slice(1, 4, 350, 400), "next")?.event).toBe(6);
-    expect(neighbour(frame, store, slice(1, 6, 800, 800), "previous")?.event).toBe(4);
-    expect(neighbour(frame, store, slice(1, 6, 800, 800), "next")).toBeNull();
-    expect(neighbour(frame, store, slice(1, 2, 150, 250), "previous")).toBeNull();
-  });
-
-  it("goes to what encloses it and to what it encloses", async () => {
-    const { frame, store } = await rig(SLICES, VIEW);
-    const third = slice(1, 3, 300, 350);
-    expect(neighbour(frame, store, third, "parent")?.event).toBe(1);
-    expect(neighbour(frame, store, third, "child")?.event).toBe(5);
-    expect(neighbour(frame, store, slice(0, 1, 100, 900), "child")?.event).toBe(2);
-    expect(neighbour(frame, store, slice(0, 1, 100, 900), "parent")).toBeNull();
-    expect(neighbour(frame, store, slice(2, 5, 310, 315), "child")).toBeNull();
-  });
-
-  it("finds nothing for a slice whose row is not shown", async () => {
-    const { frame, store } = await rig(SLICES, VIEW);
-    expect(neighbour(frame, store, slice(9, 1, 0, 1), "next")).toBeNull();
   });
 });

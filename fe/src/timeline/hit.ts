@@ -10,8 +10,6 @@ import { timeAt } from "./viewport";
 /** Css px by which the pointer may miss a slice that is narrower than this. */
 const NEAR = 3;
 
-export type Way = "previous" | "next" | "parent" | "child";
-
 /** The slice under a point of the canvas; one that is hardly a px wide may be missed by little. */
 export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): Slice | null {
   const row = rowUnder(frame, y);
@@ -87,37 +85,4 @@ function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
     });
   }
   return { ...slice, start: Number.isNaN(start) ? slice.start : start, end: Number.isNaN(end) ? slice.end : end };
-}
-
-/**
- * The slice beside another: before or behind it in its lane, or at its time in a row above or below. `null` where there is none or where it has not been
- * fetched (within one width of the view on each side).
- */
-export function neighbour(frame: Frame, store: TileStore, slice: Slice, way: Way): Slice | null {
-  const place = frame.rows.findIndex((row) => row.source === slice.source && row.lane === slice.lane);
-  const row = frame.rows[place];
-  if (!row) return null;
-  if (way === "previous" || way === "next") return alongLane(frame, store, row, slice, way);
-  const others = way === "parent" ? frame.rows.slice(0, place).reverse() : frame.rows.slice(place + 1);
-  for (const other of others) {
-    if (other.lane < 0 || other.source !== slice.source || other.lane === slice.lane) continue;
-    const found = slicesIn(frame, store, other, { t0: slice.start, t1: Math.max(slice.end, slice.start + 1) });
-    const first = way === "child" ? (found.find((one) => one.start >= slice.start) ?? found[0]) : found[0];
-    if (first) return whole(frame, store, first);
-  }
-  return null;
-}
-
-function alongLane(frame: Frame, store: TileStore, row: Row, slice: Slice, way: "previous" | "next"): Slice | null {
-  const width = frame.view.t1 - frame.view.t0;
-  const same = (one: Slice): boolean => one.event === slice.event && one.count === slice.count;
-  if (way === "next") {
-    const from = Math.max(slice.end, slice.start + 1) - 1;
-    const found = slicesIn(frame, store, row, { t0: from, t1: Math.max(frame.view.t1, slice.end) + width });
-    const next = found.find((one) => !same(one) && one.start >= slice.start);
-    return next ? whole(frame, store, next) : null;
-  }
-  const found = slicesIn(frame, store, row, { t0: Math.min(frame.view.t0, slice.start) - width, t1: slice.start + 1 });
-  const previous = found.reverse().find((one) => !same(one) && one.start <= slice.start);
-  return previous ? whole(frame, store, previous) : null;
 }

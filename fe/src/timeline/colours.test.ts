@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Colours, contrast, DIMMED, hashOf, hueOf, mixed, paletteFor, parseColour, SHADES, SINGLE, SUMMARY, textOn, type Rgb } from "./colours";
+import { Colours, contrast, DIMMED, hashOf, hueOf, mixed, parseColour, SHADES, SINGLE, SUMMARY, textOn, type Rgb } from "./colours";
+import { paletteFor } from "./palette_fixtures";
 import { sourceOf } from "./tile_fixtures";
 
 const THEMES = ["light", "dark"] as const;
@@ -36,11 +37,6 @@ describe.each(THEMES)("palette %s", (theme) => {
     const rgb = parseColour(colour);
     expect(contrast(rgb, ground)).toBeGreaterThan(1.4);
     expect(contrast(mixed(rgb, ground, 0.26), ground)).toBeGreaterThan(1.2);
-  });
-
-  it("takes what the page's style sheet says", () => {
-    const found = paletteFor(theme, (name) => ({ "--surface": " #123456 ", "--look-3": "#00ff00" })[name] ?? "");
-    expect([found.ground, found.looks[3], found.looks[4]]).toEqual(["#123456", "#00ff00", palette.looks[4]]);
   });
 });
 

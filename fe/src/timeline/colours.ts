@@ -1,6 +1,5 @@
 /** Colours of slices as packed numbers for the strip, and text colours that can be read on them. */
 
-import type { Theme } from "../base/theme";
 import type { ColourBy, Palette, Source, Tile } from "./types";
 
 /** Red, green, blue, 0 to 255. */
@@ -17,46 +16,6 @@ export const SINGLE = 0;
 export const SUMMARY = 1;
 export const DIMMED = 2;
 const VARIANTS = 3;
-
-/** By `look` (store/timeline_schema.py); hues of the step-time categories, light enough for dark text in both themes. */
-const LOOKS: Readonly<Record<Theme, readonly string[]>> = {
-  light: [
-    "#a3aab5", "#7cc4ee", "#e3a3c8", "#4d9fdb", "#eda92a", "#f0d442", "#4fc3a1", "#8fd9c2", "#a9acdf", "#b7a58e", "#c3c8d0", "#c9b458", "#8f98a6", "#ee8140", "#b58ad6",
-  ],
-  dark: [
-    "#7c8594", "#8fd0f7", "#dc94bd", "#3e9bdc", "#f0ae2b", "#f2e05e", "#27bd92", "#7ad4ba", "#9a9ee0", "#ab9a84", "#98a1af", "#c2ae54", "#7f8a9b", "#ee7a33", "#b48bdb",
-  ],
-};
-
-/** For names and modules: Okabe and Ito's hues in two lightnesses, so that neighbours differ in more than hue. */
-const HUES: Readonly<Record<Theme, readonly string[]>> = {
-  light: [
-    "#4d9fdb", "#eda92a", "#33b58e", "#dd8fbb", "#7cc4ee", "#ee8140", "#ecd24a", "#9094d8", "#a9cfee", "#f5cf8b", "#8fd9c2", "#efc4dc", "#f6b48d", "#c3c5ee", "#b9c26a", "#c7a58c",
-  ],
-  dark: [
-    "#3e9bdc", "#f0ae2b", "#27bd92", "#dc94bd", "#8fd0f7", "#ee7a33", "#f2e05e", "#9195d6", "#6fb4e6", "#d9a457", "#7ad4ba", "#eab7d4", "#f0a476", "#b9bcf0", "#a9b455", "#b9937a",
-  ],
-};
-
-const REST: Readonly<Record<Theme, Omit<Palette, "looks" | "hues">>> = {
-  light: {
-    ground: "#ffffff", band: "#f5f6f8", grid: "#e1e5ea", text: "#1b2130", muted: "#586172", accent: "#0b5cad", warn: "#7d4a00", onSlice: "#10151f",
-  },
-  dark: {
-    ground: "#1b1f27", band: "#20252e", grid: "#2d343f", text: "#e4e8ef", muted: "#9ba5b5", accent: "#77b6f5", warn: "#f0b95a", onSlice: "#0b0f16",
-  },
-};
-
-const TOKENS: readonly (readonly ["ground" | "grid" | "text" | "muted" | "accent" | "warn", string])[] = [
-  ["ground", "--surface"], ["grid", "--border"], ["text", "--text"], ["muted", "--muted"], ["accent", "--accent"], ["warn", "--warn"],
-];
-
-/** The palette of a theme; `token` reads a CSS variable of the page where it has one, otherwise "". */
-export function paletteFor(theme: Theme, token: (name: string) => string = () => ""): Palette {
-  const palette = { ...REST[theme], looks: LOOKS[theme], hues: HUES[theme] };
-  for (const [key, name] of TOKENS) palette[key] = token(name).trim() || palette[key];
-  return { ...palette, looks: palette.looks.map((colour, look) => token(`--look-${look}`).trim() || colour) };
-}
 
 /** Grey for what has no module. */
 const NEUTRAL: Rgb = [150, 157, 168];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { paletteFor } from "./colours";
+import { paletteFor } from "./palette_fixtures";
 import { MinimapPainter, type MinimapFrame } from "./draw_minimap";
 import { drawRuler, type RulerFrame } from "./draw_ruler";
 

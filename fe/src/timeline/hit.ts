@@ -1,4 +1,4 @@
-/** Which slice is at a place, and which is next to it. */
+/** Which slice is at a place. */
 
 import { levelFor, tileLength } from "./levels";
 import { rowUnder } from "./place";

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { Colours, DIMMED, paletteFor, SHADES, SINGLE, SUMMARY } from "./colours";
+import { Colours, DIMMED, SHADES, SINGLE, SUMMARY } from "./colours";
+import { paletteFor } from "./palette_fixtures";
 import { RowPainter } from "./paint";
 import { encodeTile, joined, sourceOf, type Drawn } from "./tile_fixtures";
 import { decodeTiles } from "./tiles";

@@ -1,26 +1,31 @@
 /** The colours that the page's theme gives the canvas, and the news that it changed. */
 
-import type { Theme } from "../base/theme";
-import { paletteFor } from "./colours";
 import type { Palette } from "./types";
 
 /** More than the style sheet has of either. */
 const MOST = 64;
 
+/** What a style sheet without the variable is shown by. */
+const MISSING = "#888888";
+
 /** The palette of the theme that the document shows now. */
 export function paletteOfTheme(root: HTMLElement = document.documentElement): Palette {
   const style = getComputedStyle(root);
   const token = (name: string): string => style.getPropertyValue(name).trim();
-  const theme: Theme = root.dataset.theme === "dark" ? "dark" : "light";
-  const palette = paletteFor(theme, token);
-  const hues = series("--hue-", 0, token);
+  const colour = (name: string): string => token(name) || MISSING;
   const curves = series("--series-", 1, token);
   return {
-    ...palette,
+    ground: colour("--surface"),
+    band: colour("--timeline-band"),
+    grid: colour("--border"),
+    text: colour("--text"),
+    muted: colour("--muted"),
+    accent: colour("--accent"),
+    warn: colour("--warn"),
+    onSlice: colour("--on-slice"),
+    looks: series("--look-", 0, token),
+    hues: series("--hue-", 0, token),
     ...(curves.length > 0 ? { curves } : {}),
-    band: token("--timeline-band") || palette.band,
-    onSlice: token("--on-slice") || palette.onSlice,
-    hues: hues.length > 0 ? hues : palette.hues,
   };
 }
 
@@ -38,7 +43,7 @@ function series(prefix: string, first: number, token: (name: string) => string):
 /** Colours of the two densities of the minimap. */
 export function densitiesOfTheme(root: HTMLElement = document.documentElement): { device: string; host: string } {
   const style = getComputedStyle(root);
-  const read = (name: string): string => style.getPropertyValue(name).trim() || "#888888";
+  const read = (name: string): string => style.getPropertyValue(name).trim() || MISSING;
   return { device: read("--timeline-device"), host: read("--timeline-host") };
 }
 

@@ -2,7 +2,7 @@
 
 import { BEGAN_BEFORE, SATURATED, TILE_BITS } from "./tiles";
 import type { Frame, Row, Source, TileQuery, TimeRange } from "./types";
-import { paletteFor } from "./colours";
+import { paletteFor } from "./palette_fixtures";
 
 /** A slice in own time. */
 export interface Drawn {

@@ -240,7 +240,7 @@ describe("TraceView", () => {
 
   it("shows all workers of the run with what is known of their clocks", async () => {
     const worker = (rank: number) => ({ worker: `w${rank}`, span: "s", rank, ready: true, offset_ns: rank * 10, method: "collectives", error_ns: 2000, matched: 48 });
-    answers["trace/alignment"] = { workers: [worker(0), worker(1)], span_ns: 1_000_010 };
+    answers["trace/alignment"] = { workers: [worker(0), worker(1)], workers_total: 2, span_ns: 1_000_010 };
     show(TraceView, { workers: "all" });
     await waitFor(() => expect(screen.getByText("Workers: all (2)")).toBeTruthy());
     await waitFor(() => expect(askedFor("trace/timeline").map((url) => url.searchParams.get("worker"))).toEqual(["w0", "w1"]));

@@ -1,7 +1,7 @@
 /** The traces that are shown: this worker's, or those of all workers of the run on one clock. */
 
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import { fetchColumns, fetchJson, type Query } from "../../api/client";
+import { ApiError, fetchColumns, fetchJson, type Query } from "../../api/client";
 import type { AlignedWorker, AlignmentPayload, TimelinePayload } from "../../api/types.gen";
 import type { Source, TimeRange } from "../../timeline/types";
 import { useResource, useResources, type Resource } from "../../state/resource";
@@ -51,16 +51,16 @@ export function useRecordings(selection: Selection, all: boolean): Recordings {
   const resources = useResources("trace/timeline", queries);
   useNewAlignment(alignment, resources);
   const books = useRef(new Map<string, NameBook>());
+  const { reload, outdated } = useReload(resources);
   const recordings = useMemo(
     () =>
       wanted.flatMap((item, place) => {
         const timeline = resources[place]?.data;
-        return timeline ? [recordingOf(item, timeline, bookFor(books.current, item.query, timeline))] : [];
+        return timeline ? [recordingOf(item, timeline, bookFor(books.current, item.query, timeline), outdated)] : [];
       }),
-    [wanted, resources],
+    [wanted, resources, outdated],
   );
   const steady = useSteady(recordings);
-  const reload = useCallback(() => resources.forEach((resource) => resource.reload()), [resources]);
   return {
     recordings: steady,
     parts: wanted.map((item, place) => ({ wanted: item, resource: resources[place] ?? WAITING })),
@@ -79,6 +79,23 @@ const WAITING: Resource<TimelinePayload> = {
   message: "",
   reload: () => undefined,
 };
+
+/** Asks for the timelines again, by hand and once per content when a tile says that the file has changed since. */
+function useReload(resources: readonly Resource<TimelinePayload>[]): { reload: () => void; outdated: (id: string) => void } {
+  const newest = useRef(resources);
+  newest.current = resources;
+  const told = useRef(new Set<string>());
+  const reload = useCallback(() => newest.current.forEach((resource) => resource.reload()), []);
+  const outdated = useCallback(
+    (id: string) => {
+      if (told.current.has(id)) return;
+      told.current.add(id);
+      reload();
+    },
+    [reload],
+  );
+  return { reload, outdated };
+}
 
 function alone(query: Query): Wanted {
   return { key: "", label: query.worker ?? "", worker: null, query, offset: 0 };
@@ -119,7 +136,7 @@ function bookFor(books: Map<string, NameBook>, query: Query, timeline: TimelineP
   return book;
 }
 
-function recordingOf(wanted: Wanted, timeline: TimelinePayload, names: NameBook): Recording {
+export function recordingOf(wanted: Wanted, timeline: TimelinePayload, names: NameBook, outdated: (id: string) => void): Recording {
   const query = { ...wanted.query, id: timeline.id };
   const source: Source = {
     key: wanted.key,
@@ -128,8 +145,15 @@ function recordingOf(wanted: Wanted, timeline: TimelinePayload, names: NameBook)
     span: timeline.span_ns,
     levelMax: timeline.level_max,
     lanes: timeline.groups.reduce((most, group) => Math.max(most, group.lane + group.lanes), 0),
-    load: ({ level, ks, lanes }, signal) =>
-      fetchColumns("trace/tiles", { ...query, level: String(level), k: ks.join(","), lanes: rangesText([...lanes].sort((a, b) => a - b)) }, signal),
+    load: async ({ level, ks, lanes }, signal) => {
+      const asked = { ...query, level: String(level), k: ks.join(","), lanes: rangesText([...lanes].sort((a, b) => a - b)) };
+      try {
+        return await fetchColumns("trace/tiles", asked, signal);
+      } catch (thrown) {
+        if (thrown instanceof ApiError && thrown.code === "outdated") outdated(timeline.id);
+        throw thrown;
+      }
+    },
     name: (number) => names.name(number),
   };
   return { ...wanted, query, timeline, names, source };

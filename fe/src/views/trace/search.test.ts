@@ -4,7 +4,7 @@ import { recording, ref } from "./fixtures";
 import { spanOf } from "./recordings";
 import { extentOfName, mergedHeat, mergedNames, nearest, nextHit, type Wish } from "./search";
 import { resultText } from "./search_bar";
-import { arrowText } from "./toolbar";
+import { arrowText, workerCount } from "./toolbar";
 
 const WISH: Wish = { text: "mm", regex: false, args: false };
 afterEach(() => void vi.unstubAllGlobals());
@@ -73,6 +73,10 @@ it("resultText counts, and says when there is none", () => {
   expect(resultText(found, null)).toBe("340");
   expect(resultText({ ...found, total: 0 }, null)).toBe("no hit");
   expect(resultText({ ...found, idle: true }, null)).toBe("");
+});
+
+it("workerCount says when there are more than are drawn", () => {
+  expect([workerCount(8, 8), workerCount(64, 128)]).toEqual(["all (8)", "64 of 128"]);
 });
 
 it("arrowText says what is left out", () => {

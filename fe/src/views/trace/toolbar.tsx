@@ -144,16 +144,21 @@ export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps): JSX.Element 
   );
 }
 
+/** `all (8)`, or `64 of 128`. */
+export const workerCount = (shown: number, total: number): string => (total > shown ? `${formatCount(shown)} of ${formatCount(total)}` : `all (${formatCount(shown)})`);
+
 interface WorkerChoiceProps {
   all: boolean;
   parts: Recordings["parts"];
+  /** Workers of the run; more than `parts` where there are too many to draw. */
+  total: number;
   onAll: (all: boolean) => void;
 }
 
 /** This worker, or all of the run on one clock, with how well their clocks fit. */
-export function WorkerChoice({ all, parts, onAll }: WorkerChoiceProps): JSX.Element {
+export function WorkerChoice({ all, parts, total, onAll }: WorkerChoiceProps): JSX.Element {
   return (
-    <Menu label={all ? `Workers: all (${parts.length})` : "Workers: this one"}>
+    <Menu label={all ? `Workers: ${workerCount(parts.length, total)}` : "Workers: this one"}>
       <Segmented
         label="Show"
         value={all ? "all" : "one"}
@@ -168,6 +173,7 @@ export function WorkerChoice({ all, parts, onAll }: WorkerChoiceProps): JSX.Elem
           <p class="menu-note">
             <Term id="alignment">{alignmentSummary(parts)}</Term>
           </p>
+          {total > parts.length ? <p class="menu-note">More cannot be told apart; those with the nearest ranks are shown.</p> : null}
           <ul class="worker-list">
             {workerLines(parts).map(({ key, label, text, waiting }) => (
               <li key={key}>

@@ -39,7 +39,7 @@ export function TraceView(props: ViewProps): JSX.Element {
   const setAll = (next: boolean): void => chooseWorkers(props, next);
   const several = useStore(runsStore, useCallback((runs: Runs) => (find(runs.payload, selection).run?.workers.length ?? 0) > 1, [selection]));
   // A link may say "all" of a run that has lost its others since.
-  const workers = several || all ? <WorkerChoice all={all} parts={parts} onAll={setAll} /> : null;
+  const workers = several || all ? <WorkerChoice all={all} parts={parts} total={alignment?.data?.workers_total ?? parts.length} onAll={setAll} /> : null;
   const waiting = alignment?.data === null || parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
   if (!recordings.length || waiting) return <Waiting found={found} diagnosisHref={props.hrefOf("diagnosis")} workers={all ? workers : null} />;
   if (recordings.every(({ timeline }) => timeline.events === 0)) return <NoEvents diagnosisHref={props.hrefOf("diagnosis")} />;

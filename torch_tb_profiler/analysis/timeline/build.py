@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.intervals import measure, union
+from torch_tb_profiler.analysis.names import host_names
 from torch_tb_profiler.analysis.timeline.area import block_tables
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.analysis.timeline.counters import series_of
@@ -16,11 +17,10 @@ from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
 from torch_tb_profiler.analysis.timeline.naming import events_table
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels
 from torch_tb_profiler.store import timeline_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import DEVICE_ROLES
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 from torch_tb_profiler.store.timeline import Timeline
-from torch_tb_profiler.store.timeline_schema import GroupKind
 
 ACTIVITY_PARTS = 1024
 UNSORTED = 1 << 62
@@ -50,7 +50,7 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     tables |= block_tables(tables["slices"], places)
     span_ns = int((lanes.start + lanes.dur).max()) if len(lanes.start) else 0
     about: dict[str, Any] = {"span_ns": span_ns, "arrow_kinds": arrow_kinds, "series": series, "has_modules": bool((places["module"] >= 0).any())}
-    about |= _activity(lanes, span_ns)
+    about |= _activity(trace, span_ns)
     tell(100, 100)
     return Timeline(tables, about)
 
@@ -110,25 +110,23 @@ def _level_tables(levels: list[tuple[int, Slices]], lane_count: int) -> dict[str
     }
 
 
-def _activity(lanes: Lanes, span_ns: int) -> dict[str, list[int] | None]:
-    """Busy share of equal parts of the span, 0 to 255: any device work, any call of a host thread."""
-    kind = lanes.kind[lanes.group]
-    return {
-        "device_activity": _busy(lanes, np.flatnonzero(kind == GroupKind.WORK), span_ns),
-        "host_activity": _busy(lanes, np.flatnonzero((kind == GroupKind.CALLS) & (lanes.depth == 0)), span_ns),
-    }
+def _activity(trace: Trace, span_ns: int) -> dict[str, list[int] | None]:
+    """Busy share of equal parts of the span, 0 to 255: any device work; any operator or runtime call (annotations would cover everything)."""
+    spans = trace["spans"]
+    role = spans["role"]
+    calls = (role == Role.OPERATOR) | (role == Role.RUNTIME)
+    # Old versions write steps and other regions as operators.
+    region = host_names(trace.strings, spans["name"][calls]).region
+    work = (role >= min(DEVICE_ROLES)) & (role <= max(DEVICE_ROLES))
+    return {"device_activity": _busy(trace, work, span_ns), "host_activity": _busy(trace, calls & ~region[spans["name"]], span_ns)}
 
 
-def _busy(lanes: Lanes, chosen: Ints, span_ns: int) -> list[int] | None:
-    if not len(chosen) or span_ns <= 0:
+def _busy(trace: Trace, chosen: Mask, span_ns: int) -> list[int] | None:
+    row = np.flatnonzero(chosen)
+    if not len(row) or span_ns <= 0:
         return None
-    points = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    for lane in chosen.tolist():
-        row = lanes.order[lanes.first[lane] : lanes.first[lane] + lanes.count[lane]]
-        start = lanes.start[row]
-        mine = union(start, start + lanes.dur[row])
-        points = mine if not len(points.start) else union(np.concatenate((points.start, mine.start)), np.concatenate((points.end, mine.end)))
+    start = trace["spans"]["start"][row]
     edge = np.linspace(0, span_ns, ACTIVITY_PARTS + 1).astype(np.int64)
-    busy = measure(points, edge[:-1], edge[1:])
+    busy = measure(union(start, start + trace["spans"]["dur"][row]), edge[:-1], edge[1:])
     share: list[int] = (busy * 255 // np.maximum(np.diff(edge), 1)).tolist()
     return share

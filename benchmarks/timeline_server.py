@@ -227,7 +227,9 @@ def built(_: str, cache: str) -> dict[str, Any]:
     """Seconds of each stage of making the timeline; the stages are those that it reports as its progress."""
     from torch_tb_profiler.analysis.timeline.build import build_timeline
     from torch_tb_profiler.store import sidecar
+    from torch_tb_profiler.store.memory import keep_freed_memory
 
+    keep_freed_memory()  # as in the worker process
     path = max((p for p in Path(cache).rglob("*.safetensors") if ".timeline." not in p.name), key=lambda p: p.stat().st_mtime)
     trace, facts = sidecar.read(path)
     at: list[tuple[int, float]] = [(0, time.perf_counter())]

@@ -21,6 +21,7 @@ from torch_tb_profiler.runs.jobs import Job, Jobs, News
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
+from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
 from torch_tb_profiler.store.timeline import Timeline
 
 TARGET = "torch_tb_profiler.runs.timelines:run_build"
@@ -29,7 +30,7 @@ FIRST_WAIT_SECONDS = 1.0
 
 
 def run_build(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
-    """Make the timeline of the trace whose sidecar is ``location`` and write it to ``sidecar_path``.
+    """Make the timeline of the trace whose sidecar is ``location`` and write it to ``sidecar_path``. For a worker process.
 
     Raises:
         SidecarError: the trace's sidecar cannot be used.
@@ -38,8 +39,10 @@ def run_build(location: str, sidecar_path: str, settings: Settings, report: Repo
     from torch_tb_profiler.analysis.timeline.build import build_timeline
     from torch_tb_profiler.store import sidecar
 
+    keep_freed_memory()
     trace, facts = sidecar.read(location)
     sidecar.write_timeline(sidecar_path, build_timeline(trace, facts, report))
+    give_back_memory()
     return {}
 
 

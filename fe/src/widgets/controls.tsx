@@ -116,7 +116,7 @@ interface SearchBoxProps {
 export function SearchBox({ label, text, regex, onChange, error, result, placeholder = "Search" }: SearchBoxProps): JSX.Element {
   const id = useId("search");
   return (
-    <div class={`search${error ? " search-bad" : ""}`} role="search">
+    <div class={`search${error ? " search-bad" : ""}`} role="search" aria-label={label}>
       <Icon name="search" size={14} />
       <input
         type="text"

@@ -34,6 +34,7 @@ interface DrawerProps {
 export function Drawer({ table, height, hasArea, hasHits, onTable, actions, children }: DrawerProps): JSX.Element {
   return (
     <section class="drawer" style={{ height: `${height}px` }} aria-label="Tables">
+      <h2 class="visually-hidden">Tables</h2>
       <div class="drawer-head">
         <Segmented<TableName>
           label="Table of"

@@ -118,6 +118,7 @@ function Page({ view, about, found, workers }: PageProps): JSX.Element {
           <>
             <Splitter label="Width of the details" orientation="vertical" size={width} least={240} most={900} onSize={setWidth} />
             <aside class="trace-side" style={{ width: `${width}px` }} aria-label="The selected event">
+              <h2 class="visually-hidden">The selected event</h2>
               <Side view={view} choice={choice} recordings={recordings} peers={stage.peers} handle={stage.handle} />
             </aside>
           </>

@@ -88,7 +88,7 @@ def test_a_kernel_is_found_and_followed_to_its_python_line(open_tab: OpenTab, se
 
 def test_enter_waits_for_the_hits(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
-    box = page.frame.get_by_label("Search the events")
+    box = page.frame.get_by_role("textbox", name="Search the events")
     box.fill(drawn.GEMM)
     box.press("Enter")
     expect(page.selected_name).to_have_text(drawn.GEMM)
@@ -206,7 +206,7 @@ def test_keys_move_zoom_and_explain(open_tab: OpenTab, server: Server) -> None:
     expect(page.details).to_have_count(0)
     assert "sel" not in page.tab.state()
     page.press("/")
-    expect(page.frame.get_by_label("Search the events")).to_be_focused()
+    expect(page.frame.get_by_role("textbox", name="Search the events")).to_be_focused()
 
 
 def test_the_wheel_zooms_at_the_pointer_and_a_drag_pans(open_tab: OpenTab, server: Server) -> None:

@@ -118,7 +118,7 @@ def test_all_workers_on_one_clock(open_tab: OpenTab, sample_server: Server) -> N
 
 def test_a_worker_of_many_is_selected_and_found_again(open_tab: OpenTab, sample_server: Server) -> None:
     page = TracePage.open(open_tab(sample_server), "synthetic_ddp8", workers="all")
-    page.frame.get_by_label("Search the events").fill("nccl")
+    page.frame.get_by_role("textbox", name="Search the events").fill("nccl")
     expect(page.frame.get_by_role("button", name="Next hit")).to_be_enabled()
     page.frame.get_by_role("button", name="Next hit").click()
     page.ready()

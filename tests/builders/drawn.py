@@ -24,7 +24,6 @@ both by the text drawn. ``ProfilerStep#N`` is an annotation whatever its bracket
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -32,6 +31,7 @@ from typing import Any
 
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.streams import TextInMemory
 from torch_tb_profiler.store.model import Trace
 
 _KINDS = {"[": ("]", "cpu_op"), "(": (")", "user_annotation"), "<": (">", "cuda_runtime"), "{": ("}", "kernel"), "/": ("/", "python_function")}
@@ -106,25 +106,6 @@ def _event(
 def text_of(listed: Iterable[Event], **header: Any) -> str:
     """The JSON text of a trace with these entries."""
     return json.dumps({"schemaVersion": 1, **header, "traceEvents": list(listed)})
-
-
-class TextInMemory:
-    """A text stream over bytes in memory, as ``sources.streams.TextStream`` is one over a file."""
-
-    problem: str | None = None
-
-    def __init__(self, text: bytes) -> None:
-        self.size: int | None = len(text)
-        self._file = io.BytesIO(text)
-
-    @property
-    def done(self) -> int:
-        """Bytes read so far."""
-        return self._file.tell()
-
-    def read(self, n: int) -> bytes:
-        """The next ``n`` bytes at most."""
-        return self._file.read(n)
 
 
 def trace_of(listed: Iterable[Event], **header: Any) -> Trace:

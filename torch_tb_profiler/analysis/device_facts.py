@@ -14,8 +14,9 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.attribution import Causes
+from torch_tb_profiler.analysis.grouping import expand
 from torch_tb_profiler.analysis.header import device_properties
-from torch_tb_profiler.analysis.intervals import measure, union
+from torch_tb_profiler.analysis.intervals import measure, open_total, union
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.analysis.steps import StepWindows
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -100,7 +101,7 @@ def _clipped(start: Ints, end: Ints, windows: StepWindows) -> tuple[Ints, Ints, 
     low = np.searchsorted(windows.end, start, side="right")
     count = np.maximum(np.searchsorted(windows.start, end, side="left") - low, 0)
     kernel = np.repeat(np.arange(len(start)), count)
-    step = np.arange(len(kernel)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(low, count)
+    step = expand(low, count)
     length = np.minimum(end[kernel], windows.end[step]) - np.maximum(start[kernel], windows.start[step])
     return kernel, step, np.maximum(length, 0)
 
@@ -113,13 +114,7 @@ def _sm_integral(start: Ints, end: Ints, blocks: Array, windows: StepWindows) ->
     has = np.bincount(step, minlength=len(windows.start)) > 0
     if not len(start):
         return np.full(len(windows.start), np.nan)
-    time = np.concatenate((start, end))
-    order = np.argsort(time, kind="stable")
-    time = time[order]
-    running = np.cumsum(np.concatenate((np.ones(len(start), np.int64), np.full(len(end), -1)))[order])
-    asked = np.cumsum(np.concatenate((blocks, -blocks))[order])
-    # What floats leave over after the last kernel ended is no work.
-    level = np.where(running > 0, np.clip(asked, 0.0, 1.0), 0.0)
+    time, level = open_total(start, end, blocks, 1.0)
     area = np.concatenate(([0.0], np.cumsum(level[:-1] * np.diff(time))))
     inside = np.interp(windows.end, time, area) - np.interp(windows.start, time, area)
     return np.where(has, inside, np.nan)

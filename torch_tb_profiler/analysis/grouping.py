@@ -1,4 +1,4 @@
-"""Group rows by several integer columns, and sum within groups."""
+"""Group rows by several integer columns, sum within groups, and spell out runs of rows."""
 
 from __future__ import annotations
 
@@ -58,3 +58,9 @@ def join_knowledge(group: Array, groups: int, values: Array) -> Array:
     yes = np.bincount(group[values == Knowledge.YES], minlength=groups) > 0
     unknown = np.bincount(group[values == Knowledge.UNKNOWN], minlength=groups) > 0
     return np.where(yes, Knowledge.YES, np.where(unknown, Knowledge.UNKNOWN, Knowledge.NO)).astype(np.uint8)
+
+
+def expand(first: Ints, count: Ints) -> Ints:
+    """For every i the numbers ``first[i]``, ``first[i] + 1`` …, ``count[i]`` of them, one run after the other; int64 of shape (Σ count,)."""
+    before = np.cumsum(count) - count
+    return np.asarray(np.arange(int(count.sum())) + np.repeat(first - before, count))

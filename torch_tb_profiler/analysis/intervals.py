@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints
 
 
 @dataclass(frozen=True)
@@ -57,3 +57,16 @@ def _until(points: Intervals, time: Ints) -> Ints:
     last = np.maximum(number - 1, 0)
     over = np.maximum(points.end[last] - time, 0) if len(points.end) else np.zeros(len(time), np.int64)
     return total[number] - np.where(number > 0, over, 0)
+
+
+def open_total(start: Ints, end: Ints, weight: Array, cap: float) -> tuple[Ints, Array]:
+    """``(time, total)``: every begin and end of the intervals [start, end) in order, and the sum of the weights (at most ``cap``) of those open after it.
+
+    int64 ns and float64 of shape (2 n,); of equal times the last one counts.
+    """
+    time = np.concatenate((start, end))
+    order = np.argsort(time, kind="stable")
+    running = np.cumsum(np.concatenate((np.ones(len(start), np.int64), np.full(len(end), -1)))[order])
+    total = np.cumsum(np.concatenate((weight, -weight))[order])
+    # What floats leave over after the last interval ended is nothing.
+    return time[order], np.where(running > 0, np.clip(total, 0.0, cap), 0.0)

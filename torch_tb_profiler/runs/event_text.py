@@ -10,7 +10,6 @@ Only what lies before the chunk is inflated; a file that is not compressed is re
 
 from __future__ import annotations
 
-import io
 import threading
 import weakref
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.inflate import compression_of
-from torch_tb_profiler.sources.streams import open_bytes, open_text
+from torch_tb_profiler.sources.streams import TextInMemory, open_bytes, open_text
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 
@@ -157,29 +156,12 @@ def _text(opened: Opened, offset: int, size: int, settings: Settings) -> bytes:
     return b"".join(parts)
 
 
-class _InMemory:
-    """A text stream over bytes."""
-
-    problem: str | None = None
-
-    def __init__(self, text: bytes) -> None:
-        self.size: int | None = len(text)
-        self._file = io.BytesIO(text)
-
-    @property
-    def done(self) -> int:
-        return self._file.tell()
-
-    def read(self, n: int) -> bytes:
-        return self._file.read(n)
-
-
 def _cut(opened: Opened, number: int, text: bytes) -> _Chunk:
     """The events of a chunk's text, found as the import found them."""
     events: list[Event] = []
     texts: list[bytes] = []
     try:
-        for batch in EventReader(Window(_InMemory(b"[" + text + b"]")), len(text) + 2, DefectCounts()).batches():
+        for batch in EventReader(Window(TextInMemory(b"[" + text + b"]")), len(text) + 2, DefectCounts()).batches():
             pieces = [bytes(piece) for piece in RAWS.decode(batch.text)]
             if len(pieces) == len(batch.events):
                 events += batch.events

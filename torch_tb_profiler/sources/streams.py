@@ -10,6 +10,7 @@ where a second core is free.
 
 from __future__ import annotations
 
+import io
 import os
 import queue
 import threading
@@ -183,3 +184,22 @@ def open_text(location: str, settings: Settings | None = None) -> TextStream:
     """
     file, size = open_bytes(location)
     return TextStream(file, size)
+
+
+class TextInMemory:
+    """A text stream over bytes in memory, as ``TextStream`` is one over a file."""
+
+    problem: str | None = None
+
+    def __init__(self, text: bytes) -> None:
+        self.size: int | None = len(text)
+        self._file = io.BytesIO(text)
+
+    @property
+    def done(self) -> int:
+        """Bytes read so far."""
+        return self._file.tell()
+
+    def read(self, n: int) -> bytes:
+        """The next ``n`` bytes at most."""
+        return self._file.read(n)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from torch_tb_profiler.store.columns import Column, TableSpec
+from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.schema import TEXT
 
 LANE = "row of lanes"
@@ -36,19 +37,19 @@ class GroupKind(IntEnum):
 class Look(IntEnum):
     """What an event looks like on the page: its role, communication told apart."""
 
-    OTHER = 0
-    OPERATOR = 1
-    RUNTIME = 2
-    KERNEL = 3
-    MEMCPY = 4
-    MEMSET = 5
-    ANNOTATION = 6
-    DEVICE_ANNOTATION = 7
-    PYTHON = 8
-    SYNC = 9
-    OVERHEAD = 10
-    COUNTER_RANGE = 11
-    PROFILER = 12
+    OTHER = Role.OTHER
+    OPERATOR = Role.OPERATOR
+    RUNTIME = Role.RUNTIME
+    KERNEL = Role.KERNEL
+    MEMCPY = Role.MEMCPY
+    MEMSET = Role.MEMSET
+    ANNOTATION = Role.ANNOTATION
+    DEVICE_ANNOTATION = Role.DEVICE_ANNOTATION
+    PYTHON = Role.PYTHON
+    SYNC = Role.SYNC
+    OVERHEAD = Role.OVERHEAD
+    COUNTER_RANGE = Role.COUNTER_RANGE
+    PROFILER = Role.PROFILER
     COMMUNICATION = 13
     INSTANT = 14
 

@@ -11,6 +11,7 @@ from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event_arguments import cut, kept_arguments
+from torch_tb_profiler.views.timeline import process_text
 from torch_tb_profiler.views.timeline_wire import ChainLink, EventArrow, EventPayload, EventRef, Siblings
 
 LONGEST_NAME = 4096
@@ -90,8 +91,8 @@ def _siblings(among: Family, standing: Standing, ref: Refs) -> Siblings:
 def _place(trace: Trace, track: int) -> tuple[str, str]:
     """Process and thread for people: the names that the trace gives, else their numbers."""
     tracks, strings = trace["tracks"], trace.strings
-    label, name, thread, pid, tid = (strings[int(tracks[c][track])] for c in ("process_label", "process_name", "thread_name", "pid", "tid"))
-    return cut(" · ".join(dict.fromkeys(filter(None, (label, name)))) or pid, LONGEST_NAME), cut(thread or tid, LONGEST_NAME)
+    thread, pid, tid = (strings[int(tracks[c][track])] for c in ("thread_name", "pid", "tid"))
+    return cut(process_text(trace, track) or pid, LONGEST_NAME), cut(thread or tid, LONGEST_NAME)
 
 
 def _step(facts: Facts, step: int) -> str | None:

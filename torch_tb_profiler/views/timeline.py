@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.timeline.tiles import TILE_BITS, highest_level
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import GroupKind
 from torch_tb_profiler.views.timeline_wire import (
@@ -41,14 +40,13 @@ def timeline_payload(trace: Trace, facts: Facts, timeline: Timeline, content_id:
 
 def _groups(trace: Trace, timeline: Timeline) -> list[TimelineGroup]:
     groups, lanes, tracks, strings = timeline["groups"], timeline["lanes"], trace["tracks"], trace.strings
-    is_device = _device_tracks(trace)
+    is_device = _device_tracks(trace, timeline)
     found = []
     for row in range(groups.n):
         track, kind, first, count = (int(groups[name][row]) for name in ("track", "kind", "lane", "lanes"))
         pid, tid = strings[int(tracks["pid"][track])], strings[int(tracks["tid"][track])]
-        name, label = (strings[int(tracks[column][track])] for column in ("process_name", "process_label"))
         found.append(TimelineGroup(
-            key=group_key(trace, timeline, row), kind=_KINDS[kind], process_key=pid, process=" · ".join(dict.fromkeys(t for t in (label, name) if t)),
+            key=group_key(trace, timeline, row), kind=_KINDS[kind], process_key=pid, process=process_text(trace, track),
             thread=strings[int(tracks["thread_name"][track])], pid=pid, tid=tid, device=track in is_device, lane=first, lanes=count,
             events=int(groups["events"][row]), overlapping=int(groups["overlapping"][row]),
             depth=lanes["depth"][first : first + count].tolist(), sub=lanes["sub"][first : first + count].tolist(),
@@ -63,12 +61,17 @@ def group_key(trace: Trace, timeline: Timeline, row: int) -> str:
     return f"{pid}/{tid}/{_KINDS[int(groups['kind'][row])]}"
 
 
-def _device_tracks(trace: Trace) -> set[int]:
+def process_text(trace: Trace, track: int) -> str:
+    """The process of a track for people: what the trace calls it; empty where it says nothing."""
+    tracks = trace["tracks"]
+    label, name = (trace.strings[int(tracks[column][track])] for column in ("process_label", "process_name"))
+    return " · ".join(dict.fromkeys(text for text in (label, name) if text))
+
+
+def _device_tracks(trace: Trace, timeline: Timeline) -> set[int]:
     """Tracks that are streams: those with device work, and the others of a process that has such."""
-    spans, tracks = trace["spans"], trace["tracks"]
-    role = spans["role"]
-    working = set(spans["track"][(role >= min(DEVICE_ROLES)) & (role <= max(DEVICE_ROLES))].tolist())
-    pids = {int(tracks["pid"][track]) for track in working}
+    groups, tracks = timeline["groups"], trace["tracks"]
+    pids = set(tracks["pid"][groups["track"][groups["kind"] == GroupKind.WORK]].tolist())
     return {track for track in range(tracks.n) if int(tracks["pid"][track]) in pids}
 
 

@@ -13,9 +13,7 @@ from torch_tb_profiler.views.event import event_payload, expect_event
 from torch_tb_profiler.views.event_arguments import args_payload
 from torch_tb_profiler.views.timeline_wire import CollectivePayload
 from torch_tb_profiler.web import parameters, replies
-from torch_tb_profiler.web.timeline_host import Handler, Timelines, immutable, opened_timeline
-
-LARGEST_EVENT = (1 << 31) - 1
+from torch_tb_profiler.web.timeline_host import Handler, Timelines, event_number, immutable, opened_timeline
 
 
 def handlers(timelines: Timelines, settings: Settings) -> dict[str, Handler]:
@@ -55,7 +53,7 @@ def _event(timelines: Timelines, request: Request) -> tuple[OpenedTimeline, int]
         BadRequest: ``event`` is missing or no number.
         NotFound: there is no such event.
     """
-    number = parameters.integer(request.args, "event", 0, LARGEST_EVENT)
+    number = event_number(request.args, "event")
     found = opened_timeline(timelines, request)
     expect_event(found.opened.trace, found.timeline, number)
     return found, number

@@ -15,13 +15,12 @@ from torch_tb_profiler.views.counters import counters_payload
 from torch_tb_profiler.views.search import LONGEST_QUERY, Searched
 from torch_tb_profiler.web import parameters
 from torch_tb_profiler.web.parameters import LARGEST_NS, Query
-from torch_tb_profiler.web.timeline_host import Handler, Timelines, immutable, lanes, opened_timeline
+from torch_tb_profiler.web.timeline_host import Handler, Timelines, event_number, immutable, lanes, opened_timeline
 
 MOST_PARTS = 4096
 MOST_SERIES = 64
 MOST_ARROWS = 5000
 SOME_ARROWS = 1000
-LARGEST_EVENT = (1 << 31) - 1
 _DIRECTIONS: tuple[Literal["next", "previous"], ...] = ("next", "previous")
 
 
@@ -60,7 +59,7 @@ def next_hit(timelines: Timelines, request: Request) -> Response:
         time = parameters.integer(args, "t", 0, LARGEST_NS)
         forwards = parameters.word(args, "dir", _DIRECTIONS, "next") == "next"
         return immutable(request, _searched(found, args).from_time(time, forwards=forwards))
-    event = parameters.integer(args, given[0], 0, LARGEST_EVENT)
+    event = event_number(args, given[0])
     searched = _searched(found, args)
     return immutable(request, searched.after(event) if given == ["after"] else searched.before(event))
 

@@ -17,7 +17,7 @@ Handler = Callable[[Request], Response]
 
 IMMUTABLE = "private, max-age=31536000, immutable"
 """For replies whose URL names the content: a browser never asks for them again."""
-MOST_LANES = 1 << 16
+LARGEST_EVENT = (1 << 31) - 1
 
 
 class Timelines(Protocol):
@@ -54,6 +54,15 @@ def lanes(query: Query, found: OpenedTimeline) -> list[int]:
     count = found.timeline["lanes"].n
     chosen = parameters.ranges(query, "lanes", count)
     return list(range(count)) if chosen is None else chosen
+
+
+def event_number(query: Query, name: str) -> int:
+    """The event that a parameter names; whether there is such a one is not known here.
+
+    Raises:
+        BadRequest: it is missing or no number.
+    """
+    return parameters.integer(query, name, 0, LARGEST_EVENT)
 
 
 def immutable(request: Request, payload: Wire) -> Response:

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from torch_tb_profiler.analysis.grouping import expand
 from torch_tb_profiler.analysis.intervals import join, union
 from torch_tb_profiler.store import timeline_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -256,10 +257,7 @@ def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
 
 def _rows(first: Ints, stop: Ints) -> Ints:
     """The rows of some ranges, one after the other."""
-    count = np.maximum(stop - first, 0)
-    before = np.cumsum(count) - count
-    rows: Ints = np.arange(int(count.sum())) + np.repeat(first - before, count)
-    return rows
+    return expand(first, np.maximum(stop - first, 0))
 
 
 def _sums(places: Table, event: Array, row: Ints, part: Ints) -> Sums:

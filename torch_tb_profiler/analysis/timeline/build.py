@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.intervals import measure, union
 from torch_tb_profiler.analysis.names import host_names
 from torch_tb_profiler.analysis.timeline.area import block_tables
@@ -17,9 +18,9 @@ from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
 from torch_tb_profiler.analysis.timeline.naming import events_table
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels
 from torch_tb_profiler.store import timeline_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.timeline import Timeline
 
 ACTIVITY_PARTS = 1024
@@ -59,7 +60,7 @@ def track_order(trace: Trace) -> Ints:
     """The rank of every track: hosts before devices, then as the metadata events sort processes and threads, then by number."""
     tracks, spans = trace["tracks"], trace["spans"]
     device = np.zeros(tracks.n, np.bool_)
-    device[spans["track"][np.isin(spans["role"], np.array(DEVICE_ROLES, np.uint8))]] = True
+    device[spans["track"][device_rows(trace)]] = True
     process_device: dict[int, bool] = {}
     for pid, is_device in zip(tracks["pid"].tolist(), device.tolist(), strict=True):
         process_device[pid] = process_device.get(pid, False) or is_device
@@ -117,12 +118,11 @@ def _activity(trace: Trace, span_ns: int) -> dict[str, list[int] | None]:
     calls = (role == Role.OPERATOR) | (role == Role.RUNTIME)
     # Old versions write steps and other regions as operators.
     region = host_names(trace.strings, spans["name"][calls]).region
-    work = (role >= min(DEVICE_ROLES)) & (role <= max(DEVICE_ROLES))
-    return {"device_activity": _busy(trace, work, span_ns), "host_activity": _busy(trace, calls & ~region[spans["name"]], span_ns)}
+    called = np.flatnonzero(calls & ~region[spans["name"]])
+    return {"device_activity": _busy(trace, device_rows(trace), span_ns), "host_activity": _busy(trace, called, span_ns)}
 
 
-def _busy(trace: Trace, chosen: Mask, span_ns: int) -> list[int] | None:
-    row = np.flatnonzero(chosen)
+def _busy(trace: Trace, row: Ints, span_ns: int) -> list[int] | None:
     if not len(row) or span_ns <= 0:
         return None
     start = trace["spans"]["start"][row]

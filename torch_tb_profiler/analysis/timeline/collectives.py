@@ -22,7 +22,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.calltree import is_call
-from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.grouping import expand, group_rows
 from torch_tb_profiler.analysis.header import distributed_info
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import climb
@@ -241,7 +241,7 @@ def _places(of_rank: Ints, kind: Ints) -> tuple[Ints, Ints]:
     count = np.bincount(cell)
     order = np.argsort(cell, kind="stable")
     place = np.empty(len(cell), np.int64)
-    place[order] = np.arange(len(cell)) - np.repeat(np.cumsum(count) - count, count)
+    place[order] = expand(np.zeros(len(count), np.int64), count)
     return place, count[cell].astype(np.int64)
 
 

@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.device_facts import device_of
 from torch_tb_profiler.analysis.grouping import group_rows
-from torch_tb_profiler.analysis.intervals import union
+from torch_tb_profiler.analysis.intervals import open_total, union
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.analysis.timeline.counter_samples import file_counters
 from torch_tb_profiler.store import timeline_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.store.roles import Role
 
 MOST_SAMPLES = 2_000_000
 """Samples kept of one series."""
@@ -166,7 +167,7 @@ def _place_of(extreme: np.ufunc, value: Array, first: Ints) -> Ints:
 
 def _device_curves(trace: Trace, facts: Facts) -> list[Curve]:
     spans = trace["spans"]
-    rows = np.flatnonzero((spans["role"] >= min(DEVICE_ROLES)) & (spans["role"] <= max(DEVICE_ROLES)))
+    rows = device_rows(trace)
     device = device_of(trace, rows)
     curves = []
     for number in facts["devices"]["id"].tolist():
@@ -196,13 +197,7 @@ def _steps(start: Ints, end: Ints, weight: Array, cap: float = np.inf) -> tuple[
     start, end, weight = start[filled], end[filled], weight[filled]
     if not len(start):
         return np.zeros(0, np.int64), np.zeros(0)
-    time = np.concatenate((start, end))
-    order = np.argsort(time, kind="stable")
-    time = time[order]
-    open_ = np.cumsum(np.concatenate((np.ones(len(start), np.int64), np.full(len(end), -1)))[order])
-    total = np.cumsum(np.concatenate((weight, -weight))[order])
-    # What floats leave over after the last interval ended is nothing.
-    value = np.where(open_ > 0, np.clip(total, 0.0, cap), 0.0)
+    time, value = open_total(start, end, weight, cap)
     final = np.append(time[1:] != time[:-1], True)
     time, value = time[final], value[final]
     return (time, value) if time[0] <= 0 else (np.concatenate(([0], time)), np.concatenate(([0.0], value)))

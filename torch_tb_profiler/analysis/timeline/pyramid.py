@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.grouping import expand
 from torch_tb_profiler.store.columns import Array, Ints
 
 FEW = 2000
@@ -60,13 +61,14 @@ def merge(slices: Slices, level: int) -> Slices:
     dur, busy, count = slices.dur[first], slices.busy[first], slices.count[first]
     event, longest = slices.event[first], slices.longest[first]
     # Only the runs of several are added up: on most levels most slices are left as they are.
-    member, run = _members(first[many], last[many])
+    size = last[many] - first[many] + 1
+    member, run = expand(first[many], size), np.cumsum(size) - size
     dur[many] = slices.start[last[many]] + slices.dur[last[many]] - start[many]
     busy[many] = np.add.reduceat(slices.busy[member], run)
     count[many] = np.add.reduceat(slices.count[member], run)
     length = slices.longest[member]
     longest[many] = np.maximum.reduceat(length, run)
-    of = np.repeat(np.arange(len(many)), np.diff(np.append(run, len(member))))
+    of = np.repeat(np.arange(len(many)), size)
     top = np.flatnonzero(length == longest[many][of])[::-1]
     # Written backwards, so that of equally long ones the first stays.
     chosen = np.empty(len(many), slices.event.dtype)
@@ -82,13 +84,6 @@ def _joins(lane: Array, start: Ints, dur: Ints, count: Ints, level: int) -> Arra
     joins = np.zeros(len(start), np.bool_)
     joins[1:] = short[1:] & short[:-1] & (bucket[1:] == bucket[:-1]) & (lane[1:] == lane[:-1])
     return joins
-
-
-def _members(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """(positions ``first`` to ``last`` of every run, one run after the other; where each run begins among them)."""
-    length = last - first + 1
-    begin = np.cumsum(length) - length
-    return np.arange(int(length.sum())) - np.repeat(begin, length) + np.repeat(first, length), begin
 
 
 def build_levels(events: Slices) -> list[tuple[int, Slices]]:

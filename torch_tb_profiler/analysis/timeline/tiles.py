@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.grouping import expand
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, merge
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.timeline import Timeline
@@ -61,10 +62,10 @@ def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> 
     exact = place >= 0 and int(stored[place]) == level
     table, edges = _base(timeline, place)
     start, dur = table["start"], table["dur"]
-    spans = [_touching(start, dur, int(edges[lane]), int(edges[lane + 1]), t0, t1, 0 if exact else level) for lane in lanes.tolist()]
-    count = np.array([stop - begin for begin, stop in spans], np.int64)
-    row = np.concatenate([np.arange(begin, stop) for begin, stop in spans]) if spans else np.zeros(0, np.int64)
-    slices = _gather(table, row, np.repeat(np.arange(len(lanes)), count), place >= 0)
+    rows = [_touching(start, dur, int(edges[lane]), int(edges[lane + 1]), t0, t1, 0 if exact else level) for lane in lanes.tolist()]
+    begin, stop = np.array(rows, np.int64).reshape(-1, 2).T
+    count = stop - begin
+    slices = _gather(table, expand(begin, count), np.repeat(np.arange(len(lanes)), count), place >= 0)
     if exact:
         return slices
     merged = merge(slices, level)

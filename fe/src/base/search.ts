@@ -19,6 +19,9 @@ const REPEATED_CHOICE = /\((?:[^()\\]|\\.)*\|(?:[^()\\]|\\.)*\)\s*(?:[+*]|\{\d+,
 const ADJACENT_REPEATS = /(?:\.|\\[wWsSdD])[*+]\??\(*(?:\.|\\[wWsSdD])[*+]/;
 const REPEAT = /(?<!\\)[*+]|\{\d+,\}/g;
 
+/** The pattern that matches exactly this text. */
+export const exactPattern = (text: string): string => `^${text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`;
+
 /** A matcher for a search text, or the reason why there is none. An empty text matches everything. */
 export function compileSearch(text: string, regex: boolean): Matcher {
   const trimmed = text.trim();

@@ -63,6 +63,11 @@ export function formatTime(ns: Maybe): string {
   return `${text} ${unit}`;
 }
 
+/** `1 event`, `1 234 events`. */
+export function formatEvents(n: number): string {
+  return `${formatCount(n)} ${n === 1 ? "event" : "events"}`;
+}
+
 /** Exact: `1_234_567` ns → `1 234 567 ns`, for titles and copies. */
 export function formatExactTime(ns: Maybe): string {
   return known(ns) ? `${formatCount(ns)} ns` : UNKNOWN;

@@ -1,5 +1,6 @@
 /** A table's order and search in the address bar: `sort=calls` ascending, `sort=-calls` descending, `search`, `regex=1`. */
 
+import { exactPattern } from "../base/search";
 import type { Search, Sort } from "../widgets";
 import { nameOfKey } from "./parts_by_name";
 
@@ -40,7 +41,7 @@ const LONGEST_PATTERN = 200;
 
 /** Parameters that make a table show exactly the rows of this name, where a pattern can say so; its words otherwise. */
 export function exactly(name: string): { search: string; regex: string } {
-  const pattern = `^${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`;
+  const pattern = exactPattern(name);
   return pattern.length <= LONGEST_PATTERN && name === name.trim() ? { search: pattern, regex: "1" } : { search: name, regex: "" };
 }
 

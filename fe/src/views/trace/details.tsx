@@ -3,7 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ChainKind, EventPayload, EventRef } from "../../api/types.gen";
-import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
+import { formatCount, formatEvents, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { timeText } from "../../timeline/ruler";
 import { Button, CopyButton, Icon, Term } from "../../widgets";
 import { isPython, lookOf } from "./looks";
@@ -76,7 +76,7 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Elem
       {step === null ? null : line(<Term id="step">Step</Term>, step)}
       {launch_delay_ns === null ? null : line(<Term id="launch_delay">Launch delay</Term>, ...time(launch_delay_ns))}
       {queue_ns === null ? null : line(<Term id="queue_time">Queue time</Term>, ...time(queue_ns))}
-      {payload.children > 0 ? line(<Term id="enclosed">Encloses</Term>, events(payload.children)) : null}
+      {payload.children > 0 ? line(<Term id="enclosed">Encloses</Term>, formatEvents(payload.children)) : null}
       {payload.overlapping ? (
         <p class="details-note">
           <Icon name="warn" size={14} /> <Term id="overlapping">It overlaps another event of its row</Term>, so it has a row of its own.
@@ -85,8 +85,6 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Elem
     </dl>
   );
 }
-
-const events = (n: number): string => `${formatCount(n)} ${n === 1 ? "event" : "events"}`;
 
 /** An event as a button. */
 export function Ref({ item, go, current = false }: { item: EventRef; go: Go; current?: boolean }): JSX.Element {
@@ -173,7 +171,7 @@ function Launched({ payload, go }: PartProps): JSX.Element | null {
   const { launched, launched_total, launched_ns } = payload;
   if (!launched.length) return null;
   return (
-    <Section title="Launched on the device" term="launched" note={`${events(launched_total)}, ${formatTime(launched_ns)}`}>
+    <Section title="Launched on the device" term="launched" note={`${formatEvents(launched_total)}, ${formatTime(launched_ns)}`}>
       <Refs items={launched} total={launched_total} go={go} />
     </Section>
   );
@@ -311,7 +309,7 @@ export function Summary({ count, busy, longest, onZoom, onLongest }: SummaryProp
         <Term id="summary_slice">Several events, too short to be drawn apart here</Term>
       </p>
       <p class="summary-text">
-        <strong>{events(count)}</strong>, {formatShare(busy)} busy, longest: <code>{longest}</code>
+        <strong>{formatEvents(count)}</strong>, {formatShare(busy)} busy, longest: <code>{longest}</code>
       </p>
       <p class="details-buttons">
         <Button kind="primary" onClick={onZoom}>

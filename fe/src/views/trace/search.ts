@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { fetchJson } from "../../api/client";
 import type { EventRef, NextHitPayload, SearchName, SearchPayload } from "../../api/types.gen";
 import { messageOf } from "../../base/errors";
+import { exactPattern } from "../../base/search";
 import { useResources } from "../../state/resource";
 import type { Heat } from "../../timeline/props";
 import type { TimeRange } from "../../timeline/types";
@@ -164,7 +165,7 @@ export function nearest(answers: readonly { source: number; payload: NextHitPayl
 
 /** From the first to the last hit of one name, and the first. */
 export async function extentOfName(recordings: readonly Recording[], name: string, signal: AbortSignal): Promise<{ range: TimeRange; first: Hit } | null> {
-  const wish: Wish = { text: `^${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`, regex: true, args: false };
+  const wish: Wish = { text: exactPattern(name), regex: true, args: false };
   const begin = Math.min(...recordings.map((item) => item.offset));
   const end = Math.max(...recordings.map((item) => item.offset + item.timeline.span_ns));
   const [first, last] = await Promise.all([

@@ -1,7 +1,7 @@
 /** The tree of tracks from what the server knows of one or several recordings: [worker] → process → thread or stream → its kinds of events. */
 
 import type { CounterSeries, GroupKindName, TimelineGroup, TimelinePayload } from "../../api/types.gen";
-import { formatCount } from "../../base/units";
+import { formatEvents } from "../../base/units";
 import type { TrackLane, TrackNode } from "../../timeline/props";
 import { counterLabel, processLabel, processRank, threadLabel } from "./labels";
 
@@ -91,7 +91,7 @@ function processNode(recording: Planted, source: number, groups: readonly Timeli
   // Threads that hold only Python frames or instants come behind those that hold work.
   const ranked = [...groupedBy(groups, threadKey).values()].sort((a, b) => Number(!mainOf(a)) - Number(!mainOf(b)));
   return node(first ? processKey(recording, first) : "", source, "process", first ? processLabel(first) : "Process", {
-    note: countText(sum(groups, (group) => group.events)),
+    note: formatEvents(sum(groups, (group) => group.events)),
     standingLane: standing(groups),
     foldedByDefault: first !== undefined && processRank(first) > 1,
     children: [...ranked.map((members) => threadNode(recording, source, members)), ...counters],
@@ -110,7 +110,7 @@ function threadNode(recording: Planted, source: number, groups: readonly Timelin
   const ordered = main ? [main, ...groups.filter((group) => group !== main)] : groups;
   const [first] = ordered;
   return node(nodeKey(recording.key, first ? threadKey(first) : ""), source, "group", first ? threadLabel(first) : "Thread", {
-    note: countText(sum(groups, (group) => group.events)),
+    note: formatEvents(sum(groups, (group) => group.events)),
     standingLane: standing(groups),
     foldedByDefault: first?.kind === "python" && main !== undefined,
     children: ordered.map((group) => groupNode(recording, source, group, group === main)),
@@ -120,7 +120,7 @@ function threadNode(recording: Planted, source: number, groups: readonly Timelin
 function groupNode(recording: Planted, source: number, group: TimelineGroup, bare: boolean): TrackNode {
   const lanes: TrackLane[] = group.depth.map((depth, place) => ({ lane: group.lane + place, depth, overlap: (group.sub[place] ?? 0) > 0 }));
   return node(nodeKey(recording.key, group.key), source, "group", KIND_LABELS[group.kind], {
-    note: countText(group.events),
+    note: formatEvents(group.events),
     lanes,
     overlapping: group.overlapping,
     standingLane: group.lane,
@@ -177,5 +177,3 @@ function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<stri
 }
 
 const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((total, item) => total + of(item), 0);
-
-const countText = (events: number): string => `${formatCount(events)} ${events === 1 ? "event" : "events"}`;

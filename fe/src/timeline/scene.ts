@@ -71,7 +71,7 @@ export class Scene {
   private readonly news: SceneNews;
   private readonly painter: Painter;
   private readonly minimap: MinimapPainter;
-  private readonly telling: Telling;
+  readonly telling: Telling;
   private palette: Palette;
   private font: string;
   private densities: { device: string; host: string };

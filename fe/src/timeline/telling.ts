@@ -31,11 +31,20 @@ export class Telling {
       return;
     }
     clearTimeout(this.restTimer);
+    this.restTimer = undefined;
     if (now - this.toldAt >= MEANWHILE) this.tell(now);
     else this.restTimer = setTimeout(() => this.tell(now + REST), REST);
     if (sameView(before.view, sight.view)) return;
     clearTimeout(this.settledTimer);
-    this.settledTimer = setTimeout(() => this.onSettled(this.sight?.view ?? sight.view), SETTLED);
+    this.settledTimer = setTimeout(() => {
+      this.settledTimer = undefined;
+      this.onSettled(this.sight?.view ?? sight.view);
+    }, SETTLED);
+  }
+
+  /** Something was seen that the view around has not been told of. */
+  get pending(): boolean {
+    return this.restTimer !== undefined || this.settledTimer !== undefined;
   }
 
   end(): void {
@@ -44,6 +53,7 @@ export class Telling {
   }
 
   private tell(now: number): void {
+    this.restTimer = undefined;
     this.toldAt = now;
     if (this.sight) this.onSight(this.sight);
   }

@@ -18,7 +18,7 @@ export interface ProfilerTest {
   xOf: (time: number) => number;
   selected: () => TimelineProps["selected"];
   zoomTo: (range: TimeRange) => void;
-  /** Nothing moves, nothing is on its way. */
+  /** Nothing moves, nothing is on its way, and the view around the canvas knows what is in sight. */
   idle: () => boolean;
   stats: () => { draw: DrawStats | null; store: Omit<StoreStats, "latencies">; latencies: readonly number[] };
   /** Last frames, ms: time on the main thread, of it drawing the canvas, and from frame to frame while moving. */
@@ -58,7 +58,7 @@ function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
       camera.go(range, false);
       scene.invalidate();
     },
-    idle: () => !camera.moving && !scene.store.busy,
+    idle: () => !camera.moving && !scene.store.busy && !scene.telling.pending,
     stats: () => {
       const { latencies, ...store } = scene.store.stats();
       return { draw: scene.stats, store, latencies };

@@ -12,12 +12,14 @@ from tests.builders.drawn import events, text_of, trace_of
 from tests.runs.conftest import until, write
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.errors import ImportFailed, NotReady
-from torch_tb_profiler.runs import timelines
+from torch_tb_profiler.runs import derived, timelines
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.derived import DerivedShelf
 from torch_tb_profiler.runs.import_job import Report
-from torch_tb_profiler.runs.timelines import TimelineShelf, timeline_id, timeline_path
+from torch_tb_profiler.runs.timelines import TIMELINE
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
+from torch_tb_profiler.store.timeline import Timeline
 
 DRAWING = """
     main   [aten::mm    ]
@@ -52,16 +54,16 @@ def trace_sidecar(tmp_path: Path) -> str:
 
 
 def test_made_once_and_mapped_by_the_next_server(settings: Settings, trace_sidecar: str) -> None:
-    shelf = TimelineShelf(settings)
+    shelf = DerivedShelf(settings, TIMELINE, 4)
     try:
         until(lambda: not_yet(shelf, trace_sidecar))
         first = shelf.get(trace_sidecar)
         assert shelf.get(trace_sidecar) is first
         assert shelf.jobs.started == 1
-        assert Path(timeline_path(trace_sidecar)).is_file()
+        assert Path(TIMELINE.path(trace_sidecar)).is_file()
     finally:
         shelf.close()
-    again = TimelineShelf(settings)
+    again = DerivedShelf(settings, TIMELINE, 4)
     try:
         assert again.get(trace_sidecar)["slices"].n == first["slices"].n == 3
         assert again.jobs.started == 0
@@ -69,7 +71,7 @@ def test_made_once_and_mapped_by_the_next_server(settings: Settings, trace_sidec
         again.close()
 
 
-def not_yet(shelf: TimelineShelf, path: str) -> bool:
+def not_yet(shelf: DerivedShelf[Timeline], path: str) -> bool:
     try:
         shelf.get(path)
     except NotReady:
@@ -78,8 +80,8 @@ def not_yet(shelf: TimelineShelf, path: str) -> bool:
 
 
 def test_many_requests_share_one_job_and_are_told_to_wait(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timelines, "FIRST_WAIT_SECONDS", 0.3)
-    shelf = TimelineShelf(settings, target="tests.runs.test_timelines:slow")
+    monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 0.3)
+    shelf = DerivedShelf(settings, TIMELINE, 4, target="tests.runs.test_timelines:slow")
     told: list[float | None] = []
 
     def ask() -> None:
@@ -103,8 +105,8 @@ def test_many_requests_share_one_job_and_are_told_to_wait(settings: Settings, tr
 
 
 def test_a_failure_is_told_and_the_next_call_tries_again(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timelines, "FIRST_WAIT_SECONDS", 60.0)
-    shelf = TimelineShelf(settings, target="tests.runs.test_timelines:broken_once")
+    monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
+    shelf = DerivedShelf(settings, TIMELINE, 4, target="tests.runs.test_timelines:broken_once")
     try:
         with pytest.raises(ImportFailed, match="the first time"):
             shelf.get(trace_sidecar)
@@ -114,9 +116,9 @@ def test_a_failure_is_told_and_the_next_call_tries_again(settings: Settings, tra
 
 
 def test_a_damaged_timeline_is_made_again(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timelines, "FIRST_WAIT_SECONDS", 60.0)
-    Path(timeline_path(trace_sidecar)).write_bytes(b"\0" * 1000)
-    shelf = TimelineShelf(settings)
+    monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
+    Path(TIMELINE.path(trace_sidecar)).write_bytes(b"\0" * 1000)
+    shelf = DerivedShelf(settings, TIMELINE, 4)
     try:
         assert shelf.get(trace_sidecar)["slices"].n == 3
     finally:
@@ -136,7 +138,7 @@ def test_the_catalogue_opens_a_trace_with_its_timeline(settings: Settings, logdi
 
         until(there)
         found = catalogue.timeline("run", "worker0", "1")
-        assert found.id == timeline_id(next(str(p) for p in Path(settings.cache_dir).iterdir() if ".timeline" not in p.name and p.suffix == ".safetensors"))
+        assert found.id == TIMELINE.id(next(str(p) for p in Path(settings.cache_dir).iterdir() if ".timeline" not in p.name and p.suffix == ".safetensors"))
         assert len(found.id) == 24
     finally:
         catalogue.close()

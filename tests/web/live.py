@@ -14,7 +14,8 @@ from werkzeug.test import Client, TestResponse
 
 from tests.web.served import body
 from torch_tb_profiler.runs.catalogue import Catalogue
-from torch_tb_profiler.runs.timelines import TimelineShelf, run_build
+from torch_tb_profiler.runs.derived import DerivedShelf
+from torch_tb_profiler.runs.timelines import TIMELINE, run_build
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
 
@@ -48,7 +49,7 @@ def live(logdir: Path, cache: Path, build: str = "") -> Iterator[tuple[Catalogue
     settings = Settings(cache_dir=str(cache), settle_seconds=0.0, scan_seconds=0.2)
     catalogue = Catalogue({"": str(logdir)}, settings)
     if build:
-        catalogue.timelines = TimelineShelf(settings, build)
+        catalogue.timelines = DerivedShelf(settings, TIMELINE, settings.open_traces, build)
     catalogue.start()
     client = Client(Application(catalogue, settings))
     try:

@@ -12,9 +12,10 @@ import msgspec
 from werkzeug.test import Client, TestResponse
 
 from tests.views import hand_made
+from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
-from torch_tb_profiler.runs.model import Opened, OpenedTimeline, Run, SeenFile, Snapshot, Span, State, Worker
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Run, SeenFile, Snapshot, Span, State, Worker
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.wire import ErrorPayload
 from torch_tb_profiler.web.application import Application
@@ -56,10 +57,21 @@ class WrittenCatalogue:
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
         return self.timeline(run, worker, span)
 
+    def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
+        return insight_of(self.open(run, worker, span))
+
+    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
+        return self.insight(run, worker, span)
+
 
 def timeline_of(opened: Opened) -> OpenedTimeline:
     """The trace's timeline, made once, under an id that every test knows."""
     return OpenedTimeline(opened, opened.memoise("the timeline of a test", lambda: build_timeline(opened.trace, opened.facts)), TIMELINE_ID)
+
+
+def insight_of(opened: Opened) -> OpenedInsight:
+    """The trace's insight, made once, under the same id."""
+    return OpenedInsight(opened, opened.memoise("the insight of a test", lambda: build_insight(opened.trace, opened.facts)), TIMELINE_ID)
 
 
 def client(catalogue: WrittenCatalogue | None = None, static: Path | None = None, **settings: Any) -> Client:

@@ -13,10 +13,10 @@ import pytest
 from werkzeug.test import Client
 
 from tests.conftest import REAL_TRACES
-from tests.web.served import body, timeline_of
+from tests.web.served import body, insight_of, timeline_of
 from torch_tb_profiler.cli.report import WIDTH
 from torch_tb_profiler.cli.summary import facts_object, text_report
-from torch_tb_profiler.runs.model import Opened, OpenedTimeline, Snapshot
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import wire
@@ -56,6 +56,12 @@ class Loaded:
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
         return self.timeline(run, worker, span)
+
+    def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
+        return insight_of(self.open(run, worker, span))
+
+    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
+        return self.insight(run, worker, span)
 
 
 @pytest.fixture(scope="module", params=RUNS or ["absent"])

@@ -35,7 +35,7 @@ from torch_tb_profiler.analysis.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.communication import backends, communication_kernels
 from torch_tb_profiler.analysis.device_facts import device_tables
-from torch_tb_profiler.analysis.findings import find_defects
+from torch_tb_profiler.analysis.found_defects import find_defects
 from torch_tb_profiler.analysis.header import device_properties, distributed_info, integer, vendor, versions
 from torch_tb_profiler.analysis.kernel_facts import kernel_facts
 from torch_tb_profiler.analysis.links import enclosing_spans, span_links

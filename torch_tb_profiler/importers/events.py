@@ -34,6 +34,7 @@ class Args(msgspec.Struct, gc=False):
     stack: Raw = field(default=ABSENT, name="Call stack")
     sequence: Count = field(default=None, name="Sequence number")
     forward_thread: Count = field(default=None, name="Fwd thread id")
+    hierarchy: Raw = field(default=ABSENT, name="Module Hierarchy")
     python_id: Count = field(default=None, name="Python id")
     python_parent: Count = field(default=None, name="Python parent id")
     python_module: Count = field(default=None, name="Python module id")
@@ -59,6 +60,8 @@ class Args(msgspec.Struct, gc=False):
     elements_in: Count = field(default=None, name="In msg nelems")
     elements_out: Count = field(default=None, name="Out msg nelems")
     collective_sequence: Count = field(default=None, name="Seq")
+    source: Count = field(default=None, name="Src Rank")
+    destination: Count = field(default=None, name="Dst Rank")
     label: Raw = field(default=ABSENT, name="name")
     labels: Raw = ABSENT
     sort_index: Raw = ABSENT

@@ -194,6 +194,7 @@ class Gatherer:
             "types": self._raws(map(attrgetter("types"), args)), "strides": self._raws(map(attrgetter("strides"), args)),
             "concrete": self._raws(map(attrgetter("concrete"), args)), "stack": self._raws(map(attrgetter("stack"), args)),
             "sequence": self._ints(args, "sequence"), "forward_thread": self._ints(args, "forward_thread"),
+            "hierarchy": self._raws(map(attrgetter("hierarchy"), args)),
         }
 
     def _python_columns(self, args: list[Args]) -> dict[str, Any]:
@@ -213,7 +214,8 @@ class Gatherer:
             "collective": self._raws(map(attrgetter("collective"), args)), "dtype": self._raws(map(attrgetter("dtype"), args)),
             "group": self._raws(map(attrgetter("group"), args)), "group_size": self._ints(args, "group_size"),
             "elements_in": self._ints(args, "elements_in"), "elements_out": self._ints(args, "elements_out"),
-            "sequence": self._ints(args, "collective_sequence"),
+            "sequence": self._ints(args, "collective_sequence"), "source": self._ints(args, "source"),
+            "destination": self._ints(args, "destination"),
         }
 
     def _flows(self, events: list[Event], ordinals: Ints) -> None:
@@ -263,7 +265,7 @@ class Gatherer:
         columns = {
             "time": times, "track": self.track_of(events), "device_type": self._ints(args, "device_type"), "device": self._ints(args, "device_id"),
             "address": self._addresses(args), "bytes": self._ints(args, "size", 0), "allocated": self._ints(args, "allocated"),
-            "reserved": self._ints(args, "reserved"), "ordinal": ordinals,
+            "reserved": self._ints(args, "reserved"), "ordinal": ordinals, "frames": np.full(len(args), NONE), "category": np.full(len(args), -1),
         }
         self._put("memory", **{k: v[good] for k, v in columns.items()})
 

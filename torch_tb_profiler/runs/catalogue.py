@@ -10,18 +10,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady, ProfilerError, SidecarError, SourceError
+from torch_tb_profiler.runs.derived import DerivedShelf
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
 from torch_tb_profiler.runs.import_job import Outcome, program_version
+from torch_tb_profiler.runs.insights import INSIGHT
 from torch_tb_profiler.runs.jobs import TARGET, Job, Jobs, News
-from torch_tb_profiler.runs.model import Opened, OpenedTimeline, Snapshot, State
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot, State
 from torch_tb_profiler.runs.shelf import Book, Shelf, outcome_on_disk
-from torch_tb_profiler.runs.timelines import TimelineShelf, timeline_id
+from torch_tb_profiler.runs.timelines import TIMELINE
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import Found, Listing, list_files
 from torch_tb_profiler.sources.watch import Changes, Watch
 
+MAPPED_INSIGHTS = 1024
+"""Insights that stay mapped: those of the workers of a large run."""
 RETRY_SECONDS = 60.0
 """A file that could not be read (permission, network) is tried again after this long."""
 
@@ -54,7 +58,9 @@ class Catalogue:
         self._cache: CacheFolder | None = None
         self._cache_lock = threading.Lock()
         self.jobs = Jobs(settings, self._hear, target)
-        self.timelines = TimelineShelf(settings)
+        self.timelines = DerivedShelf(settings, TIMELINE, settings.open_traces)
+        # Of a large run all are looked at together; they are mapped, not held.
+        self.insights = DerivedShelf(settings, INSIGHT, MAPPED_INSIGHTS)
 
     def start(self) -> None:
         """Begin to look; returns at once."""
@@ -74,6 +80,7 @@ class Catalogue:
             event.set()
         self.jobs.close()
         self.timelines.close()
+        self.insights.close()
         for thread in self._threads:
             thread.join(timeout=5)
         with self._cache_lock:
@@ -127,7 +134,7 @@ class Catalogue:
         """
         opened = self.open(run, worker, span)
         _, path = self._ready(run, worker, span)
-        return OpenedTimeline(opened, self.timelines.get(path), timeline_id(path))
+        return OpenedTimeline(opened, self.timelines.get(path), TIMELINE.id(path))
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
         """The same if it was made before; None while it was not, or while the trace is not imported."""
@@ -137,7 +144,31 @@ class Catalogue:
         except ProfilerError:
             return None
         timeline = self.timelines.made(path)
-        return OpenedTimeline(opened, timeline, timeline_id(path)) if timeline is not None else None
+        return OpenedTimeline(opened, timeline, TIMELINE.id(path)) if timeline is not None else None
+
+    def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
+        """The same with the trace's insight.
+
+        Raises:
+            NotFound, NotReady, ImportFailed: as ``open``, and while the insight is made.
+        """
+        opened = self.open(run, worker, span)
+        _, path = self._ready(run, worker, span)
+        return OpenedInsight(opened, self.insights.get(path), INSIGHT.id(path))
+
+    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
+        """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on. For the workers beside the asked one.
+
+        Raises:
+            NotFound, ImportFailed: as ``open``.
+        """
+        try:
+            opened = self.open(run, worker, span)
+            _, path = self._ready(run, worker, span)
+        except NotReady:
+            return 0.0
+        share = self.insights.ask(path)
+        return share if share < 1.0 else OpenedInsight(opened, self.insights.get(path), INSIGHT.id(path))
 
     def _ready(self, run: str, worker: str, span: str) -> tuple[Entry, str]:
         """The entry of a name and its sidecar, if its import is done."""

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TypeVar
 
 from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
 
@@ -107,6 +108,15 @@ class Opened:
     def memoise(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of ``make`` for a key, kept (bounded) as long as the trace is open in this content."""
         return self.memo.get(key, make)
+
+
+@dataclass(frozen=True)
+class OpenedInsight:
+    """An opened trace with its insight. ``id`` names this content of the file as this version of the program reads it."""
+
+    opened: Opened
+    insight: Insight
+    id: str
 
 
 @dataclass(frozen=True)

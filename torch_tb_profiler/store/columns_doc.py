@@ -11,14 +11,16 @@ import numpy as np
 
 from torch_tb_profiler.store.columns import TableSpec
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
+from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
 _HEAD = """# Columns
 
-Generated from `torch_tb_profiler/store/schema.py`, `fact_schema.py` and `timeline_schema.py` by
+Generated from `torch_tb_profiler/store/schema.py`, `fact_schema.py`, `timeline_schema.py` and `insight_schema.py` by
 `python -m torch_tb_profiler.store.columns_doc --write`; do not edit. A sidecar file holds the tables of a trace and its facts in the safetensors
-format, a second one, made when the timeline is first looked at, those of the timeline. Times are nanoseconds after the first event of the trace.
+format; a second one, made when the timeline is first looked at, those of the timeline; a third one, made when findings or one of the views Memory,
+Module, Distributed and Diff are first asked for, those of the insight. Times are nanoseconds after the first event of the trace.
 -1 (integers), NaN (floats) and 0 where a column says so stand for "unknown" or "none".
 
 - *number of a string*: points into the string table of the same file, -1 is the empty text.
@@ -28,7 +30,8 @@ format, a second one, made when the timeline is first looked at, those of the ti
 
 def text() -> str:
     """The whole page."""
-    titled = (("Tables of a trace", TRACE_TABLES), ("Tables of facts", FACT_TABLES), ("Tables of a timeline", TIMELINE_TABLES))
+    titled = (("Tables of a trace", TRACE_TABLES), ("Tables of facts", FACT_TABLES), ("Tables of a timeline", TIMELINE_TABLES),
+              ("Tables of an insight", INSIGHT_TABLES))
     parts = [_HEAD]
     for title, specs in titled:
         parts += [f"## {title}\n", *map(_table, specs)]

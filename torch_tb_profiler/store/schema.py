@@ -41,6 +41,7 @@ OPERATOR_ARGS = TableSpec(
         Column("stack", "i4", TEXT, "`Call stack` as written by old versions."),
         Column("sequence", "i8", "", "`Sequence number`; -1 none."),
         Column("forward_thread", "i8", "", "`Fwd thread id`; -1 none."),
+        Column("hierarchy", "i4", TEXT, "`Module Hierarchy` as JSON text."),
     ),
 )
 
@@ -84,6 +85,8 @@ COLLECTIVE_ARGS = TableSpec(
         Column("elements_in", "i8", "elements", "`In msg nelems`; -1 unknown."),
         Column("elements_out", "i8", "elements", "`Out msg nelems`; -1 unknown."),
         Column("sequence", "i8", "", "`Seq`; -1 unknown."),
+        Column("source", "i4", "rank", "`Src Rank` of a point-to-point transfer; -1 unknown."),
+        Column("destination", "i4", "rank", "`Dst Rank` of a point-to-point transfer; -1 unknown."),
     ),
 )
 
@@ -99,6 +102,8 @@ MEMORY = TableSpec(
         Column("bytes", "i8", "bytes", "Size; negative for a release."),
         Column("allocated", "i8", "bytes", "Allocated after it; -1 unknown."),
         Column("reserved", "i8", "bytes", "Reserved after it; -1 unknown."),
+        Column("frames", "i4", TEXT, "Call stack of a snapshot's record: frames joined by line feeds, innermost first."),
+        Column("category", "i1", "Category", "What a memory timeline says that the block is for; -1 unknown."),
         Column("ordinal", "i4", "", "Position among the entries of traceEvents."),
     ),
 )

@@ -28,6 +28,8 @@ from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.store.columns import Array, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringTable
@@ -36,17 +38,20 @@ from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
 T = TypeVar("T")
 
-LAYOUT = "3"
+LAYOUT = "4"
 """Changes with the tables' columns or this file's layout."""
 TIMELINE_LAYOUT = "timeline 1"
 """The same for the sidecar of a timeline."""
+INSIGHT_LAYOUT = "insight 1"
+"""The same for the sidecar of an insight."""
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20
 CHECK_WHOLE_BYTES = 32 << 20
 """Up to this size every byte is checked when a sidecar is opened (some ten milliseconds); beyond it, all but the columns of events."""
 
 _DTYPES = {"i8": "I64", "i4": "I32", "i2": "I16", "i1": "I8", "u8": "U64", "u4": "U32", "u2": "U16", "u1": "U8", "f8": "F64", "f4": "F32", "b1": "BOOL"}
-_LARGE = ("trace.", "facts.span_links.", *(f"timeline.{name}." for name in ("slices", "places", "summaries", "block_sums", "arrows", "samples")))
+_LARGE = ("trace.", "facts.span_links.", *(f"timeline.{name}." for name in ("slices", "places", "summaries", "block_sums", "arrows", "samples")),
+          *(f"insight.{name}." for name in ("span_paths", "memory_curve", "memory_nodes", "allocations")))
 _NO_SUM = "0" * 16
 _SUM = '"checksum":"%s"'
 _NUMPY = {v: k for k, v in _DTYPES.items()}
@@ -75,6 +80,16 @@ def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
         OSError: the folder cannot be written.
     """
     _write_file(Path(path), _arrays_of("timeline", timeline.tables), {"layout": TIMELINE_LAYOUT, "about": timeline.about})
+
+
+def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
+    """Write an insight and rename into place.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    arrays = {"strings.offsets": insight.strings.offsets, "strings.blob": insight.strings.blob, **_arrays_of("insight", insight.tables)}
+    _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT, "about": insight.about})
 
 
 def _arrays_of(room: str, tables: dict[str, Table]) -> dict[str, Array]:
@@ -151,6 +166,17 @@ def read_timeline(path: str | os.PathLike[str]) -> Timeline:
         SidecarError: as ``read``.
     """
     return _read_file(path, TIMELINE_LAYOUT, lambda arrays, about: Timeline(_tables_of("timeline", TIMELINE_TABLES, arrays), about["about"]))
+
+
+def read_insight(path: str | os.PathLike[str]) -> Insight:
+    """Map an insight's sidecar.
+
+    Raises:
+        SidecarError: as ``read``.
+    """
+    return _read_file(path, INSIGHT_LAYOUT, lambda arrays, about: Insight(
+        StringTable(arrays["strings.offsets"], arrays["strings.blob"]), _tables_of("insight", INSIGHT_TABLES, arrays), about["about"],
+    ))
 
 
 def _read_file(path: str | os.PathLike[str], layout: str, rebuild: Callable[[dict[str, Array], dict[str, Any]], T]) -> T:

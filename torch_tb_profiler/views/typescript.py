@@ -1,4 +1,4 @@
-"""``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` and ``timeline_wire.py`` as TypeScript.
+"""``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` and the ``*_wire.py`` beside it as TypeScript.
 
 ``python -m torch_tb_profiler.views.typescript`` prints the text, ``--write`` writes it into the checkout.
 """
@@ -11,12 +11,16 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec.inspect as inspect
 
-from torch_tb_profiler.views import timeline_wire, wire
+from torch_tb_profiler.views import diff_wire, distributed_wire, findings_wire, memory_wire, module_wire, timeline_wire, wire
 
-MODULES = (wire, timeline_wire)
+MODULES = (wire, timeline_wire, findings_wire, memory_wire, module_wire, distributed_wire, diff_wire)
+PAYLOADS = (
+    *wire.PAYLOADS, *timeline_wire.TIMELINE_PAYLOADS, *findings_wire.FINDINGS_PAYLOADS, *memory_wire.MEMORY_PAYLOADS, *module_wire.MODULE_PAYLOADS,
+    *distributed_wire.DISTRIBUTED_PAYLOADS, *diff_wire.DIFF_PAYLOADS,
+)
 
 HEADER = """\
-// Generated from torch_tb_profiler/views/wire.py and timeline_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 """
 
@@ -44,7 +48,7 @@ def _literal_aliases() -> dict[tuple[Any, ...], str]:
 def _reachable() -> list[type[wire.Wire]]:
     """The wire types that the payloads are made of, in order of declaration."""
     seen: set[type] = set()
-    todo: list[type] = [*wire.PAYLOADS, *timeline_wire.TIMELINE_PAYLOADS]
+    todo: list[type] = [*PAYLOADS]
     while todo:
         cls = todo.pop()
         if cls in seen:

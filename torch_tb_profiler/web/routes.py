@@ -7,7 +7,7 @@ from typing import Protocol
 
 from werkzeug.wrappers import Request, Response
 
-from torch_tb_profiler.runs.model import Opened, OpenedTimeline, Snapshot
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.diagnosis import diagnosis_payload
 from torch_tb_profiler.views.kernels import kernel_payload
@@ -17,7 +17,18 @@ from torch_tb_profiler.views.runs_list import runs_payload
 from torch_tb_profiler.views.steps import choose, steps_payload
 from torch_tb_profiler.views.trace_page import trace_payload
 from torch_tb_profiler.views.wire import KernelGroup, OperatorGroup, Wire
-from torch_tb_profiler.web import downloads, event_routes, parameters, replies, timeline_routes
+from torch_tb_profiler.web import (
+    diff_routes,
+    distributed_routes,
+    downloads,
+    event_routes,
+    findings_routes,
+    memory_routes,
+    module_routes,
+    parameters,
+    replies,
+    timeline_routes,
+)
 from torch_tb_profiler.web.replies import Body
 
 OPERATOR_GROUPS: tuple[OperatorGroup, ...] = ("name", "shape", "stack")
@@ -32,6 +43,8 @@ class Catalogue(Protocol):
     def open(self, run: str, worker: str, span: str) -> Opened: ...
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline: ...
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None: ...
+    def insight(self, run: str, worker: str, span: str) -> OpenedInsight: ...
+    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float: ...
 
 
 class Routes:
@@ -52,6 +65,11 @@ class Routes:
             "/trace/file": self.trace_file,
             **timeline_routes.handlers(catalogue, settings),
             **event_routes.handlers(catalogue, settings),
+            **findings_routes.handlers(catalogue, settings),
+            **memory_routes.handlers(catalogue, settings),
+            **module_routes.handlers(catalogue, settings),
+            **distributed_routes.handlers(catalogue, settings),
+            **diff_routes.handlers(catalogue, settings),
         }
 
     def runs(self, request: Request) -> Response:

@@ -7,11 +7,21 @@ import type {
   CollectivePayload,
   CountersPayload,
   DiagnosisPayload,
+  DiffPayload,
+  DistributedPayload,
   ErrorBody,
   EventArgsPayload,
   EventPayload,
+  FindingsPayload,
+  FlamePayload,
   HeatPayload,
   KernelPayload,
+  MemoryAlivePayload,
+  MemoryBlocksPayload,
+  MemoryCurvePayload,
+  MemoryPayload,
+  MemoryStatisticsPayload,
+  ModulePayload,
   NamesPayload,
   NextHitPayload,
   OperatorPayload,
@@ -46,6 +56,16 @@ export interface Routes {
   "trace/event/args": EventArgsPayload;
   "trace/alignment": AlignmentPayload;
   "trace/collective": CollectivePayload;
+  findings: FindingsPayload;
+  memory: MemoryPayload;
+  "memory/curve": MemoryCurvePayload;
+  "memory/blocks": MemoryBlocksPayload;
+  "memory/statistics": MemoryStatisticsPayload;
+  "memory/alive": MemoryAlivePayload;
+  module: ModulePayload;
+  "module/flame": FlamePayload;
+  distributed: DistributedPayload;
+  diff: DiffPayload;
 }
 
 export type Route = keyof Routes;

@@ -1,4 +1,4 @@
-// Generated from torch_tb_profiler/views/wire.py and timeline_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
 export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
@@ -16,6 +16,22 @@ export type GroupKindName = "calls" | "device_annotation" | "instant" | "python"
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
 
 export type Direction = "in" | "out";
+
+export type FindingView = "distributed" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
+
+export type MemorySource = "" | "records" | "snapshot" | "timeline";
+
+export type MemoryGroup = "module" | "operator";
+
+export type ModuleSource = "" | "hierarchy" | "lightning" | "python";
+
+export type FlameTree = "line" | "module";
+
+export type WorkerState = "failed" | "ready" | "waiting";
+
+export type ChangeStatus = "changed" | "gone" | "new" | "same";
+
+export type ChangeTable = "category" | "kernel" | "module" | "operator";
 
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
 export interface ErrorBody {
@@ -597,4 +613,402 @@ export interface CollectivePeer {
 export interface CollectivePayload {
   key: string;
   peers: CollectivePeer[];
+}
+
+/** An event that a finding rests on; `event` is its number on the timeline of `worker` and `span`. */
+export interface Evidence {
+  label: string;
+  worker: string;
+  span: string;
+  event: number;
+  start_ns: number;
+  dur_ns: number;
+}
+
+/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: per step, an upper bound of what could be had back; no time is claimed by two (`null`: it costs no step time, e.g. memory near capacity; `share` is null then too). `evidence`: the dearest few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+export interface Finding {
+  rule: string;
+  title: string;
+  sentence: string;
+  views: FindingView[];
+  recoverable_ns: number | null;
+  share: number | null;
+  artefact: boolean;
+  evidence: Evidence[];
+  evidence_count: number;
+  line: string | null;
+  attempt: string;
+  caveat: string;
+  numbers: Number[];
+  links: Link[];
+}
+
+/** Route `/findings`, the largest first. `steps` of `step_ns` on average were looked at (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. */
+export interface FindingsPayload {
+  headline: string;
+  healthy: boolean;
+  steps: number;
+  step_ns: number | null;
+  findings: Finding[];
+  unsure: string[];
+  missing: Missing[];
+}
+
+/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record. `blocks`: how many can be listed. */
+export interface MemoryDevice {
+  key: number;
+  name: string;
+  records: number;
+  begin_bytes: number;
+  end_bytes: number;
+  peak_bytes: number;
+  peak_ns: number;
+  peak_reserved_bytes: number | null;
+  capacity_bytes: number | null;
+  blocks: number;
+}
+
+/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: names of the file's categories. */
+export interface MemoryPayload {
+  source: MemorySource;
+  span_ns: number;
+  devices: MemoryDevice[];
+  categories: string[];
+  has_modules: boolean;
+  has_stacks: boolean;
+  steps: StepItem[];
+  notes: string[];
+  missing: Missing[];
+}
+
+/** Route `/memory/curve`: a staircase. Point i holds from `time_ns[i]` to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
+export interface MemoryCurvePayload {
+  device: number;
+  time_ns: number[];
+  allocated_bytes: number[];
+  reserved_bytes: (number | null)[];
+  categories_bytes: number[][];
+  thinned: boolean;
+  peak_bytes: number;
+  peak_ns: number;
+}
+
+/** Blocks of memory, one entry per row. `allocated_ns` null: before the recording; `released_ns` null: not within it. `event`: the allocating call. `operator` is the one that allocated, `parent` the one around it; of `aten::empty` and its like the parent says more. */
+export interface BlockColumns {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  bytes: number[];
+  allocated_ns: (number | null)[];
+  released_ns: (number | null)[];
+  event: (number | null)[];
+}
+
+/** Route `/memory/blocks`: blocks that were allocated or released in the window, the largest first; `pooled` more, of `pooled_bytes`, are not listed. */
+export interface MemoryBlocksPayload {
+  device: number;
+  rows: BlockColumns;
+  pooled: number;
+  pooled_bytes: number;
+}
+
+/** Per operator or module. `increase` is allocated less released, `allocation` what was allocated; `self` without the operators or modules beneath. */
+export interface MemoryStatisticsColumns {
+  name: string[];
+  calls: number[];
+  increase_bytes: number[];
+  self_increase_bytes: number[];
+  allocations: number[];
+  self_allocations: number[];
+  allocation_bytes: number[];
+  self_allocation_bytes: number[];
+}
+
+/** Route `/memory/statistics`; `outside`: bytes allocated by no known operator or module. */
+export interface MemoryStatisticsPayload {
+  device: number;
+  group: MemoryGroup;
+  rows: MemoryStatisticsColumns;
+  outside_bytes: number;
+  pooled: number;
+}
+
+/** What is alive, blocks of one origin together, the largest first. `oldest_ns`: begin of the oldest; null: before the recording. */
+export interface AliveColumns {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  bytes: number[];
+  count: number[];
+  largest_bytes: number[];
+  oldest_ns: (number | null)[];
+}
+
+/** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known. `fragmented_bytes`: reserved less allocated; null unknown. */
+export interface MemoryAlivePayload {
+  device: number;
+  time_ns: number;
+  allocated_bytes: number;
+  reserved_bytes: number | null;
+  fragmented_bytes: number | null;
+  unknown_bytes: number;
+  rows: AliveColumns;
+  pooled: number;
+  pooled_bytes: number;
+}
+
+/** The module tree, one entry per row, parents before children (`parent` −1: outermost). Sums over the selected steps. `name` is the instance (`Linear_0`), `kind` the class (`Linear`). `total` includes the modules beneath, `self` only the operators that ran directly in it. Host times of backward are those of the backward operators laid at the module. Device times are null without device work. `allocated_bytes` (self) and `increase_bytes` are null without memory records. `event`: its longest forward call. */
+export interface ModuleColumns {
+  parent: number[];
+  name: string[];
+  kind: string[];
+  calls: number[];
+  operators: number[];
+  forward_host_total_ns: number[];
+  forward_host_self_ns: number[];
+  forward_device_total_ns: (number | null)[];
+  forward_device_self_ns: (number | null)[];
+  backward_host_total_ns: number[];
+  backward_host_self_ns: number[];
+  backward_device_total_ns: (number | null)[];
+  backward_device_self_ns: (number | null)[];
+  allocated_bytes: (number | null)[];
+  increase_bytes: (number | null)[];
+  event: number[];
+}
+
+/** Where the time of the selected steps is: in modules' forward and backward, outside modules, without any operator. The device sums are whole. */
+export interface ModuleTotals {
+  module_host_ns: number;
+  outside_host_ns: number;
+  module_device_ns: number;
+  outside_device_ns: number;
+  unattributed_device_ns: number;
+  backward_tied: number;
+  backward_untied: number;
+  backward_outside: number;
+}
+
+/** Route `/module`. `steps`: how many steps the sums are over. */
+export interface ModulePayload {
+  source: ModuleSource;
+  has_device: boolean;
+  has_backward: boolean;
+  has_memory: boolean;
+  vocabulary: Vocabulary;
+  steps: number;
+  rows: ModuleColumns;
+  totals: ModuleTotals;
+  notes: string[];
+  missing: Missing[];
+}
+
+/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`. `first_ns`: its first begin. `host_ns` and `device_ns` are totals; what the children do not cover is the frame's own. */
+export interface FlameColumns {
+  parent: number[];
+  name: string[];
+  kind: string[];
+  backward: boolean[];
+  calls: number[];
+  host_ns: number[];
+  device_ns: (number | null)[];
+  first_ns: number[];
+  event: number[];
+}
+
+/** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames under 1/10,000 are summed up in their parents. `unattributed_device_ns`: device work that no frame launched. */
+export interface FlamePayload {
+  tree: FlameTree;
+  has_device: boolean;
+  rows: FlameColumns;
+  pooled: number;
+  unattributed_device_ns: number;
+  missing: Missing[];
+}
+
+/** An accelerator of a worker. */
+export interface DistributedDevice {
+  id: number;
+  name: string | null;
+  memory_bytes: number | null;
+  capability: string | null;
+}
+
+/** A worker of the run, by rank. `offset_ns`: add it to its times to get the common clock; null: not aligned. `error_ns`: what remains unsure of it. */
+export interface DistributedWorker {
+  worker: string;
+  span: string;
+  rank: number | null;
+  rank_source: RankSource;
+  node: string;
+  process: string;
+  state: WorkerState;
+  message: string;
+  backend: string | null;
+  devices: DistributedDevice[];
+  offset_ns: number | null;
+  error_ns: number | null;
+  collectives: number;
+}
+
+/** Per worker and step; the four add up to the step. Null where a worker has no such step. */
+export interface OverlapColumns {
+  computation_ns: ((number | null)[])[];
+  overlap_ns: ((number | null)[])[];
+  communication_ns: ((number | null)[])[];
+  other_ns: ((number | null)[])[];
+}
+
+/** Per worker and step: time in matched collectives before the last rank arrived (`waiting`) and after (`transfer`), and in those that are not matched (`unsplit`). `late`: how much later than the first of its group this worker arrived, summed over the collectives of the step: the heat map. */
+export interface WaitingColumns {
+  waiting_ns: ((number | null)[])[];
+  transfer_ns: ((number | null)[])[];
+  unsplit_ns: ((number | null)[])[];
+  late_ns: ((number | null)[])[];
+}
+
+/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the longest wait of a single rank; `lead_ns`: how far behind the second to last it was, over the step's collectives: what the step would gain. `before`: what it ran just before it arrived at the dearest collective. */
+export interface LateItem {
+  step: number;
+  worker: number;
+  caused_ns: number;
+  longest_ns: number;
+  lead_ns: number;
+  collectives: number;
+  kind: string;
+  event: number;
+  start_ns: number;
+  before_operator: string | null;
+  before_module: string | null;
+  before_line: string | null;
+  before_event: number | null;
+  before_ns: number | null;
+}
+
+/** Communication by kind, message size, data type and group; one row also per worker (`worker` −1: all workers together). Sums of durations. `bytes` is the message size of one call. Bandwidths in bytes per second by the formulas of nccl-tests, over the time without waiting where that is known (`split`), else over the whole duration. */
+export interface OperationColumns {
+  worker: number[];
+  kind: string[];
+  library: (string | null)[];
+  group: (string | null)[];
+  group_size: (number | null)[];
+  dtype: (string | null)[];
+  bytes: (number | null)[];
+  calls: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  exposed_ns: number[];
+  waiting_ns: (number | null)[];
+  transfer_ns: (number | null)[];
+  split: boolean[];
+  algorithm_bandwidth: (number | null)[];
+  bus_bandwidth: (number | null)[];
+}
+
+/** Collectives that other ranks did not record alike, by kind and group: how many each worker has. */
+export interface Unmatched {
+  kind: string;
+  group: string | null;
+  counts: number[];
+  reason: string;
+}
+
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. */
+export interface DistributedPayload {
+  workers: DistributedWorker[];
+  steps: string[];
+  step_source: string;
+  overlap: OverlapColumns;
+  waiting: WaitingColumns;
+  late: LateItem[];
+  operations: OperationColumns;
+  matched: number;
+  unmatched: Unmatched[];
+  clock: string;
+  skew_ns: number | null;
+  left_out: number;
+  ready: number;
+  progress: number;
+  notes: string[];
+  missing: Missing[];
+}
+
+/** One side: which trace and steps, and its step times. `spread_ns`: standard deviation over the steps; null with fewer than two. */
+export interface DiffSide {
+  run: string;
+  worker: string;
+  span: string;
+  label: string;
+  device: string | null;
+  step_source: string;
+  steps: StepItem[];
+  selected: number;
+  mean_ns: number | null;
+  spread_ns: number | null;
+}
+
+/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `sentence`: the first line of the page. */
+export interface Verdict {
+  sentence: string;
+  delta_ns: number | null;
+  share: number | null;
+  beyond: boolean | null;
+  test: string;
+  p: number | null;
+  low_ns: number | null;
+  high_ns: number | null;
+}
+
+/** What changed, the largest contribution first; one entry per row, of all tables. Times per step; of an absent side null. `time_a_ns`, `time_b_ns`: of categories their wall time; of kernels the sum of durations; of operators the device self time, or host self time where the trace has no device; of modules the device total, else the host total. `host_*`: host self time of operators and modules. `share`: of the step time of A. `beyond`: by the same test as the step's, corrected for the number of rows (null: cannot be told). `event_*`: an example. */
+export interface ChangeColumns {
+  table: ChangeTable[];
+  name: string[];
+  status: ChangeStatus[];
+  name_b: (string | null)[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  time_a_ns: (number | null)[];
+  time_b_ns: (number | null)[];
+  delta_ns: number[];
+  share: (number | null)[];
+  host_a_ns: (number | null)[];
+  host_b_ns: (number | null)[];
+  beyond: (boolean | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
+}
+
+/** Both call trees matched on their structure, parents before children. `kind`: `module`, `annotation`, `operator` or `kernels`. */
+export interface DiffTreeColumns {
+  parent: number[];
+  kind: string[];
+  backward: boolean[];
+  name_a: (string | null)[];
+  name_b: (string | null)[];
+  status: ChangeStatus[];
+  calls_a: number[];
+  calls_b: number[];
+  host_a_ns: number[];
+  host_b_ns: number[];
+  device_a_ns: (number | null)[];
+  device_b_ns: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
+}
+
+/** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). */
+export interface DiffPayload {
+  a: DiffSide;
+  b: DiffSide;
+  verdict: Verdict;
+  changes: ChangeColumns;
+  pooled: number;
+  tree: DiffTreeColumns;
+  tree_pooled: number;
+  notes: string[];
+  missing: Missing[];
 }

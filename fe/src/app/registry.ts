@@ -3,7 +3,11 @@
 import type { ComponentType } from "preact";
 import type { ViewId, ViewProps } from "../state/view";
 import { DiagnosisView } from "../views/diagnosis/view";
+import { DiffView } from "../views/diff/view";
+import { DistributedView } from "../views/distributed/view";
 import { KernelView } from "../views/kernel/view";
+import { MemoryView } from "../views/memory/view";
+import { ModuleView } from "../views/module/view";
 import { OperatorView } from "../views/operator/view";
 import { OverviewView } from "../views/overview/view";
 import { TraceView } from "../views/trace/view";
@@ -25,5 +29,9 @@ export const VIEWS: readonly View[] = [
   { id: "operator", label: "Operator", term: "operator", component: OperatorView, usesSteps: true, needsTrace: true },
   { id: "kernel", label: "Kernel", term: "kernel", component: KernelView, usesSteps: true, needsTrace: true },
   { id: "trace", label: "Trace", term: "trace", component: TraceView, usesSteps: false, needsTrace: true },
+  { id: "memory", label: "Memory", term: "memory_view", component: MemoryView, usesSteps: false, needsTrace: true },
+  { id: "module", label: "Module", term: "module", component: ModuleView, usesSteps: true, needsTrace: true },
+  { id: "distributed", label: "Distributed", term: "distributed", component: DistributedView, usesSteps: false, needsTrace: true },
+  { id: "diff", label: "Diff", term: "diff", component: DiffView, usesSteps: true, needsTrace: true },
   { id: "diagnosis", label: "Diagnosis", term: "diagnosis", component: DiagnosisView, usesSteps: false, needsTrace: false },
 ];

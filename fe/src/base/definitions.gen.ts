@@ -108,4 +108,9 @@ export const DEFINITIONS: Readonly<Record<string, Definition>> = {
   arguments: { label: "Arguments", text: "What the recorder wrote about the event: shapes, launch properties, ids." },
   alignment: { label: "On one clock", text: "All workers of a run on one time line: by the Unix time that each trace gives for its first event, corrected by the collectives that the workers share." },
   collective_peers: { label: "The same collective on all workers", text: "The call of each worker that belongs to the same collective." },
+  findings: { label: "Findings", text: "What costs time that could be had back, each with an upper bound per step, its evidence and what to try." },
+  memory_view: { label: "Memory", text: "What was allocated on each device over time, by which operator and module, and what was alive at any moment." },
+  module: { label: "Module", text: "The tree of the model's modules with the host and device time of each, forward and backward." },
+  distributed: { label: "Distributed", text: "All workers of a run beside each other: computation and communication, who waits for whom, and how fast the bytes move." },
+  diff: { label: "Diff", text: "Two traces, or two ranges of steps, beside each other: what changed, and whether it is more than noise." },
 };

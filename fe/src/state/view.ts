@@ -6,7 +6,7 @@
  * `params` and `setParam`, and knows neither the header nor TensorBoard.
  */
 
-export type ViewId = "overview" | "operator" | "kernel" | "trace" | "diagnosis";
+export type ViewId = "overview" | "operator" | "kernel" | "trace" | "memory" | "module" | "distributed" | "diff" | "diagnosis";
 
 /** The chosen trace; the names are those of the wire. `run` is empty while there is none. */
 export interface Selection {

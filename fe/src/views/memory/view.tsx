@@ -1,0 +1,8 @@
+/** The Memory view. */
+
+import type { JSX } from "preact";
+import type { ViewProps } from "../../state/view";
+
+export function MemoryView({ selection }: ViewProps): JSX.Element {
+  return <p>{selection.run}</p>;
+}

@@ -1,0 +1,8 @@
+/** The Module view. */
+
+import type { JSX } from "preact";
+import type { ViewProps } from "../../state/view";
+
+export function ModuleView({ selection }: ViewProps): JSX.Element {
+  return <p>{selection.run}</p>;
+}

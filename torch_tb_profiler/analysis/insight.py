@@ -1,0 +1,44 @@
+"""Everything that is found in a trace when a view beyond its tables is first asked for.
+
+::
+
+    Trace, Facts ─▶ paths (modules, forward and backward) ─┬─▶ memory ─────────┐
+                                                           ├─▶ communication ──┼─▶ findings ─▶ Insight
+                                                           └───────────────────┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch_tb_profiler.analysis.distributed.communication import build_communication
+from torch_tb_profiler.analysis.findings.engine import find_findings
+from torch_tb_profiler.analysis.memory.build import build_memory
+from torch_tb_profiler.analysis.module.paths import build_paths
+from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.memory import give_back_memory
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.strings import StringBuilder
+
+Report = Callable[[int, "int | None"], None]
+PARTS = 4
+
+
+def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> Insight:
+    """The insight of a trace. A trace of anything, or of nothing, has one. ``report`` is called with (parts done, parts in all)."""
+    say = report or (lambda done, total: None)
+    texts = StringBuilder()
+    tables: dict[str, Table] = {}
+    about: dict[str, object] = {}
+    # Each part sees the tables of those before it.
+    for done, part in enumerate((build_paths, build_memory, build_communication)):
+        made, said = part(trace, facts, tables, texts)
+        tables |= made
+        about |= said
+        give_back_memory()
+        say(done + 1, PARTS)
+    insight = Insight(texts.table(), tables, about)
+    about["findings"] = find_findings(trace, facts, insight)
+    say(PARTS, PARTS)
+    return insight

@@ -1,0 +1,1 @@
+"""Paths of calls with modules, forward and backward, and what they cost."""

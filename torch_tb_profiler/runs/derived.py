@@ -1,0 +1,152 @@
+"""What is made of a trace only when somebody asks: in a worker process, kept in a sidecar beside the trace's own, mapped from then on.
+
+::
+
+    first request ──▶ job ──▶ 0d4f….safetensors ──▶ 0d4f…-1a2b3c4d.timeline.safetensors ──▶ mapped ──▶ every request
+                       └─ not done within a second: 202 with the progress
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
+from torch_tb_profiler.runs.jobs import Job, Jobs, News
+from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
+
+T = TypeVar("T")
+FIRST_WAIT_SECONDS = 1.0
+"""How long a request waits for something to be made before it answers that it is not ready: most is made in less."""
+
+
+@dataclass(frozen=True)
+class Recipe(Generic[T]):
+    """One kind of derived sidecar.
+
+    ``word``: its name in file names and messages. ``target``: ``module:function(location, sidecar_path, settings, report)`` for a worker process.
+    ``read``: maps the file, raises SidecarError. ``code``: folders and files of the package that decide what it holds, beside what decides the import.
+    """
+
+    word: str
+    target: str
+    read: Callable[[str], T]
+    code: tuple[str, ...]
+
+    def path(self, sidecar: str) -> str:
+        """Where it is kept, for a trace's sidecar."""
+        return f"{sidecar.removesuffix(SUFFIX)}-{_version(self.code)}.{self.word}{SUFFIX}"
+
+    def id(self, sidecar: str) -> str:
+        """A short name of the content: equal only for one content of a file, read and derived by one version of the program."""
+        return f"{Path(sidecar).name.removesuffix(SUFFIX)[:16]}{_version(self.code)}"
+
+
+@lru_cache(maxsize=8)
+def _version(code: tuple[str, ...]) -> str:
+    """Tells apart programs that would derive something else from the same trace's sidecar: a digest of the code that does it."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parents[1]
+    for place in (package / name for name in code):
+        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+@dataclass(eq=False)
+class _Making:
+    job: Job
+    progress: float = 0.0
+    done: bool = False
+    error: str = ""
+
+
+class DerivedShelf(Generic[T]):
+    """Derived things by the sidecar of their trace; thread-safe. At most ``mapped`` stay mapped."""
+
+    def __init__(self, settings: Settings, recipe: Recipe[T], mapped: int, target: str = "") -> None:
+        """``target`` replaces the recipe's, for tests."""
+        self._recipe = recipe
+        self._mapped = Memo(max(1, mapped))
+        self._changed = threading.Condition()
+        self._making: dict[str, _Making] = {}
+        self.jobs = Jobs(settings, self._hear, target or recipe.target)
+
+    def get(self, sidecar: str) -> T:
+        """What is derived from a trace.
+
+        Raises:
+            NotReady: it is being made; ``details["progress"]`` is 0 to 1.
+            ImportFailed: it could not be made; told to those who wait for it, or to the next one. The call after that tries again.
+        """
+        path = self._recipe.path(sidecar)
+        found = self._made(path)
+        if found is None:
+            self._make(sidecar, path)
+            found = self._mapped.get(path, lambda: self._recipe.read(path))
+        CacheFolder.touch(path)
+        return found
+
+    def made(self, sidecar: str) -> T | None:
+        """The same if it was made before; nothing is made now."""
+        return self._made(self._recipe.path(sidecar))
+
+    def ask(self, sidecar: str) -> float:
+        """Have it made without waiting; how far that is, 0 to 1. 1 also where it failed: ``get`` says why."""
+        path = self._recipe.path(sidecar)
+        if self._made(path) is not None:
+            return 1.0
+        making = self._begin(sidecar, path)
+        return 1.0 if making.done else making.progress
+
+    def close(self) -> None:
+        """End what is being made."""
+        self.jobs.close()
+
+    def _made(self, path: str) -> T | None:
+        try:
+            return self._mapped.get(path, lambda: self._recipe.read(path))
+        except SidecarError:
+            return None
+
+    def _begin(self, sidecar: str, path: str) -> _Making:
+        with self._changed:
+            making = self._making.get(path)
+            if making is not None:
+                return making
+            making = self._making[path] = _Making(Job(path, sidecar, path, 0))
+        self.jobs.submit(making.job, ())
+        return making
+
+    def _make(self, sidecar: str, path: str) -> None:
+        """Return when it lies there."""
+        making = self._begin(sidecar, path)
+        self.jobs.promote(path)
+        with self._changed:
+            self._changed.wait_for(lambda: making.done, timeout=FIRST_WAIT_SECONDS)
+            if not making.done:
+                raise NotReady(f"The {self._recipe.word} is being prepared.", "Wait a moment.", progress=round(making.progress, 3))
+            if making.error:
+                if self._making.get(path) is making:
+                    del self._making[path]
+                raise ImportFailed(f"The {self._recipe.word} could not be made: {making.error}", "Try again; TensorBoard's log may say more.")
+
+    def _hear(self, job: Job, news: News) -> None:
+        with self._changed:
+            making = self._making.get(job.key)
+            if making is None or making.job is not job:
+                return
+            if news.progress is not None:
+                making.progress = news.progress
+            if news.outcome is not None or news.error is not None:
+                making.done, making.error = True, news.error or ""
+                if not making.error:
+                    del self._making[job.key]
+            self._changed.notify_all()

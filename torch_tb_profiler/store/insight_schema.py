@@ -1,0 +1,158 @@
+"""The tables of a trace's insight: what the Memory, Module, Distributed and Diff views and the findings rest on.
+
+Made from the trace and its facts when one of those views is first asked for, and kept in a sidecar of its own. ``text`` columns point into
+``Insight.strings``, not into the trace's strings. Times are int64 nanoseconds after the first event of the trace.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from torch_tb_profiler.store.columns import Column, TableSpec
+from torch_tb_profiler.store.fact_schema import STEP
+from torch_tb_profiler.store.schema import ROW
+
+OWN_TEXT = "number of a string of the insight"
+PATH = "row of paths"
+MEMORY_DEVICE = "row of memory_devices"
+MEMORY_NODE = "row of memory_nodes"
+
+
+class PathKind(IntEnum):
+    """What a path ends in; stored as uint8 in ``paths.kind``."""
+
+    MODULE = 0
+    ANNOTATION = 1
+    OPERATOR = 2
+
+
+PATHS = TableSpec(
+    "paths",
+    "The call trees of all threads and steps laid over each other: one row per distinct way of names from an outermost call, parents before children.",
+    (
+        Column("parent", "i4", PATH, "What called it, or, of a backward operator, the module whose forward it undoes; -1 outermost."),
+        Column("kind", "u1", "PathKind", "0 module, 1 annotation, 2 operator."),
+        Column("name", "i4", OWN_TEXT, "Name; of a module without `nn.Module: `, e.g. `Linear_0`."),
+        Column("backward", "u1", "0 or 1", "Whether it ran in the backward pass."),
+        Column("event", "i4", ROW, "The longest call of it, as an example."),
+        Column("first", "i8", "ns", "Begin of its first call."),
+    ),
+)
+
+PATH_STEPS = TableSpec(
+    "path_steps",
+    "Calls and times per path and step. Path -1 holds the device time that no path launched; then all else is 0.",
+    (
+        Column("path", "i4", PATH, "Which; -1 none."),
+        Column("step", "i4", STEP, "The step; -1 outside all."),
+        Column("calls", "i8", "calls", "Number of calls."),
+        Column("host_total", "i8", "ns", "Host time from begin to end."),
+        Column("host_self", "i8", "ns", "Of it, outside the calls beneath it and outside runtime calls."),
+        Column("runtime", "i8", "ns", "Of it, in runtime calls made by itself."),
+        Column("device_self", "i8", "ns", "Device time launched by the call itself: sum of durations."),
+        Column("device_total", "i8", "ns", "Device time launched by it and everything beneath it, backward operators included."),
+        Column("launched", "i8", "events", "Device events launched by the call itself."),
+        Column("increase", "i8", "bytes", "Allocated less released by the call itself, all devices but the CPU; where no such record exists, the CPU."),
+        Column("allocated", "i8", "bytes", "Allocated by the call itself, likewise."),
+    ),
+)
+
+SPAN_PATHS = TableSpec(
+    "span_paths",
+    "For every row of spans, in the same order: its path.",
+    (Column("path", "i4", PATH, "Of modules, annotations and operators their own; of runtime calls, device work and other Python frames that around "
+                                "them or their launch; -1 none."),),
+)
+
+MEMORY_DEVICES = TableSpec(
+    "memory_devices",
+    "Devices that the allocator records name, the CPU last.",
+    (
+        Column("type", "i4", "", "c10 device type: 0 CPU, 1 CUDA, ...; -1 unknown."),
+        Column("id", "i4", "", "Device id; -1 none."),
+        Column("records", "i8", "records", "Allocator records."),
+        Column("begin", "i8", "bytes", "Allocated before the first record; 0 where the records give no totals."),
+        Column("end", "i8", "bytes", "Allocated after the last record: begin + the sum of increments, exactly."),
+        Column("peak", "i8", "bytes", "Highest allocated."),
+        Column("peak_time", "i8", "ns", "When, for the first time."),
+        Column("peak_reserved", "i8", "bytes", "Highest reserved; -1 unknown."),
+        Column("mismatched", "i8", "records", "Records whose stated total is not the one before plus their own bytes."),
+    ),
+)
+
+MEMORY_CURVE = TableSpec(
+    "memory_curve",
+    "Allocated and reserved after every allocator record, ordered by (device, time).",
+    (
+        Column("device", "i4", MEMORY_DEVICE, "The device."),
+        Column("time", "i8", "ns", "When."),
+        Column("allocated", "i8", "bytes", "Allocated after it: as stated, else the running sum."),
+        Column("reserved", "i8", "bytes", "Reserved after it; -1 unknown."),
+    ),
+)
+
+MEMORY_NODES = TableSpec(
+    "memory_nodes",
+    "Calls of operators that allocated or released, and the operators around them; parents before children.",
+    (
+        Column("parent", "i4", MEMORY_NODE, "The operator around it; -1 none."),
+        Column("event", "i4", ROW, "The call."),
+        Column("name", "i4", OWN_TEXT, "Name of the operator."),
+        Column("path", "i4", PATH, "Its path; -1 none."),
+        Column("stack", "i4", "row of stacks of the facts", "Its call stack; -1 none."),
+    ),
+)
+
+ALLOCATIONS = TableSpec(
+    "allocations",
+    "Blocks of memory, from their allocation to their release, ordered by (device, begin).",
+    (
+        Column("device", "i4", MEMORY_DEVICE, "The device."),
+        Column("bytes", "i8", "bytes", "Size."),
+        Column("begin", "i8", "ns", "When it was allocated; -1 before the recording."),
+        Column("end", "i8", "ns", "When it was released; -1 not within the recording."),
+        Column("node", "i4", MEMORY_NODE, "The operator that allocated it; of blocks allocated before the recording, -1."),
+        Column("released_by", "i4", MEMORY_NODE, "The operator that released it; -1 none or unknown."),
+        Column("path", "i4", PATH, "Where it was allocated: the operator's path, or the module's around it; -1 unknown."),
+        Column("frames", "i4", OWN_TEXT, "Its own call stack where the records carry one (snapshots): frames joined by line feeds, innermost first; -1 none."),
+        Column("category", "i1", "Category", "What the file says that it is for; -1 unknown."),
+    ),
+)
+
+COLLECTIVES = TableSpec(
+    "collectives",
+    "Collectives and point-to-point transfers of this worker, ordered by start.",
+    (
+        Column("event", "i4", ROW, "The device kernel, or without one the host's region or operator."),
+        Column("host", "i4", ROW, "The host call that started it; -1 unknown."),
+        Column("kind", "i4", OWN_TEXT, "`all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `broadcast`, `reduce`, `gather`, `scatter`, "
+                                       "`barrier`, `send`, `recv`, or the name as written."),
+        Column("library", "i4", OWN_TEXT, "`nccl`, `rccl`, `gloo`, `mpi`, `hccl`, ...; -1 unknown."),
+        Column("group", "i4", OWN_TEXT, "Process group; -1 unknown."),
+        Column("group_size", "i4", "ranks", "Ranks of the group; -1 unknown."),
+        Column("dtype", "i4", OWN_TEXT, "Data type; -1 unknown."),
+        Column("bytes", "i8", "bytes", "Message size as nccl-tests counts it: of all_gather and reduce_scatter the whole, else of one rank; -1 unknown."),
+        Column("sequence", "i8", "", "Number that the backend gave it; -1 unknown."),
+        Column("peer", "i4", "rank", "The other rank of a send or recv; -1 unknown or none."),
+        Column("start", "i8", "ns", "Begin on this worker."),
+        Column("end", "i8", "ns", "End on this worker."),
+        Column("step", "i4", STEP, "The step; -1 outside all."),
+        Column("exposed", "i8", "ns", "Of it, time in which the device computed nothing; without a device, in which the host's threads ran no operator."),
+    ),
+)
+
+COMMUNICATION_STEPS = TableSpec(
+    "communication_steps",
+    "How communication and computation share each step; the four add up to end - start of the step, exactly.",
+    (
+        Column("step", "i4", STEP, "The step."),
+        Column("computation", "i8", "ns", "Computation alone."),
+        Column("overlap", "i8", "ns", "Both at once."),
+        Column("communication", "i8", "ns", "Communication alone: exposed."),
+        Column("other", "i8", "ns", "Neither."),
+    ),
+)
+
+INSIGHT_TABLES = (
+    PATHS, PATH_STEPS, SPAN_PATHS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS, COLLECTIVES, COMMUNICATION_STEPS,
+)

@@ -1,0 +1,140 @@
+"""Wire types of the Distributed view. Units as in ``wire.py``. Lists of lists are ``[worker][step]``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from torch_tb_profiler.views.wire import Missing, RankSource, Wire
+
+WorkerState = Literal["ready", "waiting", "failed"]
+
+
+class DistributedDevice(Wire, frozen=True, kw_only=True):
+    """An accelerator of a worker."""
+
+    id: int
+    name: str | None
+    memory_bytes: int | None
+    capability: str | None
+
+
+class DistributedWorker(Wire, frozen=True, kw_only=True):
+    """A worker of the run, by rank. ``offset_ns``: add it to its times to get the common clock; null: not aligned. ``error_ns``: what remains unsure of it."""
+
+    worker: str
+    span: str
+    rank: int | None
+    rank_source: RankSource
+    node: str
+    process: str
+    state: WorkerState
+    message: str
+    backend: str | None
+    devices: list[DistributedDevice]
+    offset_ns: int | None
+    error_ns: int | None
+    collectives: int
+
+
+class OverlapColumns(Wire, frozen=True, kw_only=True):
+    """Per worker and step; the four add up to the step. Null where a worker has no such step."""
+
+    computation_ns: list[list[int | None]]
+    overlap_ns: list[list[int | None]]
+    communication_ns: list[list[int | None]]
+    other_ns: list[list[int | None]]
+
+
+class WaitingColumns(Wire, frozen=True, kw_only=True):
+    """Per worker and step: time in matched collectives before the last rank arrived (``waiting``) and after (``transfer``), and in those that are not matched
+    (``unsplit``). ``late``: how much later than the first of its group this worker arrived, summed over the collectives of the step: the heat map."""
+
+    waiting_ns: list[list[int | None]]
+    transfer_ns: list[list[int | None]]
+    unsplit_ns: list[list[int | None]]
+    late_ns: list[list[int | None]]
+
+
+class LateItem(Wire, frozen=True, kw_only=True):
+    """Who was late in a step. ``worker`` is a place in ``workers``.
+
+    ``caused_ns``: waiting of all other ranks for this one, summed; ``longest_ns``: the longest wait of a single rank; ``lead_ns``: how far behind the
+    second to last it was, over the step's collectives: what the step would gain. ``before``: what it ran just before it arrived at the dearest collective.
+    """
+
+    step: int
+    worker: int
+    caused_ns: int
+    longest_ns: int
+    lead_ns: int
+    collectives: int
+    kind: str
+    event: int
+    start_ns: int
+    before_operator: str | None
+    before_module: str | None
+    before_line: str | None
+    before_event: int | None
+    before_ns: int | None
+
+
+class OperationColumns(Wire, frozen=True, kw_only=True):
+    """Communication by kind, message size, data type and group; one row also per worker (``worker`` −1: all workers together).
+
+    Sums of durations. ``bytes`` is the message size of one call. Bandwidths in bytes per second by the formulas of nccl-tests, over the time without
+    waiting where that is known (``split``), else over the whole duration.
+    """
+
+    worker: list[int]
+    kind: list[str]
+    library: list[str | None]
+    group: list[str | None]
+    group_size: list[int | None]
+    dtype: list[str | None]
+    bytes: list[int | None]
+    calls: list[int]
+    total_ns: list[int]
+    mean_ns: list[int]
+    exposed_ns: list[int]
+    waiting_ns: list[int | None]
+    transfer_ns: list[int | None]
+    split: list[bool]
+    algorithm_bandwidth: list[float | None]
+    bus_bandwidth: list[float | None]
+
+
+class Unmatched(Wire, frozen=True, kw_only=True):
+    """Collectives that other ranks did not record alike, by kind and group: how many each worker has."""
+
+    kind: str
+    group: str | None
+    counts: list[int]
+    reason: str
+
+
+class DistributedPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/distributed``. ``worker`` and ``step`` of the parts are places in ``workers`` and ``steps`` (names common to the workers).
+
+    ``skew_ns``: how far apart the workers' profilers began; ``left_out``: collectives at the begin that this skew spoils and that no figure of waiting holds.
+    ``clock``: a sentence on how the clocks were aligned and how well.
+    """
+
+    workers: list[DistributedWorker]
+    steps: list[str]
+    step_source: str
+    overlap: OverlapColumns
+    waiting: WaitingColumns
+    late: list[LateItem]
+    operations: OperationColumns
+    matched: int
+    unmatched: list[Unmatched]
+    clock: str
+    skew_ns: int | None
+    left_out: int
+    ready: int
+    progress: float
+    notes: list[str]
+    missing: list[Missing]
+
+
+DISTRIBUTED_PAYLOADS: tuple[type[Wire], ...] = (DistributedPayload,)

@@ -1,0 +1,62 @@
+"""Wire types of the findings. Units as in ``wire.py``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from torch_tb_profiler.views.wire import Link, Missing, Number, Wire
+
+FindingView = Literal["overview", "operator", "kernel", "trace", "memory", "module", "distributed"]
+
+
+class Evidence(Wire, frozen=True, kw_only=True):
+    """An event that a finding rests on; ``event`` is its number on the timeline of ``worker`` and ``span``."""
+
+    label: str
+    worker: str
+    span: str
+    event: int
+    start_ns: int
+    dur_ns: int
+
+
+class Finding(Wire, frozen=True, kw_only=True):
+    """Something that costs time.
+
+    ``sentence`` names what and how much. ``recoverable_ns``: per step, an upper bound of what could be had back; no time is claimed by two
+    (``null``: it costs no step time, e.g. memory near capacity; ``share`` is null then too). ``evidence``: the dearest few of ``evidence_count``.
+    ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``caveat``: when it does not apply. ``artefact``: of the profiler itself.
+    """
+
+    rule: str
+    title: str
+    sentence: str
+    views: list[FindingView]
+    recoverable_ns: int | None
+    share: float | None
+    artefact: bool
+    evidence: list[Evidence]
+    evidence_count: int
+    line: str | None
+    attempt: str
+    caveat: str
+    numbers: list[Number]
+    links: list[Link]
+
+
+class FindingsPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/findings``, the largest first. ``steps`` of ``step_ns`` on average were looked at (cold and cut ones left out, if others are there).
+
+    ``healthy``: nothing above the threshold of 2 % of the step. ``headline`` is the one-sentence answer. ``unsure``: what could not be judged and why.
+    """
+
+    headline: str
+    healthy: bool
+    steps: int
+    step_ns: int | None
+    findings: list[Finding]
+    unsure: list[str]
+    missing: list[Missing]
+
+
+FINDINGS_PAYLOADS: tuple[type[Wire], ...] = (FindingsPayload,)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
-from torch_tb_profiler.analysis.selection import Selection, select
+from torch_tb_profiler.analysis.selection import Selection as Selection
+from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.analysis.steps import StepFlag, odd_reason
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.model import Facts

@@ -7,9 +7,8 @@ from typing import Protocol
 
 from werkzeug.wrappers import Request, Response
 
-from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, Snapshot
-from torch_tb_profiler.views.steps import choose
+from torch_tb_profiler.views.steps import Selection, choose
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web import parameters, replies
 

@@ -223,6 +223,16 @@ def imported(logdir: str, cache: str) -> dict[str, Any]:
     return {"import_s": time.perf_counter() - begin, "entries": found.trace.entries, "where": where}
 
 
+def trace_sidecar(cache: str) -> Path:
+    """The newest sidecar of a trace itself in a cache."""
+    return max((p for p in Path(cache).rglob("*.safetensors") if p.name.count(".") == 1), key=lambda p: p.stat().st_mtime)
+
+
+def with_peak(result: dict[str, Any]) -> dict[str, Any]:
+    """The result and this process' peak memory."""
+    return {**result, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
 def built(_: str, cache: str) -> dict[str, Any]:
     """Seconds of each stage of making the timeline; the stages are those that it reports as its progress."""
     from torch_tb_profiler.analysis.timeline.build import build_timeline
@@ -230,7 +240,7 @@ def built(_: str, cache: str) -> dict[str, Any]:
     from torch_tb_profiler.store.memory import keep_freed_memory
 
     keep_freed_memory()  # as in the worker process
-    path = max((p for p in Path(cache).rglob("*.safetensors") if ".timeline." not in p.name), key=lambda p: p.stat().st_mtime)
+    path = trace_sidecar(cache)
     trace, facts = sidecar.read(path)
     at: list[tuple[int, float]] = [(0, time.perf_counter())]
     timeline = build_timeline(trace, facts, lambda done, total: at.append((100 * done // total, time.perf_counter())))
@@ -250,9 +260,7 @@ def built(_: str, cache: str) -> dict[str, Any]:
 def main(what: str, *words: str) -> None:
     """Run one measurement and print it."""
     measures: dict[str, Callable[..., dict[str, Any]]] = {"import": imported, "build": built, "replies": over_wsgi, "http": over_http}
-    result = measures[what](*words)
-    result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(result))
+    print(json.dumps(with_peak(measures[what](*words))))
 
 
 if __name__ == "__main__":

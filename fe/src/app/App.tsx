@@ -75,7 +75,7 @@ function useCompletedSelection(payload: RunsPayload | null, page: PageState): vo
   useEffect(() => {
     const { selection } = page;
     const full = complete(payload, selection);
-    if (full.run === selection.run && full.worker === selection.worker && full.span === selection.span) return;
+    if (sameTrace(full, selection)) return;
     changePage((state) => ({ ...state, selection: full }), "replace");
   }, [payload, page]);
 }
@@ -95,7 +95,8 @@ function useTitle(view: string, run: string): void {
 
 function useViewProps(page: PageState): ViewProps {
   return useMemo(() => {
-    const at = (view: ViewId, params: Params = {}): PageState => ({ ...page, view, params });
+    const at = (view: ViewId, params: Params = {}, selection?: Selection): PageState =>
+      selection && !sameTrace(selection, page.selection) ? { view, params, selection, steps: allStepsOf(page) } : { ...page, view, params };
     return {
       selection: page.selection,
       steps: page.steps,
@@ -103,7 +104,7 @@ function useViewProps(page: PageState): ViewProps {
       setSteps: (steps) => changePage((state) => ({ ...state, steps }), "replace"),
       setParam,
       navigate: (view, params = {}) => changePage((state) => ({ ...state, view, params }), "push"),
-      hrefOf: (view, params) => hrefOfPage(at(view, params)),
+      hrefOf: (view, params, selection) => hrefOfPage(at(view, params, selection)),
     };
   }, [page]);
 }
@@ -115,10 +116,14 @@ function setParam(key: string, value: string | null): void {
   }, "replace");
 }
 
+const sameTrace = (a: Selection, b: Selection): boolean => a.run === b.run && a.worker === b.worker && a.span === b.span;
+
 /** Steps are those of one trace, so another trace starts with all of its own. */
+const allStepsOf = (page: PageState): StepRange => ({ ...ALL_STEPS, skipCold: page.steps.skipCold });
+
 function selectTrace(selection: Selection): void {
   const full = complete(runsStore.get().payload, selection);
-  changePage((state) => ({ ...state, selection: full, steps: { ...ALL_STEPS, skipCold: state.steps.skipCold } }), "push");
+  changePage((state) => ({ ...state, selection: full, steps: allStepsOf(state) }), "push");
 }
 
 /** Plain clicks on links to this page change its state; in TensorBoard's frame they would load TensorBoard into itself. */

@@ -6,10 +6,9 @@
  */
 
 import { createStore } from "./store";
-import { type Params, type Selection, type StepRange, stepsText, type ViewId } from "./view";
+import { type Params, type Selection, type StepRange, stepsText, VIEW_IDS, type ViewId } from "./view";
 
 export const PLUGIN = "pytorch_profiler";
-const VIEWS: readonly ViewId[] = ["overview", "operator", "kernel", "trace", "diagnosis"];
 /** Pause after which small changes (a keystroke in a search) are written: browsers allow about a hundred in half a minute. */
 const WRITE_PAUSE = 200;
 
@@ -42,7 +41,7 @@ export function parseSteps(text: string): Pick<StepRange, "first" | "last"> {
 /** Keys without the prefix to a state; what makes no sense is left at its start value. */
 export function fromEntries(entries: ReadonlyMap<string, string>): PageState {
   const get = (key: string): string => entries.get(key) ?? "";
-  const view = VIEWS.find((id) => id === get("view")) ?? "overview";
+  const view = VIEW_IDS.find((id) => id === get("view")) ?? "overview";
   const params = Object.fromEntries([...entries].filter(([key]) => !OWN_KEYS.has(key)));
   return {
     view,

@@ -6,7 +6,8 @@
  * `params` and `setParam`, and knows neither the header nor TensorBoard.
  */
 
-export type ViewId = "overview" | "operator" | "kernel" | "trace" | "memory" | "module" | "distributed" | "diff" | "diagnosis";
+export const VIEW_IDS = ["overview", "operator", "kernel", "trace", "memory", "module", "distributed", "diff", "diagnosis"] as const;
+export type ViewId = (typeof VIEW_IDS)[number];
 
 /** The chosen trace; the names are those of the wire. `run` is empty while there is none. */
 export interface Selection {
@@ -35,8 +36,8 @@ export interface ViewProps {
   setParam: (key: string, value: string | null) => void;
   /** Goes to another view of the same trace, with that view's own parameters, e.g. `navigate("kernel", {search: "aten::mm"})`. Pushes a history entry. */
   navigate: (view: ViewId, params?: Params) => void;
-  /** The URL of the same, for real links (open in a new tab). */
-  hrefOf: (view: ViewId, params?: Params) => string;
+  /** The URL of the same, for real links (open in a new tab). Another trace starts with all of its own steps. */
+  hrefOf: (view: ViewId, params?: Params, selection?: Selection) => string;
 }
 
 /** The text of a step choice in the URL and on the wire: empty (all), `4`, or `2-7`. */

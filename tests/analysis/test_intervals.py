@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.breakdown import CATEGORIES, break_down
-from torch_tb_profiler.analysis.intervals import Intervals, join, measure, union
+from torch_tb_profiler.analysis.intervals import Intervals, intersect, join, measure, subtract, union
 
 PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 Pairs = list[tuple[int, int]]
@@ -40,6 +40,16 @@ def test_union_covers_the_same_points(pairs: Pairs) -> None:
 @given(PAIRS, PAIRS)
 def test_join_covers_both(a: Pairs, b: Pairs) -> None:
     assert covered(join(union(*columns(a)), union(*columns(b)))) == points(a) | points(b)
+
+
+@settings(deadline=None)
+@given(PAIRS, PAIRS)
+def test_what_both_have_and_what_one_has_alone(a: Pairs, b: Pairs) -> None:
+    first, second = union(*columns(a)), union(*columns(b))
+    for found, expected in ((intersect(first, second), points(a) & points(b)), (subtract(first, second), points(a) - points(b))):
+        assert covered(found) == expected
+        assert (found.start < found.end).all()
+        assert (found.end[:-1] < found.start[1:]).all()
 
 
 @settings(deadline=None)

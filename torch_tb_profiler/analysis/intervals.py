@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.grouping import expand
 from torch_tb_profiler.store.columns import Array, Ints
 
 
@@ -42,6 +43,24 @@ def union(start: Ints, end: Ints) -> Intervals:
 def join(*sets: Intervals) -> Intervals:
     """The points of any of the sets."""
     return union(np.concatenate([s.start for s in sets]), np.concatenate([s.end for s in sets]))
+
+
+def intersect(a: Intervals, b: Intervals) -> Intervals:
+    """The points of both sets."""
+    low = np.searchsorted(b.end, a.start, side="right")
+    count = np.maximum(np.searchsorted(b.start, a.end, side="left") - low, 0)
+    mine = np.repeat(np.arange(len(a.start)), count)
+    other = expand(low, count)
+    return Intervals(np.maximum(a.start[mine], b.start[other]), np.minimum(a.end[mine], b.end[other]))
+
+
+def subtract(a: Intervals, b: Intervals) -> Intervals:
+    """The points of ``a`` that are not in ``b``."""
+    if not len(a.start) or not len(b.start):
+        return a
+    beyond = max(int(a.end[-1]), int(b.end[-1])) + 1
+    before = min(int(a.start[0]), int(b.start[0])) - 1
+    return intersect(a, Intervals(np.concatenate(([before], b.end)), np.concatenate((b.start, [beyond]))))
 
 
 def measure(points: Intervals, begin: Ints, end: Ints) -> Ints:

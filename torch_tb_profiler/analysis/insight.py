@@ -2,7 +2,8 @@
 
 ::
 
-    Trace, Facts ─▶ paths (modules, forward and backward) ─┬─▶ memory ─────────┐
+    Trace, Facts ─▶ paths (modules, forward and backward) ─┬─▶ device work ────┐
+                                                           ├─▶ memory ─────────┤
                                                            ├─▶ communication ──┼─▶ findings ─▶ Insight
                                                            └───────────────────┘
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from torch_tb_profiler.analysis.diff.work import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.findings.engine import find_findings
 from torch_tb_profiler.analysis.memory.build import build_memory
@@ -22,7 +24,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
 Report = Callable[[int, "int | None"], None]
-PARTS = 4
+PARTS = 5
 
 
 def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> Insight:
@@ -32,7 +34,7 @@ def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> I
     tables: dict[str, Table] = {}
     about: dict[str, object] = {}
     # Each part sees the tables of those before it.
-    for done, part in enumerate((build_paths, build_memory, build_communication)):
+    for done, part in enumerate((build_paths, build_work, build_memory, build_communication)):
         made, said = part(trace, facts, tables, texts)
         tables |= made
         about |= said

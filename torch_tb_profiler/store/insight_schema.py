@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from torch_tb_profiler.store.columns import Column, TableSpec
 from torch_tb_profiler.store.fact_schema import STEP
-from torch_tb_profiler.store.schema import ROW
+from torch_tb_profiler.store.schema import ROW, TEXT
 
 OWN_TEXT = "number of a string of the insight"
 PATH = "row of paths"
@@ -62,6 +62,31 @@ SPAN_PATHS = TableSpec(
     "For every row of spans, in the same order: its path.",
     (Column("path", "i4", PATH, "Of modules, annotations and operators their own; of runtime calls, device work and other Python frames that around "
                                 "them or their launch; -1 none."),),
+)
+
+WORK_STEPS = TableSpec(
+    "work_steps",
+    "Device work (kernels, copies, memsets) per launching path, name and step.",
+    (
+        Column("path", "i4", PATH, "What launched it; -1 none."),
+        Column("name", "i4", TEXT, "Full name; a string of the trace."),
+        Column("step", "i4", STEP, "The step that launched it; -1 outside all."),
+        Column("calls", "i8", "events", "How many."),
+        Column("total", "i8", "ns", "Sum of durations."),
+        Column("event", "i4", ROW, "The longest."),
+    ),
+)
+
+RUNTIME_STEPS = TableSpec(
+    "runtime_steps",
+    "Calls into the accelerator's runtime or driver per name and step.",
+    (
+        Column("name", "i4", TEXT, "Name; a string of the trace."),
+        Column("step", "i4", STEP, "The step in whose host window it began; -1 outside all."),
+        Column("calls", "i8", "calls", "How many."),
+        Column("total", "i8", "ns", "Sum of durations."),
+        Column("event", "i4", ROW, "The longest."),
+    ),
 )
 
 MEMORY_DEVICES = TableSpec(
@@ -154,5 +179,5 @@ COMMUNICATION_STEPS = TableSpec(
 )
 
 INSIGHT_TABLES = (
-    PATHS, PATH_STEPS, SPAN_PATHS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS, COLLECTIVES, COMMUNICATION_STEPS,
+    PATHS, PATH_STEPS, SPAN_PATHS, WORK_STEPS, RUNTIME_STEPS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS, COLLECTIVES, COMMUNICATION_STEPS,
 )

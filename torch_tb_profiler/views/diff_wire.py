@@ -7,11 +7,15 @@ from typing import Literal
 from torch_tb_profiler.views.wire import Missing, StepItem, Wire
 
 ChangeStatus = Literal["same", "changed", "new", "gone"]
-ChangeTable = Literal["category", "operator", "kernel", "module"]
+ChangeTable = Literal["category", "operator", "kernel", "runtime", "module"]
+DiffKind = Literal["module", "annotation", "operator", "kernel"]
 
 
 class DiffSide(Wire, frozen=True, kw_only=True):
-    """One side: which trace and steps, and its step times. ``spread_ns``: standard deviation over the steps; null with fewer than two."""
+    """One side: which trace and steps, and its step times. Of ``steps`` those that are compared are ``selected``; ``selected`` counts them.
+
+    ``spread_ns``: standard deviation over the compared steps; null with fewer than two.
+    """
 
     run: str
     worker: str
@@ -42,15 +46,20 @@ class Verdict(Wire, frozen=True, kw_only=True):
 
 
 class ChangeColumns(Wire, frozen=True, kw_only=True):
-    """What changed, the largest contribution first; one entry per row, of all tables. Times per step; of an absent side null.
+    """What changed, the largest contribution of each table first; one entry per row, of all tables. Times per step; of an absent side null.
 
-    ``time_a_ns``, ``time_b_ns``: of categories their wall time; of kernels the sum of durations; of operators the device self time, or host self time where
-    the trace has no device; of modules the device total, else the host total. ``host_*``: host self time of operators and modules. ``share``: of the step
-    time of A. ``beyond``: by the same test as the step's, corrected for the number of rows (null: cannot be told). ``event_*``: an example.
+    ``time_a_ns``, ``time_b_ns``: of categories their wall time; of kernels (copies and memsets among them) the sum of durations; of operators the device
+    self time, or host self time where ``device_time`` is false; of runtime calls their host time; of modules the device (else host self) time of what runs
+    in them outside inner modules, all instances of a class at one place together. The times of a table add up to those of ``wholes``.
+    ``short``: the name to read. ``name_b``: the name in B where it differs. ``rest``: not one row but all beyond a table's limit, its last entry.
+    ``host_*``: host self time of operators and modules. ``share``: of the step time of A. ``beyond``: by the same test as the step's, corrected for the
+    number of rows (null: cannot be told). ``event_*``: an example, the longest.
     """
 
     table: list[ChangeTable]
     name: list[str]
+    short: list[str]
+    rest: list[bool]
     status: list[ChangeStatus]
     name_b: list[str | None]
     calls_a: list[float | None]
@@ -66,11 +75,24 @@ class ChangeColumns(Wire, frozen=True, kw_only=True):
     event_b: list[int | None]
 
 
+class ChangeWhole(Wire, frozen=True, kw_only=True):
+    """What the times of one table add up to, per step: of categories the step. ``pooled``: rows that stand together in its last one."""
+
+    table: ChangeTable
+    time_a_ns: int
+    time_b_ns: int
+    pooled: int
+
+
 class DiffTreeColumns(Wire, frozen=True, kw_only=True):
-    """Both call trees matched on their structure, parents before children. ``kind``: ``module``, ``annotation``, ``operator`` or ``kernels``."""
+    """Both call trees matched on their structure, parents before children. Times are totals per step, 0 of an absent side.
+
+    ``kind`` ``kernel``: device work of one name launched by its parent itself. What is new around something that was there before (a wrapper) carries
+    the times of what it wraps on the side that lacks it, so that a parent is never less than its children. ``device_*``: null without a device.
+    """
 
     parent: list[int]
-    kind: list[str]
+    kind: list[DiffKind]
     backward: list[bool]
     name_a: list[str | None]
     name_b: list[str | None]
@@ -86,13 +108,17 @@ class DiffTreeColumns(Wire, frozen=True, kw_only=True):
 
 
 class DiffPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/diff``. ``notes``: what makes the comparison weak (other device, other shapes, cold steps, few steps …)."""
+    """Route ``/diff``. ``notes``: what makes the comparison weak (other device, other shapes, cold steps, few steps …).
+
+    ``device_time``: both sides have device times of operators, and operators and modules are compared by them; else by host self time.
+    """
 
     a: DiffSide
     b: DiffSide
     verdict: Verdict
+    device_time: bool
     changes: ChangeColumns
-    pooled: int
+    wholes: list[ChangeWhole]
     tree: DiffTreeColumns
     tree_pooled: int
     notes: list[str]

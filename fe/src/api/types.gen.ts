@@ -31,7 +31,9 @@ export type WorkerState = "failed" | "ready" | "waiting";
 
 export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
-export type ChangeTable = "category" | "kernel" | "module" | "operator";
+export type ChangeTable = "category" | "kernel" | "module" | "operator" | "runtime";
+
+export type DiffKind = "annotation" | "kernel" | "module" | "operator";
 
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
 export interface ErrorBody {
@@ -937,7 +939,7 @@ export interface DistributedPayload {
   missing: Missing[];
 }
 
-/** One side: which trace and steps, and its step times. `spread_ns`: standard deviation over the steps; null with fewer than two. */
+/** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
 export interface DiffSide {
   run: string;
   worker: string;
@@ -963,10 +965,12 @@ export interface Verdict {
   high_ns: number | null;
 }
 
-/** What changed, the largest contribution first; one entry per row, of all tables. Times per step; of an absent side null. `time_a_ns`, `time_b_ns`: of categories their wall time; of kernels the sum of durations; of operators the device self time, or host self time where the trace has no device; of modules the device total, else the host total. `host_*`: host self time of operators and modules. `share`: of the step time of A. `beyond`: by the same test as the step's, corrected for the number of rows (null: cannot be told). `event_*`: an example. */
+/** What changed, the largest contribution of each table first; one entry per row, of all tables. Times per step; of an absent side null. `time_a_ns`, `time_b_ns`: of categories their wall time; of kernels (copies and memsets among them) the sum of durations; of operators the device self time, or host self time where `device_time` is false; of runtime calls their host time; of modules the device (else host self) time of what runs in them outside inner modules, all instances of a class at one place together. The times of a table add up to those of `wholes`. `short`: the name to read. `name_b`: the name in B where it differs. `rest`: not one row but all beyond a table's limit, its last entry. `host_*`: host self time of operators and modules. `share`: of the step time of A. `beyond`: by the same test as the step's, corrected for the number of rows (null: cannot be told). `event_*`: an example, the longest. */
 export interface ChangeColumns {
   table: ChangeTable[];
   name: string[];
+  short: string[];
+  rest: boolean[];
   status: ChangeStatus[];
   name_b: (string | null)[];
   calls_a: (number | null)[];
@@ -982,10 +986,18 @@ export interface ChangeColumns {
   event_b: (number | null)[];
 }
 
-/** Both call trees matched on their structure, parents before children. `kind`: `module`, `annotation`, `operator` or `kernels`. */
+/** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
+export interface ChangeWhole {
+  table: ChangeTable;
+  time_a_ns: number;
+  time_b_ns: number;
+  pooled: number;
+}
+
+/** Both call trees matched on their structure, parents before children. Times are totals per step, 0 of an absent side. `kind` `kernel`: device work of one name launched by its parent itself. What is new around something that was there before (a wrapper) carries the times of what it wraps on the side that lacks it, so that a parent is never less than its children. `device_*`: null without a device. */
 export interface DiffTreeColumns {
   parent: number[];
-  kind: string[];
+  kind: DiffKind[];
   backward: boolean[];
   name_a: (string | null)[];
   name_b: (string | null)[];
@@ -1000,13 +1012,14 @@ export interface DiffTreeColumns {
   event_b: (number | null)[];
 }
 
-/** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). */
+/** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
 export interface DiffPayload {
   a: DiffSide;
   b: DiffSide;
   verdict: Verdict;
+  device_time: boolean;
   changes: ChangeColumns;
-  pooled: number;
+  wholes: ChangeWhole[];
   tree: DiffTreeColumns;
   tree_pooled: number;
   notes: string[];

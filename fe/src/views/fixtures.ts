@@ -3,6 +3,8 @@
 import type {
   DeviceSummary,
   FileItem,
+  Finding,
+  FindingsPayload,
   KernelColumns,
   KernelPayload,
   OperatorColumns,
@@ -72,9 +74,41 @@ export function overview(over: Partial<OverviewPayload> = {}): OverviewPayload {
     steps,
     average: { steps: 6, wall_ns: 178_000_000, categories_ns: step(0).categories_ns },
     devices: [device()],
-    recommendations: [],
     health: [],
     notes: [],
+    missing: [],
+    ...over,
+  } as OverviewPayload;
+}
+
+export function finding(over: Partial<Finding> = {}): Finding {
+  return {
+    rule: "input_bound",
+    title: "Waiting for input data",
+    sentence: "The loop waits 59 ms of each step for the DataLoader.",
+    views: ["overview", "operator"],
+    recoverable_ns: 59_000_000,
+    share: 0.331,
+    artefact: false,
+    evidence: [{ label: "DataLoader.__next__", worker: "w", span: "s", event: 7, start_ns: 10, dur_ns: 61_000_000 }],
+    evidence_count: 1,
+    line: "train.py(12): main",
+    attempt: "More workers.",
+    caveat: "More workers may not help.",
+    numbers: [{ label: "Share", value: 0.334, unit: "share" }],
+    links: [{ text: "Multi-process data loading", url: "https://docs.pytorch.org/x" }],
+    ...over,
+  };
+}
+
+export function findings(list: Finding[] = [finding()], over: Partial<FindingsPayload> = {}): FindingsPayload {
+  return {
+    headline: "A third of each step waits for input data.",
+    healthy: list.length === 0,
+    steps: 6,
+    step_ns: 178_000_000,
+    findings: list,
+    unsure: [],
     missing: [],
     ...over,
   };

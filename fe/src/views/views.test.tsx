@@ -6,7 +6,7 @@ import type { ComponentType } from "preact";
 import type { OperatorStacksPayload } from "../api/types.gen";
 import type { Params, ViewProps } from "../state/view";
 import { DiagnosisView } from "./diagnosis/view";
-import { file, HOSTILE, hostOnly, kernelRows, kernels, operatorRows, operators, overview, step, trace } from "./fixtures";
+import { file, findings, HOSTILE, hostOnly, kernelRows, kernels, operatorRows, operators, overview, step, trace } from "./fixtures";
 import { KernelView } from "./kernel/view";
 import { OperatorView } from "./operator/view";
 import { OverviewView } from "./overview/view";
@@ -29,7 +29,7 @@ const missing = { what: "Accelerator activity", why: "It was not recorded.", cal
 
 beforeEach(() => {
   asked.length = 0;
-  answers = { overview: overview(), operator: operators(), "operator/stacks": stacks, kernel: kernels(), trace: trace() };
+  answers = { overview: overview(), findings: findings(), operator: operators(), "operator/stacks": stacks, kernel: kernels(), trace: trace() };
   answers.diagnosis = {
     version: "1",
     logdirs: ["/logs"],
@@ -81,7 +81,7 @@ describe("OverviewView", () => {
   it("shows everything of a GPU trace", async () => {
     show(OverviewView);
     await waitFor(() => expect(text()).toContain("GPU 0 was busy 55.5 % of 6 steps."));
-    for (const part of ["Configuration", "Step-time breakdown", "Recommendations", "Trace health", "No defects found"])
+    for (const part of ["Configuration", "Step-time breakdown", "A third of each step waits for input data.", "Waiting for input data", "Trace health", "No defects found"])
       expect(text()).toContain(part);
   });
 

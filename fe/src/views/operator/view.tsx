@@ -7,6 +7,7 @@ import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
+import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacksHost } from "../missing";
@@ -51,6 +52,7 @@ function OperatorPage({ payload, group, ...props }: PageProps): JSX.Element {
   const select = (key: string): void => showPart(key, setParam);
   return (
     <>
+      <FindingsStrip view="operator" selection={props.selection} hrefOf={props.hrefOf} />
       <MissingList missing={payload.missing} />
       <Panel
         title="Operators by time"

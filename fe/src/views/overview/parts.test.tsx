@@ -1,22 +1,34 @@
-import { cleanup, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it } from "vitest";
-import type { DefectItem, Recommendation } from "../../api/types.gen";
+import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { DefectItem } from "../../api/types.gen";
 import { device, GPU_WORDS, HOSTILE, hostOnly, overview, step } from "../fixtures";
-import { Health, HealthNote, Notes, Recommendations } from "./findings";
+import { Health, HealthNote, Notes } from "./health";
 import { unrecorded } from "./model";
 import { AverageTable, Configuration, DeviceCard, Devices, Headline, stepBars, StepChart } from "./parts";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
+const quiet = { lead: "", findings: 0, onFindings: () => undefined };
 
 describe("Headline", () => {
-  it("leads with the busy sentence", () => {
-    render(<Headline payload={overview()} />);
-    expect(document.querySelector(".headline-first")?.textContent).toContain("GPU 0 was busy 55.5 %");
+  it("leads with the answer of the findings, and to them", () => {
+    const onFindings = vi.fn();
+    const { rerender } = render(<Headline {...quiet} lead={null} payload={overview()} />);
+    expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
+    rerender(<Headline payload={overview()} lead="Up to 34 % could be had back." findings={2} onFindings={onFindings} />);
+    expect(document.querySelector(".headline-first")?.textContent).toContain("Up to 34 % could be had back.");
+    fireEvent.click(screen.getByRole("button", { name: "2 findings" }));
+    expect(onFindings).toHaveBeenCalledOnce();
+  });
+
+  it("says how busy the device was, also without findings", () => {
+    render(<Headline {...quiet} payload={overview()} />);
+    expect(document.querySelector(".headline-first")).toBeNull();
+    expect(document.querySelector(".headline-more")?.textContent).toContain("GPU 0 was busy 55.5 %");
   });
 
   it("draws names from the trace as text", () => {
-    render(<Headline payload={overview({ steps: [step(0, { odd: true, odd_reason: HOSTILE })] })} />);
+    render(<Headline {...quiet} payload={overview({ steps: [step(0, { odd: true, odd_reason: HOSTILE })] })} />);
     expect(text()).toContain(HOSTILE);
     expect(document.querySelector("img")).toBeNull();
   });
@@ -175,36 +187,6 @@ describe("AverageTable", () => {
   });
 });
 
-const advice: Recommendation = {
-  rule: "dataloader",
-  title: "The step waits for input data",
-  text: HOSTILE,
-  caveat: "More workers may not help.",
-  numbers: [
-    { label: "Share", value: 0.334, unit: "share" },
-    { label: "Peak", value: 1024, unit: "bytes" },
-    { label: "Device", value: 3, unit: "" },
-  ],
-  links: [
-    { text: "Multi-process data loading", url: "https://docs.pytorch.org/x" },
-    { text: "bad", url: "javascript:alert(1)" },
-  ],
-};
-
-describe("Recommendations", () => {
-  it("shows the numbers in their units, the caveat, and only links of the web, apart from the page", () => {
-    render(<Recommendations items={[advice]} />);
-    for (const part of ["33.4 %", "1.00 KiB", "Device: 3", "But: More workers", HOSTILE]) expect(text()).toContain(part);
-    const links = [...document.querySelectorAll("a")];
-    expect(links.map((a) => [a.href, a.target, a.rel])).toEqual([["https://docs.pytorch.org/x", "_blank", "noopener noreferrer"]]);
-    expect(document.querySelector("img")).toBeNull();
-  });
-  it("says that there is none", () => {
-    render(<Recommendations items={[]} />);
-    expect(text()).toContain("Nothing to recommend");
-  });
-});
-
 const defect = (over: Partial<DefectItem>): DefectItem => ({
   name: "truncated_file",
   severity: "data_loss",
@@ -256,6 +238,6 @@ it("Notes draws nothing for no note and text for a hostile one", () => {
 });
 
 it("a CPU-only overview has a headline and no device figure", () => {
-  render(<Headline payload={hostOnly()} />);
+  render(<Headline {...quiet} payload={hostOnly()} />);
   expect(text()).toContain("No accelerator activity was recorded");
 });

@@ -5,16 +5,29 @@ import type { Average, DeviceSummary, Fact, OverviewPayload, StepItem, Vocabular
 import { CATEGORIES, categoryColor, type Category } from "../../base/theme";
 import { formatBytes, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { Badge, Figure, Icon, StackedBars, Term, Tooltip, type FigureTable, type StackedBar } from "../../widgets";
+import { Badge, Button, Figure, Icon, StackedBars, Term, Tooltip, type FigureTable, type StackedBar } from "../../widgets";
+import { countText } from "../findings/model";
 import { CATEGORY_LABELS, categoryShares, deviceTitle, occurring, isWholeSpan, stepLabel, stepMarks, topSentences, unrecorded } from "./model";
 
+interface HeadlineProps {
+  payload: OverviewPayload;
+  /** The answer of the findings; empty where there is none, null while they are looked for. */
+  lead: string | null;
+  /** How many findings there are below. */
+  findings: number;
+  onFindings: () => void;
+}
+
 /** The answer in plain words. */
-export function Headline({ payload }: { payload: OverviewPayload }): JSX.Element {
-  const [first, ...rest] = topSentences(payload);
+export function Headline({ payload, lead, findings, onFindings }: HeadlineProps): JSX.Element {
   return (
     <section class="headline" aria-label="In short">
-      <p class="headline-first">{first?.text}</p>
-      {rest.map((sentence) => (
+      {lead === "" ? null : (
+        <p class={`headline-first${lead === null ? " headline-pending" : ""}`}>
+          {lead ?? "Looking for what costs time …"} {findings ? <Button onClick={onFindings}>{countText(findings)}</Button> : null}
+        </p>
+      )}
+      {topSentences(payload).map((sentence) => (
         <p key={sentence.text} class={`headline-more tone-${sentence.tone}`}>
           {sentence.tone === "attention" ? <Icon name="warn" /> : null} {sentence.text}
         </p>

@@ -1,14 +1,17 @@
 /** The Overview page: is the accelerator busy, which step is odd, what is at the top. */
 
 import type { JSX } from "preact";
-import type { OverviewPayload } from "../../api/types.gen";
+import { useRef } from "preact/hooks";
+import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { adoptStyles } from "../../base/styles";
-import { useResource } from "../../state/resource";
+import { useResource, type Resource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Panel, Term } from "../../widgets";
+import { basisText } from "../findings/model";
+import { Findings, useFindings } from "../findings/view";
 import { Loaded, MissingList, Nothing } from "../loaded";
-import { Health, HealthNote, Notes, Recommendations } from "./findings";
+import { Health, HealthNote, Notes } from "./health";
 import { isWholeSpan, unrecorded } from "./model";
 import { AverageTable, Configuration, Devices, Headline, StepChart } from "./parts";
 import css from "./overview.css?inline";
@@ -17,18 +20,25 @@ adoptStyles(css);
 
 export function OverviewView(props: ViewProps): JSX.Element {
   const resource = useResource("overview", viewQuery(props));
+  const findings = useFindings(props);
   return (
     <Loaded resource={resource} shape={[80, 170, 360, 200]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(payload) => <OverviewPage {...props} payload={payload} />}
+      {(payload) => <OverviewPage {...props} payload={payload} findings={findings} />}
     </Loaded>
   );
 }
 
-function OverviewPage({ payload, ...props }: ViewProps & { payload: OverviewPayload }): JSX.Element {
+function OverviewPage({ payload, findings, ...props }: ViewProps & { payload: OverviewPayload; findings: Resource<FindingsPayload> }): JSX.Element {
   const { devices, vocabulary } = payload;
+  const list = useRef<HTMLDivElement>(null);
   return (
     <div class="overview">
-      <Headline payload={payload} />
+      <Headline
+        payload={payload}
+        lead={findings.data?.headline ?? (findings.error ? "" : null)}
+        findings={findings.data?.findings.length ?? 0}
+        onFindings={() => list.current?.scrollIntoView({ block: "start" })}
+      />
       <Notes notes={payload.notes} />
       {devices.length ? (
         <Panel title={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : "Accelerator"} term="device">
@@ -36,9 +46,9 @@ function OverviewPage({ payload, ...props }: ViewProps & { payload: OverviewPayl
         </Panel>
       ) : null}
       <Breakdown {...props} payload={payload} />
-      <div class="overview-row findings">
-        <Panel title="Recommendations" term="recommendation" class="wide">
-          <Recommendations items={payload.recommendations} />
+      <div class="overview-row judged" ref={list}>
+        <Panel title="Findings" term="findings" class="wide" note={findings.data ? basisText(findings.data) : null}>
+          <Findings resource={findings} known={payload.missing} selection={props.selection} hrefOf={props.hrefOf} />
         </Panel>
         <Panel title="Trace health" term="health" class="narrow" note={<HealthNote items={payload.health} />}>
           <Health items={payload.health} />

@@ -1,59 +1,9 @@
-/** Pure parts of the Overview page: what to try, and how far the trace can be trusted. */
+/** Pure parts of the Overview page: how far the trace can be trusted. */
 
 import type { JSX } from "preact";
-import type { DefectItem, Number as Figure, Recommendation } from "../../api/types.gen";
-import { format, formatCount, formatShare, formatTime, type Unit } from "../../base/units";
+import type { DefectItem } from "../../api/types.gen";
+import { formatCount, formatShare, formatTime } from "../../base/units";
 import { Badge, Icon } from "../../widgets";
-
-const UNITS: Readonly<Record<string, Unit>> = { ns: "ns", bytes: "bytes", share: "share", count: "count" };
-
-function figureText(figure: Figure): string {
-  return format(figure.value, UNITS[figure.unit] ?? "number");
-}
-
-/** Only addresses of the web become links. */
-function isWeb(url: string): boolean {
-  return /^https?:\/\//i.test(url);
-}
-
-/** What to try, each with the numbers that it rests on and when it does not apply. */
-export function Recommendations({ items }: { items: readonly Recommendation[] }): JSX.Element {
-  if (!items.length)
-    return (
-      <p class="all-good">
-        <Icon name="check" /> Nothing to recommend: none of the rules applies to the selected steps.
-      </p>
-    );
-  return (
-    <ol class="recommendations">
-      {items.map((item) => (
-        <li key={item.rule}>
-          <h3>{item.title}</h3>
-          <p>{item.text}</p>
-          <ul class="evidence">
-            {item.numbers.map((figure) => (
-              <li key={figure.label}>
-                {figure.label}: <strong class="number">{figureText(figure)}</strong>
-              </li>
-            ))}
-          </ul>
-          {item.caveat ? <p class="caveat">But: {item.caveat}</p> : null}
-          {item.links.some((link) => isWeb(link.url)) ? (
-            <p class="links">
-              {item.links
-                .filter((link) => isWeb(link.url))
-                .map((link) => (
-                  <a key={link.url} href={link.url} target="_blank" rel="noopener noreferrer">
-                    {link.text} <Icon name="external" size={12} />
-                  </a>
-                ))}
-            </p>
-          ) : null}
-        </li>
-      ))}
-    </ol>
-  );
-}
 
 const SEVERITIES: Readonly<Record<string, { word: string; words: string; tone: "bad" | "warn" | "info" | "neutral" }>> = {
   error: { word: "error", words: "errors", tone: "bad" },

@@ -1,0 +1,42 @@
+import { cleanup, render, screen, waitFor } from "@testing-library/preact";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { finding, findings } from "../fixtures";
+import { FindingsStrip } from "./view";
+
+let answer: unknown;
+beforeEach(() => vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer)))));
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+const text = (): string => document.body.textContent;
+const hrefOf = vi.fn(() => "#there");
+const strip = (): void => {
+  render(<FindingsStrip view="kernel" selection={{ run: "r", worker: "w", span: "s" }} hrefOf={hrefOf} />);
+};
+
+describe("FindingsStrip", () => {
+  it("is a line while it waits, and one that opens when there is something", async () => {
+    answer = findings([finding({ views: ["kernel"], evidence: [{ label: "a", worker: "w9", span: "s9", event: 4, start_ns: 0, dur_ns: 1 }] }), finding({ rule: "b", title: "Not here" })]);
+    strip();
+    expect(document.querySelector(".findings-strip[aria-busy=true]")).toBeTruthy();
+    await waitFor(() => expect(screen.getByText("1 finding")).toBeTruthy());
+    expect(document.querySelector(".findings-strip[open]")).toBeNull();
+    expect(document.querySelector("summary")?.textContent).toContain("Waiting for input dataup to 59.0 ms (33.1 %) of a step");
+    expect(text()).not.toContain("Not here");
+    expect(hrefOf).toHaveBeenCalledWith("trace", { sel: "4" }, { run: "r", worker: "w9", span: "s9" });
+  });
+
+  it("says so when nothing concerns the view", async () => {
+    answer = findings();
+    strip();
+    await waitFor(() => expect(text()).toContain("No finding concerns this view."));
+  });
+
+  it("says why there is none", async () => {
+    answer = { error: { code: "import_failed", message: "It broke.", hint: "" } };
+    strip();
+    await waitFor(() => expect(text()).toContain("The findings could not be made: It broke."));
+    expect(document.querySelector("[aria-busy=true]")).toBeNull();
+  });
+});

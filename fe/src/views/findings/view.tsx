@@ -1,0 +1,83 @@
+/** The findings: all of them for the Overview page, and those that concern another view as one line above it. */
+
+import type { JSX } from "preact";
+import type { FindingsPayload, FindingView, Missing } from "../../api/types.gen";
+import { adoptStyles } from "../../base/styles";
+import { useResource, type Resource } from "../../state/resource";
+import type { ViewProps } from "../../state/view";
+import { Icon } from "../../widgets";
+import { Loaded, MissingList } from "../loaded";
+import { countText, findingsOf, gainOfAll, ordered } from "./model";
+import { FindingList, NothingFound, Unsure, type EvidenceHref } from "./parts";
+import css from "./findings.css?inline";
+
+adoptStyles(css);
+
+type Place = Pick<ViewProps, "selection" | "hrefOf">;
+
+/** The findings of the chosen trace; they are of all its steps, whichever are selected. */
+export function useFindings({ selection }: Place): Resource<FindingsPayload> {
+  const { run, worker, span } = selection;
+  return useResource("findings", { run, worker, span });
+}
+
+const timelineOf = ({ selection, hrefOf }: Place): EvidenceHref => {
+  return ({ event, worker, span }) => hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span });
+};
+
+interface FindingsProps extends Place {
+  resource: Resource<FindingsPayload>;
+  /** What the page says already that was not recorded. */
+  known: readonly Missing[];
+}
+
+/** All findings, the largest first. */
+export function Findings({ resource, known, ...place }: FindingsProps): JSX.Element {
+  return (
+    <Loaded resource={resource} shape={[200]} diagnosisHref={place.hrefOf("diagnosis")}>
+      {(payload) => (
+        <>
+          {payload.healthy ? <NothingFound>Nothing found that costs 2 % of a step or more.</NothingFound> : null}
+          {payload.findings.length ? <FindingList findings={ordered(payload.findings)} hrefOf={timelineOf(place)} /> : null}
+          <Unsure reasons={payload.unsure} />
+          <MissingList missing={payload.missing.filter((item) => !known.some(({ what }) => what === item.what))} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+interface FindingsStripProps extends Place {
+  view: FindingView;
+}
+
+/** The findings that concern a view, in one line that opens; as high while they are looked for as afterwards, so that nothing jumps. */
+export function FindingsStrip({ view, ...place }: FindingsStripProps): JSX.Element {
+  const { data, error } = useFindings(place);
+  if (!data) {
+    return (
+      <p class="findings-strip" aria-busy={error === null}>
+        {error ? `The findings could not be made: ${error.message}` : "Looking for what costs time …"}
+      </p>
+    );
+  }
+  const found = findingsOf(data, view);
+  if (!found.length) {
+    return (
+      <div class="findings-strip">
+        <NothingFound>No finding concerns this view.</NothingFound>
+      </div>
+    );
+  }
+  return (
+    <details class="findings-strip">
+      <summary>
+        <Icon name="chevron" size={12} />
+        <strong>{countText(found.length)}</strong>
+        <span class="findings-titles">{found.map((finding) => finding.title).join(" · ")}</span>
+        <span class="findings-gain">{gainOfAll(found)}</span>
+      </summary>
+      <FindingList findings={found} hrefOf={timelineOf(place)} />
+    </details>
+  );
+}

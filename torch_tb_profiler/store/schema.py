@@ -99,12 +99,12 @@ MEMORY = TableSpec(
         Column("device_type", "i4", "", "c10 device type: 0 CPU, 1 CUDA, ...; -1 unknown."),
         Column("device", "i4", "", "Device id; -1 none."),
         Column("address", "u8", "", "Address; 0 unknown."),
-        Column("bytes", "i8", "bytes", "Size; negative for a release."),
+        Column("bytes", "i8", "bytes", "Size; negative for a release; 0 where only the reserved memory changed."),
         Column("allocated", "i8", "bytes", "Allocated after it; -1 unknown."),
         Column("reserved", "i8", "bytes", "Reserved after it; -1 unknown."),
         Column("frames", "i4", TEXT, "Call stack of a snapshot's record: frames joined by line feeds, innermost first."),
-        Column("category", "i1", "Category", "What a memory timeline says that the block is for; -1 unknown."),
-        Column("ordinal", "i4", "", "Position among the entries of traceEvents."),
+        Column("category", "i1", "position in BLOCK_CATEGORIES", "What a memory timeline says that the block is for; -1 unknown."),
+        Column("ordinal", "i4", "", "Position among the entries of traceEvents; -1: a block from before the recording, told by a snapshot or a timeline."),
     ),
 )
 

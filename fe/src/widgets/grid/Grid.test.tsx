@@ -150,4 +150,55 @@ describe("the grid", () => {
     show({ columns: [COLUMNS[0]!, { ...COLUMNS[2]!, unknown: (row) => `reason ${row}` }] });
     expect(screen.getByTitle("reason 3").textContent).toBe("–");
   });
+
+  describe("as a tree", () => {
+    const tree = { columns: [{ key: "name", label: "Name", kind: "text", values: ["net", "conv", "weight", "head"] }] as Column[], rowCount: 4, tree: [-1, 0, 1, -1] };
+    const treegrid = (): HTMLElement => screen.getByRole("treegrid", { name: "Operators" });
+    const key = (name: string): boolean => fireEvent.keyDown(treegrid(), { key: name });
+
+    it("folds and opens by the button and by all, and says how deep a row lies", () => {
+      show(tree);
+      expect(names()).toEqual(["net", "conv", "weight", "head"]);
+      expect(screen.getByRole("row", { name: /weight/ }).getAttribute("aria-level")).toBe("3");
+      fireEvent.click(screen.getByRole("button", { name: "Rows beneath conv" }));
+      expect(names()).toEqual(["net", "conv", "head"]);
+      expect(screen.getByRole("row", { name: /conv/ }).getAttribute("aria-expanded")).toBe("false");
+      fireEvent.click(screen.getByRole("button", { name: "Fold all" }));
+      expect(names()).toEqual(["net", "head"]);
+      fireEvent.click(screen.getByRole("button", { name: "Unfold all" }));
+      expect(names()).toHaveLength(4);
+    });
+
+    it("folds, opens and goes up by arrows", () => {
+      show(tree);
+      fireEvent.focus(treegrid());
+      key("ArrowDown");
+      key("ArrowLeft");
+      expect(names()).toEqual(["net", "conv", "head"]);
+      key("ArrowRight");
+      expect(names()).toHaveLength(4);
+      key("ArrowDown");
+      key("ArrowLeft");
+      expect(document.querySelector(`#${treegrid().getAttribute("aria-activedescendant") ?? "none"}`)?.textContent).toContain("conv");
+    });
+
+    it("opens what leads to a found row, and forgets it with the search", () => {
+      show(tree);
+      fireEvent.click(screen.getByRole("button", { name: "Fold all" }));
+      fireEvent.input(screen.getByRole("textbox"), { target: { value: "weight" } });
+      expect(names()).toEqual(["net", "conv", "weight"]);
+      expect(screen.getByText("1 of 4")).toBeTruthy();
+      fireEvent.input(screen.getByRole("textbox"), { target: { value: "" } });
+      expect(names()).toEqual(["net", "head"]);
+    });
+
+    it("saves all rows with their level, also folded ones", async () => {
+      const saved: Blob[] = [];
+      vi.spyOn(URL, "createObjectURL").mockImplementation((blob) => `blob:${saved.push(blob as Blob)}`);
+      show(tree);
+      fireEvent.click(screen.getByRole("button", { name: "Fold all" }));
+      fireEvent.click(screen.getByRole("button", { name: /Download the 4/ }));
+      expect((await saved[0]!.text()).split("\r\n")).toEqual(["Level,Name", "0,net", "1,conv", "2,weight", "0,head", ""]);
+    });
+  });
 });

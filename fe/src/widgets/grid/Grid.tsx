@@ -9,7 +9,7 @@ import type { JSX } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
 import { compileSearch } from "../../base/search";
-import { copyText } from "../buttons";
+import { Button, copyText } from "../buttons";
 import { EmptyState } from "../panel";
 import { copiedText } from "./cells";
 import { Header } from "./Header";
@@ -19,6 +19,7 @@ import { nextSort, shownRows } from "./order";
 import { Detail, Row, type RowActions } from "./Rows";
 import { isHidden, useSaved, widthOf } from "./storage";
 import { Toolbar } from "./Toolbar";
+import { type Folding, parentOf, treeRows, unfoldedRows, useFolding } from "./tree";
 import type { Column, GridProps, Search, Sort } from "./types";
 
 const HEAD_HEIGHT = 40;
@@ -36,7 +37,7 @@ function useKept<T>(given: T | undefined, onGiven: ((value: T) => void) | undefi
 }
 
 export function Grid(props: GridProps): JSX.Element {
-  const { label, columns, rowCount, pinned = NO_ROWS, searchIn } = props;
+  const { label, columns, rowCount, pinned = NO_ROWS, searchIn, tree } = props;
   const [sort, setSort] = useKept<Sort | null>(props.sort, props.onSort, null);
   const [search, setSearch] = useKept<Search>(props.search, props.onSearch, NO_SEARCH);
   const [saved, setSaved] = useSaved(props.storage);
@@ -44,10 +45,13 @@ export function Grid(props: GridProps): JSX.Element {
   const matcher = useMemo(() => compileSearch(search.text, search.regex), [search.text, search.regex]);
   const sortKey = sort?.key;
   const descending = sort?.descending ?? false;
-  const shown = useMemo(
-    () => shownRows({ columns, rowCount, matcher, searchIn, pinned, sort: sortKey === undefined ? null : { key: sortKey, descending } }),
-    [columns, rowCount, matcher, searchIn, pinned, sortKey, descending],
-  );
+  const searched = search.text.trim();
+  const shown = useMemo(() => {
+    const wanted = { columns, rowCount, matcher, searchIn, pinned, sort: sortKey === undefined ? null : { key: sortKey, descending } };
+    return tree ? treeRows(wanted, tree, searched !== "") : { ...shownRows(wanted), above: null };
+  }, [columns, rowCount, matcher, searchIn, pinned, sortKey, descending, tree, searched]);
+  const folding = useFolding(tree, shown.above, searched, props.rowKey);
+  const rows = useMemo(() => (folding ? unfoldedRows(shown.rows, folding.levels, folding.isOpen) : shown.rows), [shown.rows, folding]);
   const onWidth = (column: Column, width: number | null): void => {
     const { [column.key]: _, ...others } = saved.widths;
     setSaved({ ...saved, widths: width === null ? others : { ...others, [column.key]: width } });
@@ -57,21 +61,30 @@ export function Grid(props: GridProps): JSX.Element {
       <Toolbar
         {...{ label, columns, visible, shown, search, saved }}
         fileName={props.fileName}
-        tools={props.tools}
+        tools={folding ? [props.tools, <FoldButtons folding={folding} />] : props.tools}
+        levels={folding?.levels}
         searchable={rowCount - pinned.length}
         onSearch={setSearch}
         onSaved={setSaved}
       />
       <Table
         {...props}
-        {...{ visible, pinned, sort }}
-        rows={shown.rows}
+        {...{ visible, pinned, sort, rows, folding }}
         reset={`${sortKey ?? ""} ${descending} ${search.text} ${search.regex}`}
         widths={visible.map((column) => widthOf(column, saved))}
         onHead={(column) => setSort(nextSort(sort, column))}
         onWidth={onWidth}
       />
     </div>
+  );
+}
+
+function FoldButtons({ folding }: { folding: Folding }): JSX.Element {
+  return (
+    <span class="toolbar-group">
+      <Button kind="quiet" icon="unfold" label="Unfold all" onClick={() => folding.all(true)} />
+      <Button kind="quiet" icon="fold" label="Fold all" onClick={() => folding.all(false)} />
+    </span>
   );
 }
 
@@ -86,6 +99,7 @@ interface TableProps extends Omit<GridProps, "sort" | "pinned"> {
   rows: Uint32Array;
   pinned: readonly number[];
   sort: Sort | null;
+  folding: Folding | null;
   /** When it changes, the table goes back to its start. */
   reset: string;
   widths: readonly number[];
@@ -93,27 +107,54 @@ interface TableProps extends Omit<GridProps, "sort" | "pinned"> {
   onWidth: (column: Column, width: number | null) => void;
 }
 
-function Table(props: TableProps): JSX.Element {
-  const { label, columns, visible, rows, rowCount, pinned, sort, widths, detail, expandable } = props;
-  const id = useId("grid");
-  const scroller = useRef<HTMLDivElement>(null);
+interface TableState {
+  view: Viewport;
+  open: ReturnType<typeof useOpenRows>;
+  opening: Opening;
+  cell: Cell | null;
+  onKeyDown: (event: KeyboardEvent) => void;
+  pointed: number;
+  /** The same object at every draw. */
+  actions: RowActions;
+  /** The table got the focus: some cell is active then. */
+  focus: () => void;
+}
+
+/** What is open, active and pointed at, and what keys do. */
+function useTable(props: TableProps, scroller: { current: HTMLDivElement | null }): TableState {
+  const { columns, visible, rows, rowCount, pinned, detail, expandable, folding } = props;
   const view = useViewport(scroller, props.reset);
   const open = useOpenRows(columns, rowCount, rows, props.rowKey);
   const [active, setActive] = useState<Cell | null>(null);
-  const { first, last } = windowOf(view.top, view.height, rows.length, open.at);
-  const canOpen = (row: number): boolean => detail !== undefined && !pinned.includes(row) && (expandable?.(row) ?? true);
+  const opening: Opening = folding ?? {
+    canOpen: (row) => detail !== undefined && !pinned.includes(row) && (expandable?.(row) ?? true),
+    isOpen: open.isOpen,
+    toggle: open.toggle,
+  };
   const cell = active && { row: Math.min(active.row, rows.length - 1), column: Math.min(active.column, visible.length - 1) };
-  const onKeyDown = useKeys({ scroller, rows, visible, cell, setActive, open, canOpen, viewHeight: view.height });
+  const onKeyDown = useKeys({ scroller, rows, visible, cell, setActive, open, opening, tree: props.tree, viewHeight: view.height });
   const [pointed, setPointed] = useState(-1);
-  const newest = useRef(open);
-  newest.current = open;
+  const newest = useRef(opening);
+  newest.current = opening;
   const actions = useMemo<RowActions>(() => ({ toggle: (row) => newest.current.toggle(row), activate: setActive, point: setPointed }), []);
+  const focus = (): void => {
+    if (!active) setActive({ row: 0, column: 0 });
+  };
+  return { view, open, opening, cell, onKeyDown, pointed, actions, focus };
+}
+
+function Table(props: TableProps): JSX.Element {
+  const { label, visible, rows, rowCount, pinned, sort, widths, detail, folding } = props;
+  const id = useId("grid");
+  const scroller = useRef<HTMLDivElement>(null);
+  const { view, open, opening, cell, onKeyDown, pointed, actions, focus } = useTable(props, scroller);
+  const { first, last } = windowOf(view.top, view.height, rows.length, open.at);
   const positions = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
   return (
     <div
       ref={scroller}
       class="grid"
-      role="grid"
+      role={folding ? "treegrid" : "grid"}
       tabIndex={0}
       aria-label={label}
       aria-rowcount={rows.length + 1}
@@ -121,20 +162,21 @@ function Table(props: TableProps): JSX.Element {
       aria-activedescendant={cell && cell.row >= first && cell.row < last ? `${id}-${cell.row}-${cell.column}` : undefined}
       style={{ ...columnStyle(widths, visible), ...(props.height ? { maxHeight: `${props.height}px` } : {}) }}
       onKeyDown={onKeyDown}
-      onFocus={(event) => event.target === scroller.current && !active && setActive({ row: 0, column: 0 })}
+      onFocus={(event) => event.target === scroller.current && focus()}
     >
-      <Header columns={visible} sort={sort} hasToggle={detail !== undefined} onSort={props.onHead} onWidth={props.onWidth} />
+      <Header columns={visible} sort={sort} hasToggle={detail !== undefined || folding !== null} onSort={props.onHead} onWidth={props.onWidth} />
       <div role="rowgroup" class="grid-body" style={{ height: `${totalHeight(rows.length, open.at)}px` }}>
         {positions.flatMap((position) => {
           const row = rows[position] ?? 0;
-          const isOpen = canOpen(row) && open.isOpen(row);
+          const isOpen = opening.canOpen(row) && opening.isOpen(row);
           const offset = offsetOf(position, open.at);
           return [
             <Row
               key={position % mostRows(view.height)}
               {...{ id, row, position, offset, rowCount }}
               columns={visible}
-              canOpen={detail ? canOpen(row) : null}
+              canOpen={detail || folding ? opening.canOpen(row) : null}
+              level={folding ? (folding.levels[row] ?? 0) : -1}
               open={isOpen}
               pinned={pinned.includes(row)}
               active={cell?.row === position ? cell.column : -1}
@@ -153,6 +195,9 @@ function Table(props: TableProps): JSX.Element {
     </div>
   );
 }
+
+/** How rows open: to what is below them, or to the rows beneath them. */
+type Opening = Pick<Folding, "canOpen" | "isOpen" | "toggle">;
 
 interface Viewport {
   top: number;
@@ -200,11 +245,12 @@ interface KeyProps {
   cell: Cell | null;
   setActive: (cell: Cell) => void;
   open: ReturnType<typeof useOpenRows>;
-  canOpen: (row: number) => boolean;
+  opening: Opening;
+  tree: ArrayLike<number> | undefined;
   viewHeight: number;
 }
 
-function useKeys({ scroller, rows, visible, cell, setActive, open, canOpen, viewHeight }: KeyProps): (event: KeyboardEvent) => void {
+function useKeys({ scroller, rows, visible, cell, setActive, open, opening, tree, viewHeight }: KeyProps): (event: KeyboardEvent) => void {
   const show = useCallback(
     (target: Cell): void => {
       const element = scroller.current;
@@ -224,6 +270,11 @@ function useKeys({ scroller, rows, visible, cell, setActive, open, canOpen, view
     const column = visible[at.column];
     const control = event.ctrlKey || event.metaKey;
     const page = Math.max(1, Math.floor((viewHeight - HEAD_HEIGHT) / ROW_HEIGHT) - 1);
+    const folded = tree && row !== undefined && at.column === 0 && !control && fold(event.key, row, at);
+    if (folded) {
+      event.preventDefault();
+      return;
+    }
     const target = moveCell(at, event.key, control, { rows: rows.length, columns: visible.length, page });
     if (target) {
       setActive(target);
@@ -239,6 +290,20 @@ function useKeys({ scroller, rows, visible, cell, setActive, open, canOpen, view
     // A real click on the link, so that whoever listens for clicks on links treats it the same.
     const link = column.href?.(row) ? scroller.current?.querySelector<HTMLAnchorElement>(".grid-cell.active a[href]") : null;
     if (link) link.click();
-    else if (canOpen(row)) open.toggle(row);
+    else if (opening.canOpen(row)) opening.toggle(row);
+  }
+
+  /** In the first column of a tree the arrows open, fold, and lead to the row around. */
+  function fold(key: string, row: number, at: Cell): boolean {
+    const isOpen = opening.canOpen(row) && opening.isOpen(row);
+    if (key === "ArrowRight" && opening.canOpen(row) && !isOpen) opening.toggle(row);
+    else if (key === "ArrowLeft" && isOpen) opening.toggle(row);
+    else if (key === "ArrowLeft" && tree) {
+      const around = rows.indexOf(parentOf(tree, row));
+      if (around < 0) return false;
+      setActive({ ...at, row: around });
+      show({ ...at, row: around });
+    } else return false;
+    return true;
   }
 }

@@ -9,6 +9,10 @@ import type { Cell } from "./layout";
 import { isText } from "./order";
 import type { Column } from "./types";
 
+/** Of each level of a tree, px; from so many levels on the name would have no room. */
+const INDENT = 14;
+const MOST_INDENTS = 24;
+
 export interface RowProps {
   id: string;
   row: number;
@@ -18,6 +22,8 @@ export interface RowProps {
   rowCount: number;
   /** Whether there is a toggle in the first cell; null: the table has none at all. */
   canOpen: boolean | null;
+  /** Rows around it; −1 where the table is no tree. */
+  level: number;
   open: boolean;
   pinned: boolean;
   /** Place of the active cell among the columns; −1 when it is in another row. */
@@ -40,14 +46,16 @@ export class Row extends Component<RowProps> {
     return (Object.keys(next) as (keyof RowProps)[]).some((key) => next[key] !== this.props[key]);
   }
 
-  override render({ id, row, position, offset, columns, rowCount, canOpen, open, pinned, active, pointed, actions }: RowProps): JSX.Element {
+  override render({ id, row, position, offset, columns, rowCount, canOpen, level, open, pinned, active, pointed, actions }: RowProps): JSX.Element {
     const first = columns[0];
     const name = first ? copiedText(first, row) : "";
     return (
       <div
         role="row"
-        class={`grid-row body-row${open ? " open" : ""}${pinned ? " pinned" : ""}`}
+        class={`grid-row body-row${open && level < 0 ? " open" : ""}${pinned ? " pinned" : ""}`}
         aria-rowindex={position + 2}
+        aria-level={level < 0 ? undefined : level + 1}
+        aria-expanded={level < 0 || !canOpen ? undefined : open}
         style={{ transform: `translateY(${offset}px)` }}
         onPointerEnter={() => actions.point(position)}
       >
@@ -58,10 +66,11 @@ export class Row extends Component<RowProps> {
             role={place === 0 ? "rowheader" : "gridcell"}
             class={`grid-cell ${isText(column.kind) ? column.kind : "number"}${active === place ? " active" : ""}`}
             aria-colindex={place + 1}
-            aria-expanded={place === 0 && canOpen ? open : undefined}
+            aria-expanded={place === 0 && canOpen && level < 0 ? open : undefined}
+            style={place === 0 && level > 0 ? { paddingLeft: `${14 + Math.min(level, MOST_INDENTS) * INDENT}px` } : undefined}
             onMouseDown={() => actions.activate({ row: position, column: place })}
           >
-            {place === 0 && canOpen !== null ? toggle(row, open, name, canOpen, actions) : null}
+            {place === 0 && canOpen !== null ? toggle(row, open, `${level < 0 ? "Details of" : "Rows beneath"} ${name}`, canOpen, actions) : null}
             {cellContent(column, row, rowCount)}
             {place === 0 && pointed ? (
               <span class="cell-copy">
@@ -75,7 +84,7 @@ export class Row extends Component<RowProps> {
   }
 }
 
-function toggle(row: number, open: boolean, name: string, canOpen: boolean, actions: RowActions): JSX.Element {
+function toggle(row: number, open: boolean, label: string, canOpen: boolean, actions: RowActions): JSX.Element {
   if (!canOpen) return <span class="toggle" />;
   return (
     <button
@@ -83,7 +92,7 @@ function toggle(row: number, open: boolean, name: string, canOpen: boolean, acti
       class={`toggle${open ? " toggle-open" : ""}`}
       tabIndex={-1}
       aria-expanded={open}
-      aria-label={`Details of ${name}`}
+      aria-label={label}
       onClick={() => actions.toggle(row)}
     >
       <Icon name="chevron" size={12} />

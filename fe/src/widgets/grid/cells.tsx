@@ -9,12 +9,13 @@ import type { CellKind, Column } from "./types";
 
 const UNITS: Readonly<Record<Exclude<CellKind, "text" | "code" | "knowledge">, Unit>> = {
   time: "ns",
+  delta: "ns",
   bytes: "bytes",
   share: "share",
   count: "count",
   number: "number",
 };
-const CSV_UNITS: Readonly<Partial<Record<CellKind, string>>> = { time: " (ns)", bytes: " (bytes)", share: " (fraction)" };
+const CSV_UNITS: Readonly<Partial<Record<CellKind, string>>> = { time: " (ns)", delta: " (ns)", bytes: " (bytes)", share: " (fraction)" };
 const KNOWLEDGE = ["no", "yes", "unknown"] as const;
 
 export function csvHeader(column: Column): string {
@@ -93,16 +94,17 @@ function figureCell(column: Column, row: number, rowCount: number): ComponentChi
   if (Number.isNaN(value) || kind === "text" || kind === "code") return unknown(column, row);
   if (!column.bar) return figure(value, kind);
   const share = value / (kind === "share" ? 1 : largestOf(column, rowCount) || 1);
+  if (kind === "delta") return [<span class={`cell-bar cell-${value < 0 ? "less" : "more"}`} style={{ width: `${Math.abs(share) * 50}%` }} />, figure(value, kind)];
   const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
   return [<span class="cell-bar" style={{ width }} />, figure(value, kind)];
 }
 
 function figure(value: number, kind: keyof typeof UNITS): JSX.Element {
-  if (kind !== "time") return <span class="cell-figure">{format(value, UNITS[kind])}</span>;
+  if (kind !== "time" && kind !== "delta") return <span class="cell-figure">{format(value, UNITS[kind])}</span>;
   const { text, unit } = timeQuantity(value);
   return (
     <span class="cell-figure" title={formatExactTime(value)}>
-      {text}
+      {kind === "delta" && value > 0 ? `+${text}` : text}
       <span class="cell-unit">{` ${unit}`}</span>
     </span>
   );

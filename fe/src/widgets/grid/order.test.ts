@@ -22,6 +22,12 @@ describe("shownRows", () => {
     expect(shown({ key: "time", descending: true })).toEqual([2, 0, 3, 1, 4]);
     expect(shown({ key: "time", descending: false })).toEqual([0, 3, 2, 1, 4]);
   });
+  it("sorts differences by how much they are, and measures their bars so", () => {
+    const delta: Column = { key: "delta", label: "Change", kind: "delta", values: [3, -9, NaN, 0, 5] };
+    const { rows } = shownRows({ columns: [delta], rowCount: 5, matcher: compileSearch("", false), searchIn: undefined, sort: { key: "delta", descending: true }, pinned: [] });
+    expect([...rows]).toEqual([1, 4, 0, 3, 2]);
+    expect(largestOf(delta, 5)).toBe(9);
+  });
   it("sorts typed arrays", () => expect(shown({ key: "share", descending: true })).toEqual([3, 0, 1, 4, 2]));
   it("ignores a sort by a column that is not there", () => expect(shown({ key: "gone", descending: true })).toEqual([0, 1, 2, 3, 4]));
   it("searches the text columns only", () => expect(shown(null, "conv")).toEqual([0, 2]));

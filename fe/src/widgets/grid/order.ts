@@ -28,6 +28,11 @@ export function numberOf(value: CellValue | undefined, kind: CellKind): number {
   return value;
 }
 
+/** By what a figure is sorted and its bar is long: of a delta how much it is, whichever way it goes. */
+export function sizeOf(value: number, kind: CellKind): number {
+  return kind === "delta" ? Math.abs(value) : value;
+}
+
 /** The dictionary of a text column; made once per array. */
 export function dictionaryOf(values: ArrayLike<CellValue>, rowCount: number): Dictionary {
   const made = dictionaries.get(values);
@@ -59,7 +64,7 @@ export function sortKeys(column: Pick<Column, "values" | "kind">, rowCount: numb
     const ranks = rank(unique);
     for (let row = 0; row < rowCount; row++) result[row] = ranks[codes[row] ?? 0] ?? NaN;
   } else {
-    for (let row = 0; row < rowCount; row++) result[row] = numberOf(column.values[row], column.kind);
+    for (let row = 0; row < rowCount; row++) result[row] = sizeOf(numberOf(column.values[row], column.kind), column.kind);
   }
   keys.set(column.values, result);
   return result;
@@ -95,7 +100,7 @@ export interface Shown {
   error: string | null;
 }
 
-interface Wanted {
+export interface Wanted {
   columns: readonly Column[];
   rowCount: number;
   matcher: Matcher;
@@ -119,7 +124,8 @@ export function shownRows({ columns, rowCount, matcher, searchIn, sort, pinned }
   return { rows: rows.subarray(0, end), found, error };
 }
 
-function foundFlags(columns: readonly Column[], rowCount: number, matcher: Matcher, searchIn: readonly string[] | undefined): { flags: Uint8Array; error: string | null } {
+/** One flag per row: whether the search found it. */
+export function foundFlags(columns: readonly Column[], rowCount: number, matcher: Matcher, searchIn: readonly string[] | undefined): { flags: Uint8Array; error: string | null } {
   const flags = new Uint8Array(rowCount);
   if (!matcher.test) return { flags: flags.fill(1), error: matcher.error };
   const searched = columns.filter((column) => (searchIn ? searchIn.includes(column.key) : isText(column.kind)));
@@ -141,7 +147,7 @@ export function largestOf(column: Pick<Column, "values" | "kind">, rowCount: num
   if (made !== undefined) return made;
   let largest = 0;
   for (let row = 0; row < rowCount; row++) {
-    const value = numberOf(column.values[row], column.kind);
+    const value = sizeOf(numberOf(column.values[row], column.kind), column.kind);
     if (value > largest) largest = value;
   }
   largests.set(column.values, largest);

@@ -2,8 +2,11 @@
 
 import type { ComponentChildren } from "preact";
 
-/** How a column's values are sorted, aligned and written. `knowledge`: 0 no, 1 yes, 2 unknown. `code`: text in a fixed-width face, cut in the middle. */
-export type CellKind = "text" | "code" | "time" | "bytes" | "share" | "count" | "number" | "knowledge";
+/**
+ * How a column's values are sorted, aligned and written. `knowledge`: 0 no, 1 yes, 2 unknown. `code`: text in a fixed-width face, cut in the middle.
+ * `delta`: a difference of times, with its sign; sorted by size.
+ */
+export type CellKind = "text" | "code" | "time" | "delta" | "bytes" | "share" | "count" | "number" | "knowledge";
 
 export type CellValue = string | number | boolean | null;
 
@@ -24,7 +27,7 @@ export interface Column {
   values: ArrayLike<CellValue>;
   /** A short form to draw instead (text and code only); search, sort, copy and CSV use `values`. */
   short?: ArrayLike<string | null>;
-  /** Whether a bar behind the number shows its part of the column's largest value. */
+  /** Whether a bar behind the number shows its part of the column's largest value; a delta's begins in the middle. */
   bar?: boolean;
   /** Makes the cell a link. */
   href?: (row: number) => string | null;
@@ -60,13 +63,15 @@ export interface GridProps {
   onSearch?: (search: Search) => void;
   /** Keys of the columns that the search looks in; otherwise all text and code columns. */
   searchIn?: readonly string[];
+  /** The row around each row (−1: outermost; a row stands before those beneath it): makes a tree, whose siblings are sorted among themselves. Not with `detail`. */
+  tree?: ArrayLike<number>;
   /** Rows that stay at the end in every order and under every search, e.g. the pooled "other". */
   pinned?: readonly number[];
   /** Draws what is below an open row; may be asynchronous inside. */
   detail?: (row: number) => ComponentChildren;
   /** Which rows can be opened; otherwise all where `detail` is given. */
   expandable?: (row: number) => boolean;
-  /** Identity of a row over new data, so that open rows stay open; otherwise all rows close. */
+  /** Identity of a row over new data, so that open rows stay open; otherwise all rows close, and rows of a tree stay as their places were. */
   rowKey?: (row: number) => string;
   /** Largest height of the table in px; otherwise what is left of the window, at least 320. */
   height?: number;

@@ -96,23 +96,28 @@ MEMORY_DEVICES = TableSpec(
         Column("type", "i4", "", "c10 device type: 0 CPU, 1 CUDA, ...; -1 unknown."),
         Column("id", "i4", "", "Device id; -1 none."),
         Column("records", "i8", "records", "Allocator records."),
-        Column("begin", "i8", "bytes", "Allocated before the first record; 0 where the records give no totals."),
+        Column("begin", "i8", "bytes", "Allocated before the first record; where no record states a total, the least that the releases allow."),
         Column("end", "i8", "bytes", "Allocated after the last record: begin + the sum of increments, exactly."),
         Column("peak", "i8", "bytes", "Highest allocated."),
         Column("peak_time", "i8", "ns", "When, for the first time."),
         Column("peak_reserved", "i8", "bytes", "Highest reserved; -1 unknown."),
-        Column("mismatched", "i8", "records", "Records whose stated total is not the one before plus their own bytes."),
+        Column("stated", "i8", "records", "Records that state a total."),
+        Column("mismatched", "i8", "records", "Of them, those whose total is not the one before plus the bytes since."),
     ),
 )
 
 MEMORY_CURVE = TableSpec(
     "memory_curve",
-    "Allocated and reserved after every allocator record, ordered by (device, time).",
+    "Every allocator record, and what is allocated and reserved after it, ordered by (device, time).",
     (
         Column("device", "i4", MEMORY_DEVICE, "The device."),
         Column("time", "i8", "ns", "When."),
+        Column("bytes", "i8", "bytes", "Size; negative for a release."),
         Column("allocated", "i8", "bytes", "Allocated after it: as stated, else the running sum."),
         Column("reserved", "i8", "bytes", "Reserved after it; -1 unknown."),
+        Column("node", "i4", MEMORY_NODE, "The innermost operator that ran then on its thread; -1 none."),
+        Column("path", "i4", PATH, "That operator's path, or the module's around it; -1 unknown."),
+        Column("category", "i1", "position in BLOCK_CATEGORIES", "What the file says that it is for; -1 unknown."),
     ),
 )
 
@@ -136,11 +141,14 @@ ALLOCATIONS = TableSpec(
         Column("bytes", "i8", "bytes", "Size."),
         Column("begin", "i8", "ns", "When it was allocated; -1 before the recording."),
         Column("end", "i8", "ns", "When it was released; -1 not within the recording."),
-        Column("node", "i4", MEMORY_NODE, "The operator that allocated it; of blocks allocated before the recording, -1."),
+        Column("node", "i4", MEMORY_NODE, "The operator that allocated it; -1 none, or allocated before the recording."),
         Column("released_by", "i4", MEMORY_NODE, "The operator that released it; -1 none or unknown."),
         Column("path", "i4", PATH, "Where it was allocated: the operator's path, or the module's around it; -1 unknown."),
+        Column("record", "i4", "row of memory_curve", "Its allocation; -1 before the recording."),
+        Column("release", "i4", "row of memory_curve", "Its release, or what shows that it was released; -1 not within the recording."),
+        Column("line", "i4", OWN_TEXT, "Where the program allocated it: the nearest Python frame that is the user's, else the innermost; -1 unknown."),
         Column("frames", "i4", OWN_TEXT, "Its own call stack where the records carry one (snapshots): frames joined by line feeds, innermost first; -1 none."),
-        Column("category", "i1", "Category", "What the file says that it is for; -1 unknown."),
+        Column("category", "i1", "position in BLOCK_CATEGORIES", "What the file says that it is for; -1 unknown."),
     ),
 )
 

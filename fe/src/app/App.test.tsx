@@ -5,7 +5,7 @@ import { EMPTY_PAGE, pageStore, startLocation } from "../state/location";
 import { runsStore } from "../state/runs";
 import { App } from "./App";
 import { Boundary } from "./boundary";
-import { groupNote, stateNote, workerOptions } from "./choices";
+import { groupNote, stateNote, workerOptions } from "../views/choices";
 
 const span = (name: string, state: SpanState = "ready", progress = 1) => ({ name, label: `span ${name}`, state, progress, message: "cut at byte 7", bytes: 1 });
 const worker = (name: string, rank: number | null, ...spans: ReturnType<typeof span>[]) => ({ name, rank, rank_source: "order" as const, world_size: null, spans });

@@ -9,8 +9,8 @@ import { useResource } from "../state/resource";
 import { find, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
 import type { Selection, StepRange, ViewId } from "../state/view";
-import { Badge, Button, Menu, Select, StepSelector, Tooltip } from "../widgets";
-import { runOptions, spanOptions, workerOptions } from "./choices";
+import { Badge, Button, Menu, StepSelector, Tooltip } from "../widgets";
+import { TraceSelects } from "../views/trace_selects";
 import { VIEWS, type View } from "./registry";
 
 interface HeaderProps {
@@ -59,30 +59,18 @@ interface TraceChoiceProps {
   onSelect: (selection: Selection) => void;
 }
 
-/** An empty box would not say why it is empty. */
-const NO_RUN = { value: "", label: "none found" };
+interface TraceChoiceProps {
+  payload: RunsPayload | null;
+  selection: Selection;
+  onSelect: (selection: Selection) => void;
+}
 
-/** Run, worker and span. Workers and spans that leave no choice are not asked for. */
-function TraceChoice({ payload, selection, onSelect }: TraceChoiceProps): JSX.Element {
-  const { run, worker } = find(payload, selection);
-  const workers = run?.workers ?? [];
-  const spans = worker?.spans ?? [];
+function TraceChoice(props: TraceChoiceProps): JSX.Element {
+  const { payload, selection } = props;
   return (
     <div class="trace-choice">
-      <Select
-        label="Run"
-        value={selection.run}
-        options={payload?.runs.length ? runOptions(payload.runs) : selection.run ? [] : [NO_RUN]}
-        disabled={!payload?.runs.length && !selection.run}
-        onChange={(name) => onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })}
-      />
-      {workers.length > 0 ? (
-        <Select label="Worker" value={selection.worker} options={workerOptions(workers)} onChange={(name) => onSelect({ ...selection, worker: name, span: "" })} />
-      ) : null}
-      {spans.length > 1 ? (
-        <Select label="Span" value={selection.span} options={spanOptions(spans)} onChange={(name) => onSelect({ ...selection, span: name })} />
-      ) : null}
-      {run?.synthetic ? (
+      <TraceSelects {...props} />
+      {find(payload, selection).run?.synthetic ? (
         <Tooltip content="A program made this trace up; it was not recorded on real hardware.">
           <Badge tone="info">synthetic</Badge>
         </Tooltip>
@@ -90,11 +78,6 @@ function TraceChoice({ payload, selection, onSelect }: TraceChoiceProps): JSX.El
       {payload?.scanning ? <span class="scanning">looking for traces …</span> : null}
     </div>
   );
-}
-
-/** The worker of the same name in another run, so that comparing the same rank takes one choice. */
-function sameWorker(payload: RunsPayload | null, run: string, worker: string): string {
-  return payload?.runs.find((item) => item.name === run)?.workers.some((item) => item.name === worker) ? worker : "";
 }
 
 function Steps({ selection, steps, onSteps }: { selection: Selection; steps: StepRange; onSteps: (steps: StepRange) => void }): JSX.Element | null {

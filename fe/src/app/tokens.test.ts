@@ -20,8 +20,8 @@ function contrast(a: string, b: string): number {
 }
 
 const TEXTS: readonly [string, readonly string[]][] = [
-  ["text", ["ground", "surface", "raised", "sunken", "hover", "bar"]],
-  ["muted", ["ground", "surface", "raised", "sunken", "hover", "bar"]],
+  ["text", ["ground", "surface", "raised", "sunken", "hover", "bar", "less", "more"]],
+  ["muted", ["ground", "surface", "raised", "sunken", "hover", "bar", "less", "more"]],
   ["accent", ["ground", "surface", "raised", "sunken", "hover", "accent-soft"]],
   ["on-accent", ["accent"]],
   ["good", ["surface", "good-soft"]],

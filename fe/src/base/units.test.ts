@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { format, formatBytes, formatCount, formatNumber, formatShare, formatTime, scaleFor, threeDigits, UNKNOWN } from "./units";
+import { format, formatBytes, formatCount, formatDelta, formatNumber, formatShare, formatTime, scaleFor, threeDigits, UNKNOWN } from "./units";
 
 describe("formatTime", () => {
   it.each([
@@ -21,6 +21,15 @@ describe("formatTime", () => {
   ])("%d ns is %s", (ns, text) => expect(formatTime(ns)).toBe(text));
 
   it.each([null, undefined, NaN, Infinity])("%s is unknown, not 0", (value) => expect(formatTime(value)).toBe(UNKNOWN));
+});
+
+describe("formatDelta", () => {
+  it.each([
+    [1_500, "+1.50 µs"],
+    [-1_500, "−1.50 µs"],
+    [0, "0 ns"],
+    [null, UNKNOWN],
+  ])("%s ns is %s", (ns, text) => expect(formatDelta(ns)).toBe(text));
 });
 
 describe("formatBytes", () => {

@@ -63,6 +63,11 @@ export function formatTime(ns: Maybe): string {
   return `${text} ${unit}`;
 }
 
+/** A difference with its sign: `1_500` ns → `+1.50 µs`. */
+export function formatDelta(ns: Maybe): string {
+  return `${known(ns) && ns > 0 ? "+" : ""}${formatTime(ns)}`;
+}
+
 /** `1 event`, `1 234 events`. */
 export function formatEvents(n: number): string {
   return `${formatCount(n)} ${n === 1 ? "event" : "events"}`;

@@ -1,0 +1,54 @@
+/** Choosing a trace: run, worker and span. */
+
+import type { JSX } from "preact";
+import type { RunsPayload } from "../api/types.gen";
+import { find } from "../state/runs";
+import type { Selection } from "../state/view";
+import { Select } from "../widgets";
+import { runOptions, spanOptions, workerOptions } from "./choices";
+
+interface TraceSelectsProps {
+  payload: RunsPayload | null;
+  selection: Selection;
+  /** Only the chosen name and those above it are filled in. */
+  onSelect: (selection: Selection) => void;
+  /** Stands behind each label where a page has two traces. */
+  suffix?: string;
+}
+
+/** An empty box would not say why it is empty. */
+const NO_RUN = { value: "", label: "none found" };
+
+/** A select each. Workers and spans that leave no choice are not asked for. */
+export function TraceSelects({ payload, selection, onSelect, suffix = "" }: TraceSelectsProps): JSX.Element {
+  const { run, worker } = find(payload, selection);
+  const workers = run?.workers ?? [];
+  const spans = worker?.spans ?? [];
+  return (
+    <>
+      <Select
+        label={`Run${suffix}`}
+        value={selection.run}
+        options={payload?.runs.length ? runOptions(payload.runs) : selection.run ? [] : [NO_RUN]}
+        disabled={!payload?.runs.length && !selection.run}
+        onChange={(name) => onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })}
+      />
+      {workers.length > 0 ? (
+        <Select
+          label={`Worker${suffix}`}
+          value={selection.worker}
+          options={workerOptions(workers)}
+          onChange={(name) => onSelect({ ...selection, worker: name, span: "" })}
+        />
+      ) : null}
+      {spans.length > 1 ? (
+        <Select label={`Span${suffix}`} value={selection.span} options={spanOptions(spans)} onChange={(name) => onSelect({ ...selection, span: name })} />
+      ) : null}
+    </>
+  );
+}
+
+/** The worker of the same name in another run, so that comparing the same rank takes one choice. */
+function sameWorker(payload: RunsPayload | null, run: string, worker: string): string {
+  return payload?.runs.find((item) => item.name === run)?.workers.some((item) => item.name === worker) ? worker : "";
+}

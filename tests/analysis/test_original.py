@@ -1,15 +1,18 @@
-"""The original plugin's own unit cases, with its figures where it is right; where this plugin differs by decision, one line says why."""
+"""The original plugin's own unit cases, asked through our routes, with its figures where it is right; where we differ by decision, a line says why."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
-from tests.analysis.figures import kernels, operators, steps
 from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.breakdown import average
+from tests.web.asked import average_wall, kernels, operators, route, steps
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.flags import NoOperator, StepFlag
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.intervals import Intervals, intersect, measure, subtract, union
+from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.model import Facts
 
 
@@ -153,9 +156,7 @@ def test_multiple_profilersteps_no_overlap() -> None:
     assert steps(facts) == [
         {"wall": 220, "memcpy": 40, "runtime": 5, "cpu_exec": 55, "other": 120}, {"wall": 260, "kernel": 200, "runtime": 5, "cpu_exec": 45, "other": 10}
     ]
-    mean = average(facts, select(facts))
-    assert mean is not None
-    assert mean["wall"] == 240_000
+    assert average_wall(facts) == 240
     assert operators(facts) == {("aten::to",): (1, 40, 40, 55, 60), ("aten::mm",): (1, 200, 200, 45, 50)}
 
 
@@ -195,9 +196,7 @@ def test_last_steps_no_kernel() -> None:
     # The original drops the last two steps without a word; here they are shown, marked, and left out of averages.
     assert facts["steps"]["flags"].tolist() == [0, StepFlag.CUT, StepFlag.CUT]
     assert steps(facts)[0] == {"wall": 220, "kernel": 200, "runtime": 5, "cpu_exec": 15}
-    mean = average(facts, select(facts))
-    assert mean is not None
-    assert mean["wall"] == 220_000
+    assert average_wall(facts) == 220
 
 
 def test_pure_cpu() -> None:
@@ -267,3 +266,101 @@ def test_annotation_of_a_collective_is_communication() -> None:
     """)
     assert steps(facts) == [{"wall": 200, "communication": 30, "other": 170}]
     assert facts.summary["communication_backends"] == ["nccl"]
+
+
+def told(blocks: float, occupancy: float) -> str:
+    return f'{{"blocks per SM": {blocks}, "est. achieved occupancy %": {occupancy}}}'
+
+
+def per_cent(value: float) -> Any:
+    """Traces hold per cent, the wire shares of 1."""
+    return pytest.approx(value / 100)
+
+
+def test_gpu_utilization() -> None:
+    facts = of(f"""
+        456 op aten::mat_mul@100+100
+        456 op aten::mm@120+70
+        456 call cudaLaunchKernel@121+5 c334
+        456 call cudaLaunchKernel@127+5 c335
+        456 call cudaLaunchKernel@195+2 c336
+        456 call cudaLaunchKernel@198+2 c337
+        456 call cudaLaunchKernel@133+5 c338
+        gpu 1:7 kernel cunn@130+10 c334 {told(0.5, 0.6)}
+        gpu 1:8 kernel cunn@145+25 c335 {told(0.3, 1.0)}
+        gpu 1:9 kernel gemm@135+15 c336 {told(0.6, 0.1)}
+        gpu 1:7 kernel cunn@200+20 c337 {told(10.5, 0.3)}
+        gpu 1:7 kernel cunn@190+0 c338 {told(100, 100)}
+    """)
+    (device,) = route(facts, "/overview")["devices"]
+    assert (device["id"], device["utilization"]) == (1, 0.5)
+    assert device["sm_efficiency"] == pytest.approx(41 / 120, rel=1e-12)
+    assert device["occupancy"] == pytest.approx(0.55 / 100, rel=1e-12)
+    assert {(row["name"], row["operator"]): (row["blocks_per_sm"], row["occupancy"]) for row in kernels(facts, "properties")} == {
+        ("gemm", "aten::mat_mul"): (0.6, per_cent(0.1)), ("cunn", "aten::mm"): (12.5 / 35, per_cent(31 / 35)),
+        ("cunn", "aten::mat_mul"): (10.5, per_cent(0.3)),
+    }
+    assert {row["name"]: (row["blocks_per_sm"], row["occupancy"]) for row in kernels(facts)} == {
+        "gemm": (0.6, per_cent(0.1)), "cunn": (pytest.approx(222.5 / 55), per_cent(37 / 55))
+    }
+
+
+def test_gpu_utilization_kernel_out_of_step() -> None:
+    facts = of(f"""
+        456 op aten::mm@10+50
+        456 call cudaLaunchKernel@20+5 c334
+        456 note ProfilerStep#2@100+100
+        456 op aten::mat_mul@205+20
+        456 call cudaLaunchKernel@206+5 c335
+        gpu 1:7 kernel cunn@60+20 c334 {told(0.5, 0.6)}
+        gpu 1:7 kernel cunn@220+25 c335 {told(10.5, 0.3)}
+    """)
+    (device,) = route(facts, "/overview")["devices"]
+    assert (device["utilization"], device["sm_efficiency"], device["occupancy"]) == (0.0, None, None)
+    assert {row["operator"]: (row["blocks_per_sm"], row["occupancy"]) for row in kernels(facts, "properties")} == {
+        "aten::mm": (0.5, per_cent(0.6)), "aten::mat_mul": (10.5, per_cent(0.3))
+    }
+    (row,) = kernels(facts)
+    assert (row["blocks_per_sm"], row["occupancy"]) == (pytest.approx(272.5 / 45), per_cent(19.5 / 45))
+
+
+def test_tensor_core() -> None:
+    facts = of("""
+        456 op aten::conv2d@100+100
+        456 op op_no_tc@110+10
+        456 call cudaLaunchKernel@111+2 c1
+        456 op aten::cudnn_convolution@130+10
+        456 call cudaLaunchKernel@131+2 c2
+        gpu 0:7 kernel kernel_no_tc@200+10 c1
+        gpu 0:7 kernel volta_fp16_s884cudnn_fp16_256x64_ldg8_relu_f2f_exp_small_nhwc_tn_v1@220+15 c2
+    """)
+    rows = route(facts, "/operator")["rows"]
+    found = {name: (rows["matrix_eligible"][at], rows["matrix_self_share"][at], rows["matrix_total_share"][at]) for at, name in enumerate(rows["name"])}
+    no, yes = int(Knowledge.NO), int(Knowledge.YES)
+    # The original says 0 of nothing for the share of an operator without kernels of its own; here that is no number.
+    assert found["aten::conv2d"] == (yes, None, 0.6)
+    assert found["op_no_tc"] == (no, 0, 0)
+    assert found["aten::cudnn_convolution"] == (yes, 1, 1)
+    assert {row["name"][:5]: (row["matrix"], row["matrix_eligible"]) for row in kernels(facts, "properties")} == {"kerne": (no, no), "volta": (yes, yes)}
+    (device,) = route(facts, "/overview")["devices"]
+    assert (device["matrix_core_share"], device["matrix_unknown_share"]) == (0.6, 0)
+    assert facts.summary["matrix_eligible_share"] == 0.6
+
+
+def test_ranges() -> None:
+    ranges = _tenths((1.1, 2.2), (1.5, 2.3), (3.3, 3.9), (3.5, 3.6), (3.7, 3.8), (4.1, 4.2))
+    assert _pairs(ranges) == _pairs(_tenths((1.1, 2.3), (3.3, 3.9), (4.1, 4.2)))
+    a, b = _tenths((1.1, 2.2), (3.3, 4.4), (5.5, 6.6)), _tenths((0, 0.1), (1, 1.4), (1.5, 1.6), (1.9, 3.4), (4.3, 4.6))
+    assert _pairs(subtract(a, b)) == _pairs(_tenths((1.4, 1.5), (1.6, 1.9), (3.4, 4.3), (5.5, 6.6)))
+    assert _pairs(intersect(a, b)) == _pairs(_tenths((1.1, 1.4), (1.5, 1.6), (1.9, 2.2), (3.3, 3.4), (4.3, 4.4)))
+    assert int(measure(a, np.array([0]), np.array([100]))[0]) == 33
+
+
+def _tenths(*pairs: tuple[float, float]) -> Intervals:
+    """The union of some ranges in tenths: our times are integers."""
+    begin, end = (np.array([round(10 * pair[side]) for pair in pairs], np.int64) for side in (0, 1))
+    return union(begin, end)
+
+
+def _pairs(found: Intervals) -> list[tuple[int, int]]:
+    return list(zip(found.start.tolist(), found.end.tolist(), strict=True))

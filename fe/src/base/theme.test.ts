@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { followTheme, resolveTheme, storedChoice } from "./theme";
+import { fontOfTheme, followTheme, resolveTheme, storedChoice, watchTheme } from "./theme";
 
 const body = (dark: boolean): HTMLElement => {
   const element = document.createElement("body");
@@ -47,3 +47,18 @@ describe("followTheme", () => {
     expect(seen).toEqual(["dark"]);
   });
 });
+
+it("watchTheme tells when the document's theme changes, until it is told to stop", async () => {
+  const changed = vi.fn();
+  const root = document.createElement("div");
+  root.dataset.theme = "dark";
+  const end = watchTheme(changed, root);
+  root.dataset.theme = "light";
+  await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+  end();
+  root.dataset.theme = "dark";
+  await new Promise((done) => setTimeout(done, 20));
+  expect(changed).toHaveBeenCalledTimes(1);
+});
+
+it("fontOfTheme has a face also without the style sheet", () => expect(fontOfTheme(document.createElement("div"))).toBe("sans-serif"));

@@ -89,3 +89,15 @@ export function followTheme(onChange: (theme: Theme, choice: ThemeChoice) => voi
     },
   };
 }
+
+/** Face of the texts on a canvas: the page's, because a canvas does not inherit it. */
+export function fontOfTheme(root: HTMLElement = document.documentElement): string {
+  return getComputedStyle(root).getPropertyValue("--font").trim() || "sans-serif";
+}
+
+/** Calls back whenever the theme of the document changes; the returned function ends that. */
+export function watchTheme(onChange: () => void, root: HTMLElement = document.documentElement): () => void {
+  const observer = new MutationObserver(onChange);
+  observer.observe(root, { attributes: true, attributeFilter: ["data-theme"] });
+  return () => observer.disconnect();
+}

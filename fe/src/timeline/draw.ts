@@ -4,7 +4,7 @@ import { formatCount } from "../base/units";
 import { drawArrows } from "./arrows";
 import { Colours } from "./colours";
 import { drawCurve } from "./curves";
-import { Letters, LEAST_WIDTH, MOST_LABELS, PADDING } from "./labels";
+import { Letters, LEAST_WIDTH, MOST_LABELS, PADDING } from "../widgets/labels";
 import { levelFor } from "./levels";
 import { drawArea, drawBands, drawBoundaries, drawMarks, drawOutlines, drawRowGrounds, drawRowLines } from "./overlays";
 import { RowPainter, type LabelSpot } from "./paint";

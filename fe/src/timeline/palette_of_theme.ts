@@ -46,15 +46,3 @@ export function densitiesOfTheme(root: HTMLElement = document.documentElement): 
   const read = (name: string): string => style.getPropertyValue(name).trim() || MISSING;
   return { device: read("--timeline-device"), host: read("--timeline-host") };
 }
-
-/** Face of the texts on a canvas: the page's, because a canvas does not inherit it. */
-export function fontOfTheme(root: HTMLElement = document.documentElement): string {
-  return getComputedStyle(root).getPropertyValue("--font").trim() || "sans-serif";
-}
-
-/** Calls back whenever the theme of the document changes; the returned function ends that. */
-export function watchTheme(onChange: () => void, root: HTMLElement = document.documentElement): () => void {
-  const observer = new MutationObserver(onChange);
-  observer.observe(root, { attributes: true, attributeFilter: ["data-theme"] });
-  return () => observer.disconnect();
-}

@@ -3,6 +3,7 @@
  * It lives outside Preact, because nothing of it may cost a diff per frame.
  */
 
+import { fontOfTheme, watchTheme } from "../base/theme";
 import { Camera } from "./camera";
 import { Painter, type DrawStats } from "./draw";
 import { drawRuler, STEP_BAND, TICK_BAND } from "./draw_ruler";
@@ -10,7 +11,7 @@ import { FrameClock } from "./frame_clock";
 import type { Point } from "./gestures";
 import { sliceAt } from "./hit";
 import { MinimapPainter } from "./draw_minimap";
-import { densitiesOfTheme, fontOfTheme, paletteOfTheme, watchTheme } from "./palette_of_theme";
+import { densitiesOfTheme, paletteOfTheme } from "./palette_of_theme";
 import type { Selected, Sight, TimelineProps } from "./props";
 import { layOut, NO_ROWS, rowsInSight, type RowLayout } from "./rows";
 import { areaOf, extentOf, scrollFor, sightOf } from "./sight";

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import Causes
-from torch_tb_profiler.analysis.calltree import CallTree
-from torch_tb_profiler.analysis.names import HostNames, distinct
+from torch_tb_profiler.analysis.attribution import Causes, device_rows
+from torch_tb_profiler.analysis.calltree import CallTree, is_call
+from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
 from torch_tb_profiler.analysis.nesting import climb
 from torch_tb_profiler.hardware.kernel_names import communication_library
-from torch_tb_profiler.store.columns import Array, Mask
-from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 
@@ -20,14 +20,31 @@ def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused
     A kernel is, when its name is of a known library, when it carries collective arguments, or when the innermost operator or annotation
     around its launch is a collective. Copies and memsets never are: their category says more.
     """
-    spans = trace["spans"]
-    kernel = spans["role"][caused.row] == Role.KERNEL
-    name = spans["name"][caused.row]
+    kernel = trace["spans"]["role"][caused.row] == Role.KERNEL
+    return np.asarray(kernel & (_by_itself(trace, caused.row, kernel) | _under_collective(trace, tree, names, caused)))
+
+
+def communication_rows(trace: Trace, facts: Facts) -> Ints:
+    """The same kernels when the facts are there already: rows of spans, ascending."""
+    spans, links = trace["spans"], facts["span_links"]
+    row = device_rows(trace)
+    row = row[spans["role"][row] == Role.KERNEL]
+    names = host_names(trace.strings, spans["name"][is_call(spans["role"])])
+    found = _by_itself(trace, row, np.ones(len(row), np.bool_))
+    if names.collective.any():
+        calls = ((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION)) & ~names.hidden[spans["name"]]
+        around = climb(links["parent"], links["launch"][row].astype(np.int64), calls)
+        found |= (around >= 0) & names.collective[spans["name"][around]]
+    return np.asarray(row[found])
+
+
+def _by_itself(trace: Trace, row: Ints, kernel: Mask) -> Mask:
+    """Which device events are communication by their own name or arguments."""
+    name = trace["spans"]["name"][row]
     known = np.zeros(len(trace.strings) + 1, np.bool_)
     for number in distinct(name[kernel], trace.strings):
         known[number] = communication_library(trace.strings[number]) is not None
-    carries = np.isin(caused.row, trace["collective_args"]["span"])
-    return np.asarray(kernel & (known[name] | carries | _under_collective(trace, tree, names, caused)))
+    return np.asarray(known[name] | np.isin(row, trace["collective_args"]["span"]))
 
 
 def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:

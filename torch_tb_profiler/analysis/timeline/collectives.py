@@ -20,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.calltree import is_call
+from torch_tb_profiler.analysis.communication import communication_rows
 from torch_tb_profiler.analysis.grouping import expand, group_rows
 from torch_tb_profiler.analysis.header import distributed_info
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import climb
 from torch_tb_profiler.analysis.timeline.chain import device_work, launched_by
-from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -40,7 +39,11 @@ KINDS = ("reducescatter", "allreduce", "allgather", "alltoall", "broadcast", "ba
 SYNCHRONISING = ("reducescatter", "allreduce", "allgather", "alltoall", "barrier")
 """Kinds of which no rank can end before every rank has begun."""
 
+HOST_LIBRARIES = ("gloo", "mpi", "ucc")
+"""Libraries whose region on the host is the transfer itself, not its launch."""
+
 _REGION = re.compile(r"\w+:(?!:)(?P<kind>\w+)")
+_POINT_TO_POINT = re.compile(r"_?i?(send|recv)(?!_?recv)", re.I)
 _OPERATOR = re.compile(r"_?c10d\w*::(?P<kind>\w+)")
 _PARAMETERS = "record_param_comms"
 _NOT_LETTERS = re.compile(r"[^a-z]+")
@@ -84,34 +87,63 @@ class Matches:
     number: Ints
 
 
-def find_collectives(trace: Trace, facts: Facts) -> Collectives:
-    """The collectives of a trace; one pass over the spans, worth keeping."""
-    spans, parent = trace["spans"], facts["span_links"]["parent"]
+@dataclass(frozen=True)
+class Calls:
+    """Collectives and point-to-point transfers in time order; int64 arrays of shape (n,), -1 unknown.
+
+    row: row of spans of the communication kernel, else of the host's region or operator. named: row of the host call that names it (a region, else an
+    operator) at or around its launch. argument: row of ``collective_args``.
+    """
+
+    row: Ints
+    named: Ints
+    argument: Ints
+
+
+def collective_calls(trace: Trace, facts: Facts) -> Calls:
+    """Every communication kernel, and every collective of a library that works on the host; in a trace without such kernels, what the host calls."""
+    spans, links = trace["spans"], facts["span_links"]
+    parent = links["parent"]
     regions, operators = _host_names(trace)
     on_host = regions | operators
     carries = np.zeros(spans.n, np.bool_)
     carries[trace["collective_args"]["span"]] = True
-    row = _kernels(trace)
-    above = facts["span_links"]["launch"][row].astype(np.int64)
-    if not len(row):
-        row = _host_rows(trace, regions, operators, carries)
-        above = parent[row].astype(np.int64)
-    row, above = row[:MOST_COLLECTIVES], above[:MOST_COLLECTIVES]
+    kernels = communication_rows(trace, facts)
+    row = np.sort(np.concatenate((kernels, _of_host_libraries(trace, regions)))) if len(kernels) else _host_rows(trace, regions, operators, carries)
+    on_device = spans["role"][row] == Role.KERNEL
+    above = np.where(on_device, links["launch"][row], parent[row]).astype(np.int64)
     # What a kernel or region does not say of itself, the call around it does: the region its kind, record_param_comms the arguments.
     named = climb(parent, above, on_host[spans["name"]])
+    itself = ~on_device & regions[spans["name"][row]]
     arguments = np.where(carries[row], row, climb(parent, above, carries))
-    return _labelled(trace, row, np.where(named >= 0, spans["name"][named], -1), _argument_rows(trace["collective_args"], arguments))
+    return Calls(row, np.where(itself, row, named), _argument_rows(trace["collective_args"], arguments))
+
+
+def find_collectives(trace: Trace, facts: Facts) -> Collectives:
+    """The collectives of a trace; one pass over the spans, worth keeping."""
+    calls = collective_calls(trace, facts)
+    row, named, argument = (values[:MOST_COLLECTIVES] for values in (calls.row, calls.named, calls.argument))
+    return _labelled(trace, row, np.where(named >= 0, trace["spans"]["name"][named], -1), argument)
+
+
+def _of_host_libraries(trace: Trace, regions: Mask) -> Ints:
+    """Rows of the regions of libraries that work on the host: beside kernels those of others only launch."""
+    spans = trace["spans"]
+    own = np.zeros(len(trace.strings) + 1, np.bool_)
+    for number in np.flatnonzero(regions[:-1]).tolist():
+        own[number] = trace.strings[number].partition(":")[0] in HOST_LIBRARIES
+    return np.flatnonzero(is_call(spans["role"]) & own[spans["name"]]) if own.any() else np.zeros(0, np.int64)
 
 
 def _host_names(trace: Trace) -> tuple[Mask, Mask]:
-    """Which names, by number (the last stands for -1), are regions ``backend:kind`` and which are operators of a collective that is matched."""
+    """Which names, by number (the last stands for -1), are regions ``backend:kind`` and which are operators of a collective or transfer."""
     spans = trace["spans"]
     regions, operators = (np.zeros(len(trace.strings) + 1, np.bool_) for _ in range(2))
     for number in distinct(spans["name"][is_call(spans["role"])], trace.strings):
         text = trace.strings[number]
         for pattern, known in ((_REGION, regions), (_OPERATOR, operators)):
             match = pattern.match(text)
-            if match and kind_of(match["kind"]):
+            if match and (kind_of(match["kind"]) or point_to_point(match["kind"])):
                 known[number] = True
     return regions, operators
 
@@ -122,14 +154,10 @@ def kind_of(text: str) -> str:
     return next((kind for kind in KINDS if kind in letters), "") if "sendrecv" not in letters else ""
 
 
-def _kernels(trace: Trace) -> Ints:
-    spans = trace["spans"]
-    row = device_rows(trace)
-    row = row[spans["role"][row] == Role.KERNEL]
-    talks = np.zeros(len(trace.strings) + 1, np.bool_)
-    for number in distinct(spans["name"][row], trace.strings):
-        talks[number] = communication_library(trace.strings[number]) is not None
-    return np.asarray(row[talks[spans["name"][row]] | np.isin(row, trace["collective_args"]["span"])])
+def point_to_point(text: str) -> str:
+    """``send`` or ``recv`` for the call of one end of a transfer (``isend``, ``recv_``, ``recv_any_source``); empty for all else."""
+    match = _POINT_TO_POINT.match(text)
+    return match[1] if match else ""
 
 
 def _host_rows(trace: Trace, regions: Mask, operators: Mask, carries: Mask) -> Ints:
@@ -151,17 +179,20 @@ def _argument_rows(arguments: Table, row: Ints) -> Ints:
     return np.where(arguments["span"][place] == row, place, -1)
 
 
+def told(arguments: Table, row: Ints, column: str) -> Ints:
+    """A column of ``collective_args`` for each of some rows of it, -1 where there is none."""
+    if not arguments.n:
+        return np.full(len(row), -1, np.int64)
+    known = row >= 0
+    return np.where(known, arguments[column][np.where(known, row, 0)], -1).astype(np.int64)
+
+
 def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectives:
     """Put labels on the collectives; those of a kind that is not matched are left out."""
     spans, arguments = trace["spans"], trace["collective_args"]
-
-    def told(column: str) -> Ints:
-        known = argument >= 0
-        return np.where(known, arguments[column][np.where(known, argument, 0)], -1) if arguments.n else np.full(len(row), -1, np.int64)
-
-    columns = (told("collective"), told("group"), spans["name"][row].astype(np.int64), named)
+    columns = (told(arguments, argument, "collective"), told(arguments, argument, "group"), spans["name"][row].astype(np.int64), named)
     first, of = group_rows(columns)
-    ranks = _ranks_of_groups(trace)
+    ranks = ranks_of_groups(trace)
     labels: dict[Label, int] = {}
     number = np.full(len(first) + 1, -1, np.int64)
     for place, position in enumerate(first.tolist()):
@@ -172,7 +203,7 @@ def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectiv
     label = number[of]
     kept = label >= 0
     row, end = row[kept], (spans["start"][row] + spans["dur"][row])[kept]
-    return Collectives(tuple(labels), row, label[kept], told("sequence")[kept], end)
+    return Collectives(tuple(labels), row, label[kept], told(arguments, argument, "sequence")[kept], end)
 
 
 def _named_kind(name: str) -> str:
@@ -180,7 +211,7 @@ def _named_kind(name: str) -> str:
     return kind_of(match["kind"] if match else name[:200])
 
 
-def _ranks_of_groups(trace: Trace) -> dict[str, tuple[int, ...]]:
+def ranks_of_groups(trace: Trace) -> dict[str, tuple[int, ...]]:
     """The ranks of every process group that the header lists, by its name."""
     groups: Any = distributed_info(trace).get("pg_config")
     found = {}

@@ -1,14 +1,162 @@
-"""Collectives of a worker."""
+"""Collectives of a worker: what each is, when it ran, and how much of the step communication and computation take."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.calltree import is_call
+from torch_tb_profiler.analysis.communication import communication_rows
+from torch_tb_profiler.analysis.distributed.message import COALESCED, Message, kind_word, messages, peer_of
+from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.header import distributed_info, integer
+from torch_tb_profiler.analysis.intervals import Intervals, join, measure, union
+from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.names import distinct, host_names
+from torch_tb_profiler.analysis.timeline.collectives import Calls, collective_calls, kind_of, point_to_point, told
+from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.columns import Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 
 def build_communication(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables ``collectives`` and ``communication_steps``."""
-    specs = (schema.COLLECTIVES, schema.COMMUNICATION_STEPS)
-    return {spec.name: spec.empty() for spec in specs}, {}
+    computing = computation(trace, facts)
+    collectives = _collectives(trace, facts, computing, texts)
+    steps = facts["steps"]
+    talking = union(collectives["start"], collectives["end"])
+    alone = measure(computing, steps["start"], steps["end"])
+    talk = measure(talking, steps["start"], steps["end"])
+    both = measure(join(computing, talking), steps["start"], steps["end"])
+    shares = schema.COMMUNICATION_STEPS.build(
+        step=np.arange(steps.n), computation=both - talk, overlap=alone + talk - both, communication=both - alone, other=steps["end"] - steps["start"] - both,
+    )
+    return {"collectives": collectives, "communication_steps": shares}, {}
+
+
+def computation(trace: Trace, facts: Facts) -> Intervals:
+    """When kernels ran that are not communication; in a trace without such, when operators ran that are none (upstream's choice).
+
+    Copies and memsets are neither computation nor communication.
+    """
+    spans = trace["spans"]
+    row = device_rows(trace)
+    row = row[spans["role"][row] == Role.KERNEL]
+    row = row[~np.isin(row, communication_rows(trace, facts), assume_unique=True)]
+    if not len(row):
+        row = np.flatnonzero(spans["role"] == Role.OPERATOR)
+        names = host_names(trace.strings, spans["name"][row])
+        name = spans["name"][row]
+        row = row[~(names.collective[name] | names.dataloader[name] | names.hidden[name] | (names.step[name] >= 0))]
+    return union(spans["start"][row], spans["start"][row] + spans["dur"][row])
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What texts tell of each call: lists of one length, empty text and -1 unknown."""
+
+    kind: list[str]
+    library: list[str]
+    peer: list[int]
+
+
+def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: StringBuilder) -> Table:
+    spans, arguments = trace["spans"], trace["collective_args"]
+    calls = collective_calls(trace, facts)
+    named = _named(trace, facts, calls)
+    known = np.array([kind != "" for kind in named.kind], np.bool_)
+    calls = Calls(calls.row[known], calls.named[known], calls.argument[known])
+    kind, library, peer = ([value for value, keep in zip(values, known, strict=True) if keep] for values in (named.kind, named.library, named.peer))
+    group, size = _groups(trace, calls)
+    moved: list[Message] = messages(trace, facts, calls, kind, size)
+    start = spans["start"][calls.row]
+    end = start + spans["dur"][calls.row]
+    told_peer = np.where(np.array(kind, dtype=object) == "send", told(arguments, calls.argument, "destination"), told(arguments, calls.argument, "source"))
+    is_transfer = np.array([bool(point_to_point(word)) for word in kind], np.bool_)
+    return schema.COLLECTIVES.build(
+        event=calls.row, host=_hosts(trace, facts, calls, kind), kind=texts.intern_all(kind), library=_numbers(texts, library),
+        group=_numbers(texts, group), group_size=size, dtype=_numbers(texts, [message.dtype for message in moved]),
+        bytes=[message.bytes for message in moved], sequence=told(arguments, calls.argument, "sequence"),
+        peer=np.where(is_transfer, np.where(told_peer >= 0, told_peer, np.array(peer, np.int64)), -1), start=start, end=end,
+        step=facts["span_links"]["step"][calls.row], exposed=end - start - measure(computing, start, end),
+    )
+
+
+def _numbers(texts: StringBuilder, values: list[str]) -> list[int]:
+    return [number if value else -1 for number, value in zip(texts.intern_all(value or "-" for value in values), values, strict=True)]
+
+
+def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
+    """Kind, library and peer by the arguments, the naming call and the kernel; asked once per distinct combination."""
+    spans, arguments = trace["spans"], trace["collective_args"]
+    on_device = (spans["role"][calls.row] == Role.KERNEL).astype(np.int64)
+    columns = (
+        told(arguments, calls.argument, "collective"), np.where(calls.named >= 0, spans["name"][calls.named], -1), spans["name"][calls.row], on_device,
+    )
+    first, of = group_rows(columns)
+    amd = facts.summary["vendor"] == "amd"
+    kinds, libraries, peers = [], [], []
+    for row in first.tolist():
+        collective, around, own = (trace.strings[int(column[row])] for column in columns[:3])
+        kind = next((word for word in map(kind_word, (collective, around, own)) if word), "")
+        if on_device[row]:
+            kind = kind or collective or short_name(own)
+        backend = around.partition(":")[0] if ":" in around and "::" not in around else ""
+        library = (communication_library(own) or backend) if on_device[row] else backend
+        kinds.append(kind)
+        libraries.append("rccl" if amd and library == "nccl" else library)
+        peers.append(peer_of(around))
+    at = of.tolist()
+    return _Named([kinds[i] for i in at], [libraries[i] for i in at], [peers[i] for i in at])
+
+
+def _groups(trace: Trace, calls: Calls) -> tuple[list[str], Ints]:
+    """Name and size of each call's process group. Where the header lists one group only, every call belongs to it."""
+    number = told(trace["collective_args"], calls.argument, "group")
+    size = told(trace["collective_args"], calls.argument, "group_size")
+    text = {int(one): trace.strings[int(one)] for one in np.unique(number)}
+    listed = distributed_info(trace).get("pg_config")
+    only = listed[0] if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], dict) else {}
+    alone, ranks = str(only.get("pg_name") or ""), integer(only.get("pg_size"))
+    names = [text[int(one)] or alone for one in number]
+    if ranks is not None and 0 < ranks < 1 << 31:
+        size = np.where((size <= 0) & np.array([name == alone for name in names], np.bool_), ranks, size)
+    return names, np.where(size > 0, size, -1)
+
+
+def _hosts(trace: Trace, facts: Facts, calls: Calls, kind: list[str]) -> Ints:
+    """Rows of the host calls that started the collectives: of kernels the naming call, else the launch; of regions on a thread of the library the
+    operator at the same place among those of the kind, where there are equally many."""
+    spans, links = trace["spans"], facts["span_links"]
+    on_device = spans["role"][calls.row] == Role.KERNEL
+    host = np.where(on_device, np.where(calls.named >= 0, calls.named, links["launch"][calls.row]), -1).astype(np.int64)
+    above = links["parent"][calls.row].astype(np.int64)
+    host[~on_device] = above[~on_device]
+    alone = np.flatnonzero(~on_device & (above < 0))
+    if not len(alone):
+        return host
+    issued: dict[str, list[int]] = {}
+    called = np.flatnonzero(is_call(spans["role"]))
+    words = {number: _issued_kind(trace.strings[number]) for number in distinct(spans["name"][called], trace.strings)}
+    wanted = np.zeros(len(trace.strings) + 1, np.bool_)
+    wanted[[number for number, word in words.items() if word]] = True
+    for row in called[wanted[spans["name"][called]]].tolist():
+        issued.setdefault(words[int(spans["name"][row])], []).append(row)
+    regions: dict[str, list[int]] = {}
+    for place in alone.tolist():
+        regions.setdefault(kind[place], []).append(place)
+    for word, places in regions.items():
+        rows = issued.get(word, [])
+        if len(rows) == len(places):
+            host[places] = rows
+    return host
+
+
+def _issued_kind(name: str) -> str:
+    bare = name.partition("c10d::")[2]
+    return kind_word(bare) if bare and (kind_of(bare) or point_to_point(bare) or COALESCED in bare) else ""

@@ -1,0 +1,141 @@
+"""What a collective moves: kind, data type and message size, from its arguments or from the shapes of the call that names it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.timeline.collectives import Calls, kind_of, point_to_point, told
+from torch_tb_profiler.hardware.element_types import element_bytes
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.model import Facts, Trace
+
+WORDS = {"reducescatter": "reduce_scatter", "allreduce": "all_reduce", "allgather": "all_gather", "alltoall": "all_to_all"}
+"""Kinds as they are shown, where that is not the word that names are compared by."""
+COALESCED = "coalesced"
+WHOLE = ("all_gather", "reduce_scatter", "gather", "scatter")
+"""Kinds whose message is what all ranks hold together: the ranks' own parts are group size times smaller."""
+LARGEST = (1 << 62) - 1
+_PEERS = re.compile(r"\b(?:send|recv)\w* (\d{1,9})(?:->|<-)(\d{1,9})")
+
+
+@dataclass(frozen=True)
+class Message:
+    """``bytes``: -1 unknown. ``dtype``: empty when unknown."""
+
+    bytes: int
+    dtype: str
+
+
+UNKNOWN = Message(-1, "")
+
+
+def kind_word(text: str) -> str:
+    """The kind of a collective or transfer in any spelling, as it is shown; empty when a text tells none."""
+    bare = text.rpartition(":")[2] if ":" in text else text
+    found = point_to_point(bare)
+    if found:
+        return found
+    kind = kind_of(text)
+    return WORDS.get(kind, kind) or (COALESCED if COALESCED in text.lower() else "")
+
+
+def peer_of(name: str) -> int:
+    """The other rank that the region of a transfer names (``nccl:send 0->1``); -1 when it names none."""
+    match = _PEERS.search(name)
+    return int(match[2]) if match else -1
+
+
+def messages(trace: Trace, facts: Facts, calls: Calls, kind: list[str], group_size: Ints) -> list[Message]:
+    """The message of each call. Elements times size of the type where the arguments say both, else the shapes of the call that names it.
+
+    Args:
+        calls: ``collective_calls`` of the trace.
+        kind: ``kind_word`` of each.
+        group_size: int64 of shape (calls,), -1 unknown.
+    """
+    arguments, shapes = trace["collective_args"], trace["operator_args"]
+    dtype = told(arguments, calls.argument, "dtype")
+    elements = np.maximum(told(arguments, calls.argument, "elements_in"), told(arguments, calls.argument, "elements_out"))
+    near = _rows_of(shapes["span"], calls.named)
+    above = facts["span_links"]["parent"][calls.named].astype(np.int64)
+    around = _rows_of(shapes["span"], np.where(calls.named >= 0, above, -1))
+    codes = np.unique(kind, return_inverse=True)[1] if kind else np.zeros(0, np.int64)
+    columns = [dtype, elements, codes, group_size]
+    for place in (near, around):
+        columns += [np.where(place >= 0, shapes[column][place], -1) if shapes.n else np.full(len(place), -1) for column in ("dims", "types")]
+    first, of = group_rows(columns)
+    found = []
+    for row in first.tolist():
+        described = [(trace.strings[int(columns[i][row])], trace.strings[int(columns[i + 1][row])]) for i in (4, 6)]
+        found.append(_message(trace.strings[int(dtype[row])], int(elements[row]), kind[row], int(group_size[row]), described))
+    return [found[place] for place in of.tolist()]
+
+
+def _rows_of(spans: Ints, wanted: Ints) -> Ints:
+    """Rows of a side table of some spans; -1 without one."""
+    if not len(spans):
+        return np.full(len(wanted), -1, np.int64)
+    place = np.minimum(np.searchsorted(spans, wanted), len(spans) - 1)
+    return np.where(spans[place] == wanted, place, -1)
+
+
+def _message(dtype: str, elements: int, kind: str, group_size: int, described: list[tuple[str, str]]) -> Message:
+    size = element_bytes(dtype)
+    if elements >= 0 and size is not None:
+        return Message(min(elements * size, LARGEST), dtype)
+    read = [tensors for tensors in (_tensors(*texts) for texts in described) if tensors]
+    if not read:
+        return Message(-1, dtype)
+    # Of calls that take what goes in and what comes out as two tensors the larger one is the whole.
+    nearest, widest = read[0], read[-1]
+    types = {name for _, name in nearest}
+    name = dtype or (types.pop() if len(types) == 1 else "")
+    if kind not in WHOLE:
+        return Message(_size(nearest[:1]), name)
+    two = [_size([tensor]) for tensor in widest[:2]]
+    if len(two) == 2 and min(two) > 0 and max(two) != min(two):
+        return Message(max(two), name)
+    own = _size(nearest[:1])
+    return Message(min(own * group_size, LARGEST) if own >= 0 and group_size > 0 else -1, name)
+
+
+def _tensors(dims: str, types: str) -> list[tuple[int, str]]:
+    """``(elements, type)`` of each tensor that ``Input Dims`` and ``Input type`` describe, a list of tensors of one type as one."""
+    shapes, names = _list(dims), _list(types)
+    found = []
+    for shape, name in zip(shapes, names, strict=False):
+        count = _elements(shape)
+        if count is not None and isinstance(name, str) and element_bytes(name) is not None:
+            found.append((count, name))
+    return found
+
+
+def _list(text: str) -> list[Any]:
+    try:
+        found = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _elements(shape: Any) -> int | None:
+    """Elements of a shape ``[2, 3]`` or of all of a list of shapes; None for what is neither, and for what no memory holds."""
+    if not isinstance(shape, list) or not shape:
+        return None
+    if all(type(size) is int and size >= 0 for size in shape):
+        count = math.prod(shape)
+        return count if count <= LARGEST else None
+    parts = [_elements(part) for part in shape] if all(isinstance(part, list) for part in shape) else [None]
+    return sum(part for part in parts if part is not None) if None not in parts else None
+
+
+def _size(tensors: list[tuple[int, str]]) -> int:
+    """Bytes of some tensors; -1 when there is none."""
+    return min(sum(count * (element_bytes(name) or 0) for count, name in tensors), LARGEST) if tensors else -1

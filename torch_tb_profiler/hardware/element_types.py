@@ -1,0 +1,25 @@
+"""How large an element of a tensor is, by the names that traces give to its type."""
+
+from __future__ import annotations
+
+BITS: dict[str, int] = {
+    **dict.fromkeys(("bool", "byte", "char", "uint8", "int8", "unsigned char", "signed char", "qint8", "quint8", "bits8"), 8),
+    **dict.fromkeys(("short", "short int", "int16", "uint16", "unsigned short", "half", "float16", "fp16", "bfloat16", "bf16", "bits16"), 16),
+    **dict.fromkeys(("int", "int32", "uint32", "unsigned int", "float", "float32", "fp32", "qint32", "complexhalf", "complex<half>"), 32),
+    **dict.fromkeys((
+        "long", "long int", "long long", "int64", "uint64", "unsigned long", "double", "float64", "fp64", "complexfloat", "complex<float>", "complex64",
+    ), 64),
+    **dict.fromkeys(("complexdouble", "complex<double>", "complex128"), 128),
+    # A byte of these holds several values; the element that is counted is the byte.
+    **dict.fromkeys(("float4_e2m1fn_x2", "quint4x2", "quint2x4", "bits1x8", "bits2x4", "bits4x2"), 8),
+}
+"""Name in lower case → bits: c10's names (``BFloat16``), those of C++ (``long int``) and of PyTorch (``float32``)."""
+
+
+def element_bytes(name: str) -> int | None:
+    """Bytes of an element of the named type, in any of its spellings; None when it is not known. All eight-bit floats (``Float8_…``) take one."""
+    key = name.strip().lower().removeprefix("torch.").replace("c10::", "").replace("at::", "")
+    if key.startswith("float8_"):
+        return 1
+    bits = BITS.get(key)
+    return bits // 8 if bits is not None else None

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Missing } from "../api/types.gen";
 import { adoptStyles } from "../base/styles";
 import type { Resource } from "../state/resource";
-import { CodeBlock, EmptyState, ErrorState, Progress, Skeleton } from "../widgets";
+import { CodeBlock, EmptyState, ErrorState, Icon, Progress, Skeleton } from "../widgets";
 import css from "./views.css?inline";
 
 adoptStyles(css);
@@ -55,6 +55,20 @@ export function MissingList({ missing }: { missing: readonly Missing[] }): JSX.E
         </details>
       ))}
     </div>
+  );
+}
+
+/** What a reader must know before trusting the figures. */
+export function Notes({ notes }: { notes: readonly string[] }): JSX.Element | null {
+  if (!notes.length) return null;
+  return (
+    <ul class="notes">
+      {notes.map((note) => (
+        <li key={note}>
+          <Icon name="info" /> {note}
+        </li>
+      ))}
+    </ul>
   );
 }
 

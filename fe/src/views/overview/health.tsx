@@ -65,17 +65,3 @@ function touched({ touched_ns, touched_share }: DefectItem): string {
   if (touched_ns === 0) return "Touches no step time.";
   return `Touches ${formatTime(touched_ns)}${touched_share === null ? "" : ` (${formatShare(touched_share)})`} of step time.`;
 }
-
-/** What a reader must know before trusting the figures. */
-export function Notes({ notes }: { notes: readonly string[] }): JSX.Element | null {
-  if (!notes.length) return null;
-  return (
-    <ul class="notes">
-      {notes.map((note) => (
-        <li key={note}>
-          <Icon name="info" /> {note}
-        </li>
-      ))}
-    </ul>
-  );
-}

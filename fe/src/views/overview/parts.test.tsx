@@ -2,7 +2,8 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { DefectItem } from "../../api/types.gen";
 import { device, GPU_WORDS, HOSTILE, hostOnly, overview, step } from "../fixtures";
-import { Health, HealthNote, Notes } from "./health";
+import { Notes } from "../loaded";
+import { Health, HealthNote } from "./health";
 import { unrecorded } from "./model";
 import { AverageTable, Configuration, DeviceCard, Devices, Headline, stepBars, StepChart } from "./parts";
 

@@ -5,9 +5,12 @@ export { Checkbox, Menu, type Option, SearchBox, Segmented, Select } from "./con
 export { Bars } from "./charts/Bars";
 export { Donut } from "./charts/Donut";
 export { DataTable, Figure, type FigureTable } from "./charts/Figure";
+export { bySum, type HeatValues } from "./charts/heat";
+export { HeatMap } from "./charts/HeatMap";
 export { OTHER, type Part, poolParts } from "./charts/parts";
 export type { Series, StackedBar } from "./charts/stack";
 export { StackedBars } from "./charts/StackedBars";
+export { Strip, type StripRow } from "./charts/Strip";
 export { Grid } from "./grid/Grid";
 export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";

@@ -6,6 +6,7 @@ import { format, formatShare, type Unit } from "../../base/units";
 import { createPortal } from "../portal";
 import { place, Term } from "../tooltip";
 import { linearAxis, type Axis } from "./axis";
+import { MOVES } from "./moves";
 import { useWidth } from "./size";
 import { piecesOf, slotsOf, type Series, type Slots, type StackedBar } from "./stack";
 
@@ -88,15 +89,6 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
     </div>
   );
 }
-
-const MOVES: Readonly<Record<string, (at: number, count: number) => number>> = {
-  ArrowRight: (at) => at + 1,
-  ArrowLeft: (at) => at - 1,
-  Home: () => 0,
-  End: (_, count) => count - 1,
-  PageDown: (at) => at + 10,
-  PageUp: (at) => at - 10,
-};
 
 function sumOf(bar: StackedBar): number {
   return bar.values.reduce((sum, value) => sum + Math.max(0, value), 0);

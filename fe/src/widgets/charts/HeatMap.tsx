@@ -1,0 +1,211 @@
+/** Values of rows × columns as colours: hundreds of rows stay readable, and each value can be reached by pointer and by key. */
+
+import type { JSX } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { format, type Unit } from "../../base/units";
+import { createPortal } from "../portal";
+import { place } from "../tooltip";
+import { MOVES } from "./moves";
+import { type Cells, cellsOf, type HeatValues, largestIn, levelBounds, levelOf, levelPaths, LEVELS } from "./heat";
+import { useWidth } from "./size";
+
+interface HeatMapProps {
+  label: string;
+  rows: readonly string[];
+  columns: readonly string[];
+  /** What a column is, e.g. "step". */
+  columnWord: string;
+  /** `[row][column]`. */
+  values: HeatValues;
+  unit: Unit;
+  /** Places of rows, from top to bottom. */
+  order: readonly number[];
+  /** More about a cell, for the box at the pointer. */
+  note?: (row: number, column: number) => string;
+  height?: number;
+}
+
+interface At {
+  x: number;
+  y: number;
+}
+
+const HEAD = 20;
+const LETTER = 6.8;
+
+export function HeatMap(props: HeatMapProps): JSX.Element {
+  const { label, rows, columns, columnWord, values, unit, order, height = 416 } = props;
+  const root = useRef<HTMLDivElement>(null);
+  const gutter = Math.ceil(Math.max(24, ...rows.map((name) => Math.min(name.length, 24) * LETTER)) + 10);
+  const width = useWidth(root) - gutter - 2;
+  const longest = Math.max(1, ...columns.map((name) => name.length));
+  const cells = useMemo(() => cellsOf(rows.length, columns.length, { width, height }, longest * LETTER + 8), [rows, columns, width, height, longest]);
+  const max = useMemo(() => largestIn(values), [values]);
+  const paths = useMemo(() => levelPaths(values, order, max, cells), [values, order, max, cells]);
+  const cursor = useRef<SVGRectElement>(null);
+  const { at, spoken, point, leave, keys } = useCursor(columns.length, order.length, cells, cursor);
+  const row = order[at?.y ?? 0] ?? 0;
+  const told = at ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}` : "";
+  const size = { width: columns.length * cells.width, height: order.length * cells.height };
+  return (
+    <div class="heat">
+      <HeatLegend max={max} unit={unit} />
+      <div
+        ref={root}
+        class="heat-scroll"
+        style={{ maxHeight: `${height + HEAD + 16}px`, gridTemplateColumns: `${gutter}px ${size.width}px` }}
+        tabIndex={0}
+        role="group"
+        aria-label={`${label}: ${rows.length} rows, ${columns.length} columns; the arrow keys move`}
+        {...keys}
+      >
+        <span class="heat-corner axis-unit">{columnWord}</span>
+        <ColumnLabels {...{ columns, cells }} width={size.width} />
+        <RowLabels {...{ rows, order, cells, gutter }} height={size.height} />
+        <svg {...size} aria-hidden="true" onPointerMove={point} onPointerLeave={leave}>
+          {paths.map((d, level) => (d ? <path key={level} class={level > LEVELS ? "heat-unknown" : `heat-${level}`} d={d} /> : null))}
+          {cells.texts ? <HeatTexts {...{ values, order, max, cells, unit }} /> : null}
+          {at ? <rect ref={cursor} class="heat-cursor" x={at.x * cells.width} y={at.y * cells.height} width={cells.width} height={cells.height} /> : null}
+        </svg>
+      </div>
+      <span class="visually-hidden" role="status">
+        {spoken ? told : ""}
+      </span>
+      {at ? <HeatTip anchor={cursor} told={told} note={props.note?.(row, at.x) ?? ""} /> : null}
+    </div>
+  );
+}
+
+interface Cursor {
+  at: At | null;
+  /** Whether the keyboard moves it, so that screen readers are told. */
+  spoken: boolean;
+  point: (event: PointerEvent & { currentTarget: Element }) => void;
+  leave: () => void;
+  keys: { onKeyDown: (event: KeyboardEvent) => void; onFocus: () => void; onBlur: () => void };
+}
+
+/** The cell under the pointer, or where the keys lead. */
+function useCursor(columns: number, rows: number, cells: Cells, cursor: { current: Element | null }): Cursor {
+  const [at, setAt] = useState<At | null>(null);
+  const [spoken, setSpoken] = useState(false);
+  const put = (x: number, y: number): void => setAt({ x: Math.max(0, Math.min(columns - 1, x)), y: Math.max(0, Math.min(rows - 1, y)) });
+  const leave = (): void => setAt(null);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const { x, y } = at ?? { x: 0, y: 0 };
+    const down = DOWN[event.key];
+    const move = MOVES[event.key];
+    if (event.key === "Escape") leave();
+    else if (down) put(x, at ? y + down : y);
+    else if (move) put(at ? move(x, columns) : x, y);
+    else return;
+    event.preventDefault();
+    requestAnimationFrame(() => cursor.current?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+  };
+  const point = (event: PointerEvent & { currentTarget: Element }): void => {
+    const box = event.currentTarget.getBoundingClientRect();
+    put(Math.floor((event.clientX - box.left) / cells.width), Math.floor((event.clientY - box.top) / cells.height));
+  };
+  const onBlur = (): void => {
+    setSpoken(false);
+    leave();
+  };
+  return { at, spoken, point, leave, keys: { onKeyDown, onFocus: () => setSpoken(true), onBlur } };
+}
+
+const DOWN: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
+
+function ColumnLabels({ columns, cells, width }: { columns: readonly string[]; cells: Cells; width: number }): JSX.Element {
+  return (
+    <svg class="heat-head" width={width} height={HEAD} aria-hidden="true">
+      {columns.map((name, x) =>
+        x % cells.everyColumn ? null : (
+          <text key={x} x={cells.everyColumn > 1 ? x * cells.width : (x + 0.5) * cells.width} y={14} text-anchor={cells.everyColumn > 1 ? "start" : "middle"}>
+            {name}
+          </text>
+        ),
+      )}
+    </svg>
+  );
+}
+
+interface RowLabelsProps {
+  rows: readonly string[];
+  order: readonly number[];
+  cells: Cells;
+  gutter: number;
+  height: number;
+}
+
+function RowLabels({ rows, order, cells, gutter, height }: RowLabelsProps): JSX.Element {
+  return (
+    <svg class="heat-rows" width={gutter} height={height} aria-hidden="true">
+      {order.map((row, y) =>
+        y % cells.everyRow ? null : (
+          <text key={row} x={gutter - 6} y={y * cells.height + (cells.everyRow > 1 ? 10 : cells.height / 2 + 4)} text-anchor="end">
+            {rows[row]}
+          </text>
+        ),
+      )}
+    </svg>
+  );
+}
+
+interface HeatTextsProps extends Pick<HeatMapProps, "values" | "order" | "unit"> {
+  max: number;
+  cells: Cells;
+}
+
+function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps): JSX.Element {
+  return (
+    <>
+      {order.flatMap((row, y) =>
+        (values[row] ?? []).map((value, x) => (
+          <text
+            key={`${row} ${x}`}
+            class={levelOf(value, max) > 4 ? "heat-on" : ""}
+            x={(x + 0.5) * cells.width}
+            y={(y + 0.5) * cells.height + 3.5}
+            text-anchor="middle"
+          >
+            {format(value, unit)}
+          </text>
+        )),
+      )}
+    </>
+  );
+}
+
+function HeatTip({ anchor, told, note }: { anchor: { current: Element | null }; told: string; note: string }): JSX.Element {
+  const put = (element: HTMLDivElement | null): void => {
+    if (element && anchor.current) place(element, anchor.current.getBoundingClientRect());
+  };
+  return createPortal(
+    <div class="tooltip" ref={put} aria-hidden="true">
+      <strong>{told}</strong>
+      {note ? <div class="muted">{note}</div> : null}
+    </div>,
+  );
+}
+
+/** The classes with their bounds. */
+function HeatLegend({ max, unit }: { max: number; unit: Unit }): JSX.Element {
+  return (
+    <ul class="legend-line heat-legend">
+      {[0, ...levelBounds(max)].map((bound, level) => (
+        <li key={level}>
+          <svg width="14" height="14" aria-hidden="true">
+            <rect class={`heat-${level}`} width="14" height="14" />
+          </svg>
+          {level ? `≤ ${format(Math.round(bound), unit)}` : format(0, unit)}
+        </li>
+      ))}
+      <li>
+        <svg width="14" height="14" aria-hidden="true">
+          <rect class="heat-unknown" width="14" height="14" />
+        </svg>
+        not known
+      </li>
+    </ul>
+  );
+}

@@ -1,0 +1,93 @@
+/** Values of several groups as dots on one axis, so that their spread can be seen beside their difference. */
+
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { format, type Unit } from "../../base/units";
+import { rangeAxis } from "./axis";
+import { useWidth } from "./size";
+
+export interface StripDot {
+  value: number;
+  /** On hover, e.g. "step 5: 187 ms". */
+  title: string;
+  /** Drawn hollow and left out of the mean. */
+  faded: boolean;
+}
+
+export interface StripRow {
+  label: string;
+  color: string;
+  dots: readonly StripDot[];
+  mean: number | null;
+  /** Half the width of the band around the mean. */
+  spread: number | null;
+}
+
+const LEFT = 30;
+const ROW = 52;
+const BOTTOM = 24;
+/** Equal values beside each other would be one dot. */
+const offsetOf = (index: number): number => (((index * 7) % 5) - 2) * 6;
+
+export function Strip({ label, rows, unit }: { label: string; rows: readonly StripRow[]; unit: Unit }): JSX.Element {
+  const root = useRef<HTMLDivElement>(null);
+  const room = Math.max(200, useWidth(root) - LEFT - 16);
+  const values = rows.flatMap((row) => [...row.dots.map((dot) => dot.value), ...(row.mean === null ? [] : [row.mean])]);
+  if (!values.length) return <p class="chart-nothing">Nothing to show: there is no value.</p>;
+  const { ticks, scale, at } = rangeAxis(Math.min(...values), Math.max(...values), unit);
+  const x = (value: number): number => LEFT + at(value) * room;
+  const height = rows.length * ROW;
+  return (
+    <div class="strip" ref={root}>
+      <svg width={LEFT + room + 16} height={height + BOTTOM} role="img" aria-label={`${label}: ${rows.map((row) => `${row.label} ${row.dots.length} values, mean ${format(row.mean, unit)}`).join("; ")}`}>
+        {ticks.map((tick) => (
+          <g key={tick}>
+            <line class="axis-grid" x1={x(tick)} x2={x(tick)} y1={0} y2={height} />
+            <text x={x(tick)} y={height + 15} text-anchor="middle">
+              {scale.text(tick)}
+            </text>
+          </g>
+        ))}
+        <text class="axis-unit" x={4} y={height + 15}>
+          {scale.unit}
+        </text>
+        {rows.map((row, place) => (
+          <StripLine key={row.label} row={row} y={(place + 0.5) * ROW} x={x} ends={[LEFT, LEFT + room]} unit={unit} />
+        ))}
+      </svg>
+    </div>
+  );
+}
+
+interface StripLineProps {
+  row: StripRow;
+  y: number;
+  x: (value: number) => number;
+  ends: readonly [number, number];
+  unit: Unit;
+}
+
+function StripLine({ row, y, x, ends: [first, last], unit }: StripLineProps): JSX.Element {
+  const { mean, spread } = row;
+  const inside = (at: number): number => Math.max(first, Math.min(last, at));
+  return (
+    <g style={{ color: row.color }}>
+      <text class="strip-name" x={4} y={y + 5}>
+        {row.label}
+      </text>
+      {mean !== null && spread ? (
+        <rect class="strip-band" x={inside(x(mean - spread))} width={inside(x(mean + spread)) - inside(x(mean - spread))} y={y - 20} height={40} />
+      ) : null}
+      {row.dots.map((dot, i) => (
+        <circle key={i} class={dot.faded ? "strip-faded" : ""} cx={x(dot.value)} cy={y + offsetOf(i)} r={4.5}>
+          <title>{dot.title}</title>
+        </circle>
+      ))}
+      {mean === null ? null : (
+        <path class="strip-mean" d={`M${x(mean)},${y - 22}v44`}>
+          <title>{`mean ${format(mean, unit)}`}</title>
+        </path>
+      )}
+    </g>
+  );
+}

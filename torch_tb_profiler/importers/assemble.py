@@ -50,7 +50,7 @@ def assemble(gathered: Gatherer, header: dict[str, Any], entries: int) -> Trace:
             columns[key] = blobs.plain(columns[key])
         for key in _QUOTED_OF.get(name, ()):
             columns[key] = blobs.unquoted(columns[key])
-        if "category" in columns:
+        if "category" in columns and name != "memory":
             columns["category"] = categories[columns["category"]]
         if name in ("spans", "instants"):
             columns["name"] = texts[columns["name"]]

@@ -144,7 +144,7 @@ ALLOCATIONS = TableSpec(
         Column("node", "i4", MEMORY_NODE, "The operator that allocated it; -1 none, or allocated before the recording."),
         Column("released_by", "i4", MEMORY_NODE, "The operator that released it; -1 none or unknown."),
         Column("path", "i4", PATH, "Where it was allocated: the operator's path, or the module's around it; -1 unknown."),
-        Column("record", "i4", "row of memory_curve", "Its allocation; -1 before the recording."),
+        Column("record", "i4", "row of memory_curve", "Its allocation, where that was lost the earliest it can have been; -1 before the recording."),
         Column("release", "i4", "row of memory_curve", "Its release, or what shows that it was released; -1 not within the recording."),
         Column("line", "i4", OWN_TEXT, "Where the program allocated it: the nearest Python frame that is the user's, else the innermost; -1 unknown."),
         Column("frames", "i4", OWN_TEXT, "Its own call stack where the records carry one (snapshots): frames joined by line feeds, innermost first; -1 none."),

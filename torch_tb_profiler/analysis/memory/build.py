@@ -1,14 +1,203 @@
-"""Blocks of memory."""
+"""Allocator records → what was allocated when, and blocks from their allocation to their release.
+
+::
+
+    records ─┬─▶ origins (operator, module, line) ─┬─▶ memory_nodes, memory_curve ─▶ path_steps
+             ├─▶ pairs by address ─────────────────┴─▶ allocations
+             └─▶ totals ─▶ memory_devices
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.memory.blocks import Blocks, pair
+from torch_tb_profiler.analysis.memory.by_path import memory_by_path
+from torch_tb_profiler.analysis.memory.origins import Origins, origins
+from torch_tb_profiler.analysis.memory.totals import shared_memory, totals
+from torch_tb_profiler.analysis.source_lines import line_of_frames
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
+HOST = 0
+"""c10's device type of the host."""
+MOST_DEVICES = 256
+"""Devices kept, those with the most records."""
+LARGEST = 1 << 48
+"""A record of more bytes is none: nothing has 256 TiB. It also keeps sums within 64 bits."""
+_TABLES = (schema.MEMORY_DEVICES, schema.MEMORY_CURVE, schema.MEMORY_NODES, schema.ALLOCATIONS)
+
+
+@dataclass(frozen=True)
+class Records:
+    """Columns of the trace's ``memory`` by (device, time); those from before the recording stand first in each device.
+
+    ``device``: row of ``memory_devices``; ``before``: bool, from before the recording; ``curve``: row of ``memory_curve``, −1 for those before.
+    """
+
+    columns: dict[str, Array]
+    types: Array
+    ids: Array
+    device: Ints
+    before: Array
+    curve: Ints
+
+    def __getitem__(self, name: str) -> Array:
+        return self.columns[name]
+
 
 def build_memory(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``."""
-    specs = (schema.MEMORY_DEVICES, schema.MEMORY_CURVE, schema.MEMORY_NODES, schema.ALLOCATIONS)
-    return {spec.name: spec.empty() for spec in specs}, {"memory_source": ""}
+    """The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``, and ``path_steps`` with its bytes filled in.
+
+    ``tables`` hold ``paths``, ``path_steps`` and ``span_paths``. About: ``memory_source``, and counts of what is wrong with the records:
+    ``memory_lost_releases``, ``memory_lost_allocations`` (see ``blocks.py``), ``memory_left_out`` (records of too many devices or of impossible
+    size); ``memory_begin_categories``: per device the bytes from before the recording, by category, the unknown one last; empty without categories.
+    """
+    records = _records(trace)
+    about: dict[str, object] = {"memory_source": "", "memory_left_out": trace["memory"].n - len(records.device)}
+    if not len(records.device):
+        about |= {"memory_lost_releases": 0, "memory_lost_allocations": 0, "memory_begin_categories": []}
+        return {spec.name: spec.empty() for spec in _TABLES}, about
+    own = np.flatnonzero(~records.before)
+    found = origins(trace, facts, tables, texts, records["track"][own], records["time"][own])
+    blocks = pair(records.device, records["address"], records["bytes"])
+    devices, curve = _devices(records, blocks)
+    curve = curve.replace(node=found.node, path=found.path)
+    about |= {
+        "memory_source": _source(trace), "memory_lost_releases": blocks.lost_releases, "memory_lost_allocations": blocks.lost_allocations,
+        "memory_begin_categories": _begin_categories(records),
+    }
+    made = {"memory_devices": devices, "memory_curve": curve, "memory_nodes": found.nodes, "allocations": _allocations(trace, records, blocks, found, texts)}
+    counted = _counted(devices, curve)
+    path_steps = memory_by_path(tables["path_steps"], curve["path"][counted], found.step[counted], curve["bytes"][counted])
+    return made | {"path_steps": path_steps}, about
+
+
+def _source(trace: Trace) -> str:
+    source = trace.header.get("memory_source")
+    return source if source in ("snapshot", "timeline") else "records"
+
+
+def _records(trace: Trace) -> Records:
+    memory = trace["memory"]
+    kept = np.flatnonzero(np.abs(memory["bytes"].astype(np.float64)) <= LARGEST)
+    first, of = group_rows((memory["device_type"][kept], memory["device"][kept]))
+    most = np.sort(np.argsort(-np.bincount(of, minlength=len(first)), kind="stable")[:MOST_DEVICES])
+    types, ids = memory["device_type"][kept[first[most]]], memory["device"][kept[first[most]]]
+    rank = np.lexsort((ids, types, types == HOST))
+    place = np.full(len(first), -1, np.int64)
+    place[most[rank]] = np.arange(len(rank))
+    device = place[of]
+    kept, device = kept[device >= 0], device[device >= 0]
+    order = np.lexsort((memory["ordinal"][kept] >= 0, device))
+    kept, device = kept[order], device[order]
+    columns = {name: memory[name][kept] for name in memory}
+    columns["allocated"] = np.where(columns["allocated"] <= LARGEST, columns["allocated"], -1)
+    before = columns["ordinal"] < 0
+    curve = np.where(before, -1, np.cumsum(~before) - 1)
+    return Records(columns, types[rank], ids[rank], device, before, curve)
+
+
+def _devices(records: Records, blocks: Blocks) -> tuple[Table, Table]:
+    """``memory_devices``; and what is allocated and reserved after every record of the curve, in the columns of ``memory_curve``."""
+    n = len(records.types)
+    size, stated = records["bytes"], records["allocated"]
+    held = sum_by(records.device[records.before], n, size[records.before])
+    unseen = blocks.end[(blocks.allocation < 0) & (blocks.begin < 0)]
+    held -= sum_by(records.device[unseen], n, size[unseen])
+    shared = shared_memory(size, stated, blocks.allocation, np.where(blocks.releases, blocks.end, -1)) & (records.types == HOST)[records.device]
+    own = np.flatnonzero(~records.before)
+    bounds = np.searchsorted(records.device[own], np.arange(n + 1))
+    rows: list[dict[str, int]] = []
+    allocated, reserved = np.zeros(len(own), np.int64), np.where(shared[own], -1, records["reserved"][own])
+    for number, (low, high) in enumerate(pairwise(bounds.tolist())):
+        place = own[low:high]
+        found = totals(size[place], stated[place], shared[place], int(held[number]))
+        allocated[low:high] = found.allocated
+        # An allocator that reserves nothing ahead, as the host's, writes 0: not that it has less than it gave out.
+        most = int(reserved[low:high].max(initial=-1))
+        if most <= 0:
+            reserved[low:high] = most = -1
+        top = int(np.argmax(found.allocated)) if high > low else -1
+        peak = int(found.allocated[top]) if high > low else found.begin
+        rows.append({
+            "begin": found.begin, "end": found.end, "peak": max(peak, found.begin), "peak_reserved": most, "stated": found.stated,
+            "peak_time": int(records["time"][place[top]]) if peak > found.begin else 0, "mismatched": found.mismatched,
+        })
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    devices = schema.MEMORY_DEVICES.build(type=records.types, id=records.ids, records=np.diff(bounds), **columns)
+    blank = np.full(len(own), -1)
+    return devices, schema.MEMORY_CURVE.build(
+        device=records.device[own], time=records["time"][own], bytes=size[own], allocated=allocated, reserved=reserved, node=blank, path=blank,
+        category=records["category"][own],
+    )
+
+
+def _allocations(trace: Trace, records: Records, blocks: Blocks, found: Origins, texts: StringBuilder) -> Table:
+    """The table ``allocations``; what is known of a block is what its allocation says, else its release."""
+    source = np.where(blocks.allocation >= 0, blocks.allocation, blocks.end)
+    record, release, allocation = (_of_curve(records, place) for place in (blocks.begin, blocks.end, blocks.allocation))
+    time = np.append(records["time"][~records.before], -1)
+    by = np.where(blocks.releases, release, -1)
+    frames, line = _frames(trace, records["frames"][np.where(blocks.allocation >= 0, blocks.allocation, -1)], blocks.allocation, texts)
+    made = schema.ALLOCATIONS.build(
+        device=records.device[source], bytes=np.abs(records["bytes"][source]), begin=time[record], end=time[release],
+        node=np.append(found.node, -1)[allocation], released_by=np.append(found.node, -1)[by], path=np.append(found.path, -1)[allocation],
+        record=record, release=release, line=np.where(line >= 0, line, np.append(found.line, -1)[allocation]), frames=frames,
+        category=records["category"][source],
+    )
+    return made.take(np.lexsort((made["release"], made["record"], made["device"])))
+
+
+def _of_curve(records: Records, place: Ints) -> Ints:
+    return np.append(records.curve, -1)[place]
+
+
+def _frames(trace: Trace, numbers: Array, known: Ints, texts: StringBuilder) -> tuple[Ints, Ints]:
+    """Numbers of own texts: the call stacks that records carry, and the line of each; −1 none."""
+    numbers = np.where(known >= 0, numbers, -1)
+    used = np.unique(numbers[numbers >= 0])
+    stacks = trace.strings.many(used)
+    frames = np.append(np.array(texts.intern_all(stacks), np.int64), -1)
+    lines = np.append(np.array([texts.intern(line) if (line := line_of_frames(stack)) else -1 for stack in stacks], np.int64), -1)
+    place = np.where(numbers >= 0, np.searchsorted(used, numbers), -1)
+    return frames[place], lines[place]
+
+
+def _begin_categories(records: Records) -> list[list[int]]:
+    if not (records["category"] >= 0).any():
+        return []
+    width = len(BLOCK_CATEGORIES) + 1
+    before = records.before
+    category = records["category"][before].astype(np.int64)
+    category = np.where((category >= 0) & (category < width - 1), category, width - 1)
+    sums = sum_by(records.device[before] * width + category, len(records.types) * width, records["bytes"][before])
+    listed: list[list[int]] = sums.reshape(-1, width).tolist()
+    return listed
+
+
+def _counted(devices: Table, curve: Table) -> Ints:
+    """Rows of the curve that count for a path: those of all devices but the host; the host's where there is no other."""
+    other = (devices["type"] != HOST)[curve["device"]]
+    return np.flatnonzero(other if other.any() else ~other)
+
+
+def blocks_of(allocations: Table, device: int) -> slice:
+    """The rows of ``allocations`` of one device."""
+    low, high = np.searchsorted(allocations["device"], [device, device + 1]).tolist()
+    return slice(low, high)
+
+
+def curve_of(curve: Table, device: int) -> slice:
+    """The rows of ``memory_curve`` of one device."""
+    low, high = np.searchsorted(curve["device"], [device, device + 1]).tolist()
+    return slice(low, high)
+
+

@@ -1,0 +1,117 @@
+"""Which operator ran when the allocator wrote a record, where in the model, and from which line.
+
+::
+
+    thread    [aten::linear                    ]        nodes   linear
+                 [aten::addmm         ]                          └─ addmm
+    records          +512        -512     +64                   addmm, addmm, linear
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.calltree import CallTree, call_tree, is_call
+from torch_tb_profiler.analysis.links import host_mask
+from torch_tb_profiler.analysis.names import distinct, host_names
+from torch_tb_profiler.analysis.nesting import around, climb
+from torch_tb_profiler.analysis.source_lines import lines_of_stacks
+from torch_tb_profiler.analysis.stacks import call_stacks
+from torch_tb_profiler.store import insight_schema as schema
+from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import StringBuilder, StringTable
+
+
+@dataclass(frozen=True)
+class Origins:
+    """Of every record, arrays of shape (records,), −1 unknown; and the table ``memory_nodes``.
+
+    node: row of ``nodes``: the innermost operator that ran then on its thread; an operator is running from its begin, and until just before its end.
+    path: row of ``paths``.
+    step: row of ``steps`` to which the call belongs that ``path`` is of.
+    line: number of an own text, see ``analysis/source_lines.py``.
+    """
+
+    node: Ints
+    path: Ints
+    step: Ints
+    line: Ints
+    nodes: Table
+
+
+def origins(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, track: Array, time: Ints) -> Origins:
+    """Where records (int64 ns of shape (records,) and their rows of tracks) come from. ``tables`` hold ``span_paths``."""
+    links, paths = facts["span_links"], tables["span_paths"]["path"]
+    inner = _innermost(trace, track, time)
+    tree = call_tree(trace, host_names(trace.strings, trace["spans"]["name"][is_call(trace["spans"]["role"])]))
+    call = climb(links["parent"], inner, tree.node >= 0)
+    operator = np.where(call >= 0, tree.operator[tree.node[call]], -1) if len(tree.row) else np.full(len(inner), -1)
+    kept, parent = _with_ancestors(tree, operator)
+    stack = _stacks(trace, facts, tree)[kept]
+    nodes = schema.MEMORY_NODES.build(
+        parent=parent, event=tree.row[kept], name=_own(trace["spans"]["name"][tree.row[kept]], trace.strings, texts), path=paths[tree.row[kept]], stack=stack,
+    )
+    place = np.full(len(tree.row) + 1, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    node = place[operator]
+    owner = np.append(tree.row, -1)[operator]
+    owner = np.where(owner >= 0, owner, inner)
+    return Origins(node, _at(paths, inner), _at(links["step"], owner), _lines(trace, facts, texts, node, nodes, inner), nodes)
+
+
+def _innermost(trace: Trace, track: Array, time: Ints) -> Ints:
+    """Rows of the innermost host spans, Python frames included, that are open at some times on their tracks."""
+    spans = trace["spans"]
+    asked = np.zeros(trace["tracks"].n + 1, np.bool_)
+    asked[track] = True
+    row = np.flatnonzero(host_mask(trace) & asked[spans["track"]])
+    start = spans["start"][row]
+    return _at(row, around(spans["track"][row], start, start + spans["dur"][row], track, time))
+
+
+def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints]:
+    """``(kept, parent)``: positions in the tree of some operators (−1 allowed) and all operators around them, ascending; place in it of each one's parent."""
+    is_kept = np.zeros(len(tree.row), np.bool_)
+    above = np.full(len(tree.row), -1, np.int64)
+    found = np.unique(operator[operator >= 0])
+    while len(found):
+        is_kept[found] = True
+        above[found] = climb(tree.parent, tree.parent[found], tree.is_operator)
+        found = np.unique(above[found])
+        found = found[found >= 0]
+        found = found[~is_kept[found]]
+    kept = np.flatnonzero(is_kept)
+    return kept, np.where(above[kept] >= 0, np.searchsorted(kept, above[kept]), -1)
+
+
+def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:
+    """Row of ``facts["stacks"]`` of every node of the tree: the facts were made by the same rules in the same order."""
+    if not facts["stacks"].n:
+        return np.full(len(tree.row), -1, np.int64)
+    return call_stacks(trace, tree, facts["span_links"]["parent"].astype(np.int64), StringBuilder(facts.strings)).of_node
+
+
+def _lines(trace: Trace, facts: Facts, texts: StringBuilder, node: Ints, nodes: Table, inner: Ints) -> Ints:
+    """The line of each record by the stack of its operator; outside operators by the innermost Python frame around it."""
+    stack = _at(nodes["stack"], node)
+    frame = _at(lines_of_stacks(facts), stack) if facts["stacks"].n else stack
+    spans = trace["spans"]
+    python = climb(facts["span_links"]["parent"], np.where(node < 0, inner, -1), spans["role"] == Role.PYTHON)
+    return _own(np.where(frame >= 0, frame, _at(spans["name"], python)), facts.strings, texts)
+
+
+def _own(numbers: Array, strings: StringTable, texts: StringBuilder) -> Ints:
+    """Numbers of strings of the trace or its facts → numbers of the insight's own texts; −1 stays."""
+    used = distinct(numbers, strings)
+    found = np.full(len(strings) + 1, -1, np.int64)
+    found[used] = texts.intern_all(strings.many(used))
+    return found[numbers]
+
+
+def _at(values: Array, place: Ints) -> Ints:
+    """``values[place]`` as int64, −1 where the place is −1."""
+    return np.append(values, -1).astype(np.int64)[place]

@@ -1,0 +1,42 @@
+"""Which frame of a call stack tells a reader where in the program something happened."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.nesting import nearest
+from torch_tb_profiler.analysis.timeline.chain import is_users
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.model import Facts
+
+_PYTHON = re.compile(r"(?P<file>.+\.py)\(\d+\): .")
+
+
+def lines_of_stacks(facts: Facts) -> Ints:
+    """For every row of ``facts["stacks"]`` the number of the frame to show: the nearest of the user's own program, else the nearest of a Python file, else
+    the innermost. int64 of shape (stacks,), numbers of strings of the facts."""
+    stacks = facts["stacks"]
+    rank = np.zeros(len(facts.strings) + 1, np.int8)
+    for number in distinct(stacks["frame"], facts.strings):
+        rank[number] = _rank(facts.strings[number])
+    found = np.arange(stacks.n)
+    # The better rank is written last, and wins.
+    for least in (1, 2):
+        near = nearest(stacks["parent"], rank[stacks["frame"]] >= least)
+        found = np.where(near >= 0, near, found)
+    return stacks["frame"][found].astype(np.int64)
+
+
+def line_of_frames(frames: str) -> str:
+    """The frame to show of a stack written as text, frames joined by line feeds, innermost first; by the same rule."""
+    listed = [frame for frame in frames.split("\n") if frame]
+    return max(listed, key=_rank, default="")
+
+
+def _rank(frame: str) -> int:
+    """2: a line of the user's own program, 1: of another Python file, 0: no Python line."""
+    found = _PYTHON.match(frame)
+    return 0 if found is None else 1 + is_users(found["file"])

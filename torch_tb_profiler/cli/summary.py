@@ -66,7 +66,7 @@ def text_report(opened: Opened, facts: dict[str, Any]) -> str:
 def _nothing(path: str, unreadable: list[Unreadable]) -> str:
     """One line that says why there is nothing to print."""
     if not unreadable:
-        return printable(f"{path} holds no trace: no file ends in .json, .json.gz or .json.zst.")
+        return printable(f"{path} holds no trace: no file ends in .json or .pickle, alone or with .gz or .zst behind it.")
     shown = "; ".join(f"{u.path}: {u.message}" for u in unreadable[:REASONS_SHOWN])
     more = len(unreadable) - REASONS_SHOWN
     return printable(f"{path} holds no readable trace: {shown}{f' (and {more} more files)' if more > 0 else ''}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from torch_tb_profiler.importers.chrome_trace import Progress, read_chrome_trace
+from torch_tb_profiler.importers.content import Peeked
 from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE
 from torch_tb_profiler.store.model import Trace
 
 
@@ -19,7 +21,16 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
         NotATrace: the text is no trace.
         SourceError: the source broke off.
     """
-    return read_chrome_trace(stream, settings, progress)
+    peeked = Peeked(stream)
+    if PICKLE.match(peeked.head):
+        from torch_tb_profiler.importers.snapshot import read_snapshot
+
+        return read_snapshot(peeked, progress)
+    if MEMORY_TIMELINE.match(peeked.head):
+        from torch_tb_profiler.importers.memory_timeline import read_memory_timeline
+
+        return read_memory_timeline(peeked, progress)
+    return read_chrome_trace(peeked, settings, progress)
 
 
 __all__ = ["Progress", "read_trace"]

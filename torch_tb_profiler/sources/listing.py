@@ -61,7 +61,7 @@ class _Walk:
 
 
 def list_files(location: str) -> Listing:
-    """Every .json, .gz or .zst file at or below a location, hidden ones left out.
+    """Every .json, .pickle, .pkl, .gz or .zst file at or below a location, hidden ones left out.
 
     A place that does not exist (yet) gives no file and a note that says so.
 

@@ -6,6 +6,8 @@
     rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz      worker "rank-0.Apr_03_18_51_38"   span "1102"
     rank0.pt.trace.json.gz                   worker "rank0"     span ""
     my_trace.json.zst                        worker "my_trace"  span ""                suffix ".json.zst"
+    rank0.pickle                             worker "rank0"     span ""                suffix ".pickle"        a memory snapshot
+    rank0.raw.json.gz                        worker "rank0"     span ""                suffix ".raw.json.gz"   a memory timeline
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ UNNAMED_SPAN = "trace"
 """Name of a span whose file name has none; spans with a name of their own are digits, so the two never meet."""
 
 _HANDLER = re.compile(r"^(?P<worker>.+?)(?:\.(?P<span>\d{1,40}))?(?P<suffix>\.pt\.trace\.json(?:\.(?:gz|zst))?)$", re.IGNORECASE | re.DOTALL | re.ASCII)
-_OTHER = re.compile(r"^(?P<worker>.+?)(?P<suffix>(?:\.json)?\.(?:gz|zst)|\.json)$", re.IGNORECASE | re.DOTALL)
+_OTHER = re.compile(r"^(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl)?\.(?:gz|zst)|\.json|\.pickle|\.pkl)$", re.IGNORECASE | re.DOTALL)
+_OF_MEMORY = re.compile(r"\.raw\.json\.(?:gz|zst)$|\.(?:pickle|pkl)(?:\.(?:gz|zst))?$", re.IGNORECASE)
 _RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. ]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
 _PROCESS = re.compile(r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
 _BARE = re.compile(r"(?:^|[-_.])(\d{1,7})$", re.ASCII)
@@ -44,9 +47,14 @@ class TraceName:
         """Whether the name is one that ``tensorboard_trace_handler`` gives, and so claims to be a trace."""
         return ".pt.trace.json" in self.suffix.lower()
 
+    @property
+    def of_memory(self) -> bool:
+        """Whether the name is one of a memory snapshot or memory timeline: such a file tells of a worker's memory and makes no worker of its own."""
+        return _OF_MEMORY.search(self.suffix) is not None
+
 
 def parse(file_name: str) -> TraceName | None:
-    """The parts of a file name; None when it has no suffix that a trace may have (.json .gz .zst)."""
+    """The parts of a file name; None when it has no suffix that a trace may have (.json .pickle .pkl .gz .zst)."""
     match = _HANDLER.match(file_name) or _OTHER.match(file_name)
     if match is None:
         return None
@@ -62,9 +70,9 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     return (*((1, int(p), p) if i % 2 else (0, 0, p.casefold()) for i, p in enumerate(parts)), (0, 0, text))
 
 
-def span_order(name: TraceName) -> tuple[int, int, str]:
-    """Sort key of the spans of one worker: those without a name first, then by number, then by suffix."""
-    return (1 if name.span else 0, int(name.span or 0), name.span + name.suffix)
+def span_order(name: TraceName) -> tuple[bool, int, int, str]:
+    """Sort key of the spans of one worker: traces before files of memory alone, those without a name first, then by number, then by suffix."""
+    return (name.of_memory, 1 if name.span else 0, int(name.span or 0), name.span + name.suffix)
 
 
 def span_names(files: Sequence[TraceName]) -> list[str]:

@@ -14,6 +14,11 @@ HEAD_BYTES = 64 << 10
 _RAW_BYTES = 4 << 10
 _EVENTS = re.compile(rb'"traceEvents"\s*:')
 _PHASE = re.compile(rb'"ph"\s*:')
+PICKLE = re.compile(rb"\x80[\x02-\x05]")
+"""The header of a pickle of protocol 2 to 5; no text begins like that."""
+MEMORY_TIMELINE = re.compile(rb"\s*\[\s*\[\s*-?\d")
+"""A list of lists of numbers: what ``export_memory_timeline`` writes, and no trace."""
+_SNAPSHOT_KEY = re.compile(rb"segments|device_traces")
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
 TRACE_KEYS = frozenset(
     {b"schemaVersion", b"deviceProperties", b"distributedInfo", b"displayTimeUnit", b"baseTimeNanoseconds", b"traceName", b"with_stack", b"with_flops",
@@ -67,8 +72,11 @@ def judge(head: Head) -> str | None:
     """Why this beginning is not that of a trace; None when it may be.
 
     An object is taken when ``traceEvents`` or a key that Kineto writes is in its head, or when it goes on beyond it: header keys of
-    any size may stand first. An array is taken when its objects have ``ph``.
+    any size may stand first. An array is taken when its objects have ``ph``, or when it is a memory timeline. A pickle is taken when a key of
+    memory snapshots is in its head: other pickles abound, and are not worth reading on.
     """
+    if PICKLE.match(head.text):
+        return None if _SNAPSHOT_KEY.search(head.text) else "Not a trace: a pickle that holds no memory snapshot (it was not read)."
     text = head.text.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         if head.problem:
@@ -104,6 +112,8 @@ def _judge_array(text: bytes, head: Head) -> str | None:
         return "Not a trace: an empty JSON array."
     if not inside and head.whole:
         return "Not a trace: the file ends after its first bracket."
+    if MEMORY_TIMELINE.match(text):
+        return None
     if inside[:1] != b"{":
         return f"Not a trace: a JSON array that begins with {_printable(inside)}, not with an object."
     return None if _PHASE.search(inside) else 'Not a trace: a JSON array of objects without "ph".'

@@ -1,0 +1,279 @@
+"""Memory snapshots of ``torch.cuda.memory._dump_snapshot`` → ``Trace``: the allocator's own records, with the call stack of each.
+
+::
+
+    {"segments":      [{"device", "address", "total_size", "blocks": [{"address", "size", "requested_size", "state", "frames"}]}],
+     "device_traces": [[{"action", "addr", "size", "stream", "time_us", "frames"}, ...], ...]}            one list per device
+
+The end is known exactly: the segments are what the allocator held when it wrote the file. So the records are laid out backwards from it:
+reserved = Σ ``total_size`` less what the segment records changed later, and what was alive before the first record is known block by block.
+Sizes are those that were asked for (``requested_size``), as the records have them; a block counts until ``free_completed``.
+
+Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13); which frames say nothing: ``_frame_filter`` of
+``torch/cuda/_memory_viz.py``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.importers.memory_records import (
+    MOST_BYTES,
+    UNKNOWN_ACTION,
+    UNUSABLE,
+    Instants,
+    Records,
+    Stream,
+    memory_trace,
+    refuse_endless_sums,
+    whole_numbers,
+)
+from torch_tb_profiler.importers.plain_pickle import load
+from torch_tb_profiler.importers.snapshot_stacks import Stacks
+from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.strings import NONE, StringBuilder
+
+UNTIMED = declare(
+    "memory_record_without_time", Severity.NOTICE,
+    "A record of a memory snapshot has no time; it stands at that of the one before, or, where none has any (PyTorch before 2.1), one microsecond behind it.",
+)
+DISAGREES = declare(
+    "snapshot_disagrees", Severity.NOTICE,
+    "A memory snapshot's records and its list of blocks disagree about a block; the records are used.", "memory",
+)
+ALLOC, FREE_REQUESTED, FREE, GROW, SHRINK, OOM, MARK = range(1, 8)
+_ACTIONS = {
+    "alloc": ALLOC, "free_requested": FREE_REQUESTED, "free_completed": FREE, "segment_alloc": GROW, "segment_map": GROW, "segment_free": SHRINK,
+    "segment_unmap": SHRINK, "oom": OOM, "snapshot": MARK,
+}
+_FIELDS = ("addr", "size", "stream", "time_us", "device_free")
+_CUDA = 1
+"""c10's device type; ROCm builds of PyTorch say the same."""
+_LATEST_US = (1 << 62) // 1000
+_HINT = "Give the file that torch.cuda.memory._dump_snapshot wrote."
+
+
+@dataclass
+class _Batches:
+    """The records of one list of ``device_traces``, as they came in; one array per thousand records."""
+
+    action: list[Ints] = field(default_factory=list)
+    frames: list[Ints] = field(default_factory=list)
+    fields: dict[str, list[Ints]] = field(default_factory=lambda: {name: [] for name in _FIELDS})
+
+    def joined(self) -> dict[str, Ints]:
+        columns = {"action": self.action, "frames": self.frames, **self.fields}
+        return {name: np.concatenate(parts) if parts else np.zeros(0, np.int64) for name, parts in columns.items()}
+
+
+class _Gatherer:
+    """Turns records into columns while the pickle is read; what is taken over is emptied, so that millions of them are never held at once."""
+
+    def __init__(self, counts: DefectCounts, stacks: Stacks) -> None:
+        self.counts, self.stacks = counts, stacks
+        self._of_list: dict[int, tuple[list[Any], _Batches]] = {}
+
+    def absorb(self, target: list[Any], items: list[Any]) -> list[Any]:
+        first = items[0] if items else None
+        if type(first) is not dict or "action" not in first:
+            return items
+        records = [e for e in items if type(e) is dict]
+        self.counts.add(UNUSABLE, len(items) - len(records))
+        _, batches = self._of_list.setdefault(id(target), (target, _Batches()))
+        batches.action.append(np.array([_ACTIONS.get(a, 0) if type(a := e.get("action")) is str else 0 for e in records], np.int64))
+        batches.frames.append(np.array([self.stacks.number(e.get("frames")) for e in records], np.int64))
+        for name in _FIELDS:
+            high = _LATEST_US if name == "time_us" else MOST_BYTES if name == "size" else 1 << 62
+            batches.fields[name].append(whole_numbers([e.get(name, -1) for e in records], 0, high))
+        for record in records:
+            record.clear()
+        return []
+
+    def take(self, listed: object) -> dict[str, Ints]:
+        """The records of a list; they are given once, however often the file names the list."""
+        return self._of_list.pop(id(listed), ([], _Batches()))[1].joined()
+
+
+def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | None = None) -> Trace:
+    """Read a whole snapshot; see ``importers.read_trace``.
+
+    Raises:
+        NotATrace: it is no snapshot, is damaged or cut off, or wants code to be run. None is.
+        SourceError: the source broke off.
+    """
+    counts, strings = DefectCounts(), StringBuilder()
+    gatherer = _Gatherer(counts, Stacks(strings, counts))
+    root = load(stream, gatherer.absorb, progress)
+    if stream.problem:
+        counts.add(d.TRAILING if "follow" in stream.problem else d.TRUNCATED_GZIP)
+    if type(root) is not dict or not {"segments", "device_traces"} & root.keys():
+        raise NotATrace("The pickle holds no memory snapshot: that is a dict with segments and device_traces.", _HINT)
+    traces, segments = root.get("device_traces"), root.get("segments")
+    ends = _ends(segments if type(segments) is list else [], gatherer)
+    listed = [gatherer.take(records) for records in traces] if type(traces) is list else []
+    devices = sorted({*range(len(listed)), *ends})
+    made, instants, streams = [], Instants(), dict[tuple[int, int], int]()
+    first = 0
+    for device in devices:
+        columns = listed[device] if device < len(listed) else _Batches().joined()
+        made.append(_device(device, columns, ends.get(device, _End()), first, counts, streams, instants))
+        first += len(columns["action"])
+    records = _joined([part for part in made if len(part.time)])
+    tracks = [Stream(str(device), f"GPU {device}", str(number), f"stream {number}" if number >= 0 else "") for device, number in streams]
+    return memory_trace(records, instants, tracks, strings, counts, "snapshot", first)
+
+
+@dataclass
+class _End:
+    """What a device's allocator held when it wrote the snapshot: bytes reserved, and the blocks in use."""
+
+    reserved: int = 0
+    address: list[Any] = field(default_factory=list)
+    size: list[Any] = field(default_factory=list)
+    stream: list[Any] = field(default_factory=list)
+    frames: list[int] = field(default_factory=list)
+
+
+def _ends(segments: list[Any], gatherer: _Gatherer) -> dict[int, _End]:
+    ends: dict[int, _End] = {}
+    seen: set[int] = set()
+    for segment in segments:
+        blocks = segment.get("blocks") if type(segment) is dict else None
+        # A list that stands in the file once and is named a million times is no more than one.
+        if type(blocks) is not list or id(blocks) in seen:
+            gatherer.counts.add(UNUSABLE)
+            continue
+        seen.add(id(blocks))
+        device, total = segment.get("device", 0), segment.get("total_size")
+        if type(device) is not int or not 0 <= device < 1 << 16 or type(total) is not int or not 0 <= total < MOST_BYTES:
+            gatherer.counts.add(UNUSABLE)
+            continue
+        end = ends.setdefault(device, _End())
+        end.reserved += total
+        _blocks(segment, blocks, end, gatherer)
+    return ends
+
+
+def _blocks(segment: dict[str, Any], blocks: list[Any], end: _End, gatherer: _Gatherer) -> None:
+    at = segment.get("address")
+    for block in blocks:
+        size = block.get("size") if type(block) is dict else None
+        if type(size) is not int or not 0 <= size < MOST_BYTES:
+            gatherer.counts.add(UNUSABLE)
+            continue
+        if str(block.get("state")).startswith("active"):
+            # PyTorch 2.0 kept what was asked for and its stack in a history, and wrote no addresses: blocks stand one behind the other.
+            history = block.get("history")
+            past = history[0] if type(history) is list and history and type(history[0]) is dict else {}
+            end.address.append(block.get("address", at))
+            end.size.append(block.get("requested_size", past.get("real_size", size)))
+            end.stream.append(segment.get("stream", 0))
+            end.frames.append(gatherer.stacks.number(block.get("frames", past.get("frames"))))
+        at = at + size if type(at) is int else at
+
+
+def _times(told: Ints, counts: DefectCounts) -> Ints:
+    """Times in ns, ascending; what has none is counted."""
+    missing = told < 0
+    counts.add(UNTIMED, int(missing.sum()))
+    if missing.all():
+        return np.arange(len(told), dtype=np.int64) * 1000
+    return np.asarray(np.maximum.accumulate(np.where(missing, told[~missing][0], told)) * 1000, np.int64)
+
+
+def _device(
+    device: int, columns: dict[str, Ints], end: _End, first: int, counts: DefectCounts, streams: dict[tuple[int, int], int], instants: Instants
+) -> Records:
+    """The records of one device; ``first``: place of its first one among those of all devices."""
+    action, size = columns["action"], columns["size"]
+    time = _times(columns["time_us"], counts)
+    counts.add(UNKNOWN_ACTION, int((action == 0).sum()))
+    if not (action == FREE).any():
+        # Recorded with skip_actions: the request is the best that is known.
+        action = np.where(action == FREE_REQUESTED, FREE, action)
+    moves = np.isin(action, (ALLOC, FREE, GROW, SHRINK))
+    counts.add(UNUSABLE, int((moves & (size < 0)).sum()))
+    rows = np.flatnonzero(moves & (size >= 0))
+    sign = np.isin(action, (ALLOC, GROW)).astype(np.int64) * 2 - 1
+    change = (sign * np.maximum(size, 0))[rows]
+    refuse_endless_sums(change)
+    own = np.isin(action[rows], (ALLOC, FREE))
+    addressed = own & (columns["addr"][rows] >= 0)
+    old = _before(columns, rows[addressed], sign[rows][addressed] > 0, end, counts)
+    refuse_endless_sums(old["size"])
+    allocated = np.cumsum(np.concatenate((old["size"], np.where(own, change, 0))))
+    growth = np.where(own, 0, change)
+    reserved = end.reserved - int(growth.sum()) + np.cumsum(np.concatenate((np.zeros(len(old["size"]), np.int64), growth)))
+    if len(reserved) and reserved.min() < 0:
+        counts.add(DISAGREES)
+        reserved = np.full(len(reserved), -1)
+    stream = np.concatenate((old["stream"], columns["stream"][rows]))
+    place = [streams.setdefault((device, s), len(streams)) for s in stream.tolist()]
+    _points(device, columns, time, first, streams, instants)
+    none = np.full(len(old["size"]), -1)
+    return Records(
+        time=np.concatenate((np.zeros(len(none), np.int64), time[rows])), place=np.array(place, np.int64), device_type=_CUDA,
+        device=np.full(len(stream), device), address=np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))).astype(np.uint64),
+        bytes=np.concatenate((old["size"], np.where(own, change, 0))), allocated=allocated, reserved=reserved,
+        frames=np.concatenate((old["frames"], columns["frames"][rows])), category=np.full(len(stream), -1),
+        ordinal=np.concatenate((none, first + rows)),
+    )
+
+
+def _before(columns: dict[str, Ints], rows: Ints, gains: Mask, end: _End, counts: DefectCounts) -> dict[str, Ints]:
+    """The blocks that were alive before the first record: those that the records only release, and those in use at the end without a record."""
+    address = columns["addr"][rows]
+    order = np.argsort(address, kind="stable")
+    ordered = address[order]
+    edge = np.append(ordered[1:] != ordered[:-1], True) if len(ordered) else np.zeros(0, np.bool_)
+    first, last = order[np.flatnonzero(np.append(True, edge[:-1]))] if len(order) else order, order[edge]
+    released = rows[first[~gains[first]]]
+    held = whole_numbers(end.address, 0, 1 << 62)
+    size = whole_numbers(end.size, 0, MOST_BYTES)
+    known, gained = address[last], gains[last]
+    place = np.minimum(np.searchsorted(known, held), max(len(known) - 1, 0))
+    met = known[place] == held if len(known) else np.zeros(len(held), np.bool_)
+    usable = (size >= 0) & (held >= 0)
+    counts.add(UNUSABLE, int((~usable).sum()))
+    counts.add(DISAGREES, int((met & ~gained[place]).sum()) if len(known) else 0)
+    counts.add(DISAGREES, int((gained & ~np.isin(known, held)).sum()) if len(held) else 0)
+    silent = np.flatnonzero(usable & ~met)
+    stream = whole_numbers(end.stream, 0, 1 << 62)
+    return {
+        "addr": np.concatenate((columns["addr"][released], held[silent])), "size": np.concatenate((columns["size"][released], size[silent])),
+        "stream": np.concatenate((columns["stream"][released], stream[silent])),
+        "frames": np.concatenate((np.full(len(released), NONE), np.array(end.frames, np.int64)[silent])),
+    }
+
+
+def _points(device: int, columns: dict[str, Ints], time: Ints, first: int, streams: dict[tuple[int, int], int], instants: Instants) -> None:
+    """Out-of-memory errors, named as in traces, and moments at which a snapshot was taken."""
+    for row in np.flatnonzero(np.isin(columns["action"], (OOM, MARK))).tolist():
+        values = {"Device Type": _CUDA, "Device Id": device}
+        failed = columns["action"][row] == OOM
+        for key, name in (("Bytes", "size"), ("Device Free", "device_free")):
+            if failed and columns[name][row] >= 0:
+                values[key] = int(columns[name][row])
+        instants.time.append(int(time[row]))
+        instants.place.append(streams.setdefault((device, int(columns["stream"][row])), len(streams)))
+        instants.name.append("[OutOfMemory]" if failed else "memory snapshot")
+        instants.args.append(json.dumps(values, separators=(",", ":")))
+        instants.ordinal.append(first + row)
+
+
+def _joined(parts: list[Records]) -> Records:
+    def all_of(name: str) -> Array:
+        return np.concatenate([getattr(p, name) for p in parts]) if parts else np.zeros(0, np.int64)
+
+    names = ("time", "place", "device", "address", "bytes", "allocated", "reserved", "frames", "category", "ordinal")
+    return Records(device_type=_CUDA, **{name: all_of(name) for name in names})

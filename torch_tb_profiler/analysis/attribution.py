@@ -115,18 +115,18 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(begins) or not len(ends) or not len(calls):
         return launch
-    at_end = _same((flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row]))
+    at_end = same_place((flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row]))
     tied = np.flatnonzero(at_end >= 0)
     arrow = ends[at_end[tied]]
     _, key = group_rows((np.concatenate((flows["category"][begins], flows["category"][arrow])), np.concatenate((flows["id"][begins], flows["id"][arrow]))))
     found = match(key[: len(begins)], flows["time"][begins], key[len(begins):], flows["time"][arrow])
     tied, begin = tied[found >= 0], begins[found[found >= 0]]
-    call = _same((spans["track"][calls], spans["start"][calls]), (flows["track"][begin], flows["time"][begin]))
+    call = same_place((spans["track"][calls], spans["start"][calls]), (flows["track"][begin], flows["time"][begin]))
     launch[tied] = np.where(call >= 0, calls[call], -1)
     return launch
 
 
-def _same(a: tuple[Array, Array], b: tuple[Array, Array]) -> Ints:
+def same_place(a: tuple[Array, Array], b: tuple[Array, Array]) -> Ints:
     """For each (track, time) of b the position of the last equal one in a; −1 without any."""
     _, key = group_rows((np.concatenate((a[0], b[0])), np.concatenate((a[1], b[1]))))
     n = len(a[0])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 
@@ -72,6 +73,48 @@ def climb(parent: Ints, begin: Ints, wanted: Mask) -> Ints:
         active = active[found[active] >= 0]
         active = active[~wanted[found[active]]]
     return np.asarray(found)
+
+
+def nearest(parent: Array, wanted: Mask) -> Array:
+    """For every node of a forest the nearest one at or above it for which ``wanted`` holds, −1 without any; int32 of the shape of ``parent``.
+
+    By doubling: every round doubles how far each node has looked, so that the cost does not grow with the depth times the nodes. ``climb`` is
+    cheaper for few nodes that find theirs near by.
+    """
+    n = len(parent)
+    found = np.where(wanted, np.arange(n, dtype=np.int32), np.int32(-1))
+    above = parent.astype(np.int32)
+    active = np.flatnonzero((found < 0) & (above >= 0))
+    while len(active):
+        to = above[active]
+        found[active], above[active] = found[to], above[to]
+        active = active[(found[active] < 0) & (above[active] >= 0)]
+    return found
+
+
+def around(track: Array, start: Ints, end: Ints, point_track: Array, point_time: Ints) -> Ints:
+    """For points (track, time) the position of the innermost span around each, −1 none; int64 of the points' shape.
+
+    The spans are ordered by (start, -dur). A span is around a point from its begin, and until just before its end.
+    """
+    # Equal points would nest in one another.
+    first, of = group_rows((point_track, point_time))
+    time = point_time[first]
+    place = np.searchsorted(start, time, side="right")
+    n = len(start)
+    is_point = np.zeros(n + len(first), np.bool_)
+    order = np.argsort(time, kind="stable")
+    is_point[place[order] + np.arange(len(first))] = True
+    begin, stop = np.empty(len(is_point), np.int64), np.empty(len(is_point), np.int64)
+    tracks = np.empty(len(is_point), np.int64)
+    begin[is_point], begin[~is_point] = time[order], start
+    stop[is_point], stop[~is_point] = time[order], end
+    tracks[is_point], tracks[~is_point] = point_track[first][order], track
+    parent = nest(tracks, begin, stop).parent[is_point]
+    span = np.cumsum(~is_point) - 1
+    found = np.full(len(first), -1, np.int64)
+    found[order] = np.where(parent >= 0, span[parent], -1)
+    return found[of]
 
 
 def depths(parent: Ints) -> Ints:

@@ -20,7 +20,8 @@ class Insight:
 
             ``module_source``  what the modules are made from: ``python`` (frames of nn.Modules), ``hierarchy`` (arguments), ``lightning``
                                (its profiler's annotations), or empty
-            ``backward``       ``{"tied", "untied", "outside"}``: backward operators laid at a module, without a known forward, with one outside modules
+            ``backward``       ``{"tied", "untied", "outside"}``: backward functions laid at a module, without a known forward, with one outside modules
+            ``paths_pooled``   calls too deep, or of too many distinct paths, which count for a path around them
             ``memory_source``  ``records``, ``snapshot``, ``timeline`` or empty
             ``findings``       list of plain dicts, see ``analysis/findings/engine.py``
     """

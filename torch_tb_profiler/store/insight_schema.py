@@ -30,7 +30,8 @@ PATHS = TableSpec(
     "paths",
     "The call trees of all threads and steps laid over each other: one row per distinct way of names from an outermost call, parents before children.",
     (
-        Column("parent", "i4", PATH, "What called it, or, of a backward operator, the module whose forward it undoes; -1 outermost."),
+        Column("parent", "i4", PATH, "What called it; of a backward function the module whose forward it undoes, of a module that runs again in "
+                                     "the backward pass what called its forward; -1 outermost."),
         Column("kind", "u1", "PathKind", "0 module, 1 annotation, 2 operator."),
         Column("name", "i4", OWN_TEXT, "Name; of a module without `nn.Module: `, e.g. `Linear_0`."),
         Column("backward", "u1", "0 or 1", "Whether it ran in the backward pass."),

@@ -1,16 +1,124 @@
-"""Paths of calls."""
+"""Paths of calls: the call trees of all threads and steps laid over each other, with modules, and the backward pass at the modules of its forward.
+
+::
+
+    [aten::linear      ] [aten::linear ]           Linear_0             calls 2
+      [aten::addmm    ]    [aten::addmm]             aten::linear       calls 2
+    /nn.Module: Linear_0             /                 aten::addmm      calls 2
+                           [AddmmBackward0]          AddmmBackward0     calls 1, backward
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.module.backward import lay_backward
+from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
+from torch_tb_profiler.analysis.module.numbering import REST, Laid, Numbered, number_paths
+from torch_tb_profiler.analysis.module.sums import path_steps
+from torch_tb_profiler.analysis.module.written import LIGHTNING, ModuleTexts, hierarchy_names, lightning_names
+from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.timeline.naming import MODULE
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
+_REST_NAME = "further calls"
+
+
+@dataclass(frozen=True)
+class _Written:
+    """Modules that texts name: the tree of them, and of every node (shape (nodes,), −1 none) the module that its operator says to be in, or the
+    module whose call it is."""
+
+    tree: ModuleTexts
+    inside: Array
+    itself: Array
+
 
 def build_paths(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables ``paths``, ``path_steps`` and ``span_paths``."""
-    spans = schema.SPAN_PATHS.build(path=np.full(trace["spans"].n, -1))
-    return {"paths": schema.PATHS.empty(), "path_steps": schema.PATH_STEPS.empty(), "span_paths": spans}, {"module_source": ""}
+    """The tables ``paths``, ``path_steps`` and ``span_paths``, and what is said about them (see ``store/insight.py``)."""
+    nodes = host_nodes(trace, facts)
+    written = _written(trace, nodes)
+    laid = lay_backward(trace, nodes, written.inside)
+    kinds, code, modules = _codes(trace, nodes, written, laid.backward, texts)
+    settled = written.itself >= 0
+    place = Laid(laid.parent, code, np.where(settled, written.itself, laid.given), settled)
+    numbered = number_paths(place, np.array(written.tree.parent, np.int64), modules)
+    steps, of_spans = path_steps(trace, facts, nodes, numbered)
+    paths = _paths(trace, nodes, numbered, kinds, texts, len(modules))
+    source = "hierarchy" if (written.inside >= 0).any() else "lightning" if settled.any() else "python" if (nodes.kind == PathKind.MODULE).any() else ""
+    about = {"module_source": source, "backward": laid.counts, "paths_pooled": int(numbered.pooled.sum())}
+    return {"paths": paths, "path_steps": steps, "span_paths": of_spans}, about
+
+
+def _written(trace: Trace, nodes: Nodes) -> _Written:
+    tree = ModuleTexts()
+    none = np.full(len(nodes.row), -1, np.int64)
+    at = np.full(len(trace.strings) + 1, -1, np.int64)
+    module = nodes.kind == PathKind.MODULE
+    if module.any():
+        called = [trace.strings[number] for number in distinct(trace["spans"]["name"][nodes.row[module]], trace.strings)]
+        for text, names in lightning_names([text for text in called if text.startswith(LIGHTNING)]).items():
+            at[trace.strings.number(text)] = tree.add(names)
+        return _Written(tree, none, np.where(module, at[trace["spans"]["name"][nodes.row]], -1))
+    arguments = trace["operator_args"]
+    for number in distinct(arguments["hierarchy"], trace.strings):
+        at[number] = tree.add(hierarchy_names(trace.strings[number]))
+    inside = none.copy()
+    own, place = nodes.of_spans(arguments["span"])
+    inside[place] = at[arguments["hierarchy"][own]]
+    return _Written(tree, inside, none)
+
+
+def _codes(trace: Trace, nodes: Nodes, written: _Written, backward: Array, texts: StringBuilder) -> tuple[tuple[Array, ...], Ints, Ints]:
+    """((kind, name, backward) of every code, the code of every node, the code of every written module)."""
+    name = trace["spans"]["name"][nodes.row]
+    used = distinct(name, trace.strings)
+    own = np.full(len(trace.strings) + 1, texts.intern(""), np.int64)
+    own[used] = texts.intern_all([trace.strings[number].removeprefix(MODULE).lstrip() for number in used])
+    modules = np.array(texts.intern_all(written.tree.name), np.int64)
+    kind = np.concatenate((nodes.kind, np.full(len(modules), PathKind.MODULE)))
+    both = (kind, np.concatenate((own[name], modules)), np.concatenate((backward, np.zeros(len(modules), np.bool_))))
+    first, code = group_rows(both)
+    return tuple(column[first] for column in both), code[: len(name)], code[len(name):]
+
+
+def _paths(trace: Trace, nodes: Nodes, numbered: Numbered, kinds: tuple[Array, ...], texts: StringBuilder, written: int) -> Table:
+    """The table; ``written`` is how many of its first rows are modules that have no call of their own."""
+    start, dur = trace["spans"]["start"], trace["spans"]["dur"]
+    n = len(numbered.parent)
+    own = np.flatnonzero(~numbered.pooled)
+    path, row = numbered.path[own], nodes.row[own]
+    longest = np.full(n, -1, np.int64)
+    np.maximum.at(longest, path, dur[row])
+    # The last assignment to a place stays, and rows are in the order of their begins.
+    earliest, example = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    earliest[path[::-1]] = row[::-1]
+    most = dur[row] == longest[path]
+    example[path[most][::-1]] = row[most][::-1]
+    _of_beneath(numbered.parent, earliest, written)
+    example = np.where(example >= 0, example, earliest)
+    rest = numbered.code == REST
+    kind, name, backward = (np.where(rest, instead, column[numbered.code]) if n else column[:0] for column, instead in zip(
+        kinds, (int(PathKind.ANNOTATION), texts.intern(_REST_NAME) if rest.any() else 0, 0), strict=True))
+    first = np.where(earliest >= 0, start[earliest], 0) if len(start) else earliest
+    return schema.PATHS.build(parent=numbered.parent, kind=kind, name=name, backward=backward, event=example, first=first)
+
+
+def _of_beneath(parent: Ints, earliest: Ints, written: int) -> None:
+    """Give the first ``written`` paths, where they have no call, the earliest call of the paths beneath."""
+    lowest = np.where(earliest >= 0, earliest, np.iinfo(np.int64).max)
+    beneath = np.flatnonzero((parent >= 0) & (parent < written) & (np.arange(len(parent)) >= written))
+    np.minimum.at(lowest, parent[beneath], lowest[beneath])
+    for module in range(written - 1, -1, -1):
+        above = int(parent[module])
+        if above >= 0:
+            lowest[above] = min(lowest[above], lowest[module])
+    missing = np.flatnonzero(earliest[:written] < 0)
+    earliest[missing] = np.where(lowest[missing] == np.iinfo(np.int64).max, -1, lowest[missing])

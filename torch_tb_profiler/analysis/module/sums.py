@@ -1,0 +1,125 @@
+"""What paths cost: the table ``path_steps``, and the path of every span."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.module.nodes import Nodes
+from torch_tb_profiler.analysis.module.numbering import Numbered
+from torch_tb_profiler.analysis.nesting import around, depths, nearest
+from torch_tb_profiler.store import insight_schema as schema
+from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.insight_schema import PathKind
+from torch_tb_profiler.store.model import Facts, Trace
+
+_SUMS = ("calls", "host_total", "host_self", "runtime", "device_self", "device_total", "launched", "increase", "allocated")
+_CPU = 0
+"""Device type of the CPU in memory records (c10::DeviceType)."""
+
+
+def launching_nodes(trace: Trace, facts: Facts, nodes: Nodes) -> tuple[Ints, Array]:
+    """(rows of the device work, the node that launched each; −1 none).
+
+    It is the operator that the Operator view lays it at, unless a module is called between that operator and the launch: then the innermost node.
+    """
+    links = facts["span_links"]
+    row = device_rows(trace)
+    launch, operator = links["launch"][row], links["operator"][row]
+    if not len(row) or not len(nodes.row):
+        return row, np.full(len(row), -1, np.int32)
+    node = np.where(launch >= 0, nodes.around[launch], np.int32(-1))
+    inner = np.where(node >= 0, nearest(nodes.parent, nodes.kind != PathKind.ANNOTATION)[node], -1)
+    known = operator >= 0
+    # Only a module that the operator itself calls stands between.
+    own = nearest(nodes.parent, nodes.kind == PathKind.OPERATOR)
+    between = known & (inner >= 0) & (nodes.kind[inner] == PathKind.MODULE) & (own[inner] == nodes.around[operator])
+    return row, np.where(known & ~between, nodes.around[operator], node)
+
+
+def path_steps(trace: Trace, facts: Facts, nodes: Nodes, numbered: Numbered) -> tuple[Table, Table]:
+    """``(path_steps, span_paths)``."""
+    path = numbered.path
+    spans, step = trace["spans"], facts["span_links"]["step"]
+    row, launcher = launching_nodes(trace, facts, nodes)
+    dur = spans["dur"][nodes.row]
+    counted = ~numbered.pooled
+    n = len(nodes.row)
+    launched = launcher >= 0
+    own = {
+        "calls": counted.astype(np.int64), "host_total": np.where(counted, dur, 0), "host_self": np.maximum(dur - nodes.children - nodes.runtime, 0),
+        "runtime": nodes.runtime, "device_self": sum_by(launcher[launched], n, spans["dur"][row[launched]]),
+        "launched": np.bincount(launcher[launched], minlength=n), **_memory(trace, nodes),
+    }
+    first, cell = group_rows((step[nodes.row], path))
+    cells = {key: sum_by(cell, len(first), values) for key, values in own.items()}
+    cells |= {"path": path[first].astype(np.int64), "step": step[nodes.row[first]].astype(np.int64)}
+    rest = _unattributed(step[row[~launched]], spans["dur"][row[~launched]])
+    carried = _carried_up(cells["path"], cells["step"], cells["device_self"], numbered.parent)
+    span_path = np.where(nodes.around >= 0, path[nodes.around], -1) if n else np.full(spans.n, -1)
+    span_path[row[launched]] = path[launcher[launched]]
+    return _table((cells, rest, carried)), schema.SPAN_PATHS.build(path=span_path)
+
+
+def _unattributed(step: Array, dur: Ints) -> dict[str, Ints]:
+    first, of = group_rows((step,))
+    n = len(first)
+    total = sum_by(of, n, dur)
+    return {
+        "path": np.full(n, -1, np.int64), "step": step[first].astype(np.int64), "device_self": total, "device_total": total,
+        "launched": np.bincount(of, minlength=n),
+    }
+
+
+def _carried_up(path: Ints, step: Ints, value: Ints, parent: Ints) -> dict[str, Ints]:
+    """Every path's own values and those of all beneath it, per step; one round per level of the paths, the deepest first."""
+    depth = depths(parent)
+    some = np.flatnonzero(value)
+    some = some[np.argsort(-depth[path[some]], kind="stable")]
+    path, step, value = path[some], step[some], value[some]
+    levels = np.arange(int(depth.max()) + 2 if len(depth) else 1)
+    bounds = np.searchsorted(-depth[path], -levels[::-1], side="left")
+    found: list[tuple[Ints, Ints, Ints]] = []
+    up = (path[:0], step[:0], value[:0])
+    for begin, end in pairwise([*bounds[1:].tolist(), len(path)]):
+        joined = [np.concatenate(both) for both in zip(up, (path[begin:end], step[begin:end], value[begin:end]), strict=True)]
+        first, of = group_rows(joined[:2])
+        here = (joined[0][first], joined[1][first], sum_by(of, len(first), joined[2]))
+        found.append(here)
+        above = parent[here[0]]
+        up = (above[above >= 0], here[1][above >= 0], here[2][above >= 0])
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)] if found else [path, step, value]
+    return dict(zip(("path", "step", "device_total"), columns, strict=True))
+
+
+def _table(parts: tuple[dict[str, Ints], ...]) -> Table:
+    """Rows of equal path and step added up, step by step."""
+    path = np.concatenate([part["path"] for part in parts])
+    step = np.concatenate([part["step"] for part in parts])
+    first, of = group_rows((step, path))
+    summed = {}
+    for key in _SUMS:
+        values = np.concatenate([part.get(key, np.zeros(len(part["path"]), np.int64)) for part in parts])
+        summed[key] = sum_by(of, len(first), values)
+    return schema.PATH_STEPS.build(path=path[first], step=step[first], **summed)
+
+
+def _memory(trace: Trace, nodes: Nodes) -> dict[str, Ints]:
+    """Per node the bytes that it allocated, and those less what it released, by itself."""
+    memory = trace["memory"]
+    n = len(nodes.row)
+    # What stood before the recording was allocated by nobody in it.
+    used = memory["ordinal"] >= 0
+    other = used & (memory["device_type"] != _CPU)
+    rows = np.flatnonzero(other if other.any() else used)
+    if not len(rows) or not n:
+        return {"increase": np.zeros(n, np.int64), "allocated": np.zeros(n, np.int64)}
+    start = trace["spans"]["start"][nodes.row]
+    end = start + trace["spans"]["dur"][nodes.row]
+    node = around(trace["spans"]["track"][nodes.row], start, end, memory["track"][rows], memory["time"][rows])
+    inside = node >= 0
+    size = memory["bytes"][rows[inside]]
+    return {"increase": sum_by(node[inside], n, size), "allocated": sum_by(node[inside], n, np.maximum(size, 0))}

@@ -45,13 +45,19 @@ def join(*sets: Intervals) -> Intervals:
     return union(np.concatenate([s.start for s in sets]), np.concatenate([s.end for s in sets]))
 
 
+def shared(start: Ints, end: Ints, points: Intervals) -> tuple[Ints, Ints, Ints]:
+    """What each of some windows [start, end) has of a set, piece by piece: ``(window, start, end)``, int64 of shape (pieces,). Windows may overlap."""
+    low = np.searchsorted(points.end, start, side="right")
+    count = np.maximum(np.searchsorted(points.start, end, side="left") - low, 0)
+    window = np.repeat(np.arange(len(start)), count)
+    place = expand(low, count)
+    return window, np.maximum(start[window], points.start[place]), np.minimum(end[window], points.end[place])
+
+
 def intersect(a: Intervals, b: Intervals) -> Intervals:
     """The points of both sets."""
-    low = np.searchsorted(b.end, a.start, side="right")
-    count = np.maximum(np.searchsorted(b.start, a.end, side="left") - low, 0)
-    mine = np.repeat(np.arange(len(a.start)), count)
-    other = expand(low, count)
-    return Intervals(np.maximum(a.start[mine], b.start[other]), np.minimum(a.end[mine], b.end[other]))
+    _, start, end = shared(a.start, a.end, b)
+    return Intervals(start, end)
 
 
 def subtract(a: Intervals, b: Intervals) -> Intervals:

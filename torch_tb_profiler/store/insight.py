@@ -23,7 +23,7 @@ class Insight:
             ``backward``       ``{"tied", "untied", "outside"}``: backward functions laid at a module, without a known forward, with one outside modules
             ``paths_pooled``   calls too deep, or of too many distinct paths, which count for a path around them
             ``memory_source``  ``records``, ``snapshot``, ``timeline`` or empty
-            ``findings``       list of plain dicts, see ``analysis/findings/engine.py``
+            ``findings``       plain values, see ``analysis/findings/engine.py``
     """
 
     strings: StringTable

@@ -1,13 +1,98 @@
-"""Runs the rules."""
+"""Runs the rules over one trace and lets each claim its time.
+
+``find_findings`` returns plain values, as they go into the insight's sidecar:
+
+==========  =======================================================================================================
+steps       number of steps that were looked at
+step_ns     their mean length, ns; None without a step
+busy        share of them in which the device worked; None without a device
+unsure      keys of what could not be judged, see ``views/findings_texts.py``
+found       the findings, the largest first, those that cost no time last; each with
+              ``rule``, ``recoverable_ns`` and ``share`` (None where it costs no time), ``artefact``,
+              ``rows`` (the dearest evidence, rows of spans), ``count`` (of all evidence), ``line`` (source line or None), ``numbers``, ``words``
+==========  =======================================================================================================
+
+Σ ``recoverable_ns`` ≤ ``step_ns``: every nanosecond of the steps is claimed at most once.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.ledger import NOTHING, Claim, settle, take, worth
+from torch_tb_profiler.analysis.findings.lines import line_of
+from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.flags import StepFlag
+from torch_tb_profiler.analysis.intervals import measure
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
+SHOWN = 20
+"""Pieces of evidence that are kept of a finding, the dearest."""
 
-def find_findings(trace: Trace, facts: Facts, insight: Insight) -> list[dict[str, Any]]:
-    """The findings of one trace, the largest first."""
-    return []
+
+def find_findings(trace: Trace, facts: Facts, insight: Insight) -> dict[str, Any]:
+    """The findings of one trace; see above."""
+    case = Case(trace, facts, insight)
+    claims = _claims(case)
+    found = [_plain(case, claim) for claim in claims]
+    found.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))
+    steps, length = len(case.steps), case.windows.length
+    busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
+    return {
+        "steps": steps, "step_ns": round(length / steps) if steps and length else None,
+        "busy": busy / length if length and len(case.work.row) else None, "unsure": unsure(case), "found": found,
+    }
+
+
+def _claims(case: Case) -> list[Claim]:
+    taken, kept = NOTHING, []
+    if not case.windows.length:
+        return []
+    for rule in RULES:
+        candidate = rule(case, taken)
+        if candidate is None:
+            continue
+        claim = settle(candidate, taken, case.windows)
+        if worth(claim, case.windows):
+            taken = take(taken, claim)
+            kept.append(claim)
+    return kept
+
+
+def _plain(case: Case, claim: Claim) -> dict[str, Any]:
+    candidate, own = claim.candidate, claim.own.length
+    return {
+        "rule": candidate.rule,
+        # Rounded down, so that the sum stays below the step.
+        "recoverable_ns": own // len(case.steps) if candidate.costs else None,
+        "share": own / case.windows.length if candidate.costs else None,
+        "artefact": candidate.artefact,
+        "rows": [int(row) for row in claim.row[:SHOWN]],
+        "count": len(claim.row),
+        "line": line_of(case.trace, case.facts, claim.row, claim.cost),
+        "numbers": {key: float(value) for key, value in candidate.numbers.items()},
+        "words": dict(candidate.words),
+    }
+
+
+def unsure(case: Case) -> list[str]:
+    """Keys of what the trace cannot say."""
+    summary, work = case.facts.summary, case.work
+    attribution = summary["attribution"]
+    absent = {
+        "no_steps": case.is_whole,
+        "one_step": len(case.steps) == 1 and not case.is_whole,
+        "no_device": not len(work.row),
+        "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
+        "no_host": bool(len(work.row)) and not len(case.operators),
+        "no_stacks": not summary["has_stacks"],
+        "no_memory": not summary["has_memory"] and bool(len(work.row)),
+        "device_unknown": case.device >= 0 and not case.facts.strings[int(case.facts["devices"]["name"][case.device])],
+        "other_ranks": bool(len(case.collectives)) or bool(work.communication.any()),
+        "cut": bool(attribution["kernels"]) and bool(np.any(case.facts["steps"]["flags"] & StepFlag.CUT)),
+    }
+    return [key for key, is_so in absent.items() if is_so]

@@ -1,0 +1,194 @@
+"""The evidence that rules share, each part made when it is first asked for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.calltree import is_call
+from torch_tb_profiler.analysis.device_facts import device_of
+from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
+from torch_tb_profiler.analysis.flags import StepFlag
+from torch_tb_profiler.analysis.intervals import Intervals, union
+from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
+from torch_tb_profiler.analysis.timeline.naming import looks
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.timeline_schema import Look
+
+_WAITS = re.compile(
+    r"(?:cuda|cu|hip|acl|aclrt|ze|ur|xpu)\w*Synchron|synchronize|(?:cuda|hip|cu)Memcpy(?!\w*Async)|urEventWait|urQueueFinish|(?:cuda|hip)MemcpyWithStream"
+)
+"""Runtime calls that return when the device has done something; tried at the begin of the name. NVIDIA, AMD, Ascend, Level Zero, MTIA."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the main device did, in time order; arrays of shape (n,).
+
+    row: rows of spans, those of no length left out. start, end: ns. launch: row of the call that launched it, -1 unknown.
+    communication, kernel: what it is, bool (communication is a kernel, too).
+    """
+
+    row: Ints
+    start: Ints
+    end: Ints
+    launch: Ints
+    communication: Mask
+    kernel: Mask
+
+    def take(self, chosen: Mask) -> Work:
+        """Those of a mask."""
+        return Work(self.row[chosen], self.start[chosen], self.end[chosen], self.launch[chosen], self.communication[chosen], self.kernel[chosen])
+
+    @property
+    def busy(self) -> Intervals:
+        """When any of it ran."""
+        return union(self.start, self.end)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A trace before the rules."""
+
+    trace: Trace
+    facts: Facts
+    insight: Insight
+
+    @cached_property
+    def steps(self) -> Ints:
+        """Rows of the steps that are looked at: without cold ones and those that the recording cut off, as long as others are there."""
+        flags = self.facts["steps"]["flags"]
+        for unwanted in (StepFlag.COLD | StepFlag.CUT, StepFlag.CUT):
+            kept = np.flatnonzero((flags & unwanted) == 0)
+            if len(kept):
+                return kept
+        return np.arange(self.facts["steps"].n)
+
+    @cached_property
+    def windows(self) -> Intervals:
+        """The time of those steps. Where a recording has none, from the first to the last device work: nobody asked for what is before or after."""
+        table = self.facts["steps"]
+        begin, end = table["start"][self.steps], table["end"][self.steps]
+        if self.is_whole and len(self.work.row):
+            begin, end = self.work.start[:1], self.work.end.max(keepdims=True)
+        return union(begin, end)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the recording has no steps, so that all of it stands as one."""
+        return bool((self.facts["steps"]["flags"] & StepFlag.WHOLE).any())
+
+    @cached_property
+    def names(self) -> HostNames:
+        """What the names of host calls say."""
+        spans = self.trace["spans"]
+        return host_names(self.trace.strings, spans["name"][is_call(spans["role"])])
+
+    @cached_property
+    def work(self) -> Work:
+        """What the device that is busiest did."""
+        spans = self.trace["spans"]
+        row = device_rows(self.trace)
+        row = row[spans["dur"][row] > 0]
+        device = device_of(self.trace, row)
+        if len(row):
+            ids, of = np.unique(device, return_inverse=True)
+            row = row[of == int(np.argmax(np.bincount(of, weights=spans["dur"][row], minlength=len(ids))))]
+        start = spans["start"][row]
+        look = looks(self.trace, self.facts)[row]
+        return Work(
+            row, start, start + spans["dur"][row], self.facts["span_links"]["launch"][row].astype(np.int64), look == Look.COMMUNICATION,
+            spans["role"][row] == Role.KERNEL,
+        )
+
+    @cached_property
+    def device(self) -> int:
+        """Row of ``facts["devices"]`` of that device; -1 without one."""
+        if not len(self.work.row):
+            return -1
+        return int(np.flatnonzero(self.facts["devices"]["id"] == device_of(self.trace, self.work.row[:1])[0])[0])
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        """When that device had nothing to do within the windows, and what it waited for."""
+        spans = self.trace["spans"]
+        return find_gaps(self.work.row, self.work.start, self.work.end, self.work.launch, spans["start"], spans["start"] + spans["dur"], self.windows)
+
+    @cached_property
+    def main_track(self) -> int:
+        """The thread of the steps, else the one that launched most, else the one with most operator time; -1 none."""
+        spans, table = self.trace["spans"], self.facts["steps"]
+        marks = np.isin(spans["start"], table["host_start"]) & np.isin(spans["name"], table["name"][table["name"] >= 0]) & is_call(spans["role"])
+        if marks.any():
+            return int(np.bincount(spans["track"][marks]).argmax())
+        launch = self.work.launch[self.work.launch >= 0]
+        if len(launch):
+            return int(np.bincount(spans["track"][launch]).argmax())
+        operator = self.operators
+        return int(np.bincount(spans["track"][operator], weights=spans["dur"][operator]).argmax()) if len(operator) else -1
+
+    @cached_property
+    def operators(self) -> Ints:
+        """Rows of operators that compute: no regions, no collectives."""
+        spans, names = self.trace["spans"], self.names
+        found = np.flatnonzero(spans["role"] == Role.OPERATOR)
+        name = spans["name"][found]
+        return np.asarray(found[~(names.region | names.collective | names.hidden | names.dataloader)[name] & (names.step[name] < 0)])
+
+    @cached_property
+    def waits(self) -> Ints:
+        """Rows of runtime calls in which the host waits for the device."""
+        return self.runtime_calls(_WAITS)
+
+    def runtime_calls(self, pattern: re.Pattern[str]) -> Ints:
+        """Rows of runtime calls whose name begins like ``pattern``, within the windows."""
+        spans = self.trace["spans"]
+        calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
+        return self.within(calls[self.named(calls, pattern)])
+
+    def named(self, rows: Ints, pattern: re.Pattern[str]) -> Mask:
+        """Which rows of spans have a name that begins like ``pattern``."""
+        name = self.trace["spans"]["name"][rows]
+        found = np.zeros(len(self.trace.strings) + 1, np.bool_)
+        for number in distinct(name, self.trace.strings):
+            found[number] = pattern.match(self.trace.strings[number]) is not None
+        return np.asarray(found[name])
+
+    def within(self, rows: Ints) -> Ints:
+        """Those of some rows of spans that begin within the windows."""
+        start = self.trace["spans"]["start"][rows]
+        place = np.searchsorted(self.windows.start, start, side="right") - 1
+        inside = (place >= 0) & (start < self.windows.end[np.maximum(place, 0)]) if len(self.windows.end) else np.zeros(len(rows), np.bool_)
+        return np.asarray(rows[inside])
+
+    def when(self, rows: Ints) -> Intervals:
+        """The time that any of some spans takes."""
+        spans = self.trace["spans"]
+        return union(spans["start"][rows], spans["start"][rows] + spans["dur"][rows])
+
+    @cached_property
+    def host_busy(self) -> Intervals:
+        """When an operator or a runtime call was running on a thread that launches device work, waiting left out."""
+        spans = self.trace["spans"]
+        launch = self.work.launch[self.work.launch >= 0]
+        mine = np.zeros(self.trace["tracks"].n + 1, np.bool_)
+        mine[spans["track"][launch]] = True
+        mine[self.main_track] = True
+        mine[-1] = False
+        calls = np.setdiff1d(np.flatnonzero(spans["role"] == Role.RUNTIME), self.waits)
+        rows = np.union1d(self.operators, calls)
+        return self.when(rows[mine[spans["track"][rows]]])
+
+    @cached_property
+    def collectives(self) -> Ints:
+        """Rows of host calls that are collectives."""
+        spans = self.trace["spans"]
+        rows = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION))
+        return np.asarray(rows[self.names.collective[spans["name"][rows]]])

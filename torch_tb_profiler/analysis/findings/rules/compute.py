@@ -1,0 +1,145 @@
+"""Rules of kernels that could be shorter, or need not be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from torch_tb_profiler.analysis.findings.case import Case, Work
+from torch_tb_profiler.analysis.findings.ledger import Candidate
+from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract, union
+from torch_tb_profiler.analysis.kernel_facts import device_arguments
+from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.nesting import climb
+from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY
+from torch_tb_profiler.hardware.vector_products import loads_unaligned, multiplies_on_vector_units
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.roles import Role
+
+LONG_KERNEL = 20_000
+"""ns; a shorter kernel is not made faster by more blocks."""
+_BACKWARD = re.compile(r"autograd::engine::evaluate_function: |torch/utils/checkpoint\.py\(\d+\): unpack_hook$")
+_DOUBLE = re.compile(r'"(?:double|c10::complex<\w+>|long int|int)"')
+_AMD_MATRIX = re.compile(r"\bMI(?:1|2|3)\d\d", re.I)
+
+
+def matrix_cores_unused(case: Case, taken: Intervals) -> Candidate | None:
+    """Matrix products and convolutions run on the vector units of a device that has matrix cores.
+
+    Claims: the time in which only kernels ran whose names say so (``hardware/vector_products.py``), of single or half precision. Upper bound: matrix
+    cores make them faster, at most free. Wrong when the precision is needed, or when memory and not arithmetic limits them.
+    """
+    if not _has_matrix_cores(case):
+        return None
+    vendor = case.facts.summary["vendor"]
+    work = case.work.take(case.work.kernel)
+    chosen = _by_name(case, work, lambda name: multiplies_on_vector_units(name, vendor)) & ~_of_double_precision(case, work)
+    return _alone(case, "matrix_cores_unused", work, chosen)
+
+
+def unaligned_shapes(case: Case, taken: Intervals) -> Candidate | None:
+    """Matrix cores are fed one or two elements at a time, because a dimension is not a multiple of 8 (16-bit types) or 4 (TF32).
+
+    Claims: the time in which only such kernels ran; the library writes the alignment that it was given into their names. Upper bound: aligned
+    operands make them faster, at most free. Wrong when the shapes are given; padding then costs work of its own.
+    """
+    work = case.work.take(case.work.kernel)
+    return _alone(case, "unaligned_shapes", work, _by_name(case, work, loads_unaligned))
+
+
+def few_blocks(case: Case, taken: Intervals) -> Candidate | None:
+    """Kernels have fewer blocks than the device has multiprocessors.
+
+    Claims: of each kernel of at least 20 µs that ran alone, the share of multiprocessors without a block (1 − blocks per SM). Upper bound: the same
+    work spread over all of them is faster by that share at most. Wrong when the blocks cannot be split further.
+    """
+    work = case.work.take(case.work.kernel & ~case.work.communication)
+    blocks = device_arguments(case.trace, work.row, ("blocks_per_sm",))["blocks_per_sm"]
+    chosen = (blocks > 0) & (blocks < 1) & (work.end - work.start >= LONG_KERNEL)
+    if not chosen.any():
+        return None
+    begin, blocks = work.start[chosen], blocks[chosen]
+    idle = ((1 - blocks) * (work.end[chosen] - begin)).astype(np.int64)
+    of, start, end = shared(begin, begin + idle, subtract(union(begin, begin + idle), _beside_another(case.work)))
+    return Candidate("few_blocks", work.row[chosen][of], start, end, {
+        "kernels": int(chosen.sum()) / len(case.steps), "blocks_per_sm": float(np.average(blocks, weights=work.end[chosen] - begin)),
+    })
+
+
+def recompute(case: Case, taken: Intervals) -> Candidate | None:
+    """The forward pass runs again inside the backward pass: activation checkpointing.
+
+    Claims: device time of operators that record a graph (sequence number, no forward thread) beneath a node of the backward pass; without device work
+    their host time. Upper bound: kept activations need no second forward. Wrong when memory has no room for them.
+    """
+    spans, links, arguments = case.trace["spans"], case.facts["span_links"], case.trace["operator_args"]
+    again = arguments["span"][(arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)].astype(np.int64)
+    calls = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.PYTHON))
+    backward = np.zeros(spans.n, np.bool_)
+    backward[calls[case.named(calls, _BACKWARD)]] = True
+    parent = links["parent"].astype(np.int64)
+    again = again[climb(parent, parent[again], backward) >= 0] if backward.any() else again[:0]
+    if not len(again):
+        return None
+    wanted = np.zeros(spans.n, np.bool_)
+    wanted[again] = True
+    row = case.work.row
+    operator = links["operator"][row].astype(np.int64)
+    row = row[climb(parent, operator, wanted) >= 0] if len(row) else again
+    seen = case.within(row)
+    start = spans["start"][row]
+    return Candidate("recompute", row, start, start + spans["dur"][row], {"events": len(seen) / len(case.steps)})
+
+
+def _has_matrix_cores(case: Case) -> bool:
+    if case.device < 0:
+        return False
+    device = {key: case.facts.strings[int(case.facts["devices"][key][case.device])] for key in ("name", "capability")}
+    vendor = case.facts.summary["vendor"]
+    major = device["capability"].split(".")[0]
+    if vendor == "nvidia":
+        return major.isdigit() and int(major) >= FIRST_CAPABILITY
+    return vendor == "amd" and _AMD_MATRIX.search(device["name"]) is not None
+
+
+def _by_name(case: Case, work: Work, says: Callable[[str], bool]) -> Mask:
+    name = case.trace["spans"]["name"][work.row]
+    found = np.zeros(len(case.trace.strings) + 1, np.bool_)
+    for number in distinct(name, case.trace.strings):
+        found[number] = says(case.trace.strings[number])
+    return np.asarray(found[name])
+
+
+def _of_double_precision(case: Case, work: Work) -> Mask:
+    """Whose operator has inputs of a type that is not single or half precision; False where the types were not recorded."""
+    arguments = case.trace["operator_args"]
+    double = np.zeros(len(case.trace.strings) + 1, np.bool_)
+    for number in distinct(arguments["types"], case.trace.strings):
+        double[number] = _DOUBLE.search(case.trace.strings[number].split(",", 1)[0]) is not None
+    operator = case.facts["span_links"]["operator"][work.row].astype(np.int64)
+    if not arguments.n:
+        return np.zeros(len(work.row), np.bool_)
+    place = np.minimum(np.searchsorted(arguments["span"], operator.astype(arguments["span"].dtype)), arguments.n - 1)
+    known = (operator >= 0) & (arguments["span"][place] == operator)
+    return np.asarray(known & double[arguments["types"][place]])
+
+
+def _alone(case: Case, rule: str, work: Work, chosen: Mask) -> Candidate | None:
+    """Claims the time in which of all device work only the chosen kernels ran."""
+    if not chosen.any():
+        return None
+    some = work.take(chosen)
+    others = case.work.take(~np.isin(case.work.row, some.row)).busy
+    of, start, end = shared(some.start, some.end, subtract(some.busy, others))
+    seen = case.within(some.row)
+    return Candidate(rule, some.row[of], start, end, {"kernels": len(seen) / len(case.steps)})
+
+
+def _beside_another(work: Work) -> Intervals:
+    """When more than one piece of work ran."""
+    if not len(work.start):
+        return union(work.start, work.end)
+    reach: Ints = np.concatenate(([np.iinfo(np.int64).min], np.maximum.accumulate(work.end)[:-1]))
+    return union(work.start, np.minimum(work.end, reach))

@@ -69,9 +69,9 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
     spans, arguments = trace["spans"], trace["collective_args"]
     calls = collective_calls(trace, facts)
     named = _named(trace, facts, calls)
-    known = np.array([kind != "" for kind in named.kind], np.bool_)
+    known = [place for place, word in enumerate(named.kind) if word]
     calls = Calls(calls.row[known], calls.named[known], calls.argument[known])
-    kind, library, peer = ([value for value, keep in zip(values, known, strict=True) if keep] for values in (named.kind, named.library, named.peer))
+    kind, library, peer = [named.kind[i] for i in known], [named.library[i] for i in known], [named.peer[i] for i in known]
     group, size = _groups(trace, calls)
     moved: list[Message] = messages(trace, facts, calls, kind, size)
     start = spans["start"][calls.row]

@@ -1,0 +1,157 @@
+"""What of one worker's trace the figures of its run rest on: small, and copied out of the mapped files, because a run may have hundreds of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.header import device_properties, distributed_info
+from torch_tb_profiler.analysis.timeline.alignment import unix_begin
+from torch_tb_profiler.analysis.timeline.collectives import Collectives, Label, kind_of, ranks_of_groups
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+SHARES = ("computation", "overlap", "communication", "other")
+TRANSFER = "transfer"
+
+
+class Sort(NamedTuple):
+    """What collectives of one row of the table of operations have in common; empty text and -1 unknown."""
+
+    kind: str
+    library: str
+    group: str
+    group_size: int
+    dtype: str
+    bytes: int
+
+
+class Device(NamedTuple):
+    """An accelerator that a worker used; -1 and empty text unknown."""
+
+    id: int
+    name: str
+    memory: int
+    capability: str
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One worker. Arrays over its collectives have shape (n,), in time order; times int64 ns after its own first event.
+
+    number: its rank, None unknown. begin: Unix time of its first event in ns, None unknown. sorts, sort: what each collective is. label: index of
+    ``labels`` by which it is matched, -1 not at all. event, host: rows of spans. step: row of its own steps, -1 outside. step_name, step_number: of
+    each step; shares: ns of shape (4, steps) in the order of ``SHARES``. on_device: whether its collectives are kernels.
+    """
+
+    number: int | None
+    begin: int | None
+    sorts: tuple[Sort, ...]
+    sort: Ints
+    labels: tuple[Label, ...]
+    label: Ints
+    sequence: Ints
+    event: Ints
+    host: Ints
+    start: Ints
+    end: Ints
+    step: Ints
+    exposed: Ints
+    step_name: tuple[str, ...]
+    step_number: tuple[int, ...]
+    step_source: str
+    shares: Ints
+    on_device: bool
+    backend: str | None
+    world_size: int | None
+    host_name: str
+    process: str
+    devices: tuple[Device, ...]
+    length: int
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) -> Rank:
+    """A worker's part. ``number``: its rank."""
+    table, steps, shares = insight["collectives"], facts["steps"], insight["communication_steps"]
+    columns = [table[name] for name in ("kind", "library", "group", "group_size", "dtype", "bytes")]
+    first, sort = group_rows(columns)
+    sorts = tuple(_sort(insight, [int(column[row]) for column in columns]) for row in first.tolist())
+    labels, label = _labels(trace, sorts, sort, table["peer"].astype(np.int64), number)
+    role = trace["spans"]["role"][table["event"]]
+    info = distributed_info(trace)
+    return Rank(
+        number=number, begin=unix_begin(trace), sorts=sorts, sort=sort, labels=labels, label=label, sequence=table["sequence"].astype(np.int64),
+        event=table["event"].astype(np.int64), host=table["host"].astype(np.int64), start=table["start"].copy(), end=table["end"].copy(),
+        step=table["step"].astype(np.int64), exposed=table["exposed"].copy(), step_name=tuple(facts.strings.many(steps["name"])),
+        step_number=tuple(steps["number"].tolist()), step_source=str(facts.summary["step_source"]),
+        shares=np.stack([shares[name] for name in SHARES]), on_device=bool((role == Role.KERNEL).any()), backend=_backend(facts),
+        world_size=facts.summary["world_size"], host_name=str(trace.header.get("host_name") or info.get("host_name") or "")[:200],
+        process=_process(trace), devices=_devices(trace, facts), length=int(facts.summary["span_ns"]),
+    )
+
+
+def _sort(insight: Insight, row: list[int]) -> Sort:
+    kind, library, group, size, dtype, moved = row
+    texts = insight.strings
+    return Sort(texts[kind], texts[library], texts[group], size, texts[dtype], moved)
+
+
+def _labels(trace: Trace, sorts: tuple[Sort, ...], sort: Ints, peer: Ints, number: int | None) -> tuple[tuple[Label, ...], Ints]:
+    """By what each collective is matched. Both ends of a transfer bear the label of the way from sender to receiver."""
+    ranks = ranks_of_groups(trace)
+    first, of = group_rows((sort, peer))
+    labels: dict[Label, int] = {}
+    found = np.full(len(first) + 1, -1, np.int64)
+    for place, row in enumerate(first.tolist()):
+        one = sorts[int(sort[row])]
+        members = ranks.get(one.group, ())
+        kind = kind_of(one.kind)
+        if one.kind in ("send", "recv"):
+            # The arguments count ranks within the group.
+            own = members.index(number) if number in members else number
+            other = int(peer[row])
+            ends = (own, other) if one.kind == "send" else (other, own)
+            kind = f"{TRANSFER} {ends[0]} to {ends[1]}" if own is not None and other >= 0 else ""
+        if kind:
+            found[place] = labels.setdefault(Label(one.group, members, kind), len(labels))
+    return tuple(labels), found[of]
+
+
+def matchable(rank: Rank, most: int) -> Collectives:
+    """The first ``most`` collectives that can be the same one on another rank; their rows are places among the rank's."""
+    place = np.flatnonzero(rank.label >= 0)[:most]
+    transfer = np.array([label.kind.startswith(TRANSFER) for label in rank.labels] + [False], np.bool_)
+    # Each end of a transfer counts its own calls.
+    sequence = np.where(transfer[rank.label[place]], -1, rank.sequence[place])
+    return Collectives(rank.labels, place, rank.label[place], sequence, rank.end[place])
+
+
+def _backend(facts: Facts) -> str | None:
+    found = facts.summary["backend"] or ", ".join(facts.summary["communication_backends"])
+    return found or None
+
+
+def _process(trace: Trace) -> str:
+    """Id of the process whose threads ran operators; empty when none did."""
+    spans = trace["spans"]
+    track = spans["track"][spans["role"] == Role.OPERATOR]
+    if not len(track):
+        return ""
+    return trace.strings[int(trace["tracks"]["pid"][int(np.argmax(np.bincount(track)))])]
+
+
+def _devices(trace: Trace, facts: Facts) -> tuple[Device, ...]:
+    known, used = device_properties(trace), facts["devices"]["id"].tolist()
+    found = [known.get(number) for number in used]
+    return tuple(
+        Device(number, one.name, one.memory, one.capability) if one is not None else Device(number, "", -1, "")
+        for number, one in zip(used, found, strict=True)
+    )

@@ -22,7 +22,7 @@ def memory_near_capacity(case: Case, taken: Intervals) -> Candidate | None:
         if len(mine):
             peak = max(peak, int(memory["peak"][mine].max()), int(memory["peak_reserved"][mine].max()))
         if size > 0 and peak > NEAR * size:
-            found.append((peak / size, {"device": number, "peak": peak, "memory": size, "share": peak / size}))
+            found.append((peak / size, {"number": number, "peak": peak, "memory": size, "full": peak / size}))
     if not found:
         return None
     nothing = np.zeros(0, np.int64)

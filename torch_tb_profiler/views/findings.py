@@ -1,0 +1,160 @@
+"""Route ``/findings``: what costs time that could be had back, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.units import format_bytes, format_ns
+from torch_tb_profiler.views.findings_texts import NUMBERS, RULES, UNSURE, RuleText
+from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
+from torch_tb_profiler.views.texts import missing
+from torch_tb_profiler.views.vocabulary import vocabulary
+from torch_tb_profiler.views.wire import Link, Number
+
+LONGEST_LABEL = 120
+
+
+@dataclass(frozen=True)
+class Source:
+    """The trace that findings are of, and its place in the catalogue."""
+
+    trace: Trace
+    facts: Facts
+    worker: str
+    span: str
+
+
+def findings_payload(source: Source, insight: Insight) -> FindingsPayload:
+    """The findings of one worker's trace."""
+    made: Mapping[str, Any] = insight.about["findings"]
+    facts = source.facts
+    found = [_finding(source, made, item) for item in made["found"]]
+    words = _words(source, made)
+    return FindingsPayload(
+        headline=_headline(made, found, words["device"]),
+        healthy=not costly(found),
+        steps=made["steps"],
+        step_ns=made["step_ns"],
+        findings=found,
+        unsure=[UNSURE[key].format_map(words) for key in made["unsure"]],
+        missing=missing(absent(facts), ("device", "host", "steps", "stack", "memory", "shapes")),
+    )
+
+
+def costly(findings: list[Finding]) -> list[Finding]:
+    """Those that cost step time which a run without the profiler would lose, too."""
+    return [finding for finding in findings if finding.recoverable_ns is not None and not finding.artefact]
+
+
+def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
+    text, numbers = RULES[item["rule"]], dict(item["numbers"])
+    words = _words(source, made) | {key: _printed(key, value) for key, value in numbers.items()} | dict(item["words"])
+    words |= _gain(item)
+    return Finding(
+        rule=item["rule"],
+        title=_capitalised(text.title.format_map(words)),
+        sentence=_sentence(source, text, words),
+        views=list(text.views),
+        recoverable_ns=item["recoverable_ns"],
+        share=item["share"],
+        artefact=item["artefact"],
+        evidence=[_evidence(source, row) for row in item["rows"]],
+        evidence_count=item["count"],
+        line=item["line"],
+        attempt=text.attempt.format_map(words),
+        caveat=text.caveat.format_map(words),
+        numbers=[Number(label=label.format_map(words), value=numbers[key], unit=unit) for key, (label, unit) in NUMBERS.items() if key in numbers],
+        links=[Link(text=name, url=url) for name, url in text.links],
+    )
+
+
+def _sentence(source: Source, text: RuleText, words: Mapping[str, str]) -> str:
+    on_host = text.host_sentence and not source.facts.summary["has_device"]
+    sentence = (text.host_sentence if on_host else text.sentence).format_map(words)
+    if words.get("operators") and "waits" in words:
+        sentence += f" Most of them are in {words['operators']}."
+    if words.get("loading"):
+        sentence += f" {words['loading']}"
+    return _capitalised(sentence)
+
+
+def _gain(item: Mapping[str, Any]) -> dict[str, str]:
+    if item["recoverable_ns"] is None:
+        return {}
+    found = {"gain": format_ns(item["recoverable_ns"]), "share": f"{item['share']:.1%}"}
+    if item["rule"] == "input_bound":
+        numbers = item["numbers"]
+        single, several = numbers["single_process"] > 0, numbers["worker_processes"] > 0
+        found["loading"] = (
+            "The batches are made in the training process (num_workers=0)." if single and not several
+            else "Worker processes make the batches, and are too slow." if several and not single else ""
+        )
+    return found
+
+
+def _words(source: Source, made: Mapping[str, Any]) -> dict[str, str]:
+    words = vocabulary(source.facts)
+    return {
+        "device": words.device, "multiprocessor": words.multiprocessor, "matrix_cores": words.matrix_cores,
+        "step": "recording" if "no_steps" in made["unsure"] else "step",
+    }
+
+
+def _printed(key: str, value: float) -> str:
+    unit = NUMBERS[key][1] if key in NUMBERS else ""
+    if unit == "ns":
+        return format_ns(value)
+    if unit == "bytes":
+        return format_bytes(value)
+    if unit == "share":
+        return f"{value:.0%}"
+    if unit == "count":
+        return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
+    return f"{value:.3g}"
+
+
+def _evidence(source: Source, row: int) -> Evidence:
+    spans = source.trace["spans"]
+    return Evidence(
+        label=_label(source, row), worker=source.worker, span=source.span, event=row, start_ns=int(spans["start"][row]), dur_ns=int(spans["dur"][row]),
+    )
+
+
+def _label(source: Source, row: int) -> str:
+    """Name of an event; a runtime call with the operator around it."""
+    spans = source.trace["spans"]
+    text, role = source.trace.strings[int(spans["name"][row])], int(spans["role"][row])
+    if role in DEVICE_ROLES:
+        return short_name(text)
+    operator = int(source.facts["span_links"]["operator"][row])
+    if role == Role.RUNTIME and operator >= 0:
+        text = f"{text} in {source.trace.strings[int(spans['name'][operator])]}"
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+
+
+def _headline(made: Mapping[str, Any], found: list[Finding], device: str) -> str:
+    if made["step_ns"] is None:
+        return "There is nothing to look at: the trace holds no step and no event that could make one."
+    word = "recording" if "no_steps" in made["unsure"] else "step"
+    busy = "" if made["busy"] is None else f" The {device} is busy for {made['busy']:.0%} of it."
+    costing = costly(found)
+    if not costing:
+        lost = sum(finding.share or 0.0 for finding in found)
+        own = f" {lost:.0%} of it is the profiler's own doing." if lost else ""
+        return f"Healthy: nothing was found that costs 2 % of the {word} or more.{busy}{own}"
+    total, share = sum(finding.recoverable_ns or 0 for finding in costing), sum(finding.share or 0.0 for finding in costing)
+    most = costing[0].title
+    # A title that begins with a name keeps its capital.
+    most = most if RULES[costing[0].rule].title.startswith("{") else most[:1].lower() + most[1:]
+    return f"Up to {format_ns(total)} ({share:.0%}) of a {word} of {format_ns(made['step_ns'])} could be had back. Most of it: {most}.{busy}"
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]

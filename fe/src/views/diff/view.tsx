@@ -1,8 +1,159 @@
-/** The Diff view. */
+/** The Diff page: what changed between two traces, or between two parts of one. */
 
 import type { JSX } from "preact";
-import type { ViewProps } from "../../state/view";
+import type { DiffPayload } from "../../api/types.gen";
+import { urlOf } from "../../api/client";
+import { adoptStyles } from "../../base/styles";
+import { changePage } from "../../state/location";
+import { useResource } from "../../state/resource";
+import { runsStore } from "../../state/runs";
+import { useStore } from "../../state/store";
+import { type Params, viewQuery, type ViewProps } from "../../state/view";
+import { Button, EmptyState, Panel, Segmented, StepSelector, Term } from "../../widgets";
+import { Loaded, MissingList, Notes } from "../loaded";
+import { TraceSelects } from "../trace_selects";
+import { certainty, halves, otherParams, otherSide, type Side } from "./model";
+import { Categories, SideCard, StepTimes } from "./parts";
+import { ChangesTable, TreeTable } from "./tables";
+import css from "./diff.css?inline";
+import tables from "../tables.css?inline";
 
-export function DiffView({ selection }: ViewProps): JSX.Element {
-  return <p>{selection.run}</p>;
+adoptStyles(tables);
+adoptStyles(css);
+
+export function DiffView(props: ViewProps): JSX.Element {
+  const runs = useStore(runsStore, ({ payload }) => payload);
+  const b = otherSide(runs, props.selection, props.params);
+  const query = viewQuery(props, b ? otherParams(b) : {});
+  const resource = useResource(b ? "diff" : null, query);
+  if (!b) return <NoOther {...props} />;
+  return (
+    <>
+      <Sides {...props} b={b} />
+      <Loaded resource={resource} shape={[60, 200, 300, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+        {(payload) => <DiffPage {...props} payload={payload} b={b} query={query} />}
+      </Loaded>
+    </>
+  );
+}
+
+/** Sets every key of the other side. */
+function setOther(setParam: ViewProps["setParam"], b: Side): void {
+  for (const [key, value] of Object.entries(otherParams(b))) setParam(key, value);
+}
+
+/** There is one trace: its steps can still be compared with each other. */
+function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps): JSX.Element {
+  const { data } = useResource("steps", { ...selection });
+  const count = data?.steps.length ?? 0;
+  const compare = (): void => {
+    const [first, second] = halves(count);
+    setSteps(first);
+    setOther(setParam, { selection, steps: second });
+  };
+  return (
+    <EmptyState
+      title="There is no second trace"
+      text={
+        count > 1
+          ? "This is the only trace here. Two parts of it can be compared, or put the traces of another run below the log directory."
+          : "This is the only trace here. Put the traces of another run below the log directory to compare them."
+      }
+      actions={count > 1 ? <Button onClick={compare}>Compare its first steps with its last</Button> : null}
+      diagnosisHref={hrefOf("diagnosis")}
+    />
+  );
+}
+
+/** What is compared: A as the header says, B chosen here. */
+function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }): JSX.Element {
+  const runs = useStore(runsStore, ({ payload }) => payload);
+  const { data } = useResource("steps", { ...b.selection });
+  const swap = (): void =>
+    changePage((page) => ({ ...page, selection: b.selection, steps: b.steps, params: { ...page.params, ...otherParams({ selection, steps }) } }), "push");
+  return (
+    <Panel title="What is compared" term="diff" actions={<Button onClick={swap}>Swap A and B</Button>}>
+      <div class="diff-side">
+        <span class="diff-mark diff-a">A</span>
+        <span>
+          Baseline: <strong>{selection.run}</strong> · {selection.worker} <span class="muted">as chosen at the top</span>
+        </span>
+      </div>
+      <div class="diff-side">
+        <span class="diff-mark diff-b">B</span>
+        <TraceSelects
+          payload={runs}
+          selection={b.selection}
+          suffix=" B"
+          onSelect={(next) => setOther(setParam, { selection: next, steps: { ...b.steps, first: null, last: null } })}
+        />
+        {data && data.steps.length > 1 ? <StepSelector steps={data.steps} value={b.steps} onChange={(next) => setOther(setParam, { ...b, steps: next })} /> : null}
+      </div>
+    </Panel>
+  );
+}
+
+export type PageProps = ViewProps & { payload: DiffPayload; b: Side };
+
+function DiffPage({ query, ...props }: PageProps & { query: Params }): JSX.Element {
+  const { payload, params, setParam } = props;
+  const { verdict } = payload;
+  const host = params.time === "host" || !payload.device_time;
+  return (
+    <>
+      <section class="headline" aria-label="In short">
+        <p class="headline-first">{verdict.sentence}</p>
+        <p class="headline-more">
+          <Term id="diff_noise">{certainty(verdict)}</Term>
+        </p>
+      </section>
+      <Notes notes={payload.notes} />
+      <Panel title="Step times" term="step_time">
+        <StepTimes payload={payload} />
+        <div class="chart-grid">
+          <SideCard mark="A" side={payload.a} />
+          <SideCard mark="B" side={payload.b} />
+        </div>
+      </Panel>
+      <Panel title="Where the time of a step went" term="breakdown">
+        <Categories payload={payload} />
+      </Panel>
+      <ChangesTable {...props} downloads={<Downloads query={query} />} />
+      <Panel
+        title="Call tree"
+        term="diff_tree"
+        flush
+        actions={
+          payload.device_time ? (
+            <Segmented
+              label="Time"
+              showLabel={false}
+              value={host ? "host" : "device"}
+              options={[
+                { value: "device", label: "Device" },
+                { value: "host", label: "Host" },
+              ]}
+              onChange={(value) => setParam("time", value === "host" ? value : null)}
+            />
+          ) : null
+        }
+      >
+        <TreeTable {...props} device={!host} />
+      </Panel>
+      <MissingList missing={payload.missing} />
+    </>
+  );
+}
+
+/** The whole comparison as files. */
+function Downloads({ query }: { query: Params }): JSX.Element {
+  return (
+    <>
+      {["csv", "markdown"].map((format) => (
+        <a key={format} class="button button-quiet" href={urlOf("diff/file", { ...query, format })} download>
+          {format === "csv" ? "All as CSV" : "All as Markdown"}
+        </a>
+      ))}
+    </>
+  );
 }

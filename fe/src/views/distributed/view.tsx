@@ -1,8 +1,97 @@
-/** The Distributed view. */
+/** The Distributed page: who waits for whom, how much of communication is hidden, and how fast it is. */
 
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { DistributedPayload } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { useResource, type Resource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
+import { Panel, Progress, Select } from "../../widgets";
+import { FindingsStrip } from "../findings/view";
+import { Loaded, MissingList, Notes } from "../loaded";
+import { incomplete, readStep, stepName, topSentences } from "./model";
+import { Clock, LateMap, OverlapChart, WaitingChart } from "./parts";
+import { LateTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
+import { adoptStyles } from "../../base/styles";
+import tables from "../tables.css?inline";
 
-export function DistributedView({ selection }: ViewProps): JSX.Element {
-  return <p>{selection.run}</p>;
+adoptStyles(tables);
+
+/** Pause between two questions while workers are still read, ms. */
+const PAUSE = 1000;
+
+export function DistributedView(props: ViewProps): JSX.Element {
+  const { run, worker, span } = props.selection;
+  const resource = useResource("distributed", { run, worker, span });
+  useUntilComplete(resource);
+  return (
+    <Loaded resource={resource} shape={[60, 340, 300, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) => <DistributedPage {...props} payload={payload} />}
+    </Loaded>
+  );
+}
+
+/** The server answers with the workers that it has read; the others join them. */
+function useUntilComplete({ data, reload }: Resource<DistributedPayload>): void {
+  useEffect(() => {
+    if (!data || !incomplete(data)) return undefined;
+    const timer = setTimeout(reload, PAUSE);
+    return () => clearTimeout(timer);
+  }, [data, reload]);
+}
+
+export type PageProps = ViewProps & { payload: DistributedPayload };
+
+function DistributedPage(props: PageProps): JSX.Element {
+  const { payload } = props;
+  const { workers } = payload;
+  const several = workers.length > 1;
+  const [first, ...rest] = topSentences(payload);
+  return (
+    <>
+      {incomplete(payload) ? (
+        <Progress value={payload.progress} label="Reading the workers" detail={`${formatCount(payload.ready)} of ${formatCount(workers.length)} are here`} />
+      ) : null}
+      <section class="headline" aria-label="In short">
+        <p class="headline-first">{first}</p>
+        {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
+      </section>
+      <Notes notes={payload.notes} />
+      <FindingsStrip {...props} view="distributed" />
+      {payload.steps.length ? <Charts {...props} /> : null}
+      {several && payload.matched ? <LateMap payload={payload} /> : null}
+      {payload.late.length ? <LateTable {...props} /> : null}
+      {payload.operations.kind.length ? <OperationsTable {...props} /> : null}
+      {payload.unmatched.length ? <UnmatchedTable payload={payload} /> : null}
+      <WorkersTable {...props} />
+      {several ? <Clock payload={payload} /> : null}
+      <MissingList missing={payload.missing} />
+    </>
+  );
+}
+
+function Charts({ payload, params, setParam }: PageProps): JSX.Element {
+  const step = readStep(params.step, payload.steps);
+  const names = payload.steps.map((name) => ({ value: name, label: stepName(name) }));
+  return (
+    <Panel
+      title={step === null ? "Average step per worker" : `Step ${stepName(payload.steps[step] ?? "")} per worker`}
+      note={payload.step_source}
+      actions={
+        names.length > 1 ? (
+          <Select
+            label="Step"
+            value={step === null ? "" : (params.step ?? "")}
+            options={[{ value: "", label: `average of ${names.length}` }, ...names]}
+            onChange={(name) => setParam("step", name || null)}
+          />
+        ) : null
+      }
+    >
+      <div class="chart-grid">
+        <OverlapChart payload={payload} step={step} />
+        <WaitingChart payload={payload} step={step} />
+      </div>
+    </Panel>
+  );
 }

@@ -1,0 +1,130 @@
+/** What the Diff page computes: which trace is the other one, and which rows of the changes are shown. */
+
+import type { ChangeColumns, ChangeStatus, ChangeTable, DiffSide, DiffTreeColumns, RunsPayload, Verdict } from "../../api/types.gen";
+import { formatDelta, formatNumber, formatTime } from "../../base/units";
+import { parseSteps } from "../../state/location";
+import { complete, find } from "../../state/runs";
+import { type Params, type Selection, type StepRange, stepsText } from "../../state/view";
+import type { StripRow } from "../../widgets";
+
+/** A trace with its steps. */
+export interface Side {
+  selection: Selection;
+  steps: StepRange;
+}
+
+const ALL_STEPS: StepRange = { first: null, last: null, skipCold: false };
+
+/** What A is compared with: what the address names, else what is next to A; `null` where there is no other trace. */
+export function otherSide(payload: RunsPayload | null, a: Selection, params: Params): Side | null {
+  const wanted = { run: params.run2 ?? "", worker: params.worker2 ?? "", span: params.span2 ?? "" };
+  const steps = { ...parseSteps(params.steps2 ?? ""), skipCold: params.skip_cold2 === "1" };
+  const selection = wanted.run ? complete(payload, wanted) : neighbour(payload, a);
+  return selection && { selection, steps };
+}
+
+/** The same worker of the next run; without another run another worker, without another worker another span. */
+export function neighbour(payload: RunsPayload | null, a: Selection): Selection | null {
+  const { run, worker } = find(payload, a);
+  if (!payload || !run || !worker) return null;
+  const next = beside(payload.runs, run);
+  if (next) {
+    const same = next.workers.find(({ name }) => name === worker.name) ?? next.workers.find(({ rank }) => rank !== null && rank === worker.rank);
+    return complete(payload, { run: next.name, worker: same?.name ?? "", span: "" });
+  }
+  const peer = beside(run.workers, worker);
+  if (peer) return complete(payload, { run: run.name, worker: peer.name, span: "" });
+  const span = worker.spans.find(({ name }) => name !== a.span);
+  return span ? { ...a, span: span.name } : null;
+}
+
+/** The one behind, at the end the one before. */
+function beside<T>(all: readonly T[], one: T): T | null {
+  const at = all.indexOf(one);
+  return all[at + 1] ?? all[at - 1] ?? null;
+}
+
+/** The address' keys of the other side. */
+export function otherParams({ selection, steps }: Side): Record<string, string> {
+  return { run2: selection.run, worker2: selection.worker, span2: selection.span, steps2: stepsText(steps), skip_cold2: steps.skipCold ? "1" : "" };
+}
+
+/** The first and the second half of so many steps. */
+export function halves(count: number): [StepRange, StepRange] {
+  const middle = Math.floor(count / 2);
+  return [
+    { ...ALL_STEPS, first: 0, last: middle - 1 },
+    { ...ALL_STEPS, first: count - middle, last: count - 1 },
+  ];
+}
+
+export const TABLES: readonly { value: ChangeTable; label: string }[] = [
+  { value: "operator", label: "Operators" },
+  { value: "kernel", label: "Kernels" },
+  { value: "runtime", label: "Runtime calls" },
+  { value: "module", label: "Modules" },
+  { value: "category", label: "Categories" },
+];
+
+/** The table that is shown: the one in the address if it has rows, else the first that has. */
+export function readTable(text: string | undefined, { table }: ChangeColumns): ChangeTable {
+  const filled = TABLES.filter(({ value }) => table.includes(value));
+  return (filled.find(({ value }) => value === text) ?? filled[0])?.value ?? "operator";
+}
+
+const STATUSES: readonly ChangeStatus[] = ["changed", "new", "gone", "same"];
+
+export function readStatus(text: string | undefined): ChangeStatus | null {
+  return STATUSES.find((status) => status === text) ?? null;
+}
+
+/** Rows of one table, with the status if one is chosen; what pools the rest is kept with all of them only. */
+export function changeRows({ table, status, rest }: ChangeColumns, of: ChangeTable, chosen: ChangeStatus | null): number[] {
+  return [...table.keys()].filter((row) => table[row] === of && (chosen === null || (status[row] === chosen && !rest[row])));
+}
+
+/** How many rows of a table have each status. */
+export function statusCounts({ table, status, rest }: ChangeColumns, of: ChangeTable): Record<ChangeStatus, number> {
+  const counts = { changed: 0, new: 0, gone: 0, same: 0 };
+  status.forEach((value, row) => {
+    if (table[row] === of && !rest[row]) counts[value] += 1;
+  });
+  return counts;
+}
+
+/** A node's name on both sides. */
+export function bothNames(a: string | null, b: string | null): string {
+  return a === null || b === null || a === b ? (a ?? b ?? "") : `${a} → ${b}`;
+}
+
+/** A node's times by the chosen measure; `null` where it has none. */
+export function treeTimes(tree: DiffTreeColumns, device: boolean): { a: (number | null)[]; b: (number | null)[]; delta: (number | null)[] } {
+  const [a, b] = device ? [tree.device_a_ns, tree.device_b_ns] : [tree.host_a_ns, tree.host_b_ns];
+  return { a, b, delta: a.map((before, node) => (before === null || b[node] === null ? null : (b[node] ?? 0) - before)) };
+}
+
+/** How sure the change is, in words. */
+export function certainty({ low_ns, high_ns, p, test }: Verdict): string {
+  const interval = low_ns === null || high_ns === null ? "" : `With 95 % certainty the change is between ${formatDelta(low_ns)} and ${formatDelta(high_ns)}.`;
+  const value = p === null ? "" : ` (p ${p < 0.001 ? "< 0.001" : `= ${formatNumber(p)}`})`;
+  return [interval, test ? `${test}${value}${/[.]$/.test(test) && !value ? "" : "."}` : ""].filter(Boolean).join(" ");
+}
+
+/** The steps of a side as dots; those that are not compared are hollow. */
+export function stripRow(label: string, color: string, { steps, mean_ns, spread_ns }: DiffSide): StripRow {
+  return {
+    label,
+    color,
+    dots: steps.map((step) => {
+      const why = [step.cold ? "cold" : "", step.cut ? "cut off" : "", step.selected ? "" : "not compared"].filter(Boolean).join(", ");
+      return { value: step.wall_ns, title: `${label}, ${step.name}: ${formatTime(step.wall_ns)}${why ? ` (${why})` : ""}`, faded: !step.selected };
+    }),
+    mean: mean_ns,
+    spread: spread_ns,
+  };
+}
+
+/** `212 ms ± 3.1 ms`. */
+export function meanText({ mean_ns, spread_ns }: DiffSide): string {
+  return `${formatTime(mean_ns)}${spread_ns === null ? "" : ` ± ${formatTime(spread_ns)}`}`;
+}

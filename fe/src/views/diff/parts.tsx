@@ -1,0 +1,87 @@
+/** Pure parts of the Diff page: step times and categories. */
+
+import type { JSX } from "preact";
+import type { DiffPayload, DiffSide } from "../../api/types.gen";
+import { categoryColor, CATEGORIES } from "../../base/theme";
+import { formatDelta, formatExactTime, formatShare, formatTime } from "../../base/units";
+import { Figure, Strip, Term } from "../../widgets";
+import { meanText, stripRow } from "./model";
+
+/** Each step of both sides on one axis: the spread beside the difference. */
+export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }): JSX.Element {
+  const rows = [stripRow("A", "var(--side-a)", a), stripRow("B", "var(--side-b)", b)];
+  return (
+    <Figure
+      title="Wall time of each step"
+      note="a dot per step, hollow where it is not compared; the line is the mean, the band its standard deviation; the axis does not begin at 0"
+      table={{
+        columns: [{ label: "Side" }, { label: "Step" }, { label: "Wall time", unit: "ns" }, { label: "Compared" }],
+        rows: [a, b].flatMap((side, i) => side.steps.map((step) => [i ? "B" : "A", step.name, step.wall_ns, step.selected ? "yes" : "no"])),
+      }}
+    >
+      <Strip label="Step times" rows={rows} unit="ns" />
+    </Figure>
+  );
+}
+
+export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }): JSX.Element {
+  return (
+    <article class="diff-card">
+      <h3>
+        <span class={`diff-mark diff-${mark.toLowerCase()}`}>{mark}</span> {side.label}
+      </h3>
+      <p>
+        <strong class="number">{meanText(side)}</strong> <span class="muted">mean of {`${side.selected} of ${side.steps.length}`} steps ({side.step_source})</span>
+      </p>
+      <p class="muted">{side.device ?? "no accelerator recorded"}</p>
+    </article>
+  );
+}
+
+/** The step by category, A above B. */
+export function Categories({ payload: { changes, a } }: { payload: DiffPayload }): JSX.Element {
+  const rows = [...changes.table.keys()].filter((row) => changes.table[row] === "category" && (changes.time_a_ns[row] ?? 0) + (changes.time_b_ns[row] ?? 0) > 0);
+  const largest = Math.max(1, ...rows.flatMap((row) => [changes.time_a_ns[row] ?? 0, changes.time_b_ns[row] ?? 0]));
+  const bar = (side: "a" | "b", ns: number | null | undefined): JSX.Element => <span class={`pair-bar diff-${side}`} style={{ width: `${(100 * (ns ?? 0)) / largest}%` }} />;
+  return (
+    <table class="plain-table pairs">
+      <thead>
+        <tr>
+          <th scope="col">Category</th>
+          <th scope="col" class="pair-bars">
+            <span class="diff-mark diff-a">A</span> <span class="diff-mark diff-b">B</span>
+          </th>
+          {["A", "B", "Change", "Of the step"].map((label) => (
+            <th key={label} scope="col" class="number">
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => {
+          const name = changes.name[row] ?? "";
+          const category = CATEGORIES.find((key) => key === name);
+          const delta = changes.delta_ns[row] ?? 0;
+          return (
+            <tr key={row}>
+              <th scope="row">
+                {category ? <span class="swatch" style={{ background: categoryColor(category) }} /> : null} <Term id={name}>{changes.short[row] || name}</Term>
+              </th>
+              <td class="pair-bars" aria-hidden="true">
+                {bar("a", changes.time_a_ns[row])}
+                {bar("b", changes.time_b_ns[row])}
+              </td>
+              <td class="number">{formatTime(changes.time_a_ns[row])}</td>
+              <td class="number">{formatTime(changes.time_b_ns[row])}</td>
+              <td class="number" title={formatExactTime(delta)}>
+                <strong>{formatDelta(delta)}</strong>
+              </td>
+              <td class="number">{formatShare(a.mean_ns ? delta / a.mean_ns : null)}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

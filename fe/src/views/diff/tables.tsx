@@ -1,0 +1,205 @@
+/** The tables of the Diff page: what changed, and where in the call tree. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import type { ChangeStatus, DiffPayload } from "../../api/types.gen";
+import { formatCount, formatTime } from "../../base/units";
+import type { ViewProps } from "../../state/view";
+import { Badge, type Column, CopyButton, EmptyState, Grid, Panel, Segmented, type Sort } from "../../widgets";
+import { gridParams, onTimeline } from "../grid_params";
+import { pick } from "../rows";
+import { bothNames, changeRows, readStatus, readTable, type Side, statusCounts, TABLES, treeTimes } from "./model";
+
+type TableProps = ViewProps & { payload: DiffPayload; b: Side };
+
+interface Links {
+  label: string;
+  /** Numbers of events; null: not there. */
+  events: readonly (number | null)[];
+  /** Names to search for where no event is known; null: nothing to search. */
+  names: readonly (string | null)[];
+  href: (params: Record<string, string>) => string;
+}
+
+/** A column of links to a side's timeline: to the longest event, or to all of the name. */
+function timelineColumn({ label, events, names, href }: Links): Column {
+  const values = events.map((event, row) => (event === null ? (names[row] ?? null) : String(event)));
+  return {
+    key: `timeline_${label}`,
+    label: `Timeline ${label}`,
+    kind: "text",
+    width: 92,
+    values,
+    short: values.map((value) => (value === null ? null : "show")),
+    unknown: () => "",
+    href: (row) => {
+      const [event, name] = [events[row] ?? null, names[row] ?? null];
+      return event !== null ? href({ sel: String(event) }) : name !== null ? href(onTimeline(name)) : null;
+    },
+  };
+}
+
+function sidesOf({ hrefOf, selection, b }: TableProps): { a: Links["href"]; b: Links["href"] } {
+  return { a: (params) => hrefOf("trace", params, selection), b: (params) => hrefOf("trace", params, b.selection) };
+}
+
+function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
+  const { changes } = props.payload;
+  const of = <T,>(values: readonly T[]): T[] => pick(values, rows);
+  const href = sidesOf(props);
+  const status = of(changes.status);
+  const searched = of(changes.table).map((table, i) => (table === "category" || table === "module" || of(changes.rest)[i] ? null : (of(changes.name)[i] ?? null)));
+  const renamed = of(changes.name_b);
+  return [
+    {
+      key: "name",
+      label: "Name",
+      kind: "code",
+      width: 320,
+      values: of(changes.name),
+      short: of(changes.short),
+      note: (row) => (renamed[row] ? <Badge title={`In B: ${renamed[row]}`}>renamed</Badge> : null),
+    },
+    { key: "status", label: "Status", term: "diff_status", kind: "text", width: 84, values: status },
+    { key: "delta", label: "Change per step", term: "diff_delta", kind: "delta", bar: true, width: 168, values: of(changes.delta_ns) },
+    { key: "share", label: "Of the step", term: "diff_share", kind: "share", width: 88, values: of(changes.share) },
+    { key: "a", label: "A per step", term: "diff_time", kind: "time", width: 100, values: of(changes.time_a_ns) },
+    { key: "b", label: "B per step", term: "diff_time", kind: "time", width: 100, values: of(changes.time_b_ns) },
+    { key: "calls_a", label: "Calls A", term: "diff_calls", kind: "number", width: 78, values: of(changes.calls_a) },
+    { key: "calls_b", label: "Calls B", term: "diff_calls", kind: "number", width: 78, values: of(changes.calls_b) },
+    { key: "beyond", label: "Beyond noise", term: "diff_noise", kind: "knowledge", width: 92, values: of(changes.beyond).map((value) => value ?? 2) },
+    { key: "host_a", label: "Host self A", kind: "time", hidden: true, values: of(changes.host_a_ns) },
+    { key: "host_b", label: "Host self B", kind: "time", hidden: true, values: of(changes.host_b_ns) },
+    timelineColumn({ label: "A", events: of(changes.event_a), names: searched.map((name, i) => (status[i] === "new" ? null : name)), href: href.a }),
+    timelineColumn({ label: "B", events: of(changes.event_b), names: searched.map((name, i) => (status[i] === "gone" ? null : (renamed[i] ?? name))), href: href.b }),
+  ];
+}
+
+/** Operators, kernels, modules … by how much they changed. */
+export function ChangesTable(props: TableProps & { downloads: ComponentChildren }): JSX.Element {
+  const { payload, params, setParam, downloads } = props;
+  const { changes, wholes } = payload;
+  const table = readTable(params.table, changes);
+  const status = readStatus(params.status);
+  const rows = useMemo(() => changeRows(changes, table, status), [changes, table, status]);
+  const columns = useMemo(
+    () => changeColumns(props, rows),
+    // The links read the address bar when they are drawn or followed; new functions need no new columns.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [changes, rows],
+  );
+  const whole = wholes.find((item) => item.table === table);
+  const counts = statusCounts(changes, table);
+  const statuses = (["changed", "new", "gone", "same"] as const).map((value) => ({ value, label: `${value} ${formatCount(counts[value])}`, disabled: counts[value] === 0 }));
+  return (
+    <Panel
+      title="What changed"
+      term="diff_delta"
+      note={whole ? `${formatTime(whole.time_a_ns)} → ${formatTime(whole.time_b_ns)} per step in all` : null}
+      actions={downloads}
+      flush
+    >
+      <Grid
+        label={`Changes of ${TABLES.find(({ value }) => value === table)?.label.toLowerCase() ?? ""}`}
+        columns={columns}
+        rowCount={rows.length}
+        rowKey={(row) => `${table} ${changes.name[rows[row] ?? 0] ?? ""}`}
+        pinned={[...rows.keys()].filter((row) => changes.rest[rows[row] ?? 0])}
+        searchIn={["name"]}
+        detail={(row) => <ChangeDetail payload={payload} row={rows[row] ?? 0} />}
+        storage="diff"
+        tools={
+          <>
+            <Segmented
+              label="Changes of"
+              showLabel={false}
+              value={table}
+              options={TABLES.filter(({ value }) => changes.table.includes(value))}
+              onChange={(value) => setParam("table", value)}
+            />
+            <Segmented<ChangeStatus | "all">
+              label="Status"
+              showLabel={false}
+              value={status ?? "all"}
+              options={[{ value: "all", label: "all" }, ...statuses]}
+              onChange={(value) => setParam("status", value === "all" ? null : value)}
+            />
+          </>
+        }
+        empty={<EmptyState compact title="Nothing of this kind" text="Neither side has anything here." />}
+        {...gridParams(params, setParam)}
+      />
+    </Panel>
+  );
+}
+
+/** The full names, and the host's part. */
+function ChangeDetail({ payload: { changes }, row }: { payload: DiffPayload; row: number }): JSX.Element {
+  const names = [changes.name[row], changes.name_b[row]].filter((name) => name !== null && name !== undefined);
+  return (
+    <div class="kernel-detail">
+      {names.map((name, i) => (
+        <div key={i} class="full-name">
+          {names.length > 1 ? <span class={`diff-mark diff-${i ? "b" : "a"}`}>{i ? "B" : "A"}</span> : null}
+          <code>{name}</code>
+          <CopyButton text={name} label="Copy the full name" />
+        </div>
+      ))}
+      {changes.host_a_ns[row] !== null || changes.host_b_ns[row] !== null ? (
+        <p>
+          On the host itself: {formatTime(changes.host_a_ns[row])} → {formatTime(changes.host_b_ns[row])} per step
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+/** Both call trees, matched on their structure. */
+export function TreeTable(props: TableProps & { device: boolean }): JSX.Element {
+  const { payload, device } = props;
+  const { tree } = payload;
+  const [sort, setSort] = useState<Sort | null>({ key: "delta", descending: true });
+  const columns = useMemo<Column[]>(() => {
+    const { a, b, delta } = treeTimes(tree, device);
+    const href = sidesOf(props);
+    const name = tree.parent.map((_, node) => bothNames(tree.name_a[node] ?? null, tree.name_b[node] ?? null));
+    const nothing = name.map(() => null);
+    return [
+      {
+        key: "name",
+        label: "Name",
+        kind: "code",
+        width: 360,
+        values: name,
+        note: (node) => (tree.backward[node] ? <Badge title="It runs in the backward pass.">backward</Badge> : null),
+      },
+      { key: "kind", label: "Kind", kind: "text", width: 92, values: tree.kind },
+      { key: "status", label: "Status", term: "diff_status", kind: "text", width: 84, values: tree.status },
+      { key: "delta", label: "Change per step", term: "diff_delta", kind: "delta", bar: true, width: 168, values: delta },
+      { key: "a", label: `${device ? "Device" : "Host"} A`, kind: "time", width: 100, values: a },
+      { key: "b", label: `${device ? "Device" : "Host"} B`, kind: "time", width: 100, values: b },
+      { key: "calls_a", label: "Calls A", term: "diff_calls", kind: "number", width: 78, values: tree.calls_a },
+      { key: "calls_b", label: "Calls B", term: "diff_calls", kind: "number", width: 78, values: tree.calls_b },
+      timelineColumn({ label: "A", events: tree.event_a, names: nothing, href: href.a }),
+      timelineColumn({ label: "B", events: tree.event_b, names: nothing, href: href.b }),
+    ];
+    // The links read the address bar when they are drawn or followed; new functions need no new columns.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [tree, device]);
+  if (!tree.parent.length) return <EmptyState compact title="There is no call tree" text="Neither side recorded operators in the chosen steps." />;
+  return (
+    <>
+      <Grid
+        label="Call tree of both sides"
+        columns={columns}
+        rowCount={tree.parent.length}
+        tree={tree.parent}
+        sort={sort}
+        onSort={setSort}
+        searchIn={["name"]}
+        storage="diff-tree"
+      />
+      {payload.tree_pooled ? <p class="table-notes muted">{formatCount(payload.tree_pooled)} smaller nodes are counted in those around them.</p> : null}
+    </>
+  );
+}

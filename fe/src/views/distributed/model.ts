@@ -1,0 +1,147 @@
+/** What the Distributed page computes: means over steps, who holds the others back, which rows of the operations are shown. */
+
+import type { DistributedPayload, DistributedWorker, LateItem } from "../../api/types.gen";
+import { formatCount, formatShare, formatTime } from "../../base/units";
+import type { Series, StackedBar } from "../../widgets";
+
+/** Per worker and step. */
+export type Table = readonly (readonly (number | null)[])[];
+
+/** How a worker is called on this page. */
+export function workerName({ rank, worker }: Pick<DistributedWorker, "rank" | "worker">): string {
+  return rank === null ? worker : `rank ${rank}`;
+}
+
+/** One value per worker: that of a step, or the mean of the steps that it has (`null`). */
+export function valuesAt(table: Table, step: number | null): (number | null)[] {
+  return table.map((row) => {
+    if (step !== null) return row[step] ?? null;
+    const known = row.filter((value) => value !== null);
+    return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+  });
+}
+
+/** A step from the address bar, by its name: places move when workers join. */
+export function readStep(text: string | undefined, steps: readonly string[]): number | null {
+  const place = text ? steps.indexOf(text) : -1;
+  return place < 0 ? null : place;
+}
+
+/** `ProfilerStep#5` → `5`. */
+export function stepName(name: string): string {
+  return /#(\d+)$/.exec(name)?.[1] ?? name;
+}
+
+/** A stacked bar per worker; a worker without the step has none, and says so. */
+export function workerBars(workers: readonly DistributedWorker[], tables: readonly Table[], step: number | null): StackedBar[] {
+  const values = tables.map((table) => valuesAt(table, step));
+  return workers.map((worker, place) => {
+    const parts = values.map((all) => all[place] ?? null);
+    const absent = parts.every((value) => value === null);
+    return {
+      key: place,
+      label: worker.rank === null ? worker.worker : String(worker.rank),
+      title: worker.rank === null ? worker.worker : `${workerName(worker)} (${worker.worker})`,
+      values: parts.map((value) => value ?? 0),
+      ...(absent ? { note: worker.state === "ready" ? "no such step" : worker.message || "not read yet" } : {}),
+    };
+  });
+}
+
+/** The bars' figures as a table: times, then shares of each bar. */
+export function barTable(series: readonly Series[], bars: readonly StackedBar[]): { columns: { label: string; unit?: "ns" | "share" }[]; rows: (string | number | null)[][] } {
+  return {
+    columns: [
+      { label: "Worker" },
+      ...series.map(({ label }) => ({ label, unit: "ns" as const })),
+      ...series.map(({ label }) => ({ label: `${label}, share`, unit: "share" as const })),
+    ],
+    rows: bars.map(({ title, values, note }) => {
+      const sum = values.reduce((all, value) => all + value, 0);
+      return [title, ...values.map((value) => (note ? null : Math.round(value))), ...values.map((value) => (sum > 0 ? value / sum : null))];
+    }),
+  };
+}
+
+export interface Laggard {
+  /** Place among the workers. */
+  worker: number;
+  /** Steps in which it is the last, the dearest first. */
+  items: LateItem[];
+  /** Mean over these steps: the longest wait of one other rank, and what the step would gain. */
+  waitNs: number;
+  gainNs: number;
+  /** What all steps would gain, as a part of their time; `null` where that is not known. */
+  share: number | null;
+}
+
+/** The worker that the others waited for most. */
+export function laggard({ late, overlap }: Pick<DistributedPayload, "late" | "overlap">): Laggard | null {
+  const by = new Map<number, LateItem[]>();
+  for (const item of late) by.set(item.worker, [...(by.get(item.worker) ?? []), item]);
+  const cost = (items: readonly LateItem[]): number => items.reduce((sum, { caused_ns }) => sum + caused_ns, 0);
+  const [first] = [...by].sort(([, a], [, b]) => cost(b) - cost(a));
+  if (!first || cost(first[1]) === 0) return null;
+  const [worker, found] = first;
+  const items = [...found].sort((a, b) => b.caused_ns - a.caused_ns);
+  const mean = (key: "longest_ns" | "lead_ns"): number => items.reduce((sum, item) => sum + item[key], 0) / items.length;
+  const wall = stepTotal(overlap, worker);
+  return { worker, items, waitNs: mean("longest_ns"), gainNs: mean("lead_ns"), share: wall > 0 ? (mean("lead_ns") * items.length) / wall : null };
+}
+
+/** The time of all steps of one worker. */
+function stepTotal({ computation_ns, overlap_ns, communication_ns, other_ns }: DistributedPayload["overlap"], worker: number): number {
+  return [computation_ns, overlap_ns, communication_ns, other_ns].reduce((sum, table) => (table[worker] ?? []).reduce<number>((all, value) => all + (value ?? 0), sum), 0);
+}
+
+/** A gain below this part of the steps is no news. */
+const WORTH = 0.01;
+
+/** The answer to “who holds the others back, and why”, the first sentence large. */
+export function topSentences(payload: DistributedPayload): string[] {
+  const { workers, steps, matched } = payload;
+  if (!workers.some((worker) => worker.collectives > 0)) return ["No communication was recorded."];
+  if (workers.length < 2) return ["This is the recording of one worker: who waits for whom needs those of the other ranks, in the same directory."];
+  if (!matched) return ["No collective could be matched across the workers, so who waits for whom is not known."];
+  const found = laggard(payload);
+  const worker = found && workers[found.worker];
+  if (!found || !worker) return ["No worker holds the others back: they arrive at every collective together."];
+  const name = workerName(worker);
+  const where = steps.length > 1 ? ` in ${found.items.length} of ${formatCount(steps.length)} steps` : "";
+  const gain = `Without it a step could gain up to ${formatTime(found.gainNs)}${found.share === null ? "" : `, ${formatShare(found.share)} of the time of all steps`}.`;
+  if (found.share !== null && found.share < WORTH) {
+    return [`No worker holds the others back for long: the latest, ${name}${where}, costs ${formatShare(found.share)} of the steps.`];
+  }
+  const before = beforeText(found.items[0]);
+  return [
+    `${name[0]?.toUpperCase() ?? ""}${name.slice(1)} is late${where}: the others wait up to ${formatTime(found.waitNs)} per step for it.`,
+    ...(before ? [`Before that it ran ${before}.`] : []),
+    gain,
+  ];
+}
+
+/** What a late worker ran just before it arrived; empty where that is not known. */
+export function beforeText(item: LateItem | undefined): string {
+  if (!item) return "";
+  const { before_operator: operator, before_module: module, before_line: line, before_ns: ns } = item;
+  const what = operator ?? module ?? line;
+  if (!what) return "";
+  const where = [what === module ? null : module, what === line ? null : line].filter(Boolean).join(", ");
+  return `${what}${where ? ` in ${where}` : ""}${ns === null ? "" : ` (${formatTime(ns)})`}`;
+}
+
+/** The place of a worker in the list by its name; `null` for all of them together. */
+export function readWorker(text: string | undefined, workers: readonly DistributedWorker[]): number | null {
+  const place = text ? workers.findIndex(({ worker }) => worker === text) : -1;
+  return place < 0 ? null : place;
+}
+
+/** Rows of one worker, or those of all together. */
+export function operationRows({ worker }: { worker: readonly number[] }, chosen: number | null): number[] {
+  return [...worker.keys()].filter((row) => worker[row] === (chosen ?? -1));
+}
+
+/** Whether some workers are still to come. */
+export function incomplete({ workers }: Pick<DistributedPayload, "workers">): boolean {
+  return workers.some(({ state }) => state === "waiting");
+}

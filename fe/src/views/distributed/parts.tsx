@@ -1,0 +1,140 @@
+/** Pure parts of the Distributed page: the charts. */
+
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import type { DistributedPayload } from "../../api/types.gen";
+import { formatCount, formatTime } from "../../base/units";
+import { bySum, Figure, HeatMap, Panel, Segmented, type Series, StackedBars, Term } from "../../widgets";
+import { barTable, beforeText, stepName, type Table, workerBars, workerName } from "./model";
+
+interface ChartProps {
+  payload: DistributedPayload;
+  /** `null`: the mean of all. */
+  step: number | null;
+}
+
+interface WorkerChartProps extends ChartProps {
+  title: string;
+  term: string;
+  series: readonly Series[];
+  tables: readonly Table[];
+  empty: string;
+}
+
+const series = (key: string, label: string, color: string): Series => ({ key, label, color: `var(--${color})`, term: `distributed_${key}` });
+
+const OVERLAP = [
+  series("computation", "Computation", "category-kernel"),
+  series("overlap", "Overlapping", "series-4"),
+  series("communication", "Communication", "category-communication"),
+  series("other", "Other", "category-other"),
+];
+const WAITING = [
+  series("transfer", "Transferring", "category-communication"),
+  series("waiting", "Waiting", "series-2"),
+  series("unsplit", "Not matched", "category-other"),
+];
+
+function WorkerChart({ payload, step, title, term, series: all, tables, empty }: WorkerChartProps): JSX.Element {
+  const bars = workerBars(payload.workers, tables, step);
+  const known = tables.some((table) => table.some((row) => row.some((value) => value !== null)));
+  return (
+    <Figure title={title} term={term} table={barTable(all, bars)}>
+      {known ? (
+        <StackedBars label={`${title} per worker`} series={all} bars={bars} unit="ns" axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""} />
+      ) : (
+        <p class="chart-nothing">{empty}</p>
+      )}
+    </Figure>
+  );
+}
+
+/** What the step consists of, per worker. */
+export function OverlapChart(props: ChartProps): JSX.Element {
+  const { computation_ns, overlap_ns, communication_ns, other_ns } = props.payload.overlap;
+  return (
+    <WorkerChart
+      {...props}
+      title="Computation and communication"
+      term="distributed_overlap"
+      series={OVERLAP}
+      tables={[computation_ns, overlap_ns, communication_ns, other_ns]}
+      empty="There is no step."
+    />
+  );
+}
+
+/** What communication consists of, per worker. */
+export function WaitingChart(props: ChartProps): JSX.Element {
+  const { transfer_ns, waiting_ns, unsplit_ns } = props.payload.waiting;
+  return (
+    <WorkerChart
+      {...props}
+      title="Waiting and transferring"
+      term="distributed_waiting"
+      series={WAITING}
+      tables={[transfer_ns, waiting_ns, unsplit_ns]}
+      empty="Not known: it needs collectives that are matched with those of other workers."
+    />
+  );
+}
+
+type Order = "rank" | "late";
+
+/** How late each worker was in each step. */
+export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Element {
+  const { workers, steps, waiting, late } = payload;
+  const [by, setBy] = useState<Order>("rank");
+  const rows = useMemo(() => workers.map(workerName), [workers]);
+  const columns = useMemo(() => steps.map(stepName), [steps]);
+  const order = useMemo(() => (by === "late" ? bySum(waiting.late_ns) : [...rows.keys()]), [by, waiting, rows]);
+  const note = (worker: number, step: number): string => {
+    const item = late.find((candidate) => candidate.step === step && candidate.worker === worker);
+    return item ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. Before: ${beforeText(item) || "not known"}.` : "";
+  };
+  return (
+    <Panel title="Lateness" flush>
+      <div class="panel-body">
+        <Figure
+          title="How late each worker arrived, per step"
+          term="distributed_late"
+          table={{
+            columns: [{ label: "Worker" }, ...columns.map((name) => ({ label: `step ${name}`, unit: "ns" as const }))],
+            rows: order.map((row) => [rows[row] ?? "", ...columns.map((_, step) => waiting.late_ns[row]?.[step] ?? null)]),
+          }}
+          actions={
+            <Segmented<Order>
+              label="Order"
+              value={by}
+              options={[
+                { value: "rank", label: "by rank" },
+                { value: "late", label: "latest first" },
+              ]}
+              onChange={setBy}
+            />
+          }
+        >
+          <HeatMap label="Lateness by worker and step" {...{ rows, columns, order, note }} columnWord="step" values={waiting.late_ns} unit="ns" />
+        </Figure>
+      </div>
+    </Panel>
+  );
+}
+
+/** How far the clocks of the workers can be trusted. */
+export function Clock({ payload }: { payload: DistributedPayload }): JSX.Element {
+  const { clock, skew_ns, left_out, matched } = payload;
+  return (
+    <ul class="notes">
+      <li>
+        <Term id="distributed_matched">{formatCount(matched)} collectives are matched across the workers.</Term>
+      </li>
+      {clock ? <li>{clock}</li> : null}
+      {skew_ns === null ? null : (
+        <li>
+          <Term id="distributed_skew">The profilers began {formatTime(skew_ns)} apart</Term>; {formatCount(left_out)} collectives at the begin are left out of waiting for it.
+        </li>
+      )}
+    </ul>
+  );
+}

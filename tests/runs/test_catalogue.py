@@ -9,6 +9,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from tests.builders.snapshots import pickled
 from tests.runs.conftest import Start, spans, states, until, write
 from tests.runs.targets import content
 from torch_tb_profiler.errors import NotFound, NotReady
@@ -58,6 +59,23 @@ def test_ranks_and_where_they_come_from(logdir: Path, start: Start) -> None:
     assert found["named"] == [("rank-3", 3, "file name", None)]
     assert found["gapless"] == [("rank-0", 0, "file name", 2), ("rank-1", 1, "file name", 2)]
     assert found["order"] == [("host_4242", 0, "order", 2), ("host_4300", 1, "order", 2)]
+
+
+def test_memory_snapshots_are_no_ranks_of_their_run(logdir: Path, start: Start) -> None:
+    for name in ("beside/rank0.pt.trace.json", "beside/rank1.pt.trace.json"):
+        write(logdir / name, content())
+    for name in ("beside/rank1.pickle", "beside/a dump.pickle", "beside/rank7.pkl", "alone/x.pickle"):
+        write(logdir / name, content())
+    (logdir / "alone" / "weights.pkl").write_bytes(pickled({"weights": [1]}))
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 6))
+    found = {r.name: [(w.name, w.rank, w.world_size, [s.name for s in w.spans]) for w in r.workers] for r in catalogue.snapshot().runs}
+    assert found["beside"] == [
+        ("rank0", 0, 2, ["trace"]), ("rank1", 1, 2, ["trace.pt.trace.json", "trace.pickle"]), ("a dump", None, 2, ["trace"]), ("rank7", 7, 2, ["trace"]),
+    ]
+    assert found["alone"] == [("x", 0, 1, ["trace"])]
+    rejected = next(f for f in catalogue.snapshot().files if f.state is State.REJECTED)
+    assert (rejected.path, "no memory snapshot" in rejected.reason) == ("alone/weights.pkl", True)
 
 
 def test_a_program_made_trace_says_so(logdir: Path, start: Start) -> None:

@@ -10,7 +10,9 @@ from torch_tb_profiler.sources import names
 from torch_tb_profiler.sources.names import TraceName
 
 WORKERS = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=30)
-SUFFIXES = st.sampled_from([".pt.trace.json", ".pt.trace.json.gz", ".json", ".json.gz", ".json.zst", ".gz", ".PT.Trace.JSON.GZ"])
+SUFFIXES = st.sampled_from([
+    ".pt.trace.json", ".pt.trace.json.gz", ".json", ".json.gz", ".json.zst", ".gz", ".PT.Trace.JSON.GZ", ".pickle", ".pkl.zst", ".raw.json.gz",
+])
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,10 @@ SUFFIXES = st.sampled_from([".pt.trace.json", ".pt.trace.json.gz", ".json", ".js
         ("trace.json", "trace", "", ".json"),
         ("a.b.json.zst", "a.b", "", ".json.zst"),
         ("dump.gz", "dump", "", ".gz"),
+        ("rank0.pickle", "rank0", "", ".pickle"),
+        ("snapshot.pkl.gz", "snapshot", "", ".pkl.gz"),
+        ("rank0.raw.json.gz", "rank0", "", ".raw.json.gz"),
+        ("a.raw.json", "a.raw", "", ".json"),
         ("1102.pt.trace.json", "1102", "", ".pt.trace.json"),
     ],
 )
@@ -62,6 +68,13 @@ def test_span_names_are_unique(parts: list[tuple[str, str]]) -> None:
 def test_only_a_clash_puts_the_suffix_into_the_name() -> None:
     files = [TraceName("w", "7", ".pt.trace.json"), TraceName("w", "7", ".pt.trace.json.gz"), TraceName("w", "8", ".pt.trace.json")]
     assert names.span_names(files) == ["7.pt.trace.json", "7.pt.trace.json.gz", "8"]
+
+
+def test_files_of_memory_alone_stand_behind_the_traces_of_their_worker() -> None:
+    found = [names.parse(f) for f in ("w.pickle", "w.raw.json.gz", "w.7.pt.trace.json", "w.pt.trace.json", "w.8.json")]
+    files = sorted((f for f in found if f is not None and f.worker == "w"), key=names.span_order)
+    assert [f.suffix for f in files] == [".pt.trace.json", ".pt.trace.json", ".pickle", ".raw.json.gz"]
+    assert [f.of_memory for f in files] == [False, False, True, True]
 
 
 @given(st.text(max_size=12), st.text(max_size=12))

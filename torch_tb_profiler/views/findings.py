@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -19,6 +20,8 @@ from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
 
 LONGEST_LABEL = 120
+MOST_ARTEFACTS = 0.5
+"""Share of the step beyond which the profiler's own doing hides the rest."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ def findings_payload(source: Source, insight: Insight) -> FindingsPayload:
     words = _words(source, made)
     return FindingsPayload(
         headline=_headline(made, found, words["device"]),
-        healthy=not costly(found),
+        healthy=not costly(found) and judged(made, found),
         steps=made["steps"],
         step_ns=made["step_ns"],
         findings=found,
@@ -51,6 +54,12 @@ def findings_payload(source: Source, insight: Insight) -> FindingsPayload:
 def costly(findings: list[Finding]) -> list[Finding]:
     """Those that cost step time which a run without the profiler would lose, too."""
     return [finding for finding in findings if finding.recoverable_ns is not None and not finding.artefact]
+
+
+def judged(made: Mapping[str, Any], found: list[Finding]) -> bool:
+    """Whether enough was recorded to call a trace healthy: steps, the accelerator's work if its runtime was called, and not mostly the profiler itself."""
+    artefacts = sum(finding.share or 0.0 for finding in found if finding.artefact)
+    return made["step_ns"] is not None and "device_lost" not in made["unsure"] and artefacts <= MOST_ARTEFACTS
 
 
 def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
@@ -88,13 +97,13 @@ def _sentence(source: Source, text: RuleText, words: Mapping[str, str]) -> str:
 def _gain(item: Mapping[str, Any]) -> dict[str, str]:
     if item["recoverable_ns"] is None:
         return {}
-    found = {"gain": format_ns(item["recoverable_ns"]), "share": f"{item['share']:.1%}"}
+    found = {"gain": format_ns(item["recoverable_ns"]), "share": _percent(item["share"])}
     if item["rule"] == "input_bound":
         numbers = item["numbers"]
         single, several = numbers["single_process"] > 0, numbers["worker_processes"] > 0
         found["loading"] = (
             "The batches are made in the training process (num_workers=0)." if single and not several
-            else "Worker processes make the batches, and are too slow." if several and not single else ""
+            else "Worker processes make the batches, and the program still waits for them." if several and not single else ""
         )
     return found
 
@@ -114,7 +123,7 @@ def _printed(key: str, value: float) -> str:
     if unit == "bytes":
         return format_bytes(value)
     if unit == "share":
-        return f"{value:.0%}"
+        return _percent(value)
     if unit == "count":
         return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
     return f"{value:.3g}"
@@ -143,17 +152,21 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str) -> str
     if made["step_ns"] is None:
         return "There is nothing to look at: the trace holds no step and no event that could make one."
     word = "recording" if "no_steps" in made["unsure"] else "step"
-    busy = "" if made["busy"] is None else f" The {device} is busy for {made['busy']:.0%} of it."
+    busy = "" if made["busy"] is None else f" The {device} is busy for {_percent(made['busy'], 0)} of it."
     costing = costly(found)
     if not costing:
         lost = sum(finding.share or 0.0 for finding in found)
-        own = f" {lost:.0%} of it is the profiler's own doing." if lost else ""
-        return f"Healthy: nothing was found that costs 2 % of the {word} or more.{busy}{own}"
+        own = f" {_percent(lost, 0)} of it is laid at the recording itself." if lost else ""
+        return f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} was found that costs {_percent(THRESHOLD, 0)} of the {word} or more.{busy}{own}"
     total, share = sum(finding.recoverable_ns or 0 for finding in costing), sum(finding.share or 0.0 for finding in costing)
     most = costing[0].title
     # A title that begins with a name keeps its capital.
     most = most if RULES[costing[0].rule].title.startswith("{") else most[:1].lower() + most[1:]
-    return f"Up to {format_ns(total)} ({share:.0%}) of a {word} of {format_ns(made['step_ns'])} could be had back. Most of it: {most}.{busy}"
+    return f"Up to {format_ns(total)} ({_percent(share, 0)}) of a {word} of {format_ns(made['step_ns'])} could be had back. Most of it: {most}.{busy}"
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
 
 
 def _capitalised(text: str) -> str:

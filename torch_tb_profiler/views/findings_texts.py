@@ -219,7 +219,7 @@ RULES: dict[str, RuleText] = {
     ),
     "python_tracing": RuleText(
         "Recording Python frames slows the host",
-        "{frames} Python frames were recorded per {step}. Each costs the host time that an unrecorded run does not spend; how much, the trace does not say.",
+        "{frames} Python frames were recorded in a {step}. Each costs the host time that an unrecorded run does not spend; how much, the trace does not say.",
         "Record once more without with_stack and compare the {step} time before you work on the host.",
         "The lines of the source are only known with it.",
         ("overview", "module"),
@@ -264,6 +264,7 @@ UNSURE: dict[str, str] = {
     "no_steps": "The recording has no steps: all of it stands as one, so what was done once (loading, compiling) counts in full.",
     "one_step": "Only one step was recorded: whether it is like the others is not known.",
     "no_device": "The trace holds no work of an accelerator: only what the host shows was looked at.",
+    "device_lost": "The trace calls the accelerator's runtime and holds no work of it: how long the accelerator was idle is not known.",
     "no_launches": "Most work of the {device} has no launch in the trace: what it waited for is not known.",
     "no_host": "The trace holds no host operators: what the host did while the {device} waited is not known.",
     "no_stacks": "Call stacks were not recorded (with_stack): source lines are not known.",

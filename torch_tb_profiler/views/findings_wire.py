@@ -47,7 +47,8 @@ class Finding(Wire, frozen=True, kw_only=True):
 class FindingsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/findings``, the largest first. ``steps`` of ``step_ns`` on average were looked at (cold and cut ones left out, if others are there).
 
-    ``healthy``: nothing above the threshold of 2 % of the step. ``headline`` is the one-sentence answer. ``unsure``: what could not be judged and why.
+    ``healthy``: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so.
+    ``headline`` is the one-sentence answer. ``unsure``: what could not be judged and why.
     """
 
     headline: str

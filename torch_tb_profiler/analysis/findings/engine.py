@@ -29,6 +29,7 @@ from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.intervals import measure
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
 
 SHOWN = 20
 """Pieces of evidence that are kept of a finding, the dearest."""
@@ -83,10 +84,12 @@ def unsure(case: Case) -> list[str]:
     """Keys of what the trace cannot say."""
     summary, work = case.facts.summary, case.work
     attribution = summary["attribution"]
+    has_calls = bool((case.trace["spans"]["role"] == Role.RUNTIME).any())
     absent = {
         "no_steps": case.is_whole,
         "one_step": len(case.steps) == 1 and not case.is_whole,
-        "no_device": not len(work.row),
+        "no_device": not len(work.row) and not has_calls,
+        "device_lost": not len(work.row) and has_calls,
         "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
         "no_host": bool(len(work.row)) and not len(case.operators),
         "no_stacks": not summary["has_stacks"],

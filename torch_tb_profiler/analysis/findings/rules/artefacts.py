@@ -41,9 +41,11 @@ def silent_end(case: Case, taken: Intervals) -> Candidate | None:
     if not len(case.work.row) or case.is_whole or not steps.n or case.steps[-1] != steps.n - 1:
         return None
     end = int(steps["end"][-1])
-    role = spans["role"]
-    closed = np.flatnonzero((role != Role.ANNOTATION) & (role != Role.PYTHON) & (role != Role.PROFILER) & (role != Role.DEVICE_ANNOTATION))
-    begun = np.flatnonzero((role == Role.PYTHON) & (spans["start"] < end))
+    role, earlier = spans["role"], spans["start"] < end
+    closed = np.flatnonzero(earlier & (role != Role.ANNOTATION) & (role != Role.PYTHON) & (role != Role.PROFILER) & (role != Role.DEVICE_ANNOTATION))
+    # An old version's operators hold its steps, too.
+    closed = closed[case.names.step[spans["name"][closed]] < 0]
+    begun = np.flatnonzero(earlier & (role == Role.PYTHON))
     finish = np.minimum(spans["start"][closed] + spans["dur"][closed], end)
     last = max(int(finish.max()), int(spans["start"][begun[-1]]) if len(begun) else 0)
     row = _host_row(case, int(steps["host_start"][-1]), int(steps["name"][-1]))

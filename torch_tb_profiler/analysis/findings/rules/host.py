@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.calltree import is_call
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.gaps import Gaps
 from torch_tb_profiler.analysis.findings.ledger import Candidate, spent
-from torch_tb_profiler.analysis.intervals import Intervals, measure, shared, subtract, union
+from torch_tb_profiler.analysis.intervals import Intervals, join, measure, shared, subtract, union
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.timeline.chain import ancestors
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -168,22 +168,23 @@ def _open(case: Case, gaps: Gaps, taken: Intervals) -> Gaps:
 def _held_up(case: Case, rule: str, row: Ints, taken: Intervals, numbers: dict[str, float]) -> Candidate | None:
     """What the calls ``row`` cost: of the gaps that waited for the host and that a launch ended, as much as the host was held up before.
 
-    A launch waits for the calls of its own thread and, where there are steps, for those of their thread, which the thread of the backward pass follows.
+    A launch waits for the calls of its own thread. Where there are steps it waits for those of their thread, too, which the backward pass's thread follows.
     """
-    gaps = _open(case, case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0)), taken)
     spans = case.trace["spans"]
-    track, of_gap = spans["track"][row], spans["track"][gaps.launch]
-    parts = []
-    for mine in np.unique(of_gap).tolist():
-        calls, some = row[(track == mine) | ((track == case.main_track) & (not case.is_whole))], gaps.take(of_gap == mine)
+    waiting = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
+    track, of_gap = spans["track"][row], spans["track"][waiting.launch]
+    accounts = [] if case.is_whole else [(row[track == case.main_track], waiting)]
+    for mine in np.unique(track[np.isin(track, of_gap) & (case.is_whole | (track != case.main_track))]).tolist():
+        accounts.append((row[track == mine], waiting.take(of_gap == mine)))
+    evidence, start, end = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    for calls, some in accounts:
+        gaps = _open(case, some, join(taken, union(start, end)))
         begin, length = _separate(spans["start"][calls], spans["start"][calls] + spans["dur"][calls])
-        closed, of = spent(begin, length, some.start, some.end)
+        closed, of = spent(begin, length, gaps.start, gaps.end)
         paid = of >= 0
-        parts.append((calls[of[paid]], some.end[paid] - closed[paid], some.end[paid]))
-    if not parts:
-        return None
-    evidence, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Candidate(rule, evidence, start, end, numbers)
+        evidence = np.concatenate((evidence, calls[of[paid]]))
+        start, end = np.concatenate((start, gaps.end[paid] - closed[paid])), np.concatenate((end, gaps.end[paid]))
+    return Candidate(rule, evidence, start, end, numbers) if len(evidence) else None
 
 
 def _separate(start: Ints, end: Ints) -> tuple[Ints, Ints]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.web import timeline_asked
 from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import wire
+from torch_tb_profiler.views import module_wire, wire
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.routes import Routes
 from torch_tb_profiler.web.timeline_host import IMMUTABLE
@@ -25,11 +25,13 @@ STEPPED: dict[str, type[wire.Wire]] = {
     "/operator": wire.OperatorPayload,
     "/kernel": wire.KernelPayload,
     "/trace": wire.TracePayload,
+    "/module": module_wire.ModulePayload,
+    "/module/flame": module_wire.FlamePayload,
 }
-OF_A_TRACE = (*STEPPED, "/operator/stacks", "/trace/file", *timeline_asked.TYPES)
+OF_A_TRACE = (*STEPPED, "/findings", "/module/flame/file", "/operator/stacks", "/trace/file", *timeline_asked.TYPES)
 OF_A_FILE = ("/trace/file", "/trace/event/args")
 """They read the trace's file again, which the written catalogue does not have."""
-PLAIN: dict[str, type[wire.Wire]] = {"/runs": wire.RunsPayload, "/diagnosis": wire.DiagnosisPayload}
+PLAIN: dict[str, type[wire.Wire]] = {"/runs": wire.RunsPayload, "/diagnosis": wire.DiagnosisPayload, "/definitions": wire.DefinitionsPayload}
 ALL = (*OF_A_TRACE, *PLAIN)
 
 
@@ -114,6 +116,9 @@ def test_wrong_steps(route: str, wrong: str) -> None:
         ("/operator", "group=everything", 400),
         ("/operator", "group=", 400),
         ("/kernel", "group=shape", 400),
+        ("/module/flame", "tree=everything", 400),
+        ("/module/flame/file", "format=pdf", 400),
+        ("/module/flame/file", "metric=all", 400),
         ("/runs", "rescan=maybe", 400),
         ("/trace/file", "t0=1", 400),
         ("/trace/file", "t1=1", 400),

@@ -103,6 +103,18 @@ export interface DiagnosisPayload {
   files: FileItem[];
 }
 
+/** What a label means, in one sentence; `docs/definitions.md` says more. */
+export interface Definition {
+  key: string;
+  label: string;
+  text: string;
+}
+
+/** Route `/definitions`: what the page shows when the pointer rests on a label. */
+export interface DefinitionsPayload {
+  definitions: Definition[];
+}
+
 /** The vendor's words, e.g. `GPU`/`SM`/`Tensor Cores` or `accelerator`/`compute unit`/`matrix cores`. */
 export interface Vocabulary {
   device: string;
@@ -656,12 +668,13 @@ export interface FindingsPayload {
   missing: Missing[];
 }
 
-/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record. `blocks`: how many can be listed. */
+/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. */
 export interface MemoryDevice {
   key: number;
   name: string;
   records: number;
   begin_bytes: number;
+  begin_known: boolean;
   end_bytes: number;
   peak_bytes: number;
   peak_ns: number;
@@ -670,7 +683,7 @@ export interface MemoryDevice {
   blocks: number;
 }
 
-/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: names of the file's categories. */
+/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: those of the file, the unknown one last; empty where it has none. */
 export interface MemoryPayload {
   source: MemorySource;
   span_ns: number;
@@ -716,10 +729,10 @@ export interface MemoryBlocksPayload {
   pooled_bytes: number;
 }
 
-/** Per operator or module. `increase` is allocated less released, `allocation` what was allocated; `self` without the operators or modules beneath. */
+/** Per operator or module. `increase` is allocated less released, `allocation` what was allocated; `self` without the operators or modules beneath. A total counts a recursion once. `calls`: all calls of that name that share time with the window, whether or not they allocated; null unknown. */
 export interface MemoryStatisticsColumns {
   name: string[];
-  calls: number[];
+  calls: (number | null)[];
   increase_bytes: number[];
   self_increase_bytes: number[];
   allocations: number[];
@@ -728,16 +741,17 @@ export interface MemoryStatisticsColumns {
   self_allocation_bytes: number[];
 }
 
-/** Route `/memory/statistics`; `outside`: bytes allocated by no known operator or module. */
+/** Route `/memory/statistics`. `pooled` rows beyond the limit stand together in the last row, named `other`, by their own figures only. `outside_bytes`, `outside_increase_bytes`: allocated, and allocated less released, by no known operator or module; the latter and the self increase of all rows add up to what the records of the window change. */
 export interface MemoryStatisticsPayload {
   device: number;
   group: MemoryGroup;
   rows: MemoryStatisticsColumns;
   outside_bytes: number;
+  outside_increase_bytes: number;
   pooled: number;
 }
 
-/** What is alive, blocks of one origin together, the largest first. `oldest_ns`: begin of the oldest; null: before the recording. */
+/** What is alive, blocks of one origin together, the largest first. `oldest_ns`: begin of the oldest; null: before the recording. `count` and `largest_bytes` are null where the file gives sums only. */
 export interface AliveColumns {
   operator: (string | null)[];
   parent: (string | null)[];
@@ -745,12 +759,12 @@ export interface AliveColumns {
   line: (string | null)[];
   category: (string | null)[];
   bytes: number[];
-  count: number[];
-  largest_bytes: number[];
+  count: (number | null)[];
+  largest_bytes: (number | null)[];
   oldest_ns: (number | null)[];
 }
 
-/** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known. `fragmented_bytes`: reserved less allocated; null unknown. */
+/** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other. `fragmented_bytes`: reserved less allocated; null unknown. */
 export interface MemoryAlivePayload {
   device: number;
   time_ns: number;
@@ -763,12 +777,12 @@ export interface MemoryAlivePayload {
   pooled_bytes: number;
 }
 
-/** The module tree, one entry per row, parents before children (`parent` −1: outermost). Sums over the selected steps. `name` is the instance (`Linear_0`), `kind` the class (`Linear`). `total` includes the modules beneath, `self` only the operators that ran directly in it. Host times of backward are those of the backward operators laid at the module. Device times are null without device work. `allocated_bytes` (self) and `increase_bytes` are null without memory records. `event`: its longest forward call. */
+/** The module tree, one entry per row, parents before children (`parent` −1: outermost). Sums over the selected steps. `name` is the instance (`Linear_0`), `kind` the class (`Linear`; empty where it is not known). `self` is the module's own code and the operators it calls, `total` the modules beneath as well. `calls`: of the forward pass, null where the recording does not say; `operators`: calls of operators that it makes itself, forward. Backward is what undoes the module's operators, and the module's reruns within the backward pass. Device times are null without device work. `allocated_bytes` and `increase_bytes` (both self, forward and backward) are null without memory records. `event`: its longest forward call; -1 none. */
 export interface ModuleColumns {
   parent: number[];
   name: string[];
   kind: string[];
-  calls: number[];
+  calls: (number | null)[];
   operators: number[];
   forward_host_total_ns: number[];
   forward_host_self_ns: number[];
@@ -783,7 +797,7 @@ export interface ModuleColumns {
   event: number[];
 }
 
-/** Where the time of the selected steps is: in modules' forward and backward, outside modules, without any operator. The device sums are whole. */
+/** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
 export interface ModuleTotals {
   module_host_ns: number;
   outside_host_ns: number;
@@ -809,7 +823,7 @@ export interface ModulePayload {
   missing: Missing[];
 }
 
-/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`. `first_ns`: its first begin. `host_ns` and `device_ns` are totals; what the children do not cover is the frame's own. */
+/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`. `first_ns`: its first begin. `host_ns` and `device_ns` are totals; what the children do not cover is the frame's own. `rest` stands for several that are too small to be drawn. `calls` of a line are those of the operators it leads to. `first_ns` of a line is -1. `event`: the longest call; -1 none. */
 export interface FlameColumns {
   parent: number[];
   name: string[];
@@ -822,7 +836,7 @@ export interface FlameColumns {
   event: number[];
 }
 
-/** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames under 1/10,000 are summed up in their parents. `unattributed_device_ns`: device work that no frame launched. */
+/** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames have less than 1/10,000 of the host's and of the device's time and no row of their own. `unattributed_device_ns`: device work that no frame launched. */
 export interface FlamePayload {
   tree: FlameTree;
   has_device: boolean;

@@ -52,7 +52,7 @@ def functions_of(trace: Trace, nodes: Nodes) -> Functions:
     operator = nodes.kind == PathKind.OPERATOR
     marked = operator & (evaluate[name] | (thread > 0))
     track = trace["spans"]["track"][nodes.row]
-    marked |= _between(nodes, marked, number, track)
+    marked |= _between(nodes, marked, evaluate[name], number, track)
     outer = np.where(nodes.parent >= 0, nearest(nodes.parent, marked)[nodes.parent], -1) if len(marked) else nodes.parent
     # The function itself stands within the engine's call of it and repeats its number.
     begins = marked & (evaluate[name] | (outer < 0) | (number[outer] != number))
@@ -70,14 +70,14 @@ def _numbers(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
     return number, thread
 
 
-def _between(nodes: Nodes, marked: Mask, number: Ints, track: Array) -> Mask:
-    """Outermost operators on threads of the engine that stand behind a function."""
+def _between(nodes: Nodes, marked: Mask, evaluate: Mask, number: Ints, track: Array) -> Mask:
+    """Outermost operators behind a function, on threads that run nothing but the backward pass and record no ``evaluate_function``."""
     outermost = nodes.parent < 0
     tracks = int(track.max()) + 1 if len(track) else 0
     first = np.full(tracks, len(track), np.int64)
     begin = np.flatnonzero(outermost & marked)
     first[track[begin[::-1]]] = begin[::-1]
-    other = outermost & ~marked & ((nodes.kind != PathKind.OPERATOR) | (number >= 0))
+    other = evaluate | (outermost & ~marked & ((nodes.kind != PathKind.OPERATOR) | (number >= 0)))
     first[track[other]] = len(track)
     return np.asarray(outermost & ~marked & (np.arange(len(track)) > first[track]))
 

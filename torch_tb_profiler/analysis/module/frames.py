@@ -1,0 +1,107 @@
+"""Trees of frames for flame graphs: of modules and operators, or of Python source lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import sum_by
+from torch_tb_profiler.analysis.module.modules import add_up, path_sums
+from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+
+LINE = 3
+"""Kind of a frame that is a Python source line, beside those of ``PathKind``."""
+REST = 4
+"""Kind of a frame that stands for several that are too small to be drawn."""
+SMALLEST = 10_000
+"""A frame is drawn when it has at least one in so many parts of the time of all."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """A tree of frames, parents before children; arrays of shape (frames,).
+
+    parent: −1 outermost. name: number of a string of the insight (``kind`` line: of the facts); of kind REST how many it stands for.
+    kind: ``PathKind``, ``LINE`` or ``REST``. backward: bool. calls: how many. host, device: ns, of the frame and those beneath it.
+    first: begin of the first call in ns, −1 unknown. event: an example, −1 none.
+    """
+
+    parent: Ints
+    name: Ints
+    kind: Ints
+    backward: Mask
+    calls: Ints
+    host: Ints
+    device: Ints
+    first: Ints
+    event: Ints
+
+
+def module_frames(insight: Insight, selection: Selection) -> tuple[Frames, int]:
+    """(the paths of the selected steps, ns of device work that no path launched)."""
+    paths = insight["paths"]
+    sums, rest = path_sums(insight, selection)
+    parent = paths["parent"].astype(np.int64)
+    found = Frames(
+        parent, paths["name"].astype(np.int64), paths["kind"].astype(np.int64), paths["backward"] == 1, sums["calls"],
+        add_up(parent, sums["host_self"] + sums["runtime"]), add_up(parent, sums["device_self"]), paths["first"], paths["event"].astype(np.int64),
+    )
+    return found, rest
+
+
+def line_frames(facts: Facts, selection: Selection) -> tuple[Frames, int]:
+    """(the Python lines that called operators in the selected steps, ns of device work of operators without a known line).
+
+    Host time is that of the operators that the lines called, backward operators at the line of their forward; Python's own is not in it.
+    """
+    stacks, operators, table = facts["stacks"], facts["operators"], facts["operator_steps"]
+    n = stacks.n
+    taken = mask(selection, table["step"])
+    stack = operators["stack"][table["operator"][taken]]
+    known = stack >= 0
+    parent = stacks["parent"].astype(np.int64)
+    sums = {key: add_up(parent, sum_by(stack[known], n, table[key][taken][known])) for key in ("calls", "host_self", "device_self")}
+    nothing = np.full(n, -1, np.int64)
+    frames = Frames(
+        parent, stacks["frame"].astype(np.int64), np.full(n, LINE), np.zeros(n, np.bool_), sums["calls"], sums["host_self"], sums["device_self"],
+        nothing, nothing,
+    )
+    return frames, int(table["device_self"][taken][~known].sum())
+
+
+def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
+    """(the frames that are large enough to be drawn on the host or on the device, how many are not).
+
+    Those beneath one frame that are too small for themselves but not together become one frame of kind REST behind it.
+    """
+    outermost = frames.parent < 0
+    limits = [max(-(-int(values[outermost].sum()) // smallest), 1) for values in (frames.host, frames.device)]
+    large = (frames.host >= limits[0]) | (frames.device >= limits[1])
+    small = np.flatnonzero(~large & ((frames.host > 0) | (frames.device > 0) | (frames.calls > 0)))
+    # What is beneath a small frame is small: only those right beneath a large one, or outermost, add something.
+    above = frames.parent[small]
+    edge = small[(above < 0) | large[above]]
+    n = len(frames.parent)
+    at = np.where(frames.parent[edge] >= 0, frames.parent[edge], n)
+    host, device = (sum_by(at, n + 1, values[edge]) for values in (frames.host, frames.device))
+    rest = np.flatnonzero((host >= limits[0]) | (device >= limits[1]))
+    kept = np.flatnonzero(large)
+    place = np.full(n + 1, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    joined = {key: getattr(frames, key)[kept] for key in Frames.__dataclass_fields__}
+    above = joined["parent"]
+    joined["parent"] = np.where(above >= 0, place[above], -1)
+    count = np.bincount(at, minlength=n + 1)[rest]
+    nothing = np.full(len(rest), -1, np.int64)
+    first = np.full(n + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, at, frames.first[edge])
+    calls = sum_by(at, n + 1, frames.calls[edge])[rest]
+    more: dict[str, Array] = {
+        "parent": place[rest], "name": count, "kind": np.full(len(rest), REST), "backward": np.zeros(len(rest), np.bool_), "calls": calls,
+        "host": host[rest], "device": device[rest], "first": first[rest], "event": nothing,
+    }
+    return Frames(**{key: np.concatenate((values, more[key])) for key, values in joined.items()}), len(small)

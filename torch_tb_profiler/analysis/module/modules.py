@@ -1,0 +1,133 @@
+"""Paths → the module tree: every module once, what ran in it forward and backward.
+
+::
+
+    paths                                     modules
+    ResNet_0                                  ResNet_0      forward self 2 (aten::add), total 12
+      A  forward                                Linear_0    forward 10, backward 20
+      │    Linear_0     forward  10
+      │      AddmmBackward0      20
+      Linear_0 (again, backward)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import sum_by
+from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
+from torch_tb_profiler.analysis.nesting import depths, nearest
+from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.insight_schema import PathKind
+
+DIRECTIONS = ("forward", "backward")
+
+
+@dataclass(frozen=True)
+class ModuleTree:
+    """The modules of a trace, arrays of shape (modules,) unless said otherwise; parents before children.
+
+    parent, name: row of the module around it (−1 none); number of a string of the insight.
+    event: the longest forward call, −1 none known.
+    of_path: the innermost module at or around every path, −1 outside modules; shape (paths,).
+    """
+
+    parent: Ints
+    name: Ints
+    event: Ints
+    of_path: Ints
+
+
+@dataclass(frozen=True)
+class ModuleSums:
+    """Sums over some steps. ``own`` and ``total`` by (``forward`` or ``backward``, ``host`` or ``device``): int64 ns of shape (modules,), of what
+    ran directly in the module, and with the modules beneath. ``outside``: by the same kinds of time, what ran outside modules. ``launched_by_none``: ns
+    of device work that no path launched."""
+
+    own: dict[tuple[str, str], Ints]
+    total: dict[tuple[str, str], Ints]
+    calls: Ints
+    operators: Ints
+    allocated: Ints
+    increase: Ints
+    outside: dict[str, int]
+    launched_by_none: int
+
+
+def module_tree(insight: Insight) -> ModuleTree:
+    """The module tree of a trace: paths of modules with the same modules above them are one, forward and backward."""
+    paths = insight["paths"]
+    is_module = paths["kind"] == PathKind.MODULE
+    inner = nearest(paths["parent"], is_module)
+    path = np.flatnonzero(is_module)
+    place = np.full(paths.n, -1, np.int64)
+    place[path] = np.arange(len(path))
+    outer = paths["parent"][path]
+    around = np.where(outer >= 0, inner[outer], -1)
+    parent = np.where(around >= 0, place[around], -1)
+    nothing = np.zeros(0, np.int64)
+    laid = Laid(parent, paths["name"][path].astype(np.int64), np.full(len(path), -1), np.zeros(len(path), np.bool_))
+    numbered = number_paths(laid, nothing, nothing)
+    n = len(numbered.parent)
+    first, event = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, np.int64)
+    np.minimum.at(first, numbered.path, paths["first"][path])
+    forward = paths["backward"][path] == 0
+    event[numbered.path[~forward]] = paths["event"][path[~forward]]
+    event[numbered.path[forward]] = paths["event"][path[forward]]
+    order = np.lexsort((first, depths(numbered.parent)))
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    above = numbered.parent[order]
+    module = np.where(inner >= 0, rank[numbered.path[place[inner]]], -1) if n else np.full(paths.n, -1)
+    return ModuleTree(np.where(above >= 0, rank[above], -1), numbered.code[order], event[order], module)
+
+
+def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> ModuleSums:
+    """What the modules cost in the selected steps."""
+    paths = insight["paths"]
+    per_path, launched_by_none = path_sums(insight, selection)
+    inside, n = tree.of_path >= 0, len(tree.parent)
+    module = tree.of_path[inside]
+    times = {"host": per_path["host_self"] + per_path["runtime"], "device": per_path["device_self"]}
+    own = {
+        (direction, key): sum_by(module, n, np.where(paths["backward"][inside] == number, values[inside], 0))
+        for number, direction in enumerate(DIRECTIONS) for key, values in times.items()
+    }
+    forward = paths["backward"] == 0
+    is_module = forward & (paths["kind"] == PathKind.MODULE)
+    around = paths["parent"]
+    beneath_operator = (around >= 0) & (paths["kind"][around] == PathKind.OPERATOR)
+    operators = forward & inside & (paths["kind"] == PathKind.OPERATOR) & ~beneath_operator
+    return ModuleSums(
+        own, {key: add_up(tree.parent, values) for key, values in own.items()},
+        sum_by(tree.of_path[is_module], n, per_path["calls"][is_module]), sum_by(tree.of_path[operators], n, per_path["calls"][operators]),
+        sum_by(module, n, per_path["allocated"][inside]), sum_by(module, n, per_path["increase"][inside]),
+        {key: int(values[~inside].sum()) for key, values in times.items()}, launched_by_none,
+    )
+
+
+def path_sums(insight: Insight, selection: Selection) -> tuple[dict[str, Ints], int]:
+    """(sums over the selected steps by column of ``path_steps``, each of shape (paths,); ns of device work that no path launched)."""
+    table, n = insight["path_steps"], insight["paths"].n
+    taken = mask(selection, table["step"])
+    rest = int(table["device_self"][taken & (table["path"] < 0)].sum())
+    taken &= table["path"] >= 0
+    path = table["path"][taken]
+    columns = ("calls", "host_self", "runtime", "device_self", "allocated", "increase")
+    return {key: sum_by(path, n, table[key][taken]) for key in columns}, rest
+
+
+def add_up(parent: Array, values: Ints) -> Ints:
+    """Every node's own value and those of all beneath it; parents before children. One round per level."""
+    total: Ints = values.copy()
+    depth = depths(np.asarray(parent, np.int64))
+    order = np.argsort(-depth, kind="stable")
+    bounds = np.searchsorted(-depth[order], np.arange(-(int(depth.max()) if len(depth) else 0), 1))
+    for level in np.split(order, bounds[1:]):
+        inner = level[parent[level] >= 0]
+        np.add.at(total, parent[inner], total[inner])
+    return total

@@ -11,12 +11,14 @@ MemoryGroup = Literal["operator", "module"]
 
 
 class MemoryDevice(Wire, frozen=True, kw_only=True):
-    """A device with allocator records. ``key`` goes into URLs. ``begin_bytes``: allocated before the first record. ``blocks``: how many can be listed."""
+    """A device with allocator records. ``key`` goes into URLs. ``begin_bytes``: allocated before the first record; where not ``begin_known`` the least that
+    the records allow. ``blocks``: how many can be listed; 0 where the records give no addresses."""
 
     key: int
     name: str
     records: int
     begin_bytes: int
+    begin_known: bool
     end_bytes: int
     peak_bytes: int
     peak_ns: int
@@ -26,7 +28,8 @@ class MemoryDevice(Wire, frozen=True, kw_only=True):
 
 
 class MemoryPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/memory``: devices, the one with the most allocated bytes at its peak first, the CPU last. ``categories``: names of the file's categories."""
+    """Route ``/memory``: devices, the one with the most allocated bytes at its peak first, the CPU last. ``categories``: those of the file, the unknown one
+    last; empty where it has none."""
 
     source: MemorySource
     span_ns: int
@@ -84,10 +87,13 @@ class MemoryBlocksPayload(Wire, frozen=True, kw_only=True):
 
 
 class MemoryStatisticsColumns(Wire, frozen=True, kw_only=True):
-    """Per operator or module. ``increase`` is allocated less released, ``allocation`` what was allocated; ``self`` without the operators or modules beneath."""
+    """Per operator or module. ``increase`` is allocated less released, ``allocation`` what was allocated; ``self`` without the operators or modules beneath.
+
+    A total counts a recursion once. ``calls``: all calls of that name that share time with the window, whether or not they allocated; null unknown.
+    """
 
     name: list[str]
-    calls: list[int]
+    calls: list[int | None]
     increase_bytes: list[int]
     self_increase_bytes: list[int]
     allocations: list[int]
@@ -97,17 +103,25 @@ class MemoryStatisticsColumns(Wire, frozen=True, kw_only=True):
 
 
 class MemoryStatisticsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/memory/statistics``; ``outside``: bytes allocated by no known operator or module."""
+    """Route ``/memory/statistics``. ``pooled`` rows beyond the limit stand together in the last row, named ``other``, by their own figures only.
+
+    ``outside_bytes``, ``outside_increase_bytes``: allocated, and allocated less released, by no known operator or module; the latter and the self increase
+    of all rows add up to what the records of the window change.
+    """
 
     device: int
     group: MemoryGroup
     rows: MemoryStatisticsColumns
     outside_bytes: int
+    outside_increase_bytes: int
     pooled: int
 
 
 class AliveColumns(Wire, frozen=True, kw_only=True):
-    """What is alive, blocks of one origin together, the largest first. ``oldest_ns``: begin of the oldest; null: before the recording."""
+    """What is alive, blocks of one origin together, the largest first. ``oldest_ns``: begin of the oldest; null: before the recording.
+
+    ``count`` and ``largest_bytes`` are null where the file gives sums only.
+    """
 
     operator: list[str | None]
     parent: list[str | None]
@@ -115,15 +129,16 @@ class AliveColumns(Wire, frozen=True, kw_only=True):
     line: list[str | None]
     category: list[str | None]
     bytes: list[int]
-    count: list[int]
-    largest_bytes: list[int]
+    count: list[int | None]
+    largest_bytes: list[int | None]
     oldest_ns: list[int | None]
 
 
 class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory/alive``: the blocks alive at a moment. Listed + ``pooled_bytes`` + ``unknown_bytes`` = ``allocated_bytes``.
 
-    ``unknown_bytes``: allocated before the recording, of which only the sum is known. ``fragmented_bytes``: reserved less allocated; null unknown.
+    ``unknown_bytes``: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other.
+    ``fragmented_bytes``: reserved less allocated; null unknown.
     """
 
     device: int

@@ -657,7 +657,7 @@ export interface Finding {
   links: Link[];
 }
 
-/** Route `/findings`, the largest first. `steps` of `step_ns` on average were looked at (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. */
+/** Route `/findings`, the largest first. `steps` of `step_ns` on average were looked at (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. */
 export interface FindingsPayload {
   headline: string;
   healthy: boolean;

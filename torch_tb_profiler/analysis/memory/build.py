@@ -187,17 +187,3 @@ def _counted(devices: Table, curve: Table) -> Ints:
     """Rows of the curve that count for a path: those of all devices but the host; the host's where there is no other."""
     other = (devices["type"] != HOST)[curve["device"]]
     return np.flatnonzero(other if other.any() else ~other)
-
-
-def blocks_of(allocations: Table, device: int) -> slice:
-    """The rows of ``allocations`` of one device."""
-    low, high = np.searchsorted(allocations["device"], [device, device + 1]).tolist()
-    return slice(low, high)
-
-
-def curve_of(curve: Table, device: int) -> slice:
-    """The rows of ``memory_curve`` of one device."""
-    low, high = np.searchsorted(curve["device"], [device, device + 1]).tolist()
-    return slice(low, high)
-
-

@@ -133,12 +133,12 @@ def _finished(curve: Curve, most: int) -> tuple[Ints, Array, Array, int]:
         np.cumsum(value[:-1] * np.diff(time), out=integral[1:])
     distinct = len(time)
     if distinct > most:
-        kept = _thinned(time, value, most)
+        kept = thinned(time, value, most)
         time, value, integral = time[kept], value[kept], integral[kept]
     return time, value, integral, distinct
 
 
-def _thinned(time: Ints, value: Array, most: int) -> Ints:
+def thinned(time: Ints, value: Array, most: int) -> Ints:
     """Positions of at most ``most`` samples (at least four are allowed): first, last, lowest and highest of each bucket."""
     # Evenly spread samples need buckets sixteen times as long as these; the shifts below are not worth a look at every sample.
     shift = max(0, (4 * int(time[-1] - time[0]) // max(most, 4)).bit_length() - 5)

@@ -1,0 +1,97 @@
+"""What is alive on one device at a moment, by where it was allocated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.memory.places import module_names_of
+from torch_tb_profiler.analysis.memory.window import by_category, of_device
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight import Insight
+
+
+@dataclass(frozen=True)
+class Alive:
+    """Blocks of one origin together, the largest sum first; arrays of shape (origins,), texts are numbers of own texts.
+
+    time: ns.
+    allocated, reserved: bytes after the last record of that time; reserved −1 unknown.
+    unknown: allocated less the sum of ``bytes``: allocated before the recording and not released in it. Below 0 where the records contradict each other.
+    operator, parent, module, line, category: −1 unknown.
+    bytes, count, largest: count and largest −1 where the file gives sums only.
+    oldest: begin of the oldest, ns; −1 before the recording.
+    """
+
+    time: int
+    allocated: int
+    reserved: int
+    unknown: int
+    operator: Ints
+    parent: Ints
+    module: Ints
+    line: Ints
+    category: Ints
+    bytes: Ints
+    count: Ints
+    largest: Ints
+    oldest: Ints
+
+
+def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
+    """What is alive at a time, ns. None, or the time of the device's peak: at the peak itself, whatever follows it in the same ns."""
+    devices, curve = insight["memory_devices"], insight["memory_curve"]
+    rows = of_device(curve, device)
+    peak_time = int(devices["peak_time"][device])
+    if time is None or time == peak_time:
+        time = peak_time
+        above = int(devices["peak"][device]) > int(devices["begin"][device])
+        last = rows.start + int(np.argmax(curve["allocated"][rows])) if above else rows.start - 1
+    else:
+        last = rows.start + int(np.searchsorted(curve["time"][rows], time, side="right")) - 1
+    told = last >= rows.start
+    allocated = int(curve["allocated"][last]) if told else int(devices["begin"][device])
+    reserved = int(curve["reserved"][last]) if told else -1
+    found = _blocks(insight, device, last)
+    if not len(found["bytes"]):
+        found = _sums(insight, device, last)
+    order = np.argsort(-found["bytes"], kind="stable")
+    return Alive(time, allocated, reserved, allocated - int(found["bytes"].sum()), **{key: values[order] for key, values in found.items()})
+
+
+def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
+    """Origins of the blocks alive after a row of ``memory_curve``."""
+    table, nodes = insight["allocations"], insight["memory_nodes"]
+    rows = of_device(table, device)
+    record, release = table["record"][rows], table["release"][rows]
+    row = rows.start + np.flatnonzero((record <= last) & ((release < 0) | (release > last)))
+    node = table["node"][row]
+    name, above = np.append(nodes["name"], -1), np.append(nodes["parent"], -1)
+    columns = {
+        "operator": name[node], "parent": name[above[node]], "module": module_names_of(insight)[table["path"][row]], "line": table["line"][row],
+        "category": table["category"][row],
+    }
+    first, of = group_rows(list(columns.values()))
+    n, size, begin = len(first), table["bytes"][row], table["begin"][row]
+    return {
+        **{key: values[first].astype(np.int64) for key, values in columns.items()}, "bytes": sum_by(of, n, size), "count": np.bincount(of, minlength=n),
+        "largest": _extreme(np.maximum, of, n, size), "oldest": _extreme(np.minimum, of, n, begin),
+    }
+
+
+def _extreme(extreme: np.ufunc, of: Ints, groups: int, values: Array) -> Ints:
+    bounds = np.iinfo(np.int64)
+    found = np.full(groups, bounds.min if extreme is np.maximum else bounds.max)
+    extreme.at(found, of, values)
+    return found
+
+
+def _sums(insight: Insight, device: int, last: int) -> dict[str, Ints]:
+    """Categories with bytes after a row of ``memory_curve``, where the file tells them without saying which block is which."""
+    size = by_category(insight, device, np.array([last]))[:-1].sum(axis=1)
+    category = np.flatnonzero(size)
+    unknown = np.full(len(category), -1, np.int64)
+    texts = dict.fromkeys(("operator", "parent", "module", "line"), unknown)
+    return {**texts, "category": category, "bytes": size[category], "count": unknown, "largest": unknown, "oldest": unknown}

@@ -1,0 +1,39 @@
+"""Allocations that failed for want of memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.store.model import Trace
+
+OUT_OF_MEMORY = "[OutOfMemory]"
+"""What Kineto calls them; those of snapshots are read under the same name."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The first failed allocation and how many there are. ``time``: ns. ``bytes``: what was asked for; −1 unknown."""
+
+    time: int
+    bytes: int
+    count: int
+
+
+class _Args(msgspec.Struct):
+    size: int = msgspec.field(default=-1, name="Bytes")
+
+
+def failed_allocations(trace: Trace) -> Failure | None:
+    """The failures of a trace; None without any."""
+    instants, number = trace["instants"], trace.strings.number(OUT_OF_MEMORY)
+    row = np.flatnonzero(instants["name"] == number) if number >= 0 else np.zeros(0, np.int64)
+    if not len(row):
+        return None
+    try:
+        size = msgspec.json.decode(trace.strings[int(instants["args"][row[0]])], type=_Args).size
+    except msgspec.MsgspecError:
+        size = -1
+    return Failure(int(instants["time"][row[0]]), size, len(row))

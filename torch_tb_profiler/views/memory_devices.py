@@ -1,0 +1,51 @@
+"""What memory devices are called, and which is meant."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.errors import NotFound
+from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.insight import Insight
+
+HOST = 0
+_TYPES = {
+    HOST: "CPU", 1: "GPU", 2: "MKL-DNN", 3: "OpenGL", 4: "OpenCL", 5: "IDEEP", 6: "GPU", 7: "FPGA", 8: "MAIA", 9: "XLA", 10: "Vulkan", 11: "Metal", 12: "XPU",
+    13: "MPS", 14: "meta", 15: "HPU", 16: "VE", 17: "lazy", 18: "IPU", 19: "MTIA", 20: "PrivateUse1",
+}
+"""By c10's device type (``c10/core/DeviceType.h``); CUDA and HIP are GPUs."""
+
+
+def device_name(kind: int, number: int) -> str:
+    """``GPU 0``, ``CPU``, ``device type 42 0``; the number only where there is one."""
+    name = _TYPES.get(kind, f"device type {kind}" if kind >= 0 else "Device")
+    return name if number < 0 or kind == HOST else f"{name} {number}"
+
+
+def device_names(devices: Table) -> list[str]:
+    """The names of ``memory_devices``; those that are called the same say their type as well."""
+    pairs = list(zip(devices["type"].tolist(), devices["id"].tolist(), strict=True))
+    names = [device_name(*pair) for pair in pairs]
+    return [name if names.count(name) == 1 else f"{name} (type {kind})" for name, (kind, _) in zip(names, pairs, strict=True)]
+
+
+def in_order(devices: Table) -> list[int]:
+    """Rows of ``memory_devices``, the one with the most bytes at its peak first, the CPU last."""
+    order: list[int] = np.lexsort((-devices["peak"], devices["type"] == HOST)).tolist()
+    return order
+
+
+def chosen_device(insight: Insight, key: int | None) -> int:
+    """The row of ``memory_devices`` of a key; None: the first in order.
+
+    Raises:
+        NotFound: there is no such device, or no record at all.
+    """
+    devices = insight["memory_devices"]
+    if not devices.n:
+        raise NotFound("The trace has no allocator record.", "Record with profile_memory=True.")
+    if key is None:
+        return in_order(devices)[0]
+    if key >= devices.n:
+        raise NotFound(f"There is no memory device {key}.", "Take the keys from /memory.")
+    return key

@@ -48,13 +48,13 @@ class Together:
     span_ns: int
 
 
-def companions(source: Source, asked: Opened) -> list[Companion]:
-    """For each worker of the run, at most ``MOST_WORKERS`` and those with the nearest ranks, the span that overlaps the asked one best."""
-    return [_companion(source, asked, worker) for worker in nearest(asked.run.workers, asked.worker)]
+def companions(source: Source, asked: Opened, most: int = MOST_WORKERS) -> list[Companion]:
+    """For each worker of the run, at most ``most`` and those with the nearest ranks, the span that overlaps the asked one best."""
+    return [_companion(source, asked, worker) for worker in nearest(asked.run.workers, asked.worker, most)]
 
 
-def nearest(workers: Sequence[Worker], asked: Worker) -> list[Worker]:
-    """At most ``MOST_WORKERS`` workers in their order, the asked one and those beside it."""
+def nearest(workers: Sequence[Worker], asked: Worker, most: int = MOST_WORKERS) -> list[Worker]:
+    """At most ``most`` workers in their order, the asked one and those beside it."""
     place = next((i for i, worker in enumerate(workers) if worker.name == asked.name), 0)
 
     def distance(i: int) -> tuple[int, int]:
@@ -62,7 +62,7 @@ def nearest(workers: Sequence[Worker], asked: Worker) -> list[Worker]:
         by_rank = abs(rank - asked.rank) if rank is not None and asked.rank is not None else abs(i - place)
         return (0 if i == place else 1, by_rank)
 
-    return [workers[i] for i in sorted(sorted(range(len(workers)), key=distance)[:MOST_WORKERS])]
+    return [workers[i] for i in sorted(sorted(range(len(workers)), key=distance)[:most])]
 
 
 def _companion(source: Source, asked: Opened, worker: Worker) -> Companion:

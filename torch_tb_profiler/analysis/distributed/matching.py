@@ -82,7 +82,12 @@ def _differ(ranks: Sequence[Rank], matches: Matches) -> Mask:
     size = _of_sort(ranks, matches, [[sort.bytes for sort in rank.sorts] for rank in ranks])
     dtype = _of_sort(ranks, matches, [[types.setdefault(sort.dtype, len(types)) if sort.dtype else -1 for sort in rank.sorts] for rank in ranks])
     equal = np.array([label.kind in EQUAL_SIZES or label.kind.startswith(TRANSFER) for label in matches.labels] + [False], np.bool_)[matches.label]
-    return np.asarray((_several(size) & equal) | _several(dtype))
+    differ = (_several(size) & equal) | _several(dtype)
+    # Where places alone told them, one that does not fit says that the others may be shifted, too.
+    by_place = gather(ranks, matches.row, [rank.sequence for rank in ranks]).max(axis=0, initial=-1) < 0
+    shifted = np.zeros(len(matches.labels) + 1, np.bool_)
+    shifted[matches.label[differ & by_place]] = True
+    return np.asarray(differ | (by_place & shifted[matches.label]))
 
 
 def _several(values: Ints) -> Mask:

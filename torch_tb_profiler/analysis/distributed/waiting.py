@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.distributed.matching import gather
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.timeline.alignment import Aligned
 from torch_tb_profiler.analysis.timeline.collectives import SYNCHRONISING, Matches
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask
 
 NEVER = np.iinfo(np.int64).min // 4
 """A time before all others, from which times can still be taken away."""
@@ -42,7 +42,8 @@ class Waits:
     """Arrays of shape (ranks, matches) and, for ``last``, ``lead``, ``arrival_rule`` and ``spoiled``, (matches,); times int64 ns.
 
     start: begin on the common clock, ``NEVER`` where the rank has no part. wait: -1 where the time is not split. late: arrival after the first rank's.
-    last: which rank came last. lead: how long after the one before it, at most the longest wait. spoiled: left out, see ``skewed``.
+    last: which rank came last. lead: how long after the one before it, as far as that one had nothing to compute meanwhile: what there is to gain.
+    spoiled: left out, see ``skewed``.
     """
 
     start: Ints
@@ -70,42 +71,30 @@ def wait_times(ranks: Sequence[Rank], matches: Matches, aligned: Sequence[Aligne
     gone = has & (start + dur < latest)
     together = np.array([label.kind in SYNCHRONISING for label in matches.labels] + [False], np.bool_)[matches.label]
     arrival_rule = (~has | clocked[:, None]).all(axis=0) & ~(together & gone.any(axis=0))
-    by_arrival, last_by_arrival, lead_by_arrival = _arrival(start, dur, has, latest)
-    by_duration, last_by_duration, lead_by_duration = _duration(dur, has)
+    by_arrival, by_duration = np.where(has, np.clip(latest - start, 0, dur), 0), dur - np.where(has, dur, -NEVER).min(axis=0)
+    # The later a rank comes, the larger its number of either rule.
+    order = np.where(arrival_rule, start, np.where(has, -dur, NEVER))
     wait = np.where(arrival_rule, np.where(gone, -1, by_arrival), by_duration)
     first = np.where(has, start, -NEVER).min(axis=0)
     late = np.where(arrival_rule, start - first, np.where(has, dur, NEVER).max(axis=0) - dur)
-    last = np.where(arrival_rule, last_by_arrival, last_by_duration)
+    last, second = order.argmax(axis=0), np.argpartition(order, len(order) - 2, axis=0)[-2]
+    exposed = gather(ranks, row, [rank.exposed for rank in ranks], 0)
+    column = np.arange(row.shape[1])
+    lead = np.minimum(order[last, column] - order[second, column], exposed[second, column])
     wait = np.where(has, wait, -1)
-    lead = np.minimum(np.where(arrival_rule, lead_by_arrival, lead_by_duration), np.maximum(wait.max(axis=0), 0))
-    spoiled = skewed(matches, wait, last, offset[:, 0]) if clocked.all() else np.zeros(len(last), np.bool_)
+    spoiled = skewed(matches, start, wait, last, offset[:, 0]) if clocked.all() else np.zeros(len(last), np.bool_)
     return Waits(start, wait, np.where(has, late, 0), last, lead, arrival_rule, spoiled)
 
 
-def _arrival(start: Ints, dur: Ints, has: Mask, latest: Ints) -> tuple[Ints, Ints, Ints]:
-    """``(wait, last, lead)`` by the begins."""
-    return np.where(has, np.clip(latest - start, 0, dur), 0), start.argmax(axis=0), latest - _second(start)
-
-
-def _duration(dur: Ints, has: Mask) -> tuple[Ints, Ints, Ints]:
-    """``(wait, last, lead)`` by the durations: the shortest came last."""
-    short = np.where(has, -dur, NEVER)
-    return dur + short.max(axis=0), short.argmax(axis=0), short.max(axis=0) - _second(short)
-
-
-def _second(values: Array) -> Ints:
-    """The second largest value of each column, which has two at least."""
-    return np.asarray(np.partition(values, len(values) - 2, axis=0)[-2])
-
-
-def skewed(matches: Matches, wait: Ints, last: Ints, begin: Ints) -> Mask:
+def skewed(matches: Matches, start: Ints, wait: Ints, last: Ints, begin: Ints) -> Mask:
     """Which of the first collectives of each group are spoiled by the profiler's start, bool of shape (matches,).
 
-    A rank whose recording begins earlier reaches the first collective earlier by as much; the others still start their profiler. It is recognised by a
-    longest wait that is the difference of the two recordings' begins, give or take ``SKEW_SHARE``, and far longer than is usual later on.
+    A rank whose recording begins earlier reaches the first collective earlier by as much; the others still start their profiler. It is recognised by the
+    longest wait: that is the difference of the two recordings' begins, give or take ``SKEW_SHARE``, and far longer than is usual later on; or most of
+    it lies before the last rank's recording begins, where nothing can say what that did.
 
     Args:
-        wait, last: as in ``Waits``. begin: of each rank's recording on the common clock, ns.
+        start, wait, last: as in ``Waits``. begin: of each rank's recording on the common clock, ns.
     """
     longest, waiter = wait.max(axis=0), wait.argmax(axis=0)
     spoiled = np.zeros(len(last), np.bool_)
@@ -113,7 +102,8 @@ def skewed(matches: Matches, wait: Ints, last: Ints, begin: Ints) -> Mask:
     groups = np.array([numbers.setdefault((label.group, label.ranks), len(numbers)) for label in matches.labels] + [-1])[matches.label]
     early = begin[last] - begin[waiter]
     usual = float(np.median(longest)) if len(longest) > 2 else 0.0
-    alike = (longest > 0) & (np.abs(longest - early) <= SKEW_SHARE * longest) & (longest > SKEW_TIMES * usual)
+    unseen = begin[last] - start[waiter, np.arange(len(last))]
+    alike = (longest > 0) & (((np.abs(longest - early) <= SKEW_SHARE * longest) & (longest > SKEW_TIMES * usual)) | (2 * unseen > longest))
     for group in np.unique(groups):
         for match in np.flatnonzero(groups == group)[:MOST_SPOILED].tolist():
             if not alike[match]:

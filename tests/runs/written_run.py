@@ -1,0 +1,57 @@
+"""A run of traces that a test wrote down, as the catalogue would give it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.errors import ImportFailed
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, Run, Snapshot, Span, State, Worker
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+
+FIRST = "1"
+
+
+class WrittenRun:
+    """Run "run" of one span "1" per worker. ``waiting``: workers whose insight is not made yet; ``failing``: those whose insight cannot be made."""
+
+    def __init__(self, traces: Mapping[str, Trace | tuple[Trace, Facts]], ranks: Mapping[str, int] | None = None) -> None:
+        self.waiting: set[str] = set()
+        self.failing: set[str] = set()
+        self.asked: list[str] = []
+        span = Span(FIRST, FIRST, "run/x", "/x", 1, State.READY)
+        workers = tuple(
+            Worker(name, (ranks or {}).get(name, place), "file name", len(traces), (span,)) for place, name in enumerate(traces)
+        )
+        self.run = Run("run", workers)
+        self._opened = {}
+        self._insights: dict[str, Insight] = {}
+        for worker, given in zip(workers, traces.values(), strict=True):
+            trace, facts = given if isinstance(given, tuple) else (given, derive(given))
+            self._opened[worker.name] = Opened(self.run, worker, span, trace, facts)
+
+    def change(self) -> None:
+        """Something of the catalogue changed: it gives new values."""
+        self.run = Run(self.run.name, self.run.workers)
+        self._opened = {name: Opened(self.run, o.worker, o.span, o.trace, o.facts, o.memo) for name, o in self._opened.items()}
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot("v1", False, ("logs",), (self.run,))
+
+    def open(self, run: str, worker: str, span: str) -> Opened:
+        assert (run, span) == ("run", FIRST)
+        return self._opened[worker]
+
+    def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
+        opened = self.open(run, worker, span)
+        if worker not in self._insights:
+            self._insights[worker] = build_insight(opened.trace, opened.facts)
+        return OpenedInsight(opened, self._insights[worker], f"content of {worker}")
+
+    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
+        self.asked.append(worker)
+        if worker in self.failing:
+            raise ImportFailed("The insight could not be made: it is too large.")
+        return 0.25 if worker in self.waiting else self.insight(run, worker, span)

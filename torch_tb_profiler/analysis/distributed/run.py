@@ -1,0 +1,58 @@
+"""All that the ranks of a run tell together.
+
+::
+
+    Rank, Rank … ─▶ matching ─▶ alignment ─▶ waiting ─▶ steps, operations, who is late
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.distributed.bandwidth import Operation, operations
+from torch_tb_profiler.analysis.distributed.late import Late, who_is_late
+from torch_tb_profiler.analysis.distributed.matching import Matched, match_ranks
+from torch_tb_profiler.analysis.distributed.rank import Rank
+from torch_tb_profiler.analysis.distributed.steps import CommonSteps, common_steps, overlap_shares, waiting_shares
+from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
+from torch_tb_profiler.analysis.timeline.alignment import Aligned, align
+from torch_tb_profiler.store.columns import Ints
+
+MOST_CELLS = 1 << 16
+"""Ranks times steps."""
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """Figures of the ranks of a run, in their order.
+
+    overlap, waiting: ns of shape (ranks, steps) by name, -1 where a rank has no such step. skew: how far apart the recordings began, ns; None where the
+    clocks are not tied. left_out: matched collectives that the profilers' start spoils.
+    """
+
+    ranks: tuple[Rank, ...]
+    aligned: tuple[Aligned, ...]
+    matched: Matched
+    waits: Waits
+    steps: CommonSteps
+    overlap: dict[str, Ints]
+    waiting: dict[str, Ints]
+    late: tuple[Late, ...]
+    operations: tuple[Operation, ...]
+    skew: int | None
+    left_out: int
+
+
+def run_figures(ranks: Sequence[Rank]) -> RunFigures:
+    """The figures of a run; one rank is a run, too, of which nothing is known about waiting."""
+    matched = match_ranks(ranks)
+    aligned = align([rank.begin for rank in ranks], matched.matches)
+    waits = wait_times(ranks, matched.matches, aligned)
+    steps = common_steps(ranks, max(1, MOST_CELLS // max(1, len(ranks))))
+    tied = [one.offset for one in aligned if one.method != "none"]
+    return RunFigures(
+        tuple(ranks), tuple(aligned), matched, waits, steps, overlap_shares(ranks, steps), waiting_shares(ranks, steps, matched.matches, waits),
+        tuple(who_is_late(ranks, steps, matched.matches, waits)), tuple(operations(ranks, matched.matches, waits)),
+        max(tied) - min(tied) if len(tied) > 1 and len(tied) == len(ranks) else None, int(waits.spoiled.sum()),
+    )

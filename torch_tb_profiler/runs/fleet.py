@@ -1,0 +1,168 @@
+"""All workers of a run with their insights, and what they tell together: who waits for whom.
+
+::
+
+    asked trace ─▶ companions (one span per worker) ─▶ insight of each, made where it is missing ─▶ ranks ─▶ figures
+                                                         └─ not there yet: the fleet is told without it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from torch_tb_profiler.analysis.distributed.cause import Cause, Side, find_cause
+from torch_tb_profiler.analysis.distributed.late import Late, before
+from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
+from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
+from torch_tb_profiler.errors import NotReady, ProfilerError
+from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, Run, Span, State, Worker
+from torch_tb_profiler.runs.together import Companion, companions
+
+MOST_RANKS = 1024
+"""Workers of a run that are looked at together, those with the nearest ranks."""
+MOST_CAUSES = 32
+"""Steps of which it is asked why a rank was late, the dearest ones: each reads two traces."""
+MemberState = Literal["ready", "waiting", "failed"]
+
+
+class Source(Protocol):
+    """What opens traces and insights: the catalogue."""
+
+    def open(self, run: str, worker: str, span: str) -> Opened: ...
+    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float: ...
+
+
+@dataclass(frozen=True)
+class Member:
+    """A worker of the run and its span that goes with the asked one. ``rank`` is there when ``state`` is ready; ``id`` names the content then."""
+
+    worker: Worker
+    span: Span
+    state: MemberState
+    progress: float
+    message: str
+    id: str = ""
+    rank: Rank | None = None
+
+
+@dataclass(frozen=True)
+class LateRank:
+    """Who was late in a step, and why. ``member``: place among the members."""
+
+    member: int
+    late: Late
+    cause: Cause | None
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The workers of a run by rank. ``place``: which member each rank of ``figures`` is."""
+
+    members: tuple[Member, ...]
+    place: tuple[int, ...]
+    figures: RunFigures
+    late: tuple[LateRank, ...]
+    workers_total: int
+
+    @property
+    def ready(self) -> int:
+        """Workers whose figures are in."""
+        return len(self.place)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is awaited any more."""
+        return all(member.state != "waiting" for member in self.members)
+
+    @property
+    def progress(self) -> float:
+        """How far all of it is, 0 to 1."""
+        return sum(member.progress for member in self.members) / max(1, len(self.members))
+
+
+class Fleets:
+    """Fleets of the runs of a catalogue. What was made of a trace is kept by its content, a complete fleet as long as nothing in the catalogue changes."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._ranks = Memo(2 * MOST_RANKS)
+        self._figures = Memo(16)
+        self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
+
+    def of(self, asked: Opened) -> Fleet:
+        """The fleet that a trace belongs to, as far as it is ready. Insights that are missing are made from now on."""
+        key = (asked.run.name, asked.worker.name, asked.span.name)
+        kept = self._whole.get(key)
+        # The catalogue gives the same run until anything of it changes.
+        if kept is not None and kept[0] is asked.run:
+            return kept[1]
+        members = tuple(self._member(asked, found) for found in companions(self._source, asked, MOST_RANKS))
+        ids = tuple(member.id for member in members)
+        fleet = self._figures.get((asked.run.name, ids), lambda: self._fleet(asked, members))
+        fleet = Fleet(members, fleet.place, fleet.figures, fleet.late, len(asked.run.workers))
+        if fleet.complete:
+            while len(self._whole) >= 16:
+                self._whole.pop(next(iter(self._whole)), None)
+            self._whole[key] = (asked.run, fleet)
+        return fleet
+
+    def _member(self, asked: Opened, found: Companion) -> Member:
+        worker, span = found.worker, found.span
+        if span.state is State.FAILED:
+            return Member(worker, span, "failed", 1.0, span.message)
+        try:
+            got = self._source.ask_insight(asked.run.name, worker.name, span.name)
+        except NotReady as wait:
+            return Member(worker, span, "waiting", 0.0, wait.message)
+        except ProfilerError as failure:
+            return Member(worker, span, "failed", 1.0, failure.message)
+        if not isinstance(got, OpenedInsight):
+            return Member(worker, span, "waiting", (span.progress + got) / 2, "")
+        opened = got.opened
+        rank = self._ranks.get((got.id, worker.rank), lambda: rank_of(opened.trace, opened.facts, got.insight, worker.rank))
+        return Member(worker, span, "ready", 1.0, "", got.id, rank)
+
+    def _fleet(self, asked: Opened, members: Sequence[Member]) -> Fleet:
+        place = tuple(i for i, member in enumerate(members) if member.rank is not None)
+        ranks = [rank for rank in (member.rank for member in members) if rank is not None]
+        figures = run_figures(ranks)
+        dearest = set(sorted(range(len(figures.late)), key=lambda i: -figures.late[i].caused)[:MOST_CAUSES])
+        late = tuple(
+            LateRank(place[one.rank], one, self._cause(asked, members, place, figures, one) if i in dearest else None)
+            for i, one in enumerate(figures.late)
+        )
+        return Fleet(tuple(members), place, figures, late, len(asked.run.workers))
+
+    def _cause(self, asked: Opened, members: Sequence[Member], place: Sequence[int], figures: RunFigures, one: Late) -> Cause | None:
+        matches = figures.matched.matches
+        earlier = before(matches, figures.waits, figures.ranks, one.match, (one.rank, one.waiter))
+        sides = []
+        for number in (one.rank, one.waiter):
+            member, rank = members[place[number]], figures.ranks[number]
+            try:
+                got = self._source.ask_insight(asked.run.name, member.worker.name, member.span.name)
+            except ProfilerError:
+                return None
+            if not isinstance(got, OpenedInsight) or got.id != member.id:
+                return None
+            own = int(matches.row[number, one.match])
+            begin = int(rank.end[matches.row[number, earlier]]) if earlier >= 0 else self._step_begin(got, rank, own)
+            sides.append(side_of(got, rank, own, begin))
+        return find_cause(*sides)
+
+    @staticmethod
+    def _step_begin(got: OpenedInsight, rank: Rank, own: int) -> int:
+        """Begin of the step of a collective before which there is no other."""
+        step = int(rank.step[own])
+        return int(got.opened.facts["steps"]["host_start"][step]) if step >= 0 else 0
+
+
+def side_of(got: OpenedInsight, rank: Rank, own: int, begin: int) -> Side:
+    """A rank before its collective ``own``."""
+    trace, facts = got.opened.trace, got.opened.facts
+    event = int(rank.event[own])
+    launch = int(facts["span_links"]["launch"][event])
+    return Side(trace, facts, got.insight, event, launch if launch >= 0 else int(rank.host[own]), begin)

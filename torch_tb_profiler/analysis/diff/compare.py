@@ -1,0 +1,63 @@
+"""Two recordings beside each other.
+
+::
+
+    side A ─┐            ┌─▶ step times ──▶ test
+            ├─▶ per step ┼─▶ categories, operators, device work, runtime calls ──▶ pairs by name ──▶ changes
+    side B ─┘            └─▶ call trees ──▶ matched on structure ──▶ modules, tree
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.diff.changes import Changes, changes
+from torch_tb_profiler.analysis.diff.matching import match_paths
+from torch_tb_profiler.analysis.diff.measures import Rows, category_rows, kernel_rows, operator_rows, runtime_rows
+from torch_tb_profiler.analysis.diff.modules import module_rows
+from torch_tb_profiler.analysis.diff.noise import Test, compare_steps, is_beyond
+from torch_tb_profiler.analysis.diff.sides import Side, path_costs
+from torch_tb_profiler.analysis.diff.tree import DiffTree, diff_tree
+
+MOST_PATHS = 20_000
+"""Paths of one side that are matched; those that take least are left out."""
+
+
+@dataclass(frozen=True)
+class ChangeTable:
+    """One table: the rows of both sides and how they pair."""
+
+    a: Rows
+    b: Rows
+    changes: Changes
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that a comparison finds. ``beyond``: see ``noise.is_beyond``. ``device``: operators and modules are compared by device time."""
+
+    a: Side
+    b: Side
+    test: Test
+    beyond: bool | None
+    device: bool
+    tables: dict[str, ChangeTable]
+    tree: DiffTree
+
+
+def compare(a: Side, b: Side) -> Comparison:
+    """Compare B with A."""
+    device = a.has_device_time and b.has_device_time
+    costs = path_costs(a, device, MOST_PATHS), path_costs(b, device, MOST_PATHS)
+    matched = match_paths(*costs)
+    step = a.mean if len(a.steps) else 0.0
+    rows = {
+        "category": (category_rows(a), category_rows(b)),
+        "operator": (operator_rows(a, device), operator_rows(b, device)),
+        "kernel": (kernel_rows(a), kernel_rows(b)),
+        "runtime": (runtime_rows(a), runtime_rows(b)),
+        "module": module_rows((a, b), costs, matched, device),
+    }
+    tables = {key: ChangeTable(of_a, of_b, changes(of_a, of_b, step)) for key, (of_a, of_b) in rows.items()}
+    test = compare_steps(a.walls, b.walls)
+    return Comparison(a, b, test, is_beyond(test, step), device, tables, diff_tree((a, b), costs, matched))

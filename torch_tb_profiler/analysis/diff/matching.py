@@ -1,0 +1,165 @@
+"""Two call trees laid over each other by their structure: which path of one recording is which of the other.
+
+From the outermost calls down, the children of two paths that belong together are paired:
+
+1. operators and annotations of the same name; modules of the same class, in their order, when both sides have equally many of them;
+2. modules of the same class otherwise, by the best alignment of their order on name, shape and cost (``align``);
+3. what is left by ``pairing.plain_name``;
+4. what is left and encloses, on the other side, what is left here, is a wrapper: it stands between (``Torch-Compiled Region`` around a module);
+5. a single path left on each side, of one kind and both with or both without device work, is the same under another name; then a single one with
+   device work whatever its kind (a module and the region that it was compiled into).
+
+Whatever then has no partner is new or gone, with all beneath it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
+from torch_tb_profiler.analysis.diff.sides import PathCosts
+from torch_tb_profiler.store.insight_schema import PathKind
+
+MOST_ALIGNED = 20_000
+"""Pairs of children (those of one side times those of the other) that are aligned by score; beyond, the order decides."""
+_SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
+
+
+@dataclass
+class _Tree:
+    """One side while it is matched; ``plain``: kind, direction and plain name of every path; ``shape``: equal for equal subtrees of plain names."""
+
+    costs: PathCosts
+    children: list[list[int]]
+    plain: list[tuple[int, bool, str]]
+    exact: list[tuple[int, bool, str]]
+    shape: list[int]
+
+
+@dataclass
+class Matched:
+    """Nodes of both trees together, parents before children: of each its parent, and the path on either side, -1 absent."""
+
+    parent: list[int] = field(default_factory=list)
+    a: list[int] = field(default_factory=list)
+    b: list[int] = field(default_factory=list)
+
+    def add(self, parent: int, a: int, b: int) -> int:
+        """A further node; its number."""
+        self.parent.append(parent)
+        self.a.append(a)
+        self.b.append(b)
+        return len(self.parent) - 1
+
+
+def match_paths(a: PathCosts, b: PathCosts) -> Matched:
+    """All paths of both sides, each exactly once, paired where they belong together."""
+    shapes: dict[Hashable, int] = {}
+    left, right = _tree(a, shapes), _tree(b, shapes)
+    found = Matched()
+    waiting = [(-1, left.children[-1], right.children[-1])]
+    while waiting:
+        parent, of_a, of_b = waiting.pop()
+        pairs = _pair(left, right, of_a, of_b)
+        paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
+        rest_a, rest_b = [i for i in of_a if i not in paired_a], [j for j in of_b if j not in paired_b]
+        waiting += [(found.add(parent, i, j), left.children[i], right.children[j]) for i, j in pairs]
+        rest_a, rest_b = _wrappers(found, parent, left, right, rest_a, rest_b, waiting)
+        waiting += [(found.add(parent, i, -1), left.children[i], []) for i in rest_a]
+        waiting += [(found.add(parent, -1, j), [], right.children[j]) for j in rest_b]
+    return found
+
+
+def _tree(costs: PathCosts, shapes: dict[Hashable, int]) -> _Tree:
+    children = costs.children()
+    kinds, backward = costs.kind.tolist(), costs.backward.tolist()
+    plain = [(k, w, plain_name(name)) for k, w, name in zip(kinds, backward, costs.name, strict=True)]
+    shape = [0] * len(plain)
+    for at in range(len(plain) - 1, -1, -1):
+        key = (plain[at], tuple(sorted(shape[child] for child in children[at])))
+        shape[at] = shapes.setdefault(key, len(shapes))
+    return _Tree(costs, children, plain, list(zip(kinds, backward, costs.name, strict=True)), shape)
+
+
+def _pair(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[tuple[int, int]]:
+    if not of_a or not of_b:
+        return []
+    if [left.exact[i] for i in of_a] == [right.exact[j] for j in of_b]:
+        return list(zip(of_a, of_b, strict=True))
+    modules_a, modules_b = ([at for at in those if tree.plain[at][0] == PathKind.MODULE] for tree, those in ((left, of_a), (right, of_b)))
+    pairs = _pair_modules(left, right, modules_a, modules_b)
+    calls_a, calls_b = ([at for at in those if tree.plain[at][0] != PathKind.MODULE] for tree, those in ((left, of_a), (right, of_b)))
+    return pairs + pair_by(calls_a, calls_b, [(left.exact, right.exact), (left.plain, right.plain)], alone=2)
+
+
+def _pair_modules(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[tuple[int, int]]:
+    """Instances are numbered anew in every recording, so that their order within their class tells more than their names."""
+    classes: dict[Hashable, tuple[list[int], list[int]]] = {}
+    for tree, those, place in ((left, of_a, 0), (right, of_b, 1)):
+        for at in those:
+            classes.setdefault(tree.plain[at], ([], []))[place].append(at)
+    pairs: list[tuple[int, int]] = []
+    for those_a, those_b in classes.values():
+        if len(those_a) == len(those_b) or len(those_a) * len(those_b) > MOST_ALIGNED:
+            pairs += zip(those_a, those_b, strict=False)
+        elif those_a and those_b:
+            pairs += align(left, right, those_a, those_b)
+    return pairs
+
+
+def align(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[tuple[int, int]]:
+    """The alignment of two rows of one class with the highest sum of likeness, orders kept (S. B. Needleman, C. D. Wunsch, 1970, without gap costs)."""
+    n, m = len(of_a), len(of_b)
+    likeness = [[_likeness(left, right, i, j) for j in of_b] for i in of_a]
+    best = [[0.0] * (m + 1) for _ in range(n + 1)]
+    for i in range(n - 1, -1, -1):
+        for j in range(m - 1, -1, -1):
+            best[i][j] = max(best[i + 1][j + 1] + likeness[i][j], best[i + 1][j], best[i][j + 1])
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    while i < n and j < m:
+        if best[i][j] == best[i + 1][j + 1] + likeness[i][j]:
+            pairs.append((of_a[i], of_b[j]))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _likeness(left: _Tree, right: _Tree, i: int, j: int) -> float:
+    cost_a, cost_b = float(left.costs.device[i] or left.costs.host[i]), float(right.costs.device[j] or right.costs.host[j])
+    ratio = min(cost_a, cost_b) / max(cost_a, cost_b) if min(cost_a, cost_b) > 0 else 0.0
+    return 1 + _SAME_NAME * (left.exact[i] == right.exact[j]) + _SAME_SHAPE * (left.shape[i] == right.shape[j]) + _LIKE_COST * ratio
+
+
+def _wrappers(
+    found: Matched, parent: int, left: _Tree, right: _Tree, rest_a: list[int], rest_b: list[int], waiting: list[tuple[int, list[int], list[int]]]
+) -> tuple[list[int], list[int]]:
+    """Lay wrappers around what they wrap, and pair the single ones that are left; what still has no partner is returned."""
+    for flipped in (False, True):
+        inner_tree, outer_tree = (right, left) if flipped else (left, right)
+        inner, outer = (rest_b, rest_a) if flipped else (rest_a, rest_b)
+        known: dict[Hashable, list[int]] = {}
+        for at in inner:
+            known.setdefault(inner_tree.plain[at], []).append(at)
+        for wrapper in list(outer):
+            within = dict.fromkeys(outer_tree.plain[child] for child in outer_tree.children[wrapper])
+            wrapped = [at for key in within for at in known.pop(key, ())]
+            if wrapped:
+                node = found.add(parent, *((wrapper, -1) if flipped else (-1, wrapper)))
+                waiting.append((node, outer_tree.children[wrapper], wrapped) if flipped else (node, wrapped, outer_tree.children[wrapper]))
+                outer.remove(wrapper)
+        inner[:] = [at for those in known.values() for at in those]
+    for i, j in pair_by(rest_a, rest_b, [(_roughly(left, True), _roughly(right, True)), (_roughly(left, False), _roughly(right, False))], alone=0):
+        waiting.append((found.add(parent, i, j), left.children[i], right.children[j]))
+        rest_a, rest_b = [at for at in rest_a if at != i], [at for at in rest_b if at != j]
+    return rest_a, rest_b
+
+
+def _roughly(tree: _Tree, with_kind: bool) -> list[Hashable]:
+    """What is compared where a single path is left: kind, direction and whether it has device work; without the kind None where it has none."""
+    device = [value > 0 for value in tree.costs.device.tolist()]
+    return [(kind, backward, on) if with_kind else (backward, on) if on else None for (kind, backward, _), on in zip(tree.plain, device, strict=True)]

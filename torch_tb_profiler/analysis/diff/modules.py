@@ -1,0 +1,96 @@
+"""The rows of the module table: time of what runs in the modules of one class at one place of the model, outside inner modules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.diff.matching import Matched
+from torch_tb_profiler.analysis.diff.measures import Rows
+from torch_tb_profiler.analysis.diff.pairing import plain_name
+from torch_tb_profiler.analysis.diff.sides import PathCosts, Side
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight_schema import PathKind
+
+OUTSIDE = "outside modules"
+BETWEEN = " › "
+"""Stands between the classes of a way from an outermost module to an inner one."""
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Places of modules in the matched trees. ``of``: the place of every matched node. ``name_*``: per place, empty where a side has no such module.
+
+    Place 0 is outside all modules.
+    """
+
+    of: Ints
+    name_a: list[str]
+    name_b: list[str]
+
+
+def module_rows(sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], matched: Matched, device: bool) -> tuple[Rows, Rows]:
+    """The tables of both sides, device time or host time; without any module they are empty."""
+    places = _places(costs, matched)
+    paths = (np.array(matched.a, np.int64), np.array(matched.b, np.int64))
+    names = (places.name_a, places.name_b)
+    made = [_rows(one, cost, path, places.of, name, device) for one, cost, path, name in zip(sides, costs, paths, names, strict=True)]
+    return made[0], made[1]
+
+
+def _places(costs: tuple[PathCosts, PathCosts], matched: Matched) -> _Places:
+    numbers: dict[tuple[int, str], int] = {}
+    of: list[int] = []
+    ways: tuple[list[str], list[str]] = ([OUTSIDE], [OUTSIDE])
+    for parent, i, j in zip(matched.parent, matched.a, matched.b, strict=True):
+        around = of[parent] if parent >= 0 else 0
+        classes = [plain_name(cost.name[at]) if at >= 0 and cost.kind[at] == PathKind.MODULE else "" for cost, at in zip(costs, (i, j), strict=True)]
+        if not any(classes):
+            of.append(around)
+            continue
+        place = numbers.setdefault((around, classes[0] or classes[1]), len(numbers) + 1)
+        for way, own in zip(ways, classes, strict=True):
+            way += [""] * (place + 1 - len(way))
+            if own and not way[place]:
+                way[place] = BETWEEN.join(part for part in (way[around] if around else "", own) if part)
+        of.append(place)
+    return _Places(np.array(of, np.int64), *ways)
+
+
+def _rows(one: Side, costs: PathCosts, path: Ints, place_of_node: Ints, names: list[str], device: bool) -> Rows:
+    paths, steps = one.insight["paths"], one.insight["path_steps"]
+    there = np.flatnonzero(path >= 0)
+    place_of_path = _everywhere(paths["parent"], costs.row[path[there]], place_of_node[there])
+    module = paths["kind"] == PathKind.MODULE
+    used = [place for place, name in enumerate(names) if name and len(names) > 1]
+    new = np.full(len(names), -1, np.int64)
+    new[used] = np.arange(len(used))
+    row = new[place_of_path[steps["path"]]]
+    inside = row >= 0
+    row, step, n = row[inside], steps["step"][inside], len(used)
+    host = (steps["host_self"] + steps["runtime"])[inside]
+    calls = np.where(np.append(module, False)[steps["path"]], steps["calls"], 0)[inside]
+    own = [names[place] for place in used]
+    return Rows(
+        own, own, (list(used),), one.moments(row, step, steps["device_self"][inside] if device else host, n), one.moments(row, step, calls, n),
+        one.per_step(row, step, host, n), _examples(costs, new[place_of_path], n),
+    )
+
+
+def _everywhere(parent: Array, row: Ints, place: Ints) -> Ints:
+    """The place of every path, and for -1 last; paths that were not matched stand where their parent does."""
+    found = [0] * (len(parent) + 1)
+    known = dict(zip(row.tolist(), place.tolist(), strict=True))
+    for at, above in enumerate(parent.tolist()):
+        found[at] = known.get(at, found[above])
+    return np.array(found, np.int64)
+
+
+def _examples(costs: PathCosts, row_of_path: Ints, n: int) -> Ints:
+    module = np.flatnonzero(costs.kind == PathKind.MODULE)
+    order = module[np.argsort(costs.host[module], kind="stable")]
+    found = np.full(n, -1, np.int64)
+    row = row_of_path[costs.row[order]]
+    found[row[row >= 0]] = costs.event[order][row >= 0]
+    return found

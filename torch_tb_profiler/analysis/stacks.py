@@ -51,7 +51,7 @@ def _from_frames(trace: Trace, tree: CallTree, enclosing: Ints, of_node: Ints) -
     inner = climb(enclosing, enclosing[tree.row[node]], is_frame)
     if not (inner >= 0).any():
         return nothing, nothing
-    used, above = _frames_needed(enclosing, is_frame, inner)
+    used, above = frames_needed(enclosing, is_frame, inner)
     depth = depths(above)
     place = np.full(spans.n, -1, np.int64)
     place[used] = np.arange(len(used))
@@ -74,7 +74,7 @@ def _from_frames(trace: Trace, tree: CallTree, enclosing: Ints, of_node: Ints) -
     return np.concatenate(parents or [nothing]), np.concatenate(frames or [nothing])
 
 
-def _frames_needed(enclosing: Ints, is_frame: Mask, inner: Ints) -> tuple[Ints, Ints]:
+def frames_needed(enclosing: Ints, is_frame: Mask, inner: Ints) -> tuple[Ints, Ints]:
     """(rows of the frames around any operator, ascending; position in them of each one's calling frame, −1 outermost)."""
     seen = np.zeros(len(enclosing), np.bool_)
     caller = np.full(len(enclosing), -1, np.int64)

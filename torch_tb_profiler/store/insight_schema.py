@@ -65,6 +65,26 @@ SPAN_PATHS = TableSpec(
                                 "them or their launch; -1 none."),),
 )
 
+LINES = TableSpec(
+    "lines",
+    "Python frames around launches that no operator encloses, as a tree like stacks of the facts: parents before children.",
+    (
+        Column("parent", "i4", "row of lines", "The caller; -1 for an outermost frame."),
+        Column("frame", "i4", TEXT, "`file(line): function`; a string of the trace."),
+    ),
+)
+
+LINE_STEPS = TableSpec(
+    "line_steps",
+    "Device work per line that launched it outside every operator, and step.",
+    (
+        Column("line", "i4", "row of lines", "The innermost frame around the launch."),
+        Column("step", "i4", STEP, "The step, as in path_steps; -1 outside all."),
+        Column("device", "i8", "ns", "Sum of durations."),
+        Column("launched", "i8", "events", "How many."),
+    ),
+)
+
 WORK_STEPS = TableSpec(
     "work_steps",
     "Device work (kernels, copies, memsets) per launching path, name and step.",
@@ -188,5 +208,6 @@ COMMUNICATION_STEPS = TableSpec(
 )
 
 INSIGHT_TABLES = (
-    PATHS, PATH_STEPS, SPAN_PATHS, WORK_STEPS, RUNTIME_STEPS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS, COLLECTIVES, COMMUNICATION_STEPS,
+    PATHS, PATH_STEPS, SPAN_PATHS, LINES, LINE_STEPS, WORK_STEPS, RUNTIME_STEPS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS,
+    COLLECTIVES, COMMUNICATION_STEPS,
 )

@@ -16,7 +16,6 @@ import numpy as np
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.module.frames import LINE, REST, Frames, drawn, line_frames, module_frames
-from torch_tb_profiler.analysis.operators import operators_have_device_time
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -39,7 +38,7 @@ _BLOCK = 2000
 def flame_payload(facts: Facts, insight: Insight, selection: Selection, tree: FlameTree) -> FlamePayload:
     """The frames of the selected steps that are at least a 10,000th of the host's or of the device's time."""
     frames, rest = _frames(facts, insight, selection, tree)
-    has_device = _has_device(facts, tree)
+    has_device = bool(facts.summary["has_device"])
     shown, pooled = drawn(frames)
     wanted = ("host", "stack") if tree == "line" else ("host",)
     lacks = [MODULES] if tree == "module" and not insight.about["module_source"] else []
@@ -99,11 +98,7 @@ class _Stacks:
 
 
 def _frames(facts: Facts, insight: Insight, selection: Selection, tree: FlameTree) -> tuple[Frames, int]:
-    return line_frames(facts, selection) if tree == "line" else module_frames(insight, selection)
-
-
-def _has_device(facts: Facts, tree: FlameTree) -> bool:
-    return operators_have_device_time(facts) if tree == "line" else bool(facts.summary["has_device"])
+    return line_frames(facts, insight, selection) if tree == "line" else module_frames(insight, selection)
 
 
 def _names(facts: Facts, insight: Insight, frames: Frames) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.module.modules import add_up, path_sums
+from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
@@ -17,6 +18,8 @@ LINE = 3
 """Kind of a frame that is a Python source line, beside those of ``PathKind``."""
 REST = 4
 """Kind of a frame that stands for several that are too small to be drawn."""
+MOST_FRAMES = 1000
+"""Levels of Python calls: the interpreter's own limit on recursion."""
 SMALLEST = 10_000
 """A frame is drawn when it has at least one in so many parts of the time of all."""
 
@@ -53,24 +56,35 @@ def module_frames(insight: Insight, selection: Selection) -> tuple[Frames, int]:
     return found, rest
 
 
-def line_frames(facts: Facts, selection: Selection) -> tuple[Frames, int]:
-    """(the Python lines that called operators in the selected steps, ns of device work of operators without a known line).
+def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[Frames, int]:
+    """(the Python lines that called operators or launched device work in the selected steps, ns of device work of which no line is known).
 
     Host time is that of the operators that the lines called, backward operators at the line of their forward; Python's own is not in it.
     """
-    stacks, operators, table = facts["stacks"], facts["operators"], facts["operator_steps"]
-    n = stacks.n
-    taken = mask(selection, table["step"])
-    stack = operators["stack"][table["operator"][taken]]
-    known = stack >= 0
-    parent = stacks["parent"].astype(np.int64)
-    sums = {key: add_up(parent, sum_by(stack[known], n, table[key][taken][known])) for key in ("calls", "host_self", "device_self")}
-    nothing = np.full(n, -1, np.int64)
-    frames = Frames(
-        parent, stacks["frame"].astype(np.int64), np.full(n, LINE), np.zeros(n, np.bool_), sums["calls"], sums["host_self"], sums["device_self"],
-        nothing, nothing,
+    stacks, lines, launches = facts["stacks"], insight["lines"], insight["line_steps"]
+    table, taken = facts["operator_steps"], mask(selection, facts["operator_steps"]["step"])
+    stack = facts["operators"]["stack"][table["operator"][taken]]
+    operator = np.flatnonzero(taken)[stack >= 0]
+    launch = np.flatnonzero(mask(selection, launches["step"]))
+    # The two trees of frames become one.
+    parent = np.concatenate((stacks["parent"], np.where(lines["parent"] >= 0, lines["parent"] + stacks.n, -1)))
+    frame = np.concatenate((stacks["frame"], lines["frame"])).astype(np.int64)
+    nothing = np.zeros(0, np.int64)
+    tree = number_paths(Laid(parent, frame, np.full(len(parent), -1), np.zeros(len(parent), np.bool_)), nothing, nothing, deep=MOST_FRAMES)
+    n = len(tree.parent)
+    place = np.concatenate((tree.path[stack[stack >= 0]], tree.path[stacks.n + launches["line"][launch]]))
+    none = np.zeros(len(launch), np.int64)
+    calls = sum_by(place, n, np.concatenate((table["calls"][operator], none)))
+    host = sum_by(place, n, np.concatenate((table["host_self"][operator], none)))
+    device = sum_by(place, n, np.concatenate((table["device_self"][operator], launches["device"][launch])))
+    unknown = np.full(n, -1, np.int64)
+    found = Frames(
+        tree.parent, tree.code, np.full(n, LINE), np.zeros(n, np.bool_), add_up(tree.parent, calls), add_up(tree.parent, host),
+        add_up(tree.parent, device), unknown, unknown,
     )
-    return frames, int(table["device_self"][taken][~known].sum())
+    steps = insight["path_steps"]
+    everything = int(steps["device_self"][mask(selection, steps["step"])].sum())
+    return found, max(everything - int(device.sum()), 0)
 
 
 def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:

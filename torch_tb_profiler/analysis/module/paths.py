@@ -16,9 +16,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.module.backward import lay_backward
+from torch_tb_profiler.analysis.module.lines import launch_lines
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
 from torch_tb_profiler.analysis.module.numbering import REST, Laid, Numbered, number_paths
-from torch_tb_profiler.analysis.module.sums import path_steps
+from torch_tb_profiler.analysis.module.sums import launched_work, path_steps
 from torch_tb_profiler.analysis.module.written import LIGHTNING, ModuleTexts, hierarchy_names, lightning_names
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.timeline.naming import MODULE
@@ -42,7 +43,7 @@ class _Written:
 
 
 def build_paths(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables ``paths``, ``path_steps`` and ``span_paths``, and what is said about them (see ``store/insight.py``)."""
+    """The tables ``paths``, ``path_steps``, ``span_paths``, ``lines`` and ``line_steps``, and what is said about them (see ``store/insight.py``)."""
     nodes = host_nodes(trace, facts)
     written = _written(trace, nodes)
     laid = lay_backward(trace, nodes, written.inside)
@@ -50,11 +51,13 @@ def build_paths(trace: Trace, facts: Facts, tables: dict[str, Table], texts: Str
     settled = written.itself >= 0
     place = Laid(laid.parent, code, np.where(settled, written.itself, laid.given), settled)
     numbered = number_paths(place, np.array(written.tree.parent, np.int64), modules)
-    steps, of_spans = path_steps(trace, facts, nodes, numbered)
+    work = launched_work(trace, facts, nodes)
+    steps, of_spans = path_steps(trace, facts, nodes, numbered, work)
+    lines, line_steps = launch_lines(trace, facts, work)
     paths = _paths(trace, nodes, numbered, kinds, texts, len(modules))
     source = "hierarchy" if (written.inside >= 0).any() else "lightning" if settled.any() else "python" if (nodes.kind == PathKind.MODULE).any() else ""
     about = {"module_source": source, "backward": laid.counts, "paths_pooled": int(numbered.pooled.sum())}
-    return {"paths": paths, "path_steps": steps, "span_paths": of_spans}, about
+    return {"paths": paths, "path_steps": steps, "span_paths": of_spans, "lines": lines, "line_steps": line_steps}, about
 
 
 def _written(trace: Trace, nodes: Nodes) -> _Written:

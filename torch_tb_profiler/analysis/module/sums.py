@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -21,46 +22,57 @@ _CPU = 0
 """Device type of the CPU in memory records (c10::DeviceType)."""
 
 
-def launching_nodes(trace: Trace, facts: Facts, nodes: Nodes) -> tuple[Ints, Array]:
-    """(rows of the device work, the node that launched each; −1 none).
+@dataclass(frozen=True)
+class LaunchedWork:
+    """All device work of a trace, arrays of shape (device events,): rows of spans ascending, the node that launched each (−1 none), and the step:
+    that of the node, else of the launch."""
+
+    row: Ints
+    node: Array
+    step: Array
+
+
+def launched_work(trace: Trace, facts: Facts, nodes: Nodes) -> LaunchedWork:
+    """What launched the device work.
 
     It is the operator that the Operator view lays it at, unless a module is called between that operator and the launch: then the innermost node.
     """
     links = facts["span_links"]
     row = device_rows(trace)
-    launch, operator = links["launch"][row], links["operator"][row]
+    launch, operator, step = links["launch"][row], links["operator"][row], links["step"][row]
     if not len(row) or not len(nodes.row):
-        return row, np.full(len(row), -1, np.int32)
+        return LaunchedWork(row, np.full(len(row), -1, np.int32), step)
     node = np.where(launch >= 0, nodes.around[launch], np.int32(-1))
     inner = np.where(node >= 0, nearest(nodes.parent, nodes.kind != PathKind.ANNOTATION)[node], -1)
     known = operator >= 0
     # Only a module that the operator itself calls stands between.
     own = nearest(nodes.parent, nodes.kind == PathKind.OPERATOR)
     between = known & (inner >= 0) & (nodes.kind[inner] == PathKind.MODULE) & (own[inner] == nodes.around[operator])
-    return row, np.where(known & ~between, nodes.around[operator], node)
+    node = np.where(known & ~between, nodes.around[operator], node)
+    return LaunchedWork(row, node, np.where(node >= 0, links["step"][nodes.row[node]], step))
 
 
-def path_steps(trace: Trace, facts: Facts, nodes: Nodes, numbered: Numbered) -> tuple[Table, Table]:
+def path_steps(trace: Trace, facts: Facts, nodes: Nodes, numbered: Numbered, work: LaunchedWork) -> tuple[Table, Table]:
     """``(path_steps, span_paths)``."""
     path = numbered.path
     spans, step = trace["spans"], facts["span_links"]["step"]
-    row, launcher = launching_nodes(trace, facts, nodes)
     dur = spans["dur"][nodes.row]
     counted = ~numbered.pooled
     n = len(nodes.row)
-    launched = launcher >= 0
+    launched = work.node >= 0
+    row, launcher = work.row[launched], work.node[launched]
     own = {
         "calls": counted.astype(np.int64), "host_total": np.where(counted, dur, 0), "host_self": np.maximum(dur - nodes.children - nodes.runtime, 0),
-        "runtime": nodes.runtime, "device_self": sum_by(launcher[launched], n, spans["dur"][row[launched]]),
-        "launched": np.bincount(launcher[launched], minlength=n), **_memory(trace, nodes),
+        "runtime": nodes.runtime, "device_self": sum_by(launcher, n, spans["dur"][row]), "launched": np.bincount(launcher, minlength=n),
+        **_memory(trace, nodes),
     }
     first, cell = group_rows((step[nodes.row], path))
     cells = {key: sum_by(cell, len(first), values) for key, values in own.items()}
     cells |= {"path": path[first].astype(np.int64), "step": step[nodes.row[first]].astype(np.int64)}
-    rest = _unattributed(step[row[~launched]], spans["dur"][row[~launched]])
+    rest = _unattributed(work.step[~launched], spans["dur"][work.row[~launched]])
     carried = _carried_up(cells["path"], cells["step"], cells["device_self"], numbered.parent)
     span_path = np.where(nodes.around >= 0, path[nodes.around], -1) if n else np.full(spans.n, -1)
-    span_path[row[launched]] = path[launcher[launched]]
+    span_path[row] = path[launcher]
     return _table((cells, rest, carried)), schema.SPAN_PATHS.build(path=span_path)
 
 

@@ -5,6 +5,7 @@ export default defineConfig({
     environment: "happy-dom",
     include: ["src/**/*.test.{ts,tsx}", "scripts/**/*.test.mjs"],
     restoreMocks: true,
+    setupFiles: ["scripts/define.mjs"],
     // Otherwise style sheets are empty, and the contrast of their colours is tested.
     css: true,
   },

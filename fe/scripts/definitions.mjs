@@ -1,5 +1,6 @@
 /**
- * Makes src/base/definitions.gen.ts from docs/definitions.md; with --check only says whether it is up to date.
+ * Makes torch_tb_profiler/views/definitions.json, which the page asks the server for, from docs/definitions.md; with --check only says whether it is up
+ * to date.
  *
  * An entry is a heading `### key — Label` and its first paragraph.
  */
@@ -9,7 +10,7 @@ import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 
 const SOURCE = new URL("../../docs/definitions.md", import.meta.url);
-const TARGET = new URL("../src/base/definitions.gen.ts", import.meta.url);
+const TARGET = new URL("../../torch_tb_profiler/views/definitions.json", import.meta.url);
 const HEADING = /^### +([a-z][a-z0-9_]*) +[—–-] +(.+?) *$/;
 /** What is no paragraph: a heading, a list, a quote, a table, code. */
 const NO_TEXT = /^(#|[-*+] |\d+\. |>|\||```)/;
@@ -48,19 +49,9 @@ export function parseDefinitions(markdown) {
   return found;
 }
 
-/** The TypeScript file. */
+/** The JSON file, an entry per line. */
 export function generate(definitions) {
-  const entries = definitions.map(({ key, label, text }) => `  ${key}: { label: ${JSON.stringify(label)}, text: ${JSON.stringify(text)} },\n`);
-  return `// Generated from docs/definitions.md by \`npm run generate\`. Do not edit.
-
-export interface Definition {
-  label: string;
-  text: string;
-}
-
-export const DEFINITIONS: Readonly<Record<string, Definition>> = {
-${entries.join("")}};
-`;
+  return `[\n${definitions.map((entry) => JSON.stringify(entry)).join(",\n")}\n]\n`;
 }
 
 function main() {
@@ -74,7 +65,7 @@ function main() {
   }
   if (found === wanted) return 0;
   if (argv.includes("--check")) {
-    console.error("src/base/definitions.gen.ts does not fit docs/definitions.md: run `npm run generate` in fe/.");
+    console.error("torch_tb_profiler/views/definitions.json does not fit docs/definitions.md: run `npm run generate` in fe/.");
     return 1;
   }
   writeFileSync(path, wanted);

@@ -23,7 +23,9 @@ describe("parseDefinitions", () => {
     expect(() => parseDefinitions(text)).toThrow(message);
   });
 
-  it("writes quotes safely", () => {
-    expect(generate([{ key: "a", label: 'the "A"', text: "b\\c" }])).toContain('  a: { label: "the \\"A\\"", text: "b\\\\c" },');
+  it("writes an entry per line", () => {
+    const entries = [{ key: "a", label: 'the "A"', text: "b\\c" }, { key: "b", label: "B", text: "d" }];
+    expect(JSON.parse(generate(entries))).toEqual(entries);
+    expect(generate(entries).split("\n").length).toBe(5);
   });
 });

@@ -1,13 +1,17 @@
 /** The module that TensorBoard imports; its own stand-alone page does the same. */
 
 import { createElement, render as renderInto } from "preact";
-import { setBase } from "./api/client";
+import { fetchJson, setBase } from "./api/client";
 import { App } from "./app/App";
 import { addStyles } from "./app/styles";
+import { define } from "./base/definitions";
 import { startLocation } from "./state/location";
 
+/** A server that does not answer must not keep the page from saying so, ms. */
+const PATIENCE = 2000;
+
 /** Draws the page into the document's body. */
-export function render(): void {
+export async function render(): Promise<void> {
   document.documentElement.lang = "en";
   document.title = "PyTorch Profiler";
   // This module is …/static/index.js, and the routes are beside static/.
@@ -18,5 +22,15 @@ export function render(): void {
   const root = document.createElement("div");
   root.id = "root";
   document.body.replaceChildren(root);
+  await Promise.race([learnWords(), new Promise((done) => setTimeout(done, PATIENCE))]);
   renderInto(createElement(App, {}), root);
+}
+
+/** What the labels mean. The page is drawn without it, too. */
+async function learnWords(): Promise<void> {
+  try {
+    define((await fetchJson("definitions", {})).definitions);
+  } catch {
+    // The routes of the views say what is wrong.
+  }
 }

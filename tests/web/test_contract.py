@@ -30,7 +30,7 @@ STEPPED: dict[str, type[wire.Wire]] = {
 }
 OF_MEMORY = ("/memory", "/memory/curve", "/memory/blocks", "/memory/statistics", "/memory/alive")
 """All but the first answer 404 for a trace without allocator records; ``test_memory.py`` asks them about one that has some."""
-OF_A_TRACE = (*STEPPED, *OF_MEMORY, "/findings", "/module/flame/file", "/operator/stacks", "/trace/file", *timeline_asked.TYPES)
+OF_A_TRACE = (*STEPPED, *OF_MEMORY, "/distributed", "/findings", "/module/flame/file", "/operator/stacks", "/trace/file", *timeline_asked.TYPES)
 OF_A_FILE = ("/trace/file", "/trace/event/args")
 """They read the trace's file again, which the written catalogue does not have."""
 PLAIN: dict[str, type[wire.Wire]] = {"/runs": wire.RunsPayload, "/diagnosis": wire.DiagnosisPayload, "/definitions": wire.DefinitionsPayload}

@@ -96,6 +96,20 @@ class DiagnosisPayload(Wire, frozen=True, kw_only=True):
     files: list[FileItem]
 
 
+class Definition(Wire, frozen=True, kw_only=True):
+    """What a label means, in one sentence; ``docs/definitions.md`` says more."""
+
+    key: str
+    label: str
+    text: str
+
+
+class DefinitionsPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/definitions``: what the page shows when the pointer rests on a label."""
+
+    definitions: list[Definition]
+
+
 class Vocabulary(Wire, frozen=True, kw_only=True):
     """The vendor's words, e.g. ``GPU``/``SM``/``Tensor Cores`` or ``accelerator``/``compute unit``/``matrix cores``."""
 
@@ -354,7 +368,7 @@ class TracePayload(Wire, frozen=True, kw_only=True):
 
 
 PAYLOADS: tuple[type[Wire], ...] = (
-    ErrorPayload, RunsPayload, DiagnosisPayload, StepsPayload, OverviewPayload, OperatorPayload, OperatorStacksPayload,
+    ErrorPayload, RunsPayload, DiagnosisPayload, DefinitionsPayload, StepsPayload, OverviewPayload, OperatorPayload, OperatorStacksPayload,
     KernelPayload, TracePayload,
 )
 """The roots from which the TypeScript types are generated."""

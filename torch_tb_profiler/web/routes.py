@@ -9,6 +9,7 @@ from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.definitions import definitions_payload
 from torch_tb_profiler.views.diagnosis import diagnosis_payload
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
@@ -56,6 +57,7 @@ class Routes:
         self.handlers: dict[str, Callable[[Request], Response]] = {
             "/runs": self.runs,
             "/diagnosis": self.diagnosis,
+            "/definitions": self.definitions,
             "/steps": self.steps,
             "/overview": self.overview,
             "/operator": self.operator,
@@ -81,6 +83,10 @@ class Routes:
     def diagnosis(self, request: Request) -> Response:
         """Every file that was seen and why it is shown or not."""
         return replies.send(request, replies.encode(diagnosis_payload(self._catalogue.snapshot())))
+
+    def definitions(self, request: Request) -> Response:
+        """What the labels of the page mean."""
+        return replies.send(request, replies.encode(definitions_payload()))
 
     def steps(self, request: Request) -> Response:
         """The steps of a trace."""

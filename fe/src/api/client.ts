@@ -6,6 +6,7 @@ import type {
   ArrowsPayload,
   CollectivePayload,
   CountersPayload,
+  DefinitionsPayload,
   DiagnosisPayload,
   DiffPayload,
   DistributedPayload,
@@ -36,6 +37,7 @@ import type {
 
 /** What each route answers with. */
 export interface Routes {
+  definitions: DefinitionsPayload;
   runs: RunsPayload;
   diagnosis: DiagnosisPayload;
   steps: StepsPayload;

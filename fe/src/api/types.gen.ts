@@ -29,6 +29,8 @@ export type FlameTree = "line" | "module";
 
 export type WorkerState = "failed" | "ready" | "waiting";
 
+export type BeforeSide = "device" | "host";
+
 export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
 export type ChangeTable = "category" | "kernel" | "module" | "operator" | "runtime";
@@ -854,7 +856,7 @@ export interface DistributedDevice {
   capability: string | null;
 }
 
-/** A worker of the run, by rank. `offset_ns`: add it to its times to get the common clock; null: not aligned. `error_ns`: what remains unsure of it. */
+/** A worker of the run, by rank. `offset_ns`: add it to its times to get the common clock; null: not aligned. `error_ns`: median distance of its collectives' ends from the median over the workers. `node`, `process`: empty when not known. `message`: why it is not ready. */
 export interface DistributedWorker {
   worker: string;
   span: string;
@@ -879,7 +881,7 @@ export interface OverlapColumns {
   other_ns: ((number | null)[])[];
 }
 
-/** Per worker and step: time in matched collectives before the last rank arrived (`waiting`) and after (`transfer`), and in those that are not matched (`unsplit`). `late`: how much later than the first of its group this worker arrived, summed over the collectives of the step: the heat map. */
+/** Per worker and step: time in matched collectives before the last rank arrived (`waiting`) and after (`transfer`), and in those of which that is not known (`unsplit`). Moments at which several run count once, so that the three add up to the time with any collective. `late`: how much later than the first of its group this worker arrived, summed over the collectives of the step: the heat map. */
 export interface WaitingColumns {
   waiting_ns: ((number | null)[])[];
   transfer_ns: ((number | null)[])[];
@@ -887,7 +889,7 @@ export interface WaitingColumns {
   late_ns: ((number | null)[])[];
 }
 
-/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the longest wait of a single rank; `lead_ns`: how far behind the second to last it was, over the step's collectives: what the step would gain. `before`: what it ran just before it arrived at the dearest collective. */
+/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the most that a single rank waited; `lead_ns`: how far behind the second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. `kind`, `event`, `start_ns`: the collective that cost the others most, on this worker. `before`: what took more time on it before that collective than on the rank that waited longest, all null where nothing recorded did: `before_event` the longest call of it, `before_name` its name, `before_ns` how much more it took, `before_side` where it ran, and `before_side_ns` how much more all that ran there took. */
 export interface LateItem {
   step: number;
   worker: number;
@@ -902,10 +904,13 @@ export interface LateItem {
   before_module: string | null;
   before_line: string | null;
   before_event: number | null;
+  before_name: string | null;
   before_ns: number | null;
+  before_side: BeforeSide | null;
+  before_side_ns: number | null;
 }
 
-/** Communication by kind, message size, data type and group; one row also per worker (`worker` −1: all workers together). Sums of durations. `bytes` is the message size of one call. Bandwidths in bytes per second by the formulas of nccl-tests, over the time without waiting where that is known (`split`), else over the whole duration. */
+/** Communication by kind, library, group, data type and message size. `worker` −1: all workers together, the sums of theirs; rows of single workers follow where there are not too many. `total_ns`: time with at least one such call under way on the worker, of which `waiting_ns` and `transfer_ns` are told apart (null: none is). `mean_ns`: mean duration of a call. `bytes`: the message size of one call. Bandwidths in bytes per second by the formulas of nccl-tests, over the durations without waiting where all are told (`split`), else over the whole durations. */
 export interface OperationColumns {
   worker: number[];
   kind: string[];
@@ -925,7 +930,7 @@ export interface OperationColumns {
   bus_bandwidth: (number | null)[];
 }
 
-/** Collectives that other ranks did not record alike, by kind and group: how many each worker has. */
+/** Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why. */
 export interface Unmatched {
   kind: string;
   group: string | null;
@@ -933,7 +938,7 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
@@ -949,6 +954,7 @@ export interface DistributedPayload {
   left_out: number;
   ready: number;
   progress: number;
+  workers_total: number;
   notes: string[];
   missing: Missing[];
 }

@@ -1,8 +1,19 @@
-/** The one-line meaning of every label, from docs/definitions.md. */
+/** The one-line meaning of every label, from docs/definitions.md. The server has them, so that the bundle does not grow with every figure. */
 
-import { DEFINITIONS, type Definition } from "./definitions.gen";
+export interface Definition {
+  key: string;
+  label: string;
+  text: string;
+}
+
+let known: ReadonlyMap<string, Definition> = new Map();
+
+/** Takes the definitions in; called once, before the first drawing. */
+export function define(definitions: readonly Definition[]): void {
+  known = new Map(definitions.map((definition) => [definition.key, definition]));
+}
 
 /** The definition of a key, or null where the docs have none. */
 export function definitionOf(id: string): Definition | null {
-  return Object.hasOwn(DEFINITIONS, id) ? (DEFINITIONS[id] ?? null) : null;
+  return known.get(id) ?? null;
 }

@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { DEFINITIONS } from "../base/definitions.gen";
+import { definitionOf } from "../base/definitions";
 import { Menu, SearchBox, Segmented, Select } from "./controls";
 import { modeOf, orderedRange, shortNames, StepSelector } from "./steps";
 import { Term } from "./tooltip";
@@ -8,7 +8,8 @@ import { Term } from "./tooltip";
 afterEach(cleanup);
 
 describe("Term", () => {
-  const [key = "", definition] = Object.entries(DEFINITIONS)[0] ?? [];
+  const key = "step";
+  const definition = definitionOf(key);
   it("shows its definition on focus and on hover, and hides it by Escape", async () => {
     render(<Term id={key} />);
     const term = screen.getByText(definition!.label);

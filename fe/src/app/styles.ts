@@ -4,11 +4,12 @@ import { adoptStyles } from "../base/styles";
 import charts from "../widgets/charts/charts.css?inline";
 import heat from "../widgets/charts/heat.css?inline";
 import controls from "../widgets/controls.css?inline";
+import flame from "../widgets/flame/flame.css?inline";
 import grid from "../widgets/grid/grid.css?inline";
 import widgets from "../widgets/widgets.css?inline";
 import page from "./page.css?inline";
 import tokens from "./tokens.css?inline";
 
 export function addStyles(): void {
-  for (const css of [tokens, widgets, controls, charts, heat, grid, page]) adoptStyles(css);
+  for (const css of [tokens, widgets, controls, charts, heat, flame, grid, page]) adoptStyles(css);
 }

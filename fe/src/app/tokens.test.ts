@@ -21,6 +21,7 @@ function contrast(a: string, b: string): number {
 
 const TEXTS: readonly [string, readonly string[]][] = [
   ["text", ["ground", "surface", "raised", "sunken", "hover", "bar", "less", "more"]],
+  ["text", ["flame-module", "flame-annotation", "flame-operator", "flame-line", "flame-rest"]],
   ["muted", ["ground", "surface", "raised", "sunken", "hover", "bar", "less", "more"]],
   ["accent", ["ground", "surface", "raised", "sunken", "hover", "accent-soft"]],
   ["on-accent", ["accent"]],

@@ -87,7 +87,7 @@ function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: Evidence
   const item = (one: Evidence, place: number): JSX.Element => (
     <li key={place}>
       <a href={hrefOf(one)} title={`${one.label}: show it on the timeline`}>
-        {one.label} <span class="number">{formatTime(one.dur_ns)}</span>
+        <span class="number">{formatTime(one.dur_ns)}</span> {one.label}
       </a>
     </li>
   );

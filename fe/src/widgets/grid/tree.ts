@@ -64,7 +64,7 @@ export function treeRows(wanted: Omit<Wanted, "pinned">, parent: ArrayLike<numbe
 }
 
 /** Rows that are kept, each before those beneath it; siblings stay in the order in which they come. */
-function inTreeOrder(sorted: Uint32Array, parent: ArrayLike<number>, kept: Uint8Array): Uint32Array {
+export function inTreeOrder(sorted: Uint32Array, parent: ArrayLike<number>, kept: Uint8Array): Uint32Array {
   const count = sorted.length;
   // The last sibling first, so that a stack gives the first one back first.
   const next = new Int32Array(count).fill(-1);

@@ -1,0 +1,244 @@
+/** The flame graph of the Module page: of modules and operators, or of Python lines. */
+
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { urlOf } from "../../api/client";
+import type { FlamePayload, FlameTree } from "../../api/types.gen";
+import { compileSearch, matchAll } from "../../base/search";
+import { formatCount, formatShare, formatTime } from "../../base/units";
+import { capitalised } from "../../base/words";
+import { useResource } from "../../state/resource";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { CopyButton, Flame, foundShare, Grid, layOutFlame, Panel, SearchBox, Segmented, type FlameLayout, type Sort } from "../../widgets";
+import { exactly } from "../grid_params";
+import { Loaded, MissingList, Nothing } from "../loaded";
+import { kindsOf, readMetric, readOrder, readTree, rowOfEvent, valuesOf, type Metric, type Order } from "./model";
+import { FlameLegend, frameColumns, frameLines } from "./parts";
+
+/** Where links from elsewhere on the page lead. */
+export const FLAME_ID = "flame-graph";
+
+/** `device`: the word for the accelerator. */
+export function FlamePanel(props: ViewProps & { device: string }): JSX.Element {
+  const tree = readTree(props.params.flame);
+  const resource = useResource("module/flame", viewQuery(props, { tree }));
+  return (
+    <Panel title="Flame graph" term="flame_graph" note="as wide as the time; children below their callers">
+      <div id={FLAME_ID} class="flame-anchor" />
+      <Loaded resource={resource} shape={[360]} diagnosisHref={props.hrefOf("diagnosis")}>
+        {(payload) => <FlameOf {...props} payload={payload} tree={tree} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+type FlameProps = ViewProps & { device: string; payload: FlamePayload; tree: FlameTree };
+
+function FlameOf({ payload, tree, ...props }: FlameProps): JSX.Element {
+  const { params } = props;
+  const { rows } = payload;
+  const metric = readMetric(params.metric, payload.has_device);
+  const order = readOrder(params.order);
+  const layout = useMemo(
+    () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: order === "time" ? rows.first_ns : null }),
+    [rows, metric, order],
+  );
+  const empty = layout.total === 0;
+  return (
+    <div>
+      <Tools {...props} {...{ payload, tree, metric, order }} />
+      {empty ? (
+        <Nothing
+          title={tree === "line" ? "No Python line is known" : "There is nothing to draw"}
+          text={metric === "device" ? "Nothing on the accelerator was launched by a known frame in the selected steps." : "No call was recorded in the selected steps."}
+          missing={payload.missing}
+        />
+      ) : (
+        <>
+          <MissingList missing={payload.missing} />
+          {params.show === "table" ? <FrameTable {...props} payload={payload} /> : <Graph {...props} {...{ payload, layout, metric }} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+interface ToolsProps extends FlameProps {
+  metric: Metric;
+  order: Order;
+}
+
+function Tools({ payload, tree, metric, order, params, setParam, device, ...props }: ToolsProps): JSX.Element {
+  const file = (format: string): string => urlOf("module/flame/file", viewQuery(props, { tree, metric, format }));
+  const choose = (key: string, value: string, first: string): void => setParam(key, value === first ? null : value);
+  return (
+    <div class="flame-tools">
+      <Segmented<FlameTree>
+        label="Of"
+        value={tree}
+        onChange={(next) => {
+          choose("flame", next, "module");
+          setParam("zoom", null);
+        }}
+        options={[
+          { value: "module", label: "Modules" },
+          { value: "line", label: "Python lines" },
+        ]}
+      />
+      {payload.has_device ? (
+        <Segmented<Metric>
+          label="Time on"
+          value={metric}
+          onChange={(next) => choose("metric", next, "device")}
+          options={[
+            { value: "device", label: capitalised(device) },
+            { value: "host", label: "Host" },
+          ]}
+        />
+      ) : null}
+      <Segmented<Order>
+        label="Order"
+        value={order}
+        onChange={(next) => choose("order", next, "size")}
+        options={[
+          { value: "size", label: "Largest first" },
+          { value: "time", label: "In time" },
+        ]}
+      />
+      <Segmented
+        label="Show as"
+        showLabel={false}
+        value={params.show === "table" ? "table" : "graph"}
+        onChange={(next) => choose("show", next, "graph")}
+        options={[
+          { value: "graph", label: "Graph" },
+          { value: "table", label: "Table" },
+        ]}
+      />
+      <span class="toolbar-end">
+        <a class="button button-quiet" href={file("folded")} download title="One line per stack, for flamegraph.pl and others">
+          Folded stacks
+        </a>
+        <a class="button button-quiet" href={file("speedscope")} download title="For speedscope.app">
+          speedscope
+        </a>
+      </span>
+    </div>
+  );
+}
+
+type GraphProps = ViewProps & { device: string; payload: FlamePayload; layout: FlameLayout; metric: Metric };
+
+function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.Element {
+  const { params, setParam } = props;
+  const { rows } = payload;
+  const find = params.find ?? "";
+  const regex = params.find_re === "1";
+  const kinds = useMemo(() => kindsOf(rows), [rows]);
+  const search = useMemo(() => {
+    if (!find.trim()) return { found: null, error: null };
+    const { flags, error } = matchAll(rows.name, compileSearch(find, regex));
+    return { found: error ? null : flags, error };
+  }, [rows, find, regex]);
+  const [zoom, setZoom] = useZoom(rows, params.zoom, setParam);
+  const result = search.found ? `${formatShare(foundShare(layout, rows.parent, search.found))} of the time` : "";
+  return (
+    <>
+      <div class="flame-search">
+        <SearchBox
+          label="Search in the flame graph"
+          text={find}
+          regex={regex}
+          error={search.error}
+          result={result}
+          onChange={(next) => {
+            if (next.text !== find) setParam("find", next.text);
+            if (next.regex !== regex) setParam("find_re", next.regex ? "1" : null);
+          }}
+        />
+        <FlameLegend rows={rows} />
+      </div>
+      <Flame
+        label={`Flame graph of ${payload.tree === "line" ? "Python lines" : "modules and operators"}, ${metric === "device" ? device : "host"} time`}
+        layout={layout}
+        parent={rows.parent}
+        name={rows.name}
+        kind={kinds}
+        hatched={rows.backward}
+        found={search.found}
+        zoom={zoom}
+        onZoom={setZoom}
+        describe={(row) => frameLines(rows, row, payload.has_device, device, layout.total, layout.width[row] ?? 0)}
+        detail={(row) => <FrameDetail {...props} {...{ payload, row, device, layout }} />}
+      />
+      <p class="muted">{restText(payload, metric, device)}</p>
+    </>
+  );
+}
+
+/** What is not drawn. */
+function restText({ pooled, unattributed_device_ns: lost }: FlamePayload, metric: Metric, device: string): string {
+  return [
+    pooled ? `${formatCount(pooled)} frames under 1/10,000 of the time are summed up in those around them.` : "",
+    metric === "device" && lost ? `${formatTime(lost)} of ${device} time was launched by no known frame.` : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** The frame in sight: its event stands in the address bar; of a frame without one it is known only here. */
+function useZoom(rows: FlamePayload["rows"], text: string | undefined, setParam: ViewProps["setParam"]): [number, (row: number) => void] {
+  const [own, setOwn] = useState<{ rows: unknown; row: number }>({ rows: null, row: -1 });
+  const known = own.rows === rows && own.row >= 0 && String(rows.event[own.row] ?? -1) === (text ?? "-1");
+  const set = (row: number): void => {
+    setOwn({ rows, row });
+    const event = rows.event[row] ?? -1;
+    setParam("zoom", event < 0 ? null : String(event));
+  };
+  return [known ? own.row : rowOfEvent(rows, text), set];
+}
+
+type DetailProps = ViewProps & { payload: FlamePayload; row: number; device: string; layout: FlameLayout };
+
+/** The chosen frame in words, with the ways to other pages; as high without one, so that nothing jumps. */
+function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps): JSX.Element {
+  const { rows } = payload;
+  if (row < 0) return <p class="flame-detail muted">Press a frame to zoom to it and to see where it leads.</p>;
+  const [name = "", ...lines] = frameLines(rows, row, payload.has_device, device, layout.total, layout.width[row] ?? 0);
+  const event = rows.event[row] ?? -1;
+  return (
+    <p class="flame-detail">
+      <strong>{name}</strong> <CopyButton text={name} label="Copy the full name" />
+      <span class="number">{lines.join(" · ")}</span>
+      {event >= 0 ? <a href={hrefOf("trace", { sel: String(event) })}>Longest call on the timeline</a> : null}
+      {rows.kind[row] === "operator" ? <a href={hrefOf("operator", exactly(name))}>Show in Operator view</a> : null}
+    </p>
+  );
+}
+
+/** The same frames as a tree to be sorted and saved. */
+function FrameTable({ payload, device, ...props }: ViewProps & { device: string; payload: FlamePayload }): JSX.Element {
+  const { rows, has_device } = payload;
+  const { params, setParam, hrefOf } = props;
+  const [sort, setSort] = useState<Sort | null>(null);
+  const columns = useMemo(() => {
+    const href = (row: number): string | null => ((rows.event[row] ?? -1) < 0 ? null : hrefOf("trace", { sel: String(rows.event[row]) }));
+    return frameColumns(rows, has_device, device, href);
+  }, [rows, has_device, device, hrefOf]);
+  return (
+    <Grid
+      label={payload.tree === "line" ? "Python lines" : "Modules and operators"}
+      columns={columns}
+      rowCount={rows.name.length}
+      tree={rows.parent}
+      height={460}
+      sort={sort}
+      onSort={setSort}
+      search={{ text: params.find ?? "", regex: params.find_re === "1" }}
+      onSearch={(next) => {
+        setParam("find", next.text);
+        setParam("find_re", next.regex ? "1" : null);
+      }}
+    />
+  );
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { flameRows, moduleRows, modules } from "./fixtures";
+import { byClass, kindsOf, kindText, pathsOf, readMetric, rowOfEvent, totalParts, valuesOf } from "./model";
+
+describe("byClass", () => {
+  const flat = byClass(moduleRows());
+
+  it("adds up what runs directly in the modules of a class", () => {
+    expect(flat.kind).toEqual(["Net", "Block", "Linear"]);
+    expect(flat.modules).toEqual([1, 2, 1]);
+    expect(flat.calls).toEqual([6, 12, 12]);
+    expect(flat.forward_device_self_ns).toEqual([200, 500, 300]);
+  });
+
+  it("counts a module inside another one of its class once", () => {
+    expect(flat.forward_host_total_ns).toEqual([100, 80, 30]);
+    expect(flat.backward_device_total_ns).toEqual([500, 400, 150]);
+  });
+
+  it("keeps the unknown unknown, and adds what is known", () => {
+    expect(flat.allocated_bytes).toEqual([null, 30, null]);
+    expect(flat.increase_bytes).toEqual([null, 0, null]);
+  });
+
+  it("leads to the longest of the class", () => expect(flat.event).toEqual([10, 11, -1]));
+});
+
+it("pathsOf tells modules of one name apart by where they are", () => {
+  expect(pathsOf(moduleRows({ name: ["Net_0", "a", "b", "b"], parent: [-1, 0, 0, 1] }))).toEqual(["/Net_0", "/Net_0/a", "/Net_0/b", "/Net_0/a/b"]);
+});
+
+describe("totalParts", () => {
+  it("says where the time is, and what became of the backward pass", () => {
+    const parts = totalParts({ ...modules(), backward: true });
+    expect(parts.map(({ label, text }) => `${label}: ${text}`)).toEqual([
+      "In modules: 150 ns host, 1.50 µs GPU",
+      "Outside modules: 30 ns host, 300 ns GPU",
+      "Without operator: 40 ns GPU",
+      "Backward operators: 234 at their module, 2 of a forward outside modules",
+    ]);
+  });
+
+  it("says nothing of a device that was not recorded", () => {
+    const parts = totalParts({ ...modules({ has_device: false }), backward: false });
+    expect(parts.map(({ text }) => text)).toEqual(["150 ns host", "30 ns host"]);
+  });
+});
+
+describe("frames", () => {
+  it("are told apart by kind; one of another version is like the rest", () => {
+    expect([...kindsOf(flameRows({ kind: ["module", "line", "of another version", "rest"] }))]).toEqual([0, 3, 4, 4]);
+    expect(kindText(flameRows(), 2)).toBe("operator, backward");
+  });
+
+  it("are as wide as the device's time, or the host's where it is asked for or there is no device", () => {
+    expect(valuesOf(flameRows(), readMetric(undefined, true))).toEqual([1000, 700, 200, null]);
+    expect(valuesOf(flameRows(), readMetric("host", true))).toEqual([100, 40, 20, 5]);
+    expect(readMetric(undefined, false)).toBe("host");
+  });
+
+  it("are found by their event", () => {
+    expect([rowOfEvent(flameRows(), "22"), rowOfEvent(flameRows(), "99"), rowOfEvent(flameRows(), undefined), rowOfEvent(flameRows(), "-1")]).toEqual([2, -1, -1, -1]);
+  });
+});

@@ -1,0 +1,125 @@
+/** What the Module page computes: modules summed by class, rows' names, the totals in words, and the frames of the flame graph. */
+
+import type { FlameColumns, FlameTree, ModuleColumns, ModulePayload } from "../../api/types.gen";
+import { formatCount, formatTime } from "../../base/units";
+import { FLAME_KINDS } from "../../widgets";
+
+/** Columns of which the values of several modules may be added up, each of what runs directly in the module. */
+const SUMS = [
+  "calls",
+  "operators",
+  "forward_host_self_ns",
+  "forward_device_self_ns",
+  "backward_host_self_ns",
+  "backward_device_self_ns",
+  "allocated_bytes",
+  "increase_bytes",
+] as const;
+/** Those that hold what is beneath as well: a module inside another one of its class must not count again. */
+const TOTALS = ["forward_host_total_ns", "forward_device_total_ns", "backward_host_total_ns", "backward_device_total_ns"] as const;
+
+export type Flat = Pick<ModuleColumns, "kind" | "event" | (typeof SUMS)[number] | (typeof TOTALS)[number]> & {
+  /** Modules of the class. */
+  modules: number[];
+};
+
+/** One row per class. `event` is that of the module of the class with the longest forward. */
+export function byClass(rows: ModuleColumns): Flat {
+  const flat: Flat = { kind: [], event: [], modules: [], ...emptyColumns() };
+  const places = new Map<string, number>();
+  const longest: number[] = [];
+  rows.kind.forEach((kind, row) => {
+    let place = places.get(kind);
+    if (place === undefined) {
+      place = flat.kind.push(kind) - 1;
+      places.set(kind, place);
+      flat.modules.push(0);
+      flat.event.push(-1);
+      longest.push(-1);
+    }
+    flat.modules[place] = (flat.modules[place] ?? 0) + 1;
+    for (const key of SUMS) add(flat[key], place, rows[key][row] ?? null);
+    if (!insideItsClass(rows, row)) for (const key of TOTALS) add(flat[key], place, rows[key][row] ?? null);
+    const length = rows.forward_host_total_ns[row] ?? 0;
+    if (length > (longest[place] ?? -1)) {
+      longest[place] = length;
+      flat.event[place] = rows.event[row] ?? -1;
+    }
+  });
+  return flat;
+}
+
+type Key = (typeof SUMS)[number] | (typeof TOTALS)[number];
+
+function emptyColumns(): Record<Key, number[]> {
+  return Object.fromEntries([...SUMS, ...TOTALS].map((key) => [key, []])) as unknown as Record<Key, number[]>;
+}
+
+/** Unknown where nothing known was added. */
+function add(values: (number | null)[], place: number, value: number | null): void {
+  const before = values[place] ?? null;
+  values[place] = value === null ? before : (before ?? 0) + value;
+}
+
+function insideItsClass({ parent, kind }: ModuleColumns, row: number): boolean {
+  for (let at = parent[row] ?? -1; at >= 0; at = parent[at] ?? -1) if (kind[at] === kind[row]) return true;
+  return false;
+}
+
+/** Every module by the names that lead to it, by which it is found again over other steps. */
+export function pathsOf({ parent, name }: ModuleColumns): string[] {
+  const paths: string[] = [];
+  name.forEach((own, row) => paths.push(`${paths[parent[row] ?? -1] ?? ""}/${own}`));
+  return paths;
+}
+
+export interface Part {
+  term: string;
+  label: string;
+  text: string;
+}
+
+/** Where the time of the selected steps is. The parts of the device add up to all that it did. */
+export function totalParts({ totals, has_device, vocabulary, backward }: Pick<ModulePayload, "totals" | "has_device" | "vocabulary"> & { backward: boolean }): Part[] {
+  const both = (host: number, device: number): string => `${formatTime(host)} host${has_device ? `, ${formatTime(device)} ${vocabulary.device}` : ""}`;
+  const parts: Part[] = [
+    { term: "module_inside", label: "In modules", text: both(totals.module_host_ns, totals.module_device_ns) },
+    { term: "module_outside", label: "Outside modules", text: both(totals.outside_host_ns, totals.outside_device_ns) },
+  ];
+  if (has_device && totals.unattributed_device_ns > 0)
+    parts.push({ term: "module_unattributed", label: "Without operator", text: `${formatTime(totals.unattributed_device_ns)} ${vocabulary.device}` });
+  if (backward) {
+    const { backward_tied: tied, backward_untied: untied, backward_outside: outside } = totals;
+    const rest = [untied ? `${formatCount(untied)} whose forward is not known` : "", outside ? `${formatCount(outside)} of a forward outside modules` : ""].filter(Boolean);
+    parts.push({ term: "module_backward", label: "Backward operators", text: [`${formatCount(tied)} at their module`, ...rest].join(", ") });
+  }
+  return parts;
+}
+
+export type Metric = "host" | "device";
+export type Order = "size" | "time";
+
+export const readTree = (text: string | undefined): FlameTree => (text === "line" ? "line" : "module");
+export const readMetric = (text: string | undefined, hasDevice: boolean): Metric => (hasDevice && text !== "host" ? "device" : "host");
+export const readOrder = (text: string | undefined): Order => (text === "time" ? "time" : "size");
+
+export const valuesOf = (rows: FlameColumns, metric: Metric): (number | null)[] => (metric === "device" ? rows.device_ns : rows.host_ns);
+
+/** Place in `FLAME_KINDS`; of a kind that this page does not know, that of the rest. */
+export const kindsOf = (rows: FlameColumns): Uint8Array =>
+  Uint8Array.from(rows.kind, (kind) => {
+    const place = FLAME_KINDS.findIndex((known) => known === kind);
+    return place < 0 ? FLAME_KINDS.length - 1 : place;
+  });
+
+/** The frame of an event; −1 where there is none. Events stand in the address bar, because rows are others with other steps. */
+export function rowOfEvent(rows: FlameColumns, text: string | undefined): number {
+  return text && /^\d{1,10}$/.test(text) ? rows.event.indexOf(Number(text)) : -1;
+}
+
+const KIND_WORDS: Readonly<Record<string, string>> = { module: "module", annotation: "annotation", operator: "operator", line: "Python line", rest: "smaller ones, summed up" };
+
+export function kindText(rows: FlameColumns, row: number): string {
+  const kind = rows.kind[row] ?? "";
+  return `${KIND_WORDS[kind] ?? kind}${rows.backward[row] ? ", backward" : ""}`;
+}

@@ -1,0 +1,221 @@
+/**
+ * A flame graph: frames above what they call, as wide as the time they take.
+ *
+ * A click or Enter makes a frame as wide as the graph; Escape and the names above lead out again; arrows go from frame to frame.
+ */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId } from "../../base/id";
+import { watchTheme } from "../../base/theme";
+import { useWidth } from "../charts/size";
+import { createPortal } from "../portal";
+import { place } from "../tooltip";
+import { FlamePainter, FRAME_HEIGHT } from "./draw";
+import { frameAt, neighbour, viewOf, wayTo, type FlameLayout, type FlameView } from "./layout";
+
+const MOST_HEIGHT = 460;
+/** Frames above the graph that are named; those between the first and them are left out. */
+const NAMED = 5;
+/** Frames that stay in sight above the one that is zoomed to. */
+const KEPT_ABOVE = 3;
+
+export interface FlameProps {
+  label: string;
+  layout: FlameLayout;
+  parent: ArrayLike<number>;
+  name: readonly string[];
+  /** Place in `FLAME_KINDS` of each frame. */
+  kind: ArrayLike<number>;
+  hatched: ArrayLike<boolean>;
+  /** Frames that a search found; null without one. */
+  found: Uint8Array | null;
+  /** The frame that is as wide as the graph; −1: the whole. */
+  zoom: number;
+  onZoom: (row: number) => void;
+  /** What the card at the pointer says, its first line the name. */
+  describe: (row: number) => readonly string[];
+  /** What stands below the graph for the frame that was chosen last; −1: none. */
+  detail: (row: number) => ComponentChildren;
+}
+
+interface Hovered {
+  row: number;
+  x: number;
+  y: number;
+}
+
+export function Flame(props: FlameProps): JSX.Element {
+  const { label, layout, parent, name, zoom, onZoom, describe } = props;
+  const id = useId("flame");
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const width = useWidth(box);
+  const [active, setActive] = useActive(layout);
+  const [hovered, setHovered] = useState<Hovered | null>(null);
+  const full = layout.byLevel.length * FRAME_HEIGHT;
+  const height = Math.min(MOST_HEIGHT, full);
+  const view = viewOf(layout, zoom);
+  useDrawing(props, box, canvas, width, height);
+  const under = (event: MouseEvent): number => {
+    const { left, top } = canvas.current?.getBoundingClientRect() ?? { left: 0, top: 0 };
+    const level = Math.floor((event.clientY - top + (box.current?.scrollTop ?? 0)) / FRAME_HEIGHT);
+    return frameAt(layout, level, view.begin + ((event.clientX - left) / width) * view.length);
+  };
+  return (
+    <div class="flame">
+      <Way {...{ parent, name, zoom, onZoom }} />
+      <div ref={box} class="flame-box" style={{ height: `${height}px` }} onPointerLeave={() => setHovered(null)}>
+        <div class="flame-content" style={{ height: `${full}px` }}>
+          <canvas
+            ref={canvas}
+            class="flame-canvas"
+            style={{ height: `${height}px` }}
+            role="application"
+            aria-roledescription="flame graph"
+            aria-label={label}
+            aria-describedby={id}
+            tabIndex={0}
+            onKeyDown={(event) => onKey(event, props, active, setActive)}
+            onPointerMove={(event) => setHovered({ row: under(event), x: event.clientX, y: event.clientY })}
+            onClick={(event) => {
+              const row = under(event);
+              setActive(row);
+              if (row >= 0) onZoom(row);
+            }}
+          />
+          <Mark row={active} {...{ layout, view, width }} kind="flame-active" />
+          <Mark row={hovered?.row ?? -1} {...{ layout, view, width }} kind="flame-hovered" />
+        </div>
+      </div>
+      {hovered && hovered.row >= 0 ? <Card at={hovered} lines={describe(hovered.row)} /> : null}
+      <p id={id} class="visually-hidden">
+        Arrows go from frame to frame, Enter zooms in, Escape out, Home to the whole.
+      </p>
+      <p class="visually-hidden" role="status">
+        {active >= 0 ? describe(active).join(", ") : ""}
+      </p>
+      {props.detail(active)}
+    </div>
+  );
+}
+
+interface MarkProps {
+  row: number;
+  layout: FlameLayout;
+  view: FlameView;
+  width: number;
+  kind: string;
+}
+
+/** A border around a frame, so that following the pointer draws nothing else. */
+function Mark({ row, layout, view, width, kind }: MarkProps): JSX.Element | null {
+  const scale = width / view.length;
+  const left = layout.left[row] ?? 0;
+  const x0 = Math.max(0, (left - view.begin) * scale);
+  const x1 = Math.min(width, (left + (layout.width[row] ?? 0) - view.begin) * scale);
+  if (row < 0 || x1 < x0) return null;
+  return <div class={`flame-mark ${kind}`} style={{ left: `${x0}px`, top: `${(layout.levels[row] ?? 0) * FRAME_HEIGHT}px`, width: `${Math.max(2, x1 - x0)}px` }} />;
+}
+
+/** The chosen frame; none after the graph was laid out anew. */
+function useActive(layout: FlameLayout): [number, (row: number) => void] {
+  const [chosen, setChosen] = useState({ layout, row: -1 });
+  return [chosen.layout === layout ? chosen.row : -1, (row) => setChosen({ layout, row })];
+}
+
+interface Slot<T> {
+  readonly current: T | null;
+}
+
+/** Draws when something changed, once per frame of the display. */
+function useDrawing(props: FlameProps, box: Slot<HTMLDivElement>, canvas: Slot<HTMLCanvasElement>, width: number, height: number): void {
+  const { layout, name, kind, hatched, found, zoom } = props;
+  const draw = useRef<(forget?: boolean) => void>(() => undefined);
+  const painter = useRef<FlamePainter | null>(null);
+  useLayoutEffect(() => {
+    let waiting = 0;
+    draw.current = (forget = false) => {
+      cancelAnimationFrame(waiting);
+      waiting = requestAnimationFrame(() => {
+        if (!canvas.current) return;
+        painter.current ??= new FlamePainter(canvas.current);
+        if (forget) painter.current.forget();
+        painter.current.draw({ layout, name, kind, hatched, found, view: viewOf(layout, zoom), scroll: box.current?.scrollTop ?? 0, width, height });
+      });
+    };
+    draw.current();
+    return () => cancelAnimationFrame(waiting);
+  }, [box, canvas, layout, name, kind, hatched, found, zoom, width, height]);
+  useEffect(() => {
+    const element = box.current;
+    const scrolled = (): void => draw.current();
+    element?.addEventListener("scroll", scrolled, { passive: true });
+    const end = watchTheme(() => draw.current(true));
+    return () => {
+      element?.removeEventListener("scroll", scrolled);
+      end();
+    };
+  }, [box]);
+  useEffect(() => {
+    if (zoom >= 0) box.current?.scrollTo({ top: Math.max(0, ((layout.levels[zoom] ?? 0) - KEPT_ABOVE) * FRAME_HEIGHT) });
+  }, [box, layout, zoom]);
+}
+
+function onKey(event: KeyboardEvent, { layout, parent, zoom, onZoom }: FlameProps, active: number, setActive: (row: number) => void): void {
+  const { begin, length } = viewOf(layout, zoom);
+  const out = zoom < 0 ? -1 : (parent[zoom] ?? -1);
+  const target = neighbour(layout, parent, active < 0 && zoom >= 0 ? zoom : active, event.key);
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  if (target !== null) {
+    const left = layout.left[target] ?? 0;
+    if (left < begin + length && left + (layout.width[target] ?? 0) > begin) setActive(target);
+  } else if (event.key === "Enter" && active >= 0) onZoom(active);
+  else if (event.key === "Home") onZoom(-1);
+  else if ((event.key === "Escape" || event.key === "Backspace") && zoom >= 0) onZoom(out);
+  else return;
+  event.preventDefault();
+}
+
+/** The frames around the one in sight, as a way out. */
+function Way({ parent, name, zoom, onZoom }: Pick<FlameProps, "parent" | "name" | "zoom" | "onZoom">): JSX.Element {
+  const way = wayTo(parent, zoom);
+  const shown = way.slice(-NAMED);
+  return (
+    <nav class="flame-way" aria-label="Zoomed into">
+      {zoom < 0 ? <span>All</span> : <WayButton text="All" onClick={() => onZoom(-1)} />}
+      {shown.length < way.length ? <span aria-hidden="true"> › …</span> : null}
+      {shown.map((row) => (
+        <span key={row}>
+          <span aria-hidden="true"> › </span>
+          {row === zoom ? <strong aria-current="true">{name[row]}</strong> : <WayButton text={name[row] ?? ""} onClick={() => onZoom(row)} />}
+        </span>
+      ))}
+    </nav>
+  );
+}
+
+function WayButton({ text, onClick }: { text: string; onClick: () => void }): JSX.Element {
+  return (
+    <button type="button" class="link" onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+/** Beside the pointer. Screen readers are told of the chosen frame instead. */
+function Card({ at, lines }: { at: Hovered; lines: readonly string[] }): JSX.Element {
+  const card = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (card.current) place(card.current, { left: at.x, top: at.y, bottom: at.y + 10, width: 0 });
+  });
+  const [first, ...rest] = lines;
+  return createPortal(
+    <div ref={card} class="tooltip" aria-hidden="true">
+      <strong class="flame-name">{first}</strong>
+      {rest.map((line) => (
+        <div key={line}>{line}</div>
+      ))}
+    </div>,
+  );
+}

@@ -61,13 +61,17 @@ class Side:
 
 @dataclass(frozen=True)
 class Cause:
-    """event: the longest call of what took more time on the late rank. extra: how much more it took than on the other rank, ns. None: not known.
+    """event: the longest call of what took more time on the late rank, name: what that is called. extra: how much more it took than on the other rank, ns.
 
-    operator: the operator or annotation that it is or lies in. module, line: where in the model and in the program.
+    on_device: where it ran. side_extra: how much more all that ran there took. operator: the operator or annotation that it is or lies in.
+    module, line: where in the model and in the program; None not known.
     """
 
     event: int
+    name: str
     extra: int
+    on_device: bool
+    side_extra: int
     operator: str | None
     module: str | None
     line: str | None
@@ -81,6 +85,17 @@ class _Taken:
     event: dict[str, int]
 
 
+@dataclass(frozen=True)
+class _More:
+    """What took more time on one side: ``extra`` ns, and all that ran there ``all_extra``."""
+
+    event: int
+    name: str
+    extra: int
+    on_device: bool
+    all_extra: int
+
+
 def find_cause(late: Side, other: Side) -> Cause | None:
     """Why the first side reached a collective later than the second; None when nothing recorded took more time."""
     lateness = (late.arrival - late.begin) - (other.arrival - other.begin)
@@ -89,19 +104,21 @@ def find_cause(late: Side, other: Side) -> Cause | None:
     by_host = 2 * ((late.called - late.begin) - (other.called - other.begin)) >= lateness
     sides = [(_host_time(side), _device_time(side)) for side in (late, other)]
     (mine, device), (theirs, device_of_other) = sides
-    host = [_extra(mine[key], theirs[key]) for key in ("launching", "others", "waiting")]
-    work = _extra(device, device_of_other)
+    host = [_extra(mine[key], theirs[key], False) for key in ("launching", "others", "waiting")]
+    work = _extra(device, device_of_other, True)
     order = (*host[:2], work, host[2]) if by_host else (work, *host)
-    enough = [found for found in order if found and found[1] >= LEAST_SHARE * lateness]
-    best = enough[0] if enough else max((found for found in order if found), key=lambda found: found[1], default=None)
-    return _described(late, *best) if best else None
+    enough = [found for found in order if found and max(found.extra, found.all_extra) >= LEAST_SHARE * lateness]
+    best = enough[0] if enough else max((found for found in order if found), key=lambda found: found.extra, default=None)
+    return _described(late, best) if best else None
 
 
-def _extra(mine: _Taken, theirs: _Taken) -> tuple[int, int] | None:
-    """``(event, ns)`` of what took most more time; None when nothing did."""
+def _extra(mine: _Taken, theirs: _Taken, on_device: bool) -> _More | None:
+    """What took most more time; None when nothing did."""
     more = {name: time - theirs.time.get(name, 0) for name, time in mine.time.items()}
     name = max(more, key=lambda one: more[one], default=None)
-    return (mine.event[name], more[name]) if name is not None and more[name] > 0 else None
+    if name is None or more[name] <= 0:
+        return None
+    return _More(mine.event[name], name, more[name], on_device, sum(mine.time.values()) - sum(theirs.time.values()))
 
 
 def _device_time(side: Side) -> _Taken:
@@ -155,7 +172,8 @@ def _by_name(trace: Trace, row: Ints, time: Ints) -> _Taken:
     return _Taken(dict(zip(texts, total.tolist(), strict=True)), dict(zip(texts, longest.tolist(), strict=True)))
 
 
-def _described(side: Side, event: int, extra: int) -> Cause:
+def _described(side: Side, found: _More) -> Cause:
+    event = found.event
     spans, links = side.trace["spans"], side.facts["span_links"]
     role = spans["role"]
     if Role.KERNEL <= role[event] <= Role.MEMSET:
@@ -165,7 +183,8 @@ def _described(side: Side, event: int, extra: int) -> Cause:
         path = ancestors(side.facts, event)
     names = [side.trace.strings[int(spans["name"][row])] for row in path if role[row] in (Role.OPERATOR, Role.ANNOTATION)]
     operator = next((name for name in names if not name.startswith(_STEP)), None)
-    return Cause(event, extra, operator, module_of(side.insight, event), line_of_frames("\n".join(stack_of(side.trace, side.facts, event))) or None)
+    line = line_of_frames("\n".join(stack_of(side.trace, side.facts, event))) or None
+    return Cause(event, found.name, found.extra, found.on_device, found.all_extra, operator, module_of(side.insight, event), line)
 
 
 def module_of(insight: Insight, event: int) -> str | None:

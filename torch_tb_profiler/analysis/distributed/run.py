@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
 from torch_tb_profiler.analysis.timeline.alignment import Aligned, align
 from torch_tb_profiler.store.columns import Ints
 
-MOST_CELLS = 1 << 16
+MOST_CELLS = 1 << 15
 """Ranks times steps."""
 
 

@@ -1,0 +1,119 @@
+"""Route ``/distributed``: the workers of a run beside each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.distributed.cause import Cause
+from torch_tb_profiler.analysis.distributed.late import Late
+from torch_tb_profiler.analysis.distributed.matching import shown_kind
+from torch_tb_profiler.analysis.distributed.rank import Device, Rank
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.views.distributed_operations import operation_columns
+from torch_tb_profiler.views.distributed_texts import clock_text, missing_of, notes_of, unmatched_of
+from torch_tb_profiler.views.distributed_wire import (
+    DistributedDevice,
+    DistributedPayload,
+    DistributedWorker,
+    LateItem,
+    OverlapColumns,
+    WaitingColumns,
+    WorkerState,
+)
+from torch_tb_profiler.views.wire import RankSource
+
+WHOLE_SPAN = "whole span"
+MOST_LATE = 2000
+"""Steps of which it is said who was late, the first ones."""
+_HOST_AND_PROCESS = re.compile(r"(.*)_(\d+)$")
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A worker of the run. ``place``: its place among the ranks of the figures, -1 while it is not ready."""
+
+    worker: str
+    span: str
+    rank: int | None
+    rank_source: RankSource
+    state: WorkerState
+    message: str
+    place: int
+
+
+@dataclass(frozen=True)
+class LateSeat:
+    """Who was late in a step; ``seat`` is a place among the seats. ``cause``: None where it is not known or not asked."""
+
+    seat: int
+    late: Late
+    cause: Cause | None
+
+
+def distributed_payload(
+    seats: Sequence[Seat], figures: RunFigures, late: Sequence[LateSeat], progress: float, workers_total: int
+) -> DistributedPayload:
+    """The payload of as many workers as are ready. ``late``: in the order of the steps."""
+    sources = {rank.step_source for rank in figures.ranks}
+    return DistributedPayload(
+        workers=[_worker(seat, figures) for seat in seats],
+        steps=[name or WHOLE_SPAN for name in figures.steps.names],
+        step_source=sources.pop() if len(sources) == 1 else "",
+        overlap=OverlapColumns(**{f"{name}_ns": _by_seat(seats, values) for name, values in figures.overlap.items()}),
+        waiting=WaitingColumns(**{f"{name}_ns": _by_seat(seats, values) for name, values in figures.waiting.items()}),
+        late=[_late(one, figures) for one in late[:MOST_LATE]],
+        operations=operation_columns(figures.operations, {seat.place: number for number, seat in enumerate(seats) if seat.place >= 0}),
+        matched=figures.matched.matches.row.shape[1],
+        unmatched=unmatched_of(figures.matched.unlike, [seat.place for seat in seats]),
+        clock=clock_text(figures),
+        skew_ns=figures.skew,
+        left_out=figures.left_out,
+        ready=len(figures.ranks),
+        progress=progress,
+        workers_total=workers_total,
+        notes=notes_of(figures, len(seats), workers_total),
+        missing=missing_of(figures, len(seats)),
+    )
+
+
+def _worker(seat: Seat, figures: RunFigures) -> DistributedWorker:
+    rank: Rank | None = figures.ranks[seat.place] if seat.place >= 0 else None
+    aligned = figures.aligned[seat.place] if seat.place >= 0 else None
+    named = _HOST_AND_PROCESS.match(seat.worker)
+    tied = aligned is not None and aligned.method != "none"
+    return DistributedWorker(
+        worker=seat.worker, span=seat.span, rank=seat.rank, rank_source=seat.rank_source, state=seat.state, message=seat.message,
+        node=named[1] if named else rank.host_name if rank else "", process=named[2] if named else rank.process if rank else "",
+        backend=rank.backend if rank else None, devices=[_device(device) for device in rank.devices] if rank else [],
+        offset_ns=aligned.offset if aligned is not None and tied else None, error_ns=aligned.error if aligned is not None and tied else None,
+        collectives=len(rank) if rank else 0,
+    )
+
+
+def _device(device: Device) -> DistributedDevice:
+    memory = device.memory if device.memory >= 0 else None
+    return DistributedDevice(id=device.id, name=device.name or None, memory_bytes=memory, capability=device.capability or None)
+
+
+def _by_seat(seats: Sequence[Seat], values: Ints) -> list[list[int | None]]:
+    """Rows of the ranks for the seats; null where a worker has no such step, or is not ready."""
+    nothing = np.full(values.shape[1], -1, np.int64)
+    return [[value if value >= 0 else None for value in (values[seat.place] if seat.place >= 0 else nothing).tolist()] for seat in seats]
+
+
+def _late(one: LateSeat, figures: RunFigures) -> LateItem:
+    late, cause, matches = one.late, one.cause, figures.matched.matches
+    rank = figures.ranks[late.rank]
+    own = int(matches.row[late.rank, late.match])
+    return LateItem(
+        step=late.step, worker=one.seat, caused_ns=late.caused, longest_ns=late.longest, lead_ns=late.lead, collectives=late.collectives,
+        kind=shown_kind(figures.ranks, matches, late.match).kind, event=int(rank.event[own]), start_ns=int(rank.start[own]),
+        before_operator=cause.operator if cause else None, before_module=cause.module if cause else None, before_line=cause.line if cause else None,
+        before_event=cause.event if cause else None, before_name=cause.name if cause else None, before_ns=cause.extra if cause else None,
+        before_side=None if cause is None else "device" if cause.on_device else "host", before_side_ns=cause.side_extra if cause else None,
+    )

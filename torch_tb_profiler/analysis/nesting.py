@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 
@@ -92,29 +91,27 @@ def nearest(parent: Array, wanted: Mask) -> Array:
     return found
 
 
-def around(track: Array, start: Ints, end: Ints, point_track: Array, point_time: Ints) -> Ints:
+def around(track: Array, start: Ints, end: Ints, parent: Array, point_track: Array, point_time: Ints) -> Ints:
     """For points (track, time) the position of the innermost span around each, −1 none; int64 of the points' shape.
 
-    The spans are ordered by (start, -dur). A span is around a point from its begin, and until just before its end.
+    The spans are ordered by (start, -dur); ``parent`` is that of ``nest``, or among some of its spans the nearest of them. A span is around a point from
+    its begin, and until just before its end.
     """
-    # Equal points would nest in one another.
-    first, of = group_rows((point_track, point_time))
-    time = point_time[first]
-    place = np.searchsorted(start, time, side="right")
     n = len(start)
-    is_point = np.zeros(n + len(first), np.bool_)
-    order = np.argsort(time, kind="stable")
-    is_point[place[order] + np.arange(len(first))] = True
-    begin, stop = np.empty(len(is_point), np.int64), np.empty(len(is_point), np.int64)
-    tracks = np.empty(len(is_point), np.int64)
-    begin[is_point], begin[~is_point] = time[order], start
-    stop[is_point], stop[~is_point] = time[order], end
-    tracks[is_point], tracks[~is_point] = point_track[first][order], track
-    parent = nest(tracks, begin, stop).parent[is_point]
-    span = np.cumsum(~is_point) - 1
-    found = np.full(len(first), -1, np.int64)
-    found[order] = np.where(parent >= 0, span[parent], -1)
-    return found[of]
+    if not n:
+        return np.full(len(point_time), -1, np.int64)
+    by_track = np.argsort(track, kind="stable")
+    key = track[by_track].astype(np.int64) * (n + 1) + by_track
+    begun = np.searchsorted(start, point_time, side="right")
+    last = np.maximum(np.searchsorted(key, point_track.astype(np.int64) * (n + 1) + begun) - 1, 0)
+    found = np.where(track[by_track[last]] == point_track, by_track[last], -1)
+    found[found >= begun] = -1
+    active = np.flatnonzero(found >= 0)
+    # Whatever is open at a point began before the last span that began, and is around it.
+    while len(active := active[end[found[active]] <= point_time[active]]):
+        found[active] = parent[found[active]]
+        active = active[found[active] >= 0]
+    return found
 
 
 def depths(parent: Ints) -> Ints:

@@ -2,7 +2,7 @@
 
 ::
 
-    records ─┬─▶ origins (operator, module, line) ─┬─▶ memory_nodes, memory_curve ─▶ path_steps
+    records ─┬─▶ origins (operator, module, line) ─┬─▶ memory_nodes, memory_curve
              ├─▶ pairs by address ─────────────────┴─▶ allocations
              └─▶ totals ─▶ memory_devices
 """
@@ -16,7 +16,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.memory.blocks import Blocks, pair
-from torch_tb_profiler.analysis.memory.by_path import memory_by_path
 from torch_tb_profiler.analysis.memory.origins import Origins, origins
 from torch_tb_profiler.analysis.memory.totals import shared_memory, totals
 from torch_tb_profiler.analysis.source_lines import line_of_frames
@@ -54,9 +53,9 @@ class Records:
 
 
 def build_memory(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``, and ``path_steps`` with its bytes filled in.
+    """The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``.
 
-    ``tables`` hold ``paths``, ``path_steps`` and ``span_paths``. About: ``memory_source``, and counts of what is wrong with the records:
+    ``tables`` hold ``span_paths``. About: ``memory_source``, and counts of what is wrong with the records:
     ``memory_lost_releases``, ``memory_lost_allocations`` (see ``blocks.py``), ``memory_left_out`` (records of too many devices or of impossible
     size); ``memory_begin_categories``: per device the bytes from before the recording, by category, the unknown one last; empty without categories.
     """
@@ -74,10 +73,8 @@ def build_memory(trace: Trace, facts: Facts, tables: dict[str, Table], texts: St
         "memory_source": _source(trace), "memory_lost_releases": blocks.lost_releases, "memory_lost_allocations": blocks.lost_allocations,
         "memory_begin_categories": _begin_categories(records),
     }
-    made = {"memory_devices": devices, "memory_curve": curve, "memory_nodes": found.nodes, "allocations": _allocations(trace, records, blocks, found, texts)}
-    counted = _counted(devices, curve)
-    path_steps = memory_by_path(tables["path_steps"], curve["path"][counted], found.step[counted], curve["bytes"][counted])
-    return made | {"path_steps": path_steps}, about
+    allocations = _allocations(trace, records, blocks, found, texts)
+    return {"memory_devices": devices, "memory_curve": curve, "memory_nodes": found.nodes, "allocations": allocations}, about
 
 
 def _source(trace: Trace) -> str:
@@ -181,9 +178,3 @@ def _begin_categories(records: Records) -> list[list[int]]:
     sums = sum_by(records.device[before] * width + category, len(records.types) * width, records["bytes"][before])
     listed: list[list[int]] = sums.reshape(-1, width).tolist()
     return listed
-
-
-def _counted(devices: Table, curve: Table) -> Ints:
-    """Rows of the curve that count for a path: those of all devices but the host; the host's where there is no other."""
-    other = (devices["type"] != HOST)[curve["device"]]
-    return np.flatnonzero(other if other.any() else ~other)

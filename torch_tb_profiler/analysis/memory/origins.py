@@ -32,13 +32,11 @@ class Origins:
 
     node: row of ``nodes``: the innermost operator that ran then on its thread; an operator is running from its begin, and until just before its end.
     path: row of ``paths``.
-    step: row of ``steps`` to which the call belongs that ``path`` is of.
     line: number of an own text, see ``analysis/source_lines.py``.
     """
 
     node: Ints
     path: Ints
-    step: Ints
     line: Ints
     nodes: Table
 
@@ -46,7 +44,7 @@ class Origins:
 def origins(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, track: Array, time: Ints) -> Origins:
     """Where records (int64 ns of shape (records,) and their rows of tracks) come from. ``tables`` hold ``span_paths``."""
     links, paths = facts["span_links"], tables["span_paths"]["path"]
-    inner = _innermost(trace, track, time)
+    inner = _innermost(trace, links, track, time)
     tree = call_tree(trace, host_names(trace.strings, trace["spans"]["name"][is_call(trace["spans"]["role"])]))
     call = climb(links["parent"], inner, tree.node >= 0)
     operator = np.where(call >= 0, tree.operator[tree.node[call]], -1) if len(tree.row) else np.full(len(inner), -1)
@@ -58,32 +56,35 @@ def origins(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringB
     place = np.full(len(tree.row) + 1, -1, np.int64)
     place[kept] = np.arange(len(kept))
     node = place[operator]
-    owner = np.append(tree.row, -1)[operator]
-    owner = np.where(owner >= 0, owner, inner)
-    return Origins(node, _at(paths, inner), _at(links["step"], owner), _lines(trace, facts, texts, node, nodes, inner), nodes)
+    return Origins(node, _at(paths, inner), _lines(trace, facts, texts, node, nodes, inner), nodes)
 
 
-def _innermost(trace: Trace, track: Array, time: Ints) -> Ints:
+def _innermost(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
     """Rows of the innermost host spans, Python frames included, that are open at some times on their tracks."""
     spans = trace["spans"]
     asked = np.zeros(trace["tracks"].n + 1, np.bool_)
     asked[track] = True
-    row = np.flatnonzero(host_mask(trace) & asked[spans["track"]])
-    start = spans["start"][row]
-    return _at(row, around(spans["track"][row], start, start + spans["dur"][row], track, time))
+    is_asked = host_mask(trace) & asked[spans["track"]]
+    row = np.flatnonzero(is_asked)
+    place = np.cumsum(is_asked) - 1
+    start, above = spans["start"][row], links["parent"][row]
+    parent = np.where(above >= 0, place[above], -1) if len(row) else above
+    return _at(row, around(spans["track"][row], start, start + spans["dur"][row], parent, track, time))
 
 
 def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints]:
     """``(kept, parent)``: positions in the tree of some operators (−1 allowed) and all operators around them, ascending; place in it of each one's parent."""
     is_kept = np.zeros(len(tree.row), np.bool_)
+    is_kept[operator[operator >= 0]] = True
     above = np.full(len(tree.row), -1, np.int64)
-    found = np.unique(operator[operator >= 0])
+    found = np.flatnonzero(is_kept)
     while len(found):
-        is_kept[found] = True
         above[found] = climb(tree.parent, tree.parent[found], tree.is_operator)
-        found = np.unique(above[found])
-        found = found[found >= 0]
-        found = found[~is_kept[found]]
+        around_them = above[found]
+        is_new = np.zeros(len(tree.row), np.bool_)
+        is_new[around_them[around_them >= 0]] = True
+        found = np.flatnonzero(is_new & ~is_kept)
+        is_kept[found] = True
     kept = np.flatnonzero(is_kept)
     return kept, np.where(above[kept] >= 0, np.searchsorted(kept, above[kept]), -1)
 

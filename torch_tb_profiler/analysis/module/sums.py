@@ -131,7 +131,7 @@ def _memory(trace: Trace, nodes: Nodes) -> dict[str, Ints]:
         return {"increase": np.zeros(n, np.int64), "allocated": np.zeros(n, np.int64)}
     start = trace["spans"]["start"][nodes.row]
     end = start + trace["spans"]["dur"][nodes.row]
-    node = around(trace["spans"]["track"][nodes.row], start, end, memory["track"][rows], memory["time"][rows])
+    node = around(trace["spans"]["track"][nodes.row], start, end, nodes.parent, memory["track"][rows], memory["time"][rows])
     inside = node >= 0
     size = memory["bytes"][rows[inside]]
     return {"increase": sum_by(node[inside], n, size), "allocated": sum_by(node[inside], n, np.maximum(size, 0))}

@@ -1,8 +1,259 @@
-/** The Memory view. */
+/** The Memory page: how much was held when, by whom, and what was alive at the peak or at any other moment. */
 
 import type { JSX } from "preact";
-import type { ViewProps } from "../../state/view";
+import { useMemo, useState } from "preact/hooks";
+import type { MemoryAlivePayload, MemoryDevice, MemoryPayload } from "../../api/types.gen";
+import { adoptStyles } from "../../base/styles";
+import { formatBytes, formatCount, formatTime } from "../../base/units";
+import { useResource } from "../../state/resource";
+import type { Params, ViewProps } from "../../state/view";
+import { Button, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
+import { FindingsStrip } from "../findings/view";
+import { exactly, gridParams } from "../grid_params";
+import { Loaded, MissingList, Notes, Nothing } from "../loaded";
+import { nameOfKey } from "../parts_by_name";
+import { aliveParts, groupsOf, readDevice, readTime, readWindow, tablesOf, type AliveGroup, type Stretch, type TableId } from "./model";
+import { aliveColumns, AliveFacts, blockColumns, Curve, Headline, statisticsColumns, type MemoryLinks } from "./parts";
+import css from "./memory.css?inline";
 
-export function MemoryView({ selection }: ViewProps): JSX.Element {
-  return <p>{selection.run}</p>;
+adoptStyles(css);
+
+/** Parts of the curve: more than the px of a wide window would only cost time. */
+const POINTS = "1024";
+const TABLE_HEIGHT = 400;
+
+export function MemoryView(props: ViewProps): JSX.Element {
+  const { run, worker, span } = props.selection;
+  const trace = { run, worker, span };
+  const resource = useResource("memory", trace);
+  return (
+    <Loaded resource={resource} shape={[60, 300, 420]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) => {
+        const device = readDevice(payload.devices, props.params.device);
+        return device ? (
+          <MemoryPage {...props} payload={payload} device={device} trace={trace} />
+        ) : (
+          <Nothing
+            title="This trace holds no memory record"
+            text="The allocators wrote nothing while it was recorded."
+            missing={payload.missing}
+            diagnosisHref={props.hrefOf("diagnosis")}
+          />
+        );
+      }}
+    </Loaded>
+  );
+}
+
+type PageProps = ViewProps & { payload: MemoryPayload; device: MemoryDevice; trace: Params };
+
+function MemoryPage(props: PageProps): JSX.Element {
+  const { payload, device, params, setParam, hrefOf } = props;
+  const window = readWindow(params, payload.span_ns);
+  const setWindow = (next: Stretch | null): void => {
+    setParam("t0", next && String(next.t0));
+    setParam("t1", next && String(next.t1));
+  };
+  const query = { ...props.trace, device: String(device.key) };
+  const time = readTime(params.t);
+  const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });
+  const links: MemoryLinks = {
+    operator: (name) => hrefOf("operator", exactly(name)),
+    module: (name) => hrefOf("module", exactly(name)),
+    event: (event) => hrefOf("trace", { sel: String(event) }),
+  };
+  const shared = { ...props, window, setWindow, query, links };
+  return (
+    <>
+      <Headline device={device} />
+      <FindingsStrip view="memory" selection={props.selection} hrefOf={hrefOf} />
+      <Notes notes={payload.notes} />
+      <CurvePanel {...shared} picked={time ?? alive.data?.time_ns ?? device.peak_ns} />
+      <Loaded resource={alive} shape={[420]} diagnosisHref={hrefOf("diagnosis")}>
+        {(data) => <AlivePanel {...shared} alive={data} atPeak={time === null} />}
+      </Loaded>
+      <TablePanel {...shared} />
+      <MissingList missing={payload.missing} />
+    </>
+  );
+}
+
+type PanelProps = PageProps & {
+  window: Stretch | null;
+  setWindow: (window: Stretch | null) => void;
+  query: Params;
+  links: MemoryLinks;
+};
+
+const windowed = (query: Params, window: Stretch | null): Params => (window ? { ...query, t0: String(window.t0), t1: String(window.t1) } : query);
+
+function CurvePanel({ payload, device, setParam, window, setWindow, query, picked, ...props }: PanelProps & { picked: number }): JSX.Element {
+  const resource = useResource("memory/curve", { ...windowed(query, window), n: POINTS });
+  const whole = { t0: 0, t1: payload.span_ns };
+  const choose = (key: string): void => {
+    setParam("device", key);
+    setParam("t", null);
+  };
+  return (
+    <Panel
+      title="Memory over time"
+      term="memory_view"
+      note={window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}: the tables below say the same` : "drag to zoom, click to see what was alive"}
+      actions={
+        <>
+          {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
+          {payload.devices.length > 1 ? (
+            <Select
+              label="Device"
+              value={String(device.key)}
+              options={payload.devices.map(({ key, name, peak_bytes }) => ({ value: String(key), label: name, note: `peak ${formatBytes(peak_bytes)}` }))}
+              onChange={choose}
+            />
+          ) : null}
+        </>
+      }
+    >
+      <Loaded resource={resource} shape={[280]} diagnosisHref={props.hrefOf("diagnosis")}>
+        {(curve) => (
+          <Curve
+            {...{ curve, whole, picked }}
+            categories={payload.categories}
+            steps={payload.steps}
+            window={window ?? whole}
+            onWindow={setWindow}
+            onPick={(time) => setParam("t", String(time))}
+          />
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function AlivePanel({ alive, atPeak, params, setParam, links }: PanelProps & { alive: MemoryAlivePayload; atPeak: boolean }): JSX.Element {
+  const [search, setSearch] = useState<Search>({ text: "", regex: false });
+  const groups = groupsOf(alive.rows);
+  const group = groups.find((id) => id === params.by) ?? groups[0] ?? "operator";
+  const columns = useMemo(
+    () => aliveColumns(alive.rows, links),
+    // The links read the address bar when they are followed; new functions need no new columns.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [alive],
+  );
+  const show = (key: string): void => {
+    const name = nameOfKey(key);
+    if (name === null) return;
+    const wanted = exactly(name);
+    setSearch({ text: wanted.search, regex: wanted.regex === "1" });
+  };
+  return (
+    <Panel
+      title={`Alive at ${atPeak ? "the peak" : formatTime(alive.time_ns)}`}
+      term="memory_alive"
+      note={atPeak ? formatTime(alive.time_ns) : null}
+      actions={
+        <>
+          {atPeak ? null : <Button onClick={() => setParam("t", null)}>At the peak</Button>}
+          <Segmented<AliveGroup>
+            label="By"
+            value={group}
+            options={groups.map((value) => ({ value, label: LABELS[value] }))}
+            onChange={(next) => setParam("by", next)}
+          />
+        </>
+      }
+    >
+      <AliveFacts alive={alive} />
+      <Treemap label={`What is alive, by ${LABELS[group]}`} parts={aliveParts(alive, group)} unit="bytes" onSelect={show} />
+      <Grid
+        label="Alive"
+        columns={columns}
+        rowCount={alive.rows.bytes.length}
+        storage="memory-alive"
+        height={TABLE_HEIGHT}
+        search={search}
+        onSearch={setSearch}
+        empty="No block is known that was alive then."
+      />
+    </Panel>
+  );
+}
+
+const LABELS: Readonly<Record<AliveGroup, string>> = { operator: "operator", parent: "caller", module: "module", line: "line", category: "category" };
+const TABLE_LABELS: Readonly<Record<TableId, string>> = { blocks: "Blocks", operator: "By operator", module: "By module" };
+
+function TablePanel(props: PanelProps): JSX.Element | null {
+  const { payload, device, params, setParam } = props;
+  const tables = tablesOf(payload, device);
+  const table = tables.find((id) => id === params.table) ?? tables[0];
+  if (!table) return null;
+  const tools = (
+    <Segmented<TableId>
+      label="Show"
+      showLabel={false}
+      value={table}
+      options={tables.map((value) => ({ value, label: TABLE_LABELS[value] }))}
+      onChange={(next) => {
+        for (const key of ["sort", "search", "regex"]) setParam(key, null);
+        setParam("table", next);
+      }}
+    />
+  );
+  const title = table === "blocks" ? "Blocks allocated or released" : "What allocated and released";
+  return (
+    <Panel title={title} term={table === "blocks" ? "memory_block" : "memory_increase"} note={props.window ? "in the window" : "in the whole recording"} flush>
+      {table === "blocks" ? <Blocks {...props} tools={tools} /> : <Statistics {...props} group={table} tools={tools} />}
+    </Panel>
+  );
+}
+
+function Blocks({ query, window, links, tools, params, setParam, hrefOf }: PanelProps & { tools: JSX.Element }): JSX.Element {
+  const resource = useResource("memory/blocks", windowed(query, window));
+  const { data } = resource;
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  const columns = useMemo(() => (data ? blockColumns(data.rows, links) : []), [data]);
+  return (
+    <Loaded resource={resource} shape={[TABLE_HEIGHT]} diagnosisHref={hrefOf("diagnosis")}>
+      {({ rows, pooled, pooled_bytes }) => (
+        <>
+          <Grid
+            label="Blocks"
+            columns={columns}
+            rowCount={rows.bytes.length}
+            storage="memory-blocks"
+            tools={tools}
+            empty="No block was allocated or released in the window."
+            {...gridParams(params, setParam)}
+          />
+          {pooled ? <p class="memory-note muted">{`${formatCount(pooled)} smaller blocks of ${formatBytes(pooled_bytes)} are not listed. A shorter window lists them.`}</p> : null}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Statistics({ query, window, links, tools, group, params, setParam, hrefOf }: PanelProps & { tools: JSX.Element; group: "operator" | "module" }): JSX.Element {
+  const resource = useResource("memory/statistics", { ...windowed(query, window), group });
+  const { data } = resource;
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  const columns = useMemo(() => (data ? statisticsColumns(data, links) : []), [data]);
+  return (
+    <Loaded resource={resource} shape={[TABLE_HEIGHT]} diagnosisHref={hrefOf("diagnosis")}>
+      {({ rows, pooled, outside_bytes }) => (
+        <>
+          <Grid
+            key={group}
+            label={`Memory by ${group}`}
+            columns={columns}
+            rowCount={rows.name.length}
+            pinned={pooled ? [rows.name.length - 1] : []}
+            storage={`memory-${group}`}
+            tools={tools}
+            empty="Nothing was allocated or released in the window."
+            {...gridParams(params, setParam)}
+          />
+          {outside_bytes ? <p class="memory-note muted">{`${formatBytes(outside_bytes)} were allocated outside any known ${group}.`}</p> : null}
+        </>
+      )}
+    </Loaded>
+  );
 }

@@ -1,0 +1,64 @@
+/** What the Memory page computes from its payloads and keeps in the address bar. */
+
+import type { AliveColumns, BlockColumns, MemoryAlivePayload, MemoryDevice, MemoryPayload } from "../../api/types.gen";
+import { otherColor } from "../../base/theme";
+import type { Params } from "../../state/view";
+import { OTHER, type Part } from "../../widgets";
+import { partsByName } from "../parts_by_name";
+
+/** By what the parts of the memory that is alive are told apart; the names are those of the columns. */
+export const GROUPS = ["operator", "parent", "module", "line", "category"] as const;
+export type AliveGroup = (typeof GROUPS)[number];
+
+export const TABLES = ["blocks", "operator", "module"] as const;
+export type TableId = (typeof TABLES)[number];
+
+export interface Stretch {
+  t0: number;
+  t1: number;
+}
+
+const NS = /^\d{1,15}$/;
+
+export function readTime(text: string | undefined): number | null {
+  return text && NS.test(text) ? Number(text) : null;
+}
+
+/** The window in the address bar; null for the whole recording, and for what makes no sense. */
+export function readWindow(params: Params, end: number): Stretch | null {
+  const [t0, t1] = [readTime(params.t0), readTime(params.t1)];
+  return t0 !== null && t1 !== null && t0 < t1 && t0 < end ? { t0, t1: Math.min(t1, end) } : null;
+}
+
+export function readDevice(devices: readonly MemoryDevice[], text: string | undefined): MemoryDevice | null {
+  return devices.find((device) => String(device.key) === text) ?? devices[0] ?? null;
+}
+
+/** What the rows can be grouped by: something that at least one of them knows. */
+export function groupsOf(rows: AliveColumns): AliveGroup[] {
+  return GROUPS.filter((group) => rows[group].some((name) => name !== null));
+}
+
+/** The parts of what is alive, and what no block is known of. */
+export function aliveParts({ rows, pooled, pooled_bytes, unknown_bytes }: MemoryAlivePayload, group: AliveGroup): Part[] {
+  const named = rows[group].map((name) => name ?? "");
+  const parts = partsByName(named, rows.bytes).map((part) => (part.title === "" ? { ...part, key: "", title: `${group} not known`, label: `${group} not known`, color: otherColor } : part));
+  const more: Part[] = [
+    { key: "before", label: "from before the recording", value: unknown_bytes, color: otherColor },
+    { key: OTHER, label: `${pooled} smaller ones`, value: pooled_bytes, color: otherColor },
+  ];
+  return [...parts, ...more.filter((part) => part.value > 0)];
+}
+
+/** From the allocation to the release; null where one of them is not known. */
+export function lifetimes({ allocated_ns, released_ns }: BlockColumns): (number | null)[] {
+  return allocated_ns.map((begin, row) => {
+    const end = released_ns[row] ?? null;
+    return begin === null || end === null ? null : end - begin;
+  });
+}
+
+/** The tables that the trace has something for. */
+export function tablesOf({ source, has_modules }: MemoryPayload, { blocks }: MemoryDevice): TableId[] {
+  return TABLES.filter((table) => (table === "blocks" ? blocks > 0 : source === "records" && (table === "operator" || has_modules)));
+}

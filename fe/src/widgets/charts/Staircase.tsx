@@ -1,0 +1,213 @@
+/** Curves of what holds until it changes: drag to zoom, click for an instant, or both by keyboard. */
+
+import type { JSX, TargetedPointerEvent } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { format, formatTime, scaleFor, type Unit } from "../../base/units";
+import { linearAxis, tickStep, type Axis } from "./axis";
+import { MOVES } from "./moves";
+import { useWidth } from "./size";
+import { pointAt, stacked, stairPath, zoomed, type Window } from "./staircase";
+
+export interface StairLine {
+  label: string;
+  color: string;
+  values: readonly (number | null)[];
+}
+
+interface StaircaseProps {
+  label: string;
+  unit: Unit;
+  time: readonly number[];
+  /** The first one is filled, unless there are areas. */
+  lines: readonly StairLine[];
+  /** Stacked on each other, below the lines. */
+  areas: readonly (StairLine & { values: readonly number[] })[];
+  window: Window;
+  whole: Window;
+  bands: readonly (Window & { label: string })[];
+  /** The highest point. */
+  peak: { time: number; value: number };
+  picked: number;
+  onWindow: (window: Window | null) => void;
+  onPick: (time: number) => void;
+}
+
+const [TOP, BOTTOM, LEFT, PLOT] = [18, 24, 62, 200];
+/** Stops of the keyboard across the window. */
+const STOPS = 200;
+const LEAST_DRAG = 4;
+
+export function Staircase(props: StaircaseProps): JSX.Element {
+  const { label, unit, time, lines, areas, window, picked } = props;
+  const root = useRef<HTMLDivElement>(null);
+  const plot = Math.max(80, useWidth(root) - LEFT - 8);
+  const { at, from, handlers } = useInstant(props, plot);
+  const x = (t: number): number => LEFT + ((t - window.t0) / (window.t1 - window.t0)) * plot;
+  const shown = at ?? picked;
+  const point = pointAt(time, shown);
+  const told = [...lines, ...areas].map((line) => `${line.label} ${format(line.values[point], unit)}`);
+  return (
+    <div class="stacked" ref={root}>
+      <ul class="legend-line stair-legend">
+        <li>
+          at <span class="number">{formatTime(shown)}</span>
+        </li>
+        {[...lines, ...areas].map((line) => (
+          <li key={line.label}>
+            <span class="swatch" style={{ background: line.color }} />
+            {line.label} <span class="number">{format(line.values[point], unit)}</span>
+          </li>
+        ))}
+      </ul>
+      <svg
+        class="stair"
+        width={LEFT + plot + 8}
+        height={TOP + PLOT + BOTTOM}
+        role="slider"
+        tabindex={0}
+        aria-label={`${label}. Arrows move, Enter chooses the instant, plus and minus zoom, Escape shows all`}
+        aria-valuemin={window.t0}
+        aria-valuemax={window.t1}
+        aria-valuenow={shown}
+        aria-valuetext={`${formatTime(shown)}: ${told.join(", ")}`}
+        {...handlers}
+      >
+        <Curves {...props} plot={plot} />
+        {from !== null && at !== null ? <rect class="stair-chosen" x={Math.min(x(from), x(at))} width={Math.abs(x(at) - x(from))} y={TOP} height={PLOT} /> : null}
+        {[picked, at].map((t, i) =>
+          t !== null && t >= window.t0 && t <= window.t1 ? <path key={i} class={i ? "stair-at" : "stair-picked"} d={`M${x(t)},${TOP}v${PLOT}`} /> : null,
+        )}
+      </svg>
+    </div>
+  );
+}
+
+/** The time under the pointer or the keyboard, the begin of a drag, and what both do. */
+function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps, plot: number) {
+  const [at, setAt] = useState<number | null>(null);
+  const [from, setFrom] = useState<number | null>(null);
+  const span = window.t1 - window.t0;
+  const timeOf = (event: TargetedPointerEvent<SVGSVGElement>): number => {
+    const share = (event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT) / plot;
+    return Math.round(window.t0 + Math.max(0, Math.min(1, share)) * span);
+  };
+  const onPointerDown = (event: TargetedPointerEvent<SVGSVGElement>): void => {
+    if (event.button !== 0) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    setFrom(timeOf(event));
+  };
+  const onPointerUp = (event: TargetedPointerEvent<SVGSVGElement>): void => {
+    const to = timeOf(event);
+    setFrom(null);
+    if (from === null) return;
+    if ((Math.abs(to - from) / span) * plot < LEAST_DRAG) onPick(to);
+    else onWindow({ t0: Math.min(from, to), t1: Math.max(from, to) });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const inside = Math.max(window.t0, Math.min(window.t1, at ?? picked));
+    const move = MOVES[event.key];
+    if (move) {
+      const stop = move(Math.round(((inside - window.t0) / span) * STOPS), STOPS + 1);
+      setAt(Math.round(window.t0 + (Math.max(0, Math.min(STOPS, stop)) / STOPS) * span));
+    } else if (event.key === "Enter" || event.key === " ") onPick(inside);
+    else if (event.key === "+") onWindow(zoomed(window, inside, 0.5, whole));
+    else if (event.key === "-") onWindow(zoomed(window, inside, 2, whole));
+    else if (event.key === "Escape") onWindow(null);
+    else return;
+    event.preventDefault();
+  };
+  const leave = (): void => setAt(null);
+  const onPointerMove = (event: TargetedPointerEvent<SVGSVGElement>): void => setAt(timeOf(event));
+  return { at, from, handlers: { onPointerDown, onPointerMove, onPointerUp, onPointerLeave: leave, onBlur: leave, onKeyDown } };
+}
+
+/** What does not change while the pointer moves. */
+function Curves(props: StaircaseProps & { plot: number }): JSX.Element {
+  const { unit, time, lines, areas, bands, peak, plot } = props;
+  const { t0, t1 } = props.window;
+  return useMemo(() => {
+    const window = { t0, t1 };
+    const largest = [...lines, ...areas].reduce((most, line) => line.values.reduce<number>((of, value) => Math.max(of, value ?? 0), most), peak.value);
+    const axis = linearAxis(largest, unit, 4);
+    const x = (t: number): number => LEFT + ((Math.max(t0, Math.min(t1, t)) - t0) / (t1 - t0)) * plot;
+    const y = (value: number): number => TOP + PLOT - (value / axis.max) * PLOT;
+    const sums = stacked(areas.map((area) => area.values));
+    return (
+      <g aria-hidden="true">
+        {bands.map((band, i) =>
+          band.t1 > t0 && band.t0 < t1 ? <Band key={i} odd={i % 2 > 0} label={band.label} left={x(band.t0)} right={x(band.t1)} /> : null,
+        )}
+        <Axes {...{ axis, window, plot, x, y }} />
+        {[...areas.keys()].reverse().map((i) => (
+          <path key={`area ${i}`} class="stair-area" style={{ fill: areas[i]?.color }} d={stairPath(time, sums[i] ?? [], window, x, y, TOP + PLOT)} />
+        ))}
+        {lines.map((line, i) => [
+          i || areas.length ? null : <path class="stair-soft" style={{ fill: line.color }} d={stairPath(time, line.values, window, x, y, TOP + PLOT)} />,
+          <path class={`stair-line${i ? " stair-dashed" : ""}`} style={{ stroke: line.color }} d={stairPath(time, line.values, window, x, y)} />,
+        ])}
+        {peak.time >= t0 && peak.time <= t1 ? <Peak x={x(peak.time)} y={y(peak.value)} text={`peak ${format(peak.value, unit)}`} end={LEFT + plot} /> : null}
+      </g>
+    );
+  }, [unit, time, lines, areas, t0, t1, bands, peak, plot]);
+}
+
+function Band({ odd, label, left, right }: { odd: boolean; label: string; left: number; right: number }): JSX.Element {
+  return (
+    <>
+      <rect class={odd ? "stair-band" : "stair-band stair-odd"} x={left} width={right - left} y={TOP} height={PLOT} />
+      {right - left > label.length * 6.6 ? (
+        <text x={(left + right) / 2} y={TOP - 6} text-anchor="middle">
+          {label}
+        </text>
+      ) : null}
+    </>
+  );
+}
+
+interface AxesProps {
+  axis: Axis;
+  window: Window;
+  plot: number;
+  x: (t: number) => number;
+  y: (value: number) => number;
+}
+
+function Axes({ axis, window: { t0, t1 }, plot, x, y }: AxesProps): JSX.Element {
+  const factor = scaleFor(t1, "ns").factor;
+  const step = Math.max(1, tickStep(t1 - t0, plot / 110, factor));
+  const scale = scaleFor(t1, "ns", step);
+  const first = Math.ceil(t0 / step);
+  const times = Array.from({ length: Math.max(0, Math.floor(t1 / step) - first + 1) }, (_, i) => (first + i) * step);
+  return (
+    <>
+      {axis.ticks.map((tick) => (
+        <g key={tick}>
+          <path class={tick ? "axis-grid" : "axis-base"} d={`M${LEFT},${Math.round(y(tick)) + 0.5}h${plot}`} />
+          <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
+            {axis.scale.text(tick)}
+          </text>
+        </g>
+      ))}
+      <text class="axis-unit" x={LEFT - 8} y={10} text-anchor="end">
+        {axis.scale.unit}
+      </text>
+      {times.map((time) => (
+        <text key={`t${time}`} x={x(time)} y={TOP + PLOT + 17} text-anchor="middle">
+          {`${scale.text(time)} ${scale.unit}`}
+        </text>
+      ))}
+    </>
+  );
+}
+
+function Peak({ x, y, text, end }: { x: number; y: number; text: string; end: number }): JSX.Element {
+  const room = text.length * 6.6;
+  return (
+    <>
+      <circle class="stair-peak" cx={x} cy={y} r={4} />
+      <text class="stair-peak" x={x + room + 8 > end ? x - 8 : x + 8} y={Math.max(TOP + 10, y - 4)} text-anchor={x + room + 8 > end ? "end" : "start"}>
+        {text}
+      </text>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+/** Parts of a whole as areas with their names. */
+
+import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { otherColor } from "../../base/theme";
+import { format, formatShare, type Unit } from "../../base/units";
+import { MiddleCut } from "../middle_cut";
+import { MOVES } from "./moves";
+import { poolParts, type Part } from "./parts";
+import { useWidth } from "./size";
+import { squarified } from "./treemap";
+
+interface TreemapProps {
+  label: string;
+  parts: readonly Part[];
+  unit: Unit;
+  top?: number;
+  onSelect: (key: string) => void;
+}
+
+const HEIGHT = 260;
+const MOST = 40;
+
+/** One tab stop: arrows go from the larger part to the next smaller one, Enter chooses it. */
+export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapProps): JSX.Element {
+  const root = useRef<HTMLDivElement>(null);
+  const width = useWidth(root);
+  const [active, setActive] = useState(0);
+  const drawn = poolParts(parts, top).sort((a, b) => b.value - a.value);
+  const tiles = squarified(drawn.map((part) => part.value), width, HEIGHT);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = MOVES[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const next = Math.max(0, Math.min(drawn.length - 1, move(active, drawn.length)));
+    setActive(next);
+    root.current?.querySelectorAll("button")[next]?.focus();
+  };
+  return (
+    <div class="treemap" ref={root} role="group" aria-label={label} style={{ height: `${drawn.length ? HEIGHT : 0}px` }} onKeyDown={onKeyDown}>
+      {drawn.map((part, i) => {
+        const { left = 0, top: above = 0, width: wide = 0, height: high = 0 } = tiles[i] ?? {};
+        const text = `${part.title ?? part.label}: ${format(part.value, unit)}, ${formatShare(part.share)}`;
+        return (
+          <button
+            type="button"
+            key={part.key}
+            class={`tile${part.color === otherColor ? " tile-other" : ""}`}
+            style={{ left: `${left}px`, top: `${above}px`, width: `${wide}px`, height: `${high}px` }}
+            title={text}
+            aria-label={text}
+            tabIndex={i === Math.min(active, drawn.length - 1) ? 0 : -1}
+            onFocus={() => setActive(i)}
+            onClick={() => onSelect(part.key)}
+          >
+            {wide > 56 && high > 20 ? <MiddleCut text={part.label} /> : null}
+            {wide > 56 && high > 38 ? <span class="number">{format(part.value, unit)}</span> : null}
+          </button>
+        );
+      })}
+    </div>
+  );
+}

@@ -2,6 +2,7 @@
 
 import type { DistributedPayload, DistributedWorker, LateItem } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
+import { capitalised } from "../../base/words";
 import type { Series, StackedBar } from "../../widgets";
 
 /** Per worker and step. */
@@ -114,20 +115,24 @@ export function topSentences(payload: DistributedPayload): string[] {
   }
   const before = beforeText(found.items[0]);
   return [
-    `${name[0]?.toUpperCase() ?? ""}${name.slice(1)} is late${where}: the others wait up to ${formatTime(found.waitNs)} per step for it.`,
-    ...(before ? [`Before that it ran ${before}.`] : []),
+    `${worker.rank === null ? name : capitalised(name)} is late${where}: the others wait up to ${formatTime(found.waitNs)} per step for it.`,
+    ...(before ? [`What took longer on it before that: ${before}.`] : []),
     gain,
   ];
 }
 
-/** What a late worker ran just before it arrived; empty where that is not known. */
+/** What took longer on a late worker before it arrived than on the one that waited longest; empty where that is not known. */
 export function beforeText(item: LateItem | undefined): string {
   if (!item) return "";
-  const { before_operator: operator, before_module: module, before_line: line, before_ns: ns } = item;
-  const what = operator ?? module ?? line;
+  const { before_module: module, before_line: line, before_ns: ns, before_side: side } = item;
+  const what = beforeName(item);
   if (!what) return "";
   const where = [what === module ? null : module, what === line ? null : line].filter(Boolean).join(", ");
-  return `${what}${where ? ` in ${where}` : ""}${ns === null ? "" : ` (${formatTime(ns)})`}`;
+  return `${what}${where ? ` in ${where}` : ""}${ns === null ? "" : `, by ${formatTime(ns)}`}${side ? ` on the ${side}` : ""}`;
+}
+
+export function beforeName({ before_operator, before_name, before_module, before_line }: LateItem): string | null {
+  return before_operator ?? before_name ?? before_module ?? before_line;
 }
 
 /** The place of a worker in the list by its name; `null` for all of them together. */
@@ -142,6 +147,6 @@ export function operationRows({ worker }: { worker: readonly number[] }, chosen:
 }
 
 /** Whether some workers are still to come. */
-export function incomplete({ workers }: Pick<DistributedPayload, "workers">): boolean {
-  return workers.some(({ state }) => state === "waiting");
+export function incomplete({ progress }: Pick<DistributedPayload, "progress">): boolean {
+  return progress < 1;
 }

@@ -90,7 +90,7 @@ export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Eleme
   const order = useMemo(() => (by === "late" ? bySum(waiting.late_ns) : [...rows.keys()]), [by, waiting, rows]);
   const note = (worker: number, step: number): string => {
     const item = late.find((candidate) => candidate.step === step && candidate.worker === worker);
-    return item ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. Before: ${beforeText(item) || "not known"}.` : "";
+    return item ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. What took longer on it: ${beforeText(item) || "not known"}.` : "";
   };
   return (
     <Panel title="Lateness" flush>
@@ -132,7 +132,8 @@ export function Clock({ payload }: { payload: DistributedPayload }): JSX.Element
       {clock ? <li>{clock}</li> : null}
       {skew_ns === null ? null : (
         <li>
-          <Term id="distributed_skew">The profilers began {formatTime(skew_ns)} apart</Term>; {formatCount(left_out)} collectives at the begin are left out of waiting for it.
+          <Term id="distributed_skew">The profilers began {formatTime(skew_ns)} apart</Term>
+          {left_out ? `; ${formatCount(left_out)} ${left_out === 1 ? "collective" : "collectives"} at the begin ${left_out === 1 ? "is" : "are"} left out of waiting for that` : ""}.
         </li>
       )}
     </ul>

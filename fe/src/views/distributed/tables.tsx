@@ -8,7 +8,7 @@ import type { Selection, ViewProps } from "../../state/view";
 import { type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { pick } from "../rows";
-import { operationRows, readWorker, stepName, workerName } from "./model";
+import { beforeName, operationRows, readWorker, stepName, workerName } from "./model";
 
 type TableProps = ViewProps & { payload: DistributedPayload };
 
@@ -40,8 +40,9 @@ export function LateTable(props: TableProps): JSX.Element {
       { key: "longest", label: "Longest wait", term: "distributed_longest", kind: "time", values: of("longest_ns") },
       { key: "lead", label: "Behind the next", term: "distributed_lead", kind: "time", width: 112, values: of("lead_ns") },
       { key: "collectives", label: "Collectives", term: "distributed_collectives", kind: "count", hidden: true, values: of("collectives") },
-      { key: "before", label: "Before that", term: "distributed_before", kind: "code", width: 200, values: of("before_operator"), href: (row) => event(row, "before_event") },
-      { key: "before_time", label: "for", kind: "time", width: 88, values: of("before_ns") },
+      { key: "before", label: "What took longer before", term: "distributed_before", kind: "code", width: 200, values: late.map(beforeName), href: (row) => event(row, "before_event") },
+      { key: "before_time", label: "by", term: "distributed_before", kind: "time", width: 88, values: of("before_ns") },
+      { key: "side", label: "on the", kind: "text", width: 70, values: of("before_side") },
       { key: "module", label: "Module", kind: "code", width: 150, values: of("before_module") },
       { key: "line", label: "Source line", kind: "code", width: 220, grow: true, values: of("before_line") },
     ];

@@ -1,0 +1,113 @@
+/** Diff payloads for tests: small, and true to the wire types. */
+
+import type { ChangeColumns, ChangeStatus, ChangeTable, DiffPayload, DiffSide, DiffTreeColumns } from "../../api/types.gen";
+import { step } from "../fixtures";
+
+export const MS = 1_000_000;
+
+export function side(over: Partial<DiffSide> = {}): DiffSide {
+  return {
+    run: "run",
+    worker: "worker0",
+    span: "1",
+    label: "run · worker0",
+    device: "Tesla V100-DGXS-32GB",
+    step_source: "ProfilerStep",
+    steps: [210, 214, 212, 300].map((ms, i) => step(i, { wall_ns: ms * MS, cold: i === 3, selected: i < 3, name: `ProfilerStep#${i}` })),
+    selected: 3,
+    mean_ns: 212 * MS,
+    spread_ns: 2 * MS,
+    ...over,
+  };
+}
+
+type Change = [table: ChangeTable, name: string, status: ChangeStatus, a: number | null, b: number | null];
+
+export function changes(rows: readonly Change[], over: Partial<ChangeColumns> = {}): ChangeColumns {
+  const all = <T>(value: T): T[] => rows.map(() => value);
+  return {
+    table: rows.map(([table]) => table),
+    name: rows.map(([, name]) => name),
+    short: rows.map(([, name]) => name),
+    rest: all(false),
+    status: rows.map(([, , status]) => status),
+    name_b: all(null),
+    calls_a: rows.map(([, , , a]) => (a === null ? null : 4)),
+    calls_b: rows.map(([, , , , b]) => (b === null ? null : 4)),
+    time_a_ns: rows.map(([, , , a]) => a),
+    time_b_ns: rows.map(([, , , , b]) => b),
+    delta_ns: rows.map(([, , , a, b]) => (b ?? 0) - (a ?? 0)),
+    share: rows.map(([, , , a, b]) => ((b ?? 0) - (a ?? 0)) / (212 * MS)),
+    host_a_ns: all(null),
+    host_b_ns: all(null),
+    beyond: all(true),
+    event_a: rows.map(([, , , a], i) => (a === null ? null : i)),
+    event_b: rows.map(([, , , , b], i) => (b === null ? null : 100 + i)),
+    ...over,
+  };
+}
+
+export const ROWS: readonly Change[] = [
+  ["category", "kernel", "changed", 150 * MS, 125 * MS],
+  ["category", "other", "same", 62 * MS, 62 * MS],
+  ["operator", "aten::mm", "changed", 100 * MS, 75 * MS],
+  ["operator", "aten::add", "gone", 5 * MS, null],
+  ["operator", "aten::copy_", "new", null, 5 * MS],
+  ["kernel", "gemm", "changed", 100 * MS, 75 * MS],
+];
+
+export function tree(over: Partial<DiffTreeColumns> = {}): DiffTreeColumns {
+  return {
+    parent: [-1, 0, 0],
+    kind: ["module", "operator", "operator"],
+    backward: [false, false, true],
+    name_a: ["Net", "aten::mm", "aten::add"],
+    name_b: ["Net", "aten::matmul", null],
+    status: ["changed", "changed", "gone"],
+    calls_a: [1, 4, 4],
+    calls_b: [1, 4, 0],
+    host_a_ns: [9 * MS, 5 * MS, 4 * MS],
+    host_b_ns: [6 * MS, 6 * MS, 0],
+    device_a_ns: [105 * MS, 100 * MS, 5 * MS],
+    device_b_ns: [75 * MS, 75 * MS, 0],
+    event_a: [1, 2, 3],
+    event_b: [1, 2, null],
+    ...over,
+  };
+}
+
+export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
+  const b = side({
+    run: "other",
+    label: "other · worker0",
+    steps: [186, 188, 187, 260].map((ms, i) => step(i, { wall_ns: ms * MS, cold: i === 3, selected: i < 3, name: `ProfilerStep#${i}` })),
+    mean_ns: 187 * MS,
+    spread_ns: MS,
+  });
+  return {
+    a: side(),
+    b,
+    verdict: {
+      sentence: "Step 212 → 187 ms (−11.8 %), beyond step-to-step noise.",
+      delta_ns: -25 * MS,
+      share: -0.118,
+      beyond: true,
+      test: "Welch's t-test over 3 and 3 steps",
+      p: 0.0004,
+      low_ns: -28 * MS,
+      high_ns: -22 * MS,
+    },
+    device_time: true,
+    changes: changes(ROWS),
+    wholes: [
+      { table: "category", time_a_ns: 212 * MS, time_b_ns: 187 * MS, pooled: 0 },
+      { table: "operator", time_a_ns: 105 * MS, time_b_ns: 80 * MS, pooled: 0 },
+      { table: "kernel", time_a_ns: 100 * MS, time_b_ns: 75 * MS, pooled: 0 },
+    ],
+    tree: tree(),
+    tree_pooled: 0,
+    notes: [],
+    missing: [],
+    ...over,
+  };
+}

@@ -1,0 +1,110 @@
+/** The Distributed page with a server that answers from fixtures. */
+
+import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { DistributedPayload } from "../../api/types.gen";
+import type { Params } from "../../state/view";
+import { findings, HOSTILE } from "../fixtures";
+import { distributed, lateItem, worker } from "./fixtures";
+import { DistributedView } from "./view";
+
+let answers: DistributedPayload[];
+let asked: number;
+
+beforeEach(() => {
+  asked = 0;
+  answers = [distributed()];
+  vi.stubGlobal("fetch", (address: string) => {
+    const { pathname } = new URL(address);
+    if (pathname.endsWith("/distributed")) asked += 1;
+    const body = pathname.endsWith("/findings") ? findings([]) : (answers[asked - 1] ?? answers.at(-1));
+    return Promise.resolve(new Response(JSON.stringify(body)));
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
+  const setParam = vi.fn();
+  render(
+    <DistributedView
+      selection={{ run: "r", worker: "host_100", span: "1" }}
+      steps={{ first: null, last: null, skipCold: false }}
+      setSteps={vi.fn()}
+      setParam={setParam}
+      navigate={vi.fn()}
+      params={params}
+      hrefOf={(view, more = {}, selection) => `#${view}?${new URLSearchParams({ ...more, worker: selection?.worker ?? "" }).toString()}`}
+    />,
+  );
+  return { setParam };
+}
+const text = (): string => document.body.textContent;
+
+it("says who is late, shows the charts, the map, the tables and the clock", async () => {
+  show();
+  await waitFor(() => expect(text()).toContain("Rank 1 is late in 3 of 4 steps"));
+  expect(screen.getAllByRole("button", { name: /^rank 2 \(host_102\): / }).length).toBe(2);
+  expect(screen.getByRole("group", { name: /Lateness by worker and step: 3 rows, 4 columns/ })).toBeTruthy();
+  for (const label of ["Who is late", "Communication operations", "Workers"]) expect(screen.getByRole("grid", { name: label })).toBeTruthy();
+  for (const part of ["12 collectives are matched", "0.8 µs remain unsure", "began 3.00 ms apart", "1 collective at the begin is left out"]) expect(text()).toContain(part);
+});
+
+it("leads from a late step to the collective and to what ran before, on the timeline of the late worker", async () => {
+  answers = [distributed(3, 4, { late: [lateItem(1)] })];
+  show();
+  const grid = within(await screen.findByRole("grid", { name: "Who is late" }));
+  expect(grid.getAllByRole("link", { hidden: true }).map((link) => link.getAttribute("href"))).toEqual(["#trace?sel=41&worker=host_101", "#trace?sel=31&worker=host_101"]);
+});
+
+it("asks again while workers are read, and shows how far that is", async () => {
+  answers = [distributed(3, 4, { workers: [worker(0), worker(1, { state: "waiting" }), worker(2)], ready: 2, progress: 0.5 }), distributed()];
+  show();
+  await waitFor(() => expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("50"));
+  expect(text()).toContain("2 of 3 are here");
+  await waitFor(() => expect(screen.queryByRole("progressbar")).toBeNull(), { timeout: 3000 });
+  expect(asked).toBe(2);
+});
+
+it("shows one step, and the operations of one worker", async () => {
+  const { setParam } = show({ step: "ProfilerStep#11", worker_of: "host_101" });
+  await waitFor(() => expect(text()).toContain("Step 11 per worker"));
+  const operations = within(screen.getByRole("grid", { name: "Communication operations" }));
+  expect(operations.getAllByRole("row").length).toBe(2);
+  expect(operations.getByText("12.5")).toBeTruthy();
+  fireEvent.change(screen.getByLabelText("Step"), { target: { value: "" } });
+  fireEvent.change(screen.getByLabelText("Worker"), { target: { value: "host_102" } });
+  expect(setParam.mock.calls).toEqual([
+    ["step", null],
+    ["worker_of", "host_102"],
+  ]);
+});
+
+it("puts the latest worker on top of the map when asked", async () => {
+  show();
+  const rows = (): string[] => [...document.querySelectorAll(".heat-rows text")].map((label) => label.textContent);
+  await waitFor(() => expect(rows()).toEqual(["rank 0", "rank 1", "rank 2"]));
+  fireEvent.click(screen.getByLabelText("latest first"));
+  expect(rows()).toEqual(["rank 1", "rank 2", "rank 0"]);
+});
+
+it("shows of one worker what can be known", async () => {
+  const none = [[null, null, null, null]];
+  answers = [distributed(1, 4, { matched: 0, late: [], waiting: { waiting_ns: none, transfer_ns: none, unsplit_ns: none, late_ns: none }, skew_ns: null })];
+  show();
+  await waitFor(() => expect(text()).toContain("recording of one worker"));
+  expect(text()).toContain("it needs collectives that are matched");
+  expect(screen.queryByRole("group", { name: /Lateness/ })).toBeNull();
+  expect(screen.getByRole("grid", { name: "Communication operations" })).toBeTruthy();
+});
+
+it("lists what is not matched, and draws names as text", async () => {
+  answers = [distributed(2, 1, { unmatched: [{ kind: HOSTILE, group: null, counts: [3, 2], reason: "Counts differ." }], notes: [HOSTILE] })];
+  show();
+  const grid = within(await screen.findByRole("grid", { name: "Collectives that are not matched" }));
+  expect(grid.getByText("3 on rank 0; 2 on rank 1")).toBeTruthy();
+  expect(text()).toContain(HOSTILE);
+  expect(document.querySelector("img")).toBeNull();
+});

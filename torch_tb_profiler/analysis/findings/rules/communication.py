@@ -27,7 +27,7 @@ def exposed_communication(case: Case, taken: Intervals) -> Candidate | None:
         row, others = work.row[work.communication], work.take(~work.communication).busy
         begin, stop = work.start[work.communication], work.end[work.communication]
     else:
-        row, others = case.collectives, case.when(case.operators)
+        row, others = case.insight["collectives"]["event"].astype(np.int64), case.when(case.operators)
         begin, stop = spans["start"][row], spans["start"][row] + spans["dur"][row]
     if not len(row):
         return None

@@ -1,0 +1,158 @@
+"""Rules of a device that waits: a trace that fires each, and a near miss that must not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analysis.findings.cases import drawn, item, launched, made, rules, span, steps
+
+STEADY = """
+    main   (ProfilerStep#1                                                )(ProfilerStep#2               )
+    main   <L #1> <L #2>                                                     <L #3> <L #4>
+    gpu 7  {k #1          }{k #2                                           }{k #3         }{k #4        }
+    """
+
+
+def test_a_busy_device_has_no_finding() -> None:
+    found = drawn(STEADY)
+    assert found["found"] == []
+    assert found["steps"] == 2
+    assert found["busy"] == pytest.approx(0.98, abs=0.02)
+
+
+def test_the_device_waits_for_the_next_batch() -> None:
+    found = drawn("""
+    main   (ProfilerStep#1               )(ProfilerStep#2               )
+    main    (load      )<L #1>             (load      )<L #2>
+    gpu 7                   {k #1        }                  {k #2       }
+    """)
+    # Within the DataLoader's 12 columns of each step of 32 the device has nothing to do.
+    one = item(found, "input_bound")
+    assert one["recoverable_ns"] == 120_000
+    assert one["numbers"]["single_process"] == 1.0
+    assert one["count"] == 2
+
+
+def test_a_batch_that_loads_behind_running_kernels_costs_nothing() -> None:
+    found = drawn("""
+    main   (ProfilerStep#1               )(ProfilerStep#2               )
+    main    <L #1>(load           )        <L #2>(load           )
+    gpu 7    {k #1                       }{k #2                        }
+    """)
+    assert "input_bound" not in rules(found)
+
+
+def test_loading_on_a_host_alone_counts_in_full() -> None:
+    fires = drawn("""
+    main   (ProfilerStep#1               )
+    main    (fetch     )[aten::mm      ]
+    """)
+    assert rules(fires)["input_bound"] == round(12 / 31, 2)
+    assert item(fires, "input_bound")["numbers"]["worker_processes"] == 1.0
+    misses = drawn("""
+    main   (ProfilerStep#1                                                                                                      )
+    main    [load][aten::mm                                                                                                    ]
+    """)
+    assert item(misses, "input_bound")["share"] == pytest.approx(6 / 118, abs=0.002)
+    one = drawn("main (ProfilerStep#1" + " " * 400 + ")\nmain  (load)")
+    assert "input_bound" not in rules(one)
+
+
+SYNCHRONISED = """
+    main   (ProfilerStep#1                              )
+    main    <L #1>[item             ]      <L #2>
+    main           <sync           >
+    gpu 7     {k #1                }           {k #2    }
+    """
+
+
+def test_a_wait_costs_what_the_device_idles_after_it() -> None:
+    found = drawn(SYNCHRONISED)
+    one = item(found, "host_synchronisation")
+    # The gap of 11 columns, not the 17 that the host is blocked.
+    assert one["recoverable_ns"] == 110_000
+    assert one["words"]["operators"] == "aten::_local_scalar_dense"
+    assert one["numbers"]["blocked"] == 170_000
+
+
+def test_a_wait_is_not_to_blame_for_more_than_it_lasts() -> None:
+    found = drawn("""
+    main   (ProfilerStep#1                              )
+    main    <L #1>          <sync>                <L #2>
+    gpu 7     {k #1       }                        {k #2}
+    """)
+    assert "host_synchronisation" in rules(found)
+    assert item(found, "host_synchronisation")["recoverable_ns"] == 60_000
+
+
+def test_a_wait_without_a_gap_behind_it_costs_nothing() -> None:
+    found = drawn("""
+    main   (ProfilerStep#1                              )
+    main    <L #1><L #3>[item          ]      <L #2>
+    main                 <sync        >
+    gpu 7     {k #1                   }
+    gpu 8            {k #3                             }
+    gpu 9                                        {k #2 }
+    """)
+    assert "host_synchronisation" not in rules(found)
+
+
+def test_memory_from_the_driver() -> None:
+    fires = drawn("""
+    main   (ProfilerStep#1                              )
+    main    <L #1>   <malloc     >         <L #2>
+    gpu 7     {k #1 }                          {k #2    }
+    """)
+    assert item(fires, "allocator_churn")["recoverable_ns"] == 130_000
+    misses = drawn("""
+    main   (ProfilerStep#1                              )
+    main    <L #1>   <malloc     > <L #2>
+    gpu 7     {k #1                      }{k #2        }
+    """)
+    assert "allocator_churn" not in rules(misses)
+
+
+def _train_of_kernels(length: float, pause: float, ahead: float, count: int = 20) -> list[dict[str, object]]:
+    """Kernels at regular distances; each is launched ``ahead`` µs before it begins."""
+    every = length + pause
+    entries = steps((0, 100 + count * every))
+    for number in range(count):
+        entries += launched("k", number + 1, 98 + number * every - ahead, 100 + number * every, length)
+    return entries
+
+
+def test_many_launches_that_come_late() -> None:
+    fires = rules(made(_train_of_kernels(5, 15, 2)))
+    assert fires["launch_bound"] == pytest.approx(0.76, abs=0.05)
+    assert "launch_bound" not in rules(made(_train_of_kernels(5, 15, 60)))
+    assert "launch_bound" not in rules(made(_train_of_kernels(60, 2, 2, count=3)))
+
+
+def test_pauses_between_kernels_that_were_launched_in_time() -> None:
+    fires = rules(made(_train_of_kernels(5, 2, 60)))
+    assert fires["idle_queue"] == pytest.approx(38 / 240, abs=0.01)
+    assert "idle_queue" not in rules(made(_train_of_kernels(200, 2, 90)))
+    assert "idle_queue" not in rules(made(_train_of_kernels(5, 50, 60)))
+
+
+def test_idle_for_an_unknown_reason() -> None:
+    fires = rules(made(_train_of_kernels(50, 50, 90)))
+    assert fires["idle_other"] == pytest.approx(0.49, abs=0.03)
+    assert "idle_other" not in rules(made(_train_of_kernels(50, 50, 2)))
+
+
+def test_a_host_that_does_something_else() -> None:
+    busy = [*steps((0, 10_000)), *launched("k", 1, 10, 12, 3000), *launched("k", 2, 8000, 8010, 1900), span("cpu_op", "aten::sort", 3100, 4800)]
+    found = made(busy)
+    one = item(found, "idle_host")
+    assert one["recoverable_ns"] == pytest.approx(5_100_000, abs=200_000)
+    assert one["numbers"]["longest"] == pytest.approx(4_998_000, abs=1000)
+    ahead = [*steps((0, 10_000)), *launched("k", 1, 10, 12, 3000), *launched("k", 2, 20, 3012, 6900), span("cpu_op", "aten::sort", 3100, 4800)]
+    assert "idle_host" not in rules(made(ahead))
+
+
+def test_the_evidence_is_what_the_host_did_in_the_gap() -> None:
+    entries = [*steps((0, 10_000)), *launched("k", 1, 10, 12, 3000), *launched("k", 2, 8000, 8010, 1900), span("cpu_op", "aten::sort", 3100, 4800)]
+    found = item(made(entries), "idle_host")
+    # Rows are in the order of begins: step, launch, kernel, sort.
+    assert found["rows"][0] == 3

@@ -144,9 +144,11 @@ MEMORY_CURVE = TableSpec(
 
 MEMORY_NODES = TableSpec(
     "memory_nodes",
-    "Calls of operators that allocated or released, and the operators around them; parents before children.",
+    "Calls of operators that allocated or released, and the operators around them, ordered by (depth, event).",
     (
         Column("parent", "i4", MEMORY_NODE, "The operator around it; -1 none."),
+        Column("depth", "i4", "operators", "How many operators are around it."),
+        Column("outermost", "u1", "0 or 1", "Whether none of them has its name."),
         Column("event", "i4", ROW, "The call."),
         Column("name", "i4", OWN_TEXT, "Name of the operator."),
         Column("path", "i4", PATH, "Its path; -1 none."),

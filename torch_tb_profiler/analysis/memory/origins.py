@@ -15,8 +15,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.calltree import CallTree, call_tree, is_call
 from torch_tb_profiler.analysis.links import host_mask
+from torch_tb_profiler.analysis.memory.forest import outermost
 from torch_tb_profiler.analysis.names import distinct, host_names
-from torch_tb_profiler.analysis.nesting import around, climb
+from torch_tb_profiler.analysis.nesting import around, climb, depths
 from torch_tb_profiler.analysis.source_lines import lines_of_stacks
 from torch_tb_profiler.analysis.stacks import call_stacks
 from torch_tb_profiler.store import insight_schema as schema
@@ -48,10 +49,12 @@ def origins(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringB
     tree = call_tree(trace, host_names(trace.strings, trace["spans"]["name"][is_call(trace["spans"]["role"])]))
     call = climb(links["parent"], inner, tree.node >= 0)
     operator = np.where(call >= 0, tree.operator[tree.node[call]], -1) if len(tree.row) else np.full(len(inner), -1)
-    kept, parent = _with_ancestors(tree, operator)
+    kept, parent, depth = _with_ancestors(tree, operator)
     stack = _stacks(trace, facts, tree)[kept]
+    event = tree.row[kept]
+    name = _own(trace["spans"]["name"][event], trace.strings, texts)
     nodes = schema.MEMORY_NODES.build(
-        parent=parent, event=tree.row[kept], name=_own(trace["spans"]["name"][tree.row[kept]], trace.strings, texts), path=paths[tree.row[kept]], stack=stack,
+        parent=parent, depth=depth, outermost=outermost(parent, name), event=event, name=name, path=paths[event], stack=stack,
     )
     place = np.full(len(tree.row) + 1, -1, np.int64)
     place[kept] = np.arange(len(kept))
@@ -72,8 +75,11 @@ def _innermost(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
     return _at(row, around(spans["track"][row], start, start + spans["dur"][row], parent, track, time))
 
 
-def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints]:
-    """``(kept, parent)``: positions in the tree of some operators (−1 allowed) and all operators around them, ascending; place in it of each one's parent."""
+def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints]:
+    """``(kept, parent, depth)`` of some operators (−1 allowed) and all operators around them, by depth.
+
+    Their positions in the tree, place among them of each one's parent, number of operators around each.
+    """
     is_kept = np.zeros(len(tree.row), np.bool_)
     is_kept[operator[operator >= 0]] = True
     above = np.full(len(tree.row), -1, np.int64)
@@ -86,7 +92,11 @@ def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints]:
         found = np.flatnonzero(is_new & ~is_kept)
         is_kept[found] = True
     kept = np.flatnonzero(is_kept)
-    return kept, np.where(above[kept] >= 0, np.searchsorted(kept, above[kept]), -1)
+    parent = np.where(above[kept] >= 0, np.searchsorted(kept, above[kept]), -1)
+    depth = depths(parent)
+    order = np.argsort(depth, kind="stable")
+    place = np.append(np.argsort(order), -1)
+    return kept[order], place[parent[order]], depth[order]
 
 
 def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:

@@ -1,6 +1,6 @@
 """Entry point of ``torch-tb-profiler``: reads the arguments; what the subcommands do is in modules of their name.
 
-Exit codes: 0 done, 2 nothing could be read or wrong arguments.
+Exit codes: 0 done, 1 slower than ``compare --fail-on`` allows, 2 nothing could be read or wrong arguments.
 """
 
 from __future__ import annotations
@@ -48,7 +48,24 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, this machine only)")
     serve.set_defaults(run=_serve)
+
+    compare = commands.add_parser("compare", help="compare a trace with a baseline")
+    compare.add_argument("a", metavar="A", help="the baseline: a trace file, or a folder that holds one")
+    compare.add_argument("b", metavar="B", help="what is compared with it")
+    compare.add_argument("--steps-a", metavar="STEPS", help="steps of A by their index, like 3 or 3-7 (default: all)")
+    compare.add_argument("--steps-b", metavar="STEPS", help="steps of B")
+    compare.add_argument("--fail-on", metavar="PERCENT", type=_percent, help="exit with 1 when the step of B is slower by more, and by more than noise")
+    compare.add_argument("--format", choices=("markdown", "csv", "json"), default="markdown", help="(default: %(default)s)")
+    compare.add_argument("--no-cache", action="store_true", help="neither use nor keep the result of an import")
+    compare.set_defaults(run=_compare)
     return parser
+
+
+def _percent(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no percentage of at least 0")
+    return number
 
 
 def _port(text: str) -> int:
@@ -68,6 +85,13 @@ def _serve(options: argparse.Namespace) -> int:
     from torch_tb_profiler.cli.serve import serve
 
     return serve(options.logdir, options.host, options.port)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from torch_tb_profiler.cli.compare import compare
+
+    sides = (options.a, options.steps_a), (options.b, options.steps_b)
+    return compare(*sides, fail_on=options.fail_on, form=options.format, use_cache=not options.no_cache)
 
 
 if __name__ == "__main__":

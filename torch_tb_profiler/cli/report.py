@@ -8,6 +8,7 @@ from typing import Any
 
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.units import format_bytes, format_ns
+from torch_tb_profiler.views.texts import CATEGORY_LABELS
 from torch_tb_profiler.views.wire import DeviceSummary, Number, OverviewPayload, StepItem
 
 WIDTH = 100
@@ -15,17 +16,6 @@ TOP = 10
 STEPS_SHOWN = 12
 BAR = 30
 UNKNOWN = "unknown"
-
-CATEGORY_LABELS = {
-    "kernel": "Kernel",
-    "memcpy": "Memcpy",
-    "memset": "Memset",
-    "communication": "Communication",
-    "runtime": "Runtime",
-    "dataloader": "DataLoader",
-    "cpu_exec": "CPU Exec",
-    "other": "Other",
-}
 
 
 def report(summary: dict[str, Any], overview: OverviewPayload) -> str:

@@ -35,14 +35,14 @@ def summarise(path: str, *, as_json: bool, use_cache: bool) -> int:
             continue
         facts = facts_object(item)
         if as_json:
-            _write(("," if printed else "[") + "\n" + msgspec.json.encode(facts).decode())
+            write(("," if printed else "[") + "\n" + msgspec.json.encode(facts).decode())
         else:
-            _write(("\n\n" if printed else "") + text_report(item, facts))
+            write(("\n\n" if printed else "") + text_report(item, facts))
         printed += 1
     if not printed:
         raise NotATrace(_nothing(path, unreadable))
     if as_json:
-        _write("\n]\n")
+        write("\n]\n")
     for item in unreadable:
         if not item.rejected:
             print(printable(f"torch-tb-profiler: {item.path}: {item.message}"), file=sys.stderr)
@@ -72,7 +72,7 @@ def _nothing(path: str, unreadable: list[Unreadable]) -> str:
     return printable(f"{path} holds no readable trace: {shown}{f' (and {more} more files)' if more > 0 else ''}")
 
 
-def _write(text: str) -> None:
+def write(text: str) -> None:
     # A terminal that cannot show µ or ×, such as one under LANG=C, shall get a report all the same.
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

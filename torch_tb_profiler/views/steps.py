@@ -13,8 +13,10 @@ from torch_tb_profiler.views.texts import CATEGORY_TEXT
 from torch_tb_profiler.views.wire import Categories, StepItem, StepsPayload
 
 
-def choose(facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False) -> Selection:
+def choose(facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False, name: str = "steps") -> Selection:
     """The steps that a request names by their ``index``; without bounds everything, what lies outside all steps included.
+
+    ``name``: that of the parameter, for the message.
 
     Raises:
         BadRequest: there is no such step.
@@ -22,7 +24,7 @@ def choose(facts: Facts, first: int | None = None, last: int | None = None, skip
     try:
         return select(facts, first, last, skip_cold)
     except IndexError as error:
-        raise BadRequest(f"Parameter steps: {error}.", "Take the indices from /steps.") from None
+        raise BadRequest(f"Parameter {name}: {error}.", "Take the indices from /steps.") from None
 
 
 def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:

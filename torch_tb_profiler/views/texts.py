@@ -6,6 +6,17 @@ from collections.abc import Iterable
 
 from torch_tb_profiler.views.wire import Missing
 
+CATEGORY_LABELS = {
+    "kernel": "Kernel",
+    "memcpy": "Memcpy",
+    "memset": "Memset",
+    "communication": "Communication",
+    "runtime": "Runtime",
+    "dataloader": "DataLoader",
+    "cpu_exec": "CPU Exec",
+    "other": "Other",
+}
+
 CATEGORY_TEXT = {
     "kernel": "kernel time",
     "memcpy": "memory copy time",

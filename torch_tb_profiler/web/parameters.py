@@ -90,23 +90,24 @@ def switch(query: Query, name: str) -> bool:
     return word(query, name, ("0", "1"), "0") == "1"
 
 
-def step_range(query: Query) -> StepRange:
-    """``steps=all``, ``steps=3`` or ``steps=3-7`` (indices, both included), ``skip_cold=0`` or ``1``.
+def step_range(query: Query, suffix: str = "") -> StepRange:
+    """``steps=all``, ``steps=3`` or ``steps=3-7`` (indices, both included), ``skip_cold=0`` or ``1``; ``suffix`` stands behind both names.
 
     Raises:
         BadRequest: a value has another form, or the range runs backwards.
     """
-    skip_cold = switch(query, "skip_cold")
-    value = optional_text(query, "steps") or "all"
+    name = f"steps{suffix}"
+    skip_cold = switch(query, f"skip_cold{suffix}")
+    value = optional_text(query, name) or "all"
     if value == "all":
         return StepRange(None, None, skip_cold)
     match = _STEP.fullmatch(value)
     if match is None:
-        raise BadRequest(f"Parameter steps is {shown(value)}, expected all, an index like 3, or a range like 3-7.", "Take the indices from /steps.")
+        raise BadRequest(f"Parameter {name} is {shown(value)}, expected all, an index like 3, or a range like 3-7.", "Take the indices from /steps.")
     first = int(match.group(1))
     last = int(match.group(2)) if match.group(2) else first
     if last < first:
-        raise BadRequest(f"Parameter steps is {shown(value)}: the range runs backwards.", f"Write {last}-{first}.")
+        raise BadRequest(f"Parameter {name} is {shown(value)}: the range runs backwards.", f"Write {last}-{first}.")
     return StepRange(first, last, skip_cold)
 
 

@@ -28,13 +28,19 @@ _SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
 
 @dataclass
 class _Tree:
-    """One side while it is matched; ``plain``: kind, direction and plain name of every path; ``shape``: equal for equal subtrees of plain names."""
+    """One side while it is matched; lists of one entry per path.
+
+    ``plain``: kind, direction and plain name. ``shape``: equal for equal subtrees of plain names. ``like``, ``busy``: what is compared where a single
+    path is left: kind, direction and whether it has device work; the direction where it has any, else None.
+    """
 
     costs: PathCosts
     children: list[list[int]]
     plain: list[tuple[int, bool, str]]
     exact: list[tuple[int, bool, str]]
     shape: list[int]
+    like: list[Hashable]
+    busy: list[Hashable]
 
 
 @dataclass
@@ -65,7 +71,8 @@ def match_paths(a: PathCosts, b: PathCosts) -> Matched:
         paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
         rest_a, rest_b = [i for i in of_a if i not in paired_a], [j for j in of_b if j not in paired_b]
         waiting += [(found.add(parent, i, j), left.children[i], right.children[j]) for i, j in pairs]
-        rest_a, rest_b = _wrappers(found, parent, left, right, rest_a, rest_b, waiting)
+        if rest_a and rest_b:
+            rest_a, rest_b = _wrappers(found, parent, left, right, rest_a, rest_b, waiting)
         waiting += [(found.add(parent, i, -1), left.children[i], []) for i in rest_a]
         waiting += [(found.add(parent, -1, j), [], right.children[j]) for j in rest_b]
     return found
@@ -79,7 +86,11 @@ def _tree(costs: PathCosts, shapes: dict[Hashable, int]) -> _Tree:
     for at in range(len(plain) - 1, -1, -1):
         key = (plain[at], tuple(sorted(shape[child] for child in children[at])))
         shape[at] = shapes.setdefault(key, len(shapes))
-    return _Tree(costs, children, plain, list(zip(kinds, backward, costs.name, strict=True)), shape)
+    device = (costs.device > 0).tolist()
+    return _Tree(
+        costs, children, plain, list(zip(kinds, backward, costs.name, strict=True)), shape, list(zip(kinds, backward, device, strict=True)),
+        [direction if on else None for direction, on in zip(backward, device, strict=True)],
+    )
 
 
 def _pair(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[tuple[int, int]]:
@@ -153,13 +164,7 @@ def _wrappers(
                 waiting.append((node, outer_tree.children[wrapper], wrapped) if flipped else (node, wrapped, outer_tree.children[wrapper]))
                 outer.remove(wrapper)
         inner[:] = [at for those in known.values() for at in those]
-    for i, j in pair_by(rest_a, rest_b, [(_roughly(left, True), _roughly(right, True)), (_roughly(left, False), _roughly(right, False))], alone=0):
+    for i, j in pair_by(rest_a, rest_b, [(left.like, right.like), (left.busy, right.busy)], alone=0):
         waiting.append((found.add(parent, i, j), left.children[i], right.children[j]))
         rest_a, rest_b = [at for at in rest_a if at != i], [at for at in rest_b if at != j]
     return rest_a, rest_b
-
-
-def _roughly(tree: _Tree, with_kind: bool) -> list[Hashable]:
-    """What is compared where a single path is left: kind, direction and whether it has device work; without the kind None where it has none."""
-    device = [value > 0 for value in tree.costs.device.tolist()]
-    return [(kind, backward, on) if with_kind else (backward, on) if on else None for (kind, backward, _), on in zip(tree.plain, device, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight_schema import PathKind
+
+_VENDOR = re.compile(r"^(?:cuda|cu|hip|ze|ur|mtia|musa|acl(?:rt)?)(?=[A-Z])")
+"""What the names of runtime calls begin with."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,8 @@ def kernel_rows(one: Side) -> Rows:
 
 
 def runtime_rows(one: Side) -> Rows:
-    """Calls into the runtime or driver by name, host time."""
-    return _by_name(one, one.insight["runtime_steps"], lambda names, row, cells: (list(names),), lambda name: name)
+    """Calls into the runtime or driver by name, host time; those of another vendor by what they do."""
+    return _by_name(one, one.insight["runtime_steps"], lambda names, row, cells: (list(names), [_VENDOR.sub("", t) for t in names]), lambda name: name)
 
 
 def _by_name(

@@ -1,0 +1,87 @@
+"""``torch-tb-profiler compare``: what changed between two traces, for a terminal, a review and CI."""
+
+from __future__ import annotations
+
+import sys
+from typing import Literal
+
+import msgspec
+
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.cli.summary import write
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.single import Unreadable, load, load_all
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.views.diff import Recording, compared, diff_payload
+from torch_tb_profiler.views.diff_file import diff_csv, diff_markdown
+from torch_tb_profiler.views.diff_wire import Verdict
+from torch_tb_profiler.views.steps import Selection, choose
+from torch_tb_profiler.web.parameters import step_range
+
+SLOWER = 1
+
+Form = Literal["markdown", "csv", "json"]
+Asked = tuple[str, "str | None"]
+"""A path and the text of its steps."""
+
+
+def compare(a: Asked, b: Asked, *, fail_on: float | None, form: Form, use_cache: bool) -> int:
+    """Print the comparison of B with A; the exit code.
+
+    Raises:
+        BadRequest: a path holds no or several traces, or there are no such steps.
+        SourceError, NotATrace: a trace cannot be read.
+    """
+    settings = Settings.from_environment(use_cache=False if not use_cache else None)
+    opened = _opened(a[0], settings), _opened(b[0], settings)
+    same = opened[0].span.location == opened[1].span.location
+    first = _insight(opened[0])
+    insights = first, first if same else _insight(opened[1])
+    chosen = [_chosen(one, steps, name) for one, (_, steps), name in zip(opened, (a, b), ("--steps-a", "--steps-b"), strict=True)]
+    found = compared((opened[0].facts, insights[0], chosen[0]), (opened[1].facts, insights[1], chosen[1]))
+    payload = diff_payload(found, _recording(opened[0]), _recording(opened[1]))
+    write({"markdown": diff_markdown, "csv": diff_csv, "json": lambda p: msgspec.json.encode(p).decode() + "\n"}[form](payload))
+    return _judged(payload.verdict, fail_on)
+
+
+def _judged(verdict: Verdict, fail_on: float | None) -> int:
+    if fail_on is None:
+        return 0
+    slower = verdict.share is not None and verdict.share * 100 > fail_on
+    if slower and verdict.beyond is None:
+        print("torch-tb-profiler: slower than allowed, but with one step it cannot be told from noise; record more steps.", file=sys.stderr)
+    return SLOWER if slower and verdict.beyond else 0
+
+
+def _opened(path: str, settings: Settings) -> Opened:
+    """The one trace at a path."""
+    try:
+        return load(path, settings)
+    except BadRequest:
+        found = [item for item in load_all(path, settings) if not (isinstance(item, Unreadable) and item.rejected)]
+    traces = [item for item in found if isinstance(item, Opened)]
+    if len(traces) != 1:
+        raise BadRequest(f"{path} holds {len(traces)} readable traces, expected one.", "Give the trace file itself.")
+    return traces[0]
+
+
+def _insight(opened: Opened) -> Insight:
+    return build_insight(opened.trace, opened.facts)
+
+
+def _chosen(opened: Opened, steps: str | None, name: str) -> Selection:
+    asked = step_range(_Given({"steps": steps or "all"}))
+    return choose(opened.facts, asked.first, asked.last, asked.skip_cold, name)
+
+
+class _Given(dict[str, str]):
+    """Options in the shape of a request's parameters."""
+
+    def getlist(self, key: str) -> list[str]:
+        return [self[key]] if key in self else []
+
+
+def _recording(opened: Opened) -> Recording:
+    return Recording(opened.run.name, opened.worker.name, opened.span.name, opened.span.path, opened.trace.header)

@@ -1,0 +1,117 @@
+"""A comparison as a file: CSV by RFC 4180 for spreadsheets, Markdown for a review."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.diff_verdict import signed_share
+from torch_tb_profiler.views.diff_wire import ChangeColumns, ChangeTable, DiffPayload, DiffSide
+
+DiffFormat = Literal["csv", "markdown"]
+MOST_LINES = 15
+"""Rows of each table of the Markdown text."""
+_FORMULA = re.compile("^[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+"""Signs at which spreadsheets take a text for a formula, as in ``fe/src/base/csv.ts``."""
+_QUOTED = re.compile("[\",\r\n]")
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.)")
+_TITLES: dict[ChangeTable, str] = {
+    "category": "Step-time breakdown", "operator": "Operators", "kernel": "Device work", "runtime": "Runtime calls", "module": "Modules",
+}
+_CSV_COLUMNS = (
+    "table", "name", "name_b", "status", "calls_a", "calls_b", "time_a_ns", "time_b_ns", "delta_ns", "share", "host_a_ns", "host_b_ns", "beyond",
+)
+
+
+def diff_csv(payload: DiffPayload) -> str:
+    """Every row of every table; the last row of a table pools what is beyond its limit. Times in ns per step."""
+    changes = payload.changes
+    columns = [getattr(changes, name) for name in _CSV_COLUMNS]
+    lines = [",".join(_CSV_COLUMNS), *(",".join(map(csv_field, row)) for row in zip(*columns, strict=True))]
+    return "".join(f"{line}\r\n" for line in lines)
+
+
+def csv_field(value: str | float | bool | None) -> str:
+    """One field. A text that a spreadsheet would run gets an apostrophe in front; numbers stay as they are; unknown is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    text = f"'{value}" if _FORMULA.match(value) else value
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def diff_markdown(payload: DiffPayload) -> str:
+    """The verdict, the two sides, notes, and what changed most in each table."""
+    lines = [f"**{markdown_text(payload.verdict.sentence)}**", "", *_sides(payload.a, payload.b), *_interval(payload)]
+    lines += [f"- {markdown_text(note)}" for note in payload.notes]
+    for table in get_args(ChangeTable):
+        lines += _table(payload, table)
+    return "\n".join([*lines, ""])
+
+
+def markdown_text(text: str) -> str:
+    """A text that shows as it is: no markup, no line break, nothing that ends a cell or makes a link."""
+    return _MARKUP.sub(r"\\\1", _one_line(text))
+
+
+def markdown_name(text: str) -> str:
+    """A name as code, in which nothing is markup, a link or a mention."""
+    return f"`{_one_line(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`" if text.strip() else ""
+
+
+def _one_line(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
+    yield "| | recording | device | steps | mean | deviation |"
+    yield "| --- | --- | --- | ---: | ---: | ---: |"
+    for name, side in (("A", a), ("B", b)):
+        cells = (markdown_name(side.label), markdown_text(side.device or "—"), str(side.selected), _time(side.mean_ns), _time(side.spread_ns))
+        yield f"| {name} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _interval(payload: DiffPayload) -> list[str]:
+    found = payload.verdict
+    if found.p is None or found.low_ns is None or found.high_ns is None:
+        return []
+    return [f"- Change {_signed(found.low_ns)} to {_signed(found.high_ns)} (95 %), p = {found.p:.2g}. {found.test}."]
+
+
+def _table(payload: DiffPayload, table: ChangeTable) -> Iterator[str]:
+    changes = payload.changes
+    rows = [i for i, key in enumerate(changes.table) if key == table and changes.delta_ns[i]]
+    if not rows:
+        return
+    yield from ("", f"### {_TITLES[table]}", "", "| name | A | B | change | of the step | noise |", "| --- | ---: | ---: | ---: | ---: | --- |")
+    for i in rows[:MOST_LINES]:
+        yield _line(changes, i)
+    whole = next(w for w in payload.wholes if w.table == table)
+    yield f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} | {_signed(whole.time_b_ns - whole.time_a_ns)} | | |"
+
+
+def _line(changes: ChangeColumns, i: int) -> str:
+    other = changes.name_b[i]
+    name = markdown_name(changes.short[i]) + (f" → {markdown_name(other)}" if other is not None and changes.table[i] != "kernel" else "")
+    status = changes.status[i] if changes.status[i] in ("new", "gone") else ""
+    beyond = changes.beyond[i]
+    noise = "" if changes.rest[i] else "unknown" if beyond is None else "beyond" if beyond else "within"
+    cells = (
+        f"{name} ({status})" if status else name, _time(changes.time_a_ns[i]), _time(changes.time_b_ns[i]), _signed(changes.delta_ns[i]),
+        signed_share(changes.share[i]), noise,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _time(value: int | None) -> str:
+    return "—" if value is None else format_ns(value)
+
+
+def _signed(value: int) -> str:
+    return f"{'−' if value < 0 else '+'}{format_ns(abs(value))}" if value else "0"

@@ -1,0 +1,96 @@
+"""What makes a comparison weak, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.diff.compare import Comparison
+from torch_tb_profiler.analysis.diff.sides import Side
+from torch_tb_profiler.analysis.steps import WHOLE_SPAN
+from torch_tb_profiler.store.model import Facts
+
+FEW_STEPS = 5
+LIKE_SHAPES = 0.5
+"""Of the calls with a known shape, the share that the other side must have too."""
+_OPTIONS = {"with_stack": "call stacks", "record_shapes": "input shapes", "profile_memory": "memory records"}
+_VERSIONS = {"torch": "PyTorch", "cuda_runtime": "CUDA runtime", "hip_runtime": "HIP runtime", "cuda_driver": "CUDA driver"}
+
+
+def notes(found: Comparison, header_a: dict[str, Any], header_b: dict[str, Any]) -> list[str]:
+    """Sentences, the most important first."""
+    a, b = found.a, found.b
+    return [*_devices(a.facts, b.facts), *_sources(a.facts, b.facts), *_left_out("A", a), *_left_out("B", b), *_few(a, b),
+            *_shapes(a, b), *_settings(a.facts, b.facts, header_a, header_b)]
+
+
+def _devices(a: Facts, b: Facts) -> Iterator[str]:
+    has = a.summary["has_device"], b.summary["has_device"]
+    if has[0] != has[1]:
+        yield f"Only {'A' if has[0] else 'B'} recorded an accelerator: operators and modules are compared by host time."
+    names = [sorted(set(one.strings.many(one["devices"]["name"]))) for one in (a, b)]
+    if all(has) and names[0] != names[1]:
+        yield f"Different devices: {', '.join(filter(None, names[0])) or 'unknown'} in A, {', '.join(filter(None, names[1])) or 'unknown'} in B."
+
+
+def _sources(a: Facts, b: Facts) -> Iterator[str]:
+    sources = a.summary["step_source"], b.summary["step_source"]
+    if sources[0] != sources[1]:
+        yield f"Steps are made from {sources[0]} in A and from {sources[1]} in B: they may not be the same stretch of work."
+    elif sources[0] == WHOLE_SPAN and a["steps"].n and b["steps"].n:
+        yield "Neither recording has steps: they are compared as a whole, whatever they hold."
+
+
+def _left_out(name: str, one: Side) -> Iterator[str]:
+    parts = [f"{n} {word}" for n, word in ((one.cold, "cold"), (one.odd, "odd"), (one.cut, "cut off by the end of the recording")) if n]
+    if parts:
+        total = one.cold + one.odd + one.cut
+        yield f"{total} step{'s' if total > 1 else ''} of {name} left out ({', '.join(parts)}), {len(one.steps)} compared."
+
+
+def _few(a: Side, b: Side) -> Iterator[str]:
+    fewest = min(len(a.steps), len(b.steps))
+    if 2 <= fewest < FEW_STEPS:
+        yield f"Few steps ({len(a.steps)} and {len(b.steps)}): only large changes can be told from noise. Record {2 * FEW_STEPS} or more."
+
+
+def _shapes(a: Side, b: Side) -> Iterator[str]:
+    shapes = [_shaped(one) for one in (a, b)]
+    common = sorted({name for name, _ in shapes[0]} & {name for name, _ in shapes[1]})
+    if not common:
+        return
+    kept = [{key: calls for key, calls in side.items() if key[0] in set(common)} for side in shapes]
+    total = sum(kept[0].values())
+    share = sum(calls for key, calls in kept[0].items() if key in kept[1]) / total if total else 1.0
+    if share < LIKE_SHAPES:
+        yield f"Input shapes differ: B has only {share:.0%} of the calls of A with the same name and shapes."
+
+
+def _shaped(one: Side) -> dict[tuple[str, str], int]:
+    """Calls of operators with known shapes in the compared steps, by name and shapes."""
+    table, steps = one.facts["operators"], one.facts["operator_steps"]
+    inside = np.isin(steps["step"], one.steps)
+    calls = np.bincount(steps["operator"][inside], weights=steps["calls"][inside], minlength=table.n).astype(np.int64)
+    row = np.flatnonzero((calls > 0) & (table["dims"] >= 0))
+    texts = zip(one.facts.strings.many(table["name"][row]), one.facts.strings.many(table["dims"][row]), calls[row].tolist(), strict=True)
+    found: dict[tuple[str, str], int] = {}
+    for name, dims, n in texts:
+        found[name, dims] = found.get((name, dims), 0) + n
+    return found
+
+
+def _settings(a: Facts, b: Facts, header_a: dict[str, Any], header_b: dict[str, Any]) -> Iterator[str]:
+    for key, what in _OPTIONS.items():
+        on = bool(header_a.get(key)), bool(header_b.get(key))
+        if on[0] != on[1]:
+            yield f"Only {'A' if on[0] else 'B'} recorded {what}, which slows the host down."
+    versions = a.summary["versions"], b.summary["versions"]
+    for key, what in _VERSIONS.items():
+        pair = versions[0].get(key), versions[1].get(key)
+        if all(pair) and pair[0] != pair[1]:
+            yield f"{what} {pair[0]} in A, {pair[1]} in B."
+    worlds = a.summary["world_size"], b.summary["world_size"]
+    if all(worlds) and worlds[0] != worlds[1]:
+        yield f"{worlds[0]} processes in A, {worlds[1]} in B."

@@ -1,0 +1,70 @@
+"""The first line of a comparison: how the step changed, and whether by more than noise."""
+
+from __future__ import annotations
+
+import math
+
+from torch_tb_profiler.analysis.diff.compare import Comparison
+from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEVEL
+from torch_tb_profiler.analysis.flags import StepFlag
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.diff_wire import Verdict
+
+
+def verdict(found: Comparison) -> Verdict:
+    """The verdict on a comparison."""
+    counts = len(found.a.steps), len(found.b.steps)
+    if not all(counts):
+        side = "A" if not counts[0] else "B"
+        sentence = f"{side} has no step: nothing can be compared."
+        return Verdict(sentence=sentence, delta_ns=None, share=None, beyond=None, test="", p=None, low_ns=None, high_ns=None)
+    test = found.test
+    share = test.delta / found.a.mean if found.a.mean > 0 else None
+    told = not math.isnan(test.p)
+    return Verdict(
+        sentence=_sentence(found, share),
+        delta_ns=round(test.delta),
+        share=share,
+        beyond=found.beyond,
+        test=_test(counts) if told else "",
+        p=test.p if told else None,
+        low_ns=round(test.delta - test.half) if told else None,
+        high_ns=round(test.delta + test.half) if told else None,
+    )
+
+
+def from_to(a: float, b: float) -> str:
+    """``212 → 187 ms``: two times, the unit once where it is one."""
+    first, second = format_ns(a), format_ns(b)
+    same = first.rpartition(" ")[2] == second.rpartition(" ")[2]
+    return f"{first.rpartition(' ')[0] if same else first} → {second}"
+
+
+def signed_share(share: float | None) -> str:
+    """``−11.8 %``; empty where there is none."""
+    return "" if share is None else f"{share * 100:+.1f} %".replace("-", "−")
+
+
+def _sentence(found: Comparison, share: float | None) -> str:
+    what = "Recording" if all(_is_whole(one.facts) for one in (found.a, found.b)) else "Step"
+    change = f" ({signed_share(share)})" if share is not None else ""
+    return f"{what} {from_to(found.a.mean, found.b.mean)}{change}, {_noise(found)}"
+
+
+def _noise(found: Comparison) -> str:
+    if found.beyond is not None:
+        return f"{'beyond' if found.beyond else 'within'} step-to-step noise."
+    single = [name for name, one in (("A", found.a), ("B", found.b)) if len(one.steps) < 2]
+    return f"one step {'of each' if len(single) == 2 else f'of {single[0]}'}: whether that is more than noise cannot be told."
+
+
+def _test(counts: tuple[int, int]) -> str:
+    return (
+        f"Welch's t test of {counts[0]} and {counts[1]} steps, two-sided at {LEVEL * 100:.0f} %, widened where neighbouring steps depend; "
+        f"at least {LEAST_EFFECT * 100:.0f} % of A"
+    )
+
+
+def _is_whole(facts: Facts) -> bool:
+    return bool(facts["steps"].n and facts["steps"]["flags"][0] & StepFlag.WHOLE)

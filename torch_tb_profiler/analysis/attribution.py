@@ -136,19 +136,28 @@ def same_place(a: tuple[Array, Array], b: tuple[Array, Array]) -> Ints:
 
 
 def _by_external(trace: Trace, tree: CallTree, row: Ints) -> Ints:
-    """Operators of device rows without a launch. Some versions write the correlation id as ``External id``; that says nothing."""
-    spans = trace["spans"]
+    """Operators of device rows without a launch."""
     operators = np.flatnonzero(tree.is_operator)
-    external = spans["external"][tree.row[operators]]
-    operators, external = operators[external > 0], external[external > 0]
-    ids, first, times = np.unique(external, return_index=True, return_counts=True)
-    ids, first = ids[times == 1], first[times == 1]
+    place = by_external(trace, tree.row[operators], row)
+    return np.where(place >= 0, operators[place], -1) if len(operators) else place
+
+
+def by_external(trace: Trace, calls: Ints, row: Ints) -> Ints:
+    """For device rows the place of the one call among ``calls`` (rows) with their ``External id``; -1 where none or several have it.
+
+    Some versions write the correlation id as ``External id``; that says nothing.
+    """
+    spans = trace["spans"]
+    external = spans["external"][calls]
+    known = np.flatnonzero(external > 0)
+    ids, first, times = np.unique(external[known], return_index=True, return_counts=True)
+    ids, first = ids[times == 1], known[first[times == 1]]
     wanted = spans["external"][row]
     wanted = np.where((wanted > 0) & (wanted != spans["correlation"][row]), wanted, -1)
     if not len(ids):
         return np.full(len(row), -1, np.int64)
     place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-    return np.where(ids[place] == wanted, operators[first[place]], -1)
+    return np.where(ids[place] == wanted, first[place], -1)
 
 
 def _reasons(trace: Trace, tree: CallTree, names: HostNames, launch: Ints, operator: Ints) -> Array:

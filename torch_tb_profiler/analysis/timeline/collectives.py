@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.attribution import by_external
 from torch_tb_profiler.analysis.calltree import is_call
 from torch_tb_profiler.analysis.communication import communication_rows
 from torch_tb_profiler.analysis.grouping import expand, group_rows
@@ -112,6 +113,11 @@ def collective_calls(trace: Trace, facts: Facts) -> Calls:
     row = np.sort(np.concatenate((kernels, _of_host_libraries(trace, regions)))) if len(kernels) else _host_rows(trace, regions, operators, carries)
     on_device = spans["role"][row] == Role.KERNEL
     above = np.where(on_device, links["launch"][row], parent[row]).astype(np.int64)
+    lost = np.flatnonzero(on_device & (above < 0))
+    if len(lost):
+        calls = np.flatnonzero(is_call(spans["role"]) & on_host[spans["name"]])
+        place = by_external(trace, calls, row[lost])
+        above[lost] = np.where(place >= 0, calls[place], -1) if len(calls) else -1
     # What a kernel or region does not say of itself, the call around it does: the region its kind, record_param_comms the arguments.
     named = climb(parent, above, on_host[spans["name"]])
     itself = ~on_device & regions[spans["name"][row]]

@@ -35,7 +35,8 @@ class HostNames:
     Attributes:
         step: int64, N of ``ProfilerStep#N``; −1 otherwise.
         dataloader: waits for the next batch.
-        region: written as an operator by old versions but none: steps, DataLoader, optimizer and DataParallel regions.
+        region: written as an operator by old versions but none: steps, DataLoader, optimizer and DataParallel regions,
+            and those of Lightning's profiler (``[pl][module]…``, ``[pl][profile]…``).
         collective: a collective or point-to-point transfer.
         hidden: ``torch.profiler`` does not show it.
         graph_launch: replays a captured graph.
@@ -86,7 +87,7 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
             collective[number] = True
             backends.update(filter(None, (found.group("backend"),)))
             continue
-        elif not text.startswith("Optimizer."):
+        elif not text.startswith(("Optimizer.", "[pl][")):
             continue
         region[number] = not (hidden[number] or graph[number])
     return HostNames(

@@ -32,7 +32,7 @@ _SIDE_TABLES = (schema.OPERATOR_ARGS, schema.DEVICE_ARGS, schema.PYTHON_ARGS, sc
 _NARROW = ("device", "registers", "device_type")
 _INT32 = np.iinfo(np.int32)
 _TEXTS_OF = {
-    "operator_args": ("dims", "types", "strides", "concrete"), "device_args": ("grid", "block"), "instants": ("args",),
+    "operator_args": ("dims", "types", "strides", "concrete", "hierarchy"), "device_args": ("grid", "block"), "instants": ("args",),
 }
 _QUOTED_OF = {"operator_args": ("stack",), "collective_args": ("collective", "dtype", "group")}
 

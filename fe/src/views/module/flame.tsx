@@ -12,7 +12,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { CopyButton, Flame, foundShare, Grid, layOutFlame, Panel, SearchBox, Segmented, type FlameLayout, type Sort } from "../../widgets";
 import { exactly } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
-import { kindsOf, readMetric, readOrder, readTree, rowOfEvent, valuesOf, type Metric, type Order } from "./model";
+import { frameOfKey, keyOfFrame, kindsOf, readMetric, readOrder, readTree, valuesOf, type Metric, type Order } from "./model";
 import { FlameLegend, frameColumns, frameLines } from "./parts";
 
 /** Where links from elsewhere on the page lead. */
@@ -38,7 +38,8 @@ function FlameOf({ payload, tree, ...props }: FlameProps): JSX.Element {
   const { params } = props;
   const { rows } = payload;
   const metric = readMetric(params.metric, payload.has_device);
-  const order = readOrder(params.order);
+  // When lines ran is not known.
+  const order = tree === "line" ? "size" : readOrder(params.order);
   const layout = useMemo(
     () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: order === "time" ? rows.first_ns : null }),
     [rows, metric, order],
@@ -96,15 +97,17 @@ function Tools({ payload, tree, metric, order, params, setParam, device, ...prop
           ]}
         />
       ) : null}
-      <Segmented<Order>
-        label="Order"
-        value={order}
-        onChange={(next) => choose("order", next, "size")}
-        options={[
-          { value: "size", label: "Largest first" },
-          { value: "time", label: "In time" },
-        ]}
-      />
+      {tree === "module" ? (
+        <Segmented<Order>
+          label="Order"
+          value={order}
+          onChange={(next) => choose("order", next, "size")}
+          options={[
+            { value: "size", label: "Largest first" },
+            { value: "time", label: "In time" },
+          ]}
+        />
+      ) : null}
       <Segmented
         label="Show as"
         showLabel={false}
@@ -140,7 +143,7 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.E
     const { flags, error } = matchAll(rows.name, compileSearch(find, regex));
     return { found: error ? null : flags, error };
   }, [rows, find, regex]);
-  const [zoom, setZoom] = useZoom(rows, params.zoom, setParam);
+  const zoom = useMemo(() => frameOfKey(rows, params.zoom), [rows, params.zoom]);
   const result = search.found ? `${formatShare(foundShare(layout, rows.parent, search.found))} of the time` : "";
   return (
     <>
@@ -167,7 +170,7 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.E
         hatched={rows.backward}
         found={search.found}
         zoom={zoom}
-        onZoom={setZoom}
+        onZoom={(row) => setParam("zoom", keyOfFrame(rows, row))}
         describe={(row) => frameLines(rows, row, payload.has_device, device, layout.total, layout.width[row] ?? 0)}
         detail={(row) => <FrameDetail {...props} {...{ payload, row, device, layout }} />}
       />
@@ -184,18 +187,6 @@ function restText({ pooled, unattributed_device_ns: lost }: FlamePayload, metric
   ]
     .filter(Boolean)
     .join(" ");
-}
-
-/** The frame in sight: its event stands in the address bar; of a frame without one it is known only here. */
-function useZoom(rows: FlamePayload["rows"], text: string | undefined, setParam: ViewProps["setParam"]): [number, (row: number) => void] {
-  const [own, setOwn] = useState<{ rows: unknown; row: number }>({ rows: null, row: -1 });
-  const known = own.rows === rows && own.row >= 0 && String(rows.event[own.row] ?? -1) === (text ?? "-1");
-  const set = (row: number): void => {
-    setOwn({ rows, row });
-    const event = rows.event[row] ?? -1;
-    setParam("zoom", event < 0 ? null : String(event));
-  };
-  return [known ? own.row : rowOfEvent(rows, text), set];
 }
 
 type DetailProps = ViewProps & { payload: FlamePayload; row: number; device: string; layout: FlameLayout };

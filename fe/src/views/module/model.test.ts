@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { flameRows, moduleRows, modules } from "./fixtures";
-import { byClass, kindsOf, kindText, pathsOf, readMetric, rowOfEvent, totalParts, valuesOf } from "./model";
+import { byClass, frameOfKey, kindsOf, kindText, keyOfFrame, pathsOf, readMetric, totalParts, valuesOf } from "./model";
 
 describe("byClass", () => {
   const flat = byClass(moduleRows());
@@ -35,7 +35,7 @@ describe("totalParts", () => {
     expect(parts.map(({ label, text }) => `${label}: ${text}`)).toEqual([
       "In modules: 150 ns host, 1.50 µs GPU",
       "Outside modules: 30 ns host, 300 ns GPU",
-      "Without operator: 40 ns GPU",
+      "Launched by no recorded call: 40 ns GPU",
       "Backward operators: 234 at their module, 2 of a forward outside modules",
     ]);
   });
@@ -58,7 +58,12 @@ describe("frames", () => {
     expect(readMetric(undefined, false)).toBe("host");
   });
 
-  it("are found by their event", () => {
-    expect([rowOfEvent(flameRows(), "22"), rowOfEvent(flameRows(), "99"), rowOfEvent(flameRows(), undefined), rowOfEvent(flameRows(), "-1")]).toEqual([2, -1, -1, -1]);
+  it("are found by their event, and lines, which have none, by the names that lead to them", () => {
+    expect(["22", "99", undefined, "x"].map((key) => frameOfKey(flameRows(), key))).toEqual([2, -1, -1, -1]);
+    const lines = flameRows({ name: ["main", "f", "g", "f"], parent: [-1, 0, 0, 2], event: [-1, -1, -1, -1] });
+    const keys = lines.name.map((_, row) => keyOfFrame(lines, row));
+    expect(new Set(keys).size).toBe(4);
+    expect(keys.map((key) => frameOfKey(lines, key ?? ""))).toEqual([0, 1, 2, 3]);
+    expect([keyOfFrame(flameRows(), 2), keyOfFrame(flameRows(), -1)]).toEqual(["22", null]);
   });
 });

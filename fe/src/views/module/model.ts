@@ -87,7 +87,7 @@ export function totalParts({ totals, has_device, vocabulary, backward }: Pick<Mo
     { term: "module_outside", label: "Outside modules", text: both(totals.outside_host_ns, totals.outside_device_ns) },
   ];
   if (has_device && totals.unattributed_device_ns > 0)
-    parts.push({ term: "module_unattributed", label: "Without operator", text: `${formatTime(totals.unattributed_device_ns)} ${vocabulary.device}` });
+    parts.push({ term: "module_unattributed", label: "Launched by no recorded call", text: `${formatTime(totals.unattributed_device_ns)} ${vocabulary.device}` });
   if (backward) {
     const { backward_tied: tied, backward_untied: untied, backward_outside: outside } = totals;
     const rest = [untied ? `${formatCount(untied)} whose forward is not known` : "", outside ? `${formatCount(outside)} of a forward outside modules` : ""].filter(Boolean);
@@ -112,9 +112,28 @@ export const kindsOf = (rows: FlameColumns): Uint8Array =>
     return place < 0 ? FLAME_KINDS.length - 1 : place;
   });
 
-/** The frame of an event; −1 where there is none. Events stand in the address bar, because rows are others with other steps. */
-export function rowOfEvent(rows: FlameColumns, text: string | undefined): number {
-  return text && /^\d{1,10}$/.test(text) ? rows.event.indexOf(Number(text)) : -1;
+/** What stands in the address bar for a frame, because rows are others with other steps: its event, or else the names that lead to it, as a number. */
+export function keyOfFrame(rows: FlameColumns, row: number): string | null {
+  const event = rows.event[row] ?? -1;
+  if (row < 0) return null;
+  return event < 0 ? `n${ways(rows)[row]}` : String(event);
+}
+
+/** The frame of a key; −1 where there is none. */
+export function frameOfKey(rows: FlameColumns, key: string | undefined): number {
+  if (!key) return -1;
+  return key.startsWith("n") ? ways(rows).indexOf(Number(key.slice(1))) : rows.event.indexOf(Number(key));
+}
+
+/** The names that lead to each frame, hashed. */
+function ways({ parent, name }: FlameColumns): number[] {
+  const found: number[] = [];
+  name.forEach((text, row) => {
+    let hash = found[parent[row] ?? -1] ?? 7;
+    for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) >>> 0;
+    found.push((Math.imul(hash, 31) + 1) >>> 0);
+  });
+  return found;
 }
 
 const KIND_WORDS: Readonly<Record<string, string>> = { module: "module", annotation: "annotation", operator: "operator", line: "Python line", rest: "smaller ones, summed up" };

@@ -32,12 +32,14 @@ type Times = Pick<
   | "event"
 >;
 
+const noClass = (): string => "not known";
+
 /** The columns of the tree. */
 export function treeColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const { rows } = payload;
   return [
     { key: "name", label: "Module", term: "module_name", kind: "code", width: 210, values: rows.name },
-    { key: "kind", label: "Class", term: "module_class", kind: "code", width: 120, hidden: true, values: rows.kind },
+    { key: "kind", label: "Class", term: "module_class", kind: "code", width: 120, hidden: true, values: rows.kind, unknown: noClass },
     ...figureColumns(payload, rows),
     ...linkColumns(rows.event, links),
   ];
@@ -47,7 +49,7 @@ export function treeColumns(payload: ModulePayload, links: ModuleLinks): Column[
 export function classColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const flat = byClass(payload.rows);
   return [
-    { key: "kind", label: "Class", term: "module_class", kind: "code", width: 250, values: flat.kind },
+    { key: "kind", label: "Class", term: "module_class", kind: "code", width: 250, values: flat.kind, unknown: noClass },
     { key: "modules", label: "Modules", term: "module_instances", kind: "count", width: 82, values: flat.modules },
     ...figureColumns(payload, flat),
     ...linkColumns(flat.event, links).slice(-1),

@@ -74,11 +74,12 @@ describe("the table", () => {
   });
 
   it("says why there is no module, with the call that records them, and shows the frames all the same", async () => {
-    const missing = [{ what: "Modules", why: "Python frames were not recorded.", call: "profile(with_stack=True)" }];
+    const missing = [{ what: "Accelerator activity", why: "Not this.", call: "" }, { what: "nn.Modules", why: "Python frames were not recorded.", call: "profile(with_stack=True)" }];
     answers.module = modules({ source: "", rows: moduleRows(Object.fromEntries(Object.keys(moduleRows()).map((key) => [key, []]))), missing });
     show();
     await waitFor(() => expect(text()).toContain("This trace names no module"));
     expect(text()).toContain("profile(with_stack=True)");
+    expect(text()).not.toContain("Not this.");
     await waitFor(() => expect(screen.getByRole("application")).toBeTruthy());
   });
 

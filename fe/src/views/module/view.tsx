@@ -40,7 +40,7 @@ function Modules({ payload, ...props }: PageProps): JSX.Element {
       <Nothing
         title={payload.source ? "No module ran in the selected steps" : "This trace names no module"}
         text="No call of a module was recorded in them. Choose other steps."
-        missing={payload.missing}
+        missing={payload.missing.filter(({ what }) => what === "nn.Modules")}
         diagnosisHref={props.hrefOf("diagnosis")}
       />
     );

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.web import timeline_asked
 from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import module_wire, wire
+from torch_tb_profiler.views import diff_wire, module_wire, wire
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.routes import Routes
 from torch_tb_profiler.web.timeline_host import IMMUTABLE
@@ -27,10 +27,11 @@ STEPPED: dict[str, type[wire.Wire]] = {
     "/trace": wire.TracePayload,
     "/module": module_wire.ModulePayload,
     "/module/flame": module_wire.FlamePayload,
+    "/diff": diff_wire.DiffPayload,
 }
 OF_MEMORY = ("/memory", "/memory/curve", "/memory/blocks", "/memory/statistics", "/memory/alive")
 """All but the first answer 404 for a trace without allocator records; ``test_memory.py`` asks them about one that has some."""
-OF_A_TRACE = (*STEPPED, *OF_MEMORY, "/distributed", "/findings", "/module/flame/file", "/operator/stacks", "/trace/file", *timeline_asked.TYPES)
+OF_A_TRACE = (*STEPPED, *OF_MEMORY, "/diff/file", "/distributed", "/findings", "/module/flame/file", "/operator/stacks", "/trace/file", *timeline_asked.TYPES)
 OF_A_FILE = ("/trace/file", "/trace/event/args")
 """They read the trace's file again, which the written catalogue does not have."""
 PLAIN: dict[str, type[wire.Wire]] = {"/runs": wire.RunsPayload, "/diagnosis": wire.DiagnosisPayload, "/definitions": wire.DefinitionsPayload}
@@ -39,6 +40,8 @@ ALL = (*OF_A_TRACE, *PLAIN)
 
 def url(route: str, query: str = WHERE) -> str:
     more = {"name": "aten::mm"} if route == "/operator/stacks" else {}
+    if route.startswith("/diff"):
+        more = {"run2": "run", "worker2": "w0", "span2": "1"}
     if route in timeline_asked.TYPES:
         more = {k: v for k, v in timeline_asked.query(route).items() if k not in ("run", "worker", "span")}
     return f"{route}?{query}" + "".join(f"&{key}={value}" for key, value in more.items())

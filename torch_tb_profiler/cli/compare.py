@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -16,7 +17,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import diff_csv, diff_markdown
-from torch_tb_profiler.views.diff_wire import Verdict
+from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
 from torch_tb_profiler.views.steps import Selection, choose
 from torch_tb_profiler.web.parameters import step_range
 
@@ -42,8 +43,15 @@ def compare(a: Asked, b: Asked, *, fail_on: float | None, form: Form, use_cache:
     chosen = [_chosen(one, steps, name) for one, (_, steps), name in zip(opened, (a, b), ("--steps-a", "--steps-b"), strict=True)]
     found = compared((opened[0].facts, insights[0], chosen[0]), (opened[1].facts, insights[1], chosen[1]))
     payload = diff_payload(found, _recording(opened[0]), _recording(opened[1]))
-    write({"markdown": diff_markdown, "csv": diff_csv, "json": lambda p: msgspec.json.encode(p).decode() + "\n"}[form](payload))
+    write(_FORMS[form](payload))
     return _judged(payload.verdict, fail_on)
+
+
+def _json(payload: DiffPayload) -> str:
+    return msgspec.json.encode(payload).decode() + "\n"
+
+
+_FORMS: dict[Form, Callable[[DiffPayload], str]] = {"markdown": diff_markdown, "csv": diff_csv, "json": _json}
 
 
 def _judged(verdict: Verdict, fail_on: float | None) -> int:

@@ -30,16 +30,16 @@ class Records:
     """
 
     time: Ints
-    place: Ints
+    place: Array
     device_type: int
-    device: Ints
+    device: Array
     address: Array
     bytes: Ints
     allocated: Ints
     reserved: Ints
-    frames: Ints
-    category: Ints
-    ordinal: Ints
+    frames: Array
+    category: Array
+    ordinal: Array
 
 
 @dataclass
@@ -70,16 +70,18 @@ def memory_trace(
     known = np.concatenate((records.time[records.ordinal >= 0], np.array(instants.time, np.int64)))
     origin = int(known.min()) if len(known) else 0
     time = np.where(records.ordinal >= 0, records.time - origin, 0)
-    order = np.lexsort((np.arange(len(time)), records.ordinal >= 0, time))
     tables: dict[str, Table] = {spec.name: spec.empty() for spec in schema.TRACE_TABLES}
     if not len(time) and not instants.time:
         counts.add(d.NO_EVENTS)
     columns = {
-        "time": time, "track": records.place, "device_type": np.full(len(time), records.device_type), "device": records.device, "address": records.address,
-        "bytes": records.bytes, "allocated": records.allocated, "reserved": records.reserved, "frames": records.frames, "category": records.category,
-        "ordinal": records.ordinal,
+        "time": time, "track": records.place, "device_type": np.full(len(time), records.device_type, np.int32), "device": records.device,
+        "address": records.address, "bytes": records.bytes, "allocated": records.allocated, "reserved": records.reserved, "frames": records.frames,
+        "category": records.category, "ordinal": records.ordinal,
     }
-    tables["memory"] = schema.MEMORY.build(**{name: column[order] for name, column in columns.items()})
+    if (time[1:] < time[:-1]).any() or (records.ordinal[1:][records.ordinal[:-1] >= 0] < 0).any():
+        order = np.lexsort((records.ordinal >= 0, time))
+        columns = {name: column[order] for name, column in columns.items()}
+    tables["memory"] = schema.MEMORY.build(**columns)
     tables["instants"] = _instants(instants, origin, strings)
     tables["tracks"] = _tracks(streams, strings)
     return Trace(strings.table(), tables, {"memory_source": source}, counts, entries, origin_ns=origin)

@@ -32,6 +32,7 @@ DEPTH = 100
 CONTAINERS, BYTES_PER_CONTAINER = 1_000_000, 6
 """Containers that a file may hold: so many, and one more per so many bytes. PyTorch spends more than twice that on its smallest."""
 _ARGUMENT_BYTES = 9
+"""The most that an opcode and an argument of fixed length take."""
 _HINT = "Give the file that torch.cuda.memory._dump_snapshot wrote."
 _U16, _U32, _I32, _U64, _F64 = (struct.Struct(f).unpack_from for f in ("<H", "<I", "<i", "<Q", ">d"))
 
@@ -66,9 +67,10 @@ class _Machine:
         self._stack: list[Any] = []
         self._outer: list[list[Any]] = []
         self._memo: list[Any] = []
+        self._swept = 0
         self._made = 0
         self._rare = {
-            b"}"[0]: self._dict, b"]"[0]: self._list, b")"[0]: lambda: self._stack.append(()), b"t"[0]: self._tuple, 0x85: lambda: self._tuple_of(1),
+            b"]"[0]: self._list, b")"[0]: lambda: self._stack.append(()), b"t"[0]: self._tuple, 0x85: lambda: self._tuple_of(1),
             0x86: lambda: self._tuple_of(2), 0x87: lambda: self._tuple_of(3), b"N"[0]: lambda: self._stack.append(None),
             0x88: lambda: self._stack.append(True), 0x89: lambda: self._stack.append(False), 0x8A: self._long, b"G"[0]: self._float,
             b"X"[0]: lambda: self._text(self._number(_U32, 4)), 0x8D: lambda: self._text(self._number(_U64, 8)), b"a"[0]: self._append,
@@ -99,8 +101,15 @@ class _Machine:
                 elif code == 0x6A:  # j LONG_BINGET
                     stack.append(memo[_U32(buffer, at)[0]])
                     at += 4
+                elif code == 0x8A and buffer[at] < _ARGUMENT_BYTES:  # LONG1
+                    end = at + 1 + buffer[at]
+                    stack.append(int.from_bytes(buffer[at + 1:end], "little", signed=True))
+                    at = end
                 elif code == 0x94:  # MEMOIZE
                     memo.append(stack[-1])
+                elif code == 0x7D:  # } EMPTY_DICT
+                    self._made += 1
+                    stack.append({})
                 elif code == 0x4B:  # K BININT1
                     stack.append(buffer[at])
                     at += 1
@@ -192,10 +201,6 @@ class _Machine:
         self._stack.append(_F64(self._buffer, self._at)[0])
         self._at += 8
 
-    def _dict(self) -> None:
-        self._made += 1
-        self._stack.append({})
-
     def _list(self) -> None:
         self._made += 1
         self._stack.append([])
@@ -246,7 +251,18 @@ class _Machine:
         target = self._stack[-1]
         if type(target) is not list:
             raise IndexError
-        target.extend(self._absorb(target, items))
+        kept = self._absorb(target, items)
+        target.extend(kept)
+        if len(kept) < len(items):
+            self._forget()
+
+    def _forget(self) -> None:
+        """Let go of emptied containers: the memo would hold millions of them to the end."""
+        memo = self._memo
+        for place in range(self._swept, len(memo)):
+            if memo[place] == {}:
+                memo[place] = None
+        self._swept = len(memo)
 
     def _set_items(self) -> list[Any]:
         self._update(self._close())

@@ -67,13 +67,30 @@ _HINT = "Give the file that torch.cuda.memory._dump_snapshot wrote."
 class _Batches:
     """The records of one list of ``device_traces``, as they came in; one array per thousand records."""
 
-    action: list[Ints] = field(default_factory=list)
-    frames: list[Ints] = field(default_factory=list)
-    fields: dict[str, list[Ints]] = field(default_factory=lambda: {name: [] for name in _FIELDS})
+    parts: dict[str, list[Array]] = field(default_factory=lambda: {name: [] for name in ("action", "frames", *_FIELDS)})
+
+    @property
+    def count(self) -> int:
+        """Records, before they are joined."""
+        return sum(map(len, self.parts["action"]))
 
     def joined(self) -> dict[str, Ints]:
-        columns = {"action": self.action, "frames": self.frames, **self.fields}
-        return {name: np.concatenate(parts) if parts else np.zeros(0, np.int64) for name, parts in columns.items()}
+        """One array per column, without requests to free: the blocks are held until that is done. ``place``: position in the list.
+
+        Where no completion was recorded (``skip_actions``) the requests stand for them: they are the best that is known.
+        """
+        action = _concatenated(self.parts.pop("action"))
+        completed = bool((action == FREE).any())
+        rows = np.flatnonzero(action != FREE_REQUESTED) if completed else np.arange(len(action))
+        action = action[rows]
+        columns = {"place": rows, "action": np.where(action == FREE_REQUESTED, FREE, action)}
+        for name in list(self.parts):
+            columns[name] = _concatenated(self.parts.pop(name))[rows]
+        return columns
+
+
+def _concatenated(parts: list[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 class _Gatherer:
@@ -90,18 +107,19 @@ class _Gatherer:
         records = [e for e in items if type(e) is dict]
         self.counts.add(UNUSABLE, len(items) - len(records))
         _, batches = self._of_list.setdefault(id(target), (target, _Batches()))
-        batches.action.append(np.array([_ACTIONS.get(a, 0) if type(a := e.get("action")) is str else 0 for e in records], np.int64))
-        batches.frames.append(np.array([self.stacks.number(e.get("frames")) for e in records], np.int64))
+        parts = batches.parts
+        parts["action"].append(np.array([_ACTIONS.get(a, 0) if type(a := e.get("action")) is str else 0 for e in records], np.int8))
+        parts["frames"].append(np.array([self.stacks.number(e.get("frames")) for e in records], np.int32))
         for name in _FIELDS:
             high = _LATEST_US if name == "time_us" else MOST_BYTES if name == "size" else 1 << 62
-            batches.fields[name].append(whole_numbers([e.get(name, -1) for e in records], 0, high))
+            parts[name].append(whole_numbers([e.get(name, -1) for e in records], 0, high))
         for record in records:
             record.clear()
         return []
 
-    def take(self, listed: object) -> dict[str, Ints]:
+    def take(self, listed: object) -> _Batches:
         """The records of a list; they are given once, however often the file names the list."""
-        return self._of_list.pop(id(listed), ([], _Batches()))[1].joined()
+        return self._of_list.pop(id(listed), ([], _Batches()))[1]
 
 
 def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | None = None) -> Trace:
@@ -121,13 +139,13 @@ def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | No
     traces, segments = root.get("device_traces"), root.get("segments")
     ends = _ends(segments if type(segments) is list else [], gatherer)
     listed = [gatherer.take(records) for records in traces] if type(traces) is list else []
-    devices = sorted({*range(len(listed)), *ends})
     made, instants, streams = [], Instants(), dict[tuple[int, int], int]()
     first = 0
-    for device in devices:
-        columns = listed[device] if device < len(listed) else _Batches().joined()
-        made.append(_device(device, columns, ends.get(device, _End()), first, counts, streams, instants))
-        first += len(columns["action"])
+    for device in sorted({*range(len(listed)), *ends}):
+        batches = listed[device] if device < len(listed) else _Batches()
+        count = batches.count
+        made.append(_device(device, batches.joined(), ends.get(device, _End()), first, counts, streams, instants))
+        first += count
     records = _joined([part for part in made if len(part.time)])
     tracks = [Stream(str(device), f"GPU {device}", str(number), f"stream {number}" if number >= 0 else "") for device, number in streams]
     return memory_trace(records, instants, tracks, strings, counts, "snapshot", first)
@@ -198,9 +216,6 @@ def _device(
     action, size = columns["action"], columns["size"]
     time = _times(columns["time_us"], counts)
     counts.add(UNKNOWN_ACTION, int((action == 0).sum()))
-    if not (action == FREE).any():
-        # Recorded with skip_actions: the request is the best that is known.
-        action = np.where(action == FREE_REQUESTED, FREE, action)
     moves = np.isin(action, (ALLOC, FREE, GROW, SHRINK))
     counts.add(UNUSABLE, int((moves & (size < 0)).sum()))
     rows = np.flatnonzero(moves & (size >= 0))
@@ -218,15 +233,16 @@ def _device(
         counts.add(DISAGREES)
         reserved = np.full(len(reserved), -1)
     stream = np.concatenate((old["stream"], columns["stream"][rows]))
-    place = [streams.setdefault((device, s), len(streams)) for s in stream.tolist()]
+    numbers, of = np.unique(stream, return_inverse=True)
+    place = np.array([streams.setdefault((device, s), len(streams)) for s in numbers.tolist()], np.int32)[of]
     _points(device, columns, time, first, streams, instants)
-    none = np.full(len(old["size"]), -1)
+    none = np.full(len(old["size"]), -1, np.int32)
     return Records(
-        time=np.concatenate((np.zeros(len(none), np.int64), time[rows])), place=np.array(place, np.int64), device_type=_CUDA,
-        device=np.full(len(stream), device), address=np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))).astype(np.uint64),
+        time=np.concatenate((np.zeros(len(none), np.int64), time[rows])), place=place, device_type=_CUDA,
+        device=np.full(len(stream), device, np.int32), address=np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))).astype(np.uint64),
         bytes=np.concatenate((old["size"], np.where(own, change, 0))), allocated=allocated, reserved=reserved,
-        frames=np.concatenate((old["frames"], columns["frames"][rows])), category=np.full(len(stream), -1),
-        ordinal=np.concatenate((none, first + rows)),
+        frames=np.concatenate((old["frames"], columns["frames"][rows])), category=np.full(len(stream), -1, np.int8),
+        ordinal=np.concatenate((none, (first + columns["place"][rows]).astype(np.int32))),
     )
 
 
@@ -252,7 +268,7 @@ def _before(columns: dict[str, Ints], rows: Ints, gains: Mask, end: _End, counts
     return {
         "addr": np.concatenate((columns["addr"][released], held[silent])), "size": np.concatenate((columns["size"][released], size[silent])),
         "stream": np.concatenate((columns["stream"][released], stream[silent])),
-        "frames": np.concatenate((np.full(len(released), NONE), np.array(end.frames, np.int64)[silent])),
+        "frames": np.concatenate((np.full(len(released), NONE, np.int32), np.array(end.frames, np.int32)[silent])),
     }
 
 
@@ -268,12 +284,14 @@ def _points(device: int, columns: dict[str, Ints], time: Ints, first: int, strea
         instants.place.append(streams.setdefault((device, int(columns["stream"][row])), len(streams)))
         instants.name.append("[OutOfMemory]" if failed else "memory snapshot")
         instants.args.append(json.dumps(values, separators=(",", ":")))
-        instants.ordinal.append(first + row)
+        instants.ordinal.append(first + int(columns["place"][row]))
 
 
 def _joined(parts: list[Records]) -> Records:
     def all_of(name: str) -> Array:
         return np.concatenate([getattr(p, name) for p in parts]) if parts else np.zeros(0, np.int64)
 
+    if len(parts) == 1:
+        return parts[0]
     names = ("time", "place", "device", "address", "bytes", "allocated", "reserved", "frames", "category", "ordinal")
     return Records(device_type=_CUDA, **{name: all_of(name) for name in names})

@@ -109,6 +109,11 @@ class Fleets:
             self._whole[key] = (asked.run, fleet)
         return fleet
 
+    def known(self, asked: Opened) -> Fleet | None:
+        """The same if all of it is known already; nothing is made now."""
+        kept = self._whole.get((asked.run.name, asked.worker.name, asked.span.name))
+        return kept[1] if kept is not None and kept[0] is asked.run else None
+
     def _member(self, asked: Opened, found: Companion) -> Member:
         worker, span = found.worker, found.span
         if span.state is State.FAILED:

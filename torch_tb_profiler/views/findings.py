@@ -9,7 +9,6 @@ from typing import Any
 from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.analysis.kernels import short_name
-from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 from torch_tb_profiler.units import format_bytes, format_ns
@@ -34,9 +33,8 @@ class Source:
     span: str
 
 
-def findings_payload(source: Source, insight: Insight) -> FindingsPayload:
-    """The findings of one worker's trace."""
-    made: Mapping[str, Any] = insight.about["findings"]
+def findings_payload(source: Source, made: Mapping[str, Any]) -> FindingsPayload:
+    """The findings of one worker's trace; ``made``: what ``analysis.findings`` found."""
     facts = source.facts
     found = [_finding(source, made, item) for item in made["found"]]
     words = _words(source, made)
@@ -66,6 +64,8 @@ def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -
     text, numbers = RULES[item["rule"]], dict(item["numbers"])
     words = _words(source, made) | {key: _printed(key, value) for key, value in numbers.items()} | dict(item["words"])
     words |= _gain(item)
+    if "doing" in words:
+        words["doing"] = _doing(words)
     return Finding(
         rule=item["rule"],
         title=_capitalised(text.title.format_map(words)),
@@ -74,7 +74,7 @@ def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -
         recoverable_ns=item["recoverable_ns"],
         share=item["share"],
         artefact=item["artefact"],
-        evidence=[_evidence(source, row) for row in item["rows"]],
+        evidence=[_evidence(source, row) for row in item["rows"]] + [Evidence(**event) for event in item.get("evidence", ())],
         evidence_count=item["count"],
         line=item["line"],
         attempt=text.attempt.format_map(words),
@@ -92,6 +92,14 @@ def _sentence(source: Source, text: RuleText, words: Mapping[str, str]) -> str:
     if words.get("loading"):
         sentence += f" {words['loading']}"
     return _capitalised(sentence)
+
+
+def _doing(words: Mapping[str, str]) -> str:
+    """What a late rank did before it came."""
+    if not words["doing"]:
+        return "What kept it, the trace does not say."
+    where = f" in {words['module']}" if words["module"] else ""
+    return f"Before that {words['doing']}{where} takes {words['extra']} more on it than on the rank that waits longest."
 
 
 def _gain(item: Mapping[str, Any]) -> dict[str, str]:
@@ -126,7 +134,7 @@ def _printed(key: str, value: float) -> str:
         return _percent(value)
     if unit == "count":
         return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
-    return f"{value:.3g}"
+    return f"{value:.0f}" if value == int(value) else f"{value:.3g}"
 
 
 def _evidence(source: Source, row: int) -> Evidence:

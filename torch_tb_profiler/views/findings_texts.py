@@ -109,11 +109,22 @@ RULES: dict[str, RuleText] = {
         "take {total} together.",
     ),
     "straggler": RuleText(
-        "One rank keeps the others waiting",
-        "Worker {worker} arrives last at the collectives, {gain} per {step} ({share}) behind the rest; {where}.",
+        "Another rank keeps this one waiting",
+        "Worker {worker} comes last to the collectives in {late_steps} of {of_steps} steps; were it as fast as the next one, this worker would wait up to "
+        "{gain} less per "
+        "{step} ({share}). {doing}",
         "Look at what that worker does before it arrives: more data, slower kernels, a stalled DataLoader, another program on its machine. Give it "
         "less, or the same as "
         "the others.",
+        "Ranks with different parts of a model (pipeline stages) wait for each other by design.",
+        ("overview", "distributed"),
+    ),
+    "late_itself": RuleText(
+        "This rank keeps the others waiting",
+        "This worker comes last to the collectives in {late_steps} of {of_steps} steps, {lead} per {step} after the next one; the others wait {caused} per "
+        "{step} for it, "
+        "all together. {doing}",
+        "Look at what it does before it arrives, and at its other findings: here they cost every rank.",
         "Ranks with different parts of a model (pipeline stages) wait for each other by design.",
         ("overview", "distributed"),
     ),
@@ -255,8 +266,10 @@ NUMBERS: dict[str, tuple[str, str]] = {
     "wall": ("First step", "ns"),
     "others": ("Median of the others", "ns"),
     "frames": ("Python frames", "count"),
+    "lead": ("Behind the one before it", "ns"),
     "caused": ("Waiting of all other ranks together", "ns"),
-    "steps": ("Steps in which it is last", "count"),
+    "late_steps": ("Steps in which it is last", "count"),
+    "extra": ("Longer than elsewhere", "ns"),
 }
 """Number of a finding → (label, unit), in the order in which they are shown. Others are for the sentence or for nobody."""
 
@@ -270,6 +283,6 @@ UNSURE: dict[str, str] = {
     "no_stacks": "Call stacks were not recorded (with_stack): source lines are not known.",
     "no_memory": "Allocator records were not recorded (profile_memory): how full the memory of the {device} is, is not known.",
     "device_unknown": "The trace does not say which {device} it is: matrix cores and memory were not judged.",
-    "other_ranks": "Whether a collective moves data or waits for a slower rank, one worker alone does not show.",
+    "other_ranks": "Whether a collective moves data or waits for a slower rank, only all workers together show: see the Distributed view.",
     "cut": "A step was cut off by the end of the recording and left out.",
 }

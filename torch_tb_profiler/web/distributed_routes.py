@@ -19,9 +19,8 @@ KEPT = 16
 """Payloads of complete runs that are kept."""
 
 
-def handlers(insights: Insights, settings: Settings) -> dict[str, Handler]:
+def handlers(insights: Insights, settings: Settings, fleets: Fleets) -> dict[str, Handler]:
     """Path → handler."""
-    fleets = Fleets(insights)
     bodies = Memo(KEPT)
 
     def distributed(request: Request) -> Response:

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from werkzeug.wrappers import Request, Response
 
+from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.distributed import LateSeat
 from torch_tb_profiler.views.findings import Source, findings_payload
+from torch_tb_profiler.views.findings_run import findings_in_run
+from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.web.insight_host import Handler, Insights, opened_insight, send_once
 
+FEW = 16
+"""Workers of a run up to which all are read for the findings of one; of larger runs the Distributed view has it done."""
 
-def handlers(insights: Insights, settings: Settings) -> dict[str, Handler]:
+
+def handlers(insights: Insights, settings: Settings, fleets: Fleets) -> dict[str, Handler]:
     """Path → handler."""
 
     def findings(request: Request) -> Response:
         """What costs time that could be had back."""
         found = opened_insight(insights, request)
-        return send_once(request, found, "findings", lambda: findings_payload(_source(found), found.insight))
+        asked = found.opened
+        few = 1 < len(asked.run.workers) <= FEW
+        fleet = fleets.of(asked) if few else fleets.known(asked)
+        whole = fleet if fleet is not None and fleet.complete else None
+        key = ("findings", tuple(member.id for member in whole.members) if whole else ())
+        source = Source(asked.trace, asked.facts, asked.worker.name, asked.span.name)
+        return send_once(request, found, key, lambda: _payload(source, found, whole))
 
     return {"/findings": findings}
 
 
-def _source(found: OpenedInsight) -> Source:
-    opened = found.opened
-    return Source(opened.trace, opened.facts, opened.worker.name, opened.span.name)
+def _payload(source: Source, found: OpenedInsight, fleet: Fleet | None) -> FindingsPayload:
+    made = found.insight.about["findings"]
+    if fleet is None:
+        return findings_payload(source, made)
+    members = [fleet.members[number] for number in fleet.place]
+    late = [LateSeat(one.member, one.late, one.cause) for one in fleet.late]
+    return findings_in_run(source, made, fleet.figures, late, [(member.worker.name, member.span.name) for member in members])

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from werkzeug.wrappers import Request, Response
 
+from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.definitions import definitions_payload
@@ -54,6 +55,7 @@ class Routes:
     def __init__(self, catalogue: Catalogue, settings: Settings) -> None:
         self._catalogue = catalogue
         self._settings = settings
+        fleets = Fleets(catalogue)
         self.handlers: dict[str, Callable[[Request], Response]] = {
             "/runs": self.runs,
             "/diagnosis": self.diagnosis,
@@ -67,10 +69,10 @@ class Routes:
             "/trace/file": self.trace_file,
             **timeline_routes.handlers(catalogue, settings),
             **event_routes.handlers(catalogue, settings),
-            **findings_routes.handlers(catalogue, settings),
+            **findings_routes.handlers(catalogue, settings, fleets),
             **memory_routes.handlers(catalogue, settings),
             **module_routes.handlers(catalogue, settings),
-            **distributed_routes.handlers(catalogue, settings),
+            **distributed_routes.handlers(catalogue, settings, fleets),
             **diff_routes.handlers(catalogue, settings),
         }
 

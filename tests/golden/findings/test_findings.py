@@ -62,7 +62,7 @@ def test_samples(samples: Path) -> None:
     found = {}
     for key, opened, insight in _opened(samples):
         _fits(insight.about["findings"])
-        page = findings_payload(Source(opened.trace, opened.facts, opened.worker.name, opened.span.name), insight)
+        page = findings_payload(Source(opened.trace, opened.facts, opened.worker.name, opened.span.name), insight.about["findings"])
         found[key] = {
             "headline": page.headline,
             "findings": [f"{item.sentence} [{_evidence(item)}, {item.line}]" for item in page.findings],

@@ -4,6 +4,7 @@
 
 ==========  =======================================================================================================
 steps       number of steps that were looked at
+rows        their rows in ``facts["steps"]``
 step_ns     their mean length, ns; None without a step
 busy        share of them in which the device worked; None without a device
 unsure      keys of what could not be judged, see ``views/findings_texts.py``
@@ -44,7 +45,7 @@ def find_findings(trace: Trace, facts: Facts, insight: Insight) -> dict[str, Any
     steps, length = len(case.steps), case.windows.length
     busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
     return {
-        "steps": steps, "step_ns": round(length / steps) if steps and length else None,
+        "steps": steps, "rows": case.steps.tolist(), "step_ns": round(length / steps) if steps and length else None,
         "busy": busy / length if length and len(case.work.row) else None, "unsure": unsure(case), "found": found,
     }
 

@@ -1,0 +1,91 @@
+"""The route of the findings: one worker alone, and the workers of a run together."""
+
+from __future__ import annotations
+
+import glob
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+import pytest
+from werkzeug.test import Client
+
+from tests.analysis.figures import opened
+from tests.runs.written_run import WrittenRun
+from tests.web.served import WHERE, body, client
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload
+from torch_tb_profiler.web.application import Application
+
+
+@lru_cache(maxsize=2)
+def sample(folder: str) -> WrittenRun:
+    paths = sorted(glob.glob(f"{folder}/*.pt.trace.json.gz"))
+    return WrittenRun({Path(path).name.split(".")[0]: opened(Path(path)) for path in paths})
+
+
+def lonely(run: WrittenRun, worker: str) -> WrittenRun:
+    """A run of that worker alone."""
+    found = run.open("run", worker, "1")
+    return WrittenRun({worker: (found.trace, found.facts)})
+
+
+def payload(run: WrittenRun, worker: str) -> FindingsPayload:
+    response = Client(Application(run, Settings())).get(f"/findings?run=run&worker={worker}&span=1")  # type: ignore[arg-type]
+    assert response.status_code == 200
+    return msgspec.json.decode(body(response), type=FindingsPayload, strict=True)
+
+
+def of_rule(found: FindingsPayload, rule: str) -> list[Finding]:
+    return [finding for finding in found.findings if finding.rule == rule]
+
+
+def test_shape() -> None:
+    response = client().get(f"/findings?{WHERE}")
+    assert response.status_code == 200
+    found = msgspec.json.decode(body(response), type=FindingsPayload, strict=True)
+    assert found.headline
+    assert client().get(f"/findings?{WHERE}").data == response.data
+
+
+def test_who_keeps_a_rank_waiting(samples: Path) -> None:
+    """The synthetic run's DataLoader stalls on rank 2 in one step, and rank 5 has slower kernels in all others."""
+    run = sample(str(samples / "synthetic_ddp8"))
+    alone = of_rule(payload(lonely(run, "rank0"), "rank0"), "exposed_communication")[0]
+    found = payload(run, "rank0")
+    stragglers = of_rule(found, "straggler")
+    assert {finding.evidence[0].worker for finding in stragglers} == {"rank2", "rank5"}
+    assert all(finding.evidence_count == len(finding.evidence) for finding in stragglers)
+    stalled = next(finding for finding in stragglers if finding.evidence[0].worker == "rank2")
+    assert "_next_data" in stalled.sentence
+    # What the stragglers claim is taken from the communication that waited for them.
+    assert alone.recoverable_ns is not None
+    rest = of_rule(found, "exposed_communication")
+    total = sum(finding.recoverable_ns or 0 for finding in (*stragglers, *rest))
+    assert total <= alone.recoverable_ns
+    assert total >= 0.9 * alone.recoverable_ns
+    assert not any("all workers together" in text for text in found.unsure)
+
+
+def test_the_late_rank_itself_claims_nothing(samples: Path) -> None:
+    found = payload(sample(str(samples / "synthetic_ddp8")), "rank2")
+    [itself] = of_rule(found, "late_itself")
+    assert (itself.recoverable_ns, itself.share) == (None, None)
+    assert "input_bound" in {finding.rule for finding in found.findings}
+
+
+def test_one_worker_alone_cannot_tell_who_is_late(samples: Path) -> None:
+    run = sample(str(samples / "synthetic_ddp8"))
+    found = payload(lonely(run, "rank0"), "rank0")
+    assert not of_rule(found, "straggler")
+    assert any("all workers together" in text for text in found.unsure)
+
+
+@pytest.mark.parametrize("worker", ["rank0", "rank1", "rank2", "rank3", "rank4", "rank5", "rank6", "rank7"])
+def test_together_they_claim_no_more_than_the_step(samples: Path, worker: str) -> None:
+    found = payload(sample(str(samples / "synthetic_ddp8")), worker)
+    assert found.step_ns is not None
+    costing = [finding for finding in found.findings if finding.recoverable_ns is not None]
+    assert sum(finding.recoverable_ns or 0 for finding in costing) <= found.step_ns
+    assert costing == sorted(costing, key=lambda finding: -(finding.recoverable_ns or 0))
+    assert all(finding.share is not None and finding.share >= 0.0199 for finding in costing)

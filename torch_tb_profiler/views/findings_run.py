@@ -1,0 +1,26 @@
+"""The findings of one worker of a run whose workers are all known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.findings.straggler import find_stragglers, with_stragglers
+from torch_tb_profiler.views.distributed import LateSeat
+from torch_tb_profiler.views.findings import Source, findings_payload
+from torch_tb_profiler.views.findings_wire import FindingsPayload
+
+
+def findings_in_run(
+    source: Source, made: Mapping[str, Any], figures: RunFigures, late: Sequence[LateSeat], seats: Sequence[tuple[str, str]]
+) -> FindingsPayload:
+    """The findings of a worker, and who of its run keeps it waiting. ``seats``: (worker, span) of every rank of the figures."""
+    here = (source.worker, source.span)
+    if here not in seats or len(seats) < 2 or not made["step_ns"]:
+        return findings_payload(source, made)
+    place, steps = seats.index(here), np.array(made["rows"], np.int64)
+    stragglers = find_stragglers(figures, [(one.late, one.cause) for one in late], place, steps, made["step_ns"])
+    return findings_payload(source, with_stragglers(made, stragglers, figures, place, seats))

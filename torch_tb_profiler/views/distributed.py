@@ -88,10 +88,10 @@ def _worker(seat: Seat, figures: RunFigures) -> DistributedWorker:
     tied = aligned is not None and aligned.method != "none"
     return DistributedWorker(
         worker=seat.worker, span=seat.span, rank=seat.rank, rank_source=seat.rank_source, state=seat.state, message=seat.message,
-        node=named[1] if named else rank.host_name if rank else "", process=named[2] if named else rank.process if rank else "",
-        backend=rank.backend if rank else None, devices=[_device(device) for device in rank.devices] if rank else [],
+        node=named[1] if named else rank.host_name if rank is not None else "", process=named[2] if named else rank.process if rank is not None else "",
+        backend=rank.backend if rank is not None else None, devices=[_device(device) for device in rank.devices] if rank is not None else [],
         offset_ns=aligned.offset if aligned is not None and tied else None, error_ns=aligned.error if aligned is not None and tied else None,
-        collectives=len(rank) if rank else 0,
+        collectives=len(rank) if rank is not None else 0,
     )
 
 

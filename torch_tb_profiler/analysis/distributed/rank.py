@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.header import device_properties, distributed_info
 from torch_tb_profiler.analysis.timeline.alignment import unix_begin
 from torch_tb_profiler.analysis.timeline.collectives import Collectives, Label, kind_of, ranks_of_groups
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -84,15 +84,15 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
     columns = [table[name] for name in ("kind", "library", "group", "group_size", "dtype", "bytes")]
     first, sort = group_rows(columns)
     sorts = tuple(_sort(insight, [int(column[row]) for column in columns]) for row in first.tolist())
-    labels, label = _labels(trace, sorts, sort, table["peer"].astype(np.int64), number)
-    role = trace["spans"]["role"][table["event"]]
+    on_device = trace["spans"]["role"][table["event"]] == Role.KERNEL
+    labels, label = _labels(trace, sorts, (sort, table["peer"].astype(np.int64), on_device), number)
     info = distributed_info(trace)
     return Rank(
         number=number, begin=unix_begin(trace), sorts=sorts, sort=sort, labels=labels, label=label, sequence=table["sequence"].astype(np.int64),
         event=table["event"].astype(np.int64), host=table["host"].astype(np.int64), start=table["start"].copy(), end=table["end"].copy(),
         step=table["step"].astype(np.int64), exposed=table["exposed"].copy(), step_name=tuple(facts.strings.many(steps["name"])),
         step_number=tuple(steps["number"].tolist()), step_source=str(facts.summary["step_source"]),
-        shares=np.stack([shares[name] for name in SHARES]), on_device=bool((role == Role.KERNEL).any()), backend=_backend(facts),
+        shares=np.stack([shares[name] for name in SHARES]), on_device=bool(on_device.any()), backend=_backend(facts),
         world_size=facts.summary["world_size"], host_name=str(trace.header.get("host_name") or info.get("host_name") or "")[:200],
         process=_process(trace), devices=_devices(trace, facts), length=int(facts.summary["span_ns"]),
     )
@@ -104,10 +104,14 @@ def _sort(insight: Insight, row: list[int]) -> Sort:
     return Sort(texts[kind], texts[library], texts[group], size, texts[dtype], moved)
 
 
-def _labels(trace: Trace, sorts: tuple[Sort, ...], sort: Ints, peer: Ints, number: int | None) -> tuple[tuple[Label, ...], Ints]:
-    """By what each collective is matched. Both ends of a transfer bear the label of the way from sender to receiver."""
+def _labels(trace: Trace, sorts: tuple[Sort, ...], told: tuple[Ints, Ints, Mask], number: int | None) -> tuple[tuple[Label, ...], Ints]:
+    """By what each collective is matched. Both ends of a transfer bear the label of the way from sender to receiver.
+
+    Libraries of the host run several collectives at once, on threads that start them in any order: there the message is part of the label.
+    """
     ranks = ranks_of_groups(trace)
-    first, of = group_rows((sort, peer))
+    sort, peer, on_device = told
+    first, of = group_rows((sort, peer, on_device.astype(np.int64)))
     labels: dict[Label, int] = {}
     found = np.full(len(first) + 1, -1, np.int64)
     for place, row in enumerate(first.tolist()):
@@ -121,7 +125,8 @@ def _labels(trace: Trace, sorts: tuple[Sort, ...], sort: Ints, peer: Ints, numbe
             ends = (own, other) if one.kind == "send" else (other, own)
             kind = f"{TRANSFER} {ends[0]} to {ends[1]}" if own is not None and other >= 0 else ""
         if kind:
-            found[place] = labels.setdefault(Label(one.group, members, kind), len(labels))
+            message = "" if on_device[row] else f"{one.bytes} {one.dtype}"
+            found[place] = labels.setdefault(Label(one.group, members, kind, message), len(labels))
     return tuple(labels), found[of]
 
 

@@ -52,11 +52,15 @@ _NOT_LETTERS = re.compile(r"[^a-z]+")
 
 @dataclass(frozen=True)
 class Label:
-    """What collectives have in common that may be the same one on several ranks. ``ranks``: those of the group, empty where the trace does not say."""
+    """What collectives have in common that may be the same one on several ranks. ``ranks``: those of the group, empty where the trace does not say.
+
+    ``message``: also how much of what they move; empty where that is not asked.
+    """
 
     group: str
     ranks: tuple[int, ...]
     kind: str
+    message: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,52 @@
+"""Insights of drawn traces with allocator records, and their tables as plain rows in microseconds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.builders.allocator import records
+from tests.builders.drawn import Event, events, trace_of
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+
+Case = tuple[Trace, Facts, Insight]
+
+
+def case(written: str, drawing: str = "", more: list[Event] | None = None, **drawn: Any) -> Case:
+    """The trace of a drawing and of records, its facts and its insight. A column of the drawing is a microsecond."""
+    trace = trace_of([*events(drawing, **drawn), *records(written), *(more or [])])
+    facts = derive(trace)
+    return trace, facts, build_insight(trace, facts)
+
+
+def insight(written: str, drawing: str = "", **drawn: Any) -> Insight:
+    """The insight alone."""
+    return case(written, drawing, **drawn)[2]
+
+
+def blocks(found: Insight, device: int = 0) -> list[tuple[int, int | None, int | None]]:
+    """(bytes, allocated, released) of the blocks of a device in the table's order; None: outside the recording."""
+    table = found["allocations"]
+    return [
+        (int(table["bytes"][row]), _micro(table, "begin", row), _micro(table, "end", row)) for row in range(table.n) if table["device"][row] == device
+    ]
+
+
+def _micro(table: Table, column: str, row: int) -> int | None:
+    value = int(table[column][row])
+    return value // 1000 if value >= 0 else None
+
+
+def devices(found: Insight) -> list[dict[str, int]]:
+    """The rows of ``memory_devices``."""
+    table = found["memory_devices"]
+    return [{name: int(table[name][row]) for name in table} for row in range(table.n)]
+
+
+def operators(found: Insight) -> list[str]:
+    """The operator of every record of the curve; empty where none is known."""
+    nodes, curve = found["memory_nodes"], found["memory_curve"]
+    return [found.strings[int(nodes["name"][node])] if node >= 0 else "" for node in curve["node"].tolist()]

@@ -87,7 +87,7 @@ def test_texts_are_whole_sentences(rule: str) -> None:
     assert text.views
     assert not text.title.endswith(".")
     for sentence in (text.sentence, text.attempt, text.caveat):
-        assert sentence.endswith((".", "."))
+        assert sentence.endswith((".", ". {doing}"))
     assert all(url.startswith("https://docs.pytorch.org/") for _, url in text.links)
 
 

@@ -60,6 +60,7 @@ export function halves(count: number): [StepRange, StepRange] {
 
 export const TABLES: readonly { value: ChangeTable; label: string }[] = [
   { value: "operator", label: "Operators" },
+  { value: "host", label: "Operators on the host" },
   { value: "kernel", label: "Kernels" },
   { value: "runtime", label: "Runtime calls" },
   { value: "module", label: "Modules" },

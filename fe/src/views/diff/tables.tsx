@@ -7,8 +7,10 @@ import { formatCount, formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
 import { Badge, type Column, CopyButton, EmptyState, Grid, Panel, Segmented, type Sort } from "../../widgets";
 import { gridParams, onTimeline } from "../grid_params";
-import { pick } from "../rows";
+import { columnsOf, pick } from "../columns";
 import { bothNames, changeRows, readStatus, readTable, type Side, statusCounts, TABLES, treeTimes } from "./model";
+
+const column = columnsOf("diff");
 
 type TableProps = ViewProps & { payload: DiffPayload; b: Side };
 
@@ -24,19 +26,14 @@ interface Links {
 /** A column of links to a side's timeline: to the longest event, or to all of the name. */
 function timelineColumn({ label, events, names, href }: Links): Column {
   const values = events.map((event, row) => (event === null ? (names[row] ?? null) : String(event)));
-  return {
-    key: `timeline_${label}`,
-    label: `Timeline ${label}`,
-    kind: "text",
-    width: 92,
-    values,
+  return column(`timeline_${label}`, `Timeline ${label}`, "text", 84, values, {
     short: values.map((value) => (value === null ? null : "show")),
     unknown: () => "",
     href: (row) => {
       const [event, name] = [events[row] ?? null, names[row] ?? null];
       return event !== null ? href({ sel: String(event) }) : name !== null ? href(onTimeline(name)) : null;
     },
-  };
+  });
 }
 
 function sidesOf({ hrefOf, selection, b }: TableProps): { a: Links["href"]; b: Links["href"] } {
@@ -51,25 +48,20 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
   const searched = of(changes.table).map((table, i) => (table === "category" || table === "module" || of(changes.rest)[i] ? null : (of(changes.name)[i] ?? null)));
   const renamed = of(changes.name_b);
   return [
-    {
-      key: "name",
-      label: "Name",
-      kind: "code",
-      width: 320,
-      values: of(changes.name),
+    column("name", "Name", "code", 320, of(changes.name), {
       short: of(changes.short),
       note: (row) => (renamed[row] ? <Badge title={`In B: ${renamed[row]}`}>renamed</Badge> : null),
-    },
-    { key: "status", label: "Status", term: "diff_status", kind: "text", width: 84, values: status },
-    { key: "delta", label: "Change per step", term: "diff_delta", kind: "delta", bar: true, width: 168, values: of(changes.delta_ns) },
-    { key: "share", label: "Of the step", term: "diff_share", kind: "share", width: 88, values: of(changes.share) },
-    { key: "a", label: "A per step", term: "diff_time", kind: "time", width: 100, values: of(changes.time_a_ns) },
-    { key: "b", label: "B per step", term: "diff_time", kind: "time", width: 100, values: of(changes.time_b_ns) },
-    { key: "calls_a", label: "Calls A", term: "diff_calls", kind: "number", width: 78, values: of(changes.calls_a) },
-    { key: "calls_b", label: "Calls B", term: "diff_calls", kind: "number", width: 78, values: of(changes.calls_b) },
-    { key: "beyond", label: "Beyond noise", term: "diff_noise", kind: "knowledge", width: 92, values: of(changes.beyond).map((value) => value ?? 2) },
-    { key: "host_a", label: "Host self A", kind: "time", hidden: true, values: of(changes.host_a_ns) },
-    { key: "host_b", label: "Host self B", kind: "time", hidden: true, values: of(changes.host_b_ns) },
+    }),
+    column("status", "Status", "text", 80, status),
+    column("delta", "Change per step", "delta", 160, of(changes.delta_ns), { bar: true }),
+    column("share", "Of the step", "share", 84, of(changes.share)),
+    column("a", "A per step", "time", 92, of(changes.time_a_ns), { term: "diff_time" }),
+    column("b", "B per step", "time", 92, of(changes.time_b_ns), { term: "diff_time" }),
+    column("calls_a", "Calls A", "number", 74, of(changes.calls_a), { term: "diff_calls" }),
+    column("calls_b", "Calls B", "number", 74, of(changes.calls_b), { term: "diff_calls" }),
+    column("noise", "Beyond noise", "knowledge", 84, of(changes.beyond).map((value) => value ?? 2)),
+    column("host_a", "Host self A", "time", 92, of(changes.host_a_ns), { hidden: true }),
+    column("host_b", "Host self B", "time", 92, of(changes.host_b_ns), { hidden: true }),
     timelineColumn({ label: "A", events: of(changes.event_a), names: searched.map((name, i) => (status[i] === "new" ? null : name)), href: href.a }),
     timelineColumn({ label: "B", events: of(changes.event_b), names: searched.map((name, i) => (status[i] === "gone" ? null : (renamed[i] ?? name))), href: href.b }),
   ];
@@ -165,21 +157,16 @@ export function TreeTable(props: TableProps & { device: boolean }): JSX.Element 
     const name = tree.parent.map((_, node) => bothNames(tree.name_a[node] ?? null, tree.name_b[node] ?? null));
     const nothing = name.map(() => null);
     return [
-      {
-        key: "name",
-        label: "Name",
-        kind: "code",
-        width: 360,
-        values: name,
+      column("name", "Name", "code", 360, name, {
         note: (node) => (tree.backward[node] ? <Badge title="It runs in the backward pass.">backward</Badge> : null),
-      },
-      { key: "kind", label: "Kind", kind: "text", width: 92, values: tree.kind },
-      { key: "status", label: "Status", term: "diff_status", kind: "text", width: 84, values: tree.status },
-      { key: "delta", label: "Change per step", term: "diff_delta", kind: "delta", bar: true, width: 168, values: delta },
-      { key: "a", label: `${device ? "Device" : "Host"} A`, kind: "time", width: 100, values: a },
-      { key: "b", label: `${device ? "Device" : "Host"} B`, kind: "time", width: 100, values: b },
-      { key: "calls_a", label: "Calls A", term: "diff_calls", kind: "number", width: 78, values: tree.calls_a },
-      { key: "calls_b", label: "Calls B", term: "diff_calls", kind: "number", width: 78, values: tree.calls_b },
+      }),
+      column("kind", "Kind", "text", 92, tree.kind),
+      column("status", "Status", "text", 80, tree.status),
+      column("delta", "Change per step", "delta", 160, delta, { bar: true }),
+      column("a", `${device ? "Device" : "Host"} A`, "time", 92, a),
+      column("b", `${device ? "Device" : "Host"} B`, "time", 92, b),
+      column("calls_a", "Calls A", "number", 74, tree.calls_a, { term: "diff_calls" }),
+      column("calls_b", "Calls B", "number", 74, tree.calls_b, { term: "diff_calls" }),
       timelineColumn({ label: "A", events: tree.event_a, names: nothing, href: href.a }),
       timelineColumn({ label: "B", events: tree.event_b, names: nothing, href: href.b }),
     ];

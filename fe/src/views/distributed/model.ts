@@ -69,6 +69,8 @@ export interface Laggard {
   worker: number;
   /** Steps in which it is the last, the dearest first. */
   items: LateItem[];
+  /** What all others waited for it, in all steps. */
+  causedNs: number;
   /** Mean over these steps: the longest wait of one other rank, and what the step would gain. */
   waitNs: number;
   gainNs: number;
@@ -76,18 +78,18 @@ export interface Laggard {
   share: number | null;
 }
 
-/** The worker that the others waited for most. */
-export function laggard({ late, overlap }: Pick<DistributedPayload, "late" | "overlap">): Laggard | null {
+/** The workers that others waited for, the dearest first. */
+export function laggards({ late, overlap }: Pick<DistributedPayload, "late" | "overlap">): Laggard[] {
   const by = new Map<number, LateItem[]>();
-  for (const item of late) by.set(item.worker, [...(by.get(item.worker) ?? []), item]);
-  const cost = (items: readonly LateItem[]): number => items.reduce((sum, { caused_ns }) => sum + caused_ns, 0);
-  const [first] = [...by].sort(([, a], [, b]) => cost(b) - cost(a));
-  if (!first || cost(first[1]) === 0) return null;
-  const [worker, found] = first;
-  const items = [...found].sort((a, b) => b.caused_ns - a.caused_ns);
-  const mean = (key: "longest_ns" | "lead_ns"): number => items.reduce((sum, item) => sum + item[key], 0) / items.length;
-  const wall = stepTotal(overlap, worker);
-  return { worker, items, waitNs: mean("longest_ns"), gainNs: mean("lead_ns"), share: wall > 0 ? (mean("lead_ns") * items.length) / wall : null };
+  for (const item of late) if (item.caused_ns > 0) by.set(item.worker, [...(by.get(item.worker) ?? []), item]);
+  const found = [...by].map(([worker, of]) => {
+    const items = [...of].sort((a, b) => b.caused_ns - a.caused_ns);
+    const sum = (key: "caused_ns" | "longest_ns" | "lead_ns"): number => items.reduce((all, item) => all + item[key], 0);
+    const wall = stepTotal(overlap, worker);
+    const [waitNs, gainNs] = [sum("longest_ns") / items.length, sum("lead_ns") / items.length];
+    return { worker, items, causedNs: sum("caused_ns"), waitNs, gainNs, share: wall > 0 ? sum("lead_ns") / wall : null };
+  });
+  return found.sort((a, b) => b.causedNs - a.causedNs);
 }
 
 /** The time of all steps of one worker. */
@@ -97,6 +99,8 @@ function stepTotal({ computation_ns, overlap_ns, communication_ns, other_ns }: D
 
 /** A gain below this part of the steps is no news. */
 const WORTH = 0.01;
+/** A second worker is named when the others waited for it at least this part of what they waited for the first. */
+const SECOND = 0.2;
 
 /** The answer to “who holds the others back, and why”, the first sentence large. */
 export function topSentences(payload: DistributedPayload): string[] {
@@ -104,21 +108,25 @@ export function topSentences(payload: DistributedPayload): string[] {
   if (!workers.some((worker) => worker.collectives > 0)) return ["No communication was recorded."];
   if (workers.length < 2) return ["This is the recording of one worker: who waits for whom needs those of the other ranks, in the same directory."];
   if (!matched) return ["No collective could be matched across the workers, so who waits for whom is not known."];
-  const found = laggard(payload);
-  const worker = found && workers[found.worker];
-  if (!found || !worker) return ["No worker holds the others back: they arrive at every collective together."];
-  const name = workerName(worker);
-  const where = steps.length > 1 ? ` in ${found.items.length} of ${formatCount(steps.length)} steps` : "";
-  const gain = `Without it a step could gain up to ${formatTime(found.gainNs)}${found.share === null ? "" : `, ${formatShare(found.share)} of the time of all steps`}.`;
-  if (found.share !== null && found.share < WORTH) {
-    return [`No worker holds the others back for long: the latest, ${name}${where}, costs ${formatShare(found.share)} of the steps.`];
-  }
-  const before = beforeText(found.items[0]);
+  const [first, second] = laggards(payload);
+  if (!first) return ["No worker holds the others back: they arrive at every collective together."];
+  const { items, share } = first;
+  const lateText = ({ worker, items: { length }, waitNs }: Laggard): string =>
+    `${workers[worker]?.rank === null ? nameAt(workers, worker) : capitalised(nameAt(workers, worker))} is late${steps.length > 1 ? ` in ${length} of ${formatCount(steps.length)} steps` : ""}: the others wait up to ${formatTime(waitNs)} ${length > 1 ? "per step " : ""}for it.`;
+  if (share !== null && share < WORTH) return [`No worker holds the others back for long: the latest, ${nameAt(workers, first.worker)}, costs ${formatShare(share)} of the steps.`];
+  const before = beforeText(items[0]);
   return [
-    `${worker.rank === null ? name : capitalised(name)} is late${where}: the others wait up to ${formatTime(found.waitNs)} per step for it.`,
-    ...(before ? [`What took longer on it before that: ${before}.`] : []),
-    gain,
+    lateText(first),
+    `On time it could save up to ${formatTime(first.gainNs)}${items.length > 1 ? " in each of them" : ""}${share === null ? "" : `, ${formatShare(share)} of the time of all steps`}.`,
+    ...(before ? [`What took longer on it${items.length > 1 ? " in the dearest" : ""}: ${before}.`] : []),
+    ...(second && second.causedNs >= SECOND * first.causedNs ? [lateText(second)] : []),
   ];
+}
+
+/** How the n-th worker is called. */
+export function nameAt(workers: readonly DistributedWorker[], place: number): string {
+  const found = workers[place];
+  return found ? workerName(found) : "";
 }
 
 /** What took longer on a late worker before it arrived than on the one that waited longest; empty where that is not known. */

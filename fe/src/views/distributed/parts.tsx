@@ -4,7 +4,8 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
-import { bySum, Figure, HeatMap, Panel, Segmented, type Series, StackedBars, Term } from "../../widgets";
+import { bySum, Figure, HeatMap, Segmented, type Series, StackedBars, Term } from "../../widgets";
+import { pick } from "../columns";
 import { barTable, beforeText, stepName, type Table, workerBars, workerName } from "./model";
 
 interface ChartProps {
@@ -32,16 +33,18 @@ const OVERLAP = [
 const WAITING = [
   series("transfer", "Transferring", "category-communication"),
   series("waiting", "Waiting", "series-2"),
-  series("unsplit", "Not matched", "category-other"),
+  series("unsplit", "Not told apart", "category-other"),
 ];
 
 function WorkerChart({ payload, step, title, term, series: all, tables, empty }: WorkerChartProps): JSX.Element {
-  const bars = workerBars(payload.workers, tables, step);
+  const shown = all.flatMap((item, i) => (item.key !== "unsplit" || tables[i]?.some((row) => row.some(Boolean)) ? [i] : []));
+  const bars = workerBars(payload.workers, pick(tables, shown), step);
+  const used = pick(all, shown);
   const known = tables.some((table) => table.some((row) => row.some((value) => value !== null)));
   return (
-    <Figure title={title} term={term} table={barTable(all, bars)}>
+    <Figure title={title} term={term} table={barTable(used, bars)}>
       {known ? (
-        <StackedBars label={`${title} per worker`} series={all} bars={bars} unit="ns" axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""} />
+        <StackedBars label={`${title} per worker`} series={used} bars={bars} unit="ns" axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""} />
       ) : (
         <p class="chart-nothing">{empty}</p>
       )}
@@ -93,7 +96,7 @@ export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Eleme
     return item ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. What took longer on it: ${beforeText(item) || "not known"}.` : "";
   };
   return (
-    <Panel title="Lateness" flush>
+    <div class="panel">
       <div class="panel-body">
         <Figure
           title="How late each worker arrived, per step"
@@ -117,7 +120,7 @@ export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Eleme
           <HeatMap label="Lateness by worker and step" {...{ rows, columns, order, note }} columnWord="step" values={waiting.late_ns} unit="ns" />
         </Figure>
       </div>
-    </Panel>
+    </div>
   );
 }
 

@@ -7,10 +7,12 @@ import { formatBytes } from "../../base/units";
 import type { Selection, ViewProps } from "../../state/view";
 import { type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
-import { pick } from "../rows";
-import { beforeName, operationRows, readWorker, stepName, workerName } from "./model";
+import { columnsOf, pick } from "../columns";
+import { beforeName, nameAt, operationRows, readWorker, stepName } from "./model";
 
 type TableProps = ViewProps & { payload: DistributedPayload };
+
+const column = columnsOf("distributed");
 
 /** A table with less than this is as high as its rows. */
 const HEIGHT = 380;
@@ -33,18 +35,18 @@ export function LateTable(props: TableProps): JSX.Element {
     };
     const of = <K extends keyof (typeof late)[number]>(key: K): (typeof late)[number][K][] => late.map((item) => item[key]);
     return [
-      { key: "step", label: "Step", kind: "text", width: 90, values: late.map((item) => stepName(steps[item.step] ?? "")) },
-      { key: "worker", label: "Last", term: "distributed_last", kind: "text", width: 110, values: late.map((item) => nameAt(workers, item.worker)), href: (row) => event(row, "event") },
-      { key: "kind", label: "At", kind: "text", width: 130, values: of("kind") },
-      { key: "caused", label: "Caused wait", term: "distributed_caused", kind: "time", bar: true, width: 120, values: of("caused_ns") },
-      { key: "longest", label: "Longest wait", term: "distributed_longest", kind: "time", values: of("longest_ns") },
-      { key: "lead", label: "Behind the next", term: "distributed_lead", kind: "time", width: 112, values: of("lead_ns") },
-      { key: "collectives", label: "Collectives", term: "distributed_collectives", kind: "count", hidden: true, values: of("collectives") },
-      { key: "before", label: "What took longer before", term: "distributed_before", kind: "code", width: 200, values: late.map(beforeName), href: (row) => event(row, "before_event") },
-      { key: "before_time", label: "by", term: "distributed_before", kind: "time", width: 88, values: of("before_ns") },
-      { key: "side", label: "on the", kind: "text", width: 70, values: of("before_side") },
-      { key: "module", label: "Module", kind: "code", width: 150, values: of("before_module") },
-      { key: "line", label: "Source line", kind: "code", width: 220, grow: true, values: of("before_line") },
+      column("step", "Step", "text", 62, late.map((item) => stepName(steps[item.step] ?? ""))),
+      column("last", "Last", "text", 82, late.map((item) => nameAt(workers, item.worker)), { href: (row) => event(row, "event") }),
+      column("kind", "At", "text", 112, of("kind")),
+      column("caused", "Caused wait", "time", 112, of("caused_ns"), { bar: true }),
+      column("longest", "Longest wait", "time", 88, of("longest_ns")),
+      column("lead", "Behind the next", "time", 92, of("lead_ns")),
+      column("collectives", "Collectives", "count", 92, of("collectives"), { hidden: true }),
+      column("before", "What took longer before", "code", 190, late.map(beforeName), { href: (row) => event(row, "before_event") }),
+      column("before_ns", "by", "time", 80, of("before_ns")),
+      column("before_side", "on the", "text", 66, of("before_side")),
+      column("module", "Module", "code", 120, of("before_module")),
+      column("line", "Source line", "code", 170, of("before_line"), { grow: true }),
     ];
     // The links read the address bar when they are drawn or followed; new functions need no new columns.
     // eslint-disable-next-line react-hooks/exhaustive-deps
@@ -54,11 +56,6 @@ export function LateTable(props: TableProps): JSX.Element {
       <Grid label="Who is late" columns={columns} rowCount={late.length} height={HEIGHT} storage="distributed-late" />
     </Panel>
   );
-}
-
-function nameAt(workers: DistributedPayload["workers"], place: number): string {
-  const found = workers[place];
-  return found ? workerName(found) : "";
 }
 
 const perSecond = (values: readonly (number | null)[]): (number | null)[] => values.map((value) => (value === null ? null : value / 1e9));
@@ -71,21 +68,21 @@ export function OperationsTable({ payload, params, setParam }: TableProps): JSX.
   const columns = useMemo<Column[]>(() => {
     const of = <T,>(values: readonly T[]): T[] => pick(values, rows);
     return [
-      { key: "kind", label: "Operation", term: "distributed_operation", kind: "text", width: 170, values: of(operations.kind) },
-      { key: "bytes", label: "Message", term: "distributed_bytes", kind: "bytes", values: of(operations.bytes) },
-      { key: "dtype", label: "Type", kind: "text", width: 84, values: of(operations.dtype) },
-      { key: "library", label: "Library", kind: "text", width: 84, values: of(operations.library) },
-      { key: "group", label: "Group", term: "distributed_group", kind: "text", width: 110, values: of(operations.group) },
-      { key: "group_size", label: "Ranks", kind: "count", width: 72, values: of(operations.group_size) },
-      { key: "calls", label: "Calls", term: "calls", kind: "count", width: 76, values: of(operations.calls) },
-      { key: "total", label: "Total", term: "distributed_total", kind: "time", bar: true, width: 116, values: of(operations.total_ns) },
-      { key: "mean", label: "Mean", kind: "time", width: 92, values: of(operations.mean_ns) },
-      { key: "exposed", label: "Exposed", term: "distributed_exposed", kind: "time", width: 92, values: of(operations.exposed_ns) },
-      { key: "waiting", label: "Waiting", term: "distributed_waiting", kind: "time", width: 92, values: of(operations.waiting_ns) },
-      { key: "transfer", label: "Transferring", term: "distributed_transfer", kind: "time", width: 104, values: of(operations.transfer_ns) },
-      { key: "algorithm", label: "Algorithm GB/s", term: "distributed_algorithm_bandwidth", kind: "number", width: 92, values: perSecond(of(operations.algorithm_bandwidth)) },
-      { key: "bus", label: "Bus GB/s", term: "distributed_bus_bandwidth", kind: "number", width: 84, values: perSecond(of(operations.bus_bandwidth)) },
-      { key: "split", label: "Without waiting", term: "distributed_split", kind: "knowledge", hidden: true, values: of(operations.split) },
+      column("operation", "Operation", "text", 120, of(operations.kind)),
+      column("bytes", "Message", "bytes", 88, of(operations.bytes)),
+      column("dtype", "Type", "text", 80, of(operations.dtype)),
+      column("library", "Library", "text", 70, of(operations.library)),
+      column("group", "Group", "text", 76, of(operations.group)),
+      column("group_size", "Ranks", "count", 64, of(operations.group_size)),
+      column("calls", "Calls", "count", 70, of(operations.calls), { term: "calls" }),
+      column("total", "Total", "time", 110, of(operations.total_ns), { bar: true }),
+      column("mean", "Mean", "time", 84, of(operations.mean_ns)),
+      column("exposed", "Exposed", "time", 84, of(operations.exposed_ns)),
+      column("waiting", "Waiting", "time", 84, of(operations.waiting_ns)),
+      column("transfer", "Transferring", "time", 98, of(operations.transfer_ns)),
+      column("algorithm_bandwidth", "Algorithm GB/s", "number", 90, perSecond(of(operations.algorithm_bandwidth))),
+      column("bus_bandwidth", "Bus GB/s", "number", 76, perSecond(of(operations.bus_bandwidth))),
+      column("split", "Without waiting", "knowledge", 92, of(operations.split), { hidden: true }),
     ];
   }, [operations, rows]);
   const asked = [...new Set(operations.worker)].flatMap((place) => (place >= 0 && workers[place] ? [{ value: workers[place].worker, label: nameAt(workers, place) }] : []));
@@ -118,10 +115,10 @@ export function UnmatchedTable({ payload }: { payload: DistributedPayload }): JS
   const { unmatched, workers } = payload;
   const columns = useMemo<Column[]>(
     () => [
-      { key: "kind", label: "Operation", kind: "text", width: 170, values: unmatched.map(({ kind }) => kind) },
-      { key: "group", label: "Group", kind: "text", width: 150, values: unmatched.map(({ group }) => group) },
-      { key: "reason", label: "Why", kind: "text", width: 300, grow: true, values: unmatched.map(({ reason }) => reason) },
-      { key: "counts", label: "Recorded", kind: "text", width: 320, grow: true, values: unmatched.map(({ counts }) => countsText(counts, workers)) },
+      column("operation", "Operation", "text", 140, unmatched.map(({ kind }) => kind)),
+      column("group", "Group", "text", 120, unmatched.map(({ group }) => group)),
+      column("reason", "Why", "text", 420, unmatched.map(({ reason }) => reason), { grow: true }),
+      column("counts", "Recorded", "text", 320, unmatched.map(({ counts }) => countsText(counts, workers)), { grow: true }),
     ],
     [unmatched, workers],
   );
@@ -150,17 +147,17 @@ export function WorkersTable(props: TableProps): JSX.Element {
   const columns = useMemo<Column[]>(() => {
     const of = <K extends keyof (typeof workers)[number]>(key: K): (typeof workers)[number][K][] => workers.map((item) => item[key]);
     return [
-      { key: "worker", label: "Worker", term: "worker", kind: "text", width: 190, values: of("worker"), href: (row) => hrefOf("overview", {}, traceOf(props, row)) },
-      { key: "rank", label: "Rank", term: "rank", kind: "count", width: 68, values: of("rank") },
-      { key: "rank_source", label: "Rank from", term: "rank", kind: "text", width: 104, hidden: true, values: of("rank_source") },
-      { key: "node", label: "Node", kind: "text", width: 150, values: of("node") },
-      { key: "process", label: "Process", kind: "text", width: 84, values: of("process") },
-      { key: "devices", label: "Devices", term: "device", kind: "text", width: 300, grow: true, values: workers.map(({ devices }) => devices.map(deviceText).join("; ")), unknown: () => "none recorded" },
-      { key: "backend", label: "Backend", term: "backend", kind: "text", width: 84, values: of("backend") },
-      { key: "collectives", label: "Collectives", term: "distributed_collectives", kind: "count", values: of("collectives") },
-      { key: "offset", label: "Clock offset", term: "distributed_offset", kind: "delta", width: 108, values: of("offset_ns") },
-      { key: "error", label: "Clock error", term: "distributed_error", kind: "time", values: of("error_ns") },
-      { key: "state", label: "State", kind: "text", width: 150, values: workers.map(({ state, message }) => (message ? `${state}: ${message}` : state)) },
+      column("worker", "Worker", "text", 170, of("worker"), { term: "worker", href: (row) => hrefOf("overview", {}, traceOf(props, row)) }),
+      column("rank", "Rank", "count", 64, of("rank"), { term: "rank" }),
+      column("rank_source", "Rank from", "text", 104, of("rank_source"), { hidden: true }),
+      column("node", "Node", "text", 130, of("node")),
+      column("process", "Process", "text", 80, of("process")),
+      column("devices", "Devices", "text", 290, workers.map(({ devices }) => devices.map(deviceText).join("; ")), { grow: true, unknown: () => "none recorded" }),
+      column("backend", "Backend", "text", 78, of("backend"), { term: "backend" }),
+      column("collectives", "Collectives", "count", 90, of("collectives")),
+      column("offset", "Clock offset", "delta", 100, of("offset_ns")),
+      column("error", "Clock error", "time", 92, of("error_ns")),
+      column("state", "State", "text", 90, workers.map(({ state, message }) => (message ? `${state}: ${message}` : state))),
     ];
     // The links read the address bar when they are drawn or followed; new functions need no new columns.
     // eslint-disable-next-line react-hooks/exhaustive-deps

@@ -48,10 +48,9 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
   const told = at ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}` : "";
   const size = { width: columns.length * cells.width, height: order.length * cells.height };
   return (
-    <div class="heat">
-      <HeatLegend max={max} unit={unit} />
+    <div class="heat" ref={root}>
+      <HeatLegend max={max} unit={unit} unknown={paths.at(-1) !== ""} />
       <div
-        ref={root}
         class="heat-scroll"
         style={{ maxHeight: `${height + HEAD + 16}px`, gridTemplateColumns: `${gutter}px ${size.width}px` }}
         tabIndex={0}
@@ -189,23 +188,18 @@ function HeatTip({ anchor, told, note }: { anchor: { current: Element | null }; 
 }
 
 /** The classes with their bounds. */
-function HeatLegend({ max, unit }: { max: number; unit: Unit }): JSX.Element {
+function HeatLegend({ max, unit, unknown }: { max: number; unit: Unit; unknown: boolean }): JSX.Element {
+  const classes = [format(0, unit), ...levelBounds(max).map((bound) => `≤ ${format(Math.round(bound), unit)}`)];
   return (
-    <ul class="legend-line heat-legend">
-      {[0, ...levelBounds(max)].map((bound, level) => (
+    <ul class="legend-line">
+      {[...classes, ...(unknown ? ["not known"] : [])].map((text, level) => (
         <li key={level}>
           <svg width="14" height="14" aria-hidden="true">
-            <rect class={`heat-${level}`} width="14" height="14" />
+            <rect class={level > LEVELS ? "heat-unknown" : `heat-${level}`} width="14" height="14" />
           </svg>
-          {level ? `≤ ${format(Math.round(bound), unit)}` : format(0, unit)}
+          {text}
         </li>
       ))}
-      <li>
-        <svg width="14" height="14" aria-hidden="true">
-          <rect class="heat-unknown" width="14" height="14" />
-        </svg>
-        not known
-      </li>
     </ul>
   );
 }

@@ -42,7 +42,7 @@ def compare(a: Asked, b: Asked, *, fail_on: float | None, form: Form, use_cache:
     insights = first, first if same else _insight(opened[1])
     chosen = [_chosen(one, steps, name) for one, (_, steps), name in zip(opened, (a, b), ("--steps-a", "--steps-b"), strict=True)]
     found = compared((opened[0].facts, insights[0], chosen[0]), (opened[1].facts, insights[1], chosen[1]))
-    payload = diff_payload(found, _recording(opened[0]), _recording(opened[1]))
+    payload = diff_payload(found, _recording(opened[0], a[0]), _recording(opened[1], b[0]))
     write(_FORMS[form](payload))
     return _judged(payload.verdict, fail_on)
 
@@ -91,5 +91,5 @@ class _Given(dict[str, str]):
         return [self[key]] if key in self else []
 
 
-def _recording(opened: Opened) -> Recording:
-    return Recording(opened.run.name, opened.worker.name, opened.span.name, opened.span.path, opened.trace.header)
+def _recording(opened: Opened, path: str) -> Recording:
+    return Recording(opened.run.name, opened.worker.name, opened.span.name, path, opened.trace.header)

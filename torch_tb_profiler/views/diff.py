@@ -49,7 +49,8 @@ def compared(a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selec
 
 def diff_payload(found: Comparison, a: Recording, b: Recording, most_rows: int = MOST_ROWS) -> wire.DiffPayload:
     """Everything of the page about two recordings."""
-    parts = [_part(key, table, found.a.mean, most_rows) for key, table in zip(get_args(wire.ChangeTable), _in_order(found), strict=True)]
+    tables = [(key, found.tables[key]) for key in get_args(wire.ChangeTable) if key in found.tables]
+    parts = [_part(key, table, found.a.mean, most_rows) for key, table in tables]
     columns = {name: [entry for part in parts for entry in part[name]] for name in parts[0]}
     wanted = [key for one in (found.a, found.b) for key in absent(one.facts)]
     return wire.DiffPayload(
@@ -58,16 +59,12 @@ def diff_payload(found: Comparison, a: Recording, b: Recording, most_rows: int =
         verdict=verdict(found),
         device_time=found.device,
         changes=wire.ChangeColumns(**columns),
-        wholes=[_whole(key, table, most_rows) for key, table in zip(get_args(wire.ChangeTable), _in_order(found), strict=True)],
+        wholes=[_whole(key, table, most_rows) for key, table in tables],
         tree=_tree(found.tree, found.a.facts, found.b.facts),
         tree_pooled=found.tree.pooled,
         notes=notes(found, a.header, b.header),
         missing=missing(wanted, ("device", "host", "steps")),
     )
-
-
-def _in_order(found: Comparison) -> list[FoundTable]:
-    return [found.tables[key] for key in get_args(wire.ChangeTable)]
 
 
 def _side(one: Side, recording: Recording) -> wire.DiffSide:

@@ -13,12 +13,15 @@ from torch_tb_profiler.views.diff_wire import ChangeColumns, ChangeTable, DiffPa
 DiffFormat = Literal["csv", "markdown"]
 MOST_LINES = 15
 """Rows of each table of the Markdown text."""
+LEAST_SHARE = 0.0005
+"""Rows that change the step by less stand together there."""
 _FORMULA = re.compile("^[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 """Signs at which spreadsheets take a text for a formula, as in ``fe/src/base/csv.ts``."""
 _QUOTED = re.compile("[\",\r\n]")
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.)")
 _TITLES: dict[ChangeTable, str] = {
-    "category": "Step-time breakdown", "operator": "Operators", "kernel": "Device work", "runtime": "Runtime calls", "module": "Modules",
+    "category": "Step-time breakdown", "operator": "Operators", "host": "Operators on the host", "kernel": "Device work", "runtime": "Runtime calls",
+    "module": "Modules",
 }
 _CSV_COLUMNS = (
     "table", "name", "name_b", "status", "calls_a", "calls_b", "time_a_ns", "time_b_ns", "delta_ns", "share", "host_a_ns", "host_b_ns", "beyond",
@@ -86,12 +89,17 @@ def _interval(payload: DiffPayload) -> list[str]:
 
 def _table(payload: DiffPayload, table: ChangeTable) -> Iterator[str]:
     changes = payload.changes
-    rows = [i for i, key in enumerate(changes.table) if key == table and changes.delta_ns[i]]
-    if not rows:
+    rows = [i for i, key in enumerate(changes.table) if key == table]
+    shown = [i for i in rows if abs(changes.share[i] or 0.0) >= LEAST_SHARE and not changes.rest[i]][:MOST_LINES]
+    if not shown:
         return
     yield from ("", f"### {_TITLES[table]}", "", "| name | A | B | change | of the step | noise |", "| --- | ---: | ---: | ---: | ---: | --- |")
-    for i in rows[:MOST_LINES]:
+    for i in shown:
         yield _line(changes, i)
+    others = sorted(set(rows) - set(shown))
+    if others:
+        times = [sum(column[i] or 0 for i in others) for column in (changes.time_a_ns, changes.time_b_ns)]
+        yield f"| others | {_time(times[0])} | {_time(times[1])} | {_signed(times[1] - times[0])} | | |"
     whole = next(w for w in payload.wholes if w.table == table)
     yield f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} | {_signed(whole.time_b_ns - whole.time_a_ns)} | | |"
 
@@ -101,7 +109,7 @@ def _line(changes: ChangeColumns, i: int) -> str:
     name = markdown_name(changes.short[i]) + (f" → {markdown_name(other)}" if other is not None and changes.table[i] != "kernel" else "")
     status = changes.status[i] if changes.status[i] in ("new", "gone") else ""
     beyond = changes.beyond[i]
-    noise = "" if changes.rest[i] else "unknown" if beyond is None else "beyond" if beyond else "within"
+    noise = "unknown" if beyond is None else "beyond" if beyond else "within"
     cells = (
         f"{name} ({status})" if status else name, _time(changes.time_a_ns[i]), _time(changes.time_b_ns[i]), _signed(changes.delta_ns[i]),
         signed_share(changes.share[i]), noise,

@@ -7,7 +7,7 @@ from typing import Literal
 from torch_tb_profiler.views.wire import Missing, StepItem, Wire
 
 ChangeStatus = Literal["same", "changed", "new", "gone"]
-ChangeTable = Literal["category", "operator", "kernel", "runtime", "module"]
+ChangeTable = Literal["category", "operator", "host", "kernel", "runtime", "module"]
 DiffKind = Literal["module", "annotation", "operator", "kernel"]
 
 
@@ -49,8 +49,9 @@ class ChangeColumns(Wire, frozen=True, kw_only=True):
     """What changed, the largest contribution of each table first; one entry per row, of all tables. Times per step; of an absent side null.
 
     ``time_a_ns``, ``time_b_ns``: of categories their wall time; of kernels (copies and memsets among them) the sum of durations; of operators the device
-    self time, or host self time where ``device_time`` is false; of runtime calls their host time; of modules the device (else host self) time of what runs
-    in them outside inner modules, all instances of a class at one place together. The times of a table add up to those of ``wholes``.
+    self time, or host self time where ``device_time`` is false; of ``host``, which is there where it is true, operators by host self time; of runtime calls
+    their host time; of modules the device (else host self) time of what runs in them outside inner modules, all instances of a class at one place together.
+    The times of a table add up to those of ``wholes``.
     ``short``: the name to read. ``name_b``: the name in B where it differs. ``rest``: not one row but all beyond a table's limit, its last entry.
     ``host_*``: host self time of operators and modules. ``share``: of the step time of A. ``beyond``: by the same test as the step's, corrected for the
     number of rows (null: cannot be told). ``event_*``: an example, the longest.

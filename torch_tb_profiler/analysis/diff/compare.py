@@ -54,6 +54,7 @@ def compare(a: Side, b: Side) -> Comparison:
     rows = {
         "category": (category_rows(a), category_rows(b)),
         "operator": (operator_rows(a, device), operator_rows(b, device)),
+        **({"host": (operator_rows(a, False), operator_rows(b, False))} if device else {}),
         "kernel": (kernel_rows(a), kernel_rows(b)),
         "runtime": (runtime_rows(a), runtime_rows(b)),
         "module": module_rows((a, b), costs, matched, device),

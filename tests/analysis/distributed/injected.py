@@ -17,7 +17,10 @@ from torch_tb_profiler.store.columns import Ints
 
 @dataclass(frozen=True)
 class Truth:
-    """start: ns of shape (ranks, collectives). stall: for each rank and step, ns that its DataLoader took. skews: of the ranks' clocks. per_step: collectives."""
+    """start: ns of shape (ranks, collectives). stall: for each rank and step, ns that its DataLoader took. skews: of the ranks' clocks.
+
+    per_step: collectives of a step.
+    """
 
     start: Ints
     stall: Ints

@@ -1,0 +1,74 @@
+"""All workers of a run together: what is ready, what is kept, what is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.builders.drawn import Event, trace_of
+from tests.runs.written_run import WrittenRun
+from torch_tb_profiler.runs import fleet
+from torch_tb_profiler.runs.fleet import Fleets
+from torch_tb_profiler.store.model import Trace
+
+UNIX_US = 1_700_000_000_000_000
+
+
+def reached(*begins: int, late: int = 0) -> Trace:
+    """A rank that reaches a collective at each of these µs; each ends ``late`` + 20 µs after."""
+    op: Event = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": UNIX_US, "dur": 2000, "args": {}}
+    kernel = {**op, "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32", "pid": 0, "tid": 7, "args": {"Collective name": "allreduce"}}
+    return trace_of([op, *({**kernel, "ts": UNIX_US + begin, "dur": 20 + late} for begin in begins)])
+
+
+def run_of(*traces: Trace) -> WrittenRun:
+    return WrittenRun({f"rank{rank}": trace for rank, trace in enumerate(traces)})
+
+
+def test_all_ranks_and_who_is_late() -> None:
+    run = run_of(reached(100, 200, 300, late=30), reached(130, 230, 330), reached(100, 200, 300, late=30))
+    found = Fleets(run).of(run.open("run", "rank1", "1"))
+    assert (found.ready, found.complete, found.progress, found.workers_total, found.place) == (3, True, 1.0, 3, (0, 1, 2))
+    (late,) = found.late
+    assert (late.member, late.late.caused, late.late.longest) == (1, 6 * 30_000, 3 * 30_000)
+
+
+def test_a_missing_rank_is_waited_for_and_a_broken_one_is_not() -> None:
+    run = run_of(*(reached(100, 200, 300) for _ in range(4)))
+    run.waiting, run.failing = {"rank1"}, {"rank2"}
+    fleets = Fleets(run)
+    found = fleets.of(run.open("run", "rank0", "1"))
+    assert [member.state for member in found.members] == ["ready", "waiting", "failed", "ready"]
+    assert (found.ready, found.place, found.complete) == (2, (0, 3), False)
+    assert found.progress == pytest.approx((3 + 0.125) / 4)
+    run.waiting = set()
+    again = fleets.of(run.open("run", "rank0", "1"))
+    assert (again.ready, again.complete, again.progress) == (3, True, 1.0)
+
+
+def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
+    run = run_of(reached(100, 200), reached(100, 200))
+    fleets = Fleets(run)
+    found = fleets.of(run.open("run", "rank0", "1"))
+    asked = len(run.asked)
+    assert fleets.of(run.open("run", "rank0", "1")) is found
+    assert len(run.asked) == asked
+    run.change()
+    other = fleets.of(run.open("run", "rank0", "1"))
+    assert other is not found
+    assert other.figures is found.figures, "the content is the same, so that nothing is counted again"
+    assert len(run.asked) > asked
+
+
+def test_causes_are_asked_of_the_dearest_steps_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_of(reached(100, 200, 300, late=30), reached(130, 230, 330))
+    monkeypatch.setattr(fleet, "MOST_CAUSES", 0)
+    asked = len(run.asked)
+    found = Fleets(run).of(run.open("run", "rank0", "1"))
+    assert [one.cause for one in found.late] == [None]
+    assert len(run.asked) == asked + 2
+
+
+def test_one_worker_is_a_fleet() -> None:
+    run = run_of(reached(100, 200))
+    found = Fleets(run).of(run.open("run", "rank0", "1"))
+    assert (found.ready, len(found.late), found.figures.matched.matches.row.shape) == (1, 0, (1, 0))

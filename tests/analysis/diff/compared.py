@@ -1,0 +1,49 @@
+"""Comparisons of small traces."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tests.builders.drawn import trace_of
+from tests.builders.listed import trace_listed
+from tests.builders.pairs import CHANGES, NO_CHANGE, recording
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.diff.compare import Comparison, compare
+from torch_tb_profiler.analysis.diff.sides import Side, side
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.store.model import Trace
+
+
+def side_of(trace: Trace, first: int | None = None, last: int | None = None) -> Side:
+    """A side of all steps, or of some."""
+    facts = derive(trace)
+    return side(facts, build_insight(trace, facts), select(facts, first, last))
+
+
+def of_lengths(lengths: list[int]) -> Side:
+    """Steps of these lengths in µs one after the other, a kernel in each."""
+    lines, at = [], 0
+    for number, length in enumerate(lengths):
+        lines += [
+            f"1 note ProfilerStep#{number}@{at}+{length}", f"1 op aten::mm@{at}+{length}", f"1 call cudaLaunchKernel@{at + 1}+2 c{number + 1}",
+            f"gpu 0:7 kernel k@{at + 5}+{length - 10} c{number + 1}",
+        ]
+        at += length
+    return side_of(trace_listed("\n".join(lines)))
+
+
+def listed(text: str) -> Side:
+    """A written trace."""
+    return side_of(trace_listed(text))
+
+
+@lru_cache(maxsize=16)
+def drawn(name: str, seed: int = 0, steps: int = 8) -> Side:
+    """A recording of the job of ``pairs``."""
+    return side_of(trace_of(recording(CHANGES[name], seed, steps)))
+
+
+def changed(name: str) -> Comparison:
+    """A recording with an injected change compared with one without."""
+    return compare(drawn(NO_CHANGE), drawn(name, seed=1))

@@ -72,6 +72,10 @@ export function Notes({ notes }: { notes: readonly string[] }): JSX.Element | nu
   );
 }
 
+/** What is missing and not among what is said elsewhere on the page. */
+export const unsaid = (missing: readonly Missing[], known: readonly Missing[]): Missing[] =>
+  missing.filter((item) => !known.some(({ what }) => what === item.what));
+
 interface NothingProps {
   title: string;
   /** Why, where nothing in `missing` says it. */

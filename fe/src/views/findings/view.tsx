@@ -6,7 +6,7 @@ import { adoptStyles } from "../../base/styles";
 import { useResource, type Resource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
-import { Loaded, MissingList } from "../loaded";
+import { Loaded, MissingList, unsaid } from "../loaded";
 import { countText, findingsOf, gainOfAll, ordered } from "./model";
 import { FindingList, NothingFound, Unsure, type EvidenceHref } from "./parts";
 import css from "./findings.css?inline";
@@ -40,7 +40,7 @@ export function Findings({ resource, known, ...place }: FindingsProps): JSX.Elem
           {payload.healthy ? <NothingFound>Nothing found that costs 2 % of a step or more.</NothingFound> : null}
           {payload.findings.length ? <FindingList findings={ordered(payload.findings)} hrefOf={timelineOf(place)} /> : null}
           <Unsure reasons={payload.unsure} />
-          <MissingList missing={payload.missing.filter((item) => !known.some(({ what }) => what === item.what))} />
+          <MissingList missing={unsaid(payload.missing, known)} />
         </>
       )}
     </Loaded>

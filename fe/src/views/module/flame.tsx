@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { urlOf } from "../../api/client";
-import type { FlamePayload, FlameTree } from "../../api/types.gen";
+import type { FlamePayload, FlameTree, Missing } from "../../api/types.gen";
 import { compileSearch, matchAll } from "../../base/search";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
@@ -11,15 +11,21 @@ import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { CopyButton, Flame, foundShare, Grid, layOutFlame, Panel, SearchBox, Segmented, type FlameLayout, type Sort } from "../../widgets";
 import { exactly } from "../grid_params";
-import { Loaded, MissingList, Nothing } from "../loaded";
+import { Loaded, MissingList, Nothing, unsaid } from "../loaded";
 import { frameOfKey, keyOfFrame, kindsOf, readMetric, readOrder, readTree, valuesOf, type Metric, type Order } from "./model";
 import { FlameLegend, frameColumns, frameLines } from "./parts";
 
 /** Where links from elsewhere on the page lead. */
 export const FLAME_ID = "flame-graph";
 
-/** `device`: the word for the accelerator. */
-export function FlamePanel(props: ViewProps & { device: string }): JSX.Element {
+interface PanelProps extends ViewProps {
+  /** The word for the accelerator. */
+  device: string;
+  /** What the page says already that was not recorded. */
+  known: readonly Missing[];
+}
+
+export function FlamePanel(props: PanelProps): JSX.Element {
   const tree = readTree(props.params.flame);
   const resource = useResource("module/flame", viewQuery(props, { tree }));
   return (
@@ -32,7 +38,7 @@ export function FlamePanel(props: ViewProps & { device: string }): JSX.Element {
   );
 }
 
-type FlameProps = ViewProps & { device: string; payload: FlamePayload; tree: FlameTree };
+type FlameProps = PanelProps & { payload: FlamePayload; tree: FlameTree };
 
 function FlameOf({ payload, tree, ...props }: FlameProps): JSX.Element {
   const { params } = props;
@@ -56,7 +62,7 @@ function FlameOf({ payload, tree, ...props }: FlameProps): JSX.Element {
         />
       ) : (
         <>
-          <MissingList missing={payload.missing} />
+          <MissingList missing={unsaid(payload.missing, props.known)} />
           {params.show === "table" ? <FrameTable {...props} payload={payload} /> : <Graph {...props} {...{ payload, layout, metric }} />}
         </>
       )}

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { ModulePayload } from "../../api/types.gen";
+import type { Missing, ModulePayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
@@ -18,6 +18,7 @@ import css from "./module.css?inline";
 adoptStyles(css);
 
 const TABLE_HEIGHT = 400;
+const NOTHING: readonly Missing[] = [];
 
 export function ModuleView(props: ViewProps): JSX.Element {
   const resource = useResource("module", viewQuery(props));
@@ -27,7 +28,7 @@ export function ModuleView(props: ViewProps): JSX.Element {
       <Loaded resource={resource} shape={[480]} diagnosisHref={props.hrefOf("diagnosis")}>
         {(payload) => <Modules {...props} payload={payload} />}
       </Loaded>
-      <FlamePanel {...props} device={resource.data?.vocabulary.device ?? "device"} />
+      <FlamePanel {...props} device={resource.data?.vocabulary.device ?? "device"} known={resource.data?.missing ?? NOTHING} />
     </>
   );
 }

@@ -12,12 +12,12 @@ import { useWidth } from "../charts/size";
 import { createPortal } from "../portal";
 import { place } from "../tooltip";
 import { FlamePainter, FRAME_HEIGHT } from "./draw";
-import { frameAt, neighbour, viewOf, wayTo, type FlameLayout, type FlameView } from "./layout";
+import { firstSplit, frameAt, neighbour, viewOf, wayTo, type FlameLayout, type FlameView } from "./layout";
 
 const MOST_HEIGHT = 460;
 /** Frames above the graph that are named; those between the first and them are left out. */
 const NAMED = 5;
-/** Frames that stay in sight above the one that is zoomed to. */
+/** Frames that stay in sight above the one that is zoomed to, or above the first that tell something. */
 const KEPT_ABOVE = 3;
 
 export interface FlameProps {
@@ -158,7 +158,8 @@ function useDrawing(props: FlameProps, box: Slot<HTMLDivElement>, canvas: Slot<H
     };
   }, [box]);
   useEffect(() => {
-    if (zoom >= 0) box.current?.scrollTo({ top: Math.max(0, ((layout.levels[zoom] ?? 0) - KEPT_ABOVE) * FRAME_HEIGHT) });
+    const level = zoom < 0 ? firstSplit(layout) : (layout.levels[zoom] ?? 0);
+    box.current?.scrollTo({ top: Math.max(0, (level - KEPT_ABOVE) * FRAME_HEIGHT) });
   }, [box, layout, zoom]);
 }
 

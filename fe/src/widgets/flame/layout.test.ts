@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { firstAfter, foundShare, frameAt, layOutFlame, neighbour, viewOf, wayTo } from "./layout";
+import { firstAfter, firstSplit, foundShare, frameAt, layOutFlame, neighbour, viewOf, wayTo } from "./layout";
 
 //  0 step [100]
 //  1   conv [30]     (first at 5)
@@ -57,6 +57,13 @@ it("foundShare counts a frame within a found one once", () => {
   expect(foundShare(heavy, PARENT, Uint8Array.from([0, 0, 1, 1, 0]))).toBe(0.5);
   expect(foundShare(heavy, PARENT, Uint8Array.from([0, 1, 0, 0, 1]))).toBeCloseTo(50 / 120);
   expect(foundShare(layOutFlame({ parent: [], value: [], order: null }), [], new Uint8Array())).toBe(0);
+});
+
+it("firstSplit passes over the frames that take nearly all", () => {
+  const split = (value: number[], parent: number[]): number => firstSplit(layOutFlame({ parent, value, order: null }));
+  expect(split([100, 99, 60, 30], [-1, 0, 1, 1])).toBe(2);
+  expect(split([100, 99], [-1, 0])).toBe(2);
+  expect(split([50, 50], [-1, -1])).toBe(0);
 });
 
 describe("places", () => {

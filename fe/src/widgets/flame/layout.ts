@@ -67,6 +67,15 @@ export function foundShare({ width, total }: FlameLayout, parent: ArrayLike<numb
   return total > 0 ? sum / total : 0;
 }
 
+/** A frame of so large a part of all tells nothing. */
+const MOST = 0.9;
+
+/** The first level on which no frame takes nearly all: what is above only leads there. */
+export function firstSplit({ byLevel, width, total }: FlameLayout): number {
+  const level = byLevel.findIndex((rows) => !rows.some((row) => (width[row] ?? 0) > MOST * total));
+  return level < 0 ? byLevel.length : level;
+}
+
 /** The frame and those around it, the outermost first. */
 export function wayTo(parent: ArrayLike<number>, row: number): number[] {
   const way: number[] = [];

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.builders.drawn import trace_of
 from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.advice import advise
 from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.devices import device_use
 from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.kernels import kernel_rows
 from torch_tb_profiler.analysis.operators import frames, operator_rows
 from torch_tb_profiler.analysis.selection import select
@@ -70,7 +70,8 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     parts = [operator_rows(facts, select(facts, i, i), "name") for i in range(table.n)]
     assert sum(int(rows.calls.sum()) for rows in parts) <= int(operators.calls.sum())
     average(facts, everything)
-    advise(facts, everything)
+    found = build_insight(trace, facts).about["findings"]
+    assert sum(item["recoverable_ns"] or 0 for item in found["found"]) <= (found["step_ns"] or 0)
     health(facts)
     absent(facts)
 
@@ -79,7 +80,6 @@ def test_a_trace_of_nothing() -> None:
     facts = derive(trace_of([]))
     assert facts["steps"].n == 0
     assert average(facts, select(facts)) is None
-    assert advise(facts, select(facts)) == ()
     assert absent(facts) == ("device", "shapes", "stack", "steps", "memory", "host")
     with pytest.raises(IndexError, match="does not exist"):
         select(facts, 0)

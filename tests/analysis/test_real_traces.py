@@ -12,7 +12,6 @@ import pytest
 from tests.analysis.figures import kernels, opened, operators, trace_files
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.advice import advise
 from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
 from torch_tb_profiler.analysis.devices import device_use
 from torch_tb_profiler.analysis.flags import NoOperator, StepFlag
@@ -82,8 +81,6 @@ def test_shares_are_shares(any_trace: Opened) -> None:
     for device in device_use(facts, select(facts)):
         for share in (device.utilization, device.sm_efficiency, device.occupancy, device.matrix_share, device.matrix_unknown_share):
             assert share is None or 0 <= share <= 1
-    for advice in advise(facts, select(facts)):
-        assert all(value >= 0 for value in advice.numbers.values())
     assert all(item.touched_ns is None or item.touched_ns >= 0 for item in health(facts))
     assert set(absent(facts)) <= {"device", "shapes", "stack", "steps", "memory", "host", "operators_of_device"}
 

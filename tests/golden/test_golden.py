@@ -46,7 +46,6 @@ def summary(opened: Opened) -> dict[str, Any]:
             f"matrix cores {_share(d.matrix_core_share)}"
             for d in page.devices
         ],
-        "recommendations": [r.rule for r in page.recommendations],
         "health": [f"{h.name}: {h.count}" for h in page.health],
         "missing": [m.what for m in page.missing],
         "operators": [

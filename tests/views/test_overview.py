@@ -79,17 +79,6 @@ def test_the_odd_step_has_its_reason() -> None:
     assert "µs more uncategorised time than the median step" in odd.odd_reason
 
 
-def test_every_recommendation_carries_numbers_and_a_caveat() -> None:
-    found = overview(hand_made.facts(), 0, 0).recommendations
-    assert found == []
-    found = overview(hand_made.facts(), 2, 2).recommendations
-    assert [r.rule for r in found] == ["low_utilization"]
-    assert [(n.label, n.value, n.unit) for n in found[0].numbers] == [("Utilization of GPU 0", 0.25, "share")]
-    assert found[0].title == "The GPU is idle for most of the time"
-    assert found[0].caveat
-    assert all(link.url.startswith("https://") for link in found[0].links)
-
-
 def test_health() -> None:
     item = overview(hand_made.facts()).health[0]
     assert (item.name, item.severity, item.count, item.touched_ns, item.touched_share) == ("truncated_file", "data_loss", 1, 36 * US, 0.1)

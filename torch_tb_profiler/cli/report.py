@@ -8,8 +8,9 @@ from typing import Any
 
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.units import format_bytes, format_ns
+from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.texts import CATEGORY_LABELS
-from torch_tb_profiler.views.wire import DeviceSummary, Number, OverviewPayload, StepItem
+from torch_tb_profiler.views.wire import DeviceSummary, OverviewPayload, StepItem
 
 WIDTH = 100
 TOP = 10
@@ -18,16 +19,16 @@ BAR = 30
 UNKNOWN = "unknown"
 
 
-def report(summary: dict[str, Any], overview: OverviewPayload) -> str:
-    """The text for one trace: its ``summary`` object and its overview."""
+def report(summary: dict[str, Any], overview: OverviewPayload, findings: FindingsPayload) -> str:
+    """The text for one trace: its ``summary`` object, its overview and its findings."""
     blocks = [
         _head(summary, overview),
+        _findings(findings),
         _breakdown(overview),
         _steps(overview),
         _devices(overview),
         _operators(summary),
         _kernels(summary),
-        _advice(overview),
         _defects(summary),
         _missing(overview),
     ]
@@ -126,14 +127,15 @@ def _kernels(summary: dict[str, Any]) -> str:
     return f"{_section(f'Kernels: {_names(len(rows))}, top {len(body)} by total time')}\n{table}\n  {followed}"
 
 
-def _advice(overview: OverviewPayload) -> str:
-    if not overview.recommendations:
-        return ""
-    lines = [_section("Recommendations")]
-    for item in overview.recommendations:
-        numbers = "; ".join(f"{n.label}: {number(n)}" for n in item.numbers)
-        lines += textwrap.wrap(f"{item.title} ({numbers})", WIDTH, initial_indent="  * ", subsequent_indent="    ")
-        lines += textwrap.wrap(f"{item.text} But: {item.caveat}", WIDTH, initial_indent="    ", subsequent_indent="    ")
+def _findings(found: FindingsPayload) -> str:
+    lines = [_section("Findings"), *textwrap.wrap(printable(found.headline), WIDTH, initial_indent="  ", subsequent_indent="  ")]
+    for item in found.findings:
+        lines += textwrap.wrap(printable(f"{item.title}. {item.sentence}"), WIDTH, initial_indent="  * ", subsequent_indent="    ")
+        if item.line:
+            lines.append(_cut(f"    at {printable(item.line)}", WIDTH))
+        lines += textwrap.wrap(printable(f"Try: {item.attempt} But: {item.caveat}"), WIDTH, initial_indent="    ", subsequent_indent="    ")
+    for text in found.unsure:
+        lines += textwrap.wrap(printable(text), WIDTH, initial_indent="  ? ", subsequent_indent="    ")
     return "\n".join(lines)
 
 
@@ -177,15 +179,6 @@ def _time(value: int | None) -> str:
 def share(value: float | None) -> str:
     """A fraction in percent, or that it is not known."""
     return UNKNOWN if value is None else f"{value:.1%}"
-
-
-def number(item: Number) -> str:
-    """A figure with its unit."""
-    if item.unit == "share":
-        return share(item.value)
-    if item.unit == "ns":
-        return format_ns(item.value)
-    return format_bytes(item.value) if item.unit == "bytes" else f"{item.value:g}"
 
 
 def printable(text: str) -> str:

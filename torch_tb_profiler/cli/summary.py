@@ -7,11 +7,13 @@ from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.cli.report import printable, report
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.summary import Identity, summary
@@ -60,7 +62,9 @@ def text_report(opened: Opened, facts: dict[str, Any]) -> str:
     """The report on one trace; ``facts`` is its ``facts_object``."""
     worker = opened.worker
     place = Place(len(opened.run.workers), worker.rank, worker.rank_source, worker.world_size)
-    return report(facts, overview_payload(opened.facts, choose(opened.facts), place))
+    source = Source(opened.trace, opened.facts, worker.name, opened.span.name)
+    found = findings_payload(source, build_insight(opened.trace, opened.facts).about["findings"])
+    return report(facts, overview_payload(opened.facts, choose(opened.facts), place), found)
 
 
 def _nothing(path: str, unreadable: list[Unreadable]) -> str:

@@ -255,6 +255,7 @@ NUMBERS: dict[str, tuple[str, str]] = {
     "region": ("Optimizer's step on the host", "ns"),
     "operators": ("Operators", "count"),
     "median_operator": ("Median operator", "ns"),
+    "eligible": ("Kernel time of operators that could use them", "share"),
     "blocks_per_sm": ("Blocks per {multiprocessor}", ""),
     "copies": ("Copies", "count"),
     "bytes": ("Largest copy", "bytes"),

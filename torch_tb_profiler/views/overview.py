@@ -10,7 +10,6 @@ from torch_tb_profiler.analysis.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.selection import Selection, complete
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.health import health_items
-from torch_tb_profiler.views.recommendations import recommendations
 from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
@@ -37,7 +36,6 @@ def overview_payload(facts: Facts, selection: Selection, place: Place) -> Overvi
         steps=step_items(facts, selection),
         average=average_item(facts, selection),
         devices=[_device(use, words) for use in device_use(facts, selection)],
-        recommendations=recommendations(facts, selection),
         health=health_items(facts),
         notes=_notes(facts, selection),
         missing=missing(absent(facts), ("device", "host", "steps")),

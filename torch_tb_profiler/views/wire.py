@@ -208,17 +208,6 @@ class Link(Wire, frozen=True, kw_only=True):
     url: str
 
 
-class Recommendation(Wire, frozen=True, kw_only=True):
-    """Something to try, with the numbers that it rests on and when it does not apply."""
-
-    rule: str
-    title: str
-    text: str
-    caveat: str
-    numbers: list[Number]
-    links: list[Link]
-
-
 class DefectItem(Wire, frozen=True, kw_only=True):
     """A counted defect of the trace, how much step time it touches (``null``: not located in time), what it makes doubtful."""
 
@@ -240,7 +229,6 @@ class OverviewPayload(Wire, frozen=True, kw_only=True):
     steps: list[StepItem]
     average: Average | None
     devices: list[DeviceSummary]
-    recommendations: list[Recommendation]
     health: list[DefectItem]
     notes: list[str]
     missing: list[Missing]

@@ -205,16 +205,6 @@ export interface Link {
   url: string;
 }
 
-/** Something to try, with the numbers that it rests on and when it does not apply. */
-export interface Recommendation {
-  rule: string;
-  title: string;
-  text: string;
-  caveat: string;
-  numbers: Number[];
-  links: Link[];
-}
-
 /** A counted defect of the trace, how much step time it touches (`null`: not located in time), what it makes doubtful. */
 export interface DefectItem {
   name: string;
@@ -234,7 +224,6 @@ export interface OverviewPayload {
   steps: StepItem[];
   average: Average | null;
   devices: DeviceSummary[];
-  recommendations: Recommendation[];
   health: DefectItem[];
   notes: string[];
   missing: Missing[];

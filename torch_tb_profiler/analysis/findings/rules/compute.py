@@ -36,7 +36,11 @@ def matrix_cores_unused(case: Case, taken: Intervals) -> Candidate | None:
     vendor = case.facts.summary["vendor"]
     work = case.work.take(case.work.kernel)
     chosen = _by_name(case, work, lambda name: multiplies_on_vector_units(name, vendor)) & ~_of_double_precision(case, work)
-    return _alone(case, "matrix_cores_unused", work, chosen)
+    found = _alone(case, "matrix_cores_unused", work, chosen)
+    eligible = case.facts.summary["matrix_eligible_share"]
+    if found is not None and eligible is not None:
+        found.numbers["eligible"] = eligible
+    return found
 
 
 def unaligned_shapes(case: Case, taken: Intervals) -> Candidate | None:

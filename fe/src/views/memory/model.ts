@@ -42,7 +42,8 @@ export function groupsOf(rows: AliveColumns): AliveGroup[] {
 /** The parts of what is alive, and what no block is known of. */
 export function aliveParts({ rows, pooled, pooled_bytes, unknown_bytes }: MemoryAlivePayload, group: AliveGroup): Part[] {
   const named = rows[group].map((name) => name ?? "");
-  const parts = partsByName(named, rows.bytes).map((part) => (part.title === "" ? { ...part, key: "", title: `${group} not known`, label: `${group} not known`, color: otherColor } : part));
+  const short = named.map((name) => (group === "line" ? name.replace(/^.*[\\/]/, "") : name));
+  const parts = partsByName(named, rows.bytes, 0, short).map((part) => (part.title ? part : { key: "", label: "not known", value: part.value, color: otherColor }));
   const more: Part[] = [
     { key: "before", label: "from before the recording", value: unknown_bytes, color: otherColor },
     { key: OTHER, label: `${pooled} smaller ones`, value: pooled_bytes, color: otherColor },

@@ -58,7 +58,7 @@ export function Headline({ device }: { device: MemoryDevice }): JSX.Element {
   return (
     <section class="headline" aria-label="In short">
       <p class="headline-first">
-        <Term id="memory_peak">{`${name}: at most ${formatBytes(peak_bytes)} allocated, at ${formatTime(peak_ns)}`}</Term>
+        {`${name}: at most ${formatBytes(peak_bytes)} allocated, at ${formatTime(peak_ns)}`}
         {capacity ? `, ${formatShare(peak_bytes / capacity)} of its ${formatBytes(capacity)}` : ""}
       </p>
       {reserved ? <p class="headline-more">{`At most ${formatBytes(reserved)} reserved${capacity ? `, ${formatShare(reserved / capacity)}` : ""}.`}</p> : null}
@@ -78,7 +78,7 @@ export function AliveFacts({ alive }: { alive: MemoryAlivePayload }): JSX.Elemen
     </div>
   );
   return (
-    <dl class="memory-facts">
+    <dl class="totals">
       {fact("memory_curve", "Allocated", formatBytes(alive.allocated_bytes))}
       {fact("memory_curve_reserved", "Reserved", formatBytes(reserved))}
       {fact("memory_fragmented", "Reserved, not allocated", `${formatBytes(fragmented)}${reserved && fragmented !== null ? ` (${formatShare(fragmented / reserved)})` : ""}`)}

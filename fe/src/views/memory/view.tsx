@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { MemoryAlivePayload, MemoryDevice, MemoryPayload } from "../../api/types.gen";
+import type { MemoryAlivePayload, MemoryBlocksPayload, MemoryDevice, MemoryPayload, MemoryStatisticsPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -21,6 +21,9 @@ adoptStyles(css);
 /** Parts of the curve: more than the px of a wide window would only cost time. */
 const POINTS = "1024";
 const TABLE_HEIGHT = 400;
+
+const LABELS: Readonly<Record<AliveGroup, string>> = { operator: "operator", parent: "caller", module: "module", line: "line", category: "category" };
+const TABLE_LABELS: Readonly<Record<TableId, string>> = { blocks: "Blocks", operator: "By operator", module: "By module" };
 
 export function MemoryView(props: ViewProps): JSX.Element {
   const { run, worker, span } = props.selection;
@@ -98,7 +101,7 @@ function CurvePanel({ payload, device, setParam, window, setWindow, query, picke
     <Panel
       title="Memory over time"
       term="memory_view"
-      note={window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}: the tables below say the same` : "drag to zoom, click to see what was alive"}
+      note={window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "drag to zoom, click to see what was alive"}
       actions={
         <>
           {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
@@ -153,12 +156,7 @@ function AlivePanel({ alive, atPeak, params, setParam, links }: PanelProps & { a
       actions={
         <>
           {atPeak ? null : <Button onClick={() => setParam("t", null)}>At the peak</Button>}
-          <Segmented<AliveGroup>
-            label="By"
-            value={group}
-            options={groups.map((value) => ({ value, label: LABELS[value] }))}
-            onChange={(next) => setParam("by", next)}
-          />
+          <Choice<AliveGroup> label="By" value={group} labels={LABELS} ids={groups} onChange={(next) => setParam("by", next)} />
         </>
       }
     >
@@ -178,82 +176,62 @@ function AlivePanel({ alive, atPeak, params, setParam, links }: PanelProps & { a
   );
 }
 
-const LABELS: Readonly<Record<AliveGroup, string>> = { operator: "operator", parent: "caller", module: "module", line: "line", category: "category" };
-const TABLE_LABELS: Readonly<Record<TableId, string>> = { blocks: "Blocks", operator: "By operator", module: "By module" };
-
 function TablePanel(props: PanelProps): JSX.Element | null {
-  const { payload, device, params, setParam } = props;
+  const { payload, device, params, setParam, window, query } = props;
   const tables = tablesOf(payload, device);
   const table = tables.find((id) => id === params.table) ?? tables[0];
+  const asked = windowed(query, window);
+  const blocks = useResource(table === "blocks" ? "memory/blocks" : null, asked);
+  const statistics = useResource(table && table !== "blocks" ? "memory/statistics" : null, { ...asked, group: table ?? "" });
   if (!table) return null;
-  const tools = (
-    <Segmented<TableId>
-      label="Show"
-      showLabel={false}
-      value={table}
-      options={tables.map((value) => ({ value, label: TABLE_LABELS[value] }))}
-      onChange={(next) => {
-        for (const key of ["sort", "search", "regex"]) setParam(key, null);
-        setParam("table", next);
-      }}
-    />
-  );
-  const title = table === "blocks" ? "Blocks allocated or released" : "What allocated and released";
+  const choose = (next: TableId): void => {
+    for (const key of ["sort", "search", "regex"]) setParam(key, null);
+    setParam("table", next);
+  };
+  const tools = <Choice<TableId> label="Show" value={table} labels={TABLE_LABELS} ids={tables} onChange={choose} />;
   return (
-    <Panel title={title} term={table === "blocks" ? "memory_block" : "memory_increase"} note={props.window ? "in the window" : "in the whole recording"} flush>
-      {table === "blocks" ? <Blocks {...props} tools={tools} /> : <Statistics {...props} group={table} tools={tools} />}
+    <Panel title="What was allocated and released" term="memory_block" note={window ? "in the window" : "in the whole recording"} flush>
+      <Loaded<TableData> resource={table === "blocks" ? blocks : statistics} shape={[TABLE_HEIGHT]} diagnosisHref={props.hrefOf("diagnosis")}>
+        {(data) => <Table {...props} data={data} table={table} tools={tools} />}
+      </Loaded>
     </Panel>
   );
 }
 
-function Blocks({ query, window, links, tools, params, setParam, hrefOf }: PanelProps & { tools: JSX.Element }): JSX.Element {
-  const resource = useResource("memory/blocks", windowed(query, window));
-  const { data } = resource;
+type TableData = MemoryBlocksPayload | MemoryStatisticsPayload;
+
+function Table({ data, table, tools, links, params, setParam }: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }): JSX.Element {
   // eslint-disable-next-line react-hooks/exhaustive-deps
-  const columns = useMemo(() => (data ? blockColumns(data.rows, links) : []), [data]);
+  const columns = useMemo(() => ("group" in data ? statisticsColumns(data, links) : blockColumns(data.rows, links)), [data]);
+  const rowCount = columns[0]?.values.length ?? 0;
+  const [rest, why] = "group" in data ? [data.outside_bytes, `outside any known ${data.group}`] : [data.pooled_bytes, `in ${formatCount(data.pooled)} smaller blocks: a shorter window lists them`];
   return (
-    <Loaded resource={resource} shape={[TABLE_HEIGHT]} diagnosisHref={hrefOf("diagnosis")}>
-      {({ rows, pooled, pooled_bytes }) => (
-        <>
-          <Grid
-            label="Blocks"
-            columns={columns}
-            rowCount={rows.bytes.length}
-            storage="memory-blocks"
-            tools={tools}
-            empty="No block was allocated or released in the window."
-            {...gridParams(params, setParam)}
-          />
-          {pooled ? <p class="memory-note muted">{`${formatCount(pooled)} smaller blocks of ${formatBytes(pooled_bytes)} are not listed. A shorter window lists them.`}</p> : null}
-        </>
-      )}
-    </Loaded>
+    <>
+      <Grid
+        key={table}
+        label={`Memory: ${TABLE_LABELS[table]}`}
+        columns={columns}
+        rowCount={rowCount}
+        pinned={"group" in data && data.pooled ? [rowCount - 1] : []}
+        storage={`memory-${table}`}
+        tools={tools}
+        empty="Nothing was allocated or released."
+        {...gridParams(params, setParam)}
+      />
+      {rest ? <p class="memory-note muted">{`Besides ${formatBytes(rest)} ${why}.`}</p> : null}
+    </>
   );
 }
 
-function Statistics({ query, window, links, tools, group, params, setParam, hrefOf }: PanelProps & { tools: JSX.Element; group: "operator" | "module" }): JSX.Element {
-  const resource = useResource("memory/statistics", { ...windowed(query, window), group });
-  const { data } = resource;
-  // eslint-disable-next-line react-hooks/exhaustive-deps
-  const columns = useMemo(() => (data ? statisticsColumns(data, links) : []), [data]);
-  return (
-    <Loaded resource={resource} shape={[TABLE_HEIGHT]} diagnosisHref={hrefOf("diagnosis")}>
-      {({ rows, pooled, outside_bytes }) => (
-        <>
-          <Grid
-            key={group}
-            label={`Memory by ${group}`}
-            columns={columns}
-            rowCount={rows.name.length}
-            pinned={pooled ? [rows.name.length - 1] : []}
-            storage={`memory-${group}`}
-            tools={tools}
-            empty="Nothing was allocated or released in the window."
-            {...gridParams(params, setParam)}
-          />
-          {outside_bytes ? <p class="memory-note muted">{`${formatBytes(outside_bytes)} were allocated outside any known ${group}.`}</p> : null}
-        </>
-      )}
-    </Loaded>
-  );
+interface ChoiceProps<T extends string> {
+  label: string;
+  value: T;
+  ids: readonly T[];
+  labels: Readonly<Record<T, string>>;
+  onChange: (value: T) => void;
+}
+
+/** Nothing where there is no choice. */
+function Choice<T extends string>({ ids, labels, ...rest }: ChoiceProps<T>): JSX.Element | null {
+  return ids.length > 1 ? <Segmented<T> {...rest} options={ids.map((value) => ({ value, label: labels[value] }))} /> : null;
 }

@@ -106,7 +106,7 @@ function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
 /** Where the time is, and how much of the backward pass is laid at modules. */
 export function Totals({ payload }: { payload: ModulePayload }): JSX.Element {
   return (
-    <dl class="module-totals">
+    <dl class="totals">
       {totalParts({ ...payload, backward: payload.has_backward }).map(({ term, label, text }: Part) => (
         <div key={term}>
           <dt>

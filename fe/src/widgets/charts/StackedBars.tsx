@@ -5,6 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
 import { createPortal } from "../portal";
 import { place, Term } from "../tooltip";
+import { GridLines, LEFT, lineY, TOP, YTicks } from "./axes";
 import { linearAxis, type Axis } from "./axis";
 import { MOVES } from "./moves";
 import { useWidth } from "./size";
@@ -25,9 +26,7 @@ interface StackedBarsProps {
   height?: number;
 }
 
-const TOP = 18;
 const BOTTOM = 22;
-const LEFT = 62;
 /** Room left of the first bar for the half of its label that is wider than the bar. */
 const INSET = 6;
 const LETTER = 6.6;
@@ -62,7 +61,9 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
     <div class="stacked">
       <SeriesLegend series={series} />
       <div class="stacked-plot" ref={root} style={{ height: `${height + (slots.width > width - LEFT - INSET ? 14 : 0)}px` }}>
-        <YAxis axis={axis} plot={plot} height={height} />
+        <svg class="axis" width={LEFT} height={height} aria-hidden="true">
+          <YTicks axis={axis} plot={plot} />
+        </svg>
         <div class="stacked-scroll">
           <svg ref={svg} width={slots.width + INSET} height={height} role="group" aria-label={`${label}, ${bars.length} bars`} onKeyDown={onKeyDown} onPointerLeave={() => setActive(null)}>
             <GridLines axis={axis} plot={plot} width={slots.width + INSET} />
@@ -107,43 +108,8 @@ function SeriesLegend({ series }: { series: readonly Series[] }): JSX.Element {
   );
 }
 
-function YAxis({ axis, plot, height }: { axis: Axis; plot: number; height: number }): JSX.Element {
-  return (
-    <svg class="axis" width={LEFT} height={height} aria-hidden="true">
-      {axis.ticks.map((tick) => (
-        <text key={tick} x={LEFT - 8} y={TOP + plot - (tick / axis.max) * plot + 4} text-anchor="end">
-          {axis.scale.text(tick)}
-        </text>
-      ))}
-      <text class="axis-unit" x={LEFT - 8} y={10} text-anchor="end">
-        {axis.scale.unit}
-      </text>
-    </svg>
-  );
-}
-
-interface GridLinesProps {
-  axis: Axis;
-  plot: number;
-  width: number;
-}
-
-function lineY(value: number, axis: Axis, plot: number): number {
-  return Math.round(TOP + plot - (value / axis.max) * plot) + 0.5;
-}
-
-function GridLines({ axis, plot, width }: GridLinesProps): JSX.Element {
-  return (
-    <g aria-hidden="true">
-      {axis.ticks.map((tick) => (
-        <line key={tick} class={tick === 0 ? "axis-base" : "axis-grid"} x1={0} x2={width} y1={lineY(tick, axis, plot)} y2={lineY(tick, axis, plot)} />
-      ))}
-    </g>
-  );
-}
-
 /** Drawn over the bars; its label stands outside of what scrolls. */
-function MeanLine({ axis, plot, width, value }: GridLinesProps & { value: number }): JSX.Element {
+function MeanLine({ axis, plot, width, value }: { axis: Axis; plot: number; width: number; value: number }): JSX.Element {
   const y = lineY(value, axis, plot);
   return <line class="axis-mean" aria-hidden="true" pointer-events="none" x1={0} x2={width} y1={y} y2={y} />;
 }

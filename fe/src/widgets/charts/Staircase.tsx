@@ -3,7 +3,8 @@
 import type { JSX, TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatTime, scaleFor, type Unit } from "../../base/units";
-import { linearAxis, tickStep, type Axis } from "./axis";
+import { GridLines, LEFT, TOP, YTicks } from "./axes";
+import { linearAxis, tickStep } from "./axis";
 import { MOVES } from "./moves";
 import { useWidth } from "./size";
 import { pointAt, stacked, stairPath, zoomed, type Window } from "./staircase";
@@ -32,7 +33,8 @@ interface StaircaseProps {
   onPick: (time: number) => void;
 }
 
-const [TOP, BOTTOM, LEFT, PLOT] = [18, 24, 62, 200];
+const BOTTOM = 24;
+const PLOT = 200;
 /** Stops of the keyboard across the window. */
 const STOPS = 200;
 const LEAST_DRAG = 4;
@@ -137,7 +139,9 @@ function Curves(props: StaircaseProps & { plot: number }): JSX.Element {
         {bands.map((band, i) =>
           band.t1 > t0 && band.t0 < t1 ? <Band key={i} odd={i % 2 > 0} label={band.label} left={x(band.t0)} right={x(band.t1)} /> : null,
         )}
-        <Axes {...{ axis, window, plot, x, y }} />
+        <GridLines axis={axis} plot={PLOT} left={LEFT} width={plot} />
+        <YTicks axis={axis} plot={PLOT} />
+        <TimeTicks {...{ window, plot, x }} />
         {[...areas.keys()].reverse().map((i) => (
           <path key={`area ${i}`} class="stair-area" style={{ fill: areas[i]?.color }} d={stairPath(time, sums[i] ?? [], window, x, y, TOP + PLOT)} />
         ))}
@@ -154,7 +158,7 @@ function Curves(props: StaircaseProps & { plot: number }): JSX.Element {
 function Band({ odd, label, left, right }: { odd: boolean; label: string; left: number; right: number }): JSX.Element {
   return (
     <>
-      <rect class={odd ? "stair-band" : "stair-band stair-odd"} x={left} width={right - left} y={TOP} height={PLOT} />
+      <rect class={odd ? "stair-odd" : "stair-band"} x={left} width={right - left} y={TOP} height={PLOT} />
       {right - left > label.length * 6.6 ? (
         <text x={(left + right) / 2} y={TOP - 6} text-anchor="middle">
           {label}
@@ -164,35 +168,15 @@ function Band({ odd, label, left, right }: { odd: boolean; label: string; left: 
   );
 }
 
-interface AxesProps {
-  axis: Axis;
-  window: Window;
-  plot: number;
-  x: (t: number) => number;
-  y: (value: number) => number;
-}
-
-function Axes({ axis, window: { t0, t1 }, plot, x, y }: AxesProps): JSX.Element {
-  const factor = scaleFor(t1, "ns").factor;
-  const step = Math.max(1, tickStep(t1 - t0, plot / 110, factor));
+function TimeTicks({ window: { t0, t1 }, plot, x }: { window: Window; plot: number; x: (t: number) => number }): JSX.Element {
+  const step = Math.max(1, tickStep(t1 - t0, plot / 110, scaleFor(t1, "ns").factor));
   const scale = scaleFor(t1, "ns", step);
   const first = Math.ceil(t0 / step);
   const times = Array.from({ length: Math.max(0, Math.floor(t1 / step) - first + 1) }, (_, i) => (first + i) * step);
   return (
     <>
-      {axis.ticks.map((tick) => (
-        <g key={tick}>
-          <path class={tick ? "axis-grid" : "axis-base"} d={`M${LEFT},${Math.round(y(tick)) + 0.5}h${plot}`} />
-          <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-            {axis.scale.text(tick)}
-          </text>
-        </g>
-      ))}
-      <text class="axis-unit" x={LEFT - 8} y={10} text-anchor="end">
-        {axis.scale.unit}
-      </text>
       {times.map((time) => (
-        <text key={`t${time}`} x={x(time)} y={TOP + PLOT + 17} text-anchor="middle">
+        <text key={time} x={x(time)} y={TOP + PLOT + 17} text-anchor={x(time) > LEFT + plot - 20 ? "end" : "middle"}>
           {`${scale.text(time)} ${scale.unit}`}
         </text>
       ))}
@@ -201,11 +185,11 @@ function Axes({ axis, window: { t0, t1 }, plot, x, y }: AxesProps): JSX.Element 
 }
 
 function Peak({ x, y, text, end }: { x: number; y: number; text: string; end: number }): JSX.Element {
-  const room = text.length * 6.6;
+  const room = text.length * 3.6;
   return (
     <>
       <circle class="stair-peak" cx={x} cy={y} r={4} />
-      <text class="stair-peak" x={x + room + 8 > end ? x - 8 : x + 8} y={Math.max(TOP + 10, y - 4)} text-anchor={x + room + 8 > end ? "end" : "start"}>
+      <text class="stair-peak" x={Math.max(LEFT + room, Math.min(end - room, x))} y={Math.max(TOP + 10, y - 8)} text-anchor="middle">
         {text}
       </text>
     </>

@@ -1,0 +1,45 @@
+/** What charts with values upwards have in common: the ticks at the left, and the lines across. */
+
+import type { JSX } from "preact";
+import type { Axis } from "./axis";
+
+/** Room above the plot and to the left of it, px. */
+export const TOP = 18;
+export const LEFT = 62;
+
+/** The height of a value, sharp for a line of 1 px. */
+export function lineY(value: number, axis: Axis, plot: number): number {
+  return Math.round(TOP + plot - (value / axis.max) * plot) + 0.5;
+}
+
+export function YTicks({ axis, plot }: { axis: Axis; plot: number }): JSX.Element {
+  return (
+    <>
+      {axis.ticks.map((tick) => (
+        <text key={tick} x={LEFT - 8} y={TOP + plot - (tick / axis.max) * plot + 4} text-anchor="end">
+          {axis.scale.text(tick)}
+        </text>
+      ))}
+      <text class="axis-unit" x={LEFT - 8} y={10} text-anchor="end">
+        {axis.scale.unit}
+      </text>
+    </>
+  );
+}
+
+interface GridLinesProps {
+  axis: Axis;
+  plot: number;
+  left?: number;
+  width: number;
+}
+
+export function GridLines({ axis, plot, left = 0, width }: GridLinesProps): JSX.Element {
+  return (
+    <g aria-hidden="true">
+      {axis.ticks.map((tick) => (
+        <line key={tick} class={tick === 0 ? "axis-base" : "axis-grid"} x1={left} x2={left + width} y1={lineY(tick, axis, plot)} y2={lineY(tick, axis, plot)} />
+      ))}
+    </g>
+  );
+}

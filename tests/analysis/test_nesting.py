@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.nesting import climb, nest
+from torch_tb_profiler.analysis.nesting import around, climb, nest
 
 SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 20)), max_size=40)
 Spans = list[tuple[int, int, int]]
@@ -83,3 +83,15 @@ def test_climb_stops_at_the_first_wanted_or_at_the_top() -> None:
     parent = np.array([-1, 0, 1, 2, 1])
     wanted = np.array([False, True, False, False, False])
     assert climb(parent, np.array([3, 4, 1, 0, -1]), wanted).tolist() == [1, 1, 1, -1, -1]
+
+
+@settings(max_examples=200, deadline=None)
+@given(SPANS, st.lists(st.tuples(st.integers(0, 3), st.integers(0, 55)), max_size=20))
+def test_around_a_point_is_the_innermost_span_that_is_open(spans: Spans, points: list[tuple[int, int]]) -> None:
+    rows = ordered(spans)
+    track, start, dur = (np.array([span[k] for span in rows], np.int64) for k in range(3))
+    parent = nest(track, start, start + dur).parent
+    found = around(track, start, start + dur, parent, *(np.array([point[k] for point in points], np.int64) for k in range(2)))
+    # The last that began of those that are open: of two that begin together the shorter, of two equal ones the second.
+    expected = [max((i for i, (t, s, d) in enumerate(rows) if t == where and s <= time < s + d), default=-1) for where, time in points]
+    assert found.tolist() == expected

@@ -9,8 +9,9 @@ import numpy as np
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.analysis.timeline.chain import is_users
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.strings import StringTable
 
 _PYTHON = re.compile(r"(?P<file>.+\.py)\(\d+\): .")
 
@@ -19,15 +20,24 @@ def lines_of_stacks(facts: Facts) -> Ints:
     """For every row of ``facts["stacks"]`` the number of the frame to show: the nearest of the user's own program, else the nearest of a Python file, else
     the innermost. int64 of shape (stacks,), numbers of strings of the facts."""
     stacks = facts["stacks"]
-    rank = np.zeros(len(facts.strings) + 1, np.int8)
-    for number in distinct(stacks["frame"], facts.strings):
-        rank[number] = _rank(facts.strings[number])
+    rank = line_ranks(facts.strings, stacks["frame"])
     found = np.arange(stacks.n)
     # The better rank is written last, and wins.
     for least in (1, 2):
         near = nearest(stacks["parent"], rank[stacks["frame"]] >= least)
         found = np.where(near >= 0, near, found)
     return stacks["frame"][found].astype(np.int64)
+
+
+def line_ranks(strings: StringTable, frames: Array) -> Array:
+    """How much the frames of some numbers of strings tell: 2 a line of the user's own program, 1 of another Python file, 0 no Python line.
+
+    int8 of shape (strings + 1,), 0 for strings that are not asked, the last for −1.
+    """
+    rank = np.zeros(len(strings) + 1, np.int8)
+    for number in distinct(frames, strings):
+        rank[number] = _rank(strings[number])
+    return rank
 
 
 def line_of_frames(frames: str) -> str:
@@ -37,6 +47,5 @@ def line_of_frames(frames: str) -> str:
 
 
 def _rank(frame: str) -> int:
-    """2: a line of the user's own program, 1: of another Python file, 0: no Python line."""
     found = _PYTHON.match(frame)
     return 0 if found is None else 1 + is_users(found["file"])

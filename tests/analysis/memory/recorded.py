@@ -7,19 +7,30 @@ from typing import Any
 from tests.builders.allocator import records
 from tests.builders.drawn import Event, events, trace_of
 from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.analysis.memory.build import build_memory
+from torch_tb_profiler.analysis.module.paths import build_paths
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.strings import StringBuilder
 
+_BEGIN: Event = {"ph": "X", "cat": "user_annotation", "name": "recorded", "pid": 100, "tid": 9, "ts": 0, "dur": 1, "args": {}}
 Case = tuple[Trace, Facts, Insight]
 
 
 def case(written: str, drawing: str = "", more: list[Event] | None = None, **drawn: Any) -> Case:
-    """The trace of a drawing and of records, its facts and its insight. A column of the drawing is a microsecond."""
-    trace = trace_of([*events(drawing, **drawn), *records(written), *(more or [])])
+    """The trace of a drawing and of records, its facts and its insight. A column of the drawing is a microsecond, the first one is the trace's first."""
+    trace = trace_of([_BEGIN, *events(drawing, **drawn), *records(written), *(more or [])])
     facts = derive(trace)
-    return trace, facts, build_insight(trace, facts)
+    return trace, facts, built(trace, facts)
+
+
+def built(trace: Trace, facts: Facts) -> Insight:
+    """As much of the insight as the Memory view rests on."""
+    texts = StringBuilder()
+    tables, about = build_paths(trace, facts, {}, texts)
+    made, said = build_memory(trace, facts, tables, texts)
+    return Insight(texts.table(), tables | made, about | said)
 
 
 def insight(written: str, drawing: str = "", **drawn: Any) -> Insight:

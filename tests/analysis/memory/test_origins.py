@@ -123,15 +123,16 @@ def test_the_line_is_the_nearest_frame_of_the_users_program() -> None:
     assert lines(found) == ["train.py(3): step"]
 
 
-def test_outside_operators_the_line_is_the_innermost_frame_around() -> None:
+def test_outside_operators_the_line_is_that_of_the_frames_around() -> None:
     found = insight(
         """
-        main 10 gpu0 a +1
-        main 40 gpu0 b +1
+        main 16 gpu0 a +1
+        main 50 gpu0 b +1
         """,
         """
-        main  /train.py(3): step      /
-        main     /model.py(8): init/
+        main  /train.py(3): step                 /
+        main     /model.py(8): init       /
+        main       /<built-in method mul>/
         """,
     )
     assert operators(found) == ["", ""]

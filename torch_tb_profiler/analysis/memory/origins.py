@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.links import host_mask
 from torch_tb_profiler.analysis.memory.forest import outermost
 from torch_tb_profiler.analysis.names import distinct, host_names
 from torch_tb_profiler.analysis.nesting import around, climb, depths
-from torch_tb_profiler.analysis.source_lines import lines_of_stacks
+from torch_tb_profiler.analysis.source_lines import line_ranks, lines_of_stacks
 from torch_tb_profiler.analysis.stacks import call_stacks
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -107,12 +107,18 @@ def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:
 
 
 def _lines(trace: Trace, facts: Facts, texts: StringBuilder, node: Ints, nodes: Table, inner: Ints) -> Ints:
-    """The line of each record by the stack of its operator; outside operators by the innermost Python frame around it."""
+    """The line of each record by the stack of its operator; outside operators by the Python frames around it, by the same rule."""
+    spans, parent = trace["spans"], facts["span_links"]["parent"]
     stack = _at(nodes["stack"], node)
     frame = _at(lines_of_stacks(facts), stack) if facts["stacks"].n else stack
-    spans = trace["spans"]
-    python = climb(facts["span_links"]["parent"], np.where(node < 0, inner, -1), spans["role"] == Role.PYTHON)
-    return _own(np.where(frame >= 0, frame, _at(spans["name"], python)), facts.strings, texts)
+    outside = np.where(node < 0, inner, -1)
+    is_frame = spans["role"] == Role.PYTHON
+    if (outside >= 0).any() and is_frame.any():
+        rank = line_ranks(trace.strings, spans["name"][is_frame])[spans["name"]]
+        for least in (0, 1, 2):
+            found = climb(parent, outside, is_frame & (rank >= least))
+            frame = np.where(found >= 0, _at(spans["name"], found), frame)
+    return _own(frame, facts.strings, texts)
 
 
 def _own(numbers: Array, strings: StringTable, texts: StringBuilder) -> Ints:

@@ -3,14 +3,10 @@
 import type { ComponentType } from "preact";
 import type { ViewId, ViewProps } from "../state/view";
 import { DiagnosisView } from "../views/diagnosis/view";
-import { DiffView } from "../views/diff/view";
-import { DistributedView } from "../views/distributed/view";
 import { KernelView } from "../views/kernel/view";
-import { MemoryView } from "../views/memory/view";
-import { ModuleView } from "../views/module/view";
 import { OperatorView } from "../views/operator/view";
 import { OverviewView } from "../views/overview/view";
-import { TraceView } from "../views/trace/view";
+import { lazy } from "./lazy";
 
 export interface View {
   id: ViewId;
@@ -23,6 +19,12 @@ export interface View {
   /** Whether it needs a trace; without one such a view says that there is none. */
   needsTrace: boolean;
 }
+
+const TraceView = lazy(async () => (await import("../views/trace/view")).TraceView);
+const MemoryView = lazy(async () => (await import("./later")).MemoryView);
+const ModuleView = lazy(async () => (await import("./later")).ModuleView);
+const DistributedView = lazy(async () => (await import("./later")).DistributedView);
+const DiffView = lazy(async () => (await import("./later")).DiffView);
 
 export const VIEWS: readonly View[] = [
   { id: "overview", label: "Overview", term: "overview", component: OverviewView, usesSteps: true, needsTrace: true },

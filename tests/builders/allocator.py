@@ -7,7 +7,7 @@
     other  15  cpu   -    +64
 
 ``device`` is ``cpu``, ``gpuN`` (c10's CUDA) or ``TYPE:ID`` as c10 numbers them. An address is a letter or a number, ``-`` for none. Threads are numbered as
-in ``drawn.py``, so that records may stand beside a drawing whose threads are the same in the same order.
+in ``drawn.py``, so that records may stand beside a drawing whose threads are the same in the same order; a number is that thread as ``listed.py`` has it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.builders import listed
 from tests.builders.drawn import Event
 
 _GPU = re.compile(r"gpu(\d+)")
@@ -32,9 +33,8 @@ def _record(words: list[str], threads: tuple[str, ...]) -> Event:
     arguments: dict[str, Any] = {"Bytes": int(size), **device_of(device), **dict(zip(_NUMBERS, map(int, stated), strict=False))}
     if address != "-":
         arguments["Addr"] = int(address) if address.isdigit() else ord(address)
-    return {
-        "ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": PID, "tid": 1 + threads.index(thread), "ts": float(time), "args": arguments,
-    }
+    pid, tid = (listed.PID, int(thread)) if thread.isdigit() else (PID, 1 + threads.index(thread))
+    return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": pid, "tid": tid, "ts": float(time), "args": arguments}
 
 
 def device_of(text: str) -> dict[str, int]:

@@ -60,6 +60,15 @@ def join_knowledge(group: Array, groups: int, values: Array) -> Array:
     return np.where(yes, Knowledge.YES, np.where(unknown, Knowledge.UNKNOWN, Knowledge.NO)).astype(np.uint8)
 
 
+def places_of(keys: Array, wanted: Array) -> Ints:
+    """For each of ``wanted`` its place in ``keys``, ascending and distinct integers; −1 where it is not among them. int64 of the shape of ``wanted``."""
+    if not len(keys):
+        return np.full(len(wanted), -1, np.int64)
+    # Of another type numpy would convert all the keys first.
+    place = np.minimum(np.searchsorted(keys, wanted.astype(keys.dtype)), len(keys) - 1)
+    return np.where(keys[place] == wanted, place, -1)
+
+
 def expand(first: Ints, count: Ints) -> Ints:
     """For every i the numbers ``first[i]``, ``first[i] + 1`` …, ``count[i]`` of them, one run after the other; int64 of shape (Σ count,)."""
     before = np.cumsum(count) - count

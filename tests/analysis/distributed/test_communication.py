@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import draw
@@ -14,7 +17,7 @@ from tests.builders.listed import trace_listed
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.distributed.communication import build_communication
-from torch_tb_profiler.analysis.distributed.message import kind_word, peer_of
+from torch_tb_profiler.analysis.distributed.message import _tensors, kind_word, peer_of
 from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -205,3 +208,23 @@ def test_what_real_traces_moved(run: str, expected: dict[tuple[str, str, int], i
         key = (texts[int(table["kind"][row])], texts[int(table["library"][row])], int(table["bytes"][row]))
         found[key] = found.get(key, 0) + 1
     assert expected.items() <= found.items()
+
+
+@pytest.mark.parametrize(
+    "dims",
+    [
+        "[" * 2000 + "]" * 2000, "[" * 900 + "]" * 900, "[[" + "9223372036854775807," * 60 + "2]]", "[[4611686018427387904]]", "[[-1]]", "[[1.5]]", '[["x"]]',
+        "[[true]]", "[[[2], []]]", "{}", "7", "[[" + "1," * 99 + "1]]", "[[", "",
+    ],
+)
+def test_shapes_that_nobody_wrote(dims: str) -> None:
+    assert _tensors(dims, '["float"]') == []
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3), max_leaves=12), st.sampled_from(["float", "x", ""]),
+)
+def test_any_shape_is_bytes_or_unknown(dims: object, dtype: str) -> None:
+    found = _tensors(json.dumps(dims), json.dumps([dtype] * 3))
+    assert all(count >= 0 and name == "float" for count, name in found)

@@ -155,3 +155,15 @@ def test_a_run_of_one_rank_and_of_none() -> None:
         figures = run_figures(ranks)
         assert (figures.late, figures.skew, figures.left_out, figures.matched.unlike) == ((), None, 0, ())
         assert figures.waiting["waiting"].shape == (len(ranks), len(ranks))
+
+
+def test_times_too_far_apart_to_lie_side_by_side() -> None:
+    far = 1 << 61
+    start, group = np.array([0, far, 5]), np.array([0, 1, 2])
+    found = split(start, start + 10, np.array([4, -1, 0]), group, 3)
+    assert (found.waiting.tolist(), found.transfer.tolist(), found.unsplit.tolist()) == ([4, 0, 0], [6, 0, 10], [0, 10, 0])
+
+
+def test_a_rank_with_a_number_twice() -> None:
+    twice = [rank_of(0, [], steps=(5, 5)), rank_of(1, [], steps=(5, 6))]
+    assert [place.tolist() for place in common_steps(twice, 9).place] == [[0, 1], [0, 1]]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.grouping import group_rows, places_of, sum_by
 from torch_tb_profiler.analysis.source_lines import line_of_frames
 from torch_tb_profiler.analysis.timeline.chain import ancestors
 from torch_tb_profiler.analysis.timeline.stack_of import stack_of
@@ -151,8 +151,8 @@ def _host_time(side: Side) -> dict[str, _Taken]:
 
 def _beneath(parent: Ints, row: Ints, time: Ints) -> Ints:
     """Time of the children of each of some rows, ascending, that are among them."""
-    place = np.minimum(np.searchsorted(row, parent), max(0, len(row) - 1))
-    inside = (parent >= 0) & (row[place] == parent) if len(row) else np.zeros(0, np.bool_)
+    place = places_of(row, parent)
+    inside = place >= 0
     return sum_by(place[inside], len(row), time[inside])
 
 

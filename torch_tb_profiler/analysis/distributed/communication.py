@@ -23,6 +23,9 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
+LONGEST_KIND = 100
+"""Characters of a kind that is shown as it was written."""
+
 
 def build_communication(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables ``collectives`` and ``communication_steps``."""
@@ -105,7 +108,7 @@ def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
         collective, around, own = (trace.strings[int(column[row])] for column in columns[:3])
         kind = next((word for word in map(kind_word, (collective, around, own)) if word), "")
         if on_device[row]:
-            kind = kind or collective or short_name(own)
+            kind = kind or collective[:LONGEST_KIND] or short_name(own)
         backend = around.partition(":")[0] if ":" in around and "::" not in around else ""
         library = (communication_library(own) or backend) if on_device[row] else backend
         kinds.append(kind)
@@ -126,7 +129,7 @@ def _groups(trace: Trace, calls: Calls) -> tuple[list[str], Ints]:
     names = [text[int(one)] or alone for one in number]
     if ranks is not None and 0 < ranks < 1 << 31:
         size = np.where((size <= 0) & np.array([name == alone for name in names], np.bool_), ranks, size)
-    return names, np.where(size > 0, size, -1)
+    return names, np.where((size > 0) & (size < 1 << 31), size, -1)
 
 
 def _hosts(trace: Trace, facts: Facts, calls: Calls, kind: list[str]) -> Ints:

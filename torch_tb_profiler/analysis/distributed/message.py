@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.grouping import group_rows, places_of
 from torch_tb_profiler.analysis.timeline.collectives import Calls, kind_of, point_to_point, told
 from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.store.columns import Ints
@@ -22,6 +22,8 @@ COALESCED = "coalesced"
 WHOLE = ("all_gather", "reduce_scatter", "gather", "scatter")
 """Kinds whose message is what all ranks hold together: the ranks' own parts are group size times smaller."""
 LARGEST = (1 << 62) - 1
+MOST_DIMENSIONS = 64
+"""Dimensions of a tensor at most, as in PyTorch."""
 _PEERS = re.compile(r"\b(?:send|recv)\w* (\d{1,9})(?:->|<-)(\d{1,9})")
 
 
@@ -63,9 +65,9 @@ def messages(trace: Trace, facts: Facts, calls: Calls, kind: list[str], group_si
     arguments, shapes = trace["collective_args"], trace["operator_args"]
     dtype = told(arguments, calls.argument, "dtype")
     elements = np.maximum(told(arguments, calls.argument, "elements_in"), told(arguments, calls.argument, "elements_out"))
-    near = _rows_of(shapes["span"], calls.named)
+    near = places_of(shapes["span"], calls.named)
     above = facts["span_links"]["parent"][calls.named].astype(np.int64)
-    around = _rows_of(shapes["span"], np.where(calls.named >= 0, above, -1))
+    around = places_of(shapes["span"], np.where(calls.named >= 0, above, -1))
     codes = np.unique(kind, return_inverse=True)[1] if kind else np.zeros(0, np.int64)
     columns = [dtype, elements, codes, group_size]
     for place in (near, around):
@@ -76,14 +78,6 @@ def messages(trace: Trace, facts: Facts, calls: Calls, kind: list[str], group_si
         described = [(trace.strings[int(columns[i][row])], trace.strings[int(columns[i + 1][row])]) for i in (4, 6)]
         found.append(_message(trace.strings[int(dtype[row])], int(elements[row]), kind[row], int(group_size[row]), described))
     return [found[place] for place in of.tolist()]
-
-
-def _rows_of(spans: Ints, wanted: Ints) -> Ints:
-    """Rows of a side table of some spans; -1 without one."""
-    if not len(spans):
-        return np.full(len(wanted), -1, np.int64)
-    place = np.minimum(np.searchsorted(spans, wanted), len(spans) - 1)
-    return np.where(spans[place] == wanted, place, -1)
 
 
 def _message(dtype: str, elements: int, kind: str, group_size: int, described: list[tuple[str, str]]) -> Message:
@@ -129,11 +123,11 @@ def _elements(shape: Any) -> int | None:
     """Elements of a shape ``[2, 3]`` or of all of a list of shapes; None for what is neither, and for what no memory holds."""
     if not isinstance(shape, list) or not shape:
         return None
-    if all(type(size) is int and size >= 0 for size in shape):
-        count = math.prod(shape)
-        return count if count <= LARGEST else None
-    parts = [_elements(part) for part in shape] if all(isinstance(part, list) for part in shape) else [None]
-    return sum(part for part in parts if part is not None) if None not in parts else None
+    shapes = shape if all(isinstance(part, list) for part in shape) else [shape]
+    if not all(type(size) is int and 0 <= size <= LARGEST for part in shapes for size in part) or not all(shapes):
+        return None
+    count = sum(math.prod(part) for part in shapes) if max(map(len, shapes)) <= MOST_DIMENSIONS else LARGEST + 1
+    return count if count <= LARGEST else None
 
 
 def _size(tensors: list[tuple[int, str]]) -> int:

@@ -13,6 +13,9 @@ from torch_tb_profiler.analysis.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.timeline.collectives import Matches
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
+FARTHEST = 1 << 62
+"""Times from here on are not added to."""
+
 
 @dataclass(frozen=True)
 class CommonSteps:
@@ -24,11 +27,11 @@ class CommonSteps:
 
 
 def common_steps(ranks: Sequence[Rank], most: int) -> CommonSteps:
-    """Steps with the same number are one step; without numbers those of the same name where each rank has it once, else those at the same place.
+    """Steps with the same number are one step; without numbers those of the same name; where a rank has one twice, those at the same place.
 
     ``most``: steps that are kept, the first ones.
     """
-    numbered = all(number >= 0 for rank in ranks for number in rank.step_number)
+    numbered = all(number >= 0 for rank in ranks for number in rank.step_number) and all(len(set(rank.step_number)) == len(rank.step_number) for rank in ranks)
     named = all(len(set(rank.step_name)) == len(rank.step_name) for rank in ranks)
     names: dict[object, str] = {}
     for rank in ranks:
@@ -91,8 +94,14 @@ def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> Spli
     """
     inside = group >= 0
     start, end, wait, group = start[inside], end[inside], wait[inside], group[inside]
+    first = int(start.min()) if len(start) else 0
+    start, end = start - first, end - first
     # Groups side by side on one line: one union serves all.
     width = (int(end.max()) if len(end) else 0) + 1
+    if groups > 1 and width * groups >= FARTHEST:
+        each = [split(start[group == number], end[group == number], wait[group == number], np.zeros(int((group == number).sum()), np.int64), 1)
+                for number in range(groups)]
+        return Split(*(np.concatenate([getattr(one, name) for one in each]) for name in ("waiting", "transfer", "unsplit")))
     shift = group * width
     edges = np.arange(groups, dtype=np.int64) * width
     told = wait >= 0

@@ -23,7 +23,7 @@ import numpy as np
 from torch_tb_profiler.analysis.attribution import by_external
 from torch_tb_profiler.analysis.calltree import is_call
 from torch_tb_profiler.analysis.communication import communication_rows
-from torch_tb_profiler.analysis.grouping import expand, group_rows
+from torch_tb_profiler.analysis.grouping import expand, group_rows, places_of
 from torch_tb_profiler.analysis.header import distributed_info
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import climb
@@ -126,7 +126,7 @@ def collective_calls(trace: Trace, facts: Facts) -> Calls:
     named = climb(parent, above, on_host[spans["name"]])
     itself = ~on_device & regions[spans["name"][row]]
     arguments = np.where(carries[row], row, climb(parent, above, carries))
-    return Calls(row, np.where(itself, row, named), _argument_rows(trace["collective_args"], arguments))
+    return Calls(row, np.where(itself, row, named), places_of(trace["collective_args"]["span"], arguments))
 
 
 def find_collectives(trace: Trace, facts: Facts) -> Collectives:
@@ -179,14 +179,6 @@ def _host_rows(trace: Trace, regions: Mask, operators: Mask, carries: Mask) -> I
         if len(row):
             return row
     return np.zeros(0, np.int64)
-
-
-def _argument_rows(arguments: Table, row: Ints) -> Ints:
-    """Rows of ``collective_args`` of spans; -1 without any."""
-    if not arguments.n:
-        return np.full(len(row), -1, np.int64)
-    place = np.minimum(np.searchsorted(arguments["span"], row), arguments.n - 1)
-    return np.where(arguments["span"][place] == row, place, -1)
 
 
 def told(arguments: Table, row: Ints, column: str) -> Ints:

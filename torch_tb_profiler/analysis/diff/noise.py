@@ -28,7 +28,7 @@ LEAST_ROW_EFFECT = 0.001
 """The same for a row of a table; rows that take less than this share of a step are not tested at all."""
 LEAST_NEIGHBOURS = 4
 """Steps from which on the correlation of neighbours is looked at; fewer cannot show it."""
-MOST_DEPENDENCE = 0.8
+MOST_DEPENDENCE = 0.6
 _TERMS = 300
 _TINY = 1e-300
 _CLOSE = 1e-13

@@ -223,7 +223,8 @@ def test_shapes_that_nobody_wrote(dims: str) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(
-    st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3), max_leaves=12), st.sampled_from(["float", "x", ""]),
+    st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3), max_leaves=12),
+    st.sampled_from(["float", "x", ""]),
 )
 def test_any_shape_is_bytes_or_unknown(dims: object, dtype: str) -> None:
     found = _tensors(json.dumps(dims), json.dumps([dtype] * 3))

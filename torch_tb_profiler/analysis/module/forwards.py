@@ -30,6 +30,7 @@ class Functions:
     around: of every node the node of the innermost function at or around it; −1 outside the backward pass.
     number, thread: of every node its sequence number (−1 none) and the forward thread that it names (≤ 0: it is itself of the forward pass, or none).
     track: of every node.
+    maker: nodes that may have made a node of the graph: operators with a number that are not of the backward pass by it; ascending.
     """
 
     position: Ints
@@ -38,6 +39,7 @@ class Functions:
     number: Ints
     thread: Ints
     track: Array
+    maker: Ints
 
 
 def functions_of(trace: Trace, nodes: Nodes) -> Functions:
@@ -59,7 +61,8 @@ def functions_of(trace: Trace, nodes: Nodes) -> Functions:
     around = nearest(nodes.parent, begins)
     position = np.flatnonzero(begins)
     numbered = (number[position] >= 0) & ~accumulate[name[position]]
-    return Functions(position, numbered, around, number, thread, track)
+    maker = np.flatnonzero(operator & (number >= 0) & (thread <= 0) & ~evaluate[name])
+    return Functions(position, numbered, around, number, thread, track, maker)
 
 
 def _numbers(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
@@ -84,19 +87,18 @@ def _between(nodes: Nodes, marked: Mask, evaluate: Mask, number: Ints, track: Ar
 
 def forwards(trace: Trace, nodes: Nodes, functions: Functions) -> Ints:
     """The node of the forward operator of every function, −1 unknown; it begins before the function."""
-    maker = np.flatnonzero((nodes.kind == PathKind.OPERATOR) & (functions.number >= 0) & (functions.thread <= 0))
     found = np.full(len(functions.position), -1, np.int64)
-    if not len(maker):
+    if not len(functions.maker):
         return found
-    _by_arrow(trace, nodes, functions, maker, found)
+    _by_arrow(trace, nodes, functions, found)
     missing = np.flatnonzero(functions.numbered & (found < 0))
     if len(missing):
-        found[missing] = _by_number(trace, nodes, functions, maker, functions.position[missing])
+        found[missing] = _by_number(trace, nodes, functions, functions.position[missing])
     found[(found >= functions.position) | ~functions.numbered] = -1
     return found
 
 
-def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, maker: Ints, found: Ints) -> None:
+def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, found: Ints) -> None:
     flows = trace["flows"]
     kinds = [number for number in map(trace.strings.number, _ARROWS) if number >= 0]
     arrow = np.isin(flows["category"], kinds)
@@ -106,7 +108,7 @@ def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, maker: Ints, fou
     start = trace["spans"]["start"][nodes.row]
     tied = match(flows["id"][begin], flows["time"][begin], flows["id"][end], flows["time"][end])
     begin, end = begin[tied[tied >= 0]], end[tied >= 0]
-    target = np.flatnonzero(functions.thread > 0)
+    maker, target = functions.maker, np.flatnonzero(functions.thread > 0)
     at_begin = same_place((functions.track[maker], start[maker]), (flows["track"][begin], flows["time"][begin]))
     at_end = same_place((functions.track[target], start[target]), (flows["track"][end], flows["time"][end]))
     both = np.flatnonzero((at_begin >= 0) & (at_end >= 0))
@@ -114,13 +116,13 @@ def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, maker: Ints, fou
     found[function] = maker[at_begin[both]]
 
 
-def _by_number(trace: Trace, nodes: Nodes, functions: Functions, maker: Ints, wanted: Ints) -> Ints:
+def _by_number(trace: Trace, nodes: Nodes, functions: Functions, wanted: Ints) -> Ints:
     """The last operator before that begins with the number, on the forward thread.
 
     Each thread counts for itself, and functions name it by a number of PyTorch's own: where that number is seen with sequence numbers that only
     one thread has, it is that thread.
     """
-    number, track = functions.number, functions.track
+    maker, number, track = functions.maker, functions.number, functions.track
     first, _ = group_rows((number[maker], track[maker]))
     have, threads = number[maker][first], track[maker][first]
     ids, at, count = np.unique(have, return_index=True, return_counts=True)

@@ -12,6 +12,8 @@ from torch_tb_profiler.store.model import Trace
 OUT_OF_MEMORY = "[OutOfMemory]"
 """What Kineto calls them; those of snapshots are read under the same name."""
 
+_ENDLESS = 1 << 62
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -36,4 +38,4 @@ def failed_allocations(trace: Trace) -> Failure | None:
         size = msgspec.json.decode(trace.strings[int(instants["args"][row[0]])], type=_Args).size
     except msgspec.MsgspecError:
         size = -1
-    return Failure(int(instants["time"][row[0]]), size, len(row))
+    return Failure(int(instants["time"][row[0]]), size if 0 <= size < _ENDLESS else -1, len(row))

@@ -71,7 +71,7 @@ def test_a_sure_but_tiny_difference_does_not_count() -> None:
 
 @pytest.mark.parametrize("counts", [(1, 1), (1, 5), (5, 1), (0, 3)])
 def test_one_step_tells_nothing(counts: tuple[int, int]) -> None:
-    test = compare_steps(np.full(counts[0], 100.0), np.arange(counts[1]) + 500.0)
+    test = compare_steps(np.full(counts[0], 100.0), np.arange(500.0, 500.0 + counts[1]))
     assert math.isnan(test.p)
     assert is_beyond(test, 100.0) is None
 
@@ -133,8 +133,8 @@ def test_moments_against_a_full_table(entries: list[tuple[int, int, int]], chose
     for row, step, value in entries:
         if step in chosen:
             full[row, sorted(chosen).index(step)] += value
-    row, step, value = (np.array([e[i] for e in entries], np.int64) for i in range(3))
-    found = moments(row, step, value, 4, steps)
+    columns = np.array(entries, np.int64).reshape(-1, 3).T
+    found = moments(columns[0], columns[1], columns[2], 4, steps)
     assert found.steps == len(steps)
     if len(steps):
         np.testing.assert_allclose(found.mean, full.mean(axis=1))

@@ -50,7 +50,8 @@ def test_what_was_not_changed_is_the_same(name: str) -> None:
 def test_extra_calls_are_changed_calls() -> None:
     runtime = changed("new_sync").tables["runtime"]
     row = runtime.a.name.index("cudaStreamSynchronize")
-    assert runtime.a.calls is not None and runtime.b.calls is not None
+    assert runtime.a.calls is not None
+    assert runtime.b.calls is not None
     assert (runtime.a.calls.mean[row], runtime.b.calls.mean[row]) == (1, 4)
     assert runtime.changes.status[runtime.changes.a.tolist().index(row)] == "changed"
 

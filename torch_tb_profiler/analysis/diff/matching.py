@@ -5,7 +5,8 @@ From the outermost calls down, the children of two paths that belong together ar
 1. operators and annotations of the same name; modules of the same class, in their order, when both sides have equally many of them;
 2. modules of the same class otherwise, by the best alignment of their order on name, shape and cost (``align``);
 3. what is left by ``pairing.plain_name``;
-4. what is left and encloses, on the other side, what is left here, is a wrapper: it stands between (``Torch-Compiled Region`` around a module);
+4. what is left and encloses, at most ``DEEPEST`` levels down, what is left on the other side is a wrapper: it stands between (``OptimizedModule_0``
+   around a module);
 5. a single path left on each side, of one kind and both with or both without device work, is the same under another name; then a single one with
    device work whatever its kind (a module and the region that it was compiled into).
 
@@ -21,8 +22,9 @@ from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
 from torch_tb_profiler.analysis.diff.sides import PathCosts
 from torch_tb_profiler.store.insight_schema import PathKind
 
-MOST_ALIGNED = 20_000
+MOST_ALIGNED = 50_000
 """Pairs of children (those of one side times those of the other) that are aligned by score; beyond, the order decides."""
+DEEPEST = 3
 _SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
 
 
@@ -155,16 +157,28 @@ def _wrappers(
         inner, outer = (rest_b, rest_a) if flipped else (rest_a, rest_b)
         known: dict[Hashable, list[int]] = {}
         for at in inner:
-            known.setdefault(inner_tree.plain[at], []).append(at)
+            # A mere host operator stands in many others; to find it in one says nothing.
+            if inner_tree.plain[at][0] != PathKind.OPERATOR or inner_tree.busy[at] is not None:
+                known.setdefault(inner_tree.plain[at], []).append(at)
         for wrapper in list(outer):
-            within = dict.fromkeys(outer_tree.plain[child] for child in outer_tree.children[wrapper])
-            wrapped = [at for key in within for at in known.pop(key, ())]
+            wrapped = [at for key in _within(outer_tree, wrapper) for at in known.pop(key, ())] if known else []
             if wrapped:
                 node = found.add(parent, *((wrapper, -1) if flipped else (-1, wrapper)))
                 waiting.append((node, outer_tree.children[wrapper], wrapped) if flipped else (node, wrapped, outer_tree.children[wrapper]))
                 outer.remove(wrapper)
-        inner[:] = [at for those in known.values() for at in those]
+                taken = set(wrapped)
+                inner[:] = [at for at in inner if at not in taken]
     for i, j in pair_by(rest_a, rest_b, [(left.like, right.like), (left.busy, right.busy)], alone=0):
         waiting.append((found.add(parent, i, j), left.children[i], right.children[j]))
         rest_a, rest_b = [at for at in rest_a if at != i], [at for at in rest_b if at != j]
     return rest_a, rest_b
+
+
+def _within(tree: _Tree, outer: int) -> dict[Hashable, None]:
+    """What a path encloses in the nearest levels, the outermost first."""
+    found: dict[Hashable, None] = {}
+    level = tree.children[outer]
+    for _ in range(DEEPEST):
+        found |= dict.fromkeys(tree.plain[at] for at in level)
+        level = [child for at in level for child in tree.children[at]]
+    return found

@@ -179,5 +179,6 @@ def test_an_empty_trace() -> None:
 
 
 def test_nodes_and_processes_come_from_the_name() -> None:
-    found = payload(WrittenRun({"node_b_4711": trace_listed("1 op aten::mm@0+10"), "other": trace_listed("1 op aten::mm@0+10")}))
-    assert [(worker.node, worker.process) for worker in found.workers] == [("node_b", "4711"), ("", "13721")]
+    names = ("node_b_4711", "other", "rank-34.Jul_15_10_52_41")
+    found = payload(WrittenRun({name: trace_listed("1 op aten::mm@0+10") for name in names}))
+    assert [(worker.node, worker.process) for worker in found.workers] == [("node_b", "4711"), ("", "13721"), ("", "13721")]

@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.distributed.late import Late
 from torch_tb_profiler.analysis.distributed.matching import shown_kind
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.distributed_operations import operation_columns
 from torch_tb_profiler.views.distributed_texts import clock_text, missing_of, notes_of, unmatched_of
@@ -25,12 +26,15 @@ from torch_tb_profiler.views.distributed_wire import (
     WaitingColumns,
     WorkerState,
 )
+from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.wire import RankSource
 
 WHOLE_SPAN = "whole span"
+LONGEST_NAME = 240
 MOST_LATE = 2000
 """Steps of which it is said who was late, the first ones."""
-_HOST_AND_PROCESS = re.compile(r"(.*)_(\d+)$")
+_HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\d+)$")
+"""As ``tensorboard_trace_handler`` names workers; a name that ends in a time of day is none of those."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +113,12 @@ def _by_seat(seats: Sequence[Seat], values: Ints) -> list[list[int | None]]:
 def _late(one: LateSeat, figures: RunFigures) -> LateItem:
     late, cause, matches = one.late, one.cause, figures.matched.matches
     rank = figures.ranks[late.rank]
+    name = None if cause is None else short_name(cause.name) if cause.on_device else cut(cause.name, LONGEST_NAME)
     own = int(matches.row[late.rank, late.match])
     return LateItem(
         step=late.step, worker=one.seat, caused_ns=late.caused, longest_ns=late.longest, lead_ns=late.lead, collectives=late.collectives,
         kind=shown_kind(figures.ranks, matches, late.match).kind, event=int(rank.event[own]), start_ns=int(rank.start[own]),
         before_operator=cause.operator if cause else None, before_module=cause.module if cause else None, before_line=cause.line if cause else None,
-        before_event=cause.event if cause else None, before_name=cause.name if cause else None, before_ns=cause.extra if cause else None,
+        before_event=cause.event if cause else None, before_name=name, before_ns=cause.extra if cause else None,
         before_side=None if cause is None else "device" if cause.on_device else "host", before_side_ns=cause.side_extra if cause else None,
     )

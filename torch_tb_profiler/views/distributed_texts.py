@@ -45,7 +45,8 @@ def clock_text(figures: RunFigures) -> str:
     if all(method == "collectives" for method in methods):
         return f"The clocks are aligned on the ends of {figures.matched.matches.row.shape[1]:,} collectives." + left
     if all(method == "clock" for method in methods):
-        return "The workers' own clocks are used: what the ends of the collectives differ by is chance." + left
+        told = "what the ends of the collectives differ by is chance" if errors else "they share too few collectives to put them right"
+        return f"The workers' own clocks are used: {told}." + left
     odd = sum(method == "none" for method in methods)
     return f"Clocks are aligned on the ends of collectives where a worker shares enough of them; {odd} of {len(methods)} workers are not tied." + left
 
@@ -58,7 +59,7 @@ def notes_of(figures: RunFigures, listed: int, workers_total: int) -> list[str]:
     if listed < workers_total:
         notes.append(f"The run has {workers_total:,} workers; the {listed:,} with the nearest ranks are shown.")
     if world > workers_total:
-        notes.append(f"{workers_total:,} of {world:,} ranks were recorded. Waiting for one of the others counts as transfer.")
+        notes.append(f"{workers_total:,} of {world:,} ranks were recorded: waiting for one of the others cannot be told from transferring.")
     launched = {sort.library for rank in ranks if not rank.on_device for sort in rank.sorts} - {*HOST_LIBRARIES, ""}
     if launched:
         notes.append(f"No communication kernel was recorded: the times of {', '.join(sorted(launched))} are those of the host's calls, which do not wait.")

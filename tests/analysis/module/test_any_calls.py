@@ -16,7 +16,8 @@ from torch_tb_profiler.store.insight import Insight
 EVALUATE = "autograd::engine::evaluate_function: F"
 CATEGORY = {
     "aten::mm": "cpu_op", "aten::add": "cpu_op", EVALUATE: "cpu_op", "AccumulateGrad": "cpu_op", "range": "user_annotation",
-    "ProfilerStep#1": "user_annotation", "nn.Module: A_0": "python_function", "nn.Module: B_0": "python_function", "f.py(1): f": "python_function", "launch": "cuda_runtime",
+    "ProfilerStep#1": "user_annotation",
+    "nn.Module: A_0": "python_function", "nn.Module: B_0": "python_function", "f.py(1): f": "python_function", "launch": "cuda_runtime",
 }
 SIGN = {"cpu_op": 2, "user_annotation": 1, "python_function": 0}
 Path = tuple[tuple[int, str, bool], ...]
@@ -267,7 +268,7 @@ def forward() -> list[Call]:
     return [Call("nn.Module: A_0", -1, backward=False, inner=[operator("aten::mm", 2), inner], kernel=0)]
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.booleans(), CALLS), min_size=1, max_size=2))
 def test_paths_are_those_of_a_slow_reading(threads: list[tuple[bool, list[Call]]]) -> None:
     listed: list[Call] = []

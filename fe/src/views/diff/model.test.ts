@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunsPayload, WorkerItem } from "../../api/types.gen";
 import { changes, diff, MS, ROWS, side, tree } from "./fixtures";
-import { bothNames, certainty, changeRows, halves, meanText, neighbour, otherParams, otherSide, readStatus, readTable, statusCounts, stripRow, treeTimes } from "./model";
+import { bothNames, certaintyText, changeRows, halves, meanText, neighbour, otherParams, otherSide, readStatus, readTable, statusCounts, stripRow, testText, treeTimes } from "./model";
 
 const worker = (name: string, rank: number | null = null, spans: readonly string[] = ["1"]): WorkerItem => ({
   name,
@@ -84,11 +84,13 @@ describe("the tree", () => {
 
 describe("how sure it is", () => {
   it("is an interval, and the test with its p", () => {
-    expect(certainty(diff().verdict)).toBe("With 95 % certainty the change is between −28.0 ms and −22.0 ms. Welch's t-test over 3 and 3 steps (p < 0.001).");
+    expect(certaintyText(diff().verdict)).toBe("With 95 % certainty the change is between −28.0 ms and −22.0 ms.");
+    expect(testText(diff().verdict)).toBe("Welch's t-test over 3 and 3 steps; p < 0.001");
+    expect(testText({ ...diff().verdict, p: 0.126 })).toContain("p = 0.126");
   });
   it("is the reason alone where it cannot be told", () => {
     const verdict = { ...diff().verdict, low_ns: null, high_ns: null, p: null, test: "One step on a side says nothing about noise." };
-    expect(certainty(verdict)).toBe("One step on a side says nothing about noise.");
+    expect([certaintyText(verdict), testText(verdict)]).toEqual(["", "One step on a side says nothing about noise."]);
   });
 });
 

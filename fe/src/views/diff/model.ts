@@ -104,11 +104,13 @@ export function treeTimes(tree: DiffTreeColumns, device: boolean): { a: (number 
   return { a, b, delta: a.map((before, node) => (before === null || b[node] === null ? null : (b[node] ?? 0) - before)) };
 }
 
-/** How sure the change is, in words. */
-export function certainty({ low_ns, high_ns, p, test }: Verdict): string {
-  const interval = low_ns === null || high_ns === null ? "" : `With 95 % certainty the change is between ${formatDelta(low_ns)} and ${formatDelta(high_ns)}.`;
-  const value = p === null ? "" : ` (p ${p < 0.001 ? "< 0.001" : `= ${formatNumber(p)}`})`;
-  return [interval, test ? `${test}${value}${/[.]$/.test(test) && !value ? "" : "."}` : ""].filter(Boolean).join(" ");
+/** How sure the change is; empty where nothing can be said. */
+export function certaintyText({ low_ns, high_ns }: Verdict): string {
+  return low_ns === null || high_ns === null ? "" : `With 95 % certainty the change is between ${formatDelta(low_ns)} and ${formatDelta(high_ns)}.`;
+}
+
+export function testText({ p, test }: Verdict): string {
+  return `${test}${p === null ? "" : `; p ${p < 0.001 ? "< 0.001" : `= ${formatNumber(p)}`}`}`;
 }
 
 /** The steps of a side as dots; those that are not compared are hollow. */
@@ -117,7 +119,7 @@ export function stripRow(label: string, color: string, { steps, mean_ns, spread_
     label,
     color,
     dots: steps.map((step) => {
-      const why = [step.cold ? "cold" : "", step.cut ? "cut off" : "", step.selected ? "" : "not compared"].filter(Boolean).join(", ");
+      const why = [step.cold ? "cold" : "", step.odd ? "odd" : "", step.cut ? "cut off" : "", step.selected ? "" : "not compared"].filter(Boolean).join(", ");
       return { value: step.wall_ns, title: `${label}, ${step.name}: ${formatTime(step.wall_ns)}${why ? ` (${why})` : ""}`, faded: !step.selected };
     }),
     mean: mean_ns,

@@ -73,6 +73,12 @@ it("sets every key of the other side when another run is chosen", async () => {
   expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toEqual({ run2: "r", worker2: "w", span2: "", steps2: "", skip_cold2: "" });
 });
 
+it("says of a B that is not there that it is not, and asks nothing", async () => {
+  show({ run2: "gone", worker2: "w" });
+  await waitFor(() => expect(text()).toContain("gone · w is not there"));
+  expect(asked).toEqual([]);
+});
+
 it("offers two parts of the only trace there is", async () => {
   runsStore.set({ payload: { version: "2", scanning: false, logdirs: [], runs: [run("r")] }, error: null });
   const { setParam, setSteps } = show();

@@ -6,13 +6,13 @@ import { urlOf } from "../../api/client";
 import { adoptStyles } from "../../base/styles";
 import { changePage } from "../../state/location";
 import { useResource } from "../../state/resource";
-import { runsStore } from "../../state/runs";
+import { find, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { type Params, viewQuery, type ViewProps } from "../../state/view";
 import { Button, EmptyState, Panel, Segmented, StepSelector, Term } from "../../widgets";
 import { Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
-import { certainty, halves, otherParams, otherSide, type Side } from "./model";
+import { certaintyText, halves, otherParams, otherSide, type Side, testText } from "./model";
 import { Categories, SideCard, StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import css from "./diff.css?inline";
@@ -24,15 +24,24 @@ adoptStyles(css);
 export function DiffView(props: ViewProps): JSX.Element {
   const runs = useStore(runsStore, ({ payload }) => payload);
   const b = otherSide(runs, props.selection, props.params);
+  const known = b !== null && find(runs, b.selection).span !== null;
   const query = viewQuery(props, b ? otherParams(b) : {});
-  const resource = useResource(b ? "diff" : null, query);
+  const resource = useResource(known ? "diff" : null, query);
   if (!b) return <NoOther {...props} />;
   return (
     <>
       <Sides {...props} b={b} />
-      <Loaded resource={resource} shape={[60, 200, 300, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
-        {(payload) => <DiffPage {...props} payload={payload} b={b} query={query} />}
-      </Loaded>
+      {known ? (
+        <Loaded resource={resource} shape={[60, 200, 300, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+          {(payload) => <DiffPage {...props} payload={payload} b={b} query={query} />}
+        </Loaded>
+      ) : (
+        <EmptyState
+          title={`${Object.values(b.selection).filter(Boolean).join(" · ")} is not there`}
+          text="The trace that the address names as B is gone, or it never was. Choose another one above."
+          diagnosisHref={props.hrefOf("diagnosis")}
+        />
+      )}
     </>
   );
 }
@@ -68,7 +77,7 @@ function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps): JSX.Elem
 /** What is compared: A as the header says, B chosen here. */
 function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }): JSX.Element {
   const runs = useStore(runsStore, ({ payload }) => payload);
-  const { data } = useResource("steps", { ...b.selection });
+  const { data } = useResource(find(runs, b.selection).span ? "steps" : null, { ...b.selection });
   const swap = (): void =>
     changePage((page) => ({ ...page, selection: b.selection, steps: b.steps, params: { ...page.params, ...otherParams({ selection, steps }) } }), "push");
   return (
@@ -103,8 +112,9 @@ function DiffPage({ query, ...props }: PageProps & { query: Params }): JSX.Eleme
     <>
       <section class="headline" aria-label="In short">
         <p class="headline-first">{verdict.sentence}</p>
-        <p class="headline-more">
-          <Term id="diff_noise">{certainty(verdict)}</Term>
+        <p class="headline-more">{certaintyText(verdict)}</p>
+        <p class="muted">
+          <Term id="diff_noise">How it was tested</Term>: {testText(verdict)}
         </p>
       </section>
       <Notes notes={payload.notes} />

@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.calltree import is_call
 from torch_tb_profiler.analysis.device_facts import device_of
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.flags import StepFlag
+from torch_tb_profiler.analysis.grouping import expand
 from torch_tb_profiler.analysis.intervals import Intervals, union
 from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
 from torch_tb_profiler.analysis.timeline.naming import looks
@@ -125,8 +126,10 @@ class Case:
     def main_track(self) -> int:
         """The thread of the steps, else the one that launched most, else the one with most operator time; -1 none."""
         spans, table = self.trace["spans"], self.facts["steps"]
-        marks = np.isin(spans["start"], table["host_start"]) & np.isin(spans["name"], table["name"][table["name"] >= 0]) & is_call(spans["role"])
-        if marks.any():
+        low, high = (np.searchsorted(spans["start"], table["host_start"], side=side) for side in ("left", "right"))
+        marks = expand(low, high - low)
+        marks = marks[is_call(spans["role"][marks]) & (spans["name"][marks] == np.repeat(table["name"], high - low)) & (spans["name"][marks] >= 0)]
+        if len(marks):
             return int(np.bincount(spans["track"][marks]).argmax())
         launch = self.work.launch[self.work.launch >= 0]
         if len(launch):
@@ -177,14 +180,14 @@ class Case:
     def host_busy(self) -> Intervals:
         """When an operator or a runtime call was running on a thread that launches device work, waiting left out."""
         spans = self.trace["spans"]
-        launch = self.work.launch[self.work.launch >= 0]
         mine = np.zeros(self.trace["tracks"].n + 1, np.bool_)
-        mine[spans["track"][launch]] = True
+        mine[spans["track"][self.work.launch[self.work.launch >= 0]]] = True
         mine[self.main_track] = True
         mine[-1] = False
-        calls = np.setdiff1d(np.flatnonzero(spans["role"] == Role.RUNTIME), self.waits)
-        rows = np.union1d(self.operators, calls)
-        return self.when(rows[mine[spans["track"][rows]]])
+        counted = spans["role"] == Role.RUNTIME
+        counted[self.waits] = False
+        counted[self.operators] = True
+        return self.when(np.flatnonzero(counted & mine[spans["track"]]))
 
     @cached_property
     def collectives(self) -> Ints:

@@ -18,6 +18,8 @@ def line_of(trace: Trace, facts: Facts, rows: Ints, cost: Ints) -> str | None:
 
     ``rows``: the evidence, the dearest first. ``cost``: of each, ns.
     """
+    if not facts["stacks"].n:
+        return None
     total: dict[str, int] = {}
     for row, weight in zip(rows[:TRIED].tolist(), cost[:TRIED].tolist(), strict=True):
         line = line_of_frames("\n".join(stack_of(trace, facts, row)))

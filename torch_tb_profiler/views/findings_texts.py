@@ -38,7 +38,7 @@ _ALLOCATOR = ("Memory management of CUDA devices", _DOCS + "notes/cuda.html#memo
 RULES: dict[str, RuleText] = {
     "input_bound": RuleText(
         "The {step} waits for input data",
-        "The {device} is idle for {gain} of the {step} ({share}) while the program waits in the DataLoader for its next batch; the longest wait was {longest}.",
+        "The {device} is idle for {gain} of the {step} ({share}) while the program waits for its next batch; the longest wait was {longest}.",
         "Load in worker processes (num_workers above 0) or in more of them, and keep them alive (persistent_workers=True). Move decoding and "
         "augmentation out of "
         "the step or onto the {device}. pin_memory=True speeds up the copy that follows.",
@@ -213,6 +213,13 @@ RULES: dict[str, RuleText] = {
         "The host might have kept the {device} waiting anyway.",
         ("overview", "trace"),
         host_sentence="The profiler's own overhead takes {gain} of the {step} ({share}).",
+    ),
+    "kernel_loading": RuleText(
+        "Kernels are loaded inside the {step}",
+        "The {device} is idle for {gain} of the {step} ({share}) while the driver loads or compiles kernels, {records} times per {step}.",
+        "Call everything once before it counts: more warm-up steps, or CUDA_MODULE_LOADING=EAGER in the environment.",
+        "It happens once per kernel: later steps do not pay for it.",
+        ("overview", "kernel", "trace"),
     ),
     "silent_end": RuleText(
         "Nothing was recorded at the end of the last step",

@@ -15,6 +15,7 @@ Findings = dict[str, Any]
 NVIDIA = {"deviceProperties": [{"id": 0, "name": "NVIDIA A100", "computeMajor": 8, "computeMinor": 0, "numSms": 108, "totalGlobalMem": 40_000_000}]}
 NAMES = {
     "load": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "fetch": "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+    "own": "batches.py(3): __next__", "lib": "torch/batches.py(3): __next__",
     "launch": "cudaLaunchKernel", "L": "cudaLaunchKernel", "sync": "cudaStreamSynchronize", "item": "aten::_local_scalar_dense",
     "reduce": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "gloo": "gloo:all_reduce", "malloc": "cudaMalloc",
     "sgemm": "volta_sgemm_128x64_nn", "tensorop": "cutlass_80_tensorop_s16816gemm_f16_128x128_align8",

@@ -156,3 +156,19 @@ def test_the_evidence_is_what_the_host_did_in_the_gap() -> None:
     found = item(made(entries), "idle_host")
     # Rows are in the order of begins: step, launch, kernel, sort.
     assert found["rows"][0] == 3
+
+
+LOADER = """
+    main   (ProfilerStep#1               )(ProfilerStep#2               )
+    main    /{}                      /     /{}                      /
+    main    {}                        <L #1>                          <L #2>
+    gpu 7                              {{k #1}}                        {{k #2}}
+    """
+
+
+def test_an_iterator_of_ones_own() -> None:
+    alone = item(drawn(LOADER.format("own", "own", "      ")), "input_bound")
+    assert "input_bound" not in rules(drawn(LOADER.format("lib", "lib", "      ")))
+    # An iterator that runs the model is none that loads.
+    one_of_two = item(drawn(LOADER.format("own", "own", "<L #3>") + "    gpu 7             {k #3}\n"), "input_bound")
+    assert (alone["count"], one_of_two["count"]) == (2, 1)

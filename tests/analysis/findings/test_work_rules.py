@@ -223,8 +223,20 @@ def test_the_profiler_empties_its_buffers() -> None:
         return made([*steps((0, 1000)), *launched("k", 1, 1, 1, 500), *launched("k", 2, 600, 602, 398), flush])
 
     assert item(trace(501), "profiler_overhead")["recoverable_ns"] == 100_000
+    assert "kernel_loading" not in rules(trace(501))
     assert item(trace(501), "profiler_overhead")["artefact"] is True
     assert "profiler_overhead" not in rules(trace(200))
+
+
+def test_kernels_are_loaded() -> None:
+    def trace(begin: float) -> Findings:
+        load = span("overhead", "Lazy Function Loading", begin, 100, tid=9)
+        return made([*steps((0, 1000)), *launched("k", 1, 1, 1, 500), *launched("k", 2, 600, 602, 398), load])
+
+    found = item(trace(501), "kernel_loading")
+    assert (found["recoverable_ns"], found["artefact"]) == (100_000, False)
+    assert "profiler_overhead" not in rules(trace(501))
+    assert "kernel_loading" not in rules(trace(200))
 
 
 def test_nothing_was_recorded_at_the_end() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rules.artefacts import cold_step, profiler_overhead, python_tracing, silent_end
+from torch_tb_profiler.analysis.findings.rules.artefacts import cold_step, kernel_loading, profiler_overhead, python_tracing, silent_end
 from torch_tb_profiler.analysis.findings.rules.communication import data_parallel, exposed_communication, host_backend
 from torch_tb_profiler.analysis.findings.rules.compute import few_blocks, matrix_cores_unused, recompute, unaligned_shapes
 from torch_tb_profiler.analysis.findings.rules.copies import exposed_copies, repeated_copies
@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.intervals import Intervals
 Rule = Callable[[Case, Intervals], Candidate | None]
 
 RULES: tuple[Rule, ...] = (
-    profiler_overhead, silent_end, input_bound, host_backend, exposed_communication, allocator_churn, host_synchronisation, optimizer_unfused,
+    profiler_overhead, silent_end, kernel_loading, input_bound, host_backend, exposed_communication, allocator_churn, host_synchronisation, optimizer_unfused,
     launch_bound, idle_host, idle_queue, idle_other, recompute, matrix_cores_unused, unaligned_shapes, repeated_copies, exposed_copies, few_blocks,
     data_parallel, memory_near_capacity, cold_step, python_tracing,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.case import Case
@@ -14,6 +16,8 @@ from torch_tb_profiler.store.roles import Role
 FRAMES_PER_MS = 50
 """Python frames per millisecond of step time, from which on recording them is no small part of what the host does."""
 HOST_SHARE = 0.1
+_LOADING = re.compile(r"Lazy Function Loading|Runtime Triggered Module Loading|Driver Compiler|Command Buffer Full")
+"""Overhead records of the driver; all others are the profiler's."""
 
 
 def profiler_overhead(case: Case, taken: Intervals) -> Candidate | None:
@@ -22,13 +26,29 @@ def profiler_overhead(case: Case, taken: Intervals) -> Candidate | None:
     Claims: with device work, the device's idle time within the profiler's own overhead records; without, the records. Upper bound: without the profiler
     they are not there. Wrong when the host would have idled the device anyway.
     """
+    return _overhead(case, "profiler_overhead", loading=False)
+
+
+def kernel_loading(case: Case, taken: Intervals) -> Candidate | None:
+    """The driver loaded or compiled kernels inside a step, as it does when each is first called.
+
+    Claims: the device's idle time within such overhead records. Upper bound: kernels that are there already need no loading. Wrong when the host would have
+    idled the device anyway.
+    """
+    return _overhead(case, "kernel_loading", loading=True)
+
+
+def _overhead(case: Case, rule: str, loading: bool) -> Candidate | None:
     spans = case.trace["spans"]
     row = np.flatnonzero(spans["role"] == Role.OVERHEAD)
+    row = row[case.named(row, _LOADING) == loading]
     start, end = spans["start"][row], spans["start"][row] + spans["dur"][row]
     if len(case.work.row):
         of, start, end = shared(start, end, union(case.gaps.start, case.gaps.end))
         row = row[of]
-    return Candidate("profiler_overhead", row, start, end, {"records": len(case.within(np.unique(row))) / len(case.steps)}, artefact=True) if len(row) else None
+    if not len(row):
+        return None
+    return Candidate(rule, row, start, end, {"records": len(case.within(np.unique(row))) / len(case.steps)}, artefact=not loading)
 
 
 def silent_end(case: Case, taken: Intervals) -> Candidate | None:

@@ -12,11 +12,12 @@ from torch_tb_profiler.analysis.findings.gaps import Gaps
 from torch_tb_profiler.analysis.findings.ledger import Candidate, spent
 from torch_tb_profiler.analysis.intervals import Intervals, join, measure, shared, subtract, union
 from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.timeline.chain import ancestors
+from torch_tb_profiler.analysis.timeline.chain import ancestors, is_users
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
 ALLOCATES = re.compile(r"(?:cuda|hip|cu)(?:Malloc|Free|Mem(?:Create|Map|Unmap|Release|Alloc|Free))(?!Host|Pitch)")
+_NEXT = re.compile(r"(?P<file>.+)\(\d+\): __next__$")
 PAGEABLE = "Pageable"
 SHORT_GAP = 1_000_000
 """ns; a longer gap is no matter of launching."""
@@ -29,13 +30,15 @@ NAMED = 50
 def input_bound(case: Case, taken: Intervals) -> Candidate | None:
     """The step waits for the next batch.
 
-    Claims: on a trace with device work, the device's idle time for the host within the DataLoader's regions of the thread of the steps; without, those
-    regions. Upper bound: batches that are ready cost no more than nothing, and the device cannot gain more than it idled meanwhile. Wrong when the
-    device would have idled anyway, because what follows the batch is slow as well: then less is had back.
+    Claims: on a trace with device work, the device's idle time for the host within the DataLoader's regions of the thread of the steps, or where there are
+    none, within frames of the user's own ``__next__`` that launch nothing; without device work, the regions. Upper bound: batches that are ready cost
+    nothing, and the device cannot gain more than it idled meanwhile. Wrong when the device would have idled anyway, because what follows the batch is slow
+    as well: then less is had back.
     """
     spans = case.trace["spans"]
     calls = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION))
     row = calls[case.names.dataloader[spans["name"][calls]] & (spans["track"][calls] == case.main_track)]
+    row = row if len(row) else _own_loaders(case)
     if not len(row):
         return None
     start, end = spans["start"][row], spans["start"][row] + spans["dur"][row]
@@ -49,6 +52,20 @@ def input_bound(case: Case, taken: Intervals) -> Candidate | None:
         "batches": len(seen) / len(case.steps), "longest": longest, "single_process": float(any("_SingleProcess" in text for text in texts)),
         "worker_processes": float(any("_MultiProcessing" in text for text in texts)),
     })
+
+
+def _own_loaders(case: Case) -> Ints:
+    """Frames of ``__next__`` in the user's own code, on the thread of the steps, in which nothing is launched: iterators around a model launch."""
+    spans = case.trace["spans"]
+    if not len(case.work.row):
+        return np.zeros(0, np.int64)
+    frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
+    frames = frames[case.named(frames, _NEXT)]
+    users = [bool(found) and is_users(found["file"]) for found in (_NEXT.match(text) for text in case.trace.strings.many(spans["name"][frames]))]
+    frames = frames[np.array(users, np.bool_)]
+    called = np.sort(spans["start"][case.work.launch[case.work.launch >= 0]])
+    low, high = (np.searchsorted(called, edge) for edge in (spans["start"][frames], spans["start"][frames] + spans["dur"][frames]))
+    return np.asarray(frames[low == high])
 
 
 def allocator_churn(case: Case, taken: Intervals) -> Candidate | None:

@@ -96,6 +96,12 @@ class Server:
 
         return list(self.wait(look, seconds, "the end of the scan"))
 
+    def answer(self, route: str, run: str, **query: str) -> dict[str, Any]:
+        """A route's payload for the first worker of a run, once it is there."""
+        worker = next(found for found in self.runs() if found["name"] == run)["workers"][0]
+        query = {"run": run, "worker": worker["name"], "span": worker["spans"][0]["name"], **query}
+        return dict(self.wait(lambda: (found := self.get(route, **query)) and "error" not in found and found, 60, f"{route} of {run}"))
+
 
 def free_port() -> int:
     """A port that nobody listens on just now."""

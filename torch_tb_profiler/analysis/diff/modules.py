@@ -20,12 +20,15 @@ BETWEEN = " › "
 
 @dataclass(frozen=True)
 class _Places:
-    """Places of modules in the matched trees. ``of``: the place of every matched node. ``name_*``: per place, empty where a side has no such module.
+    """Places of modules in the matched trees. ``of``: the place of every matched node. ``around``: the place around each, -1 for place 0.
+
+    ``name_*``: per place, empty where a side has no such module.
 
     Place 0 is outside all modules.
     """
 
     of: Ints
+    around: list[int]
     name_a: list[str]
     name_b: list[str]
 
@@ -35,7 +38,7 @@ def module_rows(sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], ma
     places = _places(costs, matched)
     paths = (np.array(matched.a, np.int64), np.array(matched.b, np.int64))
     names = (places.name_a, places.name_b)
-    made = [_rows(one, cost, path, places.of, name, device) for one, cost, path, name in zip(sides, costs, paths, names, strict=True)]
+    made = [_rows(one, cost, path, places, name, device) for one, cost, path, name in zip(sides, costs, paths, names, strict=True)]
     return made[0], made[1]
 
 
@@ -55,17 +58,20 @@ def _places(costs: tuple[PathCosts, PathCosts], matched: Matched) -> _Places:
             if own and not way[place]:
                 way[place] = BETWEEN.join(part for part in (way[around] if around else "", own) if part)
         of.append(place)
-    return _Places(np.array(of, np.int64), *ways)
+    return _Places(np.array(of, np.int64), [-1, *(around for around, _ in numbers)], *ways)
 
 
-def _rows(one: Side, costs: PathCosts, path: Ints, place_of_node: Ints, names: list[str], device: bool) -> Rows:
+def _rows(one: Side, costs: PathCosts, path: Ints, places: _Places, names: list[str], device: bool) -> Rows:
     paths, steps = one.insight["paths"], one.insight["path_steps"]
     there = np.flatnonzero(path >= 0)
-    place_of_path = _everywhere(paths["parent"], costs.row[path[there]], place_of_node[there])
+    place_of_path = _everywhere(paths["parent"], costs.row[path[there]], places.of[there])
     module = paths["kind"] == PathKind.MODULE
     used = [place for place, name in enumerate(names) if name and len(names) > 1]
-    new = np.full(len(names), -1, np.int64)
-    new[used] = np.arange(len(used))
+    rows = {place: row for row, place in enumerate(used)}
+    # What matches a module of the other side and is none here, runs in the module around it.
+    for place, around in enumerate(places.around[: len(names)]):
+        rows.setdefault(place, rows.get(around, -1))
+    new = np.array([rows[place] for place in range(len(names))], np.int64)
     row = new[place_of_path[steps["path"]]]
     inside = row >= 0
     row, step, n = row[inside], steps["step"][inside], len(used)

@@ -65,7 +65,7 @@ def _shapes(a: Side, b: Side) -> Iterator[str]:
     total = sum(kept[0].values())
     share = sum(calls for key, calls in kept[0].items() if key in kept[1]) / total if total else 1.0
     if share < LIKE_SHAPES:
-        yield f"Input shapes differ: B has only {share:.0%} of the calls of A with the same name and shapes."
+        yield f"Input shapes differ: B has only {share * 100:.0f} % of the calls of A with the same name and shapes."
 
 
 def _shaped(one: Side) -> dict[tuple[str, str], int]:

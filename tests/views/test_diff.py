@@ -1,0 +1,177 @@
+"""The comparison as the page and its files give it: sentences, rows, notes, and texts that are not what they seem."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.analysis.diff.compared import changed, drawn, listed, of_lengths
+from tests.builders.pairs import NO_CHANGE
+from torch_tb_profiler.analysis.diff.compare import Comparison, compare
+from torch_tb_profiler.analysis.diff.sides import Side
+from torch_tb_profiler.views.diff import Recording, diff_payload
+from torch_tb_profiler.views.diff_file import csv_field, diff_csv, diff_markdown, markdown_name, markdown_text
+from torch_tb_profiler.views.diff_verdict import from_to, signed_share
+from torch_tb_profiler.views.diff_wire import DiffPayload
+
+A, B = Recording("base", "w0", "1", "base · w0", {}), Recording("new", "w0", "1", "new · w0", {})
+
+
+def payload(found: Comparison, **more: Any) -> DiffPayload:
+    return diff_payload(found, A, B, **more)
+
+
+def test_the_first_line() -> None:
+    usual = [2120, 2110, 2130, 2115, 2125]
+    found = payload(compare(of_lengths(usual), of_lengths([x - 250 for x in usual]))).verdict
+    assert found.sentence == "Step 2.12 → 1.87 ms (−11.8 %), beyond step-to-step noise."
+    assert (found.delta_ns, found.beyond) == (-250_000, True)
+    assert found.low_ns is not None
+    assert found.high_ns is not None
+    assert found.low_ns < -250_000 < found.high_ns
+    assert found.p is not None
+    assert found.p < 0.01
+    assert "5 and 5 steps" in found.test
+    same = payload(compare(of_lengths(usual), of_lengths(usual))).verdict
+    assert same.sentence == "Step 2.12 → 2.12 ms (+0.0 %), within step-to-step noise."
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "sentence"),
+    [
+        ([2000], [1000], "Step 2.00 → 1.00 ms (−50.0 %), one step of each: whether that is more than noise cannot be told."),
+        ([2000], [500, 500, 500], "Step 2.00 ms → 500 µs (−75.0 %), one step of A: whether that is more than noise cannot be told."),
+        ([2000, 2000], [], "B has no step: nothing can be compared."),
+        ([], [], "A has no step: nothing can be compared."),
+    ],
+)
+def test_what_cannot_be_told(a: list[int], b: list[int], sentence: str) -> None:
+    found = payload(compare(of_lengths(a), of_lengths(b))).verdict
+    assert (found.sentence, found.beyond, found.p, found.low_ns, found.high_ns, found.test) == (sentence, None, None, None, None, "")
+
+
+def test_recordings_without_steps_are_compared_whole() -> None:
+    found = payload(compare(listed("1 op a@0+100"), listed("1 op a@0+200")))
+    assert found.verdict.sentence.startswith("Recording 100 → 200 µs (+100.0 %)")
+    assert "Neither recording has steps: they are compared as a whole, whatever they hold." in found.notes
+
+
+@pytest.mark.parametrize("most", [1, 2, 500])
+@pytest.mark.parametrize("name", [NO_CHANGE, "slower_kernel", "extra_copy", "renamed"])
+def test_rows_add_up_to_the_whole_of_their_table(name: str, most: int) -> None:
+    found = payload(changed(name), most_rows=most)
+    rows = found.changes
+    lengths = {len(column) for column in msgspec.structs.astuple(rows)}
+    assert len(lengths) == 1
+    for whole in found.wholes:
+        at = [i for i, table in enumerate(rows.table) if table == whole.table]
+        assert sum(rows.delta_ns[i] for i in at) == whole.time_b_ns - whole.time_a_ns
+        assert sum(rows.time_a_ns[i] or 0 for i in at) == whole.time_a_ns
+        assert [rows.rest[i] for i in at] == [False] * (len(at) - bool(whole.pooled)) + [True] * bool(whole.pooled)
+        changes = [abs(rows.delta_ns[i]) for i in at if not rows.rest[i]]
+        assert changes == sorted(changes, reverse=True)
+    assert next(w for w in found.wholes if w.table == "category").time_a_ns == found.a.mean_ns
+
+
+def test_absent_sides_are_null() -> None:
+    rows = payload(changed("extra_copy")).changes
+    at = next(i for i, name in enumerate(rows.name) if name == "aten::copy_" and rows.table[i] == "operator")
+    assert (rows.status[at], rows.time_a_ns[at], rows.calls_a[at], rows.event_a[at], rows.host_a_ns[at]) == ("new", None, None, None, None)
+    assert rows.calls_b[at] == 1
+    assert rows.event_b[at] is not None
+    assert rows.share[at] == pytest.approx(rows.delta_ns[at] / drawn(NO_CHANGE).mean)
+
+
+def test_a_renamed_row_names_both() -> None:
+    rows = payload(changed("renamed")).changes
+    at = rows.name.index("sm90_xmma_gemm_bf16")
+    assert rows.name_b[at] == "nvjet_tst_256x128"
+
+
+def test_host_only_and_device() -> None:
+    host = listed("1 note ProfilerStep#1@0+100\n1 op aten::mm@10+50\n1 note ProfilerStep#2@100+100\n1 op aten::mm@110+60")
+    found = payload(compare(host, drawn(NO_CHANGE)))
+    assert found.device_time is False
+    assert set(found.tree.device_a_ns) == {None}
+    assert None not in found.tree.device_b_ns
+    assert "host" not in found.changes.table
+    assert "Only B recorded an accelerator: operators and modules are compared by host time." in found.notes
+    assert [m.what for m in found.missing] == ["Accelerator activity"]
+
+
+def with_summary(side: Side, **summary: Any) -> Side:
+    return replace(side, facts=replace(side.facts, summary={**side.facts.summary, **summary}))
+
+
+def test_notes_on_what_differs() -> None:
+    a, b = drawn(NO_CHANGE), drawn(NO_CHANGE, seed=3, steps=4)
+    b = with_summary(b, versions={"torch": "2.7"}, world_size=8, step_source="train")
+    a = with_summary(a, versions={"torch": "2.6"}, world_size=4)
+    found = diff_payload(compare(a, b), replace(A, header={"with_stack": 1}), B).notes
+    assert found == [
+        "Steps are made from ProfilerStep in A and from train in B: they may not be the same stretch of work.",
+        "Few steps (8 and 4): only large changes can be told from noise. Record 10 or more.",
+        "Only A recorded call stacks, which slows the host down.",
+        "PyTorch 2.6 in A, 2.7 in B.",
+        "4 processes in A, 8 in B.",
+    ]
+
+
+def test_notes_on_steps_that_are_left_out() -> None:
+    found = payload(compare(of_lengths([1000, 100, 101, 99, 100, 400]), of_lengths([100, 101, 99, 100, 101]))).notes
+    assert found[0] == "2 steps of A left out (1 cold, 1 odd), 4 compared."
+
+
+def test_other_shapes_are_said() -> None:
+    line = '1 op aten::mm@{}+50 {{"Input Dims": [[{}, 4]]}}'
+    steps = "1 note ProfilerStep#1@0+100\n1 note ProfilerStep#2@100+100\n"
+    one, other = (listed(steps + line.format(10, n) + "\n" + line.format(110, n)) for n in (2, 8))
+    assert not [note for note in payload(compare(one, one)).notes if "shapes" in note]
+    assert "Input shapes differ: B has only 0 % of the calls of A with the same name and shapes." in payload(compare(one, other)).notes
+
+
+HOSTILE = ['=cmd|"/c calc"!A1', "@SUM(1)", "+1", "-1", "\tx", "a|b", "`code`", "<script>alert(1)</script>", "[x](http://evil)", "a\nb", "| --- |", "\u202ename"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_in_files(name: str) -> None:
+    assert re.match(r"[=+\-@\t\r]", csv_field(name).lstrip('"')) is None
+    assert next(csv.reader([csv_field(name)]), [""])[0].lstrip("'") == name or "\n" in name
+    for shown in (markdown_text(name), markdown_name(name)):
+        assert "\n" not in shown
+        assert re.search(r"(?<!\\)\|", shown) is None
+    assert re.search(r"(?<!\\)[<\[`]", markdown_text(name)) is None
+    assert re.fullmatch(r"`[^`]+`", markdown_name(name))
+
+
+def test_csv_holds_every_row() -> None:
+    found = payload(changed("extra_copy"))
+    text = diff_csv(found)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(found.changes.name)
+    assert sum(int(row["delta_ns"]) for row in rows if row["table"] == "category") == found.b.mean_ns - found.a.mean_ns  # type: ignore[operator]
+    assert text.count("\r\n") == len(rows) + 1
+    copy = next(row for row in rows if row["table"] == "operator" and row["name"] == "aten::copy_")
+    assert (copy["status"], copy["time_a_ns"], copy["beyond"]) == ("new", "", "true")
+
+
+def test_markdown_leads_with_the_verdict_and_lists_what_changed() -> None:
+    text = diff_markdown(payload(changed("slower_kernel")))
+    lines = text.splitlines()
+    assert re.fullmatch(r"\*\*Step 6\.\d\d → 6\.\d\d ms \(\+\d\.\d %\), beyond step-to-step noise\.\*\*", lines[0])
+    assert any(line.startswith("| `aten::gelu` | ") and line.endswith("| beyond |") for line in lines)
+    for table in (block.splitlines() for block in text.split("\n\n") if block.startswith("|")):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
+
+
+def test_small_words() -> None:
+    assert from_to(212e6, 187e6) == "212 → 187 ms"
+    assert from_to(2e6, 5e5) == "2.00 ms → 500 µs"
+    assert signed_share(-0.1179) == "−11.8 %"
+    assert signed_share(None) == ""

@@ -62,7 +62,8 @@ def judged(made: Mapping[str, Any], found: list[Finding]) -> bool:
 
 def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
     text, numbers = RULES[item["rule"]], dict(item["numbers"])
-    words = _words(source, made) | {key: _printed(key, value) for key, value in numbers.items()} | dict(item["words"])
+    words = _words(source, made) | {key: _printed(key, value) for key, value in numbers.items()}
+    words |= {key: _cut(text) for key, text in item["words"].items()}
     words |= _gain(item)
     if "doing" in words:
         words["doing"] = _doing(words)
@@ -153,6 +154,10 @@ def _label(source: Source, row: int) -> str:
     operator = int(source.facts["span_links"]["operator"][row])
     if role == Role.RUNTIME and operator >= 0:
         text = f"{text} in {source.trace.strings[int(spans['name'][operator])]}"
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
 
 

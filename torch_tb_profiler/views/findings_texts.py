@@ -48,7 +48,7 @@ RULES: dict[str, RuleText] = {
     ),
     "host_synchronisation": RuleText(
         "The host waits for the {device}, then the {device} for the host",
-        "{waits} synchronising calls per {step} keep the host from launching ahead: up to {gain} of the {step} ({share}) the {device} is idle after them.",
+        "Synchronising calls ({waits} per {step}) keep the host from launching ahead: up to {gain} of the {step} ({share}) the {device} is idle after them.",
         "Leave values on the {device}: collect losses as tensors and read them every so many steps, replace nonzero and boolean indices by where or "
         "masks of a fixed "
         "size, create tensors on the {device}, copy with pin_memory and non_blocking=True.",
@@ -57,8 +57,8 @@ RULES: dict[str, RuleText] = {
     ),
     "allocator_churn": RuleText(
         "Memory is taken from the driver inside the {step}",
-        "{calls} calls per {step} take memory from the driver or give it back; the host is held up, and up to {gain} of the {step} ({share}) the "
-        "{device} is idle.",
+        "Calls that take memory from the driver or give it back ({calls} per {step}) hold the host up: up to {gain} of the {step} ({share}) the "
+        "{device} is idle after them.",
         "Let the caching allocator keep its memory: no empty_cache() in the loop, fewer sizes (pad or bucket the inputs), or "
         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
         "The first steps of a program take memory that they keep; later ones should not.",
@@ -97,7 +97,7 @@ RULES: dict[str, RuleText] = {
     ),
     "exposed_communication": RuleText(
         "Communication is not hidden behind computation",
-        "For up to {gain} of the {step} ({share}) the {device} communicates and computes nothing; its {collectives} collectives per {step} take "
+        "For up to {gain} of the {step} ({share}) the {device} communicates and computes nothing; its collectives ({collectives} per {step}) take "
         "{total} together.",
         "Give the collectives more to overlap with (bucket size, order of the layers, prefetching), make them smaller (communication hooks, lower "
         "precision) or rarer "
@@ -105,7 +105,7 @@ RULES: dict[str, RuleText] = {
         "A collective also lasts while it waits for the slowest rank: look at the Distributed view first. Accumulation changes the effective batch size.",
         ("overview", "distributed", "trace"),
         (("Communication hooks", _DOCS + "ddp_comm_hooks.html"), ("DistributedDataParallel", _DOCS + "notes/ddp.html")),
-        "For up to {gain} of the {step} ({share}) a collective is in progress and no thread runs an operator; {collectives} collectives per {step} "
+        "For up to {gain} of the {step} ({share}) a collective is in progress and no thread runs an operator; the collectives ({collectives} per {step}) "
         "take {total} together.",
     ),
     "straggler": RuleText(
@@ -130,7 +130,7 @@ RULES: dict[str, RuleText] = {
     ),
     "host_backend": RuleText(
         "Collectives of the {device} go through host memory",
-        "The {device} is idle for up to {gain} of the {step} ({share}) while gloo moves data; {collectives} collectives per {step}.",
+        "The {device} is idle for up to {gain} of the {step} ({share}) while gloo moves data (collectives per {step}: {collectives}).",
         "Use the accelerator's own backend in init_process_group (nccl, on ROCm its RCCL; xccl, hccl).",
         "Where processes share one device, or only small host values are exchanged, gloo may be on purpose.",
         ("overview", "distributed"), (("Which backend to use", _DOCS + "distributed.html#which-backend-to-use"),),
@@ -170,7 +170,7 @@ RULES: dict[str, RuleText] = {
     ),
     "unaligned_shapes": RuleText(
         "Shapes keep {matrix_cores} from loading whole vectors",
-        "{kernels} kernels per {step} feed {matrix_cores} one or two elements at a time, because a dimension is no multiple of 8 (4 for TF32): up to "
+        "Kernels ({kernels} per {step}) feed {matrix_cores} one or two elements at a time, because a dimension is no multiple of 8 (4 for TF32): up to "
         "{gain} ({share}).",
         "Pad that dimension, such as the vocabulary, the sequence or the number of classes, to a multiple of 8, better 64.",
         "Padding adds work of its own, and a sequence may have to stay as long as it is.",
@@ -178,7 +178,7 @@ RULES: dict[str, RuleText] = {
     ),
     "few_blocks": RuleText(
         "Kernels have fewer blocks than the {device} has {multiprocessor}s",
-        "{kernels} kernels per {step} leave {multiprocessor}s without work, with {blocks_per_sm} blocks per {multiprocessor} on average: up to {gain} "
+        "Kernels ({kernels} per {step}) leave {multiprocessor}s without work, with {blocks_per_sm} blocks per {multiprocessor} on average: up to {gain} "
         "({share}).",
         "Give each kernel more to do: a larger batch, operators joined into one, other tile sizes; or run independent kernels on streams beside each other.",
         "A small problem has no more parts to spread.",
@@ -193,8 +193,8 @@ RULES: dict[str, RuleText] = {
     ),
     "exposed_copies": RuleText(
         "Copies between host and {device} are not hidden",
-        "For up to {gain} of the {step} ({share}) the {device} copies from or to the host and computes nothing; {pageable} of {copies} copies per "
-        "{step} use pageable memory.",
+        "For up to {gain} of the {step} ({share}) the {device} copies from or to the host and computes nothing; {pageable} of its copies "
+        "({copies} per {step}) use pageable memory.",
         "Copy from pinned memory with non_blocking=True while the previous batch is computed: pin_memory=True in the DataLoader, a stream for copies.",
         "What the next kernel needs at once cannot be hidden.",
         ("overview", "trace"), (_PINNED,),

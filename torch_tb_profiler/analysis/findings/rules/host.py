@@ -61,11 +61,15 @@ def _own_loaders(case: Case) -> Ints:
         return np.zeros(0, np.int64)
     frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
     frames = frames[case.named(frames, _NEXT)]
-    users = [bool(found) and is_users(found["file"]) for found in (_NEXT.match(text) for text in case.trace.strings.many(spans["name"][frames]))]
-    frames = frames[np.array(users, np.bool_)]
+    frames = frames[[_is_users_next(text) for text in case.trace.strings.many(spans["name"][frames])]] if len(frames) else frames
     called = np.sort(spans["start"][case.work.launch[case.work.launch >= 0]])
     low, high = (np.searchsorted(called, edge) for edge in (spans["start"][frames], spans["start"][frames] + spans["dur"][frames]))
     return np.asarray(frames[low == high])
+
+
+def _is_users_next(text: str) -> bool:
+    found = _NEXT.match(text)
+    return found is not None and is_users(found["file"])
 
 
 def allocator_churn(case: Case, taken: Intervals) -> Candidate | None:

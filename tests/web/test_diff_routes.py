@@ -1,0 +1,147 @@
+"""The routes of comparisons over a catalogue of several traces: two sides, two ranges, sides that are not there."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, field, replace
+
+import msgspec
+import pytest
+from werkzeug.test import Client
+
+from tests.builders.drawn import trace_of
+from tests.builders.pairs import CHANGES, NO_CHANGE, recording
+from tests.views import hand_made
+from tests.web.served import WrittenCatalogue, body, client, error_of
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.errors import NotReady
+from torch_tb_profiler.runs.model import Opened, OpenedInsight
+from torch_tb_profiler.views.diff_wire import DiffPayload
+
+TWO = "run=run&worker=w0&span=1&run2=changed&worker2=w0&span2=1"
+ITSELF = "run=run&worker=w0&span=1&run2=run&worker2=w0&span2=1"
+
+
+def opened(name: str, seed: int) -> Opened:
+    trace = trace_of(recording(CHANGES[name], seed))
+    found = hand_made.opened(derive(trace))
+    return replace(found, trace=trace, run=replace(found.run, name="changed" if seed else "run"))
+
+
+@dataclass
+class TwoRuns(WrittenCatalogue):
+    """Beside what every written catalogue has a run "changed", and "late", whose insight is not made yet."""
+
+    opened: Opened = field(default_factory=lambda: opened(NO_CHANGE, 0))
+    other: Opened = field(default_factory=lambda: opened("slower_kernel", 1))
+    asked: list[str] = field(default_factory=list)
+
+    def open(self, run: str, worker: str, span: str) -> Opened:
+        return self.other if run in ("changed", "late") else super().open(run, worker, span)
+
+    def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
+        if run == "late":
+            raise NotReady("The insight is being prepared.", "Wait a moment.", progress=0.5)
+        return super().insight(run, worker, span)
+
+    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
+        self.asked.append(run)
+        return 0.5 if run == "late" else self.insight(run, worker, span)
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> TwoRuns:
+    return TwoRuns()
+
+
+@pytest.fixture
+def asking(catalogue: TwoRuns) -> Client:
+    return client(catalogue)
+
+
+def diff(asking: Client, query: str) -> DiffPayload:
+    response = asking.get(f"/diff?{query}")
+    assert response.status_code == 200, body(response)
+    return msgspec.json.decode(body(response), type=DiffPayload, strict=True)
+
+
+def test_two_runs(asking: Client) -> None:
+    found = diff(asking, TWO)
+    assert (found.a.run, found.b.run) == ("run", "changed")
+    assert found.verdict.beyond is True
+    assert found.changes.name[found.changes.table.index("operator")] == "aten::gelu"
+    back = diff(asking, "run=changed&worker=w0&span=1&run2=run&worker2=w0&span2=1")
+    assert back.verdict.delta_ns == -(found.verdict.delta_ns or 0)
+    assert (back.a.mean_ns, back.b.mean_ns) == (found.b.mean_ns, found.a.mean_ns)
+
+
+def test_a_trace_and_itself(asking: Client) -> None:
+    found = diff(asking, ITSELF)
+    assert found.verdict.delta_ns == 0
+    assert found.verdict.beyond is False
+    assert set(found.changes.delta_ns) == {0}
+
+
+def test_two_ranges_of_one_trace(asking: Client) -> None:
+    found = diff(asking, f"{ITSELF}&steps=0-3&steps2=4-7")
+    assert [s.index for s in found.a.steps if s.selected] == [0, 1, 2, 3]
+    assert [s.index for s in found.b.steps if s.selected] == [4, 5, 6, 7]
+    assert (found.a.selected, found.b.selected) == (4, 4)
+    assert found.verdict.beyond is False
+
+
+def test_every_choice_has_its_own_answer(asking: Client) -> None:
+    queries = [TWO, f"{TWO}&steps=0-3", f"{TWO}&steps2=0-3", ITSELF, f"{TWO}&steps=0-3&steps2=0-3"]
+    assert len({(p.a.mean_ns, p.b.mean_ns) for p in (diff(asking, query) for query in queries)}) == len(queries)
+
+
+@pytest.mark.parametrize("missing", ["run2", "worker2", "span2"])
+@pytest.mark.parametrize("route", ["/diff", "/diff/file"])
+def test_side_b_must_be_named(asking: Client, route: str, missing: str) -> None:
+    response = asking.get(f"{route}?{'&'.join(part for part in TWO.split('&') if not part.startswith(missing))}")
+    assert response.status_code == 400
+    assert error_of(response).error.message == f"Parameter {missing} is missing."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status", "word"),
+    [
+        ("run2=nobody", 404, "nobody"), ("run2=slow", 202, "imported"), ("run2=late", 202, "insight"), ("run2=broken", 409, "memory"),
+        ("steps2=9", 400, "steps2"), ("steps2=x", 400, "steps2"), ("steps2=3-1", 400, "steps2"), ("steps=99", 400, "Parameter steps:"),
+        ("skip_cold2=2", 400, "skip_cold2"),
+        ("format=xlsx", 400, "format"),
+    ],
+)
+def test_what_is_wrong_is_said(asking: Client, wrong: str, status: int, word: str) -> None:
+    name = wrong.partition("=")[0]
+    query = "&".join([*(part for part in TWO.split("&") if not part.startswith(f"{name}=")), wrong])
+    response = asking.get(f"/diff/file?{query}")
+    assert response.status_code == status
+    found = error_of(response).error
+    assert word in found.message
+    assert (found.progress is not None) == (status == 202)
+
+
+def test_both_sides_are_made_at_once() -> None:
+    catalogue = TwoRuns()
+    assert client(catalogue).get("/diff?run=late&worker=w0&span=1&run2=changed&worker2=w0&span2=1").status_code == 202
+    assert catalogue.asked == ["late", "changed"]
+
+
+def test_files(asking: Client) -> None:
+    response = asking.get(f"/diff/file?{TWO}")
+    assert response.content_type == "text/csv; charset=utf-8"
+    assert response.headers["Content-Disposition"] == 'attachment; filename="diff.csv"'
+    assert len(list(csv.reader(io.StringIO(body(response).decode())))) == 1 + len(diff(asking, TWO).changes.name)
+    response = asking.get(f"/diff/file?{TWO}&format=markdown")
+    assert response.content_type == "text/markdown; charset=utf-8"
+    assert body(response).decode().startswith(f"**{diff(asking, TWO).verdict.sentence}**")
+
+
+def test_an_answer_is_kept(asking: Client, catalogue: TwoRuns) -> None:
+    first = asking.get(f"/diff?{TWO}")
+    kept = len(catalogue.opened.memo)
+    again = asking.get(f"/diff?{TWO}", headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
+    assert len(catalogue.opened.memo) == kept

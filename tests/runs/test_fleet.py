@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.builders.drawn import Event, trace_of
@@ -49,14 +51,44 @@ def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
     run = run_of(reached(100, 200), reached(100, 200))
     fleets = Fleets(run)
     found = fleets.of(run.open("run", "rank0", "1"))
-    asked = len(run.asked)
+    assert run.asked == ["rank0", "rank1"]
     assert fleets.of(run.open("run", "rank0", "1")) is found
-    assert len(run.asked) == asked
+    assert fleets.known(run.open("run", "rank0", "1")) is found
     run.change()
+    assert fleets.known(run.open("run", "rank0", "1")) is None
     other = fleets.of(run.open("run", "rank0", "1"))
     assert other is not found
     assert other.figures is found.figures, "the content is the same, so that nothing is counted again"
-    assert len(run.asked) > asked
+    assert run.asked == ["rank0", "rank1"], "nor opened"
+
+
+def test_a_file_that_was_written_anew_is_read_anew() -> None:
+    run = run_of(reached(100, 200), reached(100, 200))
+    fleets = Fleets(run)
+    found = fleets.of(run.open("run", "rank0", "1"))
+    run.change("rank1")
+    other = fleets.of(run.open("run", "rank0", "1"))
+    assert run.asked == ["rank0", "rank1", "rank1"]
+    assert [member.id for member in other.members] == ["content of rank0", "content of rank1 of version 1"]
+    assert other.figures is not found.figures
+
+
+def test_who_is_ready_is_not_asked_again_while_others_are_awaited() -> None:
+    run = run_of(*(reached(100, 200) for _ in range(3)))
+    run.waiting = {"rank2"}
+    fleets = Fleets(run)
+    for _ in range(3):
+        assert fleets.of(run.open("run", "rank0", "1")).ready == 2
+    assert [run.asked.count(f"rank{n}") for n in range(3)] == [1, 1, 3]
+
+
+def test_of_several_spans_the_one_recorded_meanwhile() -> None:
+    run = run_of(reached(100, 200), reached(100, 200))
+    worker = run.run.workers[1]
+    later = replace(worker.spans[0], name="2")
+    run.run = replace(run.run, workers=(run.run.workers[0], replace(worker, spans=(worker.spans[0], later))))
+    asked = replace(run.open("run", "rank0", "1"), run=run.run)
+    assert [member.span.name for member in Fleets(run).of(asked).members] == ["1", "1"]
 
 
 def test_causes_are_asked_of_the_dearest_steps_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
@@ -21,6 +22,8 @@ class WrittenRun:
         self.waiting: set[str] = set()
         self.failing: set[str] = set()
         self.asked: list[str] = []
+        self.version = 0
+        self.contents = {name: name for name in traces}
         span = Span(FIRST, FIRST, "run/x", "/x", 1, State.READY)
         workers = tuple(
             Worker(name, (ranks or {}).get(name, place), "file name", len(traces), (span,)) for place, name in enumerate(traces)
@@ -32,10 +35,17 @@ class WrittenRun:
             trace, facts = given if isinstance(given, tuple) else (given, derive(given))
             self._opened[worker.name] = Opened(self.run, worker, span, trace, facts)
 
-    def change(self) -> None:
-        """Something of the catalogue changed: it gives new values."""
-        self.run = Run(self.run.name, self.run.workers)
-        self._opened = {name: Opened(self.run, o.worker, o.span, o.trace, o.facts, o.memo) for name, o in self._opened.items()}
+    def change(self, *rewritten: str) -> None:
+        """Something of the catalogue changed: it gives new values. ``rewritten``: workers whose file has the same size and another content."""
+        self.version += 1
+        workers = tuple(
+            replace(w, spans=(replace(w.spans[0], stamp=(self.version, "")),)) if w.name in rewritten else w for w in self.run.workers
+        )
+        self.run = Run(self.run.name, workers)
+        for worker in workers:
+            opened = self._opened[worker.name]
+            self._opened[worker.name] = Opened(self.run, worker, worker.spans[0], opened.trace, opened.facts, opened.memo)
+        self.contents |= {name: f"{name} of version {self.version}" for name in rewritten}
 
     def snapshot(self) -> Snapshot:
         return Snapshot("v1", False, ("logs",), (self.run,))
@@ -48,7 +58,7 @@ class WrittenRun:
         opened = self.open(run, worker, span)
         if worker not in self._insights:
             self._insights[worker] = build_insight(opened.trace, opened.facts)
-        return OpenedInsight(opened, self._insights[worker], f"content of {worker}")
+        return OpenedInsight(opened, self._insights[worker], f"content of {self.contents[worker]}")
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         self.asked.append(worker)

@@ -167,6 +167,7 @@ def _span(entry: Entry, name: str, position: int) -> Span:
         message=entry.message,
         events=outcome.events if outcome else None,
         lost=outcome.lost if outcome else None,
+        stamp=(entry.found.modified_ns, entry.found.stamp),
     )
 
 

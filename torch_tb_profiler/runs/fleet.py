@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from torch_tb_profiler.analysis.distributed.cause import Cause, Side, find_cause
 from torch_tb_profiler.analysis.distributed.late import Late, before
@@ -19,12 +19,19 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.errors import NotReady, ProfilerError
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, Run, Span, State, Worker
-from torch_tb_profiler.runs.together import Companion, companions
+from torch_tb_profiler.runs.together import companion, nearest
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 MOST_RANKS = 1024
 """Workers of a run that are looked at together, those with the nearest ranks."""
 MOST_CAUSES = 32
 """Steps of which it is asked why a rank was late, the dearest ones: each reads two traces."""
+MOST_FLEETS = 16
+"""Fleets that are kept."""
+MOST_KEPT = 4 * MOST_RANKS
+"""Workers of which it is kept what their traces tell."""
 MemberState = Literal["ready", "waiting", "failed"]
 
 
@@ -89,8 +96,10 @@ class Fleets:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._ranks = Memo(2 * MOST_RANKS)
-        self._figures = Memo(16)
+        self._figures = Memo(MOST_FLEETS)
         self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
+        self._spans: dict[tuple[str, ...], tuple[Span, Worker, Span]] = {}
+        self._members: dict[tuple[str, str, str], Member] = {}
 
     def of(self, asked: Opened) -> Fleet:
         """The fleet that a trace belongs to, as far as it is ready. Insights that are missing are made from now on."""
@@ -99,12 +108,13 @@ class Fleets:
         # The catalogue gives the same run until anything of it changes.
         if kept is not None and kept[0] is asked.run:
             return kept[1]
-        members = tuple(self._member(asked, found) for found in companions(self._source, asked, MOST_RANKS))
+        workers = nearest(asked.run.workers, asked.worker, MOST_RANKS)
+        members = tuple(self._member(asked, worker, self._span(asked, worker)) for worker in workers)
         ids = tuple(member.id for member in members)
         fleet = self._figures.get((asked.run.name, ids), lambda: self._fleet(asked, members))
         fleet = Fleet(members, fleet.place, fleet.figures, fleet.late, len(asked.run.workers))
         if fleet.complete:
-            while len(self._whole) >= 16:
+            while len(self._whole) >= MOST_FLEETS:
                 self._whole.pop(next(iter(self._whole)), None)
             self._whole[key] = (asked.run, fleet)
         return fleet
@@ -114,8 +124,30 @@ class Fleets:
         kept = self._whole.get((asked.run.name, asked.worker.name, asked.span.name))
         return kept[1] if kept is not None and kept[0] is asked.run else None
 
-    def _member(self, asked: Opened, found: Companion) -> Member:
-        worker, span = found.worker, found.span
+    def _span(self, asked: Opened, worker: Worker) -> Span:
+        """The span of a worker that goes with the asked one. It is opened only where there is a choice."""
+        if worker.name == asked.worker.name:
+            return asked.span
+        if len(worker.spans) == 1:
+            return worker.spans[0]
+        key = (asked.run.name, asked.worker.name, asked.span.name, worker.name)
+        kept = self._spans.get(key)
+        if kept is None or kept[:2] != (asked.span, worker):
+            kept = asked.span, worker, companion(self._source, asked, worker).span
+            _keep(self._spans, key, kept)
+        return kept[2]
+
+    def _member(self, asked: Opened, worker: Worker, span: Span) -> Member:
+        """A worker with what its trace tells, opened only where that is not known yet: of a large run more are asked than stay open."""
+        key = (asked.run.name, worker.name, span.name)
+        kept = self._members.get(key)
+        if kept is None or (kept.worker.rank, kept.span) != (worker.rank, span):
+            kept = self._read(asked, worker, span)
+            if kept.state == "ready":
+                _keep(self._members, key, kept)
+        return kept
+
+    def _read(self, asked: Opened, worker: Worker, span: Span) -> Member:
         if span.state is State.FAILED:
             return Member(worker, span, "failed", 1.0, span.message)
         try:
@@ -163,6 +195,13 @@ class Fleets:
         """Begin of the step of a collective before which there is no other."""
         step = int(rank.step[own])
         return int(got.opened.facts["steps"]["host_start"][step]) if step >= 0 else 0
+
+
+def _keep(kept: dict[K, V], key: K, value: V) -> None:
+    """Put a value in a dict of at most ``MOST_KEPT``; the oldest goes."""
+    while len(kept) >= MOST_KEPT:
+        kept.pop(next(iter(kept)), None)
+    kept[key] = value
 
 
 def side_of(got: OpenedInsight, rank: Rank, own: int, begin: int) -> Side:

@@ -42,6 +42,8 @@ class Span:
     message: str = ""
     events: int | None = None
     lost: int | None = None
+    stamp: tuple[int | None, str] = (None, "")
+    """Time of the last change and what else the place tells: differs for another content of the same size."""
 
 
 @dataclass(frozen=True)

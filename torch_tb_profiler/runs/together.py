@@ -48,9 +48,9 @@ class Together:
     span_ns: int
 
 
-def companions(source: Source, asked: Opened, most: int = MOST_WORKERS) -> list[Companion]:
-    """For each worker of the run, at most ``most`` and those with the nearest ranks, the span that overlaps the asked one best."""
-    return [_companion(source, asked, worker) for worker in nearest(asked.run.workers, asked.worker, most)]
+def companions(source: Source, asked: Opened) -> list[Companion]:
+    """For each worker of the run, at most ``MOST_WORKERS`` and those with the nearest ranks, the span that overlaps the asked one best."""
+    return [companion(source, asked, worker) for worker in nearest(asked.run.workers, asked.worker)]
 
 
 def nearest(workers: Sequence[Worker], asked: Worker, most: int = MOST_WORKERS) -> list[Worker]:
@@ -65,7 +65,8 @@ def nearest(workers: Sequence[Worker], asked: Worker, most: int = MOST_WORKERS) 
     return [workers[i] for i in sorted(sorted(range(len(workers)), key=distance)[:most])]
 
 
-def _companion(source: Source, asked: Opened, worker: Worker) -> Companion:
+def companion(source: Source, asked: Opened, worker: Worker) -> Companion:
+    """The span of a worker that overlaps the asked one best, opened."""
     if worker.name == asked.worker.name:
         return Companion(worker, asked.span, asked)
     likely = _same_place(asked, worker)

@@ -123,10 +123,9 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
     order = sorted(by_worker, key=names.natural)
     told = {w: _told(by_worker[w]) for w in order}
     sizes = [size for _, size in told.values() if size is not None]
-    # A memory snapshot beside the traces is no rank more: it stands behind them, and has a rank where its name says one.
-    alone = {w for w in order if all(e.name.of_memory for e in by_worker[w])}
-    traced = [w for w in order if w not in alone] or order
-    beside = [w for w in order if w not in traced]
+    # A memory snapshot beside the traces is no rank more: it stands behind them, and has a rank only where its name says one.
+    beside = [w for w in order if all(e.name.of_memory for e in by_worker[w])]
+    traced = [w for w in order if w not in beside]
     by_name = dict(zip([*traced, *beside], [*names.ranks_by_name(traced), *names.ranks_by_name(beside)], strict=True))
     gapless = sorted(r for r in map(by_name.get, traced) if r is not None) in ([], list(range(len(traced))))
     workers, placed = [], {}
@@ -137,7 +136,7 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
             rank, source = (by_name[worker], "file name") if by_name[worker] is not None or worker in beside else (position, "order")
             # What another worker of the run was told by its process group is sure; that all workers are here is a guess, and only
             # where their ranks leave no gap.
-            world_size = max(sizes) if sizes else len(traced) if gapless else None
+            world_size = max(sizes) if sizes else (len(traced) or None) if gapless else None
         files = sorted(by_worker[worker], key=lambda e: names.span_order(e.name))
         span_names = names.span_names([e.name for e in files])
         spans = tuple(_span(e, n, i) for i, (e, n) in enumerate(zip(files, span_names, strict=True)))

@@ -6,6 +6,7 @@ import { otherColor, seriesColor } from "../../base/theme";
 import { formatBytes, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Column, Figure, type StairLine, Staircase, Term } from "../../widgets";
+import { columnsOf } from "../columns";
 import { lifetimes, type Stretch } from "./model";
 
 interface CurveProps {
@@ -92,64 +93,58 @@ export interface MemoryLinks {
   event: (event: number) => string;
 }
 
+const column = columnsOf("memory");
+
 /** Only what at least one row knows. */
 const told = (columns: readonly Column[]): Column[] => columns.filter(({ values }) => !values.length || Array.from(values).some((value) => value !== null));
 
 function originColumns(rows: BlockColumns | AliveColumns, links: MemoryLinks): Column[] {
-  const linked = (values: readonly (string | null)[], href: (name: string) => string) => ({
-    values,
-    href: (row: number): string | null => (values[row] ? href(values[row]) : null),
-  });
+  const linked = (values: readonly (string | null)[], href: (name: string) => string): Partial<Column> => ({ href: (row) => (values[row] ? href(values[row]) : null) });
   return [
-    { key: "operator", label: "Operator", term: "memory_block_operator", kind: "code", width: 220, ...linked(rows.operator, links.operator) },
-    { key: "parent", label: "Called by", term: "memory_block_parent", kind: "code", width: 180, grow: true, ...linked(rows.parent, links.operator) },
-    { key: "module", label: "Module", term: "memory_block_module", kind: "code", width: 150, ...linked(rows.module, links.module) },
-    { key: "line", label: "Line", term: "memory_block_line", kind: "code", width: 220, grow: true, values: rows.line },
-    { key: "category", label: "Category", term: "memory_block_category", kind: "text", width: 120, values: rows.category },
+    column("block_operator", "Operator", "code", 200, rows.operator, linked(rows.operator, links.operator)),
+    column("block_parent", "Called by", "code", 180, rows.parent, { grow: true, ...linked(rows.parent, links.operator) }),
+    column("block_module", "Module", "code", 150, rows.module, linked(rows.module, links.module)),
+    column("block_line", "Line", "code", 220, rows.line, { grow: true }),
+    column("block_category", "Category", "text", 120, rows.category),
   ];
 }
-
-const before = (values: readonly (number | null)[], text: string) => (row: number): string | null => (values[row] === null ? text : null);
 
 export function aliveColumns(rows: AliveColumns, links: MemoryLinks): Column[] {
   return told([
     ...originColumns(rows, links),
-    { key: "bytes", label: "Alive", term: "memory_alive", kind: "bytes", width: 110, bar: true, values: rows.bytes },
-    { key: "count", label: "Blocks", term: "memory_alive_count", kind: "count", width: 80, values: rows.count },
-    { key: "largest", label: "Largest", term: "memory_largest", kind: "bytes", width: 92, values: rows.largest_bytes },
-    { key: "oldest", label: "Oldest", term: "memory_oldest", kind: "time", width: 110, values: rows.oldest_ns, unknown: before(rows.oldest_ns, "before the recording") },
+    column("alive", "Alive", "bytes", 110, rows.bytes, { bar: true }),
+    column("alive_count", "Blocks", "count", 80, rows.count),
+    column("largest", "Largest", "bytes", 92, rows.largest_bytes),
+    column("oldest", "Oldest", "time", 100, rows.oldest_ns, { unknown: () => BEFORE }),
   ]);
 }
 
+const BEFORE = "before the recording";
+
 export function blockColumns(rows: BlockColumns, links: MemoryLinks): Column[] {
-  const event = (row: number): string | null => (rows.event[row] === null || rows.event[row] === undefined ? null : links.event(rows.event[row]));
+  const { event } = rows;
   return told([
     ...originColumns(rows, links),
-    { key: "bytes", label: "Size", term: "memory_block_bytes", kind: "bytes", width: 110, bar: true, values: rows.bytes },
-    { key: "allocated", label: "Allocated at", term: "memory_allocated_at", kind: "time", width: 110, values: rows.allocated_ns, href: event, unknown: before(rows.allocated_ns, "before the recording") },
-    { key: "released", label: "Released at", term: "memory_released_at", kind: "time", width: 110, values: rows.released_ns, unknown: before(rows.released_ns, "not in the recording") },
-    { key: "lifetime", label: "Lifetime", term: "memory_lifetime", kind: "time", width: 92, values: lifetimes(rows) },
+    column("block_bytes", "Size", "bytes", 100, rows.bytes, { bar: true }),
+    column("allocated_at", "Allocated at", "time", 100, rows.allocated_ns, { unknown: () => BEFORE }),
+    column("released_at", "Released at", "time", 100, rows.released_ns, { unknown: () => "not in the recording" }),
+    column("lifetime", "Lifetime", "time", 84, lifetimes(rows)),
+    column("timeline", "Timeline", "text", 76, event.map((number) => (number === null ? null : "its call")), {
+      href: (row) => (typeof event[row] === "number" ? links.event(event[row]) : null),
+    }),
   ]);
 }
 
 export function statisticsColumns({ rows, group }: MemoryStatisticsPayload, links: MemoryLinks): Column[] {
   const pooled = (row: number): boolean => row === rows.name.length - 1 && rows.name[row] === "other";
   return told([
-    {
-      key: "name",
-      label: capitalised(group),
-      term: `memory_block_${group}`,
-      kind: "code",
-      width: 260,
-      values: rows.name,
-      href: (row) => (pooled(row) ? null : links[group](rows.name[row] ?? "")),
-    },
-    { key: "calls", label: "Calls", term: "memory_calls", kind: "count", width: 80, values: rows.calls },
-    { key: "increase", label: "Size increase", term: "memory_increase", kind: "bytes", width: 120, values: rows.increase_bytes },
-    { key: "self_increase", label: "Self size increase", term: "memory_self_increase", kind: "bytes", width: 120, bar: true, values: rows.self_increase_bytes },
-    { key: "allocations", label: "Allocations", term: "memory_allocations", kind: "count", width: 104, values: rows.allocations },
-    { key: "self_allocations", label: "Self allocations", term: "memory_self_allocations", kind: "count", width: 104, values: rows.self_allocations },
-    { key: "allocation", label: "Allocated in all", term: "memory_allocation_bytes", kind: "bytes", width: 120, values: rows.allocation_bytes },
-    { key: "self_allocation", label: "Self allocated in all", term: "memory_self_allocation_bytes", kind: "bytes", width: 120, bar: true, values: rows.self_allocation_bytes },
+    column(`block_${group}`, capitalised(group), "code", 240, rows.name, { href: (row) => (pooled(row) ? null : links[group](rows.name[row] ?? "")) }),
+    column("calls", "Calls", "count", 80, rows.calls),
+    column("increase", "Size increase", "bytes", 116, rows.increase_bytes),
+    column("self_increase", "Self size increase", "bytes", 120, rows.self_increase_bytes, { bar: true }),
+    column("allocations", "Allocations", "count", 104, rows.allocations),
+    column("self_allocations", "Self allocations", "count", 104, rows.self_allocations),
+    column("allocation_bytes", "Allocated in all", "bytes", 116, rows.allocation_bytes),
+    column("self_allocation_bytes", "Self allocated in all", "bytes", 120, rows.self_allocation_bytes, { bar: true }),
   ]);
 }

@@ -104,7 +104,6 @@ function CurvePanel({ payload, device, setParam, window, setWindow, query, picke
       note={window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "drag to zoom, click to see what was alive"}
       actions={
         <>
-          {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
           {payload.devices.length > 1 ? (
             <Select
               label="Device"
@@ -113,6 +112,7 @@ function CurvePanel({ payload, device, setParam, window, setWindow, query, picke
               onChange={choose}
             />
           ) : null}
+          {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
         </>
       }
     >
@@ -155,8 +155,8 @@ function AlivePanel({ alive, atPeak, params, setParam, links }: PanelProps & { a
       note={atPeak ? formatTime(alive.time_ns) : null}
       actions={
         <>
-          {atPeak ? null : <Button onClick={() => setParam("t", null)}>At the peak</Button>}
           <Choice<AliveGroup> label="By" value={group} labels={LABELS} ids={groups} onChange={(next) => setParam("by", next)} />
+          {atPeak ? null : <Button onClick={() => setParam("t", null)}>At the peak</Button>}
         </>
       }
     >

@@ -11,7 +11,8 @@ from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_bytes, format_ns
+from torch_tb_profiler.units import format_bytes, format_ns, format_share
+from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.findings_texts import NUMBERS, RULES, UNSURE, RuleText
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 from torch_tb_profiler.views.texts import missing
@@ -19,6 +20,7 @@ from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
 
 LONGEST_LABEL = 120
+LONGEST_LINE = 500
 MOST_ARTEFACTS = 0.5
 """Share of the step beyond which the profiler's own doing hides the rest."""
 
@@ -63,7 +65,7 @@ def judged(made: Mapping[str, Any], found: list[Finding]) -> bool:
 def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
     text, numbers = RULES[item["rule"]], dict(item["numbers"])
     words = _words(source, made) | {key: _printed(key, value) for key, value in numbers.items()}
-    words |= {key: _cut(text) for key, text in item["words"].items()}
+    words |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     words |= _gain(item)
     if "doing" in words:
         words["doing"] = _doing(words)
@@ -77,7 +79,7 @@ def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -
         artefact=item["artefact"],
         evidence=[_evidence(source, row) for row in item["rows"]] + [Evidence(**event) for event in item.get("evidence", ())],
         evidence_count=item["count"],
-        line=item["line"],
+        line=cut(item["line"], LONGEST_LINE) if item["line"] else None,
         attempt=text.attempt.format_map(words),
         caveat=text.caveat.format_map(words),
         numbers=[Number(label=label.format_map(words), value=numbers[key], unit=unit) for key, (label, unit) in NUMBERS.items() if key in numbers],
@@ -106,7 +108,7 @@ def _doing(words: Mapping[str, str]) -> str:
 def _gain(item: Mapping[str, Any]) -> dict[str, str]:
     if item["recoverable_ns"] is None:
         return {}
-    found = {"gain": format_ns(item["recoverable_ns"]), "share": _percent(item["share"])}
+    found = {"gain": format_ns(item["recoverable_ns"]), "share": format_share(item["share"])}
     if item["rule"] == "input_bound":
         numbers = item["numbers"]
         single, several = numbers["single_process"] > 0, numbers["worker_processes"] > 0
@@ -132,7 +134,7 @@ def _printed(key: str, value: float) -> str:
     if unit == "bytes":
         return format_bytes(value)
     if unit == "share":
-        return _percent(value)
+        return format_share(value)
     if unit == "count":
         return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
     return f"{value:.0f}" if value == int(value) else f"{value:.3g}"
@@ -150,36 +152,28 @@ def _label(source: Source, row: int) -> str:
     spans = source.trace["spans"]
     text, role = source.trace.strings[int(spans["name"][row])], int(spans["role"][row])
     if role in DEVICE_ROLES:
-        return short_name(text)
+        return cut(short_name(text), LONGEST_LABEL)
     operator = int(source.facts["span_links"]["operator"][row])
     if role == Role.RUNTIME and operator >= 0:
         text = f"{text} in {source.trace.strings[int(spans['name'][operator])]}"
-    return _cut(text)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+    return cut(text, LONGEST_LABEL)
 
 
 def _headline(made: Mapping[str, Any], found: list[Finding], device: str) -> str:
     if made["step_ns"] is None:
         return "There is nothing to look at: the trace holds no step and no event that could make one."
     word = "recording" if "no_steps" in made["unsure"] else "step"
-    busy = "" if made["busy"] is None else f" The {device} is busy for {_percent(made['busy'], 0)} of it."
+    busy = "" if made["busy"] is None else f" The {device} is busy for {format_share(made['busy'], 0)} of it."
     costing = costly(found)
     if not costing:
         lost = sum(finding.share or 0.0 for finding in found)
-        own = f" {_percent(lost, 0)} of it is laid at the recording itself." if lost else ""
-        return f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} was found that costs {_percent(THRESHOLD, 0)} of the {word} or more.{busy}{own}"
+        own = f" {format_share(lost, 0)} of it is laid at the recording itself." if lost else ""
+        return f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} was found that costs {format_share(THRESHOLD, 0)} of the {word} or more.{busy}{own}"
     total, share = sum(finding.recoverable_ns or 0 for finding in costing), sum(finding.share or 0.0 for finding in costing)
     most = costing[0].title
     # A title that begins with a name keeps its capital.
     most = most if RULES[costing[0].rule].title.startswith("{") else most[:1].lower() + most[1:]
-    return f"Up to {format_ns(total)} ({_percent(share, 0)}) of a {word} of {format_ns(made['step_ns'])} could be had back. Most of it: {most}.{busy}"
-
-
-def _percent(share: float, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f} %"
+    return f"Up to {format_ns(total)} ({format_share(share, 0)}) of a {word} of {format_ns(made['step_ns'])} could be had back. Most of it: {most}.{busy}"
 
 
 def _capitalised(text: str) -> str:

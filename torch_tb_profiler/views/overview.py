@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
 from torch_tb_profiler.analysis.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.selection import Selection, complete
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_share
 from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.texts import missing
@@ -133,18 +134,13 @@ def _unknown(use: DeviceUse, words: Vocabulary) -> list[str]:
     if use.matrix_share is None:
         found.append(f"{_capitalised(words.matrix_cores)}: no kernel of which it is known whether it uses them.")
     elif use.matrix_unknown_share:
-        share = _percent(use.matrix_unknown_share)
+        share = format_share(use.matrix_unknown_share)
         found.append(f"{_capitalised(words.matrix_cores)}: not known for {share} of the kernel time; what is not known counts as not used.")
     return found
 
 
 def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _percent(share: float) -> str:
-    """As the page writes shares: one digit after the point, and no 0 for what is more than that."""
-    return "<0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
 
 
 def _notes(facts: Facts, selection: Selection) -> list[str]:

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.device_facts import device_of
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.grouping import expand
-from torch_tb_profiler.analysis.intervals import Intervals, union
+from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
 from torch_tb_profiler.analysis.timeline.naming import looks
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -149,6 +149,12 @@ class Case:
     def waits(self) -> Ints:
         """Rows of runtime calls in which the host waits for the device."""
         return self.runtime_calls(_WAITS)
+
+    def alone(self, some: Work) -> tuple[Ints, Ints, Ints]:
+        """When of all device work only ``some`` ran, piece by piece: ``(row, start, end)``."""
+        others = self.work.take(~np.isin(self.work.row, some.row)).busy
+        of, start, end = shared(some.start, some.end, subtract(some.busy, others))
+        return some.row[of], start, end
 
     def runtime_calls(self, pattern: re.Pattern[str]) -> Ints:
         """Rows of runtime calls whose name begins like ``pattern``, within the windows."""

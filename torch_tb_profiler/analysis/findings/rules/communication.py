@@ -12,7 +12,6 @@ from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract, un
 from torch_tb_profiler.store.roles import Role
 
 HOST_BACKEND = re.compile(r"gloo:(?!:)")
-NO_TIME = np.zeros(0, np.int64)
 
 
 def exposed_communication(case: Case, taken: Intervals) -> Candidate | None:
@@ -22,19 +21,20 @@ def exposed_communication(case: Case, taken: Intervals) -> Candidate | None:
     ran an operator. Upper bound: communication that is hidden completely costs nothing. Wrong when the ranks wait for the slowest one: then that one
     is to be helped, not the network.
     """
-    work, spans = case.work, case.trace["spans"]
-    if len(work.row):
-        row, others = work.row[work.communication], work.take(~work.communication).busy
-        begin, stop = work.start[work.communication], work.end[work.communication]
+    spans = case.trace["spans"]
+    if len(case.work.row):
+        talking = case.work.take(case.work.communication)
+        row, (piece, start, end) = talking.row, case.alone(talking)
     else:
-        row, others = case.insight["collectives"]["event"].astype(np.int64), case.when(case.operators)
+        row = case.insight["collectives"]["event"].astype(np.int64)
         begin, stop = spans["start"][row], spans["start"][row] + spans["dur"][row]
+        of, start, end = shared(begin, stop, subtract(union(begin, stop), case.when(case.operators)))
+        piece = row[of]
     if not len(row):
         return None
-    of, start, end = shared(begin, stop, subtract(union(begin, stop), others))
     seen = case.within(row)
-    return Candidate("exposed_communication", row[of], start, end, {
-        "collectives": len(seen) / len(case.steps), "total": int(spans["dur"][seen].sum()) / len(case.steps), "on_host": float(not len(work.row)),
+    return Candidate("exposed_communication", piece, start, end, {
+        "collectives": len(seen) / len(case.steps), "total": int(spans["dur"][seen].sum()) / len(case.steps),
     })
 
 

@@ -135,10 +135,7 @@ def _alone(case: Case, rule: str, work: Work, chosen: Mask) -> Candidate | None:
     if not chosen.any():
         return None
     some = work.take(chosen)
-    others = case.work.take(~np.isin(case.work.row, some.row)).busy
-    of, start, end = shared(some.start, some.end, subtract(some.busy, others))
-    seen = case.within(some.row)
-    return Candidate(rule, some.row[of], start, end, {"kernels": len(seen) / len(case.steps)})
+    return Candidate(rule, *case.alone(some), {"kernels": len(case.within(some.row)) / len(case.steps)})
 
 
 def _beside_another(work: Work) -> Intervals:

@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.findings.ledger import Candidate
 from torch_tb_profiler.analysis.grouping import group_rows
-from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract
+from torch_tb_profiler.analysis.intervals import Intervals
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.roles import Role
@@ -63,7 +63,4 @@ def _alone(case: Case, rule: str, copies: Work, chosen: Mask, numbers: dict[str,
     some = copies.take(chosen)
     if not len(some.row):
         return None
-    others = case.work.take(~np.isin(case.work.row, some.row)).busy
-    of, start, end = shared(some.start, some.end, subtract(some.busy, others))
-    seen = case.within(some.row)
-    return Candidate(rule, some.row[of], start, end, {"copies": len(seen) / len(case.steps), **numbers})
+    return Candidate(rule, *case.alone(some), {"copies": len(case.within(some.row)) / len(case.steps), **numbers})

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.analysis.timeline.lanes import Lanes
 from torch_tb_profiler.store import timeline_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.timeline_schema import Look
@@ -47,28 +48,19 @@ def looks(trace: Trace, facts: Facts) -> Array:
     return np.concatenate((look, np.full(instants.n, Look.INSTANT, np.uint8)))
 
 
-def modules(trace: Trace, facts: Facts) -> Ints:
+def modules(trace: Trace, facts: Facts) -> Array:
     """For every span the row of the innermost module frame around it, itself included, or around what launched it; -1 none.
 
-    Shape (spans,); empty where no module was recorded.
+    int32 of shape (spans,); empty where no module was recorded.
     """
-    spans, links = trace["spans"], facts["span_links"]
+    links = facts["span_links"]
     is_module = _module_frames(trace)
     if not is_module.any():
-        return np.zeros(0, np.int64)
-    above = links["parent"].astype(np.int64)
+        return np.zeros(0, np.int32)
+    above = links["parent"]
     # Device work stands under its launch, or under its operator where no launch was recorded.
-    above = np.where(above >= 0, above, np.where(links["launch"] >= 0, links["launch"], links["operator"])).astype(np.int64)
-    found = np.where(is_module, np.arange(spans.n), -1)
-    active = np.flatnonzero((found < 0) & (above >= 0))
-    # Every round doubles how far each span has looked.
-    for _ in range(40):
-        if not len(active):
-            break
-        to = above[active]
-        found[active], above[active] = found[to], above[to]
-        active = active[(found[active] < 0) & (above[active] >= 0)]
-    return found
+    above = np.where(above >= 0, above, np.where(links["launch"] >= 0, links["launch"], links["operator"]))
+    return nearest(above, is_module)
 
 
 def _module_frames(trace: Trace) -> Mask:

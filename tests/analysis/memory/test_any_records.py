@@ -15,7 +15,7 @@ from torch_tb_profiler.views.memory import memory_curve_payload, memory_payload,
 from torch_tb_profiler.views.memory_tables import memory_alive_payload, memory_blocks_payload, memory_statistics_payload
 
 NUMBER = st.one_of(st.integers(-3, 40), st.sampled_from([0, -1, 1 << 31, 1 << 47, 1 << 52, -(1 << 62), (1 << 63) - 1, 1 << 64, 1 << 90]))
-VALUE = st.one_of(NUMBER, st.sampled_from([None, "7", "", 1.5, True, [], {}]))
+VALUE: st.SearchStrategy[Any] = st.one_of(NUMBER, st.sampled_from([None, "7", "", 1.5, True, [], {}]))
 ARGUMENTS = st.dictionaries(st.sampled_from(["Device Type", "Device Id", "Addr", "Bytes", "Total Allocated", "Total Reserved"]), VALUE)
 RECORD = st.builds(
     lambda ts, tid, args: {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": tid, "ts": ts, "args": args},

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.analysis.memory.recorded import insight, operators
+from tests.analysis.memory.recorded import case, insight, operators
+from torch_tb_profiler.analysis.memory.forest import DEEPEST
+from torch_tb_profiler.analysis.memory.usage import usage
 from torch_tb_profiler.analysis.source_lines import line_of_frames
 from torch_tb_profiler.store.insight import Insight
 
@@ -167,3 +169,14 @@ def test_a_snapshots_own_stack_gives_the_line() -> None:
     assert line_of_frames("a.cpp(0): f\ntorch/nn/functional.py(10): linear") == "torch/nn/functional.py(10): linear"
     assert line_of_frames("a.cpp(0): f\nb.cpp(1): g") == "a.cpp(0): f"
     assert line_of_frames("") == ""
+
+
+def test_the_deepest_operators_count_as_the_last_that_is_kept() -> None:
+    deep = DEEPEST + 20
+    calls = [{"ph": "X", "cat": "cpu_op", "name": f"f{i}", "pid": 100, "tid": 1, "ts": i, "dur": 3 * deep - 2 * i, "args": {}} for i in range(deep)]
+    found = case(f"main {deep + 1} gpu0 a +8\nmain 10.5 gpu0 b +1", more=calls)[2]
+    assert found["memory_nodes"].n == DEEPEST
+    assert operators(found) == ["f10", f"f{DEEPEST - 1}"]
+    used = usage(found, 0, None, "operator")
+    total = dict(zip(found.strings.many(used.name), used.increase.tolist(), strict=True))
+    assert (total["f0"], total["f10"], total["f11"], total[f"f{DEEPEST - 1}"]) == (9, 9, 8, 8)

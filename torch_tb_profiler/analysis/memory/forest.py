@@ -13,7 +13,7 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 
 DEEPEST = 256
-"""So many calls around one are looked at for its own name; nothing real recurses deeper, a hostile trace may."""
+"""No call of a forest has as many around it; nothing real nests deeper, a hostile trace may."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def module_forest(insight: Insight) -> Forest:
 
 
 def outermost(parent: Array, name: Array) -> Mask:
-    """Which nodes have none of their own name among the ``DEEPEST`` around them, bool of shape (nodes,)."""
+    """Which nodes have none of their own name around them (among the nearest ``DEEPEST``), bool of shape (nodes,)."""
     alone = np.ones(len(parent), np.bool_)
     active = np.flatnonzero(parent >= 0)
     above = parent[active]

@@ -15,9 +15,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.calltree import CallTree, call_tree, is_call
 from torch_tb_profiler.analysis.links import host_mask
-from torch_tb_profiler.analysis.memory.forest import outermost
+from torch_tb_profiler.analysis.memory.forest import DEEPEST, outermost
 from torch_tb_profiler.analysis.names import distinct, host_names
-from torch_tb_profiler.analysis.nesting import around, climb, depths
+from torch_tb_profiler.analysis.nesting import around, climb, depths, nearest
 from torch_tb_profiler.analysis.source_lines import line_ranks, lines_of_stacks
 from torch_tb_profiler.analysis.stacks import call_stacks
 from torch_tb_profiler.store import insight_schema as schema
@@ -49,16 +49,13 @@ def origins(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringB
     tree = call_tree(trace, host_names(trace.strings, trace["spans"]["name"][is_call(trace["spans"]["role"])]))
     call = climb(links["parent"], inner, tree.node >= 0)
     operator = np.where(call >= 0, tree.operator[tree.node[call]], -1) if len(tree.row) else np.full(len(inner), -1)
-    kept, parent, depth = _with_ancestors(tree, operator)
+    kept, parent, depth, node = _with_ancestors(tree, operator)
     stack = _stacks(trace, facts, tree)[kept]
     event = tree.row[kept]
     name = _own(trace["spans"]["name"][event], trace.strings, texts)
     nodes = schema.MEMORY_NODES.build(
         parent=parent, depth=depth, outermost=outermost(parent, name), event=event, name=name, path=paths[event], stack=stack,
     )
-    place = np.full(len(tree.row) + 1, -1, np.int64)
-    place[kept] = np.arange(len(kept))
-    node = place[operator]
     return Origins(node, _at(paths, inner), _lines(trace, facts, texts, node, nodes, inner), nodes)
 
 
@@ -75,28 +72,30 @@ def _innermost(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
     return _at(row, around(spans["track"][row], start, start + spans["dur"][row], parent, track, time))
 
 
-def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints]:
-    """``(kept, parent, depth)`` of some operators (−1 allowed) and all operators around them, by depth.
+def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """``(kept, parent, depth, node)`` of some operators (−1 allowed) and all operators around them, by depth.
 
-    Their positions in the tree, place among them of each one's parent, number of operators around each.
+    Their positions in the tree, place among them of each one's parent, number of operators around each; and the place of each operator that was given. One
+    with ``DEEPEST`` operators or more around it counts as the last of these.
     """
+    above = np.append(nearest(tree.parent, tree.is_operator), np.int32(-1))[tree.parent]
     is_kept = np.zeros(len(tree.row), np.bool_)
     is_kept[operator[operator >= 0]] = True
-    above = np.full(len(tree.row), -1, np.int64)
-    found = np.flatnonzero(is_kept)
-    while len(found):
-        above[found] = climb(tree.parent, tree.parent[found], tree.is_operator)
-        around_them = above[found]
-        is_new = np.zeros(len(tree.row), np.bool_)
-        is_new[around_them[around_them >= 0]] = True
-        found = np.flatnonzero(is_new & ~is_kept)
-        is_kept[found] = True
+    jump = above
+    # Every round doubles how far up is marked.
+    while len(to := (found := jump[is_kept])[found >= 0]):
+        is_kept[to] = True
+        jump = np.append(jump, np.int32(-1))[jump]
     kept = np.flatnonzero(is_kept)
     parent = np.where(above[kept] >= 0, np.searchsorted(kept, above[kept]), -1)
     depth = depths(parent)
+    shallow = nearest(parent, depth < DEEPEST)
     order = np.argsort(depth, kind="stable")
-    place = np.append(np.argsort(order), -1)
-    return kept[order], place[parent[order]], depth[order]
+    order = order[: int(np.count_nonzero(depth < DEEPEST))]
+    place = np.full(len(kept) + 1, -1, np.int64)
+    place[order] = np.arange(len(order))
+    node = np.where(operator >= 0, place[np.append(shallow, -1)[np.searchsorted(kept, operator)]], -1)
+    return kept[order], place[parent[order]], depth[order], node
 
 
 def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:

@@ -159,8 +159,10 @@ class Fleets:
         if not isinstance(got, OpenedInsight):
             return Member(worker, span, "waiting", (span.progress + got) / 2, "")
         opened = got.opened
-        rank = self._ranks.get((got.id, worker.rank), lambda: rank_of(opened.trace, opened.facts, got.insight, worker.rank))
-        return Member(worker, span, "ready", 1.0, "", got.id, rank)
+        # Opening a trace may have been what made the catalogue see that it is ready, and what rank it has.
+        number = opened.worker.rank
+        rank = self._ranks.get((got.id, number), lambda: rank_of(opened.trace, opened.facts, got.insight, number))
+        return Member(opened.worker, opened.span, "ready", 1.0, "", got.id, rank)
 
     def _fleet(self, asked: Opened, members: Sequence[Member]) -> Fleet:
         place = tuple(i for i, member in enumerate(members) if member.rank is not None)

@@ -11,10 +11,9 @@ import numpy as np
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.diff.noise import Floats, Moments
 from torch_tb_profiler.analysis.diff.pairing import plain_name
-from torch_tb_profiler.analysis.diff.sides import Side
-from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.diff.sides import Side, distinct
 from torch_tb_profiler.analysis.kernels import short_name
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
 
 _VENDOR = re.compile(r"^(?:cuda|cu|hip|ze|ur|mtia|musa|acl(?:rt)?)(?=[A-Z])")
@@ -51,13 +50,13 @@ def category_rows(one: Side) -> Rows:
 def operator_rows(one: Side, device: bool) -> Rows:
     """Operators by name; device self time or host self time."""
     steps = one.facts["operator_steps"]
-    name = one.facts["operators"]["name"][steps["operator"]]
-    numbers, of = _used(one, name, steps["step"])
-    step, n = steps["step"][of >= 0], len(numbers)
-    row = of[of >= 0]
+    inside = one.inside(steps["step"])
+    name = one.facts["operators"]["name"].astype(np.int64)[steps["operator"][inside]]
+    numbers, row = distinct(name, len(one.facts.strings))
+    step, n = steps["step"][inside], len(numbers)
 
     def column(key: str) -> Array:
-        return np.asarray(steps[key][of >= 0])
+        return np.asarray(steps[key][inside])
 
     names = one.facts.strings.many(numbers)
     return Rows(
@@ -88,33 +87,27 @@ def runtime_rows(one: Side) -> Rows:
 def _by_name(
     one: Side, table: Table, keys: Callable[[list[str], Ints, Table], tuple[list[Hashable], ...]], readable: Callable[[str], str]
 ) -> Rows:
-    numbers, of = _used(one, table["name"], table["step"])
-    cells, row, n = table.take(of >= 0), of[of >= 0], len(numbers)
+    cells = table.take(one.inside(table["step"]))
+    numbers, row = distinct(cells["name"].astype(np.int64), len(one.facts.strings))
+    n = len(numbers)
     names = one.facts.strings.many(numbers)
+    largest = np.zeros(n, np.int64)
+    np.maximum.at(largest, row, cells["total"])
     event = np.full(n, -1, np.int64)
-    order = np.argsort(cells["total"], kind="stable")
-    inside = order[np.isin(cells["step"][order], one.steps)]
-    event[row[inside]] = cells["event"][inside]
+    most = np.flatnonzero(cells["total"] == largest[row])
+    event[row[most]] = cells["event"][most]
     return Rows(
         names, [readable(text) for text in names], keys(names, row, cells), one.moments(row, cells["step"], cells["total"], n),
         one.moments(row, cells["step"], cells["calls"], n), np.full(n, np.nan), event,
     )
 
 
-def _used(one: Side, name: Array, step: Array) -> tuple[Ints, Ints]:
-    """(numbers of the names that occur in the compared steps, of every row which of them it has; −1 none)."""
-    inside: Mask = np.isin(step, one.steps)
-    numbers = np.unique(name[inside]).astype(np.int64)
-    place = np.minimum(np.searchsorted(numbers, name), max(len(numbers) - 1, 0))
-    known = numbers[place] == name if len(numbers) else np.zeros(len(name), np.bool_)
-    return numbers, np.where(known, place, -1).astype(np.int64)
-
-
 def _examples(one: Side, names: list[str]) -> Ints:
     """For each operator the longest call of its costliest path; −1 where no path has the name."""
     paths, steps = one.insight["paths"], one.insight["path_steps"]
-    inside = steps["path"] >= 0
-    cost = one.per_step(steps["path"][inside], steps["step"][inside], steps["host_total"][inside] + steps["device_self"][inside], paths.n)
+    inside = one.inside(steps["step"])
+    inside = inside[steps["path"][inside] >= 0]
+    cost = one.mean_of(steps["path"][inside], steps["host_total"][inside] + steps["device_self"][inside], paths.n)
     of_text = {text: at for at, text in enumerate(names)}
     table = [of_text.get(text, -1) for text in one.insight.strings.all()]
     operator = np.flatnonzero((paths["kind"] == PathKind.OPERATOR) & (cost > 0))
@@ -138,9 +131,9 @@ def _main_launcher(launcher: list[str], row: Ints, cells: Table, n: int) -> list
     numbers = {text: number for number, text in enumerate(dict.fromkeys(launcher))}
     texts = list(numbers)
     of = np.array([numbers[text] for text in launcher], np.int64)[cells["path"]]
-    first, group = group_rows((row, of))
-    total = np.bincount(group, weights=cells["total"], minlength=len(first))
+    pairs, group = distinct(row * len(texts) + of, n * len(texts))
+    total = np.bincount(group, weights=cells["total"], minlength=len(pairs))
     order = np.argsort(total, kind="stable")
     main = np.zeros(n, np.int64)
-    main[row[first[order]]] = of[first[order]]
+    main[pairs[order] // len(texts)] = pairs[order] % len(texts)
     return [texts[number] for number in main.tolist()]

@@ -72,11 +72,12 @@ def _rows(one: Side, costs: PathCosts, path: Ints, places: _Places, names: list[
     for place, around in enumerate(places.around[: len(names)]):
         rows.setdefault(place, rows.get(around, -1))
     new = np.array([rows[place] for place in range(len(names))], np.int64)
-    row = new[place_of_path[steps["path"]]]
-    inside = row >= 0
-    row, step, n = row[inside], steps["step"][inside], len(used)
-    host = (steps["host_self"] + steps["runtime"])[inside]
-    calls = np.where(np.append(module, False)[steps["path"]], steps["calls"], 0)[inside]
+    inside = one.inside(steps["step"])
+    inside = inside[new[place_of_path[steps["path"][inside]]] >= 0]
+    path_of, step, n = steps["path"][inside], steps["step"][inside], len(used)
+    row = new[place_of_path[path_of]]
+    host = steps["host_self"][inside] + steps["runtime"][inside]
+    calls = np.where(np.append(module, False)[path_of], steps["calls"][inside], 0)
     own = [names[place] for place in used]
     return Rows(
         own, own, (list(used),), one.moments(row, step, steps["device_self"][inside] if device else host, n), one.moments(row, step, calls, n),

@@ -29,6 +29,8 @@ LEAST_ROW_EFFECT = 0.001
 LEAST_NEIGHBOURS = 4
 """Steps from which on the correlation of neighbours is looked at; fewer cannot show it."""
 MOST_DEPENDENCE = 0.6
+MOST_CELLS = 4_000_000
+"""Rows times steps of a table that is filled in whole; one with more is mostly empty, and is summed entry by entry."""
 _TERMS = 300
 _TINY = 1e-300
 _CLOSE = 1e-13
@@ -61,16 +63,28 @@ def moments(row: Array, step: Array, value: Array, rows: int, steps: Ints) -> Mo
         steps: ascending.
     """
     n = len(steps)
-    place = np.searchsorted(steps, step)
-    kept = np.flatnonzero((place < n) & (steps[np.minimum(place, n - 1)] == step)) if n else np.zeros(0, np.int64)
-    first, of = group_rows((row[kept], step[kept]))
+    place = places(step, steps)
+    kept = np.flatnonzero(place >= 0)
+    if rows * n <= MOST_CELLS:
+        full = np.bincount(row[kept] * np.int64(max(n, 1)) + place[kept], weights=value[kept], minlength=rows * n).reshape(rows, n)
+        mean = full.sum(axis=1) / max(n, 1)
+        return Moments(n, mean, ((full - mean[:, None]) ** 2).sum(axis=1) / (n - 1) / n if n > 1 else np.full(rows, np.nan))
+    first, of = group_rows((row[kept], place[kept]))
     owner = row[kept][first].astype(np.int64)
     cell = sum_by(of, len(first), value[kept]).astype(np.float64)
-    mean = sum_floats(owner, rows, cell) / max(n, 1)
+    mean = sum_floats(owner, rows, cell) / n
     if n < 2:
         return Moments(n, mean, np.full(rows, np.nan))
     squares = sum_floats(owner, rows, (cell - mean[owner]) ** 2) + (n - np.bincount(owner, minlength=rows)) * mean**2
     return Moments(n, mean, squares / (n - 1) / n)
+
+
+def places(step: Array, steps: Ints) -> Ints:
+    """Of every entry which of the ascending ``steps`` it belongs to; -1 none. ``step`` holds numbers from -1 up."""
+    last = max(int(step.max(initial=-1)), int(steps[-1]) if len(steps) else -1)
+    place = np.full(last + 2, -1, np.int64)
+    place[steps] = np.arange(len(steps))
+    return np.asarray(place[step])
 
 
 def compare_steps(a: Floats, b: Floats) -> Test:

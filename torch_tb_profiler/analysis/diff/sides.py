@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.diff.noise import Floats, Moments, moments
+from torch_tb_profiler.analysis.diff.noise import Floats, Moments, moments, places
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.nesting import depths
 from torch_tb_profiler.analysis.operators import operators_have_device_time
@@ -17,6 +17,8 @@ from torch_tb_profiler.store.model import Facts
 
 MOST_ODD = 1 / 3
 """Odd steps are left out unless more than this share of the steps is odd: what returns that often belongs to the program."""
+
+MOST_NUMBERS = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,16 @@ class Side:
 
     def per_step(self, row: Array, step: Array, value: Array, rows: int) -> Floats:
         """Means per compared step of a sparse table, float64 of shape (rows,)."""
-        kept = np.isin(step, self.steps)
-        return np.asarray(np.bincount(row[kept], weights=value[kept].astype(np.float64), minlength=rows) / max(len(self.steps), 1))
+        kept = self.inside(step)
+        return self.mean_of(row[kept], value[kept], rows)
+
+    def inside(self, step: Array) -> Ints:
+        """Entries of a column of steps that are compared."""
+        return np.flatnonzero(places(step, self.steps) >= 0)
+
+    def mean_of(self, row: Array, value: Array, rows: int) -> Floats:
+        """Means per compared step of entries that are all of such steps, float64 of shape (rows,)."""
+        return np.asarray(np.bincount(row, weights=value, minlength=rows) / max(len(self.steps), 1))
 
 
 def side(facts: Facts, insight: Insight, selection: Selection) -> Side:
@@ -99,9 +109,10 @@ def path_costs(one: Side, device: bool, limit: int) -> PathCosts:
     """The paths of a side; of more than ``limit`` those that take the least are left out, with all beneath them."""
     paths, steps = one.insight["paths"], one.insight["path_steps"]
     n = paths.n
-    inside = steps["path"] >= 0
-    path, step = steps["path"][inside], steps["step"][inside]
-    mean = {key: one.per_step(path, step, steps[key][inside], n) for key in ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")}
+    inside = one.inside(steps["step"])
+    inside = inside[steps["path"][inside] >= 0]
+    path = steps["path"][inside]
+    mean = {key: one.mean_of(path, steps[key][inside], n) for key in ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")}
     size = (mean["calls"] > 0) | (mean["device_total"] > 0)
     weight = carried_up(paths["parent"], np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0))
     kept = np.flatnonzero(weight > 0)
@@ -118,6 +129,19 @@ def path_costs(one: Side, device: bool, limit: int) -> PathCosts:
         kept, place[paths["parent"][kept]], paths["kind"][kept], paths["backward"][kept] != 0, tuple(one.insight.strings.many(paths["name"][kept])),
         paths["event"][kept], mean["calls"][kept], mean["host_total"][kept], mean["device_total"][kept], own[kept],
     )
+
+
+def distinct(key: Ints, size: int) -> tuple[Ints, Ints]:
+    """(the numbers below ``size`` that occur, ascending; of every entry which of them it is): without sorting where ``size`` allows it."""
+    if size > MOST_NUMBERS:
+        numbers, of = np.unique(key, return_inverse=True)
+        return numbers, of
+    there = np.zeros(size, np.bool_)
+    there[key] = True
+    numbers = np.flatnonzero(there)
+    place = np.zeros(size, np.int64)
+    place[numbers] = np.arange(len(numbers))
+    return numbers, np.asarray(place[key])
 
 
 def carried_up(parent: Array, weight: Floats) -> Floats:

@@ -11,8 +11,7 @@ from torch_tb_profiler.analysis.diff.changes import status_of
 from torch_tb_profiler.analysis.diff.matching import Matched
 from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEAST_ROW_EFFECT, Floats
 from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
-from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, carried_up
-from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, carried_up, distinct
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
@@ -85,15 +84,19 @@ class _Launched:
         table = one.insight["work_steps"]
         place = np.full(one.insight["paths"].n + 1, -1, np.int64)
         place[costs.row] = np.arange(len(costs.row))
-        kept = np.flatnonzero(np.isin(table["step"], one.steps) & (place[table["path"]] >= 0))
-        first, of = group_rows((table["path"][kept], table["name"][kept]))
-        steps, n = max(len(one.steps), 1), len(first)
-        calls, total = (np.asarray(np.bincount(of, weights=table[key][kept].astype(np.float64), minlength=n) / steps) for key in ("calls", "total"))
+        kept = one.inside(table["step"])
+        kept = kept[place[table["path"][kept]] >= 0]
+        names, name = distinct(table["name"][kept].astype(np.int64), len(one.facts.strings))
+        pairs, of = distinct(place[table["path"][kept]] * len(names) + name, len(costs.row) * len(names))
+        calls, total = (one.mean_of(of, table[key][kept], len(pairs)) for key in ("calls", "total"))
+        event = np.zeros(len(pairs), np.int64)
+        event[of] = table["event"][kept]
         below: dict[int, list[int]] = {}
-        path = place[table["path"][kept][first]]
+        path = pairs // max(len(names), 1)
         for row in np.argsort(-total, kind="stable").tolist():
             below.setdefault(int(path[row]), []).append(row)
-        return _Launched(one.facts.strings.many(table["name"][kept][first]), calls, total, table["event"][kept][first], below)
+        texts = one.facts.strings.many(names)
+        return _Launched([texts[i] for i in (pairs % max(len(names), 1)).tolist()], calls, total, event, below)
 
 
 def _pair_work(a: _Launched, b: _Launched, of_a: list[int], of_b: list[int]) -> list[tuple[int, int]]:

@@ -25,6 +25,7 @@ from torch_tb_profiler.store.insight_schema import PathKind
 MOST_ALIGNED = 50_000
 """Pairs of children (those of one side times those of the other) that are aligned by score; beyond, the order decides."""
 DEEPEST = 3
+_MODULE, _OPERATOR = int(PathKind.MODULE), int(PathKind.OPERATOR)
 _SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
 
 
@@ -100,9 +101,9 @@ def _pair(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[t
         return []
     if [left.exact[i] for i in of_a] == [right.exact[j] for j in of_b]:
         return list(zip(of_a, of_b, strict=True))
-    modules_a, modules_b = ([at for at in those if tree.plain[at][0] == PathKind.MODULE] for tree, those in ((left, of_a), (right, of_b)))
+    modules_a, modules_b = ([at for at in those if tree.plain[at][0] == _MODULE] for tree, those in ((left, of_a), (right, of_b)))
     pairs = _pair_modules(left, right, modules_a, modules_b)
-    calls_a, calls_b = ([at for at in those if tree.plain[at][0] != PathKind.MODULE] for tree, those in ((left, of_a), (right, of_b)))
+    calls_a, calls_b = ([at for at in those if tree.plain[at][0] != _MODULE] for tree, those in ((left, of_a), (right, of_b)))
     return pairs + pair_by(calls_a, calls_b, [(left.exact, right.exact), (left.plain, right.plain)], alone=2)
 
 
@@ -158,7 +159,7 @@ def _wrappers(
         known: dict[Hashable, list[int]] = {}
         for at in inner:
             # A mere host operator stands in many others; to find it in one says nothing.
-            if inner_tree.plain[at][0] != PathKind.OPERATOR or inner_tree.busy[at] is not None:
+            if inner_tree.plain[at][0] != _OPERATOR or inner_tree.busy[at] is not None:
                 known.setdefault(inner_tree.plain[at], []).append(at)
         for wrapper in list(outer):
             wrapped = [at for key in _within(outer_tree, wrapper) for at in known.pop(key, ())] if known else []

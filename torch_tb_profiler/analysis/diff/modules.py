@@ -14,6 +14,7 @@ from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
 
 OUTSIDE = "outside modules"
+_MODULE = int(PathKind.MODULE)
 BETWEEN = " › "
 """Stands between the classes of a way from an outermost module to an inner one."""
 
@@ -46,9 +47,10 @@ def _places(costs: tuple[PathCosts, PathCosts], matched: Matched) -> _Places:
     numbers: dict[tuple[int, str], int] = {}
     of: list[int] = []
     ways: tuple[list[str], list[str]] = ([OUTSIDE], [OUTSIDE])
+    kinds = [cost.kind.tolist() for cost in costs]
     for parent, i, j in zip(matched.parent, matched.a, matched.b, strict=True):
         around = of[parent] if parent >= 0 else 0
-        classes = [plain_name(cost.name[at]) if at >= 0 and cost.kind[at] == PathKind.MODULE else "" for cost, at in zip(costs, (i, j), strict=True)]
+        classes = [plain_name(cost.name[at]) if at >= 0 and kind[at] == _MODULE else "" for cost, kind, at in zip(costs, kinds, (i, j), strict=True)]
         if not any(classes):
             of.append(around)
             continue

@@ -13,7 +13,8 @@ from torch_tb_profiler.views.distributed_wire import Unmatched
 from torch_tb_profiler.views.texts import profile_call
 from torch_tb_profiler.views.wire import Missing
 
-MOST_UNMATCHED = 200
+MOST_UNMATCHED = 1 << 14
+"""Kinds and groups that are not matched, times workers."""
 _REASONS = {
     "alone": "Only one worker recorded them.",
     "counts": "The workers recorded different numbers of them, so that places say nothing.",
@@ -29,7 +30,7 @@ def unmatched_of(unlike: Sequence[Unlike], places: Sequence[int]) -> list[Unmatc
             kind=WORDS.get(one.kind, one.kind), group=one.group or None, counts=[one.counts[place] if place >= 0 else 0 for place in places],
             reason=_REASONS[one.reason],
         )
-        for one in unlike[:MOST_UNMATCHED]
+        for one in unlike[: max(1, MOST_UNMATCHED // max(1, len(places)))]
     ]
 
 

@@ -136,6 +136,13 @@ def test_a_kernel_without_a_known_kind_keeps_its_name() -> None:
     assert (row["kind"], row["library"]) == ("dispatch", "deepep")
 
 
+def test_the_only_backend_of_the_header_is_every_calls() -> None:
+    text = '1 op record_param_comms@0+9 {"Collective name": "allreduce", "In msg nelems": 2, "dtype": "Float"}'
+    for backend, library in (("nccl", "nccl"), ("cpu:gloo,cuda:nccl", "")):
+        (row,) = rows(trace_listed(text, distributedInfo={"backend": backend}))
+        assert (row["kind"], row["library"], row["bytes"]) == ("all_reduce", library, 8)
+
+
 def test_rccl_on_amd() -> None:
     (row,) = rows(draw("gpu 7  {ncclDevKernel_Generic }", deviceProperties=[{"id": 0, "name": "AMD Instinct MI300X"}]))
     assert row["library"] == "rccl"

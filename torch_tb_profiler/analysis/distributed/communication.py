@@ -103,6 +103,8 @@ def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
     )
     first, of = group_rows(columns)
     amd = facts.summary["vendor"] == "amd"
+    stated = facts.summary["backend"] or ""
+    alone = stated if stated.isalnum() else ""
     kinds, libraries, peers = [], [], []
     for row in first.tolist():
         collective, around, own = (trace.strings[int(column[row])] for column in columns[:3])
@@ -110,7 +112,7 @@ def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
         if on_device[row]:
             kind = kind or collective[:LONGEST_KIND] or short_name(own)
         backend = around.partition(":")[0] if ":" in around and "::" not in around else ""
-        library = (communication_library(own) or backend) if on_device[row] else backend
+        library = (communication_library(own) if on_device[row] else None) or backend or alone
         kinds.append(kind)
         libraries.append("rccl" if amd and library == "nccl" else library)
         peers.append(peer_of(around))

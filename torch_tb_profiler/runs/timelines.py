@@ -34,4 +34,4 @@ def _read(path: str) -> Timeline:
     return sidecar.read_timeline(path)
 
 
-TIMELINE = Recipe("timeline", "torch_tb_profiler.runs.timelines:run_build", _read, ("analysis/timeline",))
+TIMELINE = Recipe("timeline", "torch_tb_profiler.runs.timelines:run_build", _read, ("analysis/timeline", "analysis/memory/blocks.py", "analysis/memory/totals.py"))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.timeline.charts import Chart, chart
+from tests.builders.allocator import records
 from tests.builders.drawn import Event, draw, events, trace_of
 from torch_tb_profiler.analysis.timeline import counter_samples, counters
 from torch_tb_profiler.analysis.timeline.buckets import edges
@@ -74,6 +75,19 @@ def test_sm_efficiency_is_what_kernels_ask_for_but_never_more_than_all() -> None
     args = {"gemm": {"blocks per SM": 0.5}, "half": {"blocks per SM": 0.75}}
     assert curve(chart(draw(DRAWING, args=args)), "sm_efficiency:0") == [(0, 0), (8, 0.5), (13, 1), (28, 0.75), (33, 0)]
     assert "sm_efficiency:0" not in keys(chart(draw(DRAWING)))
+
+
+def test_shared_memory_is_added_to_the_hosts_totals_that_leave_it_out() -> None:
+    # As ATen's MapAllocator writes it: total 0, and its own size as reserved.
+    written = """
+        main 5 cpu a  +100 100   0
+        main 6 cpu m +5000   0 5000
+        main 7 cpu b   +50 150   0
+        main 8 cpu m -5000   0   0
+    """
+    found = chart(trace_of([*events("main [a   ]"), *records(written)]))
+    assert keys(found) == ["allocated:0:-1"]
+    assert curve(found, "allocated:0:-1") == [(0, 100), (1, 5100), (2, 5150), (3, 150)]
 
 
 def test_memory_of_each_device() -> None:

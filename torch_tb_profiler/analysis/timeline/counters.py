@@ -18,6 +18,8 @@ from torch_tb_profiler.analysis.device_facts import device_of
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.intervals import open_total, union
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
+from torch_tb_profiler.analysis.memory.blocks import pair
+from torch_tb_profiler.analysis.memory.totals import shared_memory, totals
 from torch_tb_profiler.analysis.timeline.counter_samples import file_counters
 from torch_tb_profiler.store import timeline_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -215,12 +217,23 @@ def _memory_curves(trace: Trace) -> list[Curve]:
         mine = order[edges[row]:edges[row + 1]]
         of_kind, number = int(memory["device_type"][first[row]]), int(memory["device"][first[row]])
         name = "Host" if of_kind == _HOST else f"Device {number}" if number >= 0 else "Unknown device"
-        for column in ("allocated", "reserved"):
-            told = mine[memory[column][mine] >= 0]
-            value = memory[column][told].astype(np.float64)
+        stated = {column: memory[column][mine] for column in ("allocated", "reserved")}
+        if of_kind == _HOST:
+            stated = _with_shared_memory(memory["address"][mine], memory["bytes"][mine], **stated)
+        for column, values in stated.items():
+            told, value = mine[values >= 0], values[values >= 0].astype(np.float64)
             # The host's allocator reserves nothing ahead: a curve of zeros says nothing.
             if len(told) and (column == "allocated" or value.any()):
                 curves.append(Curve(
                     f"{column}:{of_kind}:{number}", f"{name}: memory {column}", int(memory["track"][told[0]]), "bytes", False, memory["time"][told], value,
                 ))
     return curves
+
+
+def _with_shared_memory(address: Array, size: Ints, allocated: Ints, reserved: Ints) -> dict[str, Ints]:
+    """The host's curves as the Memory view has them: records of shared memory state no total of the allocator."""
+    blocks = pair(np.zeros(len(size), np.int64), address, size)
+    shared = shared_memory(size, allocated, blocks.allocation, np.where(blocks.releases, blocks.end, -1))
+    if not shared.any():
+        return {"allocated": allocated, "reserved": reserved}
+    return {"allocated": np.where(allocated >= 0, totals(size, allocated, shared, 0).allocated, -1), "reserved": np.where(shared, -1, reserved)}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.nesting import around, climb, nest
+from torch_tb_profiler.analysis.nesting import around, climb, nearest, nest
 
 SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 20)), max_size=40)
 Spans = list[tuple[int, int, int]]
@@ -95,3 +95,11 @@ def test_around_a_point_is_the_innermost_span_that_is_open(spans: Spans, points:
     # The last that began of those that are open: of two that begin together the shorter, of two equal ones the second.
     expected = [max((i for i, (t, s, d) in enumerate(rows) if t == where and s <= time < s + d), default=-1) for where, time in points]
     assert found.tolist() == expected
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 30), st.booleans()), max_size=40))
+def test_nearest_is_where_climbing_from_everywhere_ends(nodes: list[tuple[int, bool]]) -> None:
+    parent = np.array([min(above, i - 1) for i, (above, _) in enumerate(nodes)], np.int64)
+    wanted = np.array([is_wanted for _, is_wanted in nodes], np.bool_)
+    assert nearest(parent, wanted).tolist() == climb(parent, np.arange(len(nodes)), wanted).tolist()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.analysis.module.trees import insight_of, lines, per_path
 from tests.builders.drawn import draw, events, trace_of
 from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.module import written
 from torch_tb_profiler.analysis.module.numbering import REST, Laid, number_paths
 from torch_tb_profiler.store.insight import Insight
 
@@ -147,12 +149,12 @@ def test_the_longest_call_is_the_example() -> None:
     assert insight["paths"]["first"].tolist() == [0]
 
 
-def hierarchies(**written: str) -> Insight:
+def hierarchies(**texts: str) -> Insight:
     return insight_of(draw("""
         main  (step                                         )
         main   [a         ] [b   ]  [c    ] [d    ]  [e   ]
         main     [inner ]
-    """, args={name: {"Module Hierarchy": text} for name, text in written.items()}))
+    """, args={name: {"Module Hierarchy": text} for name, text in texts.items()}))
 
 
 def test_module_hierarchy_makes_modules() -> None:
@@ -183,6 +185,13 @@ def test_module_hierarchy_makes_modules() -> None:
 def test_hostile_hierarchies() -> None:
     insight = hierarchies(a="(" * 4000, b="a" * 40_000, c=".".join(f"m{i}(M)::forward" for i in range(5000)), d="(())", e="x()")
     assert insight["paths"].n < 200
+
+
+def test_texts_make_no_more_modules_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(written, "MOST_MODULES", 3)
+    tree = written.ModuleTexts()
+    assert [tree.add(names) for names in (["a", "b"], ["a", "c", "d"], ["a", "c"], ["e"], [])] == [1, 2, 2, -1, -1]
+    assert (tree.parent, tree.name) == ([-1, 0, 0], ["a", "b", "c"])
 
 
 def test_lightning_makes_modules_by_their_dotted_names() -> None:

@@ -70,7 +70,7 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     parent = np.concatenate((stacks["parent"], np.where(lines["parent"] >= 0, lines["parent"] + stacks.n, -1)))
     frame = np.concatenate((stacks["frame"], lines["frame"])).astype(np.int64)
     nothing = np.zeros(0, np.int64)
-    tree = number_paths(Laid(parent, frame, np.full(len(parent), -1), np.zeros(len(parent), np.bool_)), nothing, nothing, deep=MOST_FRAMES)
+    tree = number_paths(Laid(parent, frame, np.full(len(parent), -1), np.zeros(len(parent), np.bool_)), nothing, nothing, deep=MOST_FRAMES, most=len(parent))
     n = len(tree.parent)
     place = np.concatenate((tree.path[stack[stack >= 0]], tree.path[stacks.n + launches["line"][launch]]))
     none = np.zeros(len(launch), np.int64)

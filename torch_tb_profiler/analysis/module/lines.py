@@ -28,7 +28,7 @@ def launch_lines(trace: Trace, facts: Facts, work: LaunchedWork) -> tuple[Table,
     used, caller = frames_needed(links["parent"].astype(np.int64), is_frame, frame)
     nothing = np.zeros(0, np.int64)
     laid = Laid(caller, spans["name"][used].astype(np.int64), np.full(len(used), -1), np.zeros(len(used), np.bool_))
-    tree = number_paths(laid, nothing, nothing, deep=MOST_FRAMES)
+    tree = number_paths(laid, nothing, nothing, deep=MOST_FRAMES, most=len(used))
     line, step = tree.path[np.searchsorted(used, frame)], work.step[outside]
     first, of = group_rows((step, line))
     n = len(first)

@@ -18,7 +18,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
+from torch_tb_profiler.analysis.module.written import MOST_LEVELS
 from torch_tb_profiler.analysis.nesting import depths, nearest
+from torch_tb_profiler.analysis.operator_facts import DEEP
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
@@ -71,7 +73,8 @@ def module_tree(insight: Insight) -> ModuleTree:
     parent = np.where(around >= 0, place[around], -1)
     nothing = np.zeros(0, np.int64)
     laid = Laid(parent, paths["name"][path].astype(np.int64), np.full(len(path), -1), np.zeros(len(path), np.bool_))
-    numbered = number_paths(laid, nothing, nothing)
+    # There are no more modules than paths of them, and none is deeper than its path.
+    numbered = number_paths(laid, nothing, nothing, deep=DEEP + MOST_LEVELS + 1, most=len(path))
     n = len(numbered.parent)
     first, event = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, np.int64)
     np.minimum.at(first, numbered.path, paths["first"][path])

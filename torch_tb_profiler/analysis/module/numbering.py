@@ -56,7 +56,7 @@ def number_paths(laid: Laid, parent: Ints, code: Ints, deep: int = DEEP, most: i
 
     Args:
         parent, code: the paths that there are before.
-        deep: levels; calls beneath belong to the path of the last one.
+        deep: levels, less than 65,536; calls beneath belong to the path of the last one.
         most: number of paths beyond which new ones are not made: their calls belong to the path above.
     """
     numbering = _Numbering(parent, code, most)
@@ -65,8 +65,8 @@ def number_paths(laid: Laid, parent: Ints, code: Ints, deep: int = DEEP, most: i
     pooled = ~shallow & ~laid.settled
     path = np.where(laid.settled, laid.given, -1).astype(np.int32)
     order = np.flatnonzero(shallow & ~laid.settled)
-    level_of = np.minimum(depth[order], 1 << 15).astype(np.int16)
-    order = order[np.argsort(level_of, kind="stable")]
+    # numpy sorts 16-bit integers stably in linear time.
+    order = order[np.argsort(depth[order].astype(np.uint16), kind="stable")]
     bounds = np.searchsorted(depth[order], np.arange(deep + 1))
     for begin, end in pairwise(bounds.tolist()):
         if begin == end:

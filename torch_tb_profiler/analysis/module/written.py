@@ -17,6 +17,8 @@ LIGHTNING = "[pl][module]"
 """How Lightning's profiler begins the name of a module's call (pytorch_lightning/profilers/pytorch.py)."""
 MOST_LEVELS = 100
 """Levels of one text; modules do not nest deeper."""
+MOST_MODULES = 100_000
+"""Modules that are made from texts; what would be beyond is its module's."""
 MOST_TEXT = 10_000
 """Characters of one text that are read."""
 _CALL = re.compile(r"(?P<instance>[^().:]*)\((?P<kind>[^()]*)\)(?:::[A-Za-z_0-9]+)?")
@@ -35,6 +37,8 @@ class ModuleTexts:
         """The module at the end of a way of names, made with those above it where they are new; −1 for no names."""
         at = -1
         for name in names:
+            if len(self.name) >= MOST_MODULES and (at, name) not in self._known:
+                break
             found = self._known.setdefault((at, name), len(self.name))
             if found == len(self.name):
                 self.parent.append(at)

@@ -1,6 +1,6 @@
 /** The Diff page with a server that answers from fixtures. */
 
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
+import { act, cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { DiffPayload, RunsPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
@@ -71,6 +71,17 @@ it("sets every key of the other side when another run is chosen", async () => {
   await waitFor(() => expect(text()).toContain("beyond"));
   fireEvent.change(screen.getByLabelText("Run B"), { target: { value: "r" } });
   expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toEqual({ run2: "r", worker2: "w", span2: "", steps2: "", skip_cold2: "" });
+});
+
+it("asks again when B changes, as it does for A", async () => {
+  show();
+  await waitFor(() => expect(text()).toContain("beyond"));
+  const count = (): number => asked.filter((url) => url.pathname.endsWith("/diff")).length;
+  expect(count()).toBe(1);
+  const grown = run("s");
+  const changed = { ...grown, workers: grown.workers.map((worker) => ({ ...worker, spans: [{ ...span, bytes: 2 }] })) };
+  void act(() => runsStore.set({ payload: { version: "2", scanning: false, logdirs: [], runs: [run("r"), changed] }, error: null }));
+  await waitFor(() => expect(count()).toBe(2));
 });
 
 it("says of a B that is not there that it is not, and asks nothing", async () => {

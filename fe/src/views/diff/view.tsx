@@ -1,14 +1,15 @@
 /** The Diff page: what changed between two traces, or between two parts of one. */
 
 import type { JSX } from "preact";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { DiffPayload } from "../../api/types.gen";
 import { urlOf } from "../../api/client";
 import { adoptStyles } from "../../base/styles";
 import { changePage } from "../../state/location";
 import { useResource } from "../../state/resource";
-import { find, runsStore } from "../../state/runs";
+import { find, freshnessOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
-import { type Params, viewQuery, type ViewProps } from "../../state/view";
+import { type Params, type Selection, viewQuery, type ViewProps } from "../../state/view";
 import { Button, EmptyState, Panel, Segmented, StepSelector, Term } from "../../widgets";
 import { Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
@@ -27,6 +28,7 @@ export function DiffView(props: ViewProps): JSX.Element {
   const known = b !== null && find(runs, b.selection).span !== null;
   const query = viewQuery(props, b ? otherParams(b) : {});
   const resource = useResource(known ? "diff" : null, query);
+  useFollowed(b?.selection ?? null, resource.reload);
   if (!b) return <NoOther {...props} />;
   return (
     <>
@@ -44,6 +46,19 @@ export function DiffView(props: ViewProps): JSX.Element {
       )}
     </>
   );
+}
+
+/** Asks again when B changes in the catalogue; A is followed by every question. */
+function useFollowed(b: Selection | null, reload: () => void): void {
+  const { run = "", worker = "", span = "" } = b ?? {};
+  const key = [run, worker, span].join("\n");
+  const fresh = useStore(runsStore, useCallback(() => freshnessOf(run, worker, span), [run, worker, span]));
+  const before = useRef({ key, fresh });
+  useEffect(() => {
+    const last = before.current;
+    before.current = { key, fresh };
+    if (run && last.key === key && last.fresh !== fresh) reload();
+  }, [run, key, fresh, reload]);
 }
 
 /** Sets every key of the other side. */
@@ -113,9 +128,11 @@ function DiffPage({ query, ...props }: PageProps & { query: Params }): JSX.Eleme
       <section class="headline" aria-label="In short">
         <p class="headline-first">{verdict.sentence}</p>
         <p class="headline-more">{certaintyText(verdict)}</p>
-        <p class="muted">
-          <Term id="diff_noise">How it was tested</Term>: {testText(verdict)}
-        </p>
+        {verdict.test ? (
+          <p class="muted">
+            <Term id="diff_noise">How it was tested</Term>: {testText(verdict)}
+          </p>
+        ) : null}
       </section>
       <Notes notes={payload.notes} />
       <Panel title="Step times" term="step_time">

@@ -41,12 +41,13 @@ function WorkerChart({ payload, step, title, term, series: all, tables, empty }:
   const bars = workerBars(payload.workers, pick(tables, shown), step);
   const used = pick(all, shown);
   const known = tables.some((table) => table.some((row) => row.some((value) => value !== null)));
+  const some = bars.some(({ values }) => values.some((value) => value > 0));
   return (
     <Figure title={title} term={term} table={barTable(used, bars)}>
-      {known ? (
+      {known && some ? (
         <StackedBars label={`${title} per worker`} series={used} bars={bars} unit="ns" axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""} />
       ) : (
-        <p class="chart-nothing">{empty}</p>
+        <p class="chart-nothing">{known ? "Nothing to show: every part is 0." : empty}</p>
       )}
     </Figure>
   );

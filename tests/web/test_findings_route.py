@@ -89,3 +89,18 @@ def test_together_they_claim_no_more_than_the_step(samples: Path, worker: str) -
     assert sum(finding.recoverable_ns or 0 for finding in costing) <= found.step_ns
     assert costing == sorted(costing, key=lambda finding: -(finding.recoverable_ns or 0))
     assert all(finding.share is not None and finding.share >= 0.0199 for finding in costing)
+
+
+def test_workers_that_are_still_read(samples: Path) -> None:
+    whole = sample(str(samples / "synthetic_ddp8"))
+    run = WrittenRun({name: (whole.open("run", name, "1").trace, whole.open("run", name, "1").facts) for name in ("rank0", "rank2", "rank5")})
+    run.waiting.add("rank2")
+    found = payload(run, "rank0")
+    assert 0 < found.progress < 1
+    assert not of_rule(found, "straggler")
+    run.waiting.clear()
+    assert payload(run, "rank0").progress == 1
+    assert of_rule(payload(run, "rank0"), "straggler")
+    run.failing.add("rank2")
+    run.change()
+    assert payload(run, "rank0").progress == 1

@@ -35,8 +35,8 @@ class Source:
     span: str
 
 
-def findings_payload(source: Source, made: Mapping[str, Any]) -> FindingsPayload:
-    """The findings of one worker's trace; ``made``: what ``analysis.findings`` found."""
+def findings_payload(source: Source, made: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
+    """The findings of one worker's trace; ``made``: what ``analysis.findings`` found. ``progress``: how far the other workers are read."""
     facts = source.facts
     found = [_finding(source, made, item) for item in made["found"]]
     words = _words(source, made)
@@ -48,6 +48,7 @@ def findings_payload(source: Source, made: Mapping[str, Any]) -> FindingsPayload
         findings=found,
         unsure=[UNSURE[key].format_map(words) for key in made["unsure"]],
         missing=missing(absent(facts), ("device", "host", "steps", "stack", "memory", "shapes")),
+        progress=progress,
     )
 
 

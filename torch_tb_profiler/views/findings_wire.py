@@ -48,7 +48,8 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/findings``, the largest first. ``steps`` of ``step_ns`` on average were looked at (cold and cut ones left out, if others are there).
 
     ``healthy``: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so.
-    ``headline`` is the one-sentence answer. ``unsure``: what could not be judged and why.
+    ``headline`` is the one-sentence answer. ``unsure``: what could not be judged and why. ``progress``: below 1 while other workers of the run are read,
+    which may add who keeps this one waiting: ask again.
     """
 
     headline: str
@@ -58,6 +59,7 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     findings: list[Finding]
     unsure: list[str]
     missing: list[Missing]
+    progress: float
 
 
 FINDINGS_PAYLOADS: tuple[type[Wire], ...] = (FindingsPayload,)

@@ -27,17 +27,18 @@ def handlers(insights: Insights, settings: Settings, fleets: Fleets) -> dict[str
         few = 1 < len(asked.run.workers) <= FEW
         fleet = fleets.of(asked) if few else fleets.known(asked)
         whole = fleet if fleet is not None and fleet.complete else None
-        key = ("findings", tuple(member.id for member in whole.members) if whole else ())
+        progress = 1.0 if fleet is None or fleet.complete else min(round(fleet.progress, 2), 0.99)
+        key = ("findings", tuple(member.id for member in whole.members) if whole else (), progress)
         source = Source(asked.trace, asked.facts, asked.worker.name, asked.span.name)
-        return send_once(request, found, key, lambda: _payload(source, found, whole))
+        return send_once(request, found, key, lambda: _payload(source, found, whole, progress))
 
     return {"/findings": findings}
 
 
-def _payload(source: Source, found: OpenedInsight, fleet: Fleet | None) -> FindingsPayload:
+def _payload(source: Source, found: OpenedInsight, fleet: Fleet | None, progress: float) -> FindingsPayload:
     made = found.insight.about["findings"]
     if fleet is None:
-        return findings_payload(source, made)
+        return findings_payload(source, made, progress)
     members = [fleet.members[number] for number in fleet.place]
     late = [LateSeat(one.member, one.late, one.cause) for one in fleet.late]
     return findings_in_run(source, made, fleet.figures, late, [(member.worker.name, member.span.name) for member in members])

@@ -648,7 +648,7 @@ export interface Finding {
   links: Link[];
 }
 
-/** Route `/findings`, the largest first. `steps` of `step_ns` on average were looked at (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. */
+/** Route `/findings`, the largest first. `steps` of `step_ns` on average were looked at (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   headline: string;
   healthy: boolean;
@@ -657,6 +657,7 @@ export interface FindingsPayload {
   findings: Finding[];
   unsure: string[];
   missing: Missing[];
+  progress: number;
 }
 
 /** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. */

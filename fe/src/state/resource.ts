@@ -27,6 +27,9 @@ const LONGEST_PAUSE = 3000;
 /** Pause after a question that got no answer at all, ms. */
 const OFFLINE_PAUSE = 4000;
 
+/** Pause between two questions while a payload is not whole, ms. */
+const COMPLETING_PAUSE = 1000;
+
 type Answer<T> = Omit<Resource<T>, "reload">;
 
 /**
@@ -121,6 +124,15 @@ export function useResources<R extends Route>(path: R, queries: readonly Params[
   }, [path, all, freshness, turn]);
   const reload = useCallback(() => setTurn((n) => n + 1), []);
   return useMemo(() => all.split("\n").slice(0, all ? undefined : 0).map((key) => ({ ...(held.get(key) ?? NOTHING), reload })), [all, held, reload]);
+}
+
+/** Asks again while a payload says that it is not whole: the server answers with the workers that it has read, and the others join them. */
+export function useUntilComplete({ data, reload }: Pick<Resource<{ progress: number }>, "data" | "reload">): void {
+  useEffect(() => {
+    if (!data || data.progress >= 1) return undefined;
+    const timer = setTimeout(reload, COMPLETING_PAUSE);
+    return () => clearTimeout(timer);
+  }, [data, reload]);
 }
 
 const keyOf = (query: Params): string => JSON.stringify(Object.entries(query).sort());

@@ -78,7 +78,7 @@ export function overview(over: Partial<OverviewPayload> = {}): OverviewPayload {
     notes: [],
     missing: [],
     ...over,
-  } as OverviewPayload;
+  };
 }
 
 export function finding(over: Partial<Finding> = {}): Finding {
@@ -110,6 +110,7 @@ export function findings(list: Finding[] = [finding()], over: Partial<FindingsPa
     findings: list,
     unsure: [],
     missing: [],
+    progress: 1,
     ...over,
   };
 }

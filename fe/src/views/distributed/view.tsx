@@ -1,10 +1,9 @@
 /** The Distributed page: who waits for whom, how much of communication is hidden, and how fast it is. */
 
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
-import { useResource, type Resource } from "../../state/resource";
+import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Panel, Progress, Select } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
@@ -17,9 +16,6 @@ import tables from "../tables.css?inline";
 
 adoptStyles(tables);
 
-/** Pause between two questions while workers are still read, ms. */
-const PAUSE = 1000;
-
 export function DistributedView(props: ViewProps): JSX.Element {
   const { run, worker, span } = props.selection;
   const resource = useResource("distributed", { run, worker, span });
@@ -29,15 +25,6 @@ export function DistributedView(props: ViewProps): JSX.Element {
       {(payload) => <DistributedPage {...props} payload={payload} />}
     </Loaded>
   );
-}
-
-/** The server answers with the workers that it has read; the others join them. */
-function useUntilComplete({ data, reload }: Resource<DistributedPayload>): void {
-  useEffect(() => {
-    if (!data || !incomplete(data)) return undefined;
-    const timer = setTimeout(reload, PAUSE);
-    return () => clearTimeout(timer);
-  }, [data, reload]);
 }
 
 export type PageProps = ViewProps & { payload: DistributedPayload };
@@ -57,6 +44,7 @@ function DistributedPage(props: PageProps): JSX.Element {
         {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
       </section>
       <Notes notes={payload.notes} />
+      <MissingList missing={payload.missing} />
       <FindingsStrip {...props} view="distributed" />
       {payload.steps.length ? <Charts {...props} /> : null}
       {several && payload.matched ? <LateMap payload={payload} /> : null}
@@ -65,7 +53,6 @@ function DistributedPage(props: PageProps): JSX.Element {
       {payload.unmatched.length ? <UnmatchedTable payload={payload} /> : null}
       <WorkersTable {...props} />
       {several ? <Clock payload={payload} /> : null}
-      <MissingList missing={payload.missing} />
     </>
   );
 }

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { FindingsPayload, FindingView, Missing } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
-import { useResource, type Resource } from "../../state/resource";
+import { useResource, useUntilComplete, type Resource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
 import { Loaded, MissingList, unsaid } from "../loaded";
@@ -18,7 +18,9 @@ type Place = Pick<ViewProps, "selection" | "hrefOf">;
 /** The findings of the chosen trace; they are of all its steps, whichever are selected. */
 export function useFindings({ selection }: Place): Resource<FindingsPayload> {
   const { run, worker, span } = selection;
-  return useResource("findings", { run, worker, span });
+  const resource = useResource("findings", { run, worker, span });
+  useUntilComplete(resource);
+  return resource;
 }
 
 const timelineOf = ({ selection, hrefOf }: Place): EvidenceHref => {

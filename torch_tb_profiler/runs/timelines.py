@@ -34,4 +34,5 @@ def _read(path: str) -> Timeline:
     return sidecar.read_timeline(path)
 
 
-TIMELINE = Recipe("timeline", "torch_tb_profiler.runs.timelines:run_build", _read, ("analysis/timeline", "analysis/memory/blocks.py", "analysis/memory/totals.py"))
+_PARTS = ("timeline", "memory/blocks.py", "memory/totals.py")
+TIMELINE = Recipe("timeline", "torch_tb_profiler.runs.timelines:run_build", _read, tuple(f"analysis/{part}" for part in _PARTS))

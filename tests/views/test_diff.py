@@ -88,6 +88,11 @@ def test_absent_sides_are_null() -> None:
     assert rows.share[at] == pytest.approx(rows.delta_ns[at] / drawn(NO_CHANGE).mean)
 
 
+def test_the_device_of_a_side() -> None:
+    found = payload(compare(drawn(NO_CHANGE), of_lengths([100, 100])))
+    assert (found.a.device, found.b.device) == ("GPU", None)
+
+
 def test_a_renamed_row_names_both() -> None:
     rows = payload(changed("renamed")).changes
     at = rows.name.index("sm90_xmma_gemm_bf16")

@@ -25,6 +25,7 @@ from torch_tb_profiler.views.diff_verdict import verdict
 from torch_tb_profiler.views.nullable import OTHER, optional_integers, rounded
 from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.texts import CATEGORY_LABELS, missing
+from torch_tb_profiler.views.vocabulary import vocabulary
 
 MOST_ROWS = 500
 """Rows of each table that stand for themselves."""
@@ -75,7 +76,7 @@ def _side(one: Side, recording: Recording) -> wire.DiffSide:
         worker=recording.worker,
         span=recording.span,
         label=recording.label,
-        device=", ".join(names) or None,
+        device=", ".join(names) or (vocabulary(one.facts).device if one.facts.summary["has_device"] else None),
         step_source=one.facts.summary["step_source"],
         steps=step_items(one.facts, Selection(one.steps, False)),
         selected=len(walls),

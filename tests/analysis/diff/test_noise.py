@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from torch_tb_profiler.analysis.diff import noise
 from torch_tb_profiler.analysis.diff.noise import (
     Moments,
     compare_steps,
@@ -142,6 +143,18 @@ def test_moments_against_a_full_table(entries: list[tuple[int, int, int]], chose
         np.testing.assert_allclose(found.variance, full.var(axis=1, ddof=1) / len(steps), rtol=1e-9, atol=1e-6)
     else:
         assert np.isnan(found.variance).all()
+
+
+def test_long_recordings_are_summed_entry_by_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    row, step, value = random.integers(0, 20, 500), random.integers(-1, 30, 500), random.integers(0, 10**9, 500)
+    steps = np.arange(3, 25, 2)
+    whole = moments(row, step, value, 20, steps)
+    monkeypatch.setattr(noise, "MOST_CELLS", 0)
+    apart = moments(row, step, value, 20, steps)
+    np.testing.assert_allclose(apart.mean, whole.mean)
+    np.testing.assert_allclose(apart.variance, whole.variance)
+    assert np.isnan(moments(row, step, value, 20, steps[:1]).variance).all()
 
 
 def rows(mean: list[float], deviation: float, steps: int = 5) -> Moments:

@@ -7,8 +7,10 @@ import pytest
 
 from tests.analysis.diff.compared import changed, drawn, of_lengths
 from tests.builders.pairs import COPY, GELU, NO_CHANGE
+from torch_tb_profiler.analysis.diff import tree as tree_room
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.noise import compare_steps, is_beyond
+from torch_tb_profiler.analysis.diff.sides import path_costs
 
 TRIALS, ALLOWED = 100, 5
 
@@ -114,6 +116,26 @@ def test_recordings_of_one_program_are_within_noise(shape: str) -> None:
         a, b = of_lengths(lengths()), of_lengths(lengths())
         alarms += bool(is_beyond(compare_steps(a.walls, b.walls), a.mean))
     assert alarms <= ALLOWED
+
+
+def test_a_large_tree_keeps_what_changed_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = changed("slower_kernel").tree
+    monkeypatch.setattr(tree_room, "MOST_NODES", 8)
+    few = changed("slower_kernel").tree
+    assert (len(few.parent), few.pooled) == (8, len(whole.parent) - 8)
+    assert GELU in few.a.name
+    assert (few.parent < np.arange(8)).all()
+    largest = np.argmax(np.abs(whole.b.device - whole.a.device))
+    assert whole.a.name[int(largest)] in few.a.name
+
+
+def test_paths_that_take_least_are_left_out_with_all_beneath_them() -> None:
+    one = drawn(NO_CHANGE)
+    every, few = path_costs(one, True, 1000), path_costs(one, True, 6)
+    assert len(few.row) == 6
+    assert few.name[int(np.argmax(few.device))] == every.name[int(np.argmax(every.device))]
+    assert (few.parent < np.arange(6)).all()
+    assert set(few.row[few.parent[few.parent >= 0]]) <= set(few.row)
 
 
 def test_an_odd_step_does_not_hide_a_change() -> None:

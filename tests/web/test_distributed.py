@@ -130,13 +130,21 @@ def test_a_step_of_the_four_ranks_by_hand(samples: Path) -> None:
         regions.append([(int(spans["start"][row]) + offset, int(spans["start"][row] + spans["dur"][row]) + offset) for row in rows])
     busy: set[int] = set()
     moving: set[int] = set()
-    for number in range(3):  # the first step's; gloo runs several at once, so moments are counted, by µs
+    for number in range(3, 6):  # the second step's; gloo runs several at once, so moments are counted, by µs
         (own, end), last = regions[0][number], max(ranks[number][0] for ranks in regions)
         busy |= set(range(own // US, end // US))
         moving |= set(range(max(own, last) // US, end // US))
-    found_us = [(column[0][0] or 0) / US for column in (found.waiting.waiting_ns, found.waiting.transfer_ns)]
+    found_us = [(column[0][1] or 0) / US for column in (found.waiting.waiting_ns, found.waiting.transfer_ns)]
     assert found_us == pytest.approx([len(busy - moving), len(moving)], abs=5)
-    assert found.waiting.unsplit_ns[0][0] == 0
+    assert found.waiting.unsplit_ns[0][1] == 0
+
+
+def test_the_four_ranks_began_to_record_one_after_the_other(samples: Path) -> None:
+    """Rank 1 began 14 ms after rank 0, which waited 12 ms for it in the first collective; no other collective takes so long."""
+    found = payload(sample(str(samples / "ddp_gloo")))
+    assert (found.skew_ns, found.left_out) == (14_124_418, 1)
+    assert [(row[0] or 0) > 0 for row in found.waiting.unsplit_ns] == [True] * 4
+    assert not any(value for row in found.waiting.unsplit_ns for value in row[1:])
 
 
 @pytest.mark.parametrize("asked", ["rank0", "rank5"])

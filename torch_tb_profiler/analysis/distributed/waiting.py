@@ -31,7 +31,7 @@ NEVER = np.iinfo(np.int64).min // 4
 """A time before all others, from which times can still be taken away."""
 SKEW_SHARE = 0.25
 """A wait that is the difference of two recordings' begins but for this share of it is laid at the profiler."""
-SKEW_TIMES = 5
+SKEW_TIMES = 2
 """And only when it is so many times the usual longest wait of a collective."""
 MOST_SPOILED = 8
 """Collectives of a group at its begin that are looked at."""

@@ -48,13 +48,15 @@ export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapPro
             class={`tile${part.color === otherColor ? " tile-other" : ""}`}
             style={{ left: `${left}px`, top: `${above}px`, width: `${wide}px`, height: `${high}px` }}
             title={text}
-            aria-label={text}
             tabIndex={i === Math.min(active, drawn.length - 1) ? 0 : -1}
             onFocus={() => setActive(i)}
             onClick={() => onSelect(part.key)}
           >
-            {wide > 56 && high > 20 ? <MiddleCut text={part.label} /> : null}
-            {wide > 56 && high > 38 ? <span class="number">{format(part.value, unit)}</span> : null}
+            <span class="visually-hidden">{text}</span>
+            <span aria-hidden="true">
+              {wide > 56 && high > 20 ? <MiddleCut text={part.label} /> : null}
+              {wide > 56 && high > 38 ? <span class="tile-value">{format(part.value, unit)}</span> : null}
+            </span>
           </button>
         );
       })}

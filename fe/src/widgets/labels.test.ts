@@ -11,7 +11,7 @@ describe("shortened", () => {
     ["torch/nn/modules/module.py(1773): _call_impl", "module.py(1773): _call_impl"],
     ["C:\\env\\torch\\serialization.py(5): load", "serialization.py(5): load"],
     ["<built-in function next>", "<built-in function next>"],
-    ["nn.Module: Linear_3", "nn.Module: Linear_3"],
+    ["nn.Module: Linear_3", "Linear_3"],
     ["operator::", "operator::"],
     ["", ""],
   ])("%s → %s", (name, short) => {

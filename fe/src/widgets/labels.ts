@@ -11,13 +11,13 @@ const LEAST_LETTERS = 3;
 const MOST_CACHED = 20_000;
 
 /**
- * A name without what it shares with most others: the folders of a Python file, `void`, namespaces. Only used where the whole one does not fit.
+ * A name without what it shares with most others: the folders of a Python file, `void`, `nn.Module:`, namespaces. Only used where the whole one does not fit.
  * `void at::native::copy<int>(…)` → `copy<int>(…)`; `torch/nn/modules/module.py(9): call` → `module.py(9): call`.
  */
 export function shortened(name: string): string {
   const frame = /^(?:.*[\\/])?([^\\/]+\.py\(\d+\): .+)$/.exec(name);
   if (frame?.[1]) return frame[1];
-  const text = name.replace(/^void /, "").replaceAll("(anonymous namespace)::", "");
+  const text = name.replace(/^(?:void |nn\.Module: )/, "").replaceAll("(anonymous namespace)::", "");
   const head = /^[^<(\s]*/.exec(text)?.[0] ?? "";
   const namespace = head.lastIndexOf("::");
   return namespace < 0 || namespace + 2 === head.length ? text : text.slice(namespace + 2);

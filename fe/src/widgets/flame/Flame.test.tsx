@@ -70,6 +70,11 @@ it("goes from frame to frame by keys, zooms in by Enter and out by Escape", () =
   expect(screen.getByTestId("detail").textContent).toBe("2");
 });
 
+it("says what the frame in sight is, also when a link led to it", () => {
+  show({ zoom: 3 });
+  expect(screen.getByTestId("detail").textContent).toBe("3");
+});
+
 it("names the way to the frame in sight, and leads out by it", () => {
   const { onZoom } = show({ zoom: 3 });
   expect(screen.getByRole("navigation").textContent).toBe("All › step › norm › mul");

@@ -35,7 +35,7 @@ export interface FlameProps {
   onZoom: (row: number) => void;
   /** What the card at the pointer says, its first line the name. */
   describe: (row: number) => readonly string[];
-  /** What stands below the graph for the frame that was chosen last; −1: none. */
+  /** What stands below the graph for the frame that was chosen last, or else the one in sight; −1: none. */
   detail: (row: number) => ComponentChildren;
 }
 
@@ -95,7 +95,7 @@ export function Flame(props: FlameProps): JSX.Element {
       <p class="visually-hidden" role="status">
         {active >= 0 ? describe(active).join(", ") : ""}
       </p>
-      {props.detail(active)}
+      {props.detail(active < 0 ? zoom : active)}
     </div>
   );
 }

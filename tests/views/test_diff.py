@@ -144,6 +144,28 @@ def test_other_shapes_are_said() -> None:
 HOSTILE = ['=cmd|"/c calc"!A1', "@SUM(1)", "+1", "-1", "\tx", "a|b", "`code`", "<script>alert(1)</script>", "[x](http://evil)", "a\nb", "| --- |", "\u202ename"]
 
 
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("slower_kernel", r"Mostly Kernel \+4\d\d µs; operator aten::gelu \+4\d\d µs; module Net › Block › GELU \+4\d\d µs\."),
+        ("missing_overlap", r"Mostly Communication \+1\.\d\d ms\."),
+        ("extra_copy", r"Mostly Memcpy \+9\d\d µs; operator aten::copy_ \(new\) \+9\d\d µs; module Net \+9\d\d µs\."),
+        ("new_sync", r"Mostly CPU Exec \+4\d\d µs; operator aten::nonzero \(new\) \+4\d\d µs on the host\."),
+        (NO_CHANGE, ""),
+        ("renamed", ""),
+    ],
+)
+def test_what_made_most_of_the_change_is_said(name: str, pattern: str) -> None:
+    found = payload(changed(name)).verdict
+    assert re.fullmatch(pattern, found.because)
+
+
+def test_what_made_it_faster_is_said_too() -> None:
+    found = payload(compare(drawn("extra_copy", seed=1), drawn(NO_CHANGE))).verdict
+    assert found.because.startswith("Mostly Memcpy −9")
+    assert "aten::copy_ (gone) −9" in found.because
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_in_files(name: str) -> None:
     assert re.match(r"[=+\-@\t\r]", csv_field(name).lstrip('"')) is None

@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views import diff_wire as wire
+from torch_tb_profiler.views.diff_causes import because
 from torch_tb_profiler.views.diff_notes import notes
 from torch_tb_profiler.views.diff_verdict import verdict
 from torch_tb_profiler.views.nullable import OTHER, optional_integers, rounded
@@ -52,14 +53,15 @@ def diff_payload(found: Comparison, a: Recording, b: Recording, most_rows: int =
     """Everything of the page about two recordings."""
     tables = [(key, found.tables[key]) for key in get_args(wire.ChangeTable) if key in found.tables]
     parts = [_part(key, table, found.a.mean, most_rows) for key, table in tables]
-    columns = {name: [entry for part in parts for entry in part[name]] for name in parts[0]}
+    columns = wire.ChangeColumns(**{name: [entry for part in parts for entry in part[name]] for name in parts[0]})
+    said = verdict(found)
     wanted = [key for one in (found.a, found.b) for key in absent(one.facts)]
     return wire.DiffPayload(
         a=_side(found.a, a),
         b=_side(found.b, b),
-        verdict=verdict(found),
+        verdict=msgspec.structs.replace(said, because=because(said, columns)),
         device_time=found.device,
-        changes=wire.ChangeColumns(**columns),
+        changes=columns,
         wholes=[_whole(key, table, most_rows) for key, table in tables],
         tree=_tree(found.tree, found.a.facts, found.b.facts),
         tree_pooled=found.tree.pooled,

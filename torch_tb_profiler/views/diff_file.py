@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Literal, get_args
 
 from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.diff_causes import signed_time
 from torch_tb_profiler.views.diff_verdict import signed_share
 from torch_tb_profiler.views.diff_wire import ChangeColumns, ChangeTable, DiffPayload, DiffSide
 
@@ -50,7 +51,8 @@ def csv_field(value: str | float | bool | None) -> str:
 
 def diff_markdown(payload: DiffPayload) -> str:
     """The verdict, the two sides, notes, and what changed most in each table."""
-    lines = [f"**{markdown_text(payload.verdict.sentence)}**", "", *_sides(payload.a, payload.b), *_interval(payload)]
+    first = [f"**{markdown_text(payload.verdict.sentence)}**", "", *([markdown_text(payload.verdict.because), ""] if payload.verdict.because else [])]
+    lines = [*first, *_sides(payload.a, payload.b), *_interval(payload)]
     lines += [f"- {markdown_text(note)}" for note in payload.notes]
     for table in get_args(ChangeTable):
         lines += _table(payload, table)
@@ -84,7 +86,7 @@ def _interval(payload: DiffPayload) -> list[str]:
     found = payload.verdict
     if found.p is None or found.low_ns is None or found.high_ns is None:
         return []
-    return [f"- Change {_signed(found.low_ns)} to {_signed(found.high_ns)} (95 %), p = {found.p:.2g}. {found.test}."]
+    return [f"- Change {signed_time(found.low_ns)} to {signed_time(found.high_ns)} (95 %), p = {found.p:.2g}. {found.test}."]
 
 
 def _table(payload: DiffPayload, table: ChangeTable) -> Iterator[str]:
@@ -99,9 +101,9 @@ def _table(payload: DiffPayload, table: ChangeTable) -> Iterator[str]:
     others = sorted(set(rows) - set(shown))
     if others:
         times = [sum(column[i] or 0 for i in others) for column in (changes.time_a_ns, changes.time_b_ns)]
-        yield f"| others | {_time(times[0])} | {_time(times[1])} | {_signed(times[1] - times[0])} | | |"
+        yield f"| others | {_time(times[0])} | {_time(times[1])} | {signed_time(times[1] - times[0])} | | |"
     whole = next(w for w in payload.wholes if w.table == table)
-    yield f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} | {_signed(whole.time_b_ns - whole.time_a_ns)} | | |"
+    yield f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} | {signed_time(whole.time_b_ns - whole.time_a_ns)} | | |"
 
 
 def _line(changes: ChangeColumns, i: int) -> str:
@@ -111,7 +113,7 @@ def _line(changes: ChangeColumns, i: int) -> str:
     beyond = changes.beyond[i]
     noise = "unknown" if beyond is None else "beyond" if beyond else "within"
     cells = (
-        f"{name} ({status})" if status else name, _time(changes.time_a_ns[i]), _time(changes.time_b_ns[i]), _signed(changes.delta_ns[i]),
+        f"{name} ({status})" if status else name, _time(changes.time_a_ns[i]), _time(changes.time_b_ns[i]), signed_time(changes.delta_ns[i]),
         signed_share(changes.share[i]), noise,
     )
     return f"| {' | '.join(cells)} |"
@@ -119,7 +121,3 @@ def _line(changes: ChangeColumns, i: int) -> str:
 
 def _time(value: int | None) -> str:
     return "—" if value is None else format_ns(value)
-
-
-def _signed(value: int) -> str:
-    return f"{'−' if value < 0 else '+'}{format_ns(abs(value))}" if value else "0"

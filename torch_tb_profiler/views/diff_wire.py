@@ -32,10 +32,11 @@ class DiffSide(Wire, frozen=True, kw_only=True):
 class Verdict(Wire, frozen=True, kw_only=True):
     """Whether the step became faster. ``beyond``: more than step-to-step noise (null: cannot be told). ``test`` says how it was tested, ``p`` its p-value.
 
-    ``low_ns`` to ``high_ns``: 95 % interval of the change. ``sentence``: the first line of the page.
+    ``low_ns`` to ``high_ns``: 95 % interval of the change. ``sentence``: the first line of the page. ``because``: what made most of the change; may be empty.
     """
 
     sentence: str
+    because: str = ""
     delta_ns: int | None
     share: float | None
     beyond: bool | None

@@ -963,9 +963,10 @@ export interface DiffSide {
   spread_ns: number | null;
 }
 
-/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `sentence`: the first line of the page. */
+/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
 export interface Verdict {
   sentence: string;
+  because: string;
   delta_ns: number | null;
   share: number | null;
   beyond: boolean | null;

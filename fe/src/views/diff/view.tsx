@@ -127,6 +127,7 @@ function DiffPage({ query, ...props }: PageProps & { query: Params }): JSX.Eleme
     <>
       <section class="headline" aria-label="In short">
         <p class="headline-first">{verdict.sentence}</p>
+        {verdict.because ? <p class="headline-more">{verdict.because}</p> : null}
         <p class="headline-more">{certaintyText(verdict)}</p>
         {verdict.test ? (
           <p class="muted">

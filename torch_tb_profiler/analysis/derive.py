@@ -17,7 +17,7 @@ rank, world_size       from ``distributedInfo``; None where it does not say
 backend                communication backend of ``distributedInfo``; None
 synthetic              whether the trace says that a program made it up
 versions               readable versions by what they are of
-data_parallel, ddp     whether ``DataParallel`` or ``DistributedDataParallel`` ran
+data_parallel          whether ``DataParallel`` ran
 communication_backends libraries that the header, the collectives and the kernels name
 matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
 touched_ns             step time in ns that the marks of each defect touch
@@ -134,7 +134,7 @@ def _summary(trace: Trace, names: HostNames, caused: Causes, windows: StepWindow
         "rank": integer(info.get("rank")), "world_size": integer(info.get("world_size")), "backend": backend if isinstance(backend, str) else None,
         "synthetic": trace.header.get("synthetic") is True,
         "versions": versions(trace),
-        "data_parallel": names.data_parallel, "ddp": names.ddp,
+        "data_parallel": names.data_parallel,
         "communication_backends": backends(trace, names, spans["name"][caused.row[kernel]]),
     }
 

@@ -41,7 +41,7 @@ class HostNames:
         hidden: ``torch.profiler`` does not show it.
         graph_launch: replays a captured graph.
         backends: communication backends that the names mention.
-        data_parallel, ddp: whether ``DataParallel`` / ``DistributedDataParallel`` is among the names.
+        data_parallel: whether ``DataParallel`` is among the names.
     """
 
     step: Ints
@@ -52,7 +52,6 @@ class HostNames:
     graph_launch: Mask
     backends: tuple[str, ...]
     data_parallel: bool
-    ddp: bool
 
 
 def distinct(numbers: Array, strings: StringTable) -> list[int]:
@@ -90,6 +89,4 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
         elif not text.startswith(("Optimizer.", "[pl][")):
             continue
         region[number] = not (hidden[number] or graph[number])
-    return HostNames(
-        step, dataloader, region, collective, hidden, graph, tuple(sorted(backends)), _DATA_PARALLEL in texts, _DISTRIBUTED in texts
-    )
+    return HostNames(step, dataloader, region, collective, hidden, graph, tuple(sorted(backends)), _DATA_PARALLEL in texts)

@@ -24,6 +24,11 @@ from torch_tb_profiler.views.findings_texts import NUMBERS, RULES, UNSURE
 from torch_tb_profiler.views.findings_wire import Finding
 
 HERE = Path(__file__).resolve().parent
+IDLE = (
+    "profiler_overhead", "silent_end", "kernel_loading", "input_bound", "host_backend", "allocator_churn", "host_synchronisation", "launch_bound", "idle_host",
+    "idle_queue", "idle_other",
+)
+BOTH = ("optimizer_unfused",)
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 
 
@@ -48,6 +53,14 @@ def _fits(made: dict[str, Any]) -> None:
     assert sum(item["recoverable_ns"] for item in costing) <= (made["step_ns"] or 0)
     assert sum(item["share"] for item in costing) <= 1 + 1e-9
     assert all(item["share"] >= THRESHOLD for item in costing)
+    if made["busy"] is not None:
+        # What the device's idle time is laid at is idle time, all of it but for causes too small to be told; the rest is work.
+        idle = sum(item["share"] for item in costing if item["rule"] in IDLE)
+        work = sum(item["share"] for item in costing if item["rule"] not in (*IDLE, *BOTH))
+        both = sum(item["share"] for item in costing if item["rule"] in BOTH)
+        assert idle <= 1 - made["busy"] + 1e-9
+        assert work <= made["busy"] + 1e-9
+        assert 1 - made["busy"] - idle - both <= THRESHOLD * len(IDLE) / 2
     for item in made["found"]:
         assert item["rule"] in RULES
         assert set(made["unsure"]) <= set(UNSURE)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.nesting import around, climb, nearest, nest
+from torch_tb_profiler.analysis.nesting import around, carried_up, climb, nearest, nest
 
 SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 20)), max_size=40)
 Spans = list[tuple[int, int, int]]
@@ -103,3 +103,16 @@ def test_nearest_is_where_climbing_from_everywhere_ends(nodes: list[tuple[int, b
     parent = np.array([min(above, i - 1) for i, (above, _) in enumerate(nodes)], np.int64)
     wanted = np.array([is_wanted for _, is_wanted in nodes], np.bool_)
     assert nearest(parent, wanted).tolist() == climb(parent, np.arange(len(nodes)), wanted).tolist()
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 30), st.integers(-5, 5)), max_size=40))
+def test_values_are_carried_up_to_everything_above(nodes: list[tuple[int, int]]) -> None:
+    parent = [min(above, i - 1) for i, (above, _) in enumerate(nodes)]
+    beneath: list[list[int]] = [[value] for _, value in nodes]
+    for i in range(len(nodes) - 1, -1, -1):
+        if parent[i] >= 0:
+            beneath[parent[i]] += beneath[i]
+    values = np.array([value for _, value in nodes], np.int64)
+    assert carried_up(np.array(parent, np.int32), values).tolist() == [sum(all_of) for all_of in beneath]
+    assert carried_up(np.array(parent, np.int32), values, np.maximum).tolist() == [max(all_of) for all_of in beneath]

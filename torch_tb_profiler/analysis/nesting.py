@@ -126,3 +126,17 @@ def depths(parent: Ints) -> Ints:
         jump[active] = following
         active = active[following >= 0]
     return depth
+
+
+def carried_up(parent: Array, values: Array, join: np.ufunc = np.add) -> Array:
+    """Every node's own value joined with those of all beneath it (their sum, or by ``np.maximum`` the largest), of the shape and dtype of ``values``.
+
+    One round per level.
+    """
+    total = values.copy()
+    depth = depths(parent.astype(np.int64))
+    order = np.argsort(depth, kind="stable")
+    bounds = np.searchsorted(depth[order], np.arange(1, int(depth.max(initial=0)) + 1))
+    for level in reversed(np.split(order, bounds)[1:]):
+        join.at(total, parent[level], total[level])
+    return np.asarray(total)

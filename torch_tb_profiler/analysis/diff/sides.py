@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.diff.noise import Floats, Moments, moments, places
 from torch_tb_profiler.analysis.flags import StepFlag
-from torch_tb_profiler.analysis.nesting import depths
+from torch_tb_profiler.analysis.nesting import carried_up, depths
 from torch_tb_profiler.analysis.operators import operators_have_device_time
 from torch_tb_profiler.analysis.selection import Selection, complete
 from torch_tb_profiler.store.columns import Array, Ints
@@ -114,7 +114,7 @@ def path_costs(one: Side, device: bool, limit: int) -> PathCosts:
     path = steps["path"][inside]
     mean = {key: one.mean_of(path, steps[key][inside], n) for key in ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")}
     size = (mean["calls"] > 0) | (mean["device_total"] > 0)
-    weight = carried_up(paths["parent"], np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0))
+    weight = carried_up(paths["parent"], np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0), np.maximum)
     kept = np.flatnonzero(weight > 0)
     if len(kept) > limit:
         kept = np.sort(kept[np.lexsort((kept, -weight[kept]))[:limit]])
@@ -142,13 +142,3 @@ def distinct(key: Ints, size: int) -> tuple[Ints, Ints]:
     place = np.zeros(size, np.int64)
     place[numbers] = np.arange(len(numbers))
     return numbers, np.asarray(place[key])
-
-
-def carried_up(parent: Array, weight: Floats) -> Floats:
-    """The largest weight of every node and all beneath it; parents stand before children."""
-    carried = weight.copy()
-    level = depths(parent.astype(np.int64))
-    for depth in range(int(level.max(initial=0)), 0, -1):
-        at = np.flatnonzero(level == depth)
-        np.maximum.at(carried, parent[at], carried[at])
-    return np.asarray(carried)

@@ -11,8 +11,9 @@ from torch_tb_profiler.analysis.diff.changes import status_of
 from torch_tb_profiler.analysis.diff.matching import Matched
 from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEAST_ROW_EFFECT, Floats
 from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
-from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, carried_up, distinct
+from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, distinct
 from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.nesting import carried_up
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 KERNEL = 3
@@ -154,7 +155,7 @@ def _kept(parent: Ints, change: Floats) -> Ints:
     n = len(parent)
     if n <= MOST_NODES:
         return np.arange(n)
-    return np.sort(np.lexsort((np.arange(n), -carried_up(parent, change)))[:MOST_NODES])
+    return np.sort(np.lexsort((np.arange(n), -carried_up(parent, change, np.maximum)))[:MOST_NODES])
 
 
 def _taken(column: Column, kept: Ints) -> Column:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.grouping import sum_by
-from torch_tb_profiler.analysis.module.modules import add_up, path_sums
+from torch_tb_profiler.analysis.module.modules import path_sums
 from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
+from torch_tb_profiler.analysis.nesting import carried_up
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
@@ -51,7 +52,7 @@ def module_frames(insight: Insight, selection: Selection) -> tuple[Frames, int]:
     parent = paths["parent"].astype(np.int64)
     found = Frames(
         parent, paths["name"].astype(np.int64), paths["kind"].astype(np.int64), paths["backward"] == 1, sums["calls"],
-        add_up(parent, sums["host_self"] + sums["runtime"]), add_up(parent, sums["device_self"]), paths["first"], paths["event"].astype(np.int64),
+        carried_up(parent, sums["host_self"] + sums["runtime"]), carried_up(parent, sums["device_self"]), paths["first"], paths["event"].astype(np.int64),
     )
     return found, rest
 
@@ -79,8 +80,8 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     device = sum_by(place, n, np.concatenate((table["device_self"][operator], launches["device"][launch])))
     unknown = np.full(n, -1, np.int64)
     found = Frames(
-        tree.parent, tree.code, np.full(n, LINE), np.zeros(n, np.bool_), add_up(tree.parent, calls), add_up(tree.parent, host),
-        add_up(tree.parent, device), unknown, unknown,
+        tree.parent, tree.code, np.full(n, LINE), np.zeros(n, np.bool_), carried_up(tree.parent, calls), carried_up(tree.parent, host),
+        carried_up(tree.parent, device), unknown, unknown,
     )
     steps = insight["path_steps"]
     everything = int(steps["device_self"][mask(selection, steps["step"])].sum())

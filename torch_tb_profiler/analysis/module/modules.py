@@ -19,10 +19,10 @@ import numpy as np
 from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
 from torch_tb_profiler.analysis.module.written import MOST_LEVELS
-from torch_tb_profiler.analysis.nesting import depths, nearest
+from torch_tb_profiler.analysis.nesting import carried_up, depths, nearest
 from torch_tb_profiler.analysis.operator_facts import DEEP
 from torch_tb_profiler.analysis.selection import Selection, mask
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 
@@ -106,7 +106,7 @@ def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> Mod
     beneath_operator = (around >= 0) & (paths["kind"][around] == PathKind.OPERATOR)
     operators = forward & inside & (paths["kind"] == PathKind.OPERATOR) & ~beneath_operator
     return ModuleSums(
-        own, {key: add_up(tree.parent, values) for key, values in own.items()},
+        own, {key: carried_up(tree.parent, values) for key, values in own.items()},
         sum_by(tree.of_path[is_module], n, per_path["calls"][is_module]), sum_by(tree.of_path[operators], n, per_path["calls"][operators]),
         sum_by(module, n, per_path["allocated"][inside]), sum_by(module, n, per_path["increase"][inside]),
         {key: int(values[~inside].sum()) for key, values in times.items()}, launched_by_none,
@@ -122,15 +122,3 @@ def path_sums(insight: Insight, selection: Selection) -> tuple[dict[str, Ints], 
     path = table["path"][taken]
     columns = ("calls", "host_self", "runtime", "device_self", "allocated", "increase")
     return {key: sum_by(path, n, table[key][taken]) for key in columns}, rest
-
-
-def add_up(parent: Array, values: Ints) -> Ints:
-    """Every node's own value and those of all beneath it; parents before children. One round per level."""
-    total: Ints = values.copy()
-    depth = depths(np.asarray(parent, np.int64))
-    order = np.argsort(-depth, kind="stable")
-    bounds = np.searchsorted(-depth[order], np.arange(-(int(depth.max()) if len(depth) else 0), 1))
-    for level in np.split(order, bounds[1:]):
-        inner = level[parent[level] >= 0]
-        np.add.at(total, parent[inner], total[inner])
-    return total

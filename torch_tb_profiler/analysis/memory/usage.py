@@ -48,15 +48,17 @@ def usage(insight: Insight, device: int, window: Window | None, group: MemoryGro
     size = curve["bytes"][rows]
     owner = curve["node"][rows] if group == "operator" else modules_of_paths(insight)[curve["path"][rows]]
     trees = operator_forest(insight) if group == "operator" else module_forest(insight)
-    n, known = len(trees.parent), owner >= 0
-    values = {"increase": size, "allocations": size > 0, "allocated": np.maximum(size, 0), "records": np.ones(len(size), np.int64)}
-    own = {key: sum_by(owner[known], n, column[known]) for key, column in values.items()}
+    n, texts, known, grows = len(trees.parent), len(insight.strings), owner >= 0, size > 0
+    growing = owner[known & grows]
+    own = {
+        "increase": sum_by(owner[known], n, size[known]), "allocations": np.bincount(growing, minlength=n),
+        "allocated": sum_by(growing, n, size[known & grows]),
+    }
     totals = {key: beneath(trees, column) for key, column in own.items()}
-    texts = len(insight.strings)
-    outermost = np.flatnonzero(trees.outermost)
-    by_name = {key: sum_by(trees.name[outermost], texts, column[outermost]) for key, column in totals.items()}
+    first = np.flatnonzero(trees.outermost)
+    by_name = {key: sum_by(trees.name[first], texts, column[first]) for key, column in totals.items()}
     self_by_name = {key: sum_by(trees.name, texts, column) for key, column in own.items()}
-    used = np.flatnonzero(by_name["records"])
+    used = np.flatnonzero((by_name["allocations"] > 0) | (by_name["increase"] != 0))
     used = used[np.lexsort((-by_name["allocated"][used], -self_by_name["increase"][used]))]
     columns = {key: by_name[key][used] for key in _SUMS} | {f"self_{key}": self_by_name[key][used] for key in _SUMS}
-    return Usage(used, **columns, outside=int(values["allocated"][~known].sum()), outside_increase=int(size[~known].sum()))
+    return Usage(used, **columns, outside=int(size[~known & grows].sum()), outside_increase=int(size[~known].sum()))

@@ -80,7 +80,7 @@ def test_a_killed_worker_costs_one_answer(settings: Settings, trace_sidecar: str
     monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
     shelf = DerivedShelf(settings, INSIGHT, 4, target="tests.runs.test_insights:dies_once")
     try:
-        with pytest.raises(ImportFailed, match="insight could not be made"):
+        with pytest.raises(ImportFailed, match="analysis of the trace could not be made"):
             shelf.get(trace_sidecar)
         assert shelf.get(trace_sidecar)["span_paths"].n == 3
     finally:

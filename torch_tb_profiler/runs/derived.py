@@ -31,11 +31,12 @@ FIRST_WAIT_SECONDS = 1.0
 class Recipe(Generic[T]):
     """One kind of derived sidecar.
 
-    ``word``: its name in file names and messages. ``target``: ``module:function(location, sidecar_path, settings, report)`` for a worker process.
+    ``word``: its name in file names; ``what``: in messages. ``target``: ``module:function(location, sidecar_path, settings, report)`` for a worker process.
     ``read``: maps the file, raises SidecarError. ``code``: folders and files of the package that decide what it holds, beside what decides the import.
     """
 
     word: str
+    what: str
     target: str
     read: Callable[[str], T]
     code: tuple[str, ...]
@@ -132,11 +133,11 @@ class DerivedShelf(Generic[T]):
         with self._changed:
             self._changed.wait_for(lambda: making.done, timeout=FIRST_WAIT_SECONDS)
             if not making.done:
-                raise NotReady(f"The {self._recipe.word} is being prepared.", "Wait a moment.", progress=round(making.progress, 3))
+                raise NotReady(f"The {self._recipe.what} is being prepared.", "Wait a moment.", progress=round(making.progress, 3))
             if making.error:
                 if self._making.get(path) is making:
                     del self._making[path]
-                raise ImportFailed(f"The {self._recipe.word} could not be made: {making.error}", "Try again; TensorBoard's log may say more.")
+                raise ImportFailed(f"The {self._recipe.what} could not be made: {making.error}", "Try again; TensorBoard's log may say more.")
 
     def _hear(self, job: Job, news: News) -> None:
         with self._changed:

@@ -28,6 +28,8 @@ MOST_RANKS = 1024
 """Workers of a run that are looked at together, those with the nearest ranks."""
 MOST_CAUSES = 32
 """Steps of which it is asked why a rank was late, the dearest ones: each reads two traces."""
+MOST_SPANS = 1 << 24
+"""Spans that are read for that: of traces of millions of them only the very dearest steps are asked about."""
 MOST_FLEETS = 16
 """Fleets that are kept."""
 MOST_KEPT = 4 * MOST_RANKS
@@ -168,7 +170,8 @@ class Fleets:
         place = tuple(i for i, member in enumerate(members) if member.rank is not None)
         ranks = [rank for rank in (member.rank for member in members) if rank is not None]
         figures = run_figures(ranks)
-        dearest = set(sorted(range(len(figures.late)), key=lambda i: -figures.late[i].caused)[:MOST_CAUSES])
+        most = min(MOST_CAUSES, max(1, MOST_SPANS // max((rank.spans for rank in ranks), default=1)))
+        dearest = set(sorted(range(len(figures.late)), key=lambda i: -figures.late[i].caused)[:most])
         late = tuple(
             LateRank(place[one.rank], one, self._cause(asked, members, place, figures, one) if i in dearest else None)
             for i, one in enumerate(figures.late)

@@ -35,4 +35,6 @@ def _read(path: str) -> Insight:
 
 
 _PARTS = ("module", "diff/work.py", "memory", "distributed", "findings", "timeline")
-INSIGHT = Recipe("insight", "torch_tb_profiler.runs.insights:run_build", _read, ("analysis/insight.py", *(f"analysis/{part}" for part in _PARTS)))
+INSIGHT = Recipe(
+    "insight", "analysis of the trace", "torch_tb_profiler.runs.insights:run_build", _read, ("analysis/insight.py", *(f"analysis/{part}" for part in _PARTS)),
+)

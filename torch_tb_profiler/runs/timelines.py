@@ -35,4 +35,4 @@ def _read(path: str) -> Timeline:
 
 
 _PARTS = ("timeline", "memory/blocks.py", "memory/totals.py")
-TIMELINE = Recipe("timeline", "torch_tb_profiler.runs.timelines:run_build", _read, tuple(f"analysis/{part}" for part in _PARTS))
+TIMELINE = Recipe("timeline", "timeline", "torch_tb_profiler.runs.timelines:run_build", _read, tuple(f"analysis/{part}" for part in _PARTS))

@@ -170,7 +170,7 @@ class Fleets:
         place = tuple(i for i, member in enumerate(members) if member.rank is not None)
         ranks = [rank for rank in (member.rank for member in members) if rank is not None]
         figures = run_figures(ranks)
-        most = min(MOST_CAUSES, max(1, MOST_SPANS // max((rank.spans for rank in ranks), default=1)))
+        most = min(MOST_CAUSES, max(1, MOST_SPANS // max((1, *(rank.spans for rank in ranks)))))
         dearest = set(sorted(range(len(figures.late)), key=lambda i: -figures.late[i].caused)[:most])
         late = tuple(
             LateRank(place[one.rank], one, self._cause(asked, members, place, figures, one) if i in dearest else None)

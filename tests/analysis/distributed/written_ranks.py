@@ -54,7 +54,7 @@ def rank_of(number: int, calls: Sequence[Call], begin: int | None = UNIX, steps:
         exposed=column([c.dur if c.exposed < 0 else c.exposed for c in calls]),
         step_name=shown, step_number=tuple([-1] * len(shown)) if names else tuple(steps), step_source="ProfilerStep",
         shares=np.arange(4 * len(shown), dtype=np.int64).reshape(4, len(shown)), on_device=True, backend="nccl", world_size=None, host_name="", process="",
-        devices=(), length=1000,
+        devices=(), spans=n,
     )
 
 

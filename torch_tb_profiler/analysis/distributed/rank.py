@@ -46,7 +46,7 @@ class Rank:
 
     number: its rank, None unknown. begin: Unix time of its first event in ns, None unknown. sorts, sort: what each collective is. label: index of
     ``labels`` by which it is matched, -1 not at all. event, host: rows of spans. step: row of its own steps, -1 outside. step_name, step_number: of
-    each step; shares: ns of shape (4, steps) in the order of ``SHARES``. on_device: whether its collectives are kernels.
+    each step; shares: ns of shape (4, steps) in the order of ``SHARES``. on_device: whether its collectives are kernels. spans: of its trace.
     """
 
     number: int | None
@@ -72,7 +72,7 @@ class Rank:
     host_name: str
     process: str
     devices: tuple[Device, ...]
-    length: int
+    spans: int
 
     def __len__(self) -> int:
         return len(self.start)
@@ -94,7 +94,7 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
         step_number=tuple(steps["number"].tolist()), step_source=str(facts.summary["step_source"]),
         shares=np.stack([shares[name] for name in SHARES]), on_device=bool(on_device.any()), backend=_backend(facts),
         world_size=facts.summary["world_size"], host_name=str(trace.header.get("host_name") or info.get("host_name") or "")[:200],
-        process=_process(trace), devices=_devices(trace, facts), length=int(facts.summary["span_ns"]),
+        process=_process(trace), devices=_devices(trace, facts), spans=trace["spans"].n,
     )
 
 

@@ -22,7 +22,7 @@ _VERSIONS = {"torch": "PyTorch", "cuda_runtime": "CUDA runtime", "hip_runtime": 
 def notes(found: Comparison, header_a: dict[str, Any], header_b: dict[str, Any]) -> list[str]:
     """Sentences, the most important first."""
     a, b = found.a, found.b
-    return [*_devices(a.facts, b.facts), *_sources(a.facts, b.facts), *_left_out("A", a), *_left_out("B", b), *_few(a, b),
+    return [*_devices(a.facts, b.facts), *_sources(a.facts, b.facts), *_left_out("A", a), *_left_out("B", b), *_few(found),
             *_shapes(a, b), *_settings(a.facts, b.facts, header_a, header_b)]
 
 
@@ -50,10 +50,10 @@ def _left_out(name: str, one: Side) -> Iterator[str]:
         yield f"{total} step{'s' if total > 1 else ''} of {name} left out ({', '.join(parts)}), {len(one.steps)} compared."
 
 
-def _few(a: Side, b: Side) -> Iterator[str]:
-    fewest = min(len(a.steps), len(b.steps))
-    if 2 <= fewest < FEW_STEPS:
-        yield f"Few steps ({len(a.steps)} and {len(b.steps)}): only large changes can be told from noise. Record {2 * FEW_STEPS} or more."
+def _few(found: Comparison) -> Iterator[str]:
+    counts = len(found.a.steps), len(found.b.steps)
+    if found.beyond is False and min(counts) < FEW_STEPS:
+        yield f"Few steps ({counts[0]} and {counts[1]}): only large changes can be told from noise. Record {2 * FEW_STEPS} or more."
 
 
 def _shapes(a: Side, b: Side) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -160,14 +161,14 @@ class Case:
         """Rows of runtime calls whose name begins like ``pattern``, within the windows."""
         spans = self.trace["spans"]
         calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
-        return self.within(calls[self.named(calls, pattern)])
+        return self.within(calls[self.named(calls, pattern.match)])
 
-    def named(self, rows: Ints, pattern: re.Pattern[str]) -> Mask:
-        """Which rows of spans have a name that begins like ``pattern``."""
+    def named(self, rows: Ints, says: Callable[[str], object]) -> Mask:
+        """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""
         name = self.trace["spans"]["name"][rows]
         found = np.zeros(len(self.trace.strings) + 1, np.bool_)
         for number in distinct(name, self.trace.strings):
-            found[number] = pattern.match(self.trace.strings[number]) is not None
+            found[number] = bool(says(self.trace.strings[number]))
         return np.asarray(found[name])
 
     def within(self, rows: Ints) -> Ints:

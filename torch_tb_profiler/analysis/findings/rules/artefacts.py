@@ -41,7 +41,7 @@ def kernel_loading(case: Case, taken: Intervals) -> Candidate | None:
 def _overhead(case: Case, rule: str, loading: bool) -> Candidate | None:
     spans = case.trace["spans"]
     row = np.flatnonzero(spans["role"] == Role.OVERHEAD)
-    row = row[case.named(row, _LOADING) == loading]
+    row = row[case.named(row, _LOADING.match) == loading]
     start, end = spans["start"][row], spans["start"][row] + spans["dur"][row]
     if len(case.work.row):
         of, start, end = shared(start, end, union(case.gaps.start, case.gaps.end))

@@ -45,7 +45,7 @@ def host_backend(case: Case, taken: Intervals) -> Candidate | None:
     Wrong when the collective moves host data on purpose (a barrier, a few numbers).
     """
     spans = case.trace["spans"]
-    row = case.collectives[case.named(case.collectives, HOST_BACKEND)]
+    row = case.collectives[case.named(case.collectives, HOST_BACKEND.match)]
     if not len(row) or not len(case.work.row):
         return None
     begin, stop = spans["start"][row], spans["start"][row] + spans["dur"][row]
@@ -59,6 +59,6 @@ def data_parallel(case: Case, taken: Intervals) -> Candidate | None:
         return None
     spans = case.trace["spans"]
     calls = np.flatnonzero((spans["role"] == Role.ANNOTATION) | (spans["role"] == Role.OPERATOR))
-    row = calls[case.named(calls, re.compile(r"DataParallel\.forward$"))]
+    row = calls[case.named(calls, "DataParallel.forward".__eq__)]
     row = row[np.argsort(-spans["dur"][row], kind="stable")]
     return Candidate("data_parallel", row, spans["start"][row], spans["start"][row], {"devices": case.facts["devices"].n}, costs=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 
@@ -35,7 +34,7 @@ def matrix_cores_unused(case: Case, taken: Intervals) -> Candidate | None:
         return None
     vendor = case.facts.summary["vendor"]
     work = case.work.take(case.work.kernel)
-    chosen = _by_name(case, work, lambda name: multiplies_on_vector_units(name, vendor)) & ~_of_double_precision(case, work)
+    chosen = case.named(work.row, lambda name: multiplies_on_vector_units(name, vendor)) & ~_of_double_precision(case, work)
     found = _alone(case, "matrix_cores_unused", work, chosen)
     eligible = case.facts.summary["matrix_eligible_share"]
     if found is not None and eligible is not None:
@@ -50,7 +49,7 @@ def unaligned_shapes(case: Case, taken: Intervals) -> Candidate | None:
     operands make them faster, at most free. Wrong when the shapes are given; padding then costs work of its own.
     """
     work = case.work.take(case.work.kernel)
-    return _alone(case, "unaligned_shapes", work, _by_name(case, work, loads_unaligned))
+    return _alone(case, "unaligned_shapes", work, case.named(work.row, loads_unaligned))
 
 
 def few_blocks(case: Case, taken: Intervals) -> Candidate | None:
@@ -82,7 +81,7 @@ def recompute(case: Case, taken: Intervals) -> Candidate | None:
     again = arguments["span"][(arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)].astype(np.int64)
     calls = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.PYTHON))
     backward = np.zeros(spans.n, np.bool_)
-    backward[calls[case.named(calls, _BACKWARD)]] = True
+    backward[calls[case.named(calls, _BACKWARD.match)]] = True
     parent = links["parent"].astype(np.int64)
     again = again[climb(parent, parent[again], backward) >= 0] if backward.any() else again[:0]
     if not len(again):
@@ -106,14 +105,6 @@ def _has_matrix_cores(case: Case) -> bool:
     if vendor == "nvidia":
         return major.isdigit() and int(major) >= FIRST_CAPABILITY
     return vendor == "amd" and _AMD_MATRIX.search(device["name"]) is not None
-
-
-def _by_name(case: Case, work: Work, says: Callable[[str], bool]) -> Mask:
-    name = case.trace["spans"]["name"][work.row]
-    found = np.zeros(len(case.trace.strings) + 1, np.bool_)
-    for number in distinct(name, case.trace.strings):
-        found[number] = says(case.trace.strings[number])
-    return np.asarray(found[name])
 
 
 def _of_double_precision(case: Case, work: Work) -> Mask:

@@ -47,14 +47,14 @@ def exposed_copies(case: Case, taken: Intervals) -> Candidate | None:
     Wrong when the next kernel needs the data at once and nothing else is to be done.
     """
     copies = _copies(case, _BETWEEN)
-    pageable = case.named(copies.row, _PAGEABLE)
+    pageable = case.named(copies.row, _PAGEABLE.match)
     return _alone(case, "exposed_copies", copies, np.ones(len(copies.row), np.bool_), {"pageable": float(pageable.mean()) if len(pageable) else 0.0})
 
 
 def _copies(case: Case, pattern: re.Pattern[str]) -> Work:
     work = case.work
     chosen = case.trace["spans"]["role"][work.row] == Role.MEMCPY
-    chosen[chosen] = case.named(work.row[chosen], pattern)
+    chosen[chosen] = case.named(work.row[chosen], pattern.match)
     return work.take(chosen)
 
 

@@ -60,8 +60,7 @@ def _own_loaders(case: Case) -> Ints:
     if not len(case.work.row):
         return np.zeros(0, np.int64)
     frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
-    frames = frames[case.named(frames, _NEXT)]
-    frames = frames[[_is_users_next(text) for text in case.trace.strings.many(spans["name"][frames])]] if len(frames) else frames
+    frames = frames[case.named(frames, _is_users_next)]
     called = np.sort(spans["start"][case.work.launch[case.work.launch >= 0]])
     low, high = (np.searchsorted(called, edge) for edge in (spans["start"][frames], spans["start"][frames] + spans["dur"][frames]))
     return np.asarray(frames[low == high])
@@ -172,10 +171,8 @@ def _synchronising(case: Case) -> Ints:
     """Calls that wait by their name, and the launches of copies from or to pageable memory, which the host stages."""
     spans = case.trace["spans"]
     copies = case.work.row[spans["role"][case.work.row] == Role.MEMCPY]
-    pageable = np.zeros(len(case.trace.strings) + 1, np.bool_)
-    for number in distinct(spans["name"][copies], case.trace.strings):
-        pageable[number] = PAGEABLE in case.trace.strings[number]
-    launch = case.facts["span_links"]["launch"][copies[pageable[spans["name"][copies]]]].astype(np.int64)
+    copies = copies[case.named(copies, lambda name: PAGEABLE in name)]
+    launch = case.facts["span_links"]["launch"][copies].astype(np.int64)
     return np.union1d(case.waits, case.within(np.unique(launch[launch >= 0])))
 
 

@@ -32,7 +32,7 @@ def optimizer_unfused(case: Case, taken: Intervals) -> Candidate | None:
     """
     spans = case.trace["spans"]
     calls = np.flatnonzero((spans["role"] == Role.ANNOTATION) | (spans["role"] == Role.OPERATOR))
-    region = case.within(calls[case.named(calls, _STEP)])
+    region = case.within(calls[case.named(calls, _STEP.match)])
     if not len(region):
         return None
     return _on_device(case, region) if len(case.work.row) else _on_host(case, region)
@@ -44,7 +44,7 @@ def _on_device(case: Case, region: Ints) -> Candidate | None:
     inside = _inside(case, region, launched.launch)
     own = launched.take(inside)
     length = own.end - own.start
-    joined = case.named(own.row, _JOINED)
+    joined = case.named(own.row, _JOINED.match)
     if len(own.row) < MANY * len(region) or joined.mean() > 0.5 or np.median(length) > SHORT:
         return None
     gaps: Gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))

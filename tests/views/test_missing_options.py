@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.snapshots import Allocator, pickled, snapshot
+from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.importers import read_trace
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.streams import TextInMemory
 from torch_tb_profiler.views.texts import MISSING, missing
 
 EXPECTED = {
@@ -17,6 +23,7 @@ EXPECTED = {
     "stack": "with_stack=True",
     "steps": "prof.step()",
     "memory": "profile_memory=True",
+    "events": "ProfilerActivity.CPU",
 }
 
 
@@ -28,6 +35,15 @@ def test_the_call_names_the_option(key: str) -> None:
 
 def test_only_what_a_view_wants_is_said_in_its_order() -> None:
     assert missing(("memory", "shapes", "device"), ("device", "shapes", "stack")) == [MISSING["device"], MISSING["shapes"]]
+
+
+def test_a_file_of_memory_alone_is_the_one_reason() -> None:
+    device = Allocator()
+    device.alloc(7)
+    trace = read_trace(TextInMemory(pickled(snapshot(device))), Settings())
+    lacks = absent(derive(trace))
+    assert missing(lacks, ("device", "host", "steps")) == [MISSING["events"]]
+    assert missing(lacks, ("memory",)) == []
 
 
 # The two that are about an accelerator need one to run.
@@ -45,5 +61,6 @@ def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.M
         "stack": any(e.get("cat") == "python_function" for e in events),
         "steps": any(str(e.get("name", "")).startswith("ProfilerStep#") for e in events),
         "memory": any(e.get("name") == "[memory]" for e in events),
+        "events": any(e.get("ph") == "X" for e in events),
     }
     assert found[key]

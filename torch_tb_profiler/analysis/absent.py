@@ -8,7 +8,7 @@ from torch_tb_profiler.store.model import Facts
 
 
 def absent(facts: Facts) -> tuple[str, ...]:
-    """Keys of what is missing, of ``device``, ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``."""
+    """Keys of what is missing (``events``: everything but memory records), of ``device``, ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``, ``events``."""
     summary = facts.summary
     steps = facts["steps"]
     missing = {
@@ -17,6 +17,7 @@ def absent(facts: Facts) -> tuple[str, ...]:
         "stack": not summary["has_stacks"],
         "steps": steps.n == 0 or bool(steps["flags"][0] & StepFlag.WHOLE),
         "memory": not summary["has_memory"],
+        "events": summary["has_memory"] and facts["span_links"].n == 0,
         "host": facts["operators"].n == 0,
         "operators_of_device": summary["has_device"] and facts["operators"].n > 0 and not operators_have_device_time(facts),
     }

@@ -86,12 +86,19 @@ MISSING: dict[str, Missing] = {
         why="The trace has no allocator record: profile_memory was off.",
         call=profile_call("profile_memory=True"),
     ),
+    "events": Missing(
+        what="Events",
+        why="The file is a memory snapshot or a memory timeline: it holds allocations, which the Memory view shows, and no events. This view needs a trace.",
+        call=profile_call(),
+    ),
 }
 
 
 def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
-    """Texts for those of ``wanted`` (keys of ``MISSING``) that ``analysis.absent`` found absent."""
+    """Texts for those of ``wanted`` (keys of ``MISSING``) that ``analysis.absent`` found absent; where there are no events at all, that is the one reason."""
     absent = set(found)
+    if "events" in absent:
+        return [MISSING["events"]] if absent.intersection(wanted) else []
     return [MISSING[key] for key in wanted if key in absent]
 
 

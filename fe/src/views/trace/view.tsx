@@ -76,7 +76,7 @@ function NoEvents({ diagnosisHref }: { diagnosisHref: string }): JSX.Element {
   return (
     <EmptyState
       title="This trace has nothing to draw"
-      text="The file was read, and no event in it has a place in time. Did the profiler run while something was executed? It records between its start and stop only, and with a schedule only in the active steps."
+      text="The file was read, and no event in it has a place in time. Did the profiler run while something was executed? It records between its start and stop only, and with a schedule only in the active steps. Memory snapshots and memory timelines hold no events: the Memory view shows them."
       code={"with torch.profiler.profile() as profiler:\n    train_one_step()\n"}
       diagnosisHref={diagnosisHref}
     />

@@ -185,11 +185,11 @@ function TimeTicks({ window: { t0, t1 }, plot, x }: { window: Window; plot: numb
 }
 
 function Peak({ x, y, text, end }: { x: number; y: number; text: string; end: number }): JSX.Element {
-  const room = text.length * 3.6;
+  const leftwards = x + text.length * 7 > end;
   return (
     <>
       <circle class="stair-peak" cx={x} cy={y} r={4} />
-      <text class="stair-peak" x={Math.max(LEFT + room, Math.min(end - room, x))} y={Math.max(TOP + 10, y - 8)} text-anchor="middle">
+      <text class="stair-peak" x={leftwards ? x - 8 : x + 8} y={Math.max(TOP + 10, y - 5)} text-anchor={leftwards ? "end" : "start"}>
         {text}
       </text>
     </>

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.names import HostNames
-from torch_tb_profiler.analysis.nesting import climb, nest
+from torch_tb_profiler.analysis.nesting import nearest, nest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -63,7 +63,7 @@ def call_tree(trace: Trace, names: HostNames) -> CallTree:
     inner = kept & (parent >= 0)
     children = np.zeros(n, np.int64)
     np.add.at(children, parent[inner], dur[inner])
-    return CallTree(row, node, parent, children, kept, is_operator, climb(parent, np.arange(n), is_operator), nested.overlapping)
+    return CallTree(row, node, parent, children, kept, is_operator, nearest(parent, is_operator).astype(np.int64), nested.overlapping)
 
 
 def _collapse(parent: Ints, name: Array, operator_like: Mask) -> tuple[Ints, Mask]:
@@ -75,4 +75,5 @@ def _collapse(parent: Ints, name: Array, operator_like: Mask) -> tuple[Ints, Mas
     child = np.flatnonzero(has & operator_like)
     above = parent[child]
     same[child] = operator_like[above] & (name[child] == name[above]) & (siblings[above] == 1)
-    return climb(parent, parent, ~same), ~same
+    # By doubling: a hostile trace may hold a long chain of one name.
+    return np.append(nearest(parent, ~same), -1).astype(np.int64)[parent], ~same

@@ -193,7 +193,7 @@ class Fleets:
             own = int(matches.row[number, one.match])
             begin = int(rank.end[matches.row[number, earlier]]) if earlier >= 0 else self._step_begin(got, rank, own)
             sides.append(side_of(got, rank, own, begin))
-        return find_cause(*sides)
+        return find_cause(sides[0], sides[1], int(figures.waits.wait[one.waiter, one.match]))
 
     @staticmethod
     def _step_begin(got: OpenedInsight, rank: Rank, own: int) -> int:

@@ -82,7 +82,7 @@ main       <cudaLaunch #1>   <cudaLaunch #2>
 gpu 7             {gemm #1                              }
 gpu 9                                                    {ncclKernel_AllReduce #2 }
 """
-    found = find_cause(side(slow, 0), side(FAST, 0))
+    found = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
     assert found == Cause(found.event if found else -1, "gemm", 29 * US, True, 29 * US, "aten::mm", "Linear_0", "model.py(7): forward")
 
 
@@ -96,7 +96,7 @@ gpu 9                                                       {ncclKernel_AllReduc
 
 
 def test_another_thread_where_the_launching_one_did_nothing() -> None:
-    found = find_cause(side(LATE_LAUNCH, 0), side(FAST, 0))
+    found = find_cause(side(LATE_LAUNCH, 0), side(FAST, 0), 20 * US)
     assert found is not None
     assert (found.name, found.extra, found.on_device, found.side_extra) == ("loader.py(3): fetch", 28 * US, False, 28 * US)
     assert (found.operator, found.line) == (None, "loader.py(3): fetch")
@@ -104,7 +104,7 @@ def test_another_thread_where_the_launching_one_did_nothing() -> None:
 
 def test_the_launching_thread_comes_before_others() -> None:
     framed = "main   /M                                                                   /" + LATE_LAUNCH
-    found = find_cause(side(framed, 0), side(FAST, 0))
+    found = find_cause(side(framed, 0), side(FAST, 0), 20 * US)
     assert found is not None
     assert (found.name, found.module) == ("nn.Module: Linear_0", "Linear_0")
 
@@ -117,13 +117,19 @@ main       <cudaLaunch #1>                                <cudaLaunch #2>
 gpu 7             {gemm #1                              }
 gpu 9                                                           {ncclKernel_AllReduce #2 }
 """
-    found = find_cause(side(slow, 0), side(FAST, 0))
+    found = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
     assert found is not None
     assert (found.name, found.on_device, found.operator) == ("gemm", True, "aten::mm")
 
 
 def test_who_is_not_late_has_no_cause() -> None:
-    assert find_cause(side(FAST, 0), side(FAST, 0)) is None
+    assert find_cause(side(FAST, 0), side(FAST, 0), 0) is None
+
+
+def test_what_came_about_before_has_no_cause() -> None:
+    """Some 24 µs later since the common begin, but the other one waited for 60."""
+    assert find_cause(side(LATE_LAUNCH, 0), side(FAST, 0), 40 * US) is not None
+    assert find_cause(side(LATE_LAUNCH, 0), side(FAST, 0), 60 * US) is None
 
 
 def test_nothing_recorded() -> None:
@@ -135,7 +141,7 @@ def test_nothing_recorded() -> None:
         insight = build_insight(trace, facts)
         event = int(insight["collectives"]["event"][0])
         sides.append(Side(trace, facts, insight, event, -1, 0))
-    assert find_cause(*sides) is None
+    assert find_cause(sides[0], sides[1], 11 * US) is None
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,13 @@ class _More:
     all_extra: int
 
 
-def find_cause(late: Side, other: Side) -> Cause | None:
-    """Why the first side reached a collective later than the second; None when nothing recorded took more time."""
+def find_cause(late: Side, other: Side, waited: int) -> Cause | None:
+    """Why the first side reached a collective later than the second, which waited for it so many ns; None when nothing recorded took more time.
+
+    Also None when less than half of the wait came about since the begin of the sides: of what was before nothing can be told.
+    """
     lateness = (late.arrival - late.begin) - (other.arrival - other.begin)
-    if lateness <= 0:
+    if lateness <= 0 or 2 * lateness < waited:
         return None
     by_host = 2 * ((late.called - late.begin) - (other.called - other.begin)) >= lateness
     sides = [(_host_time(side), _device_time(side)) for side in (late, other)]

@@ -8,7 +8,10 @@ from torch_tb_profiler.store.model import Facts
 
 
 def absent(facts: Facts) -> tuple[str, ...]:
-    """Keys of what is missing (``events``: everything but memory records), of ``device``, ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``, ``events``."""
+    """Keys of what is missing: ``device``, ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
+
+    ``events`` stands among them where there is nothing but memory records.
+    """
     summary = facts.summary
     steps = facts["steps"]
     missing = {

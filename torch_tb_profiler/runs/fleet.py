@@ -32,7 +32,7 @@ MOST_SPANS = 1 << 24
 """Spans that are read for that: of traces of millions of them only the very dearest steps are asked about."""
 MOST_FLEETS = 16
 """Fleets that are kept."""
-MOST_KEPT = 4 * MOST_RANKS
+MOST_KEPT = 2 * MOST_RANKS
 """Workers of which it is kept what their traces tell."""
 MemberState = Literal["ready", "waiting", "failed"]
 
@@ -97,7 +97,6 @@ class Fleets:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._ranks = Memo(2 * MOST_RANKS)
         self._figures = Memo(MOST_FLEETS)
         self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
         self._spans: dict[tuple[str, ...], tuple[Span, Worker, Span]] = {}
@@ -112,8 +111,8 @@ class Fleets:
             return kept[1]
         workers = nearest(asked.run.workers, asked.worker, MOST_RANKS)
         members = tuple(self._member(asked, worker, self._span(asked, worker)) for worker in workers)
-        ids = tuple(member.id for member in members)
-        fleet = self._figures.get((asked.run.name, ids), lambda: self._fleet(asked, members))
+        content = tuple((member.id, member.worker.rank) for member in members)
+        fleet = self._figures.get((asked.run.name, content), lambda: self._fleet(asked, members))
         fleet = Fleet(members, fleet.place, fleet.figures, fleet.late, len(asked.run.workers))
         if fleet.complete:
             while len(self._whole) >= MOST_FLEETS:
@@ -162,8 +161,7 @@ class Fleets:
             return Member(worker, span, "waiting", (span.progress + got) / 2, "")
         opened = got.opened
         # Opening a trace may have been what made the catalogue see that it is ready, and what rank it has.
-        number = opened.worker.rank
-        rank = self._ranks.get((got.id, number), lambda: rank_of(opened.trace, opened.facts, got.insight, number))
+        rank = rank_of(opened.trace, opened.facts, got.insight, opened.worker.rank)
         return Member(opened.worker, opened.span, "ready", 1.0, "", got.id, rank)
 
     def _fleet(self, asked: Opened, members: Sequence[Member]) -> Fleet:

@@ -23,6 +23,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
 
 T = TypeVar("T")
+NEARLY = 0.99
 FIRST_WAIT_SECONDS = 1.0
 """How long a request waits for something to be made before it answers that it is not ready: most is made in less."""
 
@@ -105,7 +106,8 @@ class DerivedShelf(Generic[T]):
         if self._made(path) is not None:
             return 1.0
         making = self._begin(sidecar, path)
-        return 1.0 if making.done else making.progress
+        # All parts may be made and the file not yet written.
+        return 1.0 if making.done else min(making.progress, NEARLY)
 
     def close(self) -> None:
         """End what is being made."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.analysis.diff.compared import drawn, listed, of_lengths, side_of
 from tests.builders.drawn import draw, trace_of
@@ -16,7 +19,9 @@ from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.sides import Side
 from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.insight_schema import RUNTIME_STEPS
 
+NO_SIDE = of_lengths([])
 SMALL = (
     "a100_event_sync", "a100_nccl", "a100_triton", "ancient_categories", "b200_eager", "cpu_only", "h100_bert_small", "mi210_gpu_only", "mi250_minitoy",
     "mi300_bert_small", "mi300_torch_compile", "mi300_vllm_graph", "mtia_inference", "v100_resnet50_num_workers_0", "v100_resnet50_num_workers_4",
@@ -43,6 +48,20 @@ def test_what_was_chosen_alone_stays() -> None:
     trace = trace_of(recording(steps=6))
     assert side_of(trace, 2, 2).steps.tolist() == [2]
     assert side_of(trace, 1, 3).steps.tolist() == [1, 2, 3]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-1, 6), max_size=20), st.sets(st.integers(0, 6)), st.booleans())
+def test_cells_are_the_entries_of_the_compared_steps(step: list[int], chosen: set[int], ordered: bool) -> None:
+    step = sorted(step) if ordered else step
+    table = RUNTIME_STEPS.build(name=range(len(step)), step=step, calls=step, total=step, event=step)
+    one = replace(NO_SIDE, steps=np.array(sorted(chosen), np.int64))
+    cells = one.cells(table)
+    assert cells["name"].tolist() == [i for i, s in enumerate(step) if s in chosen]
+    assert cells.place.tolist() == [sorted(chosen).index(s) for s in step if s in chosen]
+    few = cells.taken(np.arange(0, len(cells.place), 2))
+    assert few["name"].tolist() == cells["name"][::2].tolist()
+    assert few.place.tolist() == cells.place[::2].tolist()
 
 
 @pytest.mark.parametrize("values", [[], [0.0], [0.5, 0.5], [1.2, 3.7, 0.1], [1e15 + 0.5, 0.25, 0.25]])

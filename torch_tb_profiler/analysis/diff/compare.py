@@ -22,6 +22,9 @@ from torch_tb_profiler.analysis.diff.tree import DiffTree, diff_tree
 MOST_PATHS = 20_000
 """Paths of one side that are matched; those that take least are left out."""
 
+_OPERATORS = ("operator", "host")
+"""The tables of operators: by device self time and by host self time; without device time the first by host self time."""
+
 
 @dataclass(frozen=True)
 class ChangeTable:
@@ -50,11 +53,11 @@ def compare(a: Side, b: Side) -> Comparison:
     device = a.has_device_time and b.has_device_time
     costs = path_costs(a, device, MOST_PATHS), path_costs(b, device, MOST_PATHS)
     matched = match_paths(*costs)
+    measured = ("device_self", "host_self") if device else ("host_self",)
     step = a.mean if len(a.steps) else 0.0
     rows = {
         "category": (category_rows(a), category_rows(b)),
-        "operator": (operator_rows(a, device), operator_rows(b, device)),
-        **({"host": (operator_rows(a, False), operator_rows(b, False))} if device else {}),
+        **dict(zip(_OPERATORS, zip(operator_rows(a, measured), operator_rows(b, measured), strict=True), strict=False)),
         "kernel": (kernel_rows(a), kernel_rows(b)),
         "runtime": (runtime_rows(a), runtime_rows(b)),
         "module": module_rows((a, b), costs, matched, device),

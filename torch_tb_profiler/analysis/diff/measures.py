@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.diff.noise import Floats, Moments
 from torch_tb_profiler.analysis.diff.pairing import plain_name
-from torch_tb_profiler.analysis.diff.sides import Side, distinct
+from torch_tb_profiler.analysis.diff.sides import Cells, Side, distinct
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -39,31 +39,22 @@ class Rows:
 
 def category_rows(one: Side) -> Rows:
     """The eight categories of the step."""
-    steps, n = one.facts["steps"], len(CATEGORIES)
-    row = np.repeat(np.arange(n), steps.n)
-    value = np.concatenate([steps[key] for key in CATEGORIES])
-    time = one.moments(row, np.tile(np.arange(steps.n), n), value, n)
+    steps, n, count = one.facts["steps"], len(CATEGORIES), len(one.steps)
+    value = np.concatenate([steps[key][one.steps] for key in CATEGORIES])
+    time = one.moments(np.repeat(np.arange(n), count), np.tile(np.arange(count), n), value, n)
     names = list(CATEGORIES)
     return Rows(names, names, (list(names),), time, None, np.full(n, np.nan), np.full(n, -1))
 
 
-def operator_rows(one: Side, device: bool) -> Rows:
-    """Operators by name; device self time or host self time."""
-    steps = one.facts["operator_steps"]
-    inside = one.inside(steps["step"])
-    name = one.facts["operators"]["name"].astype(np.int64)[steps["operator"][inside]]
-    numbers, row = distinct(name, len(one.facts.strings))
-    step, n = steps["step"][inside], len(numbers)
-
-    def column(key: str) -> Array:
-        return np.asarray(steps[key][inside])
-
-    names = one.facts.strings.many(numbers)
-    return Rows(
-        names, names, (list(names), [plain_name(text) for text in names]),
-        one.moments(row, step, column("device_self" if device else "host_self"), n), one.moments(row, step, column("calls"), n),
-        one.per_step(row, step, column("host_self"), n), _examples(one, names),
-    )
+def operator_rows(one: Side, columns: Sequence[str]) -> list[Rows]:
+    """Operators by name: of each of the columns of ``operator_steps`` a table that measures it."""
+    cells = one.cells(one.facts["operator_steps"])
+    numbers, row = distinct(one.facts["operators"]["name"].astype(np.int64)[cells["operator"]], len(one.facts.strings))
+    n, names = len(numbers), one.facts.strings.many(numbers)
+    calls, host = one.moments(row, cells.place, cells["calls"], n), one.mean_of(row, cells["host_self"], n)
+    keys: tuple[list[Hashable], ...] = list(names), [plain_name(text) for text in names]
+    event = _examples(one, names)
+    return [Rows(names, names, keys, one.moments(row, cells.place, cells[key], n), calls, host, event) for key in columns]
 
 
 def kernel_rows(one: Side) -> Rows:
@@ -71,7 +62,7 @@ def kernel_rows(one: Side) -> Rows:
     table = one.insight["work_steps"]
     launcher = _launchers(one)
 
-    def keys(names: list[str], row: Ints, cells: Table) -> tuple[list[Hashable], ...]:
+    def keys(names: list[str], row: Ints, cells: Cells) -> tuple[list[Hashable], ...]:
         operator = _main_launcher(launcher, row, cells, len(names))
         readable: list[Hashable] = [(plain_name(short_name(text)), by) for text, by in zip(names, operator, strict=True)]
         return list(names), readable, [by or None for by in operator]
@@ -85,9 +76,9 @@ def runtime_rows(one: Side) -> Rows:
 
 
 def _by_name(
-    one: Side, table: Table, keys: Callable[[list[str], Ints, Table], tuple[list[Hashable], ...]], readable: Callable[[str], str]
+    one: Side, table: Table, keys: Callable[[list[str], Ints, Cells], tuple[list[Hashable], ...]], readable: Callable[[str], str]
 ) -> Rows:
-    cells = table.take(one.inside(table["step"]))
+    cells = one.cells(table)
     numbers, row = distinct(cells["name"].astype(np.int64), len(one.facts.strings))
     n = len(numbers)
     names = one.facts.strings.many(numbers)
@@ -97,17 +88,15 @@ def _by_name(
     most = np.flatnonzero(cells["total"] == largest[row])
     event[row[most]] = cells["event"][most]
     return Rows(
-        names, [readable(text) for text in names], keys(names, row, cells), one.moments(row, cells["step"], cells["total"], n),
-        one.moments(row, cells["step"], cells["calls"], n), np.full(n, np.nan), event,
+        names, [readable(text) for text in names], keys(names, row, cells), one.moments(row, cells.place, cells["total"], n),
+        one.moments(row, cells.place, cells["calls"], n), np.full(n, np.nan), event,
     )
 
 
 def _examples(one: Side, names: list[str]) -> Ints:
     """For each operator the longest call of its costliest path; −1 where no path has the name."""
-    paths, steps = one.insight["paths"], one.insight["path_steps"]
-    inside = one.inside(steps["step"])
-    inside = inside[steps["path"][inside] >= 0]
-    cost = one.mean_of(steps["path"][inside], steps["host_total"][inside] + steps["device_self"][inside], paths.n)
+    paths, cells = one.insight["paths"], one.of_paths
+    cost = one.mean_of(cells["path"], cells["host_total"] + cells["device_self"], paths.n)
     of_text = {text: at for at, text in enumerate(names)}
     table = [of_text.get(text, -1) for text in one.insight.strings.all()]
     operator = np.flatnonzero((paths["kind"] == PathKind.OPERATOR) & (cost > 0))
@@ -126,7 +115,7 @@ def _launchers(one: Side) -> list[str]:
     return [*(plain_name(t) if k == PathKind.OPERATOR else "" for t, k in zip(texts, paths["kind"].tolist(), strict=True)), ""]
 
 
-def _main_launcher(launcher: list[str], row: Ints, cells: Table, n: int) -> list[str]:
+def _main_launcher(launcher: list[str], row: Ints, cells: Cells, n: int) -> list[str]:
     """Of each row the launcher of most of its time."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(launcher))}
     texts = list(numbers)

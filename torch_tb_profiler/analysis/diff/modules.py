@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.diff.matching import Matched
 from torch_tb_profiler.analysis.diff.measures import Rows
 from torch_tb_profiler.analysis.diff.pairing import plain_name
-from torch_tb_profiler.analysis.diff.sides import PathCosts, Side
+from torch_tb_profiler.analysis.diff.sides import Cells, PathCosts, Side
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
 
@@ -74,16 +74,15 @@ def _rows(one: Side, costs: PathCosts, path: Ints, places: _Places, names: list[
     for place, around in enumerate(places.around[: len(names)]):
         rows.setdefault(place, rows.get(around, -1))
     new = np.array([rows[place] for place in range(len(names))], np.int64)
-    inside = one.inside(steps["step"])
-    inside = inside[new[place_of_path[steps["path"][inside]]] >= 0]
-    path_of, step, n = steps["path"][inside], steps["step"][inside], len(used)
-    row = new[place_of_path[path_of]]
-    host = steps["host_self"][inside] + steps["runtime"][inside]
-    calls = np.where(np.append(module, False)[path_of], steps["calls"][inside], 0)
-    own = [names[place] for place in used]
+    own, n = [names[place] for place in used], len(used)
+    # Either every path has a row, or there are no modules at all.
+    cells = one.cells(steps) if n else Cells(steps, slice(0, 0), np.zeros(0, np.int64))
+    row = new[place_of_path[cells["path"]]]
+    host = cells["host_self"] + cells["runtime"]
+    calls = np.where(np.append(module, False)[cells["path"]], cells["calls"], 0)
     return Rows(
-        own, own, (list(used),), one.moments(row, step, steps["device_self"][inside] if device else host, n), one.moments(row, step, calls, n),
-        one.per_step(row, step, host, n), _examples(costs, new[place_of_path], n),
+        own, own, (list(used),), one.moments(row, cells.place, cells["device_self"] if device else host, n), one.moments(row, cells.place, calls, n),
+        one.mean_of(row, host, n), _examples(costs, new[place_of_path], n),
     )
 
 

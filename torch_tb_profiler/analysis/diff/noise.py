@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.grouping import group_rows, sum_by, sum_floats
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Mask
 
 Floats = NDArray[np.float64]
 
@@ -55,36 +55,24 @@ class Test:
     half: float
 
 
-def moments(row: Array, step: Array, value: Array, rows: int, steps: Ints) -> Moments:
+def moments(row: Array, place: Array, value: Array, rows: int, steps: int) -> Moments:
     """Per row of a sparse table: entries of one row and step are added, a step without an entry counts as 0.
 
     Args:
-        row, step, value: the entries, shape (entries,); those of steps not in ``steps`` are left out.
-        steps: ascending.
+        row, place, value: the entries, shape (entries,); ``place`` says which of the ``steps`` compared ones, from 0.
     """
-    n = len(steps)
-    place = places(step, steps)
-    kept = np.flatnonzero(place >= 0)
-    if rows * n <= MOST_CELLS:
-        full = np.bincount(row[kept] * np.int64(max(n, 1)) + place[kept], weights=value[kept], minlength=rows * n).reshape(rows, n)
-        mean = full.sum(axis=1) / max(n, 1)
-        return Moments(n, mean, ((full - mean[:, None]) ** 2).sum(axis=1) / (n - 1) / n if n > 1 else np.full(rows, np.nan))
-    first, of = group_rows((row[kept], place[kept]))
-    owner = row[kept][first].astype(np.int64)
-    cell = sum_by(of, len(first), value[kept]).astype(np.float64)
-    mean = sum_floats(owner, rows, cell) / n
-    if n < 2:
-        return Moments(n, mean, np.full(rows, np.nan))
-    squares = sum_floats(owner, rows, (cell - mean[owner]) ** 2) + (n - np.bincount(owner, minlength=rows)) * mean**2
-    return Moments(n, mean, squares / (n - 1) / n)
-
-
-def places(step: Array, steps: Ints) -> Ints:
-    """Of every entry which of the ascending ``steps`` it belongs to; -1 none. ``step`` holds numbers from -1 up."""
-    last = max(int(step.max(initial=-1)), int(steps[-1]) if len(steps) else -1)
-    place = np.full(last + 2, -1, np.int64)
-    place[steps] = np.arange(len(steps))
-    return np.asarray(place[step])
+    if rows * steps <= MOST_CELLS:
+        full = np.bincount(row * np.int64(max(steps, 1)) + place, weights=value, minlength=rows * steps).reshape(rows, steps)
+        mean = full.sum(axis=1) / max(steps, 1)
+        return Moments(steps, mean, ((full - mean[:, None]) ** 2).sum(axis=1) / (steps - 1) / steps if steps > 1 else np.full(rows, np.nan))
+    first, of = group_rows((row, place))
+    owner = row[first].astype(np.int64)
+    cell = sum_by(of, len(first), value).astype(np.float64)
+    mean = sum_floats(owner, rows, cell) / steps
+    if steps < 2:
+        return Moments(steps, mean, np.full(rows, np.nan))
+    squares = sum_floats(owner, rows, (cell - mean[owner]) ** 2) + (steps - np.bincount(owner, minlength=rows)) * mean**2
+    return Moments(steps, mean, squares / (steps - 1) / steps)
 
 
 def compare_steps(a: Floats, b: Floats) -> Test:

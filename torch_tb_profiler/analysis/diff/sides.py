@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.diff.noise import Floats, Moments, moments, places
+from torch_tb_profiler.analysis.diff.noise import Floats, Moments, moments
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.nesting import carried_up, depths
 from torch_tb_profiler.analysis.operators import operators_have_device_time
 from torch_tb_profiler.analysis.selection import Selection, complete
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
@@ -19,6 +20,23 @@ MOST_ODD = 1 / 3
 """Odd steps are left out unless more than this share of the steps is odd: what returns that often belongs to the program."""
 
 MOST_NUMBERS = 8_000_000
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Entries of a table that lie in compared steps. ``place``: which of these steps, from 0; int64 of the shape of a column here."""
+
+    table: Table
+    rows: slice | Ints
+    place: Ints
+
+    def __getitem__(self, name: str) -> Array:
+        """A column of these entries."""
+        return self.table[name][self.rows]
+
+    def taken(self, kept: Ints) -> Cells:
+        """Some of these entries."""
+        return Cells(self.table, kept + self.rows.start if isinstance(self.rows, slice) else self.rows[kept], self.place[kept])
 
 
 @dataclass(frozen=True)
@@ -48,21 +66,35 @@ class Side:
         """Whether device work was followed back to operators."""
         return operators_have_device_time(self.facts)
 
-    def moments(self, row: Array, step: Array, value: Array, rows: int) -> Moments:
+    @cached_property
+    def of_paths(self) -> Cells:
+        """What the paths cost in the compared steps, without what no path launched."""
+        found = self.cells(self.insight["path_steps"])
+        path = found["path"]
+        return found if not len(path) or int(path.min()) >= 0 else found.taken(np.flatnonzero(path >= 0))
+
+    def cells(self, table: Table) -> Cells:
+        """The entries of a table with a column ``step``, those of the compared steps."""
+        step, chosen = table["step"], self.steps
+        if not len(chosen):
+            return Cells(table, slice(0, 0), np.zeros(0, np.int64))
+        begin, end = 0, len(step)
+        if (step[1:] >= step[:-1]).all():
+            begin, end = int(np.searchsorted(step, chosen[0])), int(np.searchsorted(step, chosen[-1], side="right"))
+            if chosen[-1] - chosen[0] + 1 == len(chosen):
+                return Cells(table, slice(begin, end), step[begin:end] - chosen[0])
+        place = np.full(max(int(step.max(initial=-1)), int(chosen[-1])) + 2, -1, np.int64)
+        place[chosen] = np.arange(len(chosen))
+        of = place[step[begin:end]]
+        inside = np.flatnonzero(of >= 0)
+        return Cells(table, inside + begin, of[inside])
+
+    def moments(self, row: Array, place: Array, value: Array, rows: int) -> Moments:
         """``noise.moments`` over the compared steps."""
-        return moments(row, step, value, rows, self.steps)
-
-    def per_step(self, row: Array, step: Array, value: Array, rows: int) -> Floats:
-        """Means per compared step of a sparse table, float64 of shape (rows,)."""
-        kept = self.inside(step)
-        return self.mean_of(row[kept], value[kept], rows)
-
-    def inside(self, step: Array) -> Ints:
-        """Entries of a column of steps that are compared."""
-        return np.flatnonzero(places(step, self.steps) >= 0)
+        return moments(row, place, value, rows, len(self.steps))
 
     def mean_of(self, row: Array, value: Array, rows: int) -> Floats:
-        """Means per compared step of entries that are all of such steps, float64 of shape (rows,)."""
+        """Means per compared step of entries of such steps, float64 of shape (rows,)."""
         return np.asarray(np.bincount(row, weights=value, minlength=rows) / max(len(self.steps), 1))
 
 
@@ -107,12 +139,10 @@ class PathCosts:
 
 def path_costs(one: Side, device: bool, limit: int) -> PathCosts:
     """The paths of a side; of more than ``limit`` those that take the least are left out, with all beneath them."""
-    paths, steps = one.insight["paths"], one.insight["path_steps"]
+    paths, steps = one.insight["paths"], one.of_paths
     n = paths.n
-    inside = one.inside(steps["step"])
-    inside = inside[steps["path"][inside] >= 0]
-    path = steps["path"][inside]
-    mean = {key: one.mean_of(path, steps[key][inside], n) for key in ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")}
+    path = steps["path"]
+    mean = {key: one.mean_of(path, steps[key], n) for key in ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")}
     size = (mean["calls"] > 0) | (mean["device_total"] > 0)
     weight = carried_up(paths["parent"], np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0), np.maximum)
     kept = np.flatnonzero(weight > 0)

@@ -85,13 +85,13 @@ class _Launched:
         table = one.insight["work_steps"]
         place = np.full(one.insight["paths"].n + 1, -1, np.int64)
         place[costs.row] = np.arange(len(costs.row))
-        kept = one.inside(table["step"])
-        kept = kept[place[table["path"][kept]] >= 0]
-        names, name = distinct(table["name"][kept].astype(np.int64), len(one.facts.strings))
-        pairs, of = distinct(place[table["path"][kept]] * len(names) + name, len(costs.row) * len(names))
-        calls, total = (one.mean_of(of, table[key][kept], len(pairs)) for key in ("calls", "total"))
+        cells = one.cells(table)
+        cells = cells.taken(np.flatnonzero(place[cells["path"]] >= 0))
+        names, name = distinct(cells["name"].astype(np.int64), len(one.facts.strings))
+        pairs, of = distinct(place[cells["path"]] * len(names) + name, len(costs.row) * len(names))
+        calls, total = (one.mean_of(of, cells[key], len(pairs)) for key in ("calls", "total"))
         event = np.zeros(len(pairs), np.int64)
-        event[of] = table["event"][kept]
+        event[of] = cells["event"]
         below: dict[int, list[int]] = {}
         path = pairs // max(len(names), 1)
         for row in np.argsort(-total, kind="stable").tolist():

@@ -17,9 +17,9 @@ def build_work(trace: Trace, facts: Facts, tables: dict[str, Table], texts: Stri
     """The tables ``work_steps`` and ``runtime_steps``; ``tables`` holds ``span_paths``."""
     spans, step = trace["spans"], facts["span_links"]["step"]
     row = device_rows(trace)
-    work = _counted(trace, row, {"path": tables["span_paths"]["path"][row], "name": spans["name"][row], "step": step[row]})
+    work = _counted(trace, row, {"step": step[row], "path": tables["span_paths"]["path"][row], "name": spans["name"][row]})
     row = np.flatnonzero(spans["role"] == Role.RUNTIME)
-    calls = _counted(trace, row, {"name": spans["name"][row], "step": step[row]})
+    calls = _counted(trace, row, {"step": step[row], "name": spans["name"][row]})
     return {"work_steps": schema.WORK_STEPS.build(**work), "runtime_steps": schema.RUNTIME_STEPS.build(**calls)}, {}
 
 

@@ -74,6 +74,9 @@ def test_memory_snapshots_are_no_ranks_of_their_run(logdir: Path, start: Start) 
         ("rank0", 0, 2, ["trace"]), ("rank1", 1, 2, ["trace.pt.trace.json", "trace.pickle"]), ("a dump", None, 2, ["trace"]), ("rank7", 7, 2, ["trace"]),
     ]
     assert found["alone"] == [("x", None, None, ["trace"])]
+    (run,) = (r for r in catalogue.snapshot().runs if r.name == "beside")
+    assert [w.name for w in run.beside(run.workers[0])] == ["rank0", "rank1"]
+    assert [w.name for w in run.beside(run.workers[2])] == ["a dump"]
     rejected = next(f for f in catalogue.snapshot().files if f.state is State.REJECTED)
     assert (rejected.path, "no memory snapshot" in rejected.reason) == ("alone/weights.pkl", True)
 

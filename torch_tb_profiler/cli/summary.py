@@ -61,7 +61,7 @@ def facts_object(opened: Opened) -> dict[str, Any]:
 def text_report(opened: Opened, facts: dict[str, Any]) -> str:
     """The report on one trace; ``facts`` is its ``facts_object``."""
     worker = opened.worker
-    place = Place(len(opened.run.workers), worker.rank, worker.rank_source, worker.world_size)
+    place = Place(len(opened.run.beside(opened.worker)), worker.rank, worker.rank_source, worker.world_size)
     source = Source(opened.trace, opened.facts, worker.name, opened.span.name)
     found = findings_payload(source, build_insight(opened.trace, opened.facts).about["findings"])
     return report(facts, overview_payload(opened.facts, choose(opened.facts), place), found)

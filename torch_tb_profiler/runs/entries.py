@@ -141,8 +141,8 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
         span_names = names.span_names([e.name for e in files])
         spans = tuple(_span(e, n, i) for i, (e, n) in enumerate(zip(files, span_names, strict=True)))
         placed.update({(title, worker, s.name): e for s, e in zip(spans, files, strict=True)})
-        workers.append(Worker(worker, rank, source, world_size, spans))
-    workers.sort(key=lambda w: (w.name in beside, w.rank if w.rank is not None else -1, names.natural(w.name)))
+        workers.append(Worker(worker, rank, source, world_size, spans, worker in beside))
+    workers.sort(key=lambda w: (w.of_memory, w.rank if w.rank is not None else -1, names.natural(w.name)))
     synthetic = any(e.outcome.synthetic for e in entries if e.outcome is not None)
     return Run(title, tuple(workers), synthetic), placed
 

@@ -109,11 +109,11 @@ class Fleets:
         # The catalogue gives the same run until anything of it changes.
         if kept is not None and kept[0] is asked.run:
             return kept[1]
-        workers = nearest(asked.run.workers, asked.worker, MOST_RANKS)
+        workers = nearest(asked.run.beside(asked.worker), asked.worker, MOST_RANKS)
         members = tuple(self._member(asked, worker, self._span(asked, worker)) for worker in workers)
         content = tuple((member.id, member.worker.rank) for member in members)
         fleet = self._figures.get((asked.run.name, content), lambda: self._fleet(asked, members))
-        fleet = Fleet(members, fleet.place, fleet.figures, fleet.late, len(asked.run.workers))
+        fleet = Fleet(members, fleet.place, fleet.figures, fleet.late, len(asked.run.beside(asked.worker)))
         if fleet.complete:
             while len(self._whole) >= MOST_FLEETS:
                 self._whole.pop(next(iter(self._whole)), None)
@@ -174,7 +174,7 @@ class Fleets:
             LateRank(place[one.rank], one, self._cause(asked, members, place, figures, one) if i in dearest else None)
             for i, one in enumerate(figures.late)
         )
-        return Fleet(tuple(members), place, figures, late, len(asked.run.workers))
+        return Fleet(tuple(members), place, figures, late, len(asked.run.beside(asked.worker)))
 
     def _cause(self, asked: Opened, members: Sequence[Member], place: Sequence[int], figures: RunFigures, one: Late) -> Cause | None:
         matches = figures.matched.matches

@@ -48,13 +48,14 @@ class Span:
 
 @dataclass(frozen=True)
 class Worker:
-    """One process: spans in time order."""
+    """One process: spans in time order. ``of_memory``: all its files are memory snapshots or timelines by their names."""
 
     name: str
     rank: int | None
     rank_source: str
     world_size: int | None
     spans: tuple[Span, ...]
+    of_memory: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ class Run:
     name: str
     workers: tuple[Worker, ...]
     synthetic: bool = False
+
+    def beside(self, worker: Worker) -> tuple[Worker, ...]:
+        """The workers that can be looked at together with one: all that have traces; what has memory snapshots alone stands by itself."""
+        return (worker,) if worker.of_memory else tuple(w for w in self.workers if not w.of_memory)
 
 
 @dataclass(frozen=True)

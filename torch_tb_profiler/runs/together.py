@@ -50,7 +50,7 @@ class Together:
 
 def companions(source: Source, asked: Opened) -> list[Companion]:
     """For each worker of the run, at most ``MOST_WORKERS`` and those with the nearest ranks, the span that overlaps the asked one best."""
-    return [companion(source, asked, worker) for worker in nearest(asked.run.workers, asked.worker)]
+    return [companion(source, asked, worker) for worker in nearest(asked.run.beside(asked.worker), asked.worker)]
 
 
 def nearest(workers: Sequence[Worker], asked: Worker, most: int = MOST_WORKERS) -> list[Worker]:

@@ -36,7 +36,7 @@ def handlers(timelines: Timelines, settings: Settings) -> dict[str, Handler]:
         shared = together(listed, opened)
         aligned = dict(zip(shared.place, shared.aligned, strict=True))
         places = [WorkerPlace(c.worker.name, c.span.name, c.worker.rank, aligned.get(i)) for i, c in enumerate(listed)]
-        return replies.send(request, replies.encode(alignment_payload(places, shared.span_ns, len(opened.run.workers))))
+        return replies.send(request, replies.encode(alignment_payload(places, shared.span_ns, len(opened.run.beside(opened.worker)))))
 
     def collective(request: Request) -> Response:
         found, number = _event(timelines, request)

@@ -24,7 +24,7 @@ def handlers(insights: Insights, settings: Settings, fleets: Fleets) -> dict[str
         """What costs time that could be had back."""
         found = opened_insight(insights, request)
         asked = found.opened
-        few = 1 < len(asked.run.workers) <= FEW
+        few = 1 < len(asked.run.beside(asked.worker)) <= FEW
         fleet = fleets.of(asked) if few else fleets.known(asked)
         whole = fleet if fleet is not None and fleet.complete else None
         progress = 1.0 if fleet is None or fleet.complete else min(round(fleet.progress, 2), 0.99)

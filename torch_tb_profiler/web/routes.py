@@ -99,11 +99,11 @@ class Routes:
 
         def payload(opened: Opened, steps: tuple[int | None, int | None, bool]) -> Wire:
             worker = opened.worker
-            place = Place(len(opened.run.workers), worker.rank, worker.rank_source, worker.world_size)
+            place = Place(len(opened.run.beside(opened.worker)), worker.rank, worker.rank_source, worker.world_size)
             return overview_payload(opened.facts, choose(opened.facts, *steps), place)
 
         # The number of workers may grow while the trace stays what it is.
-        return self._view(request, "overview", payload, lambda opened: str(len(opened.run.workers)))
+        return self._view(request, "overview", payload, lambda opened: str(len(opened.run.beside(opened.worker))))
 
     def operator(self, request: Request) -> Response:
         """The operator table."""

@@ -139,7 +139,7 @@ export function HowToRecord({ found }: { found: boolean }): JSX.Element {
     return (
       <EmptyState
         title="No file was found"
-        text="Every directory below the log directory is searched for .json, .json.gz and .json.zst files. This records a trace that shows up here; start TensorBoard with --logdir=./log."
+        text="Every directory below the log directory is searched for .json and .pickle files, alone or with .gz or .zst behind. This records a trace that shows up here; start TensorBoard with --logdir=./log."
         code={EXAMPLE}
       />
     );

@@ -65,7 +65,7 @@ def test_other_vendors_have_their_own_words() -> None:
 def test_a_healthy_trace_says_so() -> None:
     found = page([*steps((0, 1000)), *launched("k", 1, 1, 1, 998)], **NVIDIA)
     assert found.healthy
-    assert found.headline == "Healthy: nothing was found that costs 2 % of the step or more. The GPU is busy for 100 % of it."
+    assert found.headline == "Healthy: nothing was found that costs 2 % of the step or more. The GPU works, copies included, for 100 % of it."
     assert UNSURE["one_step"] in found.unsure
 
 

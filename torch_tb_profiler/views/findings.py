@@ -41,7 +41,7 @@ def findings_payload(source: Source, made: Mapping[str, Any], progress: float = 
     found = [_finding(source, made, item) for item in made["found"]]
     words = _words(source, made)
     return FindingsPayload(
-        headline=_headline(made, found, words["device"]),
+        headline=_headline(made, found, words["device"], source.facts["steps"].n - made["steps"]),
         healthy=not costly(found) and judged(made, found),
         steps=made["steps"],
         step_ns=made["step_ns"],
@@ -160,21 +160,23 @@ def _label(source: Source, row: int) -> str:
     return cut(text, LONGEST_LABEL)
 
 
-def _headline(made: Mapping[str, Any], found: list[Finding], device: str) -> str:
+def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_out: int) -> str:
     if made["step_ns"] is None:
         return "There is nothing to look at: the trace holds no step and no event that could make one."
     word = "recording" if "no_steps" in made["unsure"] else "step"
-    busy = "" if made["busy"] is None else f" The {device} is busy for {format_share(made['busy'], 0)} of it."
+    # Utilization is of kernels alone and of all selected steps: the two figures stand on one page and must not seem to be one.
+    busy = "" if made["busy"] is None else f" The {device} works, copies included, for {format_share(made['busy'], 0)} of it."
     costing = costly(found)
     if not costing:
         lost = sum(finding.share or 0.0 for finding in found)
         own = f" {format_share(lost, 0)} of it is laid at the recording itself." if lost else ""
         return f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} was found that costs {format_share(THRESHOLD, 0)} of the {word} or more.{busy}{own}"
     total, share = sum(finding.recoverable_ns or 0 for finding in costing), sum(finding.share or 0.0 for finding in costing)
+    left = f" ({left_out} cold or cut step{'s' if left_out > 1 else ''} left out)" if left_out else ""
     most = costing[0].title
     # A title that begins with a name keeps its capital.
     most = most if RULES[costing[0].rule].title.startswith("{") else most[:1].lower() + most[1:]
-    return f"Up to {format_ns(total)} ({format_share(share, 0)}) of a {word} of {format_ns(made['step_ns'])} could be had back. Most of it: {most}.{busy}"
+    return f"Up to {format_ns(total)} ({format_share(share, 0)}) of a {word} of {format_ns(made['step_ns'])}{left} could be had back. Most of it: {most}.{busy}"
 
 
 def _capitalised(text: str) -> str:

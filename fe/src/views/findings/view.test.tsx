@@ -1,7 +1,7 @@
 import { cleanup, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { finding, findings } from "../fixtures";
-import { FindingsStrip } from "./view";
+import { Findings, FindingsStrip } from "./view";
 
 let answer: unknown;
 beforeEach(() => vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer)))));
@@ -14,6 +14,24 @@ const hrefOf = vi.fn(() => "#there");
 const strip = (): void => {
   render(<FindingsStrip view="kernel" selection={{ run: "r", worker: "w", span: "s" }} hrefOf={hrefOf} />);
 };
+
+describe("Findings", () => {
+  const resource = { state: "ready", stale: false, error: null, progress: null, message: "", reload: () => undefined } as const;
+  const list = (data: ReturnType<typeof findings>): void => {
+    render(<Findings resource={{ ...resource, data }} known={[{ what: "Stacks", why: "", call: "" }]} selection={{ run: "r", worker: "w", span: "s" }} hrefOf={hrefOf} />);
+  };
+
+  it("calls nothing healthy that could not be judged", () => {
+    list(findings([], { healthy: false, unsure: ["Only the device was recorded."] }));
+    expect(text()).toContain("Nothing was found in what could be judged.");
+    expect(text()).toContain("1 thing could not be judged");
+    cleanup();
+    list(findings([], { missing: [{ what: "Stacks", why: "", call: "" }, { what: "Shapes", why: "", call: "" }] }));
+    expect(text()).toContain("Nothing found that costs 2 % of a step or more.");
+    expect(text()).toContain("Not recorded: Shapes.");
+    expect(text()).not.toContain("Not recorded: Stacks.");
+  });
+});
 
 describe("FindingsStrip", () => {
   it("is a line while it waits, and one that opens when there is something", async () => {

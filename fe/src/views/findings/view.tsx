@@ -40,6 +40,7 @@ export function Findings({ resource, known, ...place }: FindingsProps): JSX.Elem
       {(payload) => (
         <>
           {payload.healthy ? <NothingFound>Nothing found that costs 2 % of a step or more.</NothingFound> : null}
+          {!payload.healthy && !payload.findings.length ? <p>Nothing was found in what could be judged.</p> : null}
           {payload.findings.length ? <FindingList findings={ordered(payload.findings)} hrefOf={timelineOf(place)} /> : null}
           <Unsure reasons={payload.unsure} />
           <MissingList missing={unsaid(payload.missing, known)} />

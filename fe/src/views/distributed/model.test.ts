@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { distributed, lateItem, MS, worker } from "./fixtures";
-import { barTable, beforeText, incomplete, laggards, operationRows, readStep, readWorker, topSentences, valuesAt, workerBars, workerName } from "./model";
+import { barTable, beforeText, incomplete, laggards, notesOf, operationRows, readStep, readWorker, topSentences, valuesAt, workerBars, workerName } from "./model";
 import { countsText } from "./tables";
 
 describe("valuesAt", () => {
@@ -69,6 +69,11 @@ describe("who holds the others back", () => {
     expect(topSentences(distributed(3, 4, { matched: 0 }))[0]).toContain("could be matched");
     expect(topSentences(distributed(2, 1, { workers: [worker(0, { collectives: 0 }), worker(1, { collectives: 0 })] }))[0]).toBe("No communication was recorded.");
   });
+  it("is not told before it is known", () => {
+    const none = { late: [], matched: 0, progress: 0.5 };
+    expect(topSentences(distributed(3, 4, none))).toEqual(["The workers are still being read."]);
+    expect(topSentences(distributed(3, 4, { progress: 0.5 }))[0]).toContain("Rank 1 is late");
+  });
   it("needs no rank", () => expect(topSentences({ ...distributed(), workers: [worker(0), worker(1, { rank: null, worker: "node-7" }), worker(2)] })[0]).toMatch(/^node-7 is late/));
 });
 
@@ -81,6 +86,13 @@ it("what ran before is told as far as it is known", () => {
 
 it("operations are those of all workers, or of one", () => {
   expect([operationRows({ worker: [-1, 0, 1, -1] }, null), operationRows({ worker: [-1, 0, 1, -1] }, 1)]).toEqual([[0, 3], [2]]);
+});
+
+it("notes begin with the workers that could not be read", () => {
+  expect(notesOf(distributed(2, 1, { notes: ["a"] }))).toEqual(["a"]);
+  const failed = (count: number): string => notesOf({ ...distributed(), workers: Array.from({ length: count }, (_, rank) => worker(rank, { state: "failed" })) })[0] ?? "";
+  expect(failed(2)).toContain("of rank 0, rank 1 could not");
+  expect(failed(6)).toContain("of 6 workers could not");
 });
 
 it("workers are still to come until all is there", () => {

@@ -105,10 +105,11 @@ const SECOND = 0.2;
 /** The answer to “who holds the others back, and why”, the first sentence large. */
 export function topSentences(payload: DistributedPayload): string[] {
   const { workers, steps, matched } = payload;
+  const [first, second] = laggards(payload);
+  if (!first && incomplete(payload)) return ["The workers are still being read."];
   if (!workers.some((worker) => worker.collectives > 0)) return ["No communication was recorded."];
   if (workers.length < 2) return ["This is the recording of one worker: who waits for whom needs those of the other ranks, in the same directory."];
   if (!matched) return ["No collective could be matched across the workers, so who waits for whom is not known."];
-  const [first, second] = laggards(payload);
   if (!first) return ["No worker holds the others back: they arrive at every collective together."];
   const { items, share } = first;
   const lateText = ({ worker, items: { length }, waitNs }: Laggard): string =>
@@ -152,6 +153,14 @@ export function readWorker(text: string | undefined, workers: readonly Distribut
 /** Rows of one worker, or those of all together. */
 export function operationRows({ worker }: { worker: readonly number[] }, chosen: number | null): number[] {
   return [...worker.keys()].filter((row) => worker[row] === (chosen ?? -1));
+}
+
+/** What a reader must know: the server's notes, and whose recording could not be read. */
+export function notesOf({ notes, workers }: DistributedPayload): string[] {
+  const failed = workers.flatMap((worker) => (worker.state === "failed" ? [workerName(worker)] : []));
+  if (!failed.length) return notes;
+  const names = failed.length > 4 ? `${formatCount(failed.length)} workers` : failed.join(", ");
+  return [`The recording of ${names} could not be read; why is in the table of nodes, processes and devices.`, ...notes];
 }
 
 /** Whether some workers are still to come. */

@@ -8,7 +8,7 @@ import type { ViewProps } from "../../state/view";
 import { Panel, Progress, Select } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { Loaded, MissingList, Notes } from "../loaded";
-import { incomplete, readStep, stepName, topSentences } from "./model";
+import { incomplete, notesOf, readStep, stepName, topSentences } from "./model";
 import { Clock, LateMap, OverlapChart, WaitingChart } from "./parts";
 import { LateTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 import { adoptStyles } from "../../base/styles";
@@ -43,7 +43,7 @@ function DistributedPage(props: PageProps): JSX.Element {
         <p class="headline-first">{first}</p>
         {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
       </section>
-      <Notes notes={payload.notes} />
+      <Notes notes={notesOf(payload)} />
       <MissingList missing={payload.missing} />
       <FindingsStrip {...props} view="distributed" />
       {payload.steps.length ? <Charts {...props} /> : null}

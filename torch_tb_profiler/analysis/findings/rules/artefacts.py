@@ -67,7 +67,7 @@ def silent_end(case: Case, taken: Intervals) -> Candidate | None:
     closed = closed[case.names.step[spans["name"][closed]] < 0]
     begun = np.flatnonzero(earlier & (role == Role.PYTHON))
     finish = np.minimum(spans["start"][closed] + spans["dur"][closed], end)
-    last = max(int(finish.max()), int(spans["start"][begun[-1]]) if len(begun) else 0)
+    last = max(int(finish.max(initial=int(steps["start"][-1]))), int(spans["start"][begun[-1]]) if len(begun) else 0)
     row = _host_row(case, int(steps["host_start"][-1]), int(steps["name"][-1]))
     return Candidate("silent_end", row, np.full(len(row), last), np.full(len(row), end), artefact=True)
 

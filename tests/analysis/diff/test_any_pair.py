@@ -24,7 +24,7 @@ MODULE = st.fixed_dictionaries({
 LISTED = st.lists(st.one_of(EVENT, EVENT, MODULE, ARROW), max_size=20)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 @given(LISTED, LISTED)
 def test_any_two_traces(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
     found = compare(side_of(trace_of(left)), side_of(trace_of(right)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import os
 import pickle
@@ -14,11 +15,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.builders.snapshots import Allocator, pickled, snapshot
 from tests.importers.reading import Stream
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers import read_trace
+from torch_tb_profiler.importers.plain_pickle import load
 from torch_tb_profiler.importers.snapshot import read_snapshot
 from torch_tb_profiler.runs.import_job import read as read_file
 from torch_tb_profiler.settings import Settings
@@ -222,3 +226,42 @@ def test_a_snapshot_that_calls_at_its_end_is_refused_by_the_import(tmp_path: Pat
     with pytest.raises(NotATrace, match="nothing in it was run"):
         read_file(str(path), Settings())
     assert not TOUCHED
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=4), inner, max_size=5) | st.tuples(inner, inner) | st.lists(inner).map(tuple),
+    max_leaves=40,
+)
+
+
+@given(PLAIN, st.integers(2, 5))
+def test_plain_values_come_back_as_the_standard_reader_gives_them(value: object, protocol: int) -> None:
+    data = pickle.dumps(value, protocol)
+    assert repr(load(Stream(data, 3), lambda _, items: items)) == repr(value)
+
+
+@given(st.integers(0, 10**9), st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), max_size=8), st.binary(max_size=40))
+def test_no_byte_makes_anything_but_a_trace_or_a_refusal(cut: int, changes: list[tuple[int, int]], tail: bytes) -> None:
+    device = Allocator()
+    for size in range(4):
+        device.alloc(size)
+    data = bytearray(pickled(snapshot(device)))
+    for place, byte in changes:
+        data[2 + place % (len(data) - 2)] = byte
+    with contextlib.suppress(NotATrace):
+        read_trace(Stream(bytes(data[: max(2, cut % (2 * len(data)))]) + tail), Settings())
+
+
+RECORD = st.dictionaries(st.sampled_from(["action", "addr", "size", "stream", "time_us", "frames", "device_free"]), PLAIN | st.sampled_from(["alloc", "oom"]))
+BLOCK = st.dictionaries(st.sampled_from(["address", "size", "state", "requested_size", "frames", "history"]), PLAIN | st.sampled_from(["active", 512]))
+SEGMENT = st.dictionaries(st.sampled_from(["device", "address", "total_size", "stream"]), PLAIN | st.sampled_from([0, 4096]))
+
+
+WITH_BLOCKS = st.builds(lambda segment, blocks: {**segment, "blocks": blocks}, SEGMENT, st.lists(BLOCK | PLAIN))
+
+
+@given(st.lists(st.lists(RECORD | PLAIN) | PLAIN), st.lists(WITH_BLOCKS | PLAIN))
+def test_values_of_any_kind_in_any_field_break_nothing(traces: list[Any], segments: list[Any]) -> None:
+    memory = read_trace(Stream(pickled({"segments": segments, "device_traces": traces})), Settings())["memory"]
+    assert (memory["time"][1:] >= memory["time"][:-1]).all()

@@ -72,7 +72,7 @@ describe("who holds the others back", () => {
   it("is not told before it is known", () => {
     const none = { late: [], matched: 0, progress: 0.5 };
     expect(topSentences(distributed(3, 4, none))).toEqual(["The workers are still being read."]);
-    expect(topSentences(distributed(3, 4, { progress: 0.5 }))[0]).toContain("Rank 1 is late");
+    expect(topSentences(distributed(3, 4, { progress: 0.5 }))[0]).toContain("So far: Rank 1 is late");
   });
   it("needs no rank", () => expect(topSentences({ ...distributed(), workers: [worker(0), worker(1, { rank: null, worker: "node-7" }), worker(2)] })[0]).toMatch(/^node-7 is late/));
 });

@@ -102,11 +102,16 @@ const WORTH = 0.01;
 /** A second worker is named when the others waited for it at least this part of what they waited for the first. */
 const SECOND = 0.2;
 
-/** The answer to “who holds the others back, and why”, the first sentence large. */
+/** The answer to “who holds the others back, and why”, the first sentence large; while workers are read it is that of those that are there. */
 export function topSentences(payload: DistributedPayload): string[] {
-  const { workers, steps, matched } = payload;
-  const [first, second] = laggards(payload);
-  if (!first && incomplete(payload)) return ["The workers are still being read."];
+  const found = laggards(payload);
+  if (!incomplete(payload)) return judged(payload, found);
+  if (!found.length) return ["The workers are still being read."];
+  const [first = "", ...rest] = judged(payload, found);
+  return [`So far: ${first}`, ...rest];
+}
+
+function judged({ workers, steps, matched }: DistributedPayload, [first, second]: readonly Laggard[]): string[] {
   if (!workers.some((worker) => worker.collectives > 0)) return ["No communication was recorded."];
   if (workers.length < 2) return ["This is the recording of one worker: who waits for whom needs those of the other ranks, in the same directory."];
   if (!matched) return ["No collective could be matched across the workers, so who waits for whom is not known."];

@@ -15,6 +15,8 @@ from torch_tb_profiler.views.memory_wire import MemoryGroup
 from torch_tb_profiler.web import parameters
 from torch_tb_profiler.web.insight_host import Handler, Insights, opened_insight, send_once
 
+MOST_BLOCKS = 20_000
+"""Blocks of one reply, the largest ones: two megabytes by gzip. A narrower window lists the smaller ones, too."""
 MOST_POINTS = 4096
 DEFAULT_POINTS = 2048
 _MOST_DEVICES = 1 << 16
@@ -39,7 +41,7 @@ def handlers(insights: Insights, settings: Settings) -> dict[str, Handler]:
     def blocks(request: Request) -> Response:
         found, device = _asked(insights, request)
         window = parameters.time_window(request.args)
-        return send_once(request, found, ("memory blocks", device, window), lambda: memory_blocks_payload(found.insight, device, window, limit))
+        return send_once(request, found, ("memory blocks", device, window), lambda: memory_blocks_payload(found.insight, device, window, min(limit, MOST_BLOCKS)))
 
     def statistics(request: Request) -> Response:
         found, device = _asked(insights, request)

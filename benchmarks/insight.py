@@ -20,7 +20,7 @@ import timeline_server
 from timeline import MARK, part
 
 TARGET = Path(__file__).with_name("insight.md")
-PARTS = ("paths", "memory", "communication", "findings")
+PARTS = ("paths", "work", "memory", "communication", "findings")
 
 
 def made(_: str, cache: str) -> dict[str, Any]:
@@ -60,8 +60,9 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
     views: dict[str, tuple[str, dict[str, str]]] = {
         "findings": ("findings", where), "module": ("module", where), "flame, modules": ("module/flame", {**where, "tree": "module"}),
         "flame, lines": ("module/flame", {**where, "tree": "line"}), "distributed": ("distributed", where),
-        "diff of the first step with the second": ("diff", {**where, "steps": "0", **other, "steps2": "1"}),
     }
+    if len(json.loads(timeline_server.ready(ask, f"/steps?{urlencode(where)}"))["steps"]) > 1:
+        views["diff of all steps with all but the first"] = ("diff", {**where, **other, "steps": "all", "steps2": "all", "skip_cold2": "1"})
     if devices:
         memory = {**where, "device": str(devices[0]["key"])}
         views |= {
@@ -80,6 +81,8 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
 
 def measure(trace: Path, scratch: Path) -> dict[str, Any]:
     """Everything about one trace."""
+    if not trace.is_file():
+        raise SystemExit(f"{trace} does not exist.")
     name = trace.name.split(".")[0] if trace.parent.name in ("", "tmp") else trace.parent.name
     logdir, cache = scratch / name / "logdir", scratch / name / "cache"
     (logdir / "run").mkdir(parents=True)

@@ -15,7 +15,7 @@ from torch_tb_profiler.units import format_bytes, format_ns, format_share
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.findings_texts import NUMBERS, RULES, UNSURE, RuleText
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
-from torch_tb_profiler.views.texts import missing
+from torch_tb_profiler.views.texts import capitalised, missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
 
@@ -72,7 +72,7 @@ def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -
         words["doing"] = _doing(words)
     return Finding(
         rule=item["rule"],
-        title=_capitalised(text.title.format_map(words)),
+        title=capitalised(text.title.format_map(words)),
         sentence=_sentence(source, text, words),
         views=list(text.views),
         recoverable_ns=item["recoverable_ns"],
@@ -95,7 +95,7 @@ def _sentence(source: Source, text: RuleText, words: Mapping[str, str]) -> str:
         sentence += f" Most of them are in {words['operators']}."
     if words.get("loading"):
         sentence += f" {words['loading']}"
-    return _capitalised(sentence)
+    return capitalised(sentence)
 
 
 def _doing(words: Mapping[str, str]) -> str:
@@ -177,7 +177,3 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
     # A title that begins with a name keeps its capital.
     most = most if RULES[costing[0].rule].title.startswith("{") else most[:1].lower() + most[1:]
     return f"Up to {format_ns(total)} ({format_share(share, 0)}) of a {word} of {format_ns(made['step_ns'])}{left} could be had back. Most of it: {most}.{busy}"
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]

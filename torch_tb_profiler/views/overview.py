@@ -12,7 +12,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_share
 from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.steps import step_items
-from torch_tb_profiler.views.texts import missing
+from torch_tb_profiler.views.texts import capitalised, missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Average, Categories, DeviceSummary, Fact, OverviewPayload, Vocabulary
 
@@ -132,15 +132,11 @@ def _unknown(use: DeviceUse, words: Vocabulary) -> list[str]:
     if use.occupancy is None:
         found.append("Achieved occupancy: the kernels do not carry the profiler's estimate.")
     if use.matrix_share is None:
-        found.append(f"{_capitalised(words.matrix_cores)}: no kernel of which it is known whether it uses them.")
+        found.append(f"{capitalised(words.matrix_cores)}: no kernel of which it is known whether it uses them.")
     elif use.matrix_unknown_share:
         share = format_share(use.matrix_unknown_share)
-        found.append(f"{_capitalised(words.matrix_cores)}: not known for {share} of the kernel time; what is not known counts as not used.")
+        found.append(f"{capitalised(words.matrix_cores)}: not known for {share} of the kernel time; what is not known counts as not used.")
     return found
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _notes(facts: Facts, selection: Selection) -> list[str]:

@@ -32,6 +32,11 @@ _ANYWHERE = "[ProfilerActivity.CPU]\n    + ([ProfilerActivity.CUDA] if torch.cud
 _DEVICE = "[ProfilerActivity.CPU, ProfilerActivity.CUDA],  # or .XPU, .MTIA"
 
 
+def capitalised(text: str) -> str:
+    """With a capital at its begin; the rest stays."""
+    return text[:1].upper() + text[1:]
+
+
 def profile_call(*options: str, steps: bool = False, activities: str = f"{_ANYWHERE},") -> str:
     """A ``profile(...)`` block that runs as pasted where ``train_step``, ``batch`` and ``loader`` are the reader's own."""
     names = ["ProfilerActivity", "profile", *(["schedule"] if steps else []), "tensorboard_trace_handler"]

@@ -41,7 +41,8 @@ def handlers(insights: Insights, settings: Settings) -> dict[str, Handler]:
     def blocks(request: Request) -> Response:
         found, device = _asked(insights, request)
         window = parameters.time_window(request.args)
-        return send_once(request, found, ("memory blocks", device, window), lambda: memory_blocks_payload(found.insight, device, window, min(limit, MOST_BLOCKS)))
+        most = min(limit, MOST_BLOCKS)
+        return send_once(request, found, ("memory blocks", device, window), lambda: memory_blocks_payload(found.insight, device, window, most))
 
     def statistics(request: Request) -> Response:
         found, device = _asked(insights, request)

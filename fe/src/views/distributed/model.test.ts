@@ -47,7 +47,7 @@ describe("who holds the others back", () => {
     expect(topSentences(distributed())).toEqual([
       "Rank 1 is late in 3 of 4 steps: the others wait up to 12.0 ms per step for it.",
       "On time it could save up to 11.0 ms in each of them, 8.3 % of the time of all steps.",
-      "What took longer on it in the dearest: aten::mm in Net.layer1, train.py(12): forward, by 11.0 ms on the host.",
+      "Before that its host works 12.0 ms longer than that of the rank that waits longest in the step that cost most; the largest part: aten::mm in Net.layer1, train.py(12): forward, by 11.0 ms on the host.",
     ]);
   });
   it("is told with a second one that costs much, and of one step without a mean", () => {

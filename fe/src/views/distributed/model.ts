@@ -120,13 +120,23 @@ function judged({ workers, steps, matched }: DistributedPayload, [first, second]
   const lateText = ({ worker, items: { length }, waitNs }: Laggard): string =>
     `${workers[worker]?.rank === null ? nameAt(workers, worker) : capitalised(nameAt(workers, worker))} is late${steps.length > 1 ? ` in ${length} of ${formatCount(steps.length)} steps` : ""}: the others wait up to ${formatTime(waitNs)} ${length > 1 ? "per step " : ""}for it.`;
   if (share !== null && share < WORTH) return [`No worker holds the others back for long: the latest, ${nameAt(workers, first.worker)}, costs ${formatShare(share)} of the steps.`];
-  const before = beforeText(items[0]);
+  const cause = causeText(items);
   return [
     lateText(first),
     `On time it could save up to ${formatTime(first.gainNs)}${items.length > 1 ? " in each of them" : ""}${share === null ? "" : `, ${formatShare(share)} of the time of all steps`}.`,
-    ...(before ? [`What took longer on it${items.length > 1 ? " in the dearest" : ""}: ${before}.`] : []),
+    ...(cause ? [cause] : []),
     ...(second && second.causedNs >= SECOND * first.causedNs ? [lateText(second)] : []),
   ];
+}
+
+/** What a late worker did longer than the one that waited longest, in the step that cost most. */
+function causeText(items: readonly LateItem[]): string {
+  const before = beforeText(items[0]);
+  if (!before) return "";
+  const { before_side: side, before_side_ns: ns } = items[0] ?? {};
+  const inStep = items.length > 1 ? " in the step that cost most" : "";
+  if (!side || !ns) return `What took longer on it${inStep}: ${before}.`;
+  return `Before that its ${side} works ${formatTime(ns)} longer than that of the rank that waits longest${inStep}; the largest part: ${before}.`;
 }
 
 /** How the n-th worker is called. */

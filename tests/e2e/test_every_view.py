@@ -1,4 +1,4 @@
-"""Every view of every run, the samples in both themes, the public traces in one after the other: it ends up showing something, and the browser has nothing to complain about."""
+"""Every view of every run: samples in both themes, each public trace in one. It shows something, and the browser has nothing to complain about."""
 
 from __future__ import annotations
 

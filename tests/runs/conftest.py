@@ -9,12 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.drawn import events, trace_of
+from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import Span
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store import sidecar
 
 OBEY = "tests.runs.targets:obey"
 LONG_AGO_NS = 1_600_000_000_000_000_000
+DRAWING = """
+    main   [aten::mm    ]
+    main     <launch #1>
+    gpu 7          {gemm #1 }
+"""
 
 
 def until(condition: Callable[[], object], what: str = "", seconds: float = 60.0) -> None:
@@ -76,3 +84,12 @@ def start(settings: Settings) -> Iterator[Start]:
     yield begin
     for catalogue in made:
         catalogue.close()
+
+
+@pytest.fixture
+def trace_sidecar(tmp_path: Path) -> str:
+    """The sidecar of a drawn trace."""
+    trace = trace_of(events(DRAWING))
+    path = tmp_path / "cache" / "a.safetensors"
+    sidecar.write(path, trace, derive(trace))
+    return str(path)

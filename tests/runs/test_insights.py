@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders.drawn import events, text_of, trace_of
-from tests.runs.conftest import until, write
+from tests.runs.conftest import DRAWING, until, write
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
@@ -24,12 +24,6 @@ from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
 
-DRAWING = """
-    main   [aten::mm    ]
-    main     <launch #1>
-    gpu 7          {gemm #1 }
-"""
-
 
 def dies_once(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, object]:
     """Is killed the first time, as by the kernel when memory ends."""
@@ -39,15 +33,6 @@ def dies_once(location: str, sidecar_path: str, settings: Settings, report: Repo
         os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(60)
     return insights.run_build(location, sidecar_path, settings, report)
-
-
-@pytest.fixture
-def trace_sidecar(tmp_path: Path) -> str:
-    """The sidecar of a drawn trace."""
-    trace = trace_of(events(DRAWING))
-    path = tmp_path / "cache" / "a.safetensors"
-    sidecar.write(path, trace, derive(trace))
-    return str(path)
 
 
 def test_an_insight_comes_back_from_its_sidecar_as_it_was(tmp_path: Path) -> None:

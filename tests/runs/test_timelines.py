@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders.drawn import events, text_of, trace_of
-from tests.runs.conftest import until, write
-from torch_tb_profiler.analysis.derive import derive
+from tests.builders.drawn import events, text_of
+from tests.runs.conftest import DRAWING, until, write
 from torch_tb_profiler.errors import ImportFailed, NotReady
 from torch_tb_profiler.runs import derived, timelines
 from torch_tb_profiler.runs.catalogue import Catalogue
@@ -18,14 +17,7 @@ from torch_tb_profiler.runs.derived import DerivedShelf
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.timelines import TIMELINE
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.timeline import Timeline
-
-DRAWING = """
-    main   [aten::mm    ]
-    main     <launch #1>
-    gpu 7          {gemm #1 }
-"""
 
 
 def slow(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, object]:
@@ -42,15 +34,6 @@ def broken_once(location: str, sidecar_path: str, settings: Settings, report: Re
         mark.touch()
         raise ValueError("the first time")
     return timelines.run_build(location, sidecar_path, settings, report)
-
-
-@pytest.fixture
-def trace_sidecar(tmp_path: Path) -> str:
-    """The sidecar of a drawn trace."""
-    trace = trace_of(events(DRAWING))
-    path = tmp_path / "cache" / "a.safetensors"
-    sidecar.write(path, trace, derive(trace))
-    return str(path)
 
 
 def test_made_once_and_mapped_by_the_next_server(settings: Settings, trace_sidecar: str) -> None:

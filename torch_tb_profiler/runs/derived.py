@@ -14,13 +14,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
+from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.jobs import Job, Jobs, News
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
+from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
+from torch_tb_profiler.store.model import Facts, Trace
 
 T = TypeVar("T")
 NEARLY = 0.99
@@ -60,6 +63,22 @@ def _version(code: tuple[str, ...]) -> str:
         for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:8]
+
+
+def run_build(location: str, sidecar_path: str, report: Report, build: Callable[[Trace, Facts, Report], T], write: Callable[[str, T], None]) -> dict[str, Any]:
+    """Derive something from the trace whose sidecar is ``location`` and write it to ``sidecar_path``. For a worker process.
+
+    Raises:
+        SidecarError: the trace's sidecar cannot be used.
+        OSError: the derived one could not be written.
+    """
+    from torch_tb_profiler.store import sidecar
+
+    keep_freed_memory()
+    trace, facts = sidecar.read(location)
+    write(sidecar_path, build(trace, facts, report))
+    give_back_memory()
+    return {}
 
 
 @dataclass(eq=False)

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch_tb_profiler.runs import derived
 from torch_tb_profiler.runs.derived import Recipe
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
 
 
 def run_build(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
-    """Make the insight of the trace whose sidecar is ``location`` and write it to ``sidecar_path``. For a worker process.
-
-    Raises:
-        SidecarError: the trace's sidecar cannot be used.
-        OSError: the insight's could not be written.
-    """
+    """Make the insight of a trace; see ``derived.run_build``."""
     from torch_tb_profiler.analysis.insight import build_insight
     from torch_tb_profiler.store import sidecar
 
-    keep_freed_memory()
-    trace, facts = sidecar.read(location)
-    sidecar.write_insight(sidecar_path, build_insight(trace, facts, report))
-    give_back_memory()
-    return {}
+    return derived.run_build(location, sidecar_path, report, build_insight, sidecar.write_insight)
 
 
 def _read(path: str) -> Insight:

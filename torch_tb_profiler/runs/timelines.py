@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch_tb_profiler.runs import derived
 from torch_tb_profiler.runs.derived import Recipe
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
 from torch_tb_profiler.store.timeline import Timeline
 
 
 def run_build(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
-    """Make the timeline of the trace whose sidecar is ``location`` and write it to ``sidecar_path``. For a worker process.
-
-    Raises:
-        SidecarError: the trace's sidecar cannot be used.
-        OSError: the timeline's could not be written.
-    """
+    """Make the timeline of a trace; see ``derived.run_build``."""
     from torch_tb_profiler.analysis.timeline.build import build_timeline
     from torch_tb_profiler.store import sidecar
 
-    keep_freed_memory()
-    trace, facts = sidecar.read(location)
-    sidecar.write_timeline(sidecar_path, build_timeline(trace, facts, report))
-    give_back_memory()
-    return {}
+    return derived.run_build(location, sidecar_path, report, build_timeline, sidecar.write_timeline)
 
 
 def _read(path: str) -> Timeline:

@@ -13,8 +13,8 @@ from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdow
 from torch_tb_profiler.views.diff_wire import DiffPayload
 from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.web import parameters, replies
-from torch_tb_profiler.web.insight_host import Handler, Insights
-from torch_tb_profiler.web.replies import Body
+from torch_tb_profiler.web.insight_host import Insights
+from torch_tb_profiler.web.replies import Body, Handler
 
 SECOND = "2"
 """Stands behind the names of the parameters of side B."""

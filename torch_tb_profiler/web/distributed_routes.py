@@ -13,7 +13,8 @@ from torch_tb_profiler.views.distributed import LateSeat, Seat, distributed_payl
 from torch_tb_profiler.views.distributed_wire import DistributedPayload
 from torch_tb_profiler.views.wire import RankSource
 from torch_tb_profiler.web import parameters, replies
-from torch_tb_profiler.web.insight_host import Handler, Insights
+from torch_tb_profiler.web.insight_host import Insights
+from torch_tb_profiler.web.replies import Handler
 
 KEPT = 16
 """Payloads of complete runs that are kept."""

@@ -13,7 +13,8 @@ from torch_tb_profiler.views.event import event_payload, expect_event
 from torch_tb_profiler.views.event_arguments import args_payload
 from torch_tb_profiler.views.timeline_wire import CollectivePayload
 from torch_tb_profiler.web import parameters, replies
-from torch_tb_profiler.web.timeline_host import Handler, Timelines, event_number, immutable, opened_timeline
+from torch_tb_profiler.web.replies import Handler
+from torch_tb_profiler.web.timeline_host import Timelines, event_number, immutable, opened_timeline
 
 
 def handlers(timelines: Timelines, settings: Settings) -> dict[str, Handler]:

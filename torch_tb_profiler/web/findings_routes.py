@@ -11,7 +11,8 @@ from torch_tb_profiler.views.distributed import LateSeat
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_run import findings_in_run
 from torch_tb_profiler.views.findings_wire import FindingsPayload
-from torch_tb_profiler.web.insight_host import Handler, Insights, opened_insight, send_once
+from torch_tb_profiler.web.insight_host import Insights, opened_insight, send_once
+from torch_tb_profiler.web.replies import Handler
 
 FEW = 16
 """Workers of a run up to which all are read for the findings of one; of larger runs the Distributed view has it done."""

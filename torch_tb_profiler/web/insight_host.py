@@ -12,8 +12,6 @@ from torch_tb_profiler.views.steps import Selection, choose
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web import parameters, replies
 
-Handler = Callable[[Request], Response]
-
 
 class Insights(Protocol):
     """What these routes need of ``runs``."""

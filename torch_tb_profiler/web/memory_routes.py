@@ -13,7 +13,8 @@ from torch_tb_profiler.views.memory_devices import chosen_device
 from torch_tb_profiler.views.memory_tables import memory_alive_payload, memory_blocks_payload, memory_statistics_payload
 from torch_tb_profiler.views.memory_wire import MemoryGroup
 from torch_tb_profiler.web import parameters
-from torch_tb_profiler.web.insight_host import Handler, Insights, opened_insight, send_once
+from torch_tb_profiler.web.insight_host import Insights, opened_insight, send_once
+from torch_tb_profiler.web.replies import Handler
 
 MOST_BLOCKS = 20_000
 """Blocks of one reply, the largest ones: two megabytes by gzip. A narrower window lists the smaller ones, too."""

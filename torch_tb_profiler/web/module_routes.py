@@ -11,7 +11,8 @@ from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.module_wire import FlameTree
 from torch_tb_profiler.web import parameters, replies
 from torch_tb_profiler.web.downloads import Pieces
-from torch_tb_profiler.web.insight_host import Handler, Insights, opened_insight, selected, send_once
+from torch_tb_profiler.web.insight_host import Insights, opened_insight, selected, send_once
+from torch_tb_profiler.web.replies import Handler
 
 _TREES: tuple[FlameTree, ...] = ("module", "line")
 _METRICS: tuple[Metric, ...] = ("host", "device")

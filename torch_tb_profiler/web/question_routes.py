@@ -15,7 +15,8 @@ from torch_tb_profiler.views.counters import counters_payload
 from torch_tb_profiler.views.search import LONGEST_QUERY, Searched
 from torch_tb_profiler.web import parameters
 from torch_tb_profiler.web.parameters import LARGEST_NS, Query
-from torch_tb_profiler.web.timeline_host import Handler, Timelines, event_number, immutable, lanes, opened_timeline
+from torch_tb_profiler.web.replies import Handler
+from torch_tb_profiler.web.timeline_host import Timelines, event_number, immutable, lanes, opened_timeline
 
 MOST_PARTS = 4096
 MOST_SERIES = 64

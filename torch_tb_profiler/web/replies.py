@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+Handler = Callable[[Request], Response]
+"""What answers one route."""
+
 COMPRESS_FROM_BYTES = 1024
 LARGE_BYTES = 1 << 20
 GZIP_WBITS = 31

@@ -8,7 +8,7 @@ from typing import Protocol
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.runs.fleet import Fleets
-from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot
+from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.definitions import definitions_payload
 from torch_tb_profiler.views.diagnosis import diagnosis_payload
@@ -31,22 +31,18 @@ from torch_tb_profiler.web import (
     replies,
     timeline_routes,
 )
-from torch_tb_profiler.web.replies import Body
+from torch_tb_profiler.web.insight_host import Insights
+from torch_tb_profiler.web.replies import Body, Handler
+from torch_tb_profiler.web.timeline_host import Timelines
 
 OPERATOR_GROUPS: tuple[OperatorGroup, ...] = ("name", "shape", "stack")
 KERNEL_GROUPS: tuple[KernelGroup, ...] = ("name", "properties")
 
 
-class Catalogue(Protocol):
+class Catalogue(Timelines, Insights, Protocol):
     """What the routes need of ``runs``."""
 
-    def snapshot(self) -> Snapshot: ...
     def rescan(self) -> object: ...
-    def open(self, run: str, worker: str, span: str) -> Opened: ...
-    def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline: ...
-    def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None: ...
-    def insight(self, run: str, worker: str, span: str) -> OpenedInsight: ...
-    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float: ...
 
 
 class Routes:
@@ -56,7 +52,7 @@ class Routes:
         self._catalogue = catalogue
         self._settings = settings
         fleets = Fleets(catalogue)
-        self.handlers: dict[str, Callable[[Request], Response]] = {
+        self.handlers: dict[str, Handler] = {
             "/runs": self.runs,
             "/diagnosis": self.diagnosis,
             "/definitions": self.definitions,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from werkzeug.wrappers import Request, Response
@@ -12,8 +11,6 @@ from torch_tb_profiler.runs.model import Opened, OpenedTimeline, Snapshot
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web import parameters, replies
 from torch_tb_profiler.web.parameters import Query
-
-Handler = Callable[[Request], Response]
 
 IMMUTABLE = "private, max-age=31536000, immutable"
 """For replies whose URL names the content: a browser never asks for them again."""

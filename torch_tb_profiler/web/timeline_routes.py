@@ -9,8 +9,8 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.tiles import encode_tiles, last_tile, top_level
 from torch_tb_profiler.views.timeline import names_payload, timeline_payload
 from torch_tb_profiler.web import parameters, question_routes, replies
-from torch_tb_profiler.web.replies import Body
-from torch_tb_profiler.web.timeline_host import IMMUTABLE, Handler, Timelines, immutable, lanes, opened_timeline
+from torch_tb_profiler.web.replies import Body, Handler
+from torch_tb_profiler.web.timeline_host import IMMUTABLE, Timelines, immutable, lanes, opened_timeline
 
 MOST_TILES = 64
 MOST_CELLS = 1 << 14

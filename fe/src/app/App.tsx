@@ -6,13 +6,11 @@ import type { RunsPayload } from "../api/types.gen";
 import { changePage, hrefOfPage, pageOfHref, type PageState, pageStore } from "../state/location";
 import { complete, find, pollRuns, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
-import type { Params, Selection, StepRange, ViewId, ViewProps } from "../state/view";
+import { ALL_STEPS, type Params, type Selection, type StepRange, type ViewId, type ViewProps } from "../state/view";
 import { Boundary } from "./boundary";
 import { Header } from "./Header";
 import { ConnectionLost, FailedTrace, NoTrace } from "./notices";
 import { VIEWS, type View } from "./registry";
-
-const ALL_STEPS: StepRange = { first: null, last: null, skipCold: false };
 
 export function App(): JSX.Element {
   const page = useStore(pageStore);

@@ -6,7 +6,7 @@
  */
 
 import { createStore } from "./store";
-import { type Params, type Selection, type StepRange, stepsText, VIEW_IDS, type ViewId } from "./view";
+import { ALL_STEPS, type Params, type Selection, type StepRange, stepsText, VIEW_IDS, type ViewId } from "./view";
 
 export const PLUGIN = "pytorch_profiler";
 /** Pause after which small changes (a keystroke in a search) are written: browsers allow about a hundred in half a minute. */
@@ -23,7 +23,7 @@ export interface PageState {
 export const EMPTY_PAGE: PageState = {
   view: "overview",
   selection: { run: "", worker: "", span: "" },
-  steps: { first: null, last: null, skipCold: false },
+  steps: ALL_STEPS,
   params: {},
 };
 

@@ -23,6 +23,8 @@ export interface StepRange {
   skipCold: boolean;
 }
 
+export const ALL_STEPS: StepRange = { first: null, last: null, skipCold: false };
+
 export type Params = Readonly<Record<string, string>>;
 
 export interface ViewProps {

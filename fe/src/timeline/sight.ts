@@ -2,7 +2,7 @@
 
 import type { Point } from "./gestures";
 import type { Sight } from "./props";
-import { lanesBelow, rowAt, type RowLayout } from "./rows";
+import { lanesBelow, type RowLayout } from "./rows";
 import type { Area, Row, TimeRange } from "./types";
 import { nsPerPx, timeAt } from "./viewport";
 
@@ -88,10 +88,4 @@ export function scrollFor(layout: RowLayout, row: Row, scroll: number, height: n
   const bottom = row.y + row.height - scroll;
   if (top >= 0 && bottom <= height) return scroll;
   return top < 0 ? row.y - layout.pinnedHeight - room : row.y + row.height - height + room;
-}
-
-/** The row under a point, when it is a lane. */
-export function laneRowAt(layout: RowLayout, scroll: number, y: number): Row | null {
-  const row = rowAt(layout, scroll, y);
-  return row && row.lane >= 0 ? row : null;
 }

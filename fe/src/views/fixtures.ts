@@ -14,11 +14,23 @@ import type {
   TracePayload,
   Vocabulary,
 } from "../api/types.gen";
+import { ALL_STEPS, type Params, type ViewProps } from "../state/view";
 
 /** A name that would run as a script if it ever reached the page as markup. */
 export const HOSTILE = '<img src=x onerror="globalThis.hacked=1">\u202e&amp;';
 
 export const GPU_WORDS: Vocabulary = { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" };
+
+/** The props of a view in a test, with what it calls. */
+export function viewProps(params: Params, actions: Pick<ViewProps, "setParam" | "setSteps" | "navigate">, skipCold = false): ViewProps {
+  return {
+    selection: { run: "r", worker: "w", span: "s" },
+    steps: { ...ALL_STEPS, skipCold },
+    params,
+    hrefOf: (view, more = {}) => `#${view}?${new URLSearchParams(more).toString()}`,
+    ...actions,
+  };
+}
 
 export function step(index: number, over: Partial<StepItem> = {}): StepItem {
   return {

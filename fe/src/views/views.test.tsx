@@ -6,7 +6,7 @@ import type { ComponentType } from "preact";
 import type { OperatorStacksPayload } from "../api/types.gen";
 import type { Params, ViewProps } from "../state/view";
 import { DiagnosisView } from "./diagnosis/view";
-import { file, findings, HOSTILE, hostOnly, kernelRows, kernels, operatorRows, operators, overview, step, trace } from "./fixtures";
+import { file, findings, HOSTILE, hostOnly, kernelRows, kernels, operatorRows, operators, overview, step, trace, viewProps } from "./fixtures";
 import { KernelView } from "./kernel/view";
 import { OperatorView } from "./operator/view";
 import { OverviewView } from "./overview/view";
@@ -53,14 +53,7 @@ function show(
   params: Params = {},
 ): { setParam: ReturnType<typeof vi.fn>; setSteps: ReturnType<typeof vi.fn>; navigate: ReturnType<typeof vi.fn> } {
   const actions = { setParam: vi.fn(), setSteps: vi.fn(), navigate: vi.fn() };
-  const props: ViewProps = {
-    selection: { run: "r", worker: "w", span: "s" },
-    steps: { first: null, last: null, skipCold: true },
-    params,
-    hrefOf: (view, more = {}) => `#${view}?${new URLSearchParams(more).toString()}`,
-    ...actions,
-  };
-  render(<View {...props} />);
+  render(<View {...viewProps(params, actions, true)} />);
   return actions;
 }
 const text = (): string => document.body.textContent;

@@ -46,7 +46,6 @@ HOST_LIBRARIES = ("gloo", "mpi", "ucc")
 _REGION = re.compile(r"\w+:(?!:)(?P<kind>\w+)")
 _POINT_TO_POINT = re.compile(r"_?i?(send|recv)(?!_?recv)", re.I)
 _OPERATOR = re.compile(r"_?c10d\w*::(?P<kind>\w+)")
-_PARAMETERS = "record_param_comms"
 _NOT_LETTERS = re.compile(r"[^a-z]+")
 
 

@@ -4,7 +4,7 @@ import type { ChangeColumns, ChangeStatus, ChangeTable, DiffSide, DiffTreeColumn
 import { formatDelta, formatNumber, formatTime } from "../../base/units";
 import { parseSteps } from "../../state/location";
 import { complete, find } from "../../state/runs";
-import { type Params, type Selection, type StepRange, stepsText } from "../../state/view";
+import { ALL_STEPS, type Params, type Selection, type StepRange, stepsText } from "../../state/view";
 import type { StripRow } from "../../widgets";
 
 /** A trace with its steps. */
@@ -13,7 +13,6 @@ export interface Side {
   steps: StepRange;
 }
 
-const ALL_STEPS: StepRange = { first: null, last: null, skipCold: false };
 
 /** What A is compared with: what the address names, else what is next to A; `null` where there is no other trace. */
 export function otherSide(payload: RunsPayload | null, a: Selection, params: Params): Side | null {

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Params, ViewProps } from "../../state/view";
-import { findings } from "../fixtures";
+import type { Params } from "../../state/view";
+import { findings, viewProps } from "../fixtures";
 import { alive, blocks, curve, memory, statistics } from "./fixtures";
 import { MemoryView } from "./view";
 
@@ -25,16 +25,7 @@ afterEach(() => {
 
 function show(params: Params = {}): ReturnType<typeof vi.fn> {
   const setParam = vi.fn();
-  const props: ViewProps = {
-    selection: { run: "r", worker: "w", span: "s" },
-    steps: { first: null, last: null, skipCold: false },
-    params,
-    setParam,
-    setSteps: vi.fn(),
-    navigate: vi.fn(),
-    hrefOf: (view, more = {}) => `#${view}?${new URLSearchParams(more).toString()}`,
-  };
-  render(<MemoryView {...props} />);
+  render(<MemoryView {...viewProps(params, { setParam, setSteps: vi.fn(), navigate: vi.fn() })} />);
   return setParam;
 }
 const text = (): string => document.body.textContent;

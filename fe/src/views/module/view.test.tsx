@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Params, ViewProps } from "../../state/view";
-import { findings, GPU_WORDS, HOSTILE } from "../fixtures";
+import type { Params } from "../../state/view";
+import { findings, GPU_WORDS, HOSTILE, viewProps } from "../fixtures";
 import { flame, flameRows, moduleRows, modules } from "./fixtures";
 import { ModuleView } from "./view";
 
@@ -27,16 +27,7 @@ afterEach(() => {
 
 function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
   const setParam = vi.fn();
-  const props: ViewProps = {
-    selection: { run: "r", worker: "w", span: "s" },
-    steps: { first: null, last: null, skipCold: false },
-    params,
-    setParam,
-    setSteps: vi.fn(),
-    navigate: vi.fn(),
-    hrefOf: (view, more = {}) => `#${view}?${new URLSearchParams(more).toString()}`,
-  };
-  render(<ModuleView {...props} />);
+  render(<ModuleView {...viewProps(params, { setParam, setSteps: vi.fn(), navigate: vi.fn() })} />);
   return { setParam };
 }
 const text = (): string => document.body.textContent;

@@ -37,9 +37,5 @@ export function lookOf(look: number): LookWords {
 export const LEGEND: readonly LookWords[] = LOOKS;
 
 const PYTHON = 8;
-const KERNEL = 3;
-const DEVICE = new Set([KERNEL, 4, 5, 13]);
 
-/** Whether it ran on an accelerator. */
-export const isDeviceWork = (look: number): boolean => DEVICE.has(look);
 export const isPython = (look: number): boolean => look === PYTHON;

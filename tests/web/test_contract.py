@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.web import timeline_asked
 from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import diff_wire, module_wire, wire
+from torch_tb_profiler.views import counters_wire, diff_wire, efficiency_wire, module_wire, wire
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.routes import Routes
 from torch_tb_profiler.web.timeline_host import IMMUTABLE
@@ -28,6 +28,8 @@ STEPPED: dict[str, type[wire.Wire]] = {
     "/module": module_wire.ModulePayload,
     "/module/flame": module_wire.FlamePayload,
     "/diff": diff_wire.DiffPayload,
+    "/efficiency": efficiency_wire.EfficiencyPayload,
+    "/counters": counters_wire.CountersTablePayload,
 }
 OF_MEMORY = ("/memory", "/memory/curve", "/memory/blocks", "/memory/statistics", "/memory/alive")
 """All but the first answer 404 for a trace without allocator records; ``test_memory.py`` asks them about one that has some."""

@@ -120,7 +120,7 @@ def test_summary_and_report(traces: list[Opened]) -> None:
         again = json.loads(msgspec.json.encode(facts))
         assert again["events"]["total"] == trace.trace.entries
         assert sum(k["calls"] for k in again["kernels"]) == again["attribution"]["kernels"]
-        assert max(map(len, text_report(trace, facts).splitlines())) <= WIDTH
+        assert max(map(len, text_report(trace, facts, Settings(use_cache=False)).splitlines())) <= WIDTH
 
 
 def test_a_window_of_the_file_is_a_trace_of_the_events_in_it(traces: list[Opened]) -> None:

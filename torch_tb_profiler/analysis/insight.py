@@ -5,7 +5,7 @@
     Trace, Facts ─▶ paths (modules, forward and backward) ─┬─▶ device work ────┐
                                                            ├─▶ memory ─────────┤
                                                            ├─▶ communication ──┼─▶ findings ─▶ Insight
-                                                           └───────────────────┘
+                                                           └─▶ workloads ──────┘
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from torch_tb_profiler.analysis.diff.work import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
+from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
 from torch_tb_profiler.analysis.findings.engine import find_findings
 from torch_tb_profiler.analysis.memory.build import build_memory
 from torch_tb_profiler.analysis.module.paths import build_paths
@@ -24,7 +25,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
 Report = Callable[[int, "int | None"], None]
-PARTS = 5
+PARTS = 6
 
 
 def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> Insight:
@@ -34,7 +35,7 @@ def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> I
     tables: dict[str, Table] = {}
     about: dict[str, object] = {}
     # Each part sees the tables of those before it.
-    for done, part in enumerate((build_paths, build_work, build_memory, build_communication)):
+    for done, part in enumerate((build_paths, build_work, build_memory, build_communication, build_workloads)):
         made, said = part(trace, facts, tables, texts)
         tables |= made
         about |= said

@@ -1,20 +1,19 @@
-"""``torch-tb-profiler compare``: what changed between two traces, for a terminal, a review and CI."""
+"""``torch-tb-profiler diff``: what changed between two traces, for a terminal, a review and CI."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.cli.summary import write
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, load, load_all
+from torch_tb_profiler.runs.single import Unreadable, insight_of, load, load_all
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import diff_csv, diff_markdown
 from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
@@ -28,6 +27,12 @@ Asked = tuple[str, "str | None"]
 """A path and the text of its steps."""
 
 
+def run(options: argparse.Namespace) -> int:
+    """See ``compare``."""
+    sides = (options.a, options.steps_a), (options.b, options.steps_b)
+    return compare(*sides, fail_on=options.fail_on, form=options.format, use_cache=not options.no_cache)
+
+
 def compare(a: Asked, b: Asked, *, fail_on: float | None, form: Form, use_cache: bool) -> int:
     """Print the comparison of B with A; the exit code.
 
@@ -38,8 +43,8 @@ def compare(a: Asked, b: Asked, *, fail_on: float | None, form: Form, use_cache:
     settings = Settings.from_environment(use_cache=False if not use_cache else None)
     opened = _opened(a[0], settings), _opened(b[0], settings)
     same = opened[0].span.location == opened[1].span.location
-    first = _insight(opened[0])
-    insights = first, first if same else _insight(opened[1])
+    first = insight_of(opened[0], settings)
+    insights = first, first if same else insight_of(opened[1], settings)
     chosen = [_chosen(one, steps, name) for one, (_, steps), name in zip(opened, (a, b), ("--steps-a", "--steps-b"), strict=True)]
     found = compared((opened[0].facts, insights[0], chosen[0]), (opened[1].facts, insights[1], chosen[1]))
     payload = diff_payload(found, _recording(opened[0], a[0]), _recording(opened[1], b[0]))
@@ -73,10 +78,6 @@ def _opened(path: str, settings: Settings) -> Opened:
     if len(traces) != 1:
         raise BadRequest(f"{path} holds {len(traces)} readable traces, expected one.", "Give the trace file itself.")
     return traces[0]
-
-
-def _insight(opened: Opened) -> Insight:
-    return build_insight(opened.trace, opened.facts)
 
 
 def _chosen(opened: Opened, steps: str | None, name: str) -> Selection:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+
 from torch_tb_profiler.runs.logdirs import catalogue_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.standalone import server
+
+
+def run(options: argparse.Namespace) -> int:
+    """See ``serve``."""
+    return serve(options.logdir, options.host, options.port)
 
 
 def serve(logdir: str, host: str, port: int) -> int:

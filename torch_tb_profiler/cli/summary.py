@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.cli.report import printable, report
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.runs.single import Unreadable, insight_of, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
@@ -19,6 +19,11 @@ from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.summary import Identity, summary
 
 REASONS_SHOWN = 5
+
+
+def run(options: argparse.Namespace) -> int:
+    """See ``summarise``."""
+    return summarise(options.path, as_json=options.json, use_cache=not options.no_cache)
 
 
 def summarise(path: str, *, as_json: bool, use_cache: bool) -> int:
@@ -39,7 +44,7 @@ def summarise(path: str, *, as_json: bool, use_cache: bool) -> int:
         if as_json:
             write(("," if printed else "[") + "\n" + msgspec.json.encode(facts).decode())
         else:
-            write(("\n\n" if printed else "") + text_report(item, facts))
+            write(("\n\n" if printed else "") + text_report(item, facts, settings))
         printed += 1
     if not printed:
         raise NotATrace(_nothing(path, unreadable))
@@ -58,12 +63,12 @@ def facts_object(opened: Opened) -> dict[str, Any]:
     return summary(opened.facts, identity)
 
 
-def text_report(opened: Opened, facts: dict[str, Any]) -> str:
+def text_report(opened: Opened, facts: dict[str, Any], settings: Settings) -> str:
     """The report on one trace; ``facts`` is its ``facts_object``."""
     worker = opened.worker
     place = Place(len(opened.run.beside(opened.worker)), worker.rank, worker.rank_source, worker.world_size)
     source = Source(opened.trace, opened.facts, worker.name, opened.span.name)
-    found = findings_payload(source, build_insight(opened.trace, opened.facts).about["findings"])
+    found = findings_payload(source, insight_of(opened, settings).about["findings"])
     return report(facts, overview_payload(opened.facts, choose(opened.facts), place), found)
 
 

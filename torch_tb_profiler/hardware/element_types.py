@@ -23,3 +23,15 @@ def element_bytes(name: str) -> int | None:
         return 1
     bits = BITS.get(key)
     return bits // 8 if bits is not None else None
+
+
+_PRECISION: dict[str, str] = {
+    "double": "fp64", "float64": "fp64", "fp64": "fp64", "float": "fp32", "float32": "fp32", "fp32": "fp32", "half": "fp16", "float16": "fp16", "fp16": "fp16",
+    "bfloat16": "bf16", "bf16": "bf16", "char": "int8", "int8": "int8", "signed char": "int8", "qint8": "int8", "float4_e2m1fn_x2": "fp4",
+}
+
+
+def precision(name: str) -> str:
+    """The word for an element type's arithmetic (``fp64 fp32 fp16 bf16 fp8 fp4 int8``); empty when it is none that hardware states a peak for."""
+    key = name.strip().lower().removeprefix("torch.").replace("c10::", "").replace("at::", "")
+    return "fp8" if key.startswith("float8_") else _PRECISION.get(key, "")

@@ -25,7 +25,7 @@ def _read(path: str) -> Insight:
     return sidecar.read_insight(path)
 
 
-_PARTS = ("module", "diff/work.py", "memory", "distributed", "findings", "timeline")
+_PARTS = ("module", "diff/work.py", "memory", "distributed", "efficiency", "findings", "timeline")
 INSIGHT = Recipe(
     "insight", "analysis of the trace", "torch_tb_profiler.runs.insights:run_build", _read, ("analysis/insight.py", *(f"analysis/{part}" for part in _PARTS)),
 )

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import Entry, arrange, run_name
 from torch_tb_profiler.runs.import_job import Report, outcome_of, program_version, read
+from torch_tb_profiler.runs.insights import INSIGHT
 from torch_tb_profiler.runs.model import Opened, State
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import Found, list_files
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
 
@@ -75,6 +77,31 @@ def load_all(path: str, settings: Settings, progress: Report | None = None) -> I
     for entry in entries:
         if entry.state is State.REJECTED:
             yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
+
+
+def insight_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Insight:
+    """The insight of a trace of ``load`` or ``load_all``: that of an earlier call or of the server, unless ``settings.use_cache`` is off."""
+    from torch_tb_profiler.analysis.insight import build_insight
+
+    if not settings.use_cache:
+        return build_insight(opened.trace, opened.facts, progress)
+    from torch_tb_profiler.store import sidecar
+
+    cache = CacheFolder(settings)
+    try:
+        path = INSIGHT.path(str(cache.sidecar(_file(opened.span.location), program_version() + settings.categories)))
+        try:
+            earlier = INSIGHT.read(path)
+            cache.touch(path)
+            return earlier
+        except (SidecarError, OSError):
+            insight = build_insight(opened.trace, opened.facts, progress)
+        with contextlib.suppress(OSError):
+            sidecar.write_insight(path, insight)
+            cache.trim()
+        return insight
+    finally:
+        cache.close()
 
 
 def _file(location: str) -> Found:

@@ -209,7 +209,61 @@ COMMUNICATION_STEPS = TableSpec(
     ),
 )
 
+WORKLOADS = TableSpec(
+    "workloads",
+    "Distinct (name, input shapes, types, strides, concrete inputs) of calls of operators that launched device work, themselves or through what they called, "
+    "or that have a performance model.",
+    (
+        Column("name", "i4", OWN_TEXT, "Name of the operator."),
+        Column("dims", "i4", OWN_TEXT, "Input shapes as JSON text; -1 not recorded."),
+        Column("types", "i4", OWN_TEXT, "Input types as JSON text; -1 not recorded."),
+        Column("strides", "i4", OWN_TEXT, "Input strides as JSON text; -1 not recorded."),
+        Column("concrete", "i4", OWN_TEXT, "Concrete inputs as JSON text; -1 not recorded."),
+        Column("family", "i4", OWN_TEXT, "Family of its performance model; -1 not modelled."),
+        Column("flops", "i8", "FLOP", "Of one call; -1 not modelled."),
+        Column("bytes", "i8", "bytes", "Least memory traffic of one call; -1 not modelled, or an element type is not known."),
+        Column("unit", "i4", OWN_TEXT, "`matrix` or `vector`; -1 no arithmetic, or not modelled."),
+        Column("precision", "i4", OWN_TEXT, "`fp64`, `fp32`, `fp16`, `bf16`, `fp8` ...; -1 not known."),
+        Column("parameters", "i4", OWN_TEXT, "What the model read, like `M=788, N=768, K=768`; -1 not modelled."),
+    ),
+)
+
+WORKLOAD_STEPS = TableSpec(
+    "workload_steps",
+    "Calls and times per workload and step (the step whose host window holds the begin of the call).",
+    (
+        Column("workload", "i4", "row of workloads", "Which."),
+        Column("step", "i4", STEP, "The step; -1 outside all."),
+        Column("calls", "i8", "calls", "Number of calls."),
+        Column("outermost", "i8", "calls", "Of them, calls that no modelled call is around: their FLOPs and bytes are those that sums count."),
+        Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
+        Column("device_total", "i8", "ns", "Device time launched by the calls and what they called."),
+        Column("device_outermost", "i8", "ns", "Of device_total, that of the outermost calls."),
+        Column("host_total", "i8", "ns", "Host time from begin to end."),
+        Column("matrix_total", "i8", "ns", "Of device_total, kernels known to use matrix cores."),
+        Column("matrix_unknown_total", "i8", "ns", "Of device_total, kernels of which it is not known."),
+        Column("event", "i4", ROW, "The call with the most device time (without: host time)."),
+    ),
+)
+
+WORKLOAD_KERNELS = TableSpec(
+    "workload_kernels",
+    "Kernels by the workload that they are laid at (the nearest modelled call around the launch, else the operator) and step (the step that launched them).",
+    (
+        Column("workload", "i4", "row of workloads", "Which; -1 launched by no operator."),
+        Column("kernel", "i4", OWN_TEXT, "Full name of the kernel."),
+        Column("step", "i4", STEP, "The step; -1 outside all."),
+        Column("calls", "i8", "launches", "Number of launches."),
+        Column("total", "i8", "ns", "Sum of durations."),
+        Column("flops", "i8", "FLOP", "FLOPs of the workload that these launches did, all together: a workload's work is laid at its main kernel; -1 unknown, "
+                                      "0 for what prepares or finishes."),
+        Column("bytes", "i8", "bytes", "Likewise; -1 unknown."),
+        Column("matrix", "u1", "Knowledge", "Whether it uses matrix cores."),
+        Column("event", "i4", ROW, "The longest launch."),
+    ),
+)
+
 INSIGHT_TABLES = (
     PATHS, PATH_STEPS, SPAN_PATHS, LINES, LINE_STEPS, WORK_STEPS, RUNTIME_STEPS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS,
-    COLLECTIVES, COMMUNICATION_STEPS,
+    COLLECTIVES, COMMUNICATION_STEPS, WORKLOADS, WORKLOAD_STEPS, WORKLOAD_KERNELS,
 )

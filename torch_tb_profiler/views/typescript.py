@@ -11,12 +11,22 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec.inspect as inspect
 
-from torch_tb_profiler.views import diff_wire, distributed_wire, findings_wire, memory_wire, module_wire, timeline_wire, wire
+from torch_tb_profiler.views import (
+    counters_wire,
+    diff_wire,
+    distributed_wire,
+    efficiency_wire,
+    findings_wire,
+    memory_wire,
+    module_wire,
+    timeline_wire,
+    wire,
+)
 
-MODULES = (wire, timeline_wire, findings_wire, memory_wire, module_wire, distributed_wire, diff_wire)
+MODULES = (wire, timeline_wire, findings_wire, memory_wire, module_wire, distributed_wire, diff_wire, efficiency_wire, counters_wire)
 PAYLOADS = (
     *wire.PAYLOADS, *timeline_wire.TIMELINE_PAYLOADS, *findings_wire.FINDINGS_PAYLOADS, *memory_wire.MEMORY_PAYLOADS, *module_wire.MODULE_PAYLOADS,
-    *distributed_wire.DISTRIBUTED_PAYLOADS, *diff_wire.DIFF_PAYLOADS,
+    *distributed_wire.DISTRIBUTED_PAYLOADS, *diff_wire.DIFF_PAYLOADS, *efficiency_wire.EFFICIENCY_PAYLOADS, *counters_wire.COUNTERS_PAYLOADS,
 )
 
 HEADER = """\

@@ -20,9 +20,11 @@ from torch_tb_profiler.views.steps import choose, steps_payload
 from torch_tb_profiler.views.trace_page import trace_payload
 from torch_tb_profiler.views.wire import KernelGroup, OperatorGroup, Wire
 from torch_tb_profiler.web import (
+    counters_routes,
     diff_routes,
     distributed_routes,
     downloads,
+    efficiency_routes,
     event_routes,
     findings_routes,
     memory_routes,
@@ -70,6 +72,8 @@ class Routes:
             **module_routes.handlers(catalogue, settings),
             **distributed_routes.handlers(catalogue, settings, fleets),
             **diff_routes.handlers(catalogue, settings),
+            **efficiency_routes.handlers(catalogue),
+            **counters_routes.handlers(catalogue, settings),
         }
 
     def runs(self, request: Request) -> Response:

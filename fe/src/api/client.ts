@@ -6,10 +6,12 @@ import type {
   ArrowsPayload,
   CollectivePayload,
   CountersPayload,
+  CountersTablePayload,
   DefinitionsPayload,
   DiagnosisPayload,
   DiffPayload,
   DistributedPayload,
+  EfficiencyPayload,
   ErrorBody,
   EventArgsPayload,
   EventPayload,
@@ -68,6 +70,8 @@ export interface Routes {
   "module/flame": FlamePayload;
   distributed: DistributedPayload;
   diff: DiffPayload;
+  efficiency: EfficiencyPayload;
+  counters: CountersTablePayload;
 }
 
 export type Route = keyof Routes;

@@ -37,6 +37,10 @@ export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator"
 
 export type DiffKind = "annotation" | "kernel" | "module" | "operator";
 
+export type Bound = "compute" | "latency" | "memory" | "unknown";
+
+export type EfficiencyGroup = "kernel" | "operator";
+
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
 export interface ErrorBody {
   code: string;
@@ -1034,5 +1038,132 @@ export interface DiffPayload {
   tree: DiffTreeColumns;
   tree_pooled: number;
   notes: string[];
+  missing: Missing[];
+}
+
+/** What a device can do at best: `rate` in FLOP/s of one precision on one kind of unit. `source`: where the figure is from. */
+export interface Peak {
+  unit: "matrix" | "vector";
+  precision: string;
+  rate: number;
+  source: string;
+}
+
+/** The device and its peaks. `known` false: no figures for it, `peaks` is empty. `entry`: the line of the device table that was used. */
+export interface DevicePeaks {
+  name: string | null;
+  entry: string | null;
+  known: boolean;
+  bandwidth: number | null;
+  bandwidth_source: string;
+  peaks: Peak[];
+}
+
+/** Use of matrix cores by family, of the outermost modelled calls; the last row, family null, is device time without a model. */
+export interface FamilyColumns {
+  family: (string | null)[];
+  calls: number[];
+  time_ns: number[];
+  matrix_ns: (number | null)[];
+  matrix_unknown_ns: (number | null)[];
+  flops: (number | null)[];
+}
+
+/** Model FLOPs of a step and the share of the device's peak that they are: Σ FLOPs of a precision / its peak / wall time. null: not known. */
+export interface StepMfu {
+  index: number;
+  name: string;
+  wall_ns: number;
+  flops: number;
+  mfu: number | null;
+}
+
+/** One entry per row. `flops` and `bytes` are of one call; `time_ns` of all calls (device time, without a device host time). `peak` is the rate that `flops_share` is a share of. `ideal_ns`: the longer of flops/peak and bytes/bandwidth, of all calls; `recoverable_ns`: time − ideal, what there is to gain at most. `kernel` and `short` are null in rows of operators; `event`: the longest; -1 none. */
+export interface EfficiencyColumns {
+  name: (string | null)[];
+  kernel: (string | null)[];
+  short: (string | null)[];
+  shapes: (string | null)[];
+  types: (string | null)[];
+  parameters: (string | null)[];
+  family: (string | null)[];
+  calls: number[];
+  time_ns: number[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  intensity: (number | null)[];
+  flops_rate: (number | null)[];
+  bytes_rate: (number | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
+  flops_share: (number | null)[];
+  bytes_share: (number | null)[];
+  bound: Bound[];
+  ideal_ns: (number | null)[];
+  recoverable_ns: (number | null)[];
+  matrix: number[];
+  event: number[];
+}
+
+/** Route `/efficiency`. `time_ns`: all device time (host time without a device); `modelled_ns`: of it, beneath modelled calls. */
+export interface EfficiencyPayload {
+  group: EfficiencyGroup;
+  has_device: boolean;
+  vocabulary: Vocabulary;
+  device: DevicePeaks;
+  steps: StepMfu[];
+  mfu: number | null;
+  families: FamilyColumns;
+  time_ns: number;
+  modelled_ns: number;
+  rows: EfficiencyColumns;
+  pooled: number;
+  missing: Missing[];
+}
+
+/** A counter: its own name, a readable one, its unit (`bytes`, `instructions`, `share` …; empty: not known). */
+export interface CounterInfo {
+  name: string;
+  label: string;
+  unit: string;
+}
+
+/** One entry per profiled range. `values[c][i]` is counter c of row i; null: not measured. `operators`: the operators around the launch, outermost first; `flops` from instruction counters, `bytes` from memory counters; `time_ns` null where the times are no measured ones. */
+export interface ProfiledColumns {
+  kernel: string[];
+  short: string[];
+  operators: string[][];
+  step: (number | null)[];
+  time_ns: (number | null)[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  values: ((number | null)[])[];
+  launch: number[];
+  event: number[];
+}
+
+/** Sampled counters: mean, least and greatest per counter, device and step (step null: outside all steps, or no steps). */
+export interface SampledColumns {
+  counter: number[];
+  device: string[];
+  step: (number | null)[];
+  samples: number[];
+  mean: number[];
+  least: number[];
+  greatest: number[];
+}
+
+/** Route `/counters`. `matching` says how ranges were tied to launches, and what did not match. `whole`: ranges over many kernels. */
+export interface CountersTablePayload {
+  vocabulary: Vocabulary;
+  counters: CounterInfo[];
+  profiled: ProfiledColumns;
+  matching: string;
+  measured: "" | "ranges" | "slices";
+  sampled_counters: CounterInfo[];
+  sampled: SampledColumns;
+  steps: string[];
+  pooled: number;
   missing: Missing[];
 }

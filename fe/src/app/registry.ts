@@ -24,6 +24,8 @@ const TraceView = lazy(async () => (await import("../views/trace/view")).TraceVi
 const MemoryView = lazy(async () => (await import("./later")).MemoryView);
 const ModuleView = lazy(async () => (await import("./later")).ModuleView);
 const DistributedView = lazy(async () => (await import("./later")).DistributedView);
+const EfficiencyView = lazy(async () => (await import("./later")).EfficiencyView);
+const CountersView = lazy(async () => (await import("./later")).CountersView);
 const DiffView = lazy(async () => (await import("./later")).DiffView);
 
 export const VIEWS: readonly View[] = [
@@ -34,6 +36,8 @@ export const VIEWS: readonly View[] = [
   { id: "memory", label: "Memory", term: "memory_view", component: MemoryView, usesSteps: false, needsTrace: true },
   { id: "module", label: "Module", term: "module", component: ModuleView, usesSteps: true, needsTrace: true },
   { id: "distributed", label: "Distributed", term: "distributed", component: DistributedView, usesSteps: false, needsTrace: true },
+  { id: "efficiency", label: "Efficiency", term: "efficiency_view", component: EfficiencyView, usesSteps: true, needsTrace: true },
+  { id: "counters", label: "Counters", term: "counters_view", component: CountersView, usesSteps: true, needsTrace: true },
   { id: "diff", label: "Diff", term: "diff", component: DiffView, usesSteps: true, needsTrace: true },
   { id: "diagnosis", label: "Diagnosis", term: "diagnosis", component: DiagnosisView, usesSteps: false, needsTrace: false },
 ];

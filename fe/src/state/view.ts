@@ -6,7 +6,7 @@
  * `params` and `setParam`, and knows neither the header nor TensorBoard.
  */
 
-export const VIEW_IDS = ["overview", "operator", "kernel", "trace", "memory", "module", "distributed", "diff", "diagnosis"] as const;
+export const VIEW_IDS = ["overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency", "counters", "diff", "diagnosis"] as const;
 export type ViewId = (typeof VIEW_IDS)[number];
 
 /** The chosen trace; the names are those of the wire. `run` is empty while there is none. */

@@ -1,0 +1,1 @@
+"""Hardware counters: profiled ranges tied to their kernels, and samples over time."""

@@ -1,0 +1,1 @@
+"""How far operators and kernels are from what the hardware can do."""

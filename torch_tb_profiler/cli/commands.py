@@ -1,0 +1,71 @@
+"""The subcommands: what each is for, its arguments, and where it is carried out. Nothing heavy is imported to print ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Arguments = Callable[[argparse.ArgumentParser], None]
+
+
+@dataclass(frozen=True)
+class Command:
+    """``target``: ``module:function`` below ``cli``; the function takes the parsed options and returns the exit code."""
+
+    name: str
+    help: str
+    arguments: Arguments
+    target: str
+
+
+def _trace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a trace file, a run folder or a logdir; a path or a URL")
+    _cache(parser)
+
+
+def _cache(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-cache", action="store_true", help="neither use nor keep the result of an import")
+
+
+def _summary(parser: argparse.ArgumentParser) -> None:
+    _trace(parser)
+    parser.add_argument("--json", action="store_true", help="print a JSON array, one object per trace; times in integer nanoseconds")
+
+
+def _serve(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("logdir", metavar="LOGDIR", help="a path or a URL")
+    parser.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, this machine only)")
+
+
+def _compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("a", metavar="A", help="the baseline: a trace file, or a folder that holds one")
+    parser.add_argument("b", metavar="B", help="what is compared with it")
+    parser.add_argument("--steps-a", metavar="STEPS", help="steps of A by their index, like 3 or 3-7 (default: all)")
+    parser.add_argument("--steps-b", metavar="STEPS", help="steps of B")
+    parser.add_argument("--fail-on", metavar="PERCENT", type=_percent, help="exit with 1 when the step of B is slower by more, and by more than noise")
+    parser.add_argument("--format", choices=("markdown", "csv", "json"), default="markdown", help="(default: %(default)s)")
+    _cache(parser)
+
+
+def _percent(text: str) -> float:
+    number = float(text.removesuffix("%"))
+    if not 0 <= number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no percentage of at least 0")
+    return number
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{number} is no port, expected 0 to 65535")
+    return number
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("summary", "print the facts of the traces at a path", _summary, "summary:run"),
+    Command("serve", "show the page without TensorBoard", _serve, "serve:run"),
+    Command("diff", "compare a trace with a baseline", _compare, "compare:run"),
+    Command("compare", "the same as diff", _compare, "compare:run"),
+)

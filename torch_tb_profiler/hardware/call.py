@@ -1,0 +1,122 @@
+"""One distinct call of an operator as its trace records it: the inputs that decide how much work it is.
+
+``Input Dims``, ``Input type``, ``Input Strides`` and ``Concrete Inputs`` stand side by side, one entry per argument of the operator's schema::
+
+    aten::addmm   dims [[768],[788,768],[768,768],[],[]]   types ["c10::BFloat16", …, "Scalar","Scalar"]   concrete ["","","","1","1"]
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.hardware.element_types import element_bytes
+
+_ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
+_LARGEST = 1 << 48
+"""A dimension beyond it is no tensor's: products of such would not fit any counter."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Shape, element type as written (``c10::BFloat16``; empty when not recorded) and strides in elements (None when not recorded)."""
+
+    shape: tuple[int, ...]
+    dtype: str = ""
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def elements(self) -> int:
+        """Number of elements; 1 for a tensor of no dimensions."""
+        return math.prod(self.shape)
+
+    @property
+    def element_bytes(self) -> int | None:
+        """Bytes of an element; None when the type is not known."""
+        return element_bytes(self.dtype) if self.dtype else None
+
+    @property
+    def bytes(self) -> int | None:
+        """Bytes of all elements; None when the type is not known."""
+        size = self.element_bytes
+        return None if size is None else self.elements * size
+
+
+Input = Tensor | tuple[Tensor, ...] | None
+"""A tensor, a list of tensors, or neither (a number, a list of numbers, None)."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call: ``inputs`` and ``values`` have one entry per recorded argument (``values``: text of what is no tensor, empty otherwise)."""
+
+    name: str
+    inputs: tuple[Input, ...]
+    values: tuple[str, ...] = ()
+
+    def tensor(self, place: int) -> Tensor | None:
+        """The tensor at a place of the schema; None when there is none (a number, a list, None, or not recorded)."""
+        found = self.inputs[place] if place < len(self.inputs) else None
+        return found if isinstance(found, Tensor) else None
+
+    def tensors(self, place: int) -> tuple[Tensor, ...] | None:
+        """The list of tensors at a place; None when there is none."""
+        found = self.inputs[place] if place < len(self.inputs) else None
+        return found if isinstance(found, tuple) else None
+
+    def value(self, place: int) -> Any:
+        """What stands at a place that is no tensor: int, float, bool, str or a list of them; None when empty or not recorded."""
+        text = self.values[place].strip() if place < len(self.values) else ""
+        if not text or text == "None":
+            return None
+        if text in ("True", "False"):
+            return text == "True"
+        try:
+            return _ANY.decode(text.replace("True", "true").replace("False", "false") if text[0] == "[" else text)
+        except msgspec.DecodeError:
+            return text
+
+
+def read_call(name: str, dims: str, types: str = "", strides: str = "", concrete: str = "") -> Call | None:
+    """A call from the JSON texts of a trace (empty: not recorded); None where the shapes were not recorded or are no shapes."""
+    shapes, names, steps, values = (_list(text) for text in (dims, types, strides, concrete))
+    if shapes is None:
+        return None
+    inputs = tuple(_input(shape, _at(names, i), _at(steps, i)) for i, shape in enumerate(shapes))
+    return Call(name, inputs, tuple(v if isinstance(v, str) else msgspec.json.encode(v).decode() for v in values or ()))
+
+
+def _list(text: str) -> list[Any] | None:
+    try:
+        found = _ANY.decode(text) if text else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
+
+
+def _at(values: list[Any] | None, place: int) -> Any:
+    return values[place] if values is not None and place < len(values) else None
+
+
+def _input(shape: Any, dtype: Any, strides: Any) -> Input:
+    if not isinstance(shape, list):
+        return None
+    if shape and all(isinstance(inner, list) for inner in shape):
+        names = dtype if isinstance(dtype, list) else [""] * len(shape)
+        made = [_tensor(inner, _at(names, i), _at(strides, i) if isinstance(strides, list) else None) for i, inner in enumerate(shape)]
+        return tuple(t for t in made if t is not None)
+    return _tensor(shape, dtype, strides)
+
+
+def _tensor(shape: list[Any], dtype: Any, strides: Any) -> Tensor | None:
+    """None for what is no tensor: a scalar's type is ``Scalar``, ``ScalarList``, ``GenericList`` or empty, its shape ``[]``."""
+    named = dtype if isinstance(dtype, str) else ""
+    if not shape and (not named or named in ("Scalar", "ScalarList", "GenericList", "TensorList")):
+        return None
+    if not all(isinstance(n, int) and 0 <= n < _LARGEST for n in shape):
+        return None
+    told = isinstance(strides, list) and len(strides) == len(shape) and all(isinstance(s, int) for s in strides)
+    return Tensor(tuple(shape), named, tuple(strides) if told else None)

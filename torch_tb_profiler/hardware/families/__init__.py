@@ -1,0 +1,15 @@
+"""Performance models by family; importing a family's module registers its models."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+
+FAMILIES = ("gemm",)
+
+
+@lru_cache(maxsize=1)
+def load() -> None:
+    """Register all models, once."""
+    for family in FAMILIES:
+        import_module(f"{__name__}.{family}")

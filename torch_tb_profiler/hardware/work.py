@@ -1,0 +1,100 @@
+"""How much arithmetic and memory traffic a call of an operator is: the registry of performance models.
+
+A model is one small function per family, declared with the operators that it is for and the source of its formula::
+
+    @model("gemm", "aten::mm", source="2·M·N·K, one multiplication and one addition per product")
+    def mm(call: Call) -> Work | None: ...
+
+None means: this call cannot be modelled (a shape is missing). An operator without a model is not modelled; neither is ever 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from torch_tb_profiler.hardware.call import Call
+
+Unit = Literal["matrix", "vector", ""]
+"""Which units of the hardware can do the arithmetic; empty where there is none (a copy)."""
+_LARGEST = 1 << 62
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work of one call.
+
+    Attributes:
+        flops: floating-point operations, a multiplication and an addition counting two; 0 for what only moves data.
+        bytes: least bytes moved to and from memory: every input read once, every output written once; None when an element type is not known.
+        unit: where the arithmetic can run at best.
+        precision: type of the multiplied elements: ``fp64 fp32 tf32 fp16 bf16 fp8 int8 fp4 …``; empty when not known.
+        parameters: what the formula read, for people: ``{"M": 788, "N": 768, "K": 768}``, in the order to be shown.
+    """
+
+    flops: int
+    bytes: int | None
+    unit: Unit
+    precision: str
+    parameters: dict[str, object] = field(default_factory=dict)
+
+
+Function = Callable[[Call], "Work | None"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A registered model: ``family`` is one of the words that the page shows (``gemm``, ``convolution``, ``attention``, ``elementwise`` …)."""
+
+    family: str
+    function: Function
+    source: str
+
+
+_MODELS: dict[str, Model] = {}
+
+
+def model(family: str, *names: str, source: str) -> Callable[[Function], Function]:
+    """Registers a function as the model of operators; a later registration takes the place of an earlier one, so that users can have their own."""
+
+    def register(function: Function) -> Function:
+        for name in names:
+            _MODELS[name] = Model(family, function, source)
+        return function
+
+    return register
+
+
+def model_of(name: str) -> Model | None:
+    """The model of an operator; None: not modelled."""
+    _load()
+    return _MODELS.get(name)
+
+
+def modelled() -> dict[str, Model]:
+    """All models by operator."""
+    _load()
+    return dict(_MODELS)
+
+
+def work_of(call: Call) -> Work | None:
+    """The work of a call; None when its operator has no model, or a shape that the model needs was not recorded."""
+    found = model_of(call.name)
+    if found is None:
+        return None
+    try:
+        work = found.function(call)
+    except (ArithmeticError, IndexError, TypeError, ValueError):
+        # Shapes that no such operator can have: a trace may say anything.
+        return None
+    if work is None or not 0 <= work.flops < _LARGEST or (work.bytes is not None and not 0 <= work.bytes < _LARGEST):
+        return None
+    return work
+
+
+def _load() -> None:
+    """The families register themselves when they are first asked for."""
+    from torch_tb_profiler.hardware import families
+
+    families.load()

@@ -1,0 +1,107 @@
+"""Wire types of the Efficiency view. Units as in ``wire.py``; rates are FLOP/s and bytes/s as floats."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
+
+Bound = Literal["compute", "memory", "latency", "unknown"]
+"""What limits a row: reaching more of its peak arithmetic, or of its memory bandwidth, than of the other; ``latency``: little of either."""
+
+
+class Peak(Wire, frozen=True, kw_only=True):
+    """What a device can do at best: ``rate`` in FLOP/s of one precision on one kind of unit. ``source``: where the figure is from."""
+
+    unit: Literal["matrix", "vector"]
+    precision: str
+    rate: float
+    source: str
+
+
+class DevicePeaks(Wire, frozen=True, kw_only=True):
+    """The device and its peaks. ``known`` false: no figures for it, ``peaks`` is empty. ``entry``: the line of the device table that was used."""
+
+    name: str | None
+    entry: str | None
+    known: bool
+    bandwidth: float | None
+    bandwidth_source: str
+    peaks: list[Peak]
+
+
+class FamilyColumns(Wire, frozen=True, kw_only=True):
+    """Use of matrix cores by family, of the outermost modelled calls; the last row, family null, is device time without a model."""
+
+    family: list[str | None]
+    calls: list[int]
+    time_ns: list[int]
+    matrix_ns: list[int | None]
+    matrix_unknown_ns: list[int | None]
+    flops: list[int | None]
+
+
+class StepMfu(Wire, frozen=True, kw_only=True):
+    """Model FLOPs of a step and the share of the device's peak that they are: Σ FLOPs of a precision / its peak / wall time. null: not known."""
+
+    index: int
+    name: str
+    wall_ns: int
+    flops: int
+    mfu: float | None
+
+
+class EfficiencyColumns(Wire, frozen=True, kw_only=True):
+    """One entry per row. ``flops`` and ``bytes`` are of one call; ``time_ns`` of all calls (device time, without a device host time).
+
+    ``peak`` is the rate that ``flops_share`` is a share of. ``ideal_ns``: the longer of flops/peak and bytes/bandwidth, of all calls; ``recoverable_ns``:
+    time − ideal, what there is to gain at most. ``kernel`` and ``short`` are null in rows of operators; ``event``: the longest; -1 none.
+    """
+
+    name: list[str | None]
+    kernel: list[str | None]
+    short: list[str | None]
+    shapes: list[str | None]
+    types: list[str | None]
+    parameters: list[str | None]
+    family: list[str | None]
+    calls: list[int]
+    time_ns: list[int]
+    flops: list[int | None]
+    bytes: list[int | None]
+    intensity: list[float | None]
+    flops_rate: list[float | None]
+    bytes_rate: list[float | None]
+    unit: list[str | None]
+    precision: list[str | None]
+    peak: list[float | None]
+    flops_share: list[float | None]
+    bytes_share: list[float | None]
+    bound: list[Bound]
+    ideal_ns: list[int | None]
+    recoverable_ns: list[int | None]
+    matrix: list[int]
+    event: list[int]
+
+
+EfficiencyGroup = Literal["operator", "kernel"]
+
+
+class EfficiencyPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/efficiency``. ``time_ns``: all device time (host time without a device); ``modelled_ns``: of it, beneath modelled calls."""
+
+    group: EfficiencyGroup
+    has_device: bool
+    vocabulary: Vocabulary
+    device: DevicePeaks
+    steps: list[StepMfu]
+    mfu: float | None
+    families: FamilyColumns
+    time_ns: int
+    modelled_ns: int
+    rows: EfficiencyColumns
+    pooled: int
+    missing: list[Missing]
+
+
+EFFICIENCY_PAYLOADS: tuple[type[Wire], ...] = (EfficiencyPayload,)

@@ -83,13 +83,18 @@ def insight_of(opened: Opened, settings: Settings, progress: Report | None = Non
     """The insight of a trace of ``load`` or ``load_all``: that of an earlier call or of the server, unless ``settings.use_cache`` is off."""
     from torch_tb_profiler.analysis.insight import build_insight
 
-    if not settings.use_cache:
+    try:
+        found = _file(opened.span.location) if settings.use_cache else None
+    except ProfilerError:
+        # The file has gone since it was opened.
+        found = None
+    if found is None:
         return build_insight(opened.trace, opened.facts, progress)
     from torch_tb_profiler.store import sidecar
 
     cache = CacheFolder(settings)
     try:
-        path = INSIGHT.path(str(cache.sidecar(_file(opened.span.location), program_version() + settings.categories)))
+        path = INSIGHT.path(str(cache.sidecar(found, program_version() + settings.categories)))
         try:
             earlier = INSIGHT.read(path)
             cache.touch(path)

@@ -28,7 +28,7 @@ from torch_tb_profiler.store.strings import NONE, StringBuilder
 
 DAY_NS = 24 * 3600 * 10**9
 MARKS_PER_DEFECT = 10_000
-_SIDE_TABLES = (schema.OPERATOR_ARGS, schema.DEVICE_ARGS, schema.PYTHON_ARGS, schema.COLLECTIVE_ARGS)
+_SIDE_TABLES = (schema.OPERATOR_ARGS, schema.DEVICE_ARGS, schema.PYTHON_ARGS, schema.COLLECTIVE_ARGS, schema.COUNTER_ARGS)
 _NARROW = ("device", "registers", "device_type")
 _INT32 = np.iinfo(np.int32)
 _TEXTS_OF = {
@@ -54,8 +54,9 @@ def assemble(gathered: Gatherer, header: dict[str, Any], entries: int) -> Trace:
             columns["category"] = categories[columns["category"]]
         if name in ("spans", "instants"):
             columns["name"] = texts[columns["name"]]
-    if "marks" in group:
-        group["marks"]["defect"] = texts[group["marks"]["defect"]]
+    for name, key in (("marks", "defect"), ("counter_args", "counter")):
+        if name in group:
+            group[name][key] = texts[group[name][key]]
     origin = _origin(group)
     tracks = tracks_table(gathered, group, strings, counts)
     tables = _tables(group, origin, counts)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from msgspec import Raw
 
+from torch_tb_profiler.importers.counter_args import counters_of
 from torch_tb_profiler.importers.cutter import Batch
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ABSENT, DECODE_ERRORS, WHOLE_ARGS, Args, Event
@@ -85,7 +86,7 @@ class Gatherer:
         ordinals = np.arange(first, first + len(events), dtype=np.int32)
         rows = rows_of.get("X")
         if rows is not None:
-            self._spans(events if len(rows) == len(events) else [events[i] for i in rows.tolist()], ordinals[rows])
+            self._spans(events if len(rows) == len(events) else [events[i] for i in rows.tolist()], ordinals[rows], batch, first)
         for phase in "BE":
             self.begin_end += [(first + i, events[i]) for i in rows_of.get(phase, _NO_ROWS).tolist()]
         self.metadata += [events[i] for i in rows_of.get("M", _NO_ROWS).tolist()]
@@ -110,7 +111,7 @@ class Gatherer:
         for name, values in columns.items():
             target[name].append(np.asarray(values))
 
-    def _spans(self, events: list[Event], ordinals: Array) -> None:
+    def _spans(self, events: list[Event], ordinals: Array, batch: Batch | None = None, first: int = 0) -> None:
         times = nanoseconds([*map(attrgetter("ts"), events), *map(attrgetter("dur"), events)])
         starts, durs = times[:len(events)], times[len(events):]
         good = starts != INVALID
@@ -142,6 +143,9 @@ class Gatherer:
             role=roles, ordinal=ordinals, **self._links(args, roles),
         )
         self._arguments(args, roles)
+        ranges = np.flatnonzero(roles == Role.COUNTER_RANGE)
+        if len(ranges) and batch is not None:
+            self._counters(batch, ranges + self.spans, ordinals[ranges] - first)
         self.spans += len(events)
 
     def _links(self, args: list[Args], roles: Array) -> dict[str, Array]:
@@ -187,6 +191,16 @@ class Gatherer:
         talking = [r for r in rows.tolist() if len(args[r].collective)]
         if talking:
             self._put("collective_args", span=np.array(talking) + self.spans, **self._collective_columns([args[r] for r in talking]))
+
+    def _counters(self, batch: Batch, spans: Ints, places: Ints) -> None:
+        """Counters of profiled ranges at some places of the batch: their names are anything, so the arguments are read once more as they stand."""
+        blobs = self._whole_args(batch)
+        if blobs is None:
+            return
+        found = [(span, *counter) for span, place in zip(spans.tolist(), places.tolist(), strict=True) for counter in counters_of(blobs[place])]
+        if found:
+            span, name, value = zip(*found, strict=True)
+            self._put("counter_args", span=span, counter=self.texts.column(name), value=value)
 
     def _operator_columns(self, args: list[Args]) -> dict[str, Any]:
         return {

@@ -90,6 +90,16 @@ COLLECTIVE_ARGS = TableSpec(
     ),
 )
 
+COUNTER_ARGS = TableSpec(
+    "counter_args",
+    "Hardware counters of profiled ranges (role COUNTER_RANGE), one row per range and counter, ordered by span.",
+    (
+        Column("span", "i4", ROW, "The range."),
+        Column("counter", "i4", TEXT, "Name of the counter as written."),
+        Column("value", "f8", "", "Its value, in the counter's own unit; always finite: a counter without a value has no row."),
+    ),
+)
+
 MEMORY = TableSpec(
     "memory",
     "Allocator records (`[memory]` instants), ordered by time.",
@@ -170,5 +180,5 @@ MARKS = TableSpec(
 )
 
 TRACE_TABLES = (
-    SPANS, OPERATOR_ARGS, DEVICE_ARGS, PYTHON_ARGS, COLLECTIVE_ARGS, MEMORY, FLOWS, INSTANTS, TRACKS, CHUNKS, MARKS,
+    SPANS, OPERATOR_ARGS, DEVICE_ARGS, PYTHON_ARGS, COLLECTIVE_ARGS, COUNTER_ARGS, MEMORY, FLOWS, INSTANTS, TRACKS, CHUNKS, MARKS,
 )

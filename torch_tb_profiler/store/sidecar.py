@@ -38,7 +38,7 @@ from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
 T = TypeVar("T")
 
-LAYOUT = "4"
+LAYOUT = "5"
 """Changes with the tables' columns or this file's layout."""
 TIMELINE_LAYOUT = "timeline 1"
 """The same for the sidecar of a timeline."""

@@ -70,3 +70,19 @@ describe("scaleFor", () => {
   it("shows the digits of fractional ticks", () => expect(scaleFor(1e6, "ns", 2e5).text(2e5)).toBe("0.2"));
   it("shows shares as per cent", () => expect([scaleFor(0.8, "share", 0.2).unit, scaleFor(0.8, "share", 0.2).text(0.6)]).toEqual(["%", "60"]));
 });
+
+describe("rates", () => {
+  it.each([
+    [989_400_000_000_000, "FLOP/s", "989 TFLOP/s"],
+    [3_350_000_000_000, "B/s", "3.35 TB/s"],
+    [1_500, "FLOP", "1.50 kFLOP"],
+    [12, "FLOP", "12 FLOP"],
+    [0.5, "B/s", "0.50 B/s"],
+    [null, "FLOP/s", UNKNOWN],
+  ] as const)("%d %s is %s", (value, unit, text) => expect(format(value, unit)).toBe(text));
+
+  it("have one scale per axis", () => {
+    const scale = scaleFor(2e14, "FLOP/s", 5e13);
+    expect([scale.unit, scale.text(5e13), scale.text(0)]).toEqual(["TFLOP/s", "50", "0"]);
+  });
+});

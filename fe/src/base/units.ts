@@ -1,6 +1,8 @@
 /** Numbers as people read them. Unknown (`null`, `undefined`, `NaN`) is always shown as `UNKNOWN`, never as 0. */
 
-export type Unit = "ns" | "bytes" | "share" | "count" | "number";
+/** `FLOP`, `FLOP/s` and `B/s` scale by powers of 1000, `bytes` by powers of 1024. */
+export type Unit = "ns" | "bytes" | "share" | "count" | "number" | RateUnit;
+type RateUnit = "FLOP" | "FLOP/s" | "B/s";
 
 export type Maybe = number | null | undefined;
 
@@ -9,6 +11,7 @@ export const UNKNOWN = "–";
 
 const TIME_STEPS: readonly (readonly [number, string])[] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const BYTE_STEPS: readonly (readonly [number, string])[] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
+const PREFIXES: readonly (readonly [number, string])[] = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
 const MINUS = "−";
 /** A figure that is as wide as a digit, so that columns of numbers stand under each other. */
 const NARROW_SPACE = "\u202f";
@@ -85,6 +88,13 @@ export function formatBytes(bytes: Maybe): string {
   return `${text} ${unit}`;
 }
 
+/** `989_400_000_000_000` FLOP/s → `989 TFLOP/s`. */
+export function formatRate(value: Maybe, unit: RateUnit): string {
+  if (!known(value)) return UNKNOWN;
+  const { text, unit: prefix } = quantity(value, PREFIXES);
+  return `${text} ${prefix}${unit}`;
+}
+
 /** A fraction of 1 as per cent with one digit: `0.1234` → `12.3 %`; what is above 0 never reads as 0.0, and what is below 1 never as 100.0. */
 export function formatShare(share: Maybe): string {
   if (!known(share)) return UNKNOWN;
@@ -123,6 +133,8 @@ export function format(value: Maybe, unit: Unit): string {
       return formatCount(value);
     case "number":
       return formatNumber(value);
+    default:
+      return formatRate(value, unit);
   }
 }
 
@@ -134,10 +146,25 @@ export interface Scale {
   text: (value: number) => string;
 }
 
+function stepsOf(unit: Unit): readonly (readonly [number, string])[] {
+  switch (unit) {
+    case "ns":
+      return TIME_STEPS;
+    case "bytes":
+      return BYTE_STEPS;
+    case "share":
+      return [[0.01, "%"]];
+    case "count":
+    case "number":
+      return [[1, ""]];
+    default:
+      return PREFIXES.map(([factor, prefix]) => [factor, prefix + unit]);
+  }
+}
+
 /** The scale that fits `largest`; `digits` after the point follow from `step`, the distance of two ticks, where given. */
 export function scaleFor(largest: number, unit: Unit, step?: number): Scale {
-  const steps = unit === "ns" ? TIME_STEPS : unit === "bytes" ? BYTE_STEPS : [[unit === "share" ? 0.01 : 1, unit === "share" ? "%" : ""] as const];
-  const [factor, name] = stepFor(largest, steps);
+  const [factor, name] = stepFor(largest, stepsOf(unit));
   if (step === undefined) return { unit: name, factor, text: (v) => threeDigits(v / factor) };
   const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9)));
   return { unit: name, factor, text: (v) => (v === 0 ? "0" : signed((v / factor).toFixed(digits))) };

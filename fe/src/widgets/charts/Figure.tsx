@@ -51,7 +51,10 @@ export function Figure({ title, term, note, table, name, actions, children }: Fi
   );
 }
 
-const CSV_UNIT: Readonly<Record<Unit, string>> = { ns: " (ns)", bytes: " (bytes)", share: " (fraction)", count: "", number: "" };
+/** What a CSV column is in, behind its label. */
+export const CSV_UNIT: Readonly<Record<Unit, string>> = {
+  ns: " (ns)", bytes: " (bytes)", share: " (fraction)", count: "", number: "", FLOP: " (FLOP)", "FLOP/s": " (FLOP/s)", "B/s": " (bytes/s)",
+};
 
 /** The table's exact values; units stand in the header. */
 export function tableCsv(table: FigureTable): string {

@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { CsvCell } from "../../base/csv";
 import { format, formatExactTime, timeQuantity, UNKNOWN, type Unit } from "../../base/units";
+import { CSV_UNIT } from "../charts/Figure";
 import { MiddleCut } from "../middle_cut";
 import { isText, largestOf, numberOf } from "./order";
 import type { CellKind, Column } from "./types";
@@ -14,12 +15,15 @@ const UNITS: Readonly<Record<Exclude<CellKind, "text" | "code" | "knowledge">, U
   share: "share",
   count: "count",
   number: "number",
+  FLOP: "FLOP",
+  "FLOP/s": "FLOP/s",
+  "B/s": "B/s",
 };
-const CSV_UNITS: Readonly<Partial<Record<CellKind, string>>> = { time: " (ns)", delta: " (ns)", bytes: " (bytes)", share: " (fraction)" };
 const KNOWLEDGE = ["no", "yes", "unknown"] as const;
 
 export function csvHeader(column: Column): string {
-  return column.label + (CSV_UNITS[column.kind] ?? "");
+  const { kind, label } = column;
+  return kind === "knowledge" || kind === "text" || kind === "code" ? label : label + CSV_UNIT[UNITS[kind]];
 }
 
 /** The exact value: for CSV and for copies. Unknown is null. */

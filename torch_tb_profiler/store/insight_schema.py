@@ -212,7 +212,7 @@ COMMUNICATION_STEPS = TableSpec(
 WORKLOADS = TableSpec(
     "workloads",
     "Distinct (name, input shapes, types, strides, concrete inputs) of calls of operators that launched device work, themselves or through what they called, "
-    "or that have a performance model.",
+    "or that have a performance model; in a trace without device work also of all others that no modelled call is around.",
     (
         Column("name", "i4", OWN_TEXT, "Name of the operator."),
         Column("dims", "i4", OWN_TEXT, "Input shapes as JSON text; -1 not recorded."),
@@ -230,32 +230,33 @@ WORKLOADS = TableSpec(
 
 WORKLOAD_STEPS = TableSpec(
     "workload_steps",
-    "Calls and times per workload and step (the step whose host window holds the begin of the call).",
+    "Calls and times per workload and step (the step whose host window holds the begin of the call). Counted calls are those that sums count, each piece of "
+    "work once: the calls that device work is laid at (see workload_kernels); in a trace without device work those that no modelled call is around.",
     (
         Column("workload", "i4", "row of workloads", "Which."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "calls", "Number of calls."),
-        Column("outermost", "i8", "calls", "Of them, calls that no modelled call is around: their FLOPs and bytes are those that sums count."),
         Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
         Column("device_total", "i8", "ns", "Device time launched by the calls and what they called."),
-        Column("device_outermost", "i8", "ns", "Of device_total, that of the outermost calls."),
         Column("host_total", "i8", "ns", "Host time from begin to end."),
-        Column("matrix_total", "i8", "ns", "Of device_total, kernels known to use matrix cores."),
-        Column("matrix_unknown_total", "i8", "ns", "Of device_total, kernels of which it is not known."),
-        Column("event", "i4", ROW, "The call with the most device time (without: host time)."),
+        Column("counted", "i8", "calls", "Of the calls, those that are counted."),
+        Column("counted_time", "i8", "ns", "Device time that is laid at the counted calls; in a trace without device work their host time, without a model "
+                                           "less that of the operators called."),
+        Column("event", "i4", ROW, "The counted call with the largest time, else the call with the most host time."),
     ),
 )
 
 WORKLOAD_KERNELS = TableSpec(
     "workload_kernels",
-    "Kernels by the workload that they are laid at (the nearest modelled call around the launch, else the operator) and step (the step that launched them).",
+    "Device work by the workload that it is laid at and step (the step that launched it). It is laid at the outermost of the modelled calls around its launch "
+    "that launch work with no other modelled call between; without a modelled call around at the operator that launched it.",
     (
         Column("workload", "i4", "row of workloads", "Which; -1 launched by no operator."),
-        Column("kernel", "i4", OWN_TEXT, "Full name of the kernel."),
+        Column("kernel", "i4", OWN_TEXT, "Full name of the kernel, copy or memset."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "launches", "Number of launches."),
         Column("total", "i8", "ns", "Sum of durations."),
-        Column("flops", "i8", "FLOP", "FLOPs of the workload that these launches did, all together: a workload's work is laid at its main kernel; -1 unknown, "
+        Column("flops", "i8", "FLOP", "FLOPs of the workload that these launches did, all together: a call's work is laid at its main kernels; -1 unknown, "
                                       "0 for what prepares or finishes."),
         Column("bytes", "i8", "bytes", "Likewise; -1 unknown."),
         Column("matrix", "u1", "Knowledge", "Whether it uses matrix cores."),

@@ -20,5 +20,5 @@ def efficiency_payload(facts: Facts, insight: Insight, selection: Selection, gro
         group=group, has_device=bool(facts.summary["has_device"]), vocabulary=vocabulary(facts),
         device=DevicePeaks(name=None, entry=None, known=False, bandwidth=None, bandwidth_source="", peaks=[]),
         steps=[], mfu=None, families=FamilyColumns(family=[], calls=[], time_ns=[], matrix_ns=[], matrix_unknown_ns=[], flops=[]),
-        time_ns=0, modelled_ns=0, rows=EfficiencyColumns(**empty), pooled=0, missing=missing(absent(facts), ("host", "device", "shapes")),
+        time_ns=0, modelled_ns=0, rows=EfficiencyColumns(**empty), pooled=0, notes=[], missing=missing(absent(facts), ("host", "device", "shapes")),
     )

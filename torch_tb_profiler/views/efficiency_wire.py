@@ -31,7 +31,9 @@ class DevicePeaks(Wire, frozen=True, kw_only=True):
 
 
 class FamilyColumns(Wire, frozen=True, kw_only=True):
-    """Use of matrix cores by family, of the outermost modelled calls; the last row, family null, is device time without a model."""
+    """Use of matrix cores by family of the performance models; the last row, family null, is the time without a model.
+
+    ``matrix_ns``: of ``time_ns``, kernels known to use matrix cores; ``matrix_unknown_ns``: of which it is not known; null without device work."""
 
     family: list[str | None]
     calls: list[int]
@@ -42,7 +44,7 @@ class FamilyColumns(Wire, frozen=True, kw_only=True):
 
 
 class StepMfu(Wire, frozen=True, kw_only=True):
-    """Model FLOPs of a step and the share of the device's peak that they are: Σ FLOPs of a precision / its peak / wall time. null: not known."""
+    """Model FLOPs of a step and the share of the device's peak that they are: Σ FLOPs of a precision / its peak / wall time. mfu null: not known."""
 
     index: int
     name: str
@@ -52,9 +54,10 @@ class StepMfu(Wire, frozen=True, kw_only=True):
 
 
 class EfficiencyColumns(Wire, frozen=True, kw_only=True):
-    """One entry per row. ``flops`` and ``bytes`` are of one call; ``time_ns`` of all calls (device time, without a device host time).
+    """One entry per row, the largest ``time_ns`` first; the times of all rows add up to ``time_ns`` of the payload but for work of no operator.
 
-    ``peak`` is the rate that ``flops_share`` is a share of. ``ideal_ns``: the longer of flops/peak and bytes/bandwidth, of all calls; ``recoverable_ns``:
+    ``flops`` and ``bytes`` are of one call (of kernels one launch on average); ``time_ns`` of all calls (device time, without a device host time).
+    ``matrix`` is Knowledge: whether any of its kernels uses matrix cores. ``peak`` is the rate that ``flops_share`` is a share of. ``ideal_ns``: the longer of flops/peak and bytes/bandwidth, of all calls; ``recoverable_ns``:
     time − ideal, what there is to gain at most. ``kernel`` and ``short`` are null in rows of operators; ``event``: the longest; -1 none.
     """
 
@@ -88,7 +91,10 @@ EfficiencyGroup = Literal["operator", "kernel"]
 
 
 class EfficiencyPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/efficiency``. ``time_ns``: all device time (host time without a device); ``modelled_ns``: of it, beneath modelled calls."""
+    """Route ``/efficiency``. ``time_ns``: all device time (host time of operators without a device); ``modelled_ns``: of it, of modelled calls.
+
+    ``notes``: sentences about what the figures cannot say, such as rows above a peak.
+    """
 
     group: EfficiencyGroup
     has_device: bool
@@ -101,6 +107,7 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     modelled_ns: int
     rows: EfficiencyColumns
     pooled: int
+    notes: list[str]
     missing: list[Missing]
 
 

@@ -1059,7 +1059,7 @@ export interface DevicePeaks {
   peaks: Peak[];
 }
 
-/** Use of matrix cores by family, of the outermost modelled calls; the last row, family null, is device time without a model. */
+/** Use of matrix cores by family of the performance models; the last row, family null, is the time without a model. `matrix_ns`: of `time_ns`, kernels known to use matrix cores; `matrix_unknown_ns`: of which it is not known; null without device work. */
 export interface FamilyColumns {
   family: (string | null)[];
   calls: number[];
@@ -1069,7 +1069,7 @@ export interface FamilyColumns {
   flops: (number | null)[];
 }
 
-/** Model FLOPs of a step and the share of the device's peak that they are: Σ FLOPs of a precision / its peak / wall time. null: not known. */
+/** Model FLOPs of a step and the share of the device's peak that they are: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. */
 export interface StepMfu {
   index: number;
   name: string;
@@ -1078,7 +1078,7 @@ export interface StepMfu {
   mfu: number | null;
 }
 
-/** One entry per row. `flops` and `bytes` are of one call; `time_ns` of all calls (device time, without a device host time). `peak` is the rate that `flops_share` is a share of. `ideal_ns`: the longer of flops/peak and bytes/bandwidth, of all calls; `recoverable_ns`: time − ideal, what there is to gain at most. `kernel` and `short` are null in rows of operators; `event`: the longest; -1 none. */
+/** One entry per row, the largest `time_ns` first; the times of all rows add up to `time_ns` of the payload but for work of no operator. `flops` and `bytes` are of one call (of kernels one launch on average); `time_ns` of all calls (device time, without a device host time). `matrix` is Knowledge: whether any of its kernels uses matrix cores. `peak` is the rate that `flops_share` is a share of. `ideal_ns`: the longer of flops/peak and bytes/bandwidth, of all calls; `recoverable_ns`: time − ideal, what there is to gain at most. `kernel` and `short` are null in rows of operators; `event`: the longest; -1 none. */
 export interface EfficiencyColumns {
   name: (string | null)[];
   kernel: (string | null)[];
@@ -1106,7 +1106,7 @@ export interface EfficiencyColumns {
   event: number[];
 }
 
-/** Route `/efficiency`. `time_ns`: all device time (host time without a device); `modelled_ns`: of it, beneath modelled calls. */
+/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `modelled_ns`: of it, of modelled calls. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
   group: EfficiencyGroup;
   has_device: boolean;
@@ -1119,6 +1119,7 @@ export interface EfficiencyPayload {
   modelled_ns: number;
   rows: EfficiencyColumns;
   pooled: number;
+  notes: string[];
   missing: Missing[];
 }
 

@@ -14,7 +14,9 @@ const STATIC = /(?:\bfrom|\bimport)\s*["'`](\.[^"'`]+\.js)["'`]/g;
 
 const folder = fileURLToPath(new URL("../../torch_tb_profiler/static", import.meta.url));
 const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-const paths = files.map((entry) => resolve(entry.parentPath, entry.name));
+/** The page of `torch-tb-profiler report` in one piece: it lies on a disk and is never sent. */
+const REPORT = "report.js";
+const paths = files.filter((entry) => entry.name !== REPORT).map((entry) => resolve(entry.parentPath, entry.name));
 const packed = (path) => gzipSync(readFileSync(path), { level: 9 }).length;
 const sum = (some) => [...some].reduce((total, path) => total + packed(path), 0);
 

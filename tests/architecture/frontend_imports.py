@@ -15,8 +15,9 @@ ALLOWED: dict[str, frozenset[str]] = {
     "views": frozenset({"base", "api", "state", "widgets", "timeline"}),
     "app": frozenset({"base", "api", "state", "widgets", "timeline", "views"}),
     "main": frozenset({"base", "api", "state", "widgets", "timeline", "views", "app"}),
+    "report": frozenset({"base", "api", "state", "widgets", "timeline", "views", "app"}),
 }
-"""Room (a folder of fe/src, or main.ts) → rooms it may import, besides itself."""
+"""Room (a folder of fe/src, or an entry: main.ts, report.ts) → rooms it may import, besides itself."""
 
 ROOT = "fe/src/"
 _COMMENTS = re.compile(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", re.S)

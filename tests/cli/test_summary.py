@@ -14,7 +14,7 @@ import pytest
 
 from tests.views import hand_made
 from torch_tb_profiler.cli import main, summary
-from torch_tb_profiler.cli.report import WIDTH
+from torch_tb_profiler.cli.summary_text import WIDTH
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable

@@ -14,7 +14,7 @@ from werkzeug.test import Client
 
 from tests.conftest import REAL_TRACES
 from tests.web.served import body, insight_of, timeline_of
-from torch_tb_profiler.cli.report import WIDTH
+from torch_tb_profiler.cli.summary_text import WIDTH
 from torch_tb_profiler.cli.summary import facts_object, text_report
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot
 from torch_tb_profiler.runs.single import load_all

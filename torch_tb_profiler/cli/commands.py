@@ -49,6 +49,20 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     _cache(parser)
 
 
+def _report(parser: argparse.ArgumentParser) -> None:
+    _trace(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help="(default: %(default)s)")
+    parser.add_argument("--most", metavar="N", type=_positive, default=8, help="traces that are kept at most (default: %(default)s)")
+    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number
+
+
 def _percent(text: str) -> float:
     number = float(text.removesuffix("%"))
     if not 0 <= number < 1e6:
@@ -66,6 +80,7 @@ def _port(text: str) -> int:
 COMMANDS: tuple[Command, ...] = (
     Command("summary", "print the facts of the traces at a path", _summary, "summary:run"),
     Command("serve", "show the page without TensorBoard", _serve, "serve:run"),
+    Command("report", "write the page with its figures as one HTML file that needs no server", _report, "report:run"),
     Command("diff", "compare a trace with a baseline", _compare, "compare:run"),
     Command("compare", "the same as diff", _compare, "compare:run"),
 )

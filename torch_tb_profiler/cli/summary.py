@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.cli.report import printable, report
+from torch_tb_profiler.cli.summary_text import printable, report
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, insight_of, load_all

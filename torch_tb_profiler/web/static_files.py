@@ -103,13 +103,26 @@ class StaticFiles:
             return send(request, Body(_BOOT), TYPES[".js"])
         if name == ENTRY and not self.built:
             return send(request, Body(_NOT_BUILT), TYPES[".js"])
+        path = self._found(name)
+        cache = IMMUTABLE if "/" in name and _HASHED.search(name) else "no-cache"
+        return send(request, self._body(name, path), TYPES[path.suffix], cache)
+
+    def text(self, name: str) -> str:
+        """The same file as text.
+
+        Raises:
+            NotFound: there is no such file.
+            FrontendMissing: there is none because nothing was built.
+        """
+        return self._found(name).read_text(encoding="utf-8")
+
+    def _found(self, name: str) -> Path:
         path = self._path(name)
         if path is None:
             if not self.built:
                 raise FrontendMissing("The page was not built.", "Run npm ci && npm run build in fe/, or install again.")
             raise NotFound(f"There is no file {shown(name)}.")
-        cache = IMMUTABLE if "/" in name and _HASHED.search(name) else "no-cache"
-        return send(request, self._body(name, path), TYPES[path.suffix], cache)
+        return path
 
     def _path(self, name: str) -> Path | None:
         """The file, only if every part of its name is plain and it lies in the folder after links are followed."""

@@ -108,6 +108,17 @@ export function setBase(url: URL): void {
   base = url;
 }
 
+let ask: (url: string, how: RequestInit) => Promise<Response> = (url, how) => fetch(url, how);
+
+/** Whether a server is there to write files and draw timelines. */
+export let served = true;
+
+/** Answers from elsewhere than a server: those that a report has kept. */
+export function setFetch(kept: (url: string) => Promise<Response>): void {
+  ask = kept;
+  served = false;
+}
+
 /** The absolute URL of a route, for links and downloads; routes other than those of `Routes` are allowed. */
 export function urlOf(route: string, query: Query = {}): string {
   const url = new URL(route, base);
@@ -140,7 +151,7 @@ export async function fetchColumns(route: string, query: Query = {}, signal?: Ab
 
 async function request(url: string, accept: string, signal: AbortSignal | undefined): Promise<Response> {
   try {
-    return await fetch(url, { headers: { Accept: accept }, credentials: "same-origin", ...(signal ? { signal } : {}) });
+    return await ask(url, { headers: { Accept: accept }, credentials: "same-origin", ...(signal ? { signal } : {}) });
   } catch (thrown) {
     throw lost(thrown, signal);
   }

@@ -99,6 +99,8 @@ interface ErrorStateProps {
 }
 
 export function ErrorState({ error, title = "This could not be shown", retry, diagnosisHref }: ErrorStateProps): JSX.Element {
+  // Nothing went wrong: a report holds a part of the figures, see `api/kept.ts`.
+  if (error.code === "not_in_report") return <EmptyState title={error.message} text={error.hint} />;
   return (
     <div class="error-state" role="alert">
       <Icon name="error" size={20} />

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { urlOf } from "../../api/client";
+import { served, urlOf } from "../../api/client";
 import type { FlamePayload, FlameTree, Missing } from "../../api/types.gen";
 import { compileSearch, matchAll } from "../../base/search";
 import { formatCount, formatShare, formatTime } from "../../base/units";
@@ -124,15 +124,22 @@ function Tools({ payload, tree, metric, order, params, setParam, device, ...prop
           { value: "table", label: "Table" },
         ]}
       />
-      <span class="toolbar-end">
-        <a class="button button-quiet" href={file("folded")} download title="One line per stack, for flamegraph.pl and others">
-          Folded stacks
-        </a>
-        <a class="button button-quiet" href={file("speedscope")} download title="For speedscope.app">
-          speedscope
-        </a>
-      </span>
+      {served ? <Files file={file} /> : null}
     </div>
+  );
+}
+
+/** The same frames for other programs. */
+function Files({ file }: { file: (format: string) => string }): JSX.Element {
+  return (
+    <span class="toolbar-end">
+      <a class="button button-quiet" href={file("folded")} download title="One line per stack, for flamegraph.pl and others">
+        Folded stacks
+      </a>
+      <a class="button button-quiet" href={file("speedscope")} download title="For speedscope.app">
+        speedscope
+      </a>
+    </span>
   );
 }
 

@@ -25,6 +25,16 @@ export interface StepRange {
 
 export const ALL_STEPS: StepRange = { first: null, last: null, skipCold: false };
 
+/** The step that is chosen alone; null where all are, or several. */
+export function onlyStep({ first, last }: StepRange): number | null {
+  return first !== null && (last ?? first) === first ? first : null;
+}
+
+/** That step alone, or all of them where it was alone already. */
+export function withOnly(steps: StepRange, index: number): StepRange {
+  return index === onlyStep(steps) ? { ...steps, first: null, last: null } : { ...steps, first: index, last: index };
+}
+
 export type Params = Readonly<Record<string, string>>;
 
 export interface ViewProps {

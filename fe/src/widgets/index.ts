@@ -8,6 +8,8 @@ export { DataTable, Figure, type FigureTable } from "./charts/Figure";
 export { bySum, type HeatValues } from "./charts/heat";
 export { HeatMap } from "./charts/HeatMap";
 export { OTHER, type Part, poolParts } from "./charts/parts";
+export type { Roof, RoofPoint } from "./charts/roofline";
+export { Mark, Roofline } from "./charts/Roofline";
 export type { Series, StackedBar } from "./charts/stack";
 export { StackedBars } from "./charts/StackedBars";
 export { type StairLine, Staircase } from "./charts/Staircase";

@@ -6,7 +6,7 @@ import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { adoptStyles } from "../../base/styles";
 import { useResource, type Resource } from "../../state/resource";
-import { viewQuery, type ViewProps } from "../../state/view";
+import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Panel, Term } from "../../widgets";
 import { basisText } from "../findings/model";
 import { Findings, useFindings } from "../findings/view";
@@ -74,14 +74,11 @@ function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: 
       />
     );
   }
-  const chosen = steps.first !== null && (steps.last ?? steps.first) === steps.first ? steps.first : null;
-  const choose = (index: number): void =>
-    setSteps(index === chosen ? { ...steps, first: null, last: null } : { ...steps, first: index, last: index });
   return (
     <div class="overview-row">
       <div class="panel wide">
         <div class="panel-body">
-          <StepChart payload={payload} chosen={chosen} onChoose={choose} />
+          <StepChart payload={payload} chosen={onlyStep(steps)} onChoose={(index) => setSteps(withOnly(steps, index))} />
           <p class="source-note">
             <Term id="step_source" />: {payload.step_source}.{payload.steps.length > 1 ? " Press a bar to look at that step alone." : ""}
           </p>

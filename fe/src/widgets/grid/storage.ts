@@ -11,7 +11,9 @@ export interface Saved {
 
 const NOTHING: Saved = { hidden: {}, widths: {} };
 const PREFIX = "pytorch_profiler.grid.";
-const WIDTHS: Readonly<Record<CellKind, number>> = { text: 200, code: 340, time: 104, delta: 132, bytes: 100, share: 92, count: 92, number: 100, knowledge: 96 };
+const WIDTHS: Readonly<Record<CellKind, number>> = {
+  text: 200, code: 340, time: 104, delta: 132, bytes: 100, share: 92, count: 92, number: 100, knowledge: 96, FLOP: 104, "FLOP/s": 104, "B/s": 96,
+};
 export const NARROWEST = 56;
 export const WIDEST = 1600;
 

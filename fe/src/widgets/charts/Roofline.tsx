@@ -1,0 +1,255 @@
+/** Rates over intensities on logarithmic axes, below the roofs that the hardware sets: how far each point is from what is possible, and what limits it. */
+
+import type { JSX } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { formatNumber, formatRate } from "../../base/units";
+import { createPortal } from "../portal";
+import { place } from "../tooltip";
+import { TOP } from "./axes";
+import { MOVES } from "./moves";
+import { axesOf, type LogAxis, markPath, mergedRoofs, radiusOf, type Roof, type RoofPoint, spread } from "./roofline";
+import { useWidth } from "./size";
+
+interface Group {
+  label: string;
+  color: string;
+}
+
+interface RooflineProps {
+  label: string;
+  points: readonly RoofPoint[];
+  groups: readonly Group[];
+  roofs: readonly Roof[];
+  /** Bytes per second; null: not known, then there is no slope. */
+  bandwidth: number | null;
+  onSelect: (key: string) => void;
+  height?: number;
+}
+
+const LEFT = 84;
+const RIGHT = 12;
+const BOTTOM = 40;
+const LABEL_HEIGHT = 14;
+
+interface Area {
+  x: (intensity: number) => number;
+  y: (rate: number) => number;
+  width: number;
+  height: number;
+}
+
+export function Roofline(props: RooflineProps): JSX.Element {
+  const { label, points, groups, bandwidth, onSelect, height = 400 } = props;
+  const root = useRef<HTMLDivElement>(null);
+  const svg = useRef<SVGSVGElement>(null);
+  const width = Math.max(160, useWidth(root) - LEFT - RIGHT);
+  const roofs = useMemo(() => mergedRoofs(props.roofs), [props.roofs]);
+  const axes = useMemo(() => axesOf(points, roofs, bandwidth), [points, roofs, bandwidth]);
+  const order = useMemo(() => [...points].sort((a, b) => a.intensity - b.intensity || a.rate - b.rate), [points]);
+  const drawn = useMemo(() => [...points].sort((a, b) => b.size - a.size), [points]);
+  const [active, setActive] = useState<string | null>(null);
+  if (!points.length) return <p class="chart-nothing">Nothing to show: of no row both FLOPs and bytes are known.</p>;
+  const plot = height - TOP - BOTTOM;
+  const area: Area = { x: (value) => LEFT + axes.x.at(value) * width, y: (value) => TOP + (1 - axes.y.at(value)) * plot, width, height: plot };
+  const at = order.findIndex((point) => point.key === active);
+  const shown = order[at];
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = MOVES[event.key];
+    if (move) focusPoint(svg.current, order[Math.max(0, Math.min(order.length - 1, move(Math.max(0, at), order.length)))]?.key);
+    else if (event.key === "Escape") setActive(null);
+    else if ((event.key === "Enter" || event.key === " ") && shown) onSelect(shown.key);
+    else return;
+    event.preventDefault();
+  };
+  const largest = drawn[0]?.size ?? 0;
+  return (
+    <div class="stacked roofline" ref={root}>
+      <MarkLegend groups={groups} />
+      <svg
+        ref={svg}
+        width={LEFT + width + RIGHT}
+        height={height}
+        role="group"
+        aria-label={`${label}, ${points.length} points; the arrow keys move, Enter chooses`}
+        onKeyDown={onKeyDown}
+        onPointerLeave={() => setActive(null)}
+      >
+        <Ticks axes={axes} area={area} />
+        <Roofs {...{ axes, area, roofs, bandwidth }} />
+        {drawn.map((point) => (
+          <Point
+            key={point.key}
+            {...{ point, area }}
+            color={groups[point.group]?.color}
+            radius={radiusOf(point.size, largest)}
+            tabStop={point === (shown ?? order[0])}
+            activate={setActive}
+            onSelect={onSelect}
+          />
+        ))}
+      </svg>
+      {shown ? <PointTip point={shown} group={groups[shown.group]?.label} anchor={pointIn(svg.current, shown.key)} /> : null}
+    </div>
+  );
+}
+
+const pointIn = (svg: SVGSVGElement | null, key: string | undefined): SVGElement | undefined =>
+  [...(svg?.querySelectorAll<SVGElement>("[data-point]") ?? [])].find((element) => element.dataset.point === key);
+
+const focusPoint = (svg: SVGSVGElement | null, key: string | undefined): void => pointIn(svg, key)?.focus();
+
+function MarkLegend({ groups }: { groups: readonly Group[] }): JSX.Element {
+  return (
+    <ul class="legend-line">
+      {groups.map(({ label, color }, group) => (
+        <li key={label}>
+          <Mark group={group} color={color} />
+          {label}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The mark of a group, to stand beside its name. */
+export function Mark({ group, color }: { group: number; color: string }): JSX.Element {
+  return (
+    <svg class="mark" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
+      <path d={markPath(group, 5)} style={{ fill: color }} />
+    </svg>
+  );
+}
+
+function Ticks({ axes, area }: { axes: { x: LogAxis; y: LogAxis }; area: Area }): JSX.Element {
+  const bottom = TOP + area.height;
+  const every = (axis: LogAxis, room: number, least: number): readonly number[] => {
+    const step = Math.max(1, Math.ceil((axis.ticks.length * least) / room));
+    return axis.ticks.filter((_, i) => i % step === 0);
+  };
+  return (
+    <g aria-hidden="true">
+      {every(axes.x, area.width, 50).map((tick) => (
+        <g key={tick}>
+          <line class="axis-grid" x1={area.x(tick)} x2={area.x(tick)} y1={TOP} y2={bottom} />
+          <text x={area.x(tick)} y={bottom + 16} text-anchor="middle">
+            {formatNumber(tick)}
+          </text>
+        </g>
+      ))}
+      {every(axes.y, area.height, 24).map((tick) => (
+        <g key={tick}>
+          <line class="axis-grid" x1={LEFT} x2={LEFT + area.width} y1={area.y(tick)} y2={area.y(tick)} />
+          <text x={LEFT - 8} y={area.y(tick) + 4} text-anchor="end">
+            {formatRate(tick, "FLOP/s").replace(".00", "")}
+          </text>
+        </g>
+      ))}
+      <text class="axis-unit" x={LEFT + area.width} y={bottom + 33} text-anchor="end">
+        FLOP per byte of memory traffic
+      </text>
+    </g>
+  );
+}
+
+interface RoofsProps {
+  axes: { x: LogAxis; y: LogAxis };
+  area: Area;
+  roofs: readonly Roof[];
+  bandwidth: number | null;
+}
+
+/** The slope of the memory's bandwidth, and the flat roofs of the precisions to the right of it. */
+function Roofs({ axes: { x, y }, area, roofs, bandwidth }: RoofsProps): JSX.Element {
+  const heights = spread(roofs.map(({ rate }) => area.y(rate) - 5), LABEL_HEIGHT);
+  const right = LEFT + area.width;
+  return (
+    <g aria-hidden="true">
+      {bandwidth ? <Slope {...{ x, y, area, bandwidth }} top={roofs[0]?.rate ?? y.high} /> : null}
+      {roofs.map(({ rate, label }, i) => (
+        <g key={rate}>
+          <line class="roof" x1={bandwidth ? Math.max(LEFT, area.x(rate / bandwidth)) : LEFT} x2={right} y1={area.y(rate)} y2={area.y(rate)} />
+          <text class="roof-label" x={right - 4} y={heights[i]} text-anchor="end">
+            {label}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
+}
+
+interface SlopeProps {
+  x: LogAxis;
+  y: LogAxis;
+  area: Area;
+  bandwidth: number;
+  /** Where it meets the highest roof. */
+  top: number;
+}
+
+function Slope({ x, y, area, bandwidth, top }: SlopeProps): JSX.Element {
+  const from = Math.max(x.low, y.low / bandwidth);
+  const to = Math.min(x.high, top / bandwidth);
+  const [x1, y1, x2, y2] = [area.x(from), area.y(from * bandwidth), area.x(to), area.y(to * bandwidth)];
+  const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+  const middle = `translate(${(x1 + x2) / 2},${(y1 + y2) / 2}) rotate(${angle})`;
+  return (
+    <>
+      <line class="roof" {...{ x1, y1, x2, y2 }} />
+      <text class="roof-label" transform={middle} y={-6} text-anchor="middle">
+        {`${formatRate(bandwidth, "B/s")} memory`}
+      </text>
+    </>
+  );
+}
+
+interface PointProps {
+  point: RoofPoint;
+  area: Area;
+  color: string | undefined;
+  radius: number;
+  tabStop: boolean;
+  activate: (key: string | null) => void;
+  onSelect: (key: string) => void;
+}
+
+function Point({ point, area, color, radius, tabStop, activate, onSelect }: PointProps): JSX.Element {
+  const { key, title, selected } = point;
+  return (
+    <g
+      class={`roof-point${selected ? " selected" : ""}`}
+      data-point={key}
+      role="button"
+      aria-label={`${title}: ${point.figures.map(([name, text]) => `${name} ${text}`).join(", ")}`}
+      aria-pressed={selected}
+      tabindex={tabStop ? 0 : -1}
+      transform={`translate(${area.x(point.intensity).toFixed(1)},${area.y(point.rate).toFixed(1)})`}
+      onPointerEnter={() => activate(key)}
+      onFocus={() => activate(key)}
+      onBlur={() => activate(null)}
+      onClick={() => onSelect(key)}
+    >
+      <path d={markPath(point.group, radius)} style={{ fill: color }} />
+    </g>
+  );
+}
+
+/** Every figure of the point under the pointer. */
+function PointTip({ point, group, anchor }: { point: RoofPoint; group: string | undefined; anchor: Element | undefined }): JSX.Element {
+  const put = (element: HTMLDivElement | null): void => {
+    if (element && anchor) place(element, anchor.getBoundingClientRect());
+  };
+  return createPortal(
+    <div class="tooltip chart-tip" ref={put} aria-hidden="true">
+      <strong class="roof-title">{point.title}</strong>
+      {group ? <div class="muted">{group}</div> : null}
+      <dl class="roof-figures">
+        {point.figures.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="number">{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>,
+  );
+}

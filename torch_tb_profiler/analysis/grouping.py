@@ -69,6 +69,14 @@ def places_of(keys: Array, wanted: Array) -> Ints:
     return np.where(keys[place] == wanted, place, -1)
 
 
+def last_of(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
+    """Per group the one of ``rows`` that comes last in an order of their positions (ascending by length: the longest); int64 of shape (groups,)."""
+    found = np.zeros(groups, np.int64)
+    # The last assignment to a place stays.
+    found[group[order]] = rows[order]
+    return found
+
+
 def expand(first: Ints, count: Ints) -> Ints:
     """For every i the numbers ``first[i]``, ``first[i] + 1`` …, ``count[i]`` of them, one run after the other; int64 of shape (Σ count,)."""
     before = np.cumsum(count) - count

@@ -17,9 +17,11 @@ __all__ = ["Knowledge", "operator_could", "uses_matrix_cores"]
 FIRST_CAPABILITY = 7
 """Tensor Cores came with Volta, compute capability 7.0."""
 
+PARTS = r"flash_?(?:attn)?_?bwd_?(?:pre|post)process|flash_bwd_(?:dot_do_o|convert_d)|splitkv_combine|reshape_and_cache|splitkreduce|reducesplitk|convertdq"
+"""Searched in the lower-case name: parts of attention and of split products that multiply nothing."""
+
 NVIDIA_NO: tuple[str, ...] = (
-    # Parts of attention and of split products that multiply nothing.
-    r"flash_?(?:attn)?_?bwd_?(?:pre|post)process|flash_bwd_(?:dot_do_o|convert_d)|splitkv_combine|reshape_and_cache|splitkreduce|reducesplitk|convertdq",
+    PARTS,
     # Instructions of the vector units, as cuBLAS, cuDNN and CUTLASS name them.
     r"ffma|simt|sgemm(?!_tf32)|[cz]gemm|gcgemm|scudnn|gemv|gemmk1|gemmsn|dot_kernel|fft2d|cutlassf_f32\w*_sm(?:50|70|75)",
     # cuDNN's engines from before Tensor Cores.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.grouping import group_rows, last_of, sum_by
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -28,11 +28,7 @@ def _counted(trace: Trace, row: Ints, keys: dict[str, Array]) -> dict[str, Array
     dur = trace["spans"]["dur"][row]
     first, of = group_rows(tuple(keys.values()))
     n = len(first)
-    # The last assignment to a place stays: in ascending order of length that is the longest.
-    longest = np.zeros(n, np.int64)
-    order = np.argsort(dur, kind="stable")
-    longest[of[order]] = row[order]
     return {
         **{key: values[first] for key, values in keys.items()},
-        "calls": np.bincount(of, minlength=n), "total": sum_by(of, n, dur), "event": longest,
+        "calls": np.bincount(of, minlength=n), "total": sum_by(of, n, dur), "event": last_of(of, n, row, np.argsort(dur, kind="stable")),
     }

@@ -2,12 +2,192 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.calltree import call_tree, is_call
+from torch_tb_profiler.analysis.efficiency.placing import Pieces, bounded_sums, counted_calls, laid, main_pieces
+from torch_tb_profiler.analysis.grouping import group_rows, last_of, places_of, sum_by
+from torch_tb_profiler.analysis.names import distinct, host_names
+from torch_tb_profiler.analysis.nesting import carried_up, nearest
+from torch_tb_profiler.hardware.call import read_call
+from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.main_kernels import multiplies
+from torch_tb_profiler.hardware.work import model_of, work_of
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.strings import StringBuilder
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import NONE, StringBuilder
+
+_ARGUMENTS = ("dims", "types", "strides", "concrete")
+
+
+@dataclass(frozen=True)
+class _Operators:
+    """All calls of operators, as the Operator view has them; arrays of shape (operators,) unless said otherwise, positions count operators.
+
+    row: rows of spans, ascending. above: position of the operator around it, −1 none; int32. self_time: host time outside the calls beneath it, ns.
+    launched: for every device event the operator that launched it, −1 none. marked: has device work, its own or beneath.
+    """
+
+    row: Ints
+    above: Array
+    self_time: Ints
+    launched: Ints
+    marked: Mask
+
+
+@dataclass(frozen=True)
+class _Works:
+    """The table ``workloads``; for every operator its row, −1 none, int32; for every row whether it is modelled, and whether by products of matrices."""
+
+    table: Table
+    of: Array
+    modelled: Mask
+    products: Mask
 
 
 def build_workloads(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
-    """The three tables."""
-    return {spec.name: spec.empty() for spec in (schema.WORKLOADS, schema.WORKLOAD_STEPS, schema.WORKLOAD_KERNELS)}, {}
+    """The three tables; ``tables`` is not needed."""
+    device = device_rows(trace)
+    operators = _operators(trace, facts, device)
+    works = _works(trace, operators, bool(len(device)), texts)
+    modelled = np.append(works.modelled, np.False_)[works.of]
+    dur = trace["spans"]["dur"]
+    if len(device):
+        call = counted_calls(operators.above, modelled, operators.launched)
+        has = call >= 0
+        counted = np.zeros(len(operators.row), np.bool_)
+        counted[call[has]] = True
+        time = sum_by(call[has], len(operators.row), dur[device[has]])
+    else:
+        call = np.zeros(0, np.int64)
+        around = nearest(operators.above, modelled)
+        counted = (np.where(operators.above >= 0, around[operators.above], -1) < 0) if len(around) else modelled
+        time = np.where(counted, np.where(modelled, dur[operators.row], operators.self_time), 0)
+    return {
+        "workloads": works.table, "workload_steps": _steps(trace, facts, operators, works, counted, time, device),
+        "workload_kernels": _kernels(trace, facts, works, call, device, texts),
+    }, {}
+
+
+def _operators(trace: Trace, facts: Facts, device: Ints) -> _Operators:
+    spans = trace["spans"]
+    tree = call_tree(trace, host_names(trace.strings, spans["name"][is_call(spans["role"])]))
+    node = np.flatnonzero(tree.is_operator)
+    place = np.full(len(tree.row) + 1, -1, np.int32)
+    place[node] = np.arange(len(node), dtype=np.int32)
+    parent = tree.parent[node]
+    above = np.where(parent >= 0, place[tree.operator[parent]], np.int32(-1)) if len(node) else np.zeros(0, np.int32)
+    operator = facts["span_links"]["operator"][device]
+    launched = np.where(operator >= 0, place[tree.node[operator]], -1).astype(np.int64) if len(device) else np.zeros(0, np.int64)
+    marked = np.zeros(len(node), np.bool_)
+    at = np.unique(launched[launched >= 0])
+    while len(at):
+        marked[at] = True
+        at = np.unique(above[at])
+        at = at[at >= 0]
+        at = at[~marked[at]]
+    self_time = np.maximum(spans["dur"][tree.row[node]] - tree.children[node], 0)
+    return _Operators(tree.row[node], above, self_time, launched, marked)
+
+
+def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringBuilder) -> _Works:
+    """Distinct calls, each asked once for its work."""
+    name = trace["spans"]["name"][operators.row]
+    known = np.zeros(len(trace.strings) + 1, np.bool_)
+    used = distinct(name, trace.strings)
+    known[used] = [model_of(trace.strings[number]) is not None for number in used]
+    relevant = np.flatnonzero(operators.marked | known[name] if has_device else np.ones(len(name), np.bool_))
+    arguments = trace["operator_args"]
+    place = places_of(arguments["span"], operators.row[relevant])
+    columns = {"name": name[relevant]} | {key: np.append(arguments[key], np.int32(NONE))[place] for key in _ARGUMENTS}
+    first, of = group_rows([_ranked(column) for column in columns.values()])
+    asked = {key: column[first] for key, column in columns.items()}
+    table = _asked(trace, asked, texts)
+    of_operator = np.full(len(name), NONE, np.int32)
+    of_operator[relevant] = of
+    matrix = np.isin(table["unit"], [texts.intern("matrix")])
+    return _Works(table, of_operator, table["flops"] >= 0, matrix)
+
+
+def _ranked(numbers: Array) -> Ints:
+    """The numbers of strings that occur, counted from 0 in their order: small enough that several columns fit one key."""
+    present = np.zeros(int(numbers.max(initial=NONE)) + 2, np.int64)
+    present[numbers + 1] = 1
+    return np.asarray((np.cumsum(present) - 1)[numbers + 1])
+
+
+def _asked(trace: Trace, columns: dict[str, Array], texts: StringBuilder) -> Table:
+    strings = trace.strings
+    own: dict[str, list[int]] = {key: texts.intern_all([strings[i] for i in values.tolist()]) for key, values in columns.items()}
+    table: dict[str, list[int]] = {key: [] for key in ("family", "flops", "bytes", "unit", "precision", "parameters")}
+    for numbers in zip(*(values.tolist() for values in columns.values()), strict=True):
+        name, *recorded = (strings[number] for number in numbers)
+        model = model_of(name)
+        call = read_call(name, *recorded) if model is not None else None
+        work = work_of(call) if call is not None else None
+        if model is None or work is None:
+            for column in table.values():
+                column.append(NONE)
+            continue
+        table["family"].append(texts.intern(model.family))
+        table["flops"].append(work.flops)
+        table["bytes"].append(NONE if work.bytes is None else work.bytes)
+        table["unit"].append(texts.intern(work.unit) if work.unit else NONE)
+        table["precision"].append(texts.intern(work.precision) if work.precision else NONE)
+        table["parameters"].append(texts.intern(", ".join(f"{key}={value}" for key, value in work.parameters.items())))
+    recorded_texts = {key: np.where(columns[key] >= 0, np.array(numbers, np.int64), NONE) for key, numbers in own.items()}
+    return schema.WORKLOADS.build(**recorded_texts, **table)
+
+
+def _steps(trace: Trace, facts: Facts, operators: _Operators, works: _Works, counted: Mask, time: Ints, device: Ints) -> Table:
+    dur = trace["spans"]["dur"]
+    n = len(operators.row)
+    own = sum_by(operators.launched[operators.launched >= 0], n, dur[device[operators.launched >= 0]])
+    # What has no device work beneath it has nothing to carry up.
+    marked = np.flatnonzero(operators.marked)
+    place = np.full(n + 1, -1, np.int32)
+    place[marked] = np.arange(len(marked), dtype=np.int32)
+    total = np.zeros(n, np.int64)
+    total[marked] = carried_up(place[operators.above[marked]], own[marked])
+    at = np.flatnonzero((works.of >= 0) & (counted | (total > 0) | np.append(works.modelled, np.False_)[works.of]))
+    host = dur[operators.row[at]]
+    step = facts["span_links"]["step"][operators.row[at]]
+    first, of = group_rows((step, works.of[at]))
+    groups = len(first)
+    return schema.WORKLOAD_STEPS.build(
+        workload=works.of[at][first], step=step[first], calls=np.bincount(of, minlength=groups), device_self=sum_by(of, groups, own[at]),
+        device_total=sum_by(of, groups, total[at]), host_total=sum_by(of, groups, host), counted=sum_by(of, groups, counted[at]),
+        counted_time=sum_by(of, groups, time[at]),
+        event=last_of(of, groups, operators.row[at], np.lexsort((host, time[at], counted[at]))),
+    )
+
+
+def _kernels(trace: Trace, facts: Facts, works: _Works, call: Ints, device: Ints, texts: StringBuilder) -> Table:
+    spans = trace["spans"]
+    if not len(device):
+        return schema.WORKLOAD_KERNELS.empty()
+    name, dur = spans["name"][device], spans["dur"][device]
+    workload = np.where(call >= 0, works.of[call], NONE) if len(works.of) else np.full(len(device), NONE, np.int32)
+    used = distinct(name, trace.strings)
+    own = np.full(len(trace.strings) + 1, NONE, np.int64)
+    own[used] = texts.intern_all([trace.strings[number] for number in used])
+    product = np.zeros(len(trace.strings) + 1, np.bool_)
+    product[used] = [multiplies(trace.strings[number]) for number in used]
+    matrix = np.full(len(facts.strings) + 1, Knowledge.NO, np.uint8)
+    matrix[facts["kernels"]["name"]] = facts["kernels"]["matrix"]
+    kernel = spans["role"][device] == Role.KERNEL
+    pieces = Pieces(call, workload, name, dur, kernel, product[name] & kernel & np.append(works.products, np.False_)[workload])
+    main = main_pieces(pieces)
+    step = facts["span_links"]["step"][device]
+    first, of = group_rows((workload, name, step, kernel))
+    n = len(first)
+    amounts = {key: bounded_sums(of, n, laid(pieces, main, works.table[key])) for key in ("flops", "bytes")}
+    return schema.WORKLOAD_KERNELS.build(
+        workload=workload[first], kernel=own[name[first]], step=step[first], calls=np.bincount(of, minlength=n), total=sum_by(of, n, dur), **amounts,
+        matrix=np.where(kernel[first], matrix[name[first]], Knowledge.NO), event=last_of(of, n, device, np.argsort(dur, kind="stable")),
+    )

@@ -24,13 +24,14 @@ _SUMS = (
 class OperatorRows:
     """One entry per row in each array, all of shape (n,); times int64 ns.
 
-    ``name`` and ``dims`` are numbers of strings (dims −1: not recorded, or pooled by grouping), ``stack`` a row of ``stacks``
+    ``name``, ``dims`` and ``types`` are numbers of strings (dims, types −1: not recorded, or pooled by grouping), ``stack`` a row of ``stacks``
     (−1: none, or pooled), ``matrix_eligible`` uint8 ``Knowledge``, the shares float64 fractions (NaN: no kernel, or none that is known).
     Rows are sorted descending by ``device_self`` when the trace has device work, else by ``host_self``.
     """
 
     name: Array
     dims: Array
+    types: Array
     stack: Array
     has_stack: Mask
     calls: Array
@@ -51,6 +52,11 @@ def operators_have_device_time(facts: Facts) -> bool:
 def operator_rows(facts: Facts, selection: Selection, group: OperatorGroup) -> OperatorRows:
     """Operators of the selected steps, grouped by name, name + shapes, or name + shapes + stack."""
     return _rows(facts, selection, group, np.ones(facts["operators"].n, np.bool_))
+
+
+def operator_signatures(facts: Facts, selection: Selection, *, stacks: bool = False) -> OperatorRows:
+    """Operators of the selected steps by name, input shapes and input types, and with ``stacks`` by call stack."""
+    return _rows(facts, selection, "signature and stack" if stacks else "signature", np.ones(facts["operators"].n, np.bool_))
 
 
 def operator_stacks(facts: Facts, selection: Selection, name: int, dims: int | None) -> OperatorRows:
@@ -78,15 +84,16 @@ def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> Opera
     row = np.flatnonzero((per_operator["calls"] > 0) & wanted)
     none = np.full(len(row), NONE, np.int32)
     name = table["name"][row]
-    dims = table["dims"][row] if group in ("shape", "stack") else none
-    stack = table["stack"][row] if group in ("stack", "name and stack") else none
-    first, of = group_rows((name, dims, stack))
+    dims = none if group in ("name", "name and stack") else table["dims"][row]
+    types = table["types"][row] if group.startswith("signature") else none
+    stack = table["stack"][row] if group.endswith("stack") else none
+    first, of = group_rows((name, dims, types, stack))
     n = len(first)
     total = {key: sum_by(of, n, per_operator[key][row]) for key in _SUMS}
     order_key = total["device_self"] if facts.summary.get("has_device") else total["host_self"]
     order = np.lexsort((-total["host_self"], -order_key))
     columns: dict[str, Array] = {
-        "name": name[first], "dims": dims[first], "stack": stack[first],
+        "name": name[first], "dims": dims[first], "types": types[first], "stack": stack[first],
         "has_stack": np.bincount(of[table["stack"][row] >= 0], minlength=n) > 0,
         "matrix_eligible": join_knowledge(of, n, table["matrix_eligible"][row]),
         "matrix_self_share": _share(total["matrix_self"], total["matrix_unknown_self"], total["kernel_self"]),

@@ -45,8 +45,13 @@ def csv_field(value: str | float | bool | None) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return repr(value)
-    text = f"'{value}" if _FORMULA.match(value) else value
+    text = no_formula(value)
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def no_formula(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def diff_markdown(payload: DiffPayload) -> str:
@@ -61,15 +66,16 @@ def diff_markdown(payload: DiffPayload) -> str:
 
 def markdown_text(text: str) -> str:
     """A text that shows as it is: no markup, no line break, nothing that ends a cell or makes a link."""
-    return _MARKUP.sub(r"\\\1", _one_line(text))
+    return _MARKUP.sub(r"\\\1", one_line(text))
 
 
 def markdown_name(text: str) -> str:
     """A name as code, in which nothing is markup, a link or a mention."""
-    return f"`{_one_line(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`" if text.strip() else ""
+    return f"`{one_line(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`" if text.strip() else ""
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A text without line breaks and control characters."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 

@@ -16,6 +16,8 @@ import msgspec
 from torch_tb_profiler.hardware.element_types import element_bytes
 
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
+_VALUES = frozenset(("Scalar", "ScalarList", "GenericList", "TensorList", "Int", "Bool", "Double", "String", "Device", "None"))
+"""Types of what is no tensor; PyTorch before 1.13 wrote ``Int``, ``Bool`` and ``Double`` where later ones write ``Scalar``."""
 _LARGEST = 1 << 48
 """A dimension beyond it is no tensor's: products of such would not fit any counter."""
 
@@ -34,15 +36,29 @@ class Tensor:
         return math.prod(self.shape)
 
     @property
+    def stored(self) -> int:
+        """Elements that differ in memory: an expanded dimension (stride 0) is one, windows that overlap are no more than what they span."""
+        if self.strides is None or not self.elements:
+            return self.elements
+        span = 1 + sum((n - 1) * abs(step) for n, step in zip(self.shape, self.strides, strict=True))
+        return min(span, math.prod(n for n, step in zip(self.shape, self.strides, strict=True) if step))
+
+    @property
     def element_bytes(self) -> int | None:
         """Bytes of an element; None when the type is not known."""
         return element_bytes(self.dtype) if self.dtype else None
 
     @property
     def bytes(self) -> int | None:
-        """Bytes of all elements; None when the type is not known."""
+        """Bytes that it takes in memory; None when the type is not known."""
         size = self.element_bytes
-        return None if size is None else self.elements * size
+        return None if size is None else self.stored * size
+
+
+def moved(*tensors: Tensor | None) -> int | None:
+    """Bytes of all of them, each once; None when an element type is not known. What is None has none."""
+    sizes = [tensor.bytes for tensor in tensors if tensor is not None]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 Input = Tensor | tuple[Tensor, ...] | None
@@ -67,6 +83,22 @@ class Call:
         found = self.inputs[place] if place < len(self.inputs) else None
         return found if isinstance(found, tuple) else None
 
+    def integers(self, place: int, count: int = 0) -> tuple[int, ...] | None:
+        """The integers at a place, a single one repeated ``count`` times; None when there are none, or (with ``count``) another number of them."""
+        found = self.value(place)
+        listed = [found] if isinstance(found, int) and not isinstance(found, bool) else found
+        if not isinstance(listed, list) or not all(isinstance(n, int) and not isinstance(n, bool) for n in listed):
+            return None
+        if count and len(listed) == 1:
+            return (listed[0],) * count
+        return tuple(listed) if not count or len(listed) == count else None
+
+    def flags(self, place: int, count: int) -> tuple[bool, ...] | None:
+        """The ``count`` truth values at a place (``output_mask``); None when they are not recorded."""
+        found = self.value(place)
+        known = isinstance(found, list) and len(found) == count and all(isinstance(flag, bool) for flag in found)
+        return tuple(found) if known else None
+
     def value(self, place: int) -> Any:
         """What stands at a place that is no tensor: int, float, bool, str or a list of them; None when empty or not recorded."""
         text = self.values[place].strip() if place < len(self.values) else ""
@@ -75,7 +107,8 @@ class Call:
         if text in ("True", "False"):
             return text == "True"
         try:
-            return _ANY.decode(text.replace("True", "true").replace("False", "false") if text[0] == "[" else text)
+            # "2." is how C++ writes a float without decimals.
+            return _ANY.decode(text.replace("True", "true").replace("False", "false") if text[0] == "[" else text.removesuffix("."))
         except msgspec.DecodeError:
             return text
 
@@ -106,17 +139,21 @@ def _input(shape: Any, dtype: Any, strides: Any) -> Input:
         return None
     if shape and all(isinstance(inner, list) for inner in shape):
         names = dtype if isinstance(dtype, list) else [""] * len(shape)
-        made = [_tensor(inner, _at(names, i), _at(strides, i) if isinstance(strides, list) else None) for i, inner in enumerate(shape)]
-        return tuple(t for t in made if t is not None)
-    return _tensor(shape, dtype, strides)
-
-
-def _tensor(shape: list[Any], dtype: Any, strides: Any) -> Tensor | None:
-    """None for what is no tensor: a scalar's type is ``Scalar``, ``ScalarList``, ``GenericList`` or empty, its shape ``[]``."""
-    named = dtype if isinstance(dtype, str) else ""
-    if not shape and (not named or named in ("Scalar", "ScalarList", "GenericList", "TensorList")):
+        made = [_listed(inner, _at(names, i), _at(strides, i) if isinstance(strides, list) else None) for i, inner in enumerate(shape)]
+        return None if None in made else tuple(t for t in made if t is not None)
+    if not shape and not _is_tensor(dtype):
         return None
+    return _listed(shape, dtype, strides)
+
+
+def _is_tensor(dtype: Any) -> bool:
+    """Whether a type written beside the shape ``[]`` is a tensor's of no dimensions: ``float``, ``c10::Half``, but ``Scalar``, ``Int`` of a value."""
+    return isinstance(dtype, str) and bool(dtype) and element_bytes(dtype) is not None and dtype not in _VALUES
+
+
+def _listed(shape: list[Any], dtype: Any, strides: Any) -> Tensor | None:
+    """A tensor as it is written; None for what is none."""
     if not all(isinstance(n, int) and 0 <= n < _LARGEST for n in shape):
         return None
     told = isinstance(strides, list) and len(strides) == len(shape) and all(isinstance(s, int) for s in strides)
-    return Tensor(tuple(shape), named, tuple(strides) if told else None)
+    return Tensor(tuple(shape), dtype if isinstance(dtype, str) and dtype not in _VALUES else "", tuple(strides) if told else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 BITS: dict[str, int] = {
     **dict.fromkeys(("bool", "byte", "char", "uint8", "int8", "unsigned char", "signed char", "qint8", "quint8", "bits8"), 8),
     **dict.fromkeys(("short", "short int", "int16", "uint16", "unsigned short", "half", "float16", "fp16", "bfloat16", "bf16", "bits16"), 16),
@@ -16,9 +18,27 @@ BITS: dict[str, int] = {
 """Name in lower case → bits: c10's names (``BFloat16``), those of C++ (``long int``) and of PyTorch (``float32``)."""
 
 
+SCALAR_TYPES = (
+    "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complexhalf", "complex64", "complex128", "bool", "qint8", "quint8",
+    "qint32", "bfloat16", "quint4x2", "quint2x4", "bits1x8", "bits2x4", "bits4x2", "bits8", "bits16", "float8_e5m2", "float8_e4m3fn",
+    "float8_e5m2fnuz", "float8_e4m3fnuz", "uint16", "uint32", "uint64",
+)
+"""Element types by the number that ``Concrete Inputs`` writes for a ``ScalarType`` argument (c10/core/ScalarType.h); later ones are not needed."""
+_FLOATING = re.compile(r"(?:b?float|bf|fp|half|double)\d*(?:_.*)?")
+
+
+def _key(name: str) -> str:
+    return name.strip().lower().removeprefix("torch.").replace("c10::", "").replace("at::", "")
+
+
+def scalar_type(number: object) -> str:
+    """The element type of a ``dtype`` argument's number; empty when it is none or not known."""
+    return SCALAR_TYPES[number] if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(SCALAR_TYPES) else ""
+
+
 def element_bytes(name: str) -> int | None:
     """Bytes of an element of the named type, in any of its spellings; None when it is not known. All eight-bit floats (``Float8_…``) take one."""
-    key = name.strip().lower().removeprefix("torch.").replace("c10::", "").replace("at::", "")
+    key = _key(name)
     if key.startswith("float8_"):
         return 1
     bits = BITS.get(key)
@@ -33,5 +53,15 @@ _PRECISION: dict[str, str] = {
 
 def precision(name: str) -> str:
     """The word for an element type's arithmetic (``fp64 fp32 fp16 bf16 fp8 fp4 int8``); empty when it is none that hardware states a peak for."""
-    key = name.strip().lower().removeprefix("torch.").replace("c10::", "").replace("at::", "")
+    key = _key(name)
     return "fp8" if key.startswith("float8_") else _PRECISION.get(key, "")
+
+
+def kind(name: str) -> str:
+    """``complex``, ``float``, ``int`` or ``bool``; empty when the type is not known."""
+    key = _key(name)
+    if element_bytes(key) is None:
+        return ""
+    if key.startswith("complex"):
+        return "complex"
+    return "float" if _FLOATING.fullmatch(key) else "bool" if key == "bool" else "int"

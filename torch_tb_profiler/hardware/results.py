@@ -1,0 +1,71 @@
+"""Shape and element type of what an operator gives, from those of what it takes: PyTorch's rules, where a trace records inputs only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from torch_tb_profiler.hardware.call import Tensor
+from torch_tb_profiler.hardware.element_types import element_bytes, kind
+
+Shape = tuple[int, ...]
+_ORDER = ("bool", "int", "float", "complex")
+
+
+def broadcast(shapes: Iterable[Shape]) -> Shape:
+    """The common shape of several.
+
+    Raises:
+        ValueError: they have none.
+    """
+    made: list[int] = []
+    for shape in shapes:
+        made = [1] * (len(shape) - len(made)) + made
+        for place, n in zip(range(-len(shape), 0), shape, strict=True):
+            if n != made[place] and 1 not in (n, made[place]):
+                raise ValueError(f"{shape} does not broadcast")
+            made[place] = n if made[place] == 1 else made[place]
+    return tuple(made)
+
+
+def reduced(shape: Shape, dims: Sequence[int] | None, keepdim: bool) -> Shape:
+    """The shape after a reduction over ``dims``; all of them when it is None or empty.
+
+    Raises:
+        ValueError: there is no such dimension.
+    """
+    count = max(1, len(shape))
+    if any(not -count <= dim < count for dim in dims or ()):
+        raise ValueError(f"{dims} of {shape}")
+    gone = {dim % count for dim in dims} if dims else set(range(count))
+    return tuple(1 if place in gone else n for place, n in enumerate(shape) if keepdim or place not in gone)
+
+
+def promoted(tensors: Sequence[Tensor]) -> str:
+    """The element type in which operands are computed (``torch.result_type``); empty when one is not known.
+
+    Among types of one kind the wider one wins, float16 with bfloat16 gives float32; a tensor of no dimensions counts only where its kind is the higher one.
+    """
+    if not tensors or any(not kind(tensor.dtype) for tensor in tensors):
+        return ""
+    ranked = [tensor for tensor in tensors if tensor.shape] or list(tensors)
+    best = max(_ORDER.index(kind(tensor.dtype)) for tensor in ranked)
+    above = [tensor for tensor in tensors if _ORDER.index(kind(tensor.dtype)) > best]
+    names = [tensor.dtype for tensor in (above or [t for t in ranked if _ORDER.index(kind(t.dtype)) == best])]
+    if above and kind(above[0].dtype) == "float" and all(not tensor.shape for tensor in above):
+        # A wrapped Python number takes the default type, not the double in which it is written.
+        return "float32" if {name.lower() for name in names} == {"double"} else names[0]
+    widest = max(names, key=lambda name: element_bytes(name) or 0)
+    mixed = {name.lower().replace("c10::", "") for name in names if element_bytes(name) == 2} >= {"half", "bfloat16"}
+    return "float32" if mixed and element_bytes(widest) == 2 else widest
+
+
+def windows(length: int, kernel: int, stride: int, padding: int, dilation: int = 1, *, ceil: bool = False) -> int:
+    """Places where a window fits in a padded dimension: ``floor((length + 2·padding − dilation·(kernel − 1) − 1) / stride) + 1`` (convolution, pooling).
+
+    With ``ceil`` one more where a rest is left, unless that one would begin in the right padding.
+    """
+    room = length + 2 * padding - dilation * (kernel - 1) - 1
+    if stride < 1 or room < 0:
+        raise ValueError("no window fits")
+    count = (room + (stride - 1 if ceil else 0)) // stride + 1
+    return count - 1 if ceil and (count - 1) * stride >= length + padding else count

@@ -20,7 +20,7 @@ from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.strings import NONE, StringBuilder
+from torch_tb_profiler.store.strings import NONE, StringBuilder, StringTable
 
 _ARGUMENTS = ("dims", "types", "strides", "concrete")
 
@@ -168,26 +168,64 @@ def _steps(trace: Trace, facts: Facts, operators: _Operators, works: _Works, cou
 
 
 def _kernels(trace: Trace, facts: Facts, works: _Works, call: Ints, device: Ints, texts: StringBuilder) -> Table:
-    spans = trace["spans"]
     if not len(device):
         return schema.WORKLOAD_KERNELS.empty()
-    name, dur = spans["name"][device], spans["dur"][device]
-    workload = np.where(call >= 0, works.of[call], NONE) if len(works.of) else np.full(len(device), NONE, np.int32)
-    used = distinct(name, trace.strings)
+    pieces = _pieces(trace, works, call, device)
+    used = distinct(pieces.name, trace.strings)
     own = np.full(len(trace.strings) + 1, NONE, np.int64)
     own[used] = texts.intern_all([trace.strings[number] for number in used])
-    product = np.zeros(len(trace.strings) + 1, np.bool_)
-    product[used] = [multiplies(trace.strings[number]) for number in used]
     matrix = np.full(len(facts.strings) + 1, Knowledge.NO, np.uint8)
     matrix[facts["kernels"]["name"]] = facts["kernels"]["matrix"]
-    kernel = spans["role"][device] == Role.KERNEL
-    pieces = Pieces(call, workload, name, dur, kernel, product[name] & kernel & np.append(works.products, np.False_)[workload])
     main = main_pieces(pieces)
     step = facts["span_links"]["step"][device]
-    first, of = group_rows((workload, name, step, kernel))
+    first, of = group_rows((pieces.workload, pieces.name, step, pieces.kernel))
     n = len(first)
     amounts = {key: bounded_sums(of, n, laid(pieces, main, works.table[key])) for key in ("flops", "bytes")}
     return schema.WORKLOAD_KERNELS.build(
-        workload=workload[first], kernel=own[name[first]], step=step[first], calls=np.bincount(of, minlength=n), total=sum_by(of, n, dur), **amounts,
-        matrix=np.where(kernel[first], matrix[name[first]], Knowledge.NO), event=last_of(of, n, device, np.argsort(dur, kind="stable")),
+        workload=pieces.workload[first], kernel=own[pieces.name[first]], step=step[first], calls=np.bincount(of, minlength=n),
+        total=sum_by(of, n, pieces.dur), **amounts, matrix=np.where(pieces.kernel[first], matrix[pieces.name[first]], Knowledge.NO),
+        event=last_of(of, n, device, np.argsort(pieces.dur, kind="stable")),
     )
+
+
+def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> Pieces:
+    spans = trace["spans"]
+    name = spans["name"][device]
+    workload = np.where(call >= 0, works.of[call], NONE) if len(works.of) else np.full(len(device), NONE, np.int32)
+    used = distinct(name, trace.strings)
+    product = np.zeros(len(trace.strings) + 1, np.bool_)
+    product[used] = [multiplies(trace.strings[number]) for number in used]
+    kernel = spans["role"][device] == Role.KERNEL
+    return Pieces(call, workload, name, spans["dur"][device], kernel, product[name] & kernel & np.append(works.products, np.False_)[workload])
+
+
+@dataclass(frozen=True)
+class LaidWork:
+    """Every piece of device work with what ``workload_kernels`` sums; arrays of shape (device events,) unless said otherwise, −1 unknown or none.
+
+    row: rows of spans. call: row of spans of the call that it is laid at. flops, bytes: what it did of that call's.
+    of_span: for every row of spans its row of ``workloads``, int32; that table's texts are in ``texts``.
+    """
+
+    row: Ints
+    call: Ints
+    flops: Ints
+    bytes: Ints
+    of_span: Array
+    workloads: Table
+    texts: StringTable
+
+
+def laid_work(trace: Trace, facts: Facts) -> LaidWork:
+    """What each single kernel, copy and memset did, by the rules of the tables."""
+    device = device_rows(trace)
+    texts = StringBuilder()
+    operators = _operators(trace, facts, device)
+    works = _works(trace, operators, bool(len(device)), texts)
+    call = counted_calls(operators.above, np.append(works.modelled, np.False_)[works.of], operators.launched)
+    pieces = _pieces(trace, works, call, device)
+    main = main_pieces(pieces)
+    of_span = np.full(trace["spans"].n, NONE, np.int32)
+    of_span[operators.row] = works.of
+    flops, moved = (laid(pieces, main, works.table[key]) for key in ("flops", "bytes"))
+    return LaidWork(device, np.append(operators.row, NONE)[call], flops, moved, of_span, works.table, texts.table())

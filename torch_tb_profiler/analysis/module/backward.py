@@ -96,7 +96,7 @@ def _homes(nodes: Nodes, functions: Functions, forward: Ints, written: Array) ->
     home[known] = np.where(in_module, module[made], -1)
     home_written[known] = np.where(beside, written[made], -1)
     state[known] = np.where(in_module | beside, _TIED, np.where(again, _LIKE_ANOTHER, _OUTSIDE))
-    link = _preceding(nodes, functions)
+    link = preceding(nodes, functions)
     link[known[again]] = np.searchsorted(position, outer[made[again]])
     alone = (state == _LIKE_ANOTHER) & (link < 0)
     state[alone] = _UNTIED
@@ -104,7 +104,7 @@ def _homes(nodes: Nodes, functions: Functions, forward: Ints, written: Array) ->
     return _Homes(state[like], home[like], home_written[like])
 
 
-def _preceding(nodes: Nodes, functions: Functions) -> Ints:
+def preceding(nodes: Nodes, functions: Functions) -> Ints:
     """For every backward function the one before it on its thread and in the same call, else the one around it; −1 none."""
     position = functions.position
     outer = nodes.parent[position]

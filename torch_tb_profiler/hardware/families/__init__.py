@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-FAMILIES = ("gemm",)
+FAMILIES = ("gemm", "convolution", "attention")
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,223 @@
+"""Scaled dot product attention, forward and backward, with the pairs that a causal mask or a window leaves counted one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch_tb_profiler.hardware.call import Call, Tensor, moved
+from torch_tb_profiler.hardware.element_types import precision
+from torch_tb_profiler.hardware.work import Work, model
+
+SOURCE = "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: the query-key pairs that the mask leaves; Q, K, V and the mask read once, the output written once"
+_BACKWARD = "2·B·H·pairs·(3·d_qk + 2·d_v) FLOPs: the scores again, dV, dP, dQ, dK (torch.utils.flop_counter); O, dO, Q, K, V read, dQ, dK, dV written"
+_VARIABLE = ("; of sequences of several lengths the least that the number of tokens, the number of sequences and the longest one allow: "
+             "a sum of convex functions is least where the rest are equal")
+WHOLE = 1 << 40
+"""A window that ends nowhere."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Which keys query i sees: those from ``i + offset - left`` to ``i + offset + right``; offset: 0, or (bottom right) keys - queries."""
+
+    left: int = WHOLE
+    right: int = WHOLE
+    bottom_right: bool = False
+
+    def pairs(self, queries: int, keys: int) -> int:
+        """How many pairs are seen."""
+        offset = keys - queries if self.bottom_right else 0
+        return _below(queries, keys, offset + self.right) - _below(queries, keys, offset - self.left - 1)
+
+
+def _below(queries: int, keys: int, diagonal: int) -> int:
+    """Pairs with ``key <= query + diagonal``: the sum of ``clamp(i + diagonal + 1, 0, keys)`` over the queries."""
+
+    def total(count: int) -> int:
+        full = min(max(count, 0), keys)
+        return full * (full + 1) // 2 + max(count - keys, 0) * keys
+
+    return total(diagonal + queries) - total(diagonal)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where a schema has what decides the work; -1: nowhere. ``first``: the query; key and value follow."""
+
+    causal: int
+    first: int = 0
+    mask: int = -1
+    out: int = -1
+    """The forward's output, which the backward reads."""
+    lengths: int = -1
+    """Cumulated lengths of the queries' sequences; those of the keys follow."""
+    longest: int = -1
+    """The longest query; that of the keys follows."""
+    window: int = -1
+    heads_last: bool = False
+    """Tensors are (batch, sequence, head, element) instead of (batch, head, sequence, element)."""
+    bottom_right: bool = False
+
+
+_FORWARD: dict[str, _Places] = {
+    "aten::scaled_dot_product_attention": _Places(causal=5, mask=3),
+    "aten::_scaled_dot_product_attention_math": _Places(causal=5, mask=3),
+    "aten::_scaled_dot_product_flash_attention": _Places(causal=4),
+    "aten::_scaled_dot_product_flash_attention_for_cpu": _Places(causal=4, mask=5),
+    "aten::_scaled_dot_product_efficient_attention": _Places(causal=6, mask=3),
+    "aten::_scaled_dot_product_cudnn_attention": _Places(causal=6, mask=3),
+    "aten::_scaled_dot_product_fused_attention_overrideable": _Places(causal=5, mask=3),
+    "aten::_flash_attention_forward": _Places(causal=8, lengths=3, longest=5, window=11, heads_last=True, bottom_right=True),
+    "aten::_cudnn_attention_forward": _Places(causal=10, mask=3, lengths=4, longest=6),
+    "aten::_efficient_attention_forward": _Places(causal=9, mask=3, lengths=4, longest=6, heads_last=True),
+    "flash_attn::_flash_attn_forward": _Places(causal=5, window=6, heads_last=True, bottom_right=True),
+    "flash_attn::_flash_attn_varlen_forward": _Places(causal=9, lengths=3, longest=5, window=10, heads_last=True, bottom_right=True),
+}
+_BACKWARDS: dict[str, _Places] = {
+    "aten::_scaled_dot_product_flash_attention_backward": _Places(causal=11, first=1, out=4),
+    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _Places(causal=7, first=1, out=4, mask=8),
+    "aten::_scaled_dot_product_efficient_attention_backward": _Places(causal=11, first=1, mask=4, out=5),
+    "aten::_scaled_dot_product_cudnn_attention_backward": _Places(causal=14, first=1, out=4, mask=8),
+    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Places(causal=13, first=1, mask=4, out=6),
+    "aten::_flash_attention_backward": _Places(causal=11, first=1, out=4, lengths=6, longest=8, window=15, heads_last=True, bottom_right=True),
+    "aten::_cudnn_attention_backward": _Places(causal=14, first=1, out=4, mask=8, lengths=9, longest=11),
+    "aten::_efficient_attention_backward": _Places(causal=14, first=1, mask=4, out=5, lengths=6, longest=8, heads_last=True),
+    "flash_attn::_flash_attn_backward": _Places(causal=11, first=1, out=4, window=12, heads_last=True, bottom_right=True),
+    "flash_attn::_flash_attn_varlen_backward": _Places(causal=15, first=1, out=4, lengths=9, longest=11, window=16, heads_last=True, bottom_right=True),
+}
+
+
+@model("attention", *_FORWARD, source=SOURCE + _VARIABLE)
+def forward(call: Call) -> Work | None:
+    """``scaled_dot_product_attention(Q, K, V, …)`` in any of its schemas."""
+    found = _read(call, _FORWARD[call.name])
+    if found is None:
+        return None
+    shape, q, k, v, mask = found
+    out = Tensor((q.elements // max(shape.d_qk, 1) * shape.d_v,), q.dtype)
+    return Work(2 * shape.scores * (shape.d_qk + shape.d_v), moved(q, k, v, mask, out), "matrix", precision(q.dtype), shape.parameters())
+
+
+@model("attention", *_BACKWARDS, source=_BACKWARD + _VARIABLE)
+def backward(call: Call) -> Work | None:
+    """``…_attention_backward(dO, Q, K, V, …, O, …)``."""
+    places = _BACKWARDS[call.name]
+    found, gradient, out = _read(call, places), call.tensor(0), call.tensor(places.out)
+    if found is None or gradient is None:
+        return None
+    shape, q, k, v, mask = found
+    data = moved(gradient, q, k, v, mask, out, *(Tensor(tensor.shape, tensor.dtype) for tensor in (q, k, v)))
+    return Work(2 * shape.scores * (3 * shape.d_qk + 2 * shape.d_v), data, "matrix", precision(q.dtype), shape.parameters())
+
+
+@dataclass(frozen=True)
+class _Shape:
+    batch: int
+    heads: int
+    kv_heads: int
+    queries: int
+    keys: int
+    d_qk: int
+    d_v: int
+    pairs: int
+    """Of all sequences of one head."""
+    notes: dict[str, object]
+
+    @property
+    def scores(self) -> int:
+        """Pairs of all heads."""
+        return self.heads * self.pairs
+
+    def parameters(self) -> dict[str, object]:
+        """In the letters of the formula."""
+        made: dict[str, object] = {"B": self.batch, "H": self.heads}
+        if self.kv_heads != self.heads:
+            made["H_kv"] = self.kv_heads
+        made |= {"N_q": self.queries, "N_kv": self.keys, "d": self.d_qk}
+        if self.d_v != self.d_qk:
+            made["d_v"] = self.d_v
+        return made | self.notes
+
+
+def _read(call: Call, places: _Places) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
+    q, k, v = (call.tensor(places.first + i) for i in range(3))
+    if q is None or k is None or v is None or not len(q.shape) == len(k.shape) == len(v.shape):
+        return None
+    window = _window(call, places)
+    if window is None:
+        return None
+    mask = call.tensor(places.mask) if places.mask >= 0 else None
+    packed = len(q.shape) == 3 and places.heads_last
+    lengths = call.tensor(places.lengths) if places.lengths >= 0 else None
+    if packed or lengths is not None:
+        return _packed(call, places, window, q, k, v, mask)
+    # Without heads, or without a batch, the missing dimensions are one.
+    qs, ks, vs = ((1,) * (4 - len(t.shape)) + t.shape for t in (q, k, v))
+    if places.heads_last:
+        qs, ks, vs = ((*s[:-3], s[-2], s[-3], s[-1]) for s in (qs, ks, vs))
+    batch = 1
+    for n in qs[:-3]:
+        batch *= n
+    heads, queries, d_qk = qs[-3:]
+    kv_heads, keys, d_v = ks[-3], ks[-2], vs[-1]
+    if ks[-1] != d_qk or vs[-2] != keys or (kv_heads and heads % kv_heads):
+        return None
+    shape = _Shape(batch, heads, kv_heads, queries, keys, d_qk, d_v, batch * window.pairs(queries, keys), _notes(window))
+    return shape, q, k, v, mask
+
+
+def _packed(
+    call: Call, places: _Places, window: Window, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None
+) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
+    """Sequences of several lengths behind one another: (tokens, head, element), or the same with a batch of one."""
+    ends, key_ends = call.tensor(places.lengths), call.tensor(places.lengths + 1)
+    longest, key_longest = call.value(places.longest), call.value(places.longest + 1)
+    dims = len(q.shape)
+    if ends is None or key_ends is None or ends.shape != key_ends.shape or dims not in (3, 4) or (dims == 4 and {q.shape[0], k.shape[0]} != {1}):
+        return None
+    sequences, tokens, key_tokens = ends.elements - 1, q.shape[-3], k.shape[-3]
+    if not isinstance(longest, int) or not isinstance(key_longest, int) or sequences < 1:
+        return None
+    notes = _notes(window)
+    if tokens == sequences * longest and key_tokens == sequences * key_longest:
+        pairs = sequences * window.pairs(longest, key_longest)
+    elif tokens == key_tokens and longest == key_longest:
+        pairs = _least(window, tokens, sequences, min(longest, tokens))
+        notes = notes | {"lengths": "not recorded: FLOPs are the least possible", "longest": longest}
+    else:
+        return None
+    heads, kv_heads = q.shape[-2], k.shape[-2]
+    if kv_heads and heads % kv_heads:
+        return None
+    shape = _Shape(sequences, heads, kv_heads, tokens // sequences, key_tokens // sequences, q.shape[-1], v.shape[-1], pairs, notes)
+    return shape, q, k, v, mask
+
+
+def _least(window: Window, tokens: int, sequences: int, longest: int) -> int:
+    """The fewest pairs of so many tokens in so many sequences of which one has the longest length: the others as equal as they can be."""
+    pairs = window.pairs(longest, longest)
+    rest = sequences - 1
+    if rest < 1:
+        return pairs
+    short, more = divmod(tokens - longest, rest)
+    return pairs + (rest - more) * window.pairs(short, short) + more * window.pairs(short + 1, short + 1)
+
+
+def _window(call: Call, places: _Places) -> Window | None:
+    """What the mask leaves; None where it was not recorded. An attention bias hides nothing that is known."""
+    told = call.value(places.causal)
+    if call.name.startswith("aten::_efficient_attention"):
+        # custom_mask_type of CUTLASS: 0 none, 1 causal from the top left, 2 from the bottom right.
+        return {0: Window(), 1: Window(right=0), 2: Window(right=0, bottom_right=True)}.get(told) if isinstance(told, int) else None
+    if not isinstance(told, bool):
+        return None
+    left, right = (call.value(places.window + i) if places.window >= 0 else None for i in range(2))
+    sides = [side if isinstance(side, int) and not isinstance(side, bool) and side >= 0 else WHOLE for side in (left, right)]
+    return Window(sides[0], 0 if told else sides[1], places.bottom_right)
+
+
+def _notes(window: Window) -> dict[str, object]:
+    notes: dict[str, object] = {"causal": True} if window.right == 0 else {}
+    if window.left < WHOLE or 0 < window.right < WHOLE:
+        notes["window"] = tuple(side if side < WHOLE else -1 for side in (window.left, window.right))
+    return notes

@@ -6,7 +6,7 @@ from typing import Literal
 
 from torch_tb_profiler.views.wire import Link, Missing, Number, Wire
 
-FindingView = Literal["overview", "operator", "kernel", "trace", "memory", "module", "distributed"]
+FindingView = Literal["overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"]
 
 
 class Evidence(Wire, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ export type ChainKind = "annotation" | "device" | "launch" | "module" | "operato
 
 export type Direction = "in" | "out";
 
-export type FindingView = "distributed" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
+export type FindingView = "distributed" | "efficiency" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
 
 export type MemorySource = "" | "records" | "snapshot" | "timeline";
 

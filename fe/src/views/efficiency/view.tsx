@@ -1,16 +1,182 @@
-/** The Efficiency page. */
+/** The Efficiency page: how far operators and kernels are from what the hardware can do, and what limits them. */
 
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
+import { seriesColor } from "../../base/theme";
+import { adoptStyles } from "../../base/styles";
+import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
-import type { ViewProps } from "../../state/view";
-import { viewQuery } from "../../state/view";
-import { Loaded, MissingList } from "../loaded";
+import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
+import { Figure, type FigureTable, Grid, Panel, Roofline, Segmented } from "../../widgets";
+import { FindingsStrip } from "../findings/view";
+import { exactly, gridParams } from "../grid_params";
+import { Loaded, MissingList, Nothing, Notes } from "../loaded";
+import tables from "../tables.css?inline";
+import css from "./efficiency.css?inline";
+import { chartOf, drawableRows, familiesOf, familyRows, ownRows, precisionsOf, readGroup, rowKey, searchFor, timeWord } from "./model";
+import { DeviceCard, Families, Headline, StepChart } from "./parts";
+import { efficiencyColumns, RowDetail, type RowLinks } from "./table";
+
+adoptStyles(tables);
+adoptStyles(css);
 
 export function EfficiencyView(props: ViewProps): JSX.Element {
-  const resource = useResource("efficiency", viewQuery(props));
+  const group = readGroup(props.params.group);
+  const resource = useResource("efficiency", viewQuery(props, { group }));
   return (
-    <Loaded resource={resource} shape={[60, 340, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(payload) => <MissingList missing={payload.missing} />}
+    <Loaded resource={resource} shape={[60, 220, 460, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) =>
+        payload.rows.calls.length ? (
+          <EfficiencyPage {...props} payload={payload} />
+        ) : (
+          <Nothing
+            title="There is nothing whose efficiency could be told"
+            text="The selected steps hold no operator. Choose other steps."
+            missing={payload.missing}
+            diagnosisHref={props.hrefOf("diagnosis")}
+          />
+        )
+      }
     </Loaded>
+  );
+}
+
+type PageProps = ViewProps & { payload: EfficiencyPayload };
+
+function EfficiencyPage(props: PageProps): JSX.Element {
+  const { payload, steps, hrefOf, params } = props;
+  const drawable = useMemo(() => drawableRows(payload), [payload]);
+  const families = useMemo(() => familiesOf(payload.rows, drawable), [payload, drawable]);
+  const rows = useMemo(() => familyRows(payload, families), [payload, families]);
+  const links: RowLinks = {
+    operator: (name) => hrefOf("operator", exactly(name)),
+    kernel: (name) => hrefOf("kernel", exactly(name)),
+    kernels: (search) => hrefOf("efficiency", { ...search, group: "kernel" }),
+    event: (event) => hrefOf("trace", { sel: String(event) }),
+  };
+  const chosen = (index: number): boolean => steps.first === null || (index >= steps.first && index <= (steps.last ?? steps.first));
+  const shared = { ...props, drawable, families, links, search: params.search ?? "" };
+  return (
+    <>
+      <Headline payload={payload} />
+      <FindingsStrip view="efficiency" selection={props.selection} hrefOf={hrefOf} />
+      <Notes notes={payload.notes} />
+      <MissingList missing={payload.missing} />
+      <div class="efficiency-row">
+        {payload.has_device ? (
+          <Panel title="Device and its peaks" term="efficiency_peak">
+            <DeviceCard device={payload.device} />
+          </Panel>
+        ) : null}
+        {payload.steps.length ? (
+          <section class="panel">
+            <div class="panel-body">
+              <StepChart payload={payload} chosen={onlyStep(steps)} isChosen={chosen} onChoose={(index) => props.setSteps(withOnly(steps, index))} />
+            </div>
+          </section>
+        ) : null}
+        {rows.length ? (
+          <section class="panel">
+            <div class="panel-body">
+              <Families payload={payload} rows={rows} />
+            </div>
+          </section>
+        ) : null}
+      </div>
+      <RooflinePanel {...shared} />
+      <TablePanel {...shared} />
+    </>
+  );
+}
+
+type PanelProps = PageProps & { drawable: readonly number[]; families: readonly string[]; links: RowLinks; search: string };
+
+function RooflinePanel({ payload, drawable, families, links, search, params, setParam }: PanelProps): JSX.Element {
+  const { rows, group } = payload;
+  const precisions = useMemo(() => precisionsOf(rows, drawable), [rows, drawable]);
+  const precision = precisions.find((item) => item === params.precision) ?? "";
+  const chart = useMemo(() => chartOf(payload, drawable, precision, search), [payload, drawable, precision, search]);
+  const groups = useMemo(() => families.map((label, i) => ({ label: label || "other", color: seriesColor(i) })), [families]);
+  const select = (key: string): void => {
+    const wanted = searchFor(rows, Number(key));
+    const same = wanted.search === search;
+    setParam("regex", same ? null : wanted.regex || null);
+    setParam("search", same ? null : wanted.search);
+  };
+  const table: FigureTable = {
+    columns: [{ label: "Row" }, { label: "Family" }, { label: "Time", unit: "ns" }, { label: "FLOP per byte", unit: "number" }, { label: "FLOP/s", unit: "FLOP/s" }],
+    rows: chart.points.map((point) => [point.title, groups[point.group]?.label ?? "", point.size, point.intensity, point.rate]),
+  };
+  const undrawn = ownRows(payload) - drawable.length + chart.left;
+  const selected = chart.points.filter((point) => point.selected).slice(0, 3);
+  return (
+    <section class="panel">
+      <div class="panel-body">
+        <Figure
+          title="Roofline"
+          term="efficiency_roofline"
+          name="roofline"
+          note={`a mark per ${group === "kernel" ? "kernel" : "operator"} and shape, as large as its ${timeWord(payload)} time${undrawn ? `; ${formatCount(undrawn)} rows without arithmetic or without a model are in the table only` : ""}`}
+          table={table}
+          actions={
+            precisions.length > 1 ? (
+              <Segmented
+                label="Precision"
+                value={precision}
+                options={["", ...precisions].map((value) => ({ value, label: value || "all" }))}
+                onChange={(value) => setParam("precision", value || null)}
+              />
+            ) : null
+          }
+        >
+          <Roofline label="Roofline" points={chart.points} groups={groups} roofs={chart.roofs} bandwidth={payload.device.bandwidth} onSelect={select} />
+        </Figure>
+        {selected.map((point) => (
+          <div key={point.key} class="chosen">
+            <RowDetail payload={payload} row={Number(point.key)} links={links} />
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function TablePanel({ payload, links, params, setParam }: PanelProps): JSX.Element {
+  const { rows, group, pooled } = payload;
+  const columns = useMemo(
+    () => efficiencyColumns(payload, links),
+    // The links read the address bar when they are drawn or followed; new functions need no new columns.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [payload],
+  );
+  const count = rows.calls.length;
+  return (
+    <Panel title={group === "kernel" ? "Kernels" : "Operators by shape"} term="efficiency_view" flush>
+      <Grid
+        label={group === "kernel" ? "Efficiency of kernels" : "Efficiency of operators"}
+        columns={columns}
+        rowCount={count}
+        rowKey={(row) => rowKey(rows, row)}
+        pinned={pooled ? [count - 1] : []}
+        detail={(row) => <RowDetail payload={payload} row={row} links={links} />}
+        storage={`efficiency-${group}`}
+        tools={
+          payload.has_device ? (
+            <Segmented<EfficiencyGroup>
+              label="Per"
+              value={group}
+              options={[
+                { value: "operator", label: "operator and shape" },
+                { value: "kernel", label: "kernel" },
+              ]}
+              onChange={(value) => setParam("group", value === "operator" ? null : value)}
+            />
+          ) : null
+        }
+        empty="No operator is known."
+        {...gridParams(params, setParam)}
+      />
+    </Panel>
   );
 }

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { compileSearch } from "../../base/search";
+import { efficiency, onHost, rows } from "./fixtures";
+import { boundText, callText, chartOf, drawableRows, familiesOf, familyRows, figuresOf, precisionsOf, rateOfSteps, searchFor, topSentences } from "./model";
+
+describe("the sentences on top", () => {
+  it("say what share of the peak is reached, what is modelled, and where the most is to gain", () => {
+    expect(topSentences(efficiency())).toEqual([
+      "The steps reach 18.8 % of what NVIDIA H100 80GB HBM3 can do (MFU)",
+      "That is 186 TFLOP/s over the whole time of the steps.",
+      "95.2 % of the device time is in operators whose work is modelled.",
+      "At most 3.80 µs would be gained at the peaks, 3.70 µs of it in aten::mm (M=788, N=768, K=768).",
+    ]);
+  });
+
+  it("speak of rates where no peak is known", () => {
+    const unknown = efficiency({ mfu: null, device: { ...efficiency().device, known: false, peaks: [] } });
+    expect(topSentences(unknown).slice(0, 2)).toEqual(["The steps do 186 TFLOP/s", "The peaks of NVIDIA H100 80GB HBM3 are not known, so no share of them is."]);
+    expect(topSentences(onHost()).slice(0, 2)).toEqual(["The steps do 186 TFLOP/s", "Nothing ran on an accelerator: times are those of the host, whose peaks are not known."]);
+  });
+
+  it("speak of one step, and of nothing", () => {
+    const step = { index: 0, name: "1", wall_ns: 10, flops: 0, mfu: null };
+    expect(topSentences(efficiency({ mfu: null, steps: [step], modelled_ns: 5 }))[0]).toBe("The step does no modelled arithmetic");
+    expect(topSentences(efficiency({ mfu: null, steps: [step], modelled_ns: 0 }))[0]).toBe("No operator of the steps could be modelled");
+    expect(rateOfSteps([step])).toBeNull();
+  });
+
+  it("do not name the pooled rest as the one to gain from", () => {
+    const pooled = efficiency({ pooled: 7, rows: rows({ recoverable_ns: [1, 2, 9000] }) });
+    expect(topSentences(pooled).at(-1)).toContain("of it in aten::add.");
+  });
+});
+
+describe("the chart", () => {
+  it("has the rows that have FLOPs and bytes, and the roofs that they use", () => {
+    const payload = efficiency();
+    const drawable = drawableRows(payload);
+    expect(drawable).toEqual([0, 1]);
+    expect(precisionsOf(payload.rows, drawable)).toEqual(["bf16", "fp32"]);
+    const all = chartOf(payload, drawable, "", "");
+    expect(all.points.map(({ title, group, size }) => [title, group, size])).toEqual([["aten::mm", 0, 8000], ["aten::add", 1, 2000]]);
+    expect(all.roofs).toEqual([{ label: "bf16 matrix", rate: 9.894e14 }, { label: "fp32 vector", rate: 6.7e13 }]);
+    const one = chartOf(payload, drawable, "fp32", "");
+    expect(one.points.map(({ title, group }) => [title, group])).toEqual([["aten::add", 1]]);
+    expect(one.roofs).toEqual([{ label: "fp32 vector", rate: 6.7e13 }]);
+  });
+
+  it("draws so many points and counts the others", () => {
+    const many = Array.from({ length: 500 }, (_, i) => i);
+    const columns = Object.fromEntries(Object.entries(rows()).map(([key, values]) => [key, many.map(() => (values as unknown[])[0])]));
+    const payload = efficiency({ rows: { ...rows(), ...columns, time_ns: many } });
+    const chart = chartOf(payload, drawableRows(payload), "", "");
+    expect([chart.points.length, chart.left, chart.points[0]?.size]).toEqual([400, 100, 499]);
+  });
+
+  it("marks the point whose row the table was asked for", () => {
+    const payload = efficiency();
+    const wanted = searchFor(payload.rows, 1);
+    expect(chartOf(payload, [0, 1], "", wanted.search).points.map((point) => point.selected)).toEqual([false, true]);
+    const matcher = compileSearch(wanted.search, wanted.regex === "1");
+    expect([0, 1, 2].map((row) => matcher.test?.(callText(payload.rows, row)))).toEqual([false, true, false]);
+  });
+
+  it("searches for the operator where the call is too long for an address", () => {
+    expect(searchFor(rows({ shapes: ["[[8, 8], ".repeat(90), "", ""] }), 0)).toEqual({ search: "^aten::mm$", regex: "1" });
+  });
+});
+
+describe("what is said of a row", () => {
+  it("names the peak beside the share", () => {
+    expect(figuresOf(rows(), 0)).toContainEqual(["Of the peak", "47.0 % of 989 TFLOP/s bf16"]);
+    expect(figuresOf(rows(), 0)).toContainEqual(["Intensity", "258 FLOP/B"]);
+  });
+
+  it("says that it is not modelled, and no figure that is not known", () => {
+    expect(figuresOf(rows(), 2)).toEqual([["Time", "500 ns"], ["Calls", "1"], ["FLOPs", "not modelled"], ["Bound by", "not modelled"]]);
+    expect(boundText(onHost().rows, 0)).toBe("unknown");
+  });
+});
+
+it("orders families by time, what is not modelled last, each with its mark", () => {
+  const payload = efficiency();
+  payload.families.time_ns = [1000, 2000, 9000];
+  payload.families.matrix_ns = [700, 0, 0];
+  payload.families.matrix_unknown_ns = [100, 0, 9000];
+  const found = familyRows(payload, familiesOf(payload.rows, drawableRows(payload)));
+  expect(found.map(({ family, group, matrix }) => [family, group, matrix])).toEqual([
+    ["elementwise", 1, { used: 0, unknown: 0, unused: 2000 }],
+    ["gemm", 0, { used: 700, unknown: 100, unused: 200 }],
+    ["not modelled", null, { used: 0, unknown: 9000, unused: 0 }],
+  ]);
+  expect(familyRows(onHost(), []).every((row) => row.matrix === null)).toBe(true);
+});

@@ -1,0 +1,207 @@
+/** What the Efficiency page computes from its payload: sentences, the chart's points and roofs, and what is said of a row. */
+
+import type { DevicePeaks, EfficiencyColumns, EfficiencyGroup, EfficiencyPayload, StepMfu } from "../../api/types.gen";
+import { formatBytes, formatCount, formatNumber, formatRate, formatShare, formatTime } from "../../base/units";
+import type { Roof, RoofPoint } from "../../widgets";
+import { exactly } from "../grid_params";
+
+export const NOT_MODELLED = "not modelled";
+/** More points would hide each other; the table has every row. */
+const MOST_POINTS = 400;
+/** In this text, precisions that no row names. */
+const UNNAMED = "not known";
+
+export function readGroup(text: string | undefined): EfficiencyGroup {
+  return text === "kernel" ? "kernel" : "operator";
+}
+
+/** Whether the row's FLOPs are known; 0 is known. */
+export const isModelled = (rows: EfficiencyColumns, row: number): boolean => rows.flops[row] !== null;
+
+/** What was called with what, in one text: by it a row is found again, and a call's kernels are. */
+export function callText({ name, shapes, types }: EfficiencyColumns, row: number): string {
+  return [name[row] ?? "no operator", shapes[row], types[row]].filter(Boolean).join(" ");
+}
+
+/** Lists of hundreds of tensors make no address. */
+const LONGEST_CALL = 180;
+
+/** Parameters that make the table show the rows of this call; those of its operator where the call is too long to say. */
+export function searchFor(rows: EfficiencyColumns, row: number): { search: string; regex: string } {
+  const call = callText(rows, row);
+  const whole = call.length <= LONGEST_CALL ? exactly(call) : null;
+  return whole?.regex ? whole : exactly(rows.name[row] ?? call);
+}
+
+/** The name under which a row can be found again. */
+export function rowKey(rows: EfficiencyColumns, row: number): string {
+  return JSON.stringify([callText(rows, row), rows.parameters[row], rows.kernel[row]]);
+}
+
+/** `989 TFLOP/s bf16`: what a share of the peak is a share of; empty where no peak is known. */
+export function peakText({ peak, precision }: EfficiencyColumns, row: number): string {
+  const rate = peak[row];
+  return rate === null || rate === undefined ? "" : `${formatRate(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
+}
+
+/** What limits a row, or why that is not known. */
+export function boundText(rows: EfficiencyColumns, row: number): string {
+  const bound = rows.bound[row] ?? "unknown";
+  return bound === "unknown" ? (isModelled(rows, row) ? "unknown" : NOT_MODELLED) : bound;
+}
+
+/** Every figure of a row, label and text; what is not known is left out. */
+export function figuresOf(rows: EfficiencyColumns, row: number): [string, string][] {
+  const share = rows.flops_share[row] ?? null;
+  const known = (label: string, value: number | null | undefined, text: (value: number) => string): [string, string][] =>
+    value === null || value === undefined ? [] : [[label, text(value)]];
+  return [
+    ["Time", formatTime(rows.time_ns[row])],
+    ["Calls", formatCount(rows.calls[row])],
+    ...(rows.parameters[row] ? [["Parameters", rows.parameters[row]] as [string, string]] : []),
+    ...(isModelled(rows, row) ? [] : [["FLOPs", NOT_MODELLED] as [string, string]]),
+    ...known("FLOPs per call", rows.flops[row], (value) => formatRate(value, "FLOP")),
+    ...known("Bytes per call", rows.bytes[row], formatBytes),
+    ...known("Intensity", rows.intensity[row], (value) => `${formatNumber(value)} FLOP/B`),
+    ...known("FLOP/s", rows.flops_rate[row], (value) => formatRate(value, "FLOP/s")),
+    ...known("Of the peak", share, (value) => `${formatShare(value)} of ${peakText(rows, row)}`),
+    ...known("Bytes/s", rows.bytes_rate[row], (value) => formatRate(value, "B/s")),
+    ...known("Of the bandwidth", rows.bytes_share[row], formatShare),
+    ["Bound by", boundText(rows, row)],
+    ...known("At the peak", rows.ideal_ns[row], formatTime),
+    ...known("Recoverable", rows.recoverable_ns[row], formatTime),
+  ];
+}
+
+/** The rows that stand for themselves: the pooled rest is the last one. */
+export const ownRows = ({ rows, pooled }: EfficiencyPayload): number => rows.calls.length - (pooled ? 1 : 0);
+
+/** The rows that have a place in the chart, longest first. */
+export function drawableRows(payload: EfficiencyPayload): number[] {
+  const { rows } = payload;
+  return Array.from({ length: ownRows(payload) }, (_, row) => row)
+    .filter((row) => (rows.intensity[row] ?? 0) > 0 && (rows.flops_rate[row] ?? 0) > 0)
+    .sort((a, b) => (rows.time_ns[b] ?? 0) - (rows.time_ns[a] ?? 0));
+}
+
+const precisionOf = (rows: EfficiencyColumns, row: number): string => rows.precision[row] ?? UNNAMED;
+
+/** The precisions that drawable rows use, in the order of their longest row. */
+export function precisionsOf(rows: EfficiencyColumns, drawable: readonly number[]): string[] {
+  return [...new Set(drawable.map((row) => precisionOf(rows, row)))];
+}
+
+/** The families of rows, in the order of their longest row: each keeps its mark whatever is filtered. */
+export function familiesOf(rows: EfficiencyColumns, drawable: readonly number[]): string[] {
+  return [...new Set(drawable.map((row) => rows.family[row] ?? ""))];
+}
+
+export interface Chart {
+  points: RoofPoint[];
+  roofs: Roof[];
+  /** Drawable rows that are not drawn because they are too many. */
+  left: number;
+}
+
+/** Points and roofs of one precision, or of all. `search`: what the table shows, so that the point behind it is marked. */
+export function chartOf(payload: EfficiencyPayload, drawable: readonly number[], precision: string, search: string): Chart {
+  const { rows } = payload;
+  const families = familiesOf(rows, drawable);
+  const wanted = drawable.filter((row) => !precision || precisionOf(rows, row) === precision);
+  const roofs = new Map<string, Roof>();
+  for (const row of wanted) {
+    const rate = rows.peak[row];
+    const label = [rows.precision[row], rows.unit[row]].filter(Boolean).join(" ");
+    if (rate) roofs.set(`${label} ${rate}`, { label, rate });
+  }
+  const points = wanted.slice(0, MOST_POINTS).map((row) => ({
+    key: String(row),
+    title: rows.short[row] ?? rows.kernel[row] ?? rows.name[row] ?? "no operator",
+    intensity: rows.intensity[row] ?? 0,
+    rate: rows.flops_rate[row] ?? 0,
+    size: rows.time_ns[row] ?? 0,
+    group: families.indexOf(rows.family[row] ?? ""),
+    figures: figuresOf(rows, row),
+    selected: search !== "" && searchFor(rows, row).search === search,
+  }));
+  return { points, roofs: [...roofs.values()], left: wanted.length - points.length };
+}
+
+/** What a row's time is: of the device where there is one. */
+export const timeWord = (payload: EfficiencyPayload): string => (payload.has_device ? "device" : "host");
+
+const sum = (values: readonly (number | null)[]): number => values.reduce<number>((total, value) => total + (value ?? 0), 0);
+
+/** FLOPs of all steps over their wall time; null where nothing is modelled. */
+export function rateOfSteps(steps: readonly StepMfu[]): number | null {
+  const [flops, wall] = [sum(steps.map((step) => step.flops)), sum(steps.map((step) => step.wall_ns))];
+  return flops > 0 && wall > 0 ? (flops * 1e9) / wall : null;
+}
+
+const deviceName = ({ name }: DevicePeaks, otherwise: string): string => name ?? `the ${otherwise}`;
+
+/** The answer in words; the first sentence is the headline. */
+export function topSentences(payload: EfficiencyPayload): string[] {
+  const { mfu, device, has_device, time_ns, modelled_ns, vocabulary } = payload;
+  const rate = rateOfSteps(payload.steps);
+  const gain = mostToGain(payload);
+  const name = deviceName(device, vocabulary.device);
+  return [
+    headline(payload, rate, name),
+    ...(mfu !== null && rate !== null ? [`That is ${formatRate(rate, "FLOP/s")} over the whole time of the steps.`] : []),
+    ...(has_device && !device.known && rate !== null ? [`The peaks of ${name} are not known, so no share of them is.`] : []),
+    ...(!has_device && rate !== null ? ["Nothing ran on an accelerator: times are those of the host, whose peaks are not known."] : []),
+    ...(time_ns > 0 ? [`${formatShare(modelled_ns / time_ns)} of the ${timeWord(payload)} time is in operators whose work is modelled.`] : []),
+    ...(gain ? [gain] : []),
+  ];
+}
+
+function headline({ mfu, steps, modelled_ns }: EfficiencyPayload, rate: number | null, name: string): string {
+  const subject = steps.length === 1 ? "The step" : "The steps";
+  const verb = (one: string, many: string): string => (steps.length === 1 ? one : many);
+  if (mfu !== null) return `${subject} ${verb("reaches", "reach")} ${formatShare(mfu)} of what ${name} can do (MFU)`;
+  if (rate !== null) return `${subject} ${verb("does", "do")} ${formatRate(rate, "FLOP/s")}`;
+  return modelled_ns > 0 ? `${subject} ${verb("does", "do")} no modelled arithmetic` : "No operator of the steps could be modelled";
+}
+
+/** What the peaks would save, and the row that would save most of it. */
+function mostToGain(payload: EfficiencyPayload): string | null {
+  const { rows } = payload;
+  const gain = (row: number): number => rows.recoverable_ns[row] ?? 0;
+  let most = 0;
+  for (let row = 1; row < ownRows(payload); row++) if (gain(row) > gain(most)) most = row;
+  const all = sum(rows.recoverable_ns);
+  if (!gain(most)) return null;
+  const name = rows.short[most] ?? rows.kernel[most] ?? rows.name[most] ?? "one row";
+  return `At most ${formatTime(all)} would be gained at the peaks, ${formatTime(rows.recoverable_ns[most])} of it in ${name}${rows.parameters[most] ? ` (${rows.parameters[most]})` : ""}.`;
+}
+
+export interface FamilyRow {
+  family: string;
+  /** Place among the chart's families, for the mark; null: not in the chart. */
+  group: number | null;
+  calls: number;
+  time: number;
+  flops: number | null;
+  /** Kernels that use matrix cores, that do not, and of which it is not known; null where no device was recorded. */
+  matrix: { used: number; unused: number; unknown: number } | null;
+}
+
+/** Time by family, the longest first, what is not modelled last. */
+export function familyRows({ families }: EfficiencyPayload, marked: readonly string[]): FamilyRow[] {
+  const rows = families.family.map((family, i): FamilyRow => {
+    const time = families.time_ns[i] ?? 0;
+    const [used, unknown] = [families.matrix_ns[i] ?? null, families.matrix_unknown_ns[i] ?? 0];
+    const group = marked.indexOf(family ?? "");
+    return {
+      family: family ?? NOT_MODELLED,
+      group: group < 0 ? null : group,
+      calls: families.calls[i] ?? 0,
+      time,
+      flops: families.flops[i] ?? null,
+      matrix: used === null ? null : { used, unknown, unused: Math.max(0, time - used - unknown) },
+    };
+  });
+  const rest = (row: FamilyRow): number => Number(row.family === NOT_MODELLED);
+  return rows.filter((row) => row.time > 0).sort((a, b) => rest(a) - rest(b) || b.time - a.time);
+}

@@ -1,0 +1,200 @@
+/** Pure parts of the Efficiency page: the sentences on top, the device and its peaks, MFU per step, and the use of matrix cores. */
+
+import type { JSX } from "preact";
+import type { DevicePeaks, EfficiencyPayload, Peak, StepMfu } from "../../api/types.gen";
+import { otherColor, seriesColor } from "../../base/theme";
+import { format, formatRate, formatShare, formatTime, type Unit } from "../../base/units";
+import { capitalised } from "../../base/words";
+import { Figure, type FigureTable, Mark, StackedBars, Term, Tooltip } from "../../widgets";
+import { type FamilyRow, rateOfSteps, timeWord, topSentences } from "./model";
+
+/** The answer in plain words. */
+export function Headline({ payload }: { payload: EfficiencyPayload }): JSX.Element {
+  const [first, ...rest] = topSentences(payload);
+  return (
+    <section class="headline" aria-label="In short">
+      <p class="headline-first">{first}</p>
+      {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
+    </section>
+  );
+}
+
+/** A figure that says on hover where it is from. */
+function Sourced({ text, source }: { text: string; source: string }): JSX.Element {
+  return (
+    <Tooltip content={source} class={source ? "term" : ""}>
+      {text}
+    </Tooltip>
+  );
+}
+
+/** What the device can do at best. */
+export function DeviceCard({ device }: { device: DevicePeaks }): JSX.Element {
+  const { name, entry, bandwidth, peaks } = device;
+  const fact = (term: string, value: JSX.Element | string): JSX.Element => (
+    <div class="fact">
+      <dt>
+        <Term id={term} />
+      </dt>
+      <dd>{value}</dd>
+    </div>
+  );
+  return (
+    <>
+      <dl class="facts">
+        {fact("efficiency_device", name ?? "not named by the trace")}
+        {fact("efficiency_entry", entry ?? "none fits: its peaks are not known")}
+        {bandwidth === null ? null : fact("efficiency_bandwidth", <Sourced text={formatRate(bandwidth, "B/s")} source={device.bandwidth_source} />)}
+      </dl>
+      {peaks.length ? <PeakTable peaks={peaks} /> : null}
+    </>
+  );
+}
+
+function PeakTable({ peaks }: { peaks: readonly Peak[] }): JSX.Element {
+  const units = [...new Set(peaks.map((peak) => peak.unit))];
+  const precisions = [...new Set(peaks.map((peak) => peak.precision))];
+  const cell = (unit: string, precision: string): JSX.Element | string => {
+    const peak = peaks.find((item) => item.unit === unit && item.precision === precision);
+    return peak ? <Sourced text={formatRate(peak.rate, "FLOP/s")} source={peak.source} /> : "–";
+  };
+  return (
+    <table class="plain-table peaks">
+      <thead>
+        <tr>
+          <th scope="col">
+            <Term id="efficiency_precision" />
+          </th>
+          {units.map((unit) => (
+            <th key={unit} scope="col" class="number">
+              <Term id={`efficiency_peak_${unit}`} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {precisions.map((precision) => (
+          <tr key={precision}>
+            <th scope="row">{precision}</th>
+            {units.map((unit) => (
+              <td key={unit} class="number">
+                {cell(unit, precision)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface StepChartProps {
+  payload: EfficiencyPayload;
+  chosen: number | null;
+  isChosen: (index: number) => boolean;
+  onChoose: (index: number) => void;
+}
+
+const rateOf = ({ flops, wall_ns }: StepMfu): number | null => rateOfSteps([{ index: 0, name: "", mfu: null, flops, wall_ns }]);
+
+/** MFU per step; where no peak is known, FLOP/s. */
+export function StepChart({ payload, chosen, isChosen, onChoose }: StepChartProps): JSX.Element {
+  const { steps } = payload;
+  const shares = steps.some((step) => step.mfu !== null);
+  const unit: Unit = shares ? "share" : "FLOP/s";
+  const value = (step: StepMfu): number | null => (shares ? step.mfu : rateOf(step));
+  const mean = shares ? payload.mfu : rateOfSteps(steps);
+  const [title, term] = shares ? ["MFU per step", "efficiency_mfu"] : ["FLOP/s per step", "efficiency_step_rate"];
+  const table: FigureTable = {
+    columns: [{ label: "Step" }, { label: "MFU", unit: "share" }, { label: "FLOPs", unit: "FLOP" }, { label: "FLOP/s", unit: "FLOP/s" }, { label: "Wall time", unit: "ns" }],
+    rows: steps.map((step) => [step.name, step.mfu, step.flops, rateOf(step), step.wall_ns]),
+  };
+  return (
+    <Figure title={title} term={term} table={table} name="efficiency-steps">
+      <StackedBars
+        label={title}
+        series={[{ key: "value", label: shares ? "MFU" : "FLOP/s", color: seriesColor(0), term }]}
+        bars={steps.map((step) => ({
+          key: step.index,
+          label: step.name.replace(/^ProfilerStep#/, ""),
+          title: step.name,
+          values: [value(step) ?? 0],
+          note: value(step) === null ? "not known" : formatTime(step.wall_ns),
+          faded: !isChosen(step.index),
+        }))}
+        unit={unit}
+        height={190}
+        selected={chosen}
+        onSelect={onChoose}
+        {...(steps.length > 1 && mean !== null ? { line: { value: mean, label: "all" } } : {})}
+      />
+    </Figure>
+  );
+}
+
+const PARTS = [
+  { key: "used", label: "used", color: seriesColor(2) },
+  { key: "unused", label: "not used", color: seriesColor(5) },
+  { key: "unknown", label: "not known", color: otherColor },
+] as const;
+
+interface FamiliesProps {
+  payload: EfficiencyPayload;
+  rows: readonly FamilyRow[];
+}
+
+/** Time by family of models, and the part of it in kernels that use matrix cores. */
+export function Families({ payload, rows }: FamiliesProps): JSX.Element {
+  const words = capitalised(payload.vocabulary.matrix_cores);
+  const matrix = rows.some((row) => row.matrix !== null);
+  const largest = Math.max(...rows.map((row) => row.time));
+  const title = matrix ? `${words} by family` : "Time by family";
+  const table: FigureTable = {
+    columns: [
+      { label: "Family" },
+      { label: "Calls", unit: "count" },
+      { label: `${capitalised(timeWord(payload))} time`, unit: "ns" },
+      ...(matrix ? PARTS.map(({ label }) => ({ label: `${words} ${label}`, unit: "ns" as const })) : []),
+      { label: "FLOPs", unit: "FLOP" },
+    ],
+    rows: rows.map((row) => [row.family, row.calls, row.time, ...(matrix ? PARTS.map(({ key }) => row.matrix?.[key] ?? null) : []), row.flops]),
+  };
+  return (
+    <Figure title={title} term={matrix ? "efficiency_matrix_time" : "efficiency_family"} note={`of the ${timeWord(payload)} time`} table={table} name="efficiency-families">
+      {matrix ? (
+        <ul class="legend-line">
+          {PARTS.map(({ key, label, color }) => (
+            <li key={key}>
+              <span class="swatch" style={{ background: color }} />
+              {label}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <ul class="bars" aria-label={title}>
+        {rows.map((row) => (
+          <Family key={row.family} row={row} largest={largest} />
+        ))}
+      </ul>
+    </Figure>
+  );
+}
+
+function Family({ row, largest }: { row: FamilyRow; largest: number }): JSX.Element {
+  const { matrix, time } = row;
+  const pieces = matrix ? PARTS.map(({ key, label, color }) => ({ label, color, ns: matrix[key] })) : [{ label: "", color: seriesColor(row.group ?? 7), ns: time }];
+  const told = matrix ? PARTS.map(({ key, label }) => `${label} ${format(matrix[key], "ns")}`).join(", ") : "";
+  return (
+    <li class="bar-row family-row" title={told ? `${row.family}: ${told}` : row.family}>
+      <span class="bar-name">
+        {row.group === null ? null : <Mark group={row.group} color={seriesColor(row.group)} />}
+        {row.family}
+      </span>
+      <span class="bar-track">
+        {pieces.map(({ label, color, ns }) => (ns > 0 ? <span key={label} class="bar-fill" style={{ width: `${(100 * ns) / largest}%`, background: color }} /> : null))}
+      </span>
+      <span class="number">{formatTime(time)}</span>
+      <span class="number muted">{matrix ? `${formatShare(matrix.used / time)} used` : ""}</span>
+    </li>
+  );
+}

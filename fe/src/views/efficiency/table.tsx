@@ -1,0 +1,92 @@
+/** The table of the Efficiency page, and what is said of one row. */
+
+import type { JSX } from "preact";
+import type { EfficiencyPayload } from "../../api/types.gen";
+import { capitalised } from "../../base/words";
+import type { CellKind, Column } from "../../widgets";
+import { CopyButton } from "../../widgets";
+import { columnsOf } from "../columns";
+import { boundText, callText, figuresOf, isModelled, NOT_MODELLED, ownRows, peakText, searchFor, timeWord } from "./model";
+
+export interface RowLinks {
+  operator: (name: string) => string;
+  kernel: (name: string) => string;
+  /** The kernels of a call, in this page. */
+  kernels: (search: { search: string; regex: string }) => string;
+  event: (event: number) => string;
+}
+
+const column = columnsOf("efficiency");
+
+export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): Column[] {
+  const { rows, group, vocabulary } = payload;
+  const calls = ownRows(payload);
+  const rest = (row: number): boolean => row >= calls;
+  const reason = (row: number): string | null => (rest(row) || isModelled(rows, row) ? null : NOT_MODELLED);
+  const figure = (key: string, label: string, kind: CellKind, width: number, values: readonly (number | null)[], more: Partial<Column> = {}): Column =>
+    column(key, label, kind, width, values, { unknown: reason, ...more });
+  const operator = column("operator", "Operator", "code", group === "kernel" ? 170 : 210, rows.name, {
+    unknown: () => "launched by no operator",
+    href: (row) => (rows.name[row] && !rest(row) ? links.operator(rows.name[row]) : null),
+  });
+  const kernel = column("kernel", "Kernel", "code", 250, rows.kernel, { short: rows.short, href: (row) => (rows.kernel[row] && !rest(row) ? links.kernel(rows.kernel[row]) : null) });
+  return [
+    ...(group === "kernel" ? [kernel, operator] : [operator]),
+    column("shapes", "Input shapes", "code", 170, rows.shapes, { grow: true, hidden: group === "kernel" }),
+    column("types", "Types", "code", 130, rows.types, { hidden: true }),
+    column("parameters", "Parameters", "code", 170, rows.parameters, { hidden: true }),
+    column("family", "Family", "text", 92, rows.family, { unknown: reason }),
+    figure("calls", "Calls", "count", 64, rows.calls, { term: "calls" }),
+    figure("time", `${capitalised(timeWord(payload))} time`, "time", 104, rows.time_ns, { bar: true }),
+    figure("flops", "FLOPs per call", "FLOP", 96, rows.flops),
+    figure("bytes", "Bytes per call", "bytes", 92, rows.bytes, { hidden: true }),
+    figure("intensity", "FLOP/B", "number", 70, rows.intensity),
+    figure("flops_rate", "FLOP/s", "FLOP/s", 104, rows.flops_rate),
+    figure("flops_share", "Of the peak", "share", 210, rows.flops_share, {
+      bar: true,
+      note: (row) => (typeof rows.flops_share[row] === "number" ? <span class="muted">of {peakText(rows, row)}</span> : null),
+    }),
+    figure("bytes_rate", "Bytes/s", "B/s", 88, rows.bytes_rate),
+    figure("bytes_share", "Of the bandwidth", "share", 88, rows.bytes_share, { bar: true }),
+    column("bound", "Bound by", "text", 96, rows.bound.map((_, row) => (rest(row) ? null : boundText(rows, row))), { unknown: () => "" }),
+    figure("ideal", "At the peak", "time", 92, rows.ideal_ns, { hidden: true }),
+    figure("recoverable", "Recoverable", "time", 104, rows.recoverable_ns, { bar: true }),
+    column("matrix", capitalised(vocabulary.matrix_cores), "knowledge", 88, rows.matrix, { term: "matrix" }),
+    column("timeline", "Timeline", "text", 92, rows.event.map((event) => (event < 0 ? null : "longest")), {
+      unknown: () => "",
+      href: (row) => ((rows.event[row] ?? -1) < 0 ? null : links.event(rows.event[row] ?? -1)),
+    }),
+    column("call", "Call", "code", 300, rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row))), { hidden: true }),
+  ];
+}
+
+/** All of a row: below it in the table, and below the chart when its point is chosen. */
+export function RowDetail({ payload, row, links }: { payload: EfficiencyPayload; row: number; links: RowLinks }): JSX.Element {
+  const { rows, group } = payload;
+  const [name, kernel, event] = [rows.name[row] ?? null, rows.kernel[row] ?? null, rows.event[row] ?? -1];
+  const texts = [kernel, callText(rows, row)].filter((text) => text !== null);
+  return (
+    <div class="kernel-detail">
+      {texts.map((text) => (
+        <div key={text} class="full-name">
+          <code>{text}</code>
+          <CopyButton text={text} label="Copy this" />
+        </div>
+      ))}
+      <dl class="totals">
+        {figuresOf(rows, row).map(([label, text]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd class="number">{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="detail-links">
+        {group === "operator" && payload.has_device ? <a href={links.kernels(searchFor(rows, row))}>Its kernels</a> : null}
+        {kernel ? <a href={links.kernel(kernel)}>Kernel view</a> : null}
+        {name ? <a href={links.operator(name)}>Operator view</a> : null}
+        {event >= 0 ? <a href={links.event(event)}>Longest on the timeline</a> : null}
+      </p>
+    </div>
+  );
+}

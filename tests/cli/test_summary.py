@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.views import hand_made
-from torch_tb_profiler.cli import main, summary
-from torch_tb_profiler.cli.summary_text import WIDTH
+from torch_tb_profiler.cli import main, output
+from torch_tb_profiler.cli.plain import WIDTH
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable
@@ -33,11 +33,11 @@ def holds(monkeypatch: pytest.MonkeyPatch) -> Any:
     def say(*items: Opened | Unreadable) -> list[Settings]:
         asked: list[Settings] = []
 
-        def load_all(path: str, settings: Settings) -> Iterator[Opened | Unreadable]:
+        def load_all(path: str, settings: Settings, progress: object) -> Iterator[Opened | Unreadable]:
             asked.append(settings)
             yield from items
 
-        monkeypatch.setattr(summary, "load_all", load_all)
+        monkeypatch.setattr(output, "load_all", load_all)
         return asked
 
     return say

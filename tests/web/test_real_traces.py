@@ -14,8 +14,8 @@ from werkzeug.test import Client
 
 from tests.conftest import REAL_TRACES
 from tests.web.served import body, insight_of, timeline_of
-from torch_tb_profiler.cli.summary_text import WIDTH
-from torch_tb_profiler.cli.summary import facts_object, text_report
+from torch_tb_profiler.cli.plain import WIDTH, plain
+from torch_tb_profiler.cli.summary import about, facts_object
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
@@ -120,7 +120,7 @@ def test_summary_and_report(traces: list[Opened]) -> None:
         again = json.loads(msgspec.json.encode(facts))
         assert again["events"]["total"] == trace.trace.entries
         assert sum(k["calls"] for k in again["kernels"]) == again["attribution"]["kernels"]
-        assert max(map(len, text_report(trace, facts, Settings(use_cache=False)).splitlines())) <= WIDTH
+        assert max(map(len, plain(about(trace, Settings(use_cache=False)).document()).splitlines())) <= WIDTH
 
 
 def test_a_window_of_the_file_is_a_trace_of_the_events_in_it(traces: list[Opened]) -> None:

@@ -48,6 +48,15 @@ def sum_by(group: Array, groups: int, values: Array) -> Ints:
     return np.bincount(group, weights=values, minlength=groups).astype(np.int64)
 
 
+def largest_by(group: Array, groups: int, values: Array) -> Ints:
+    """Per group the position of its largest value (of equals the last), −1 where it has none; int64 of shape (groups,)."""
+    found = np.full(groups, -1, np.int64)
+    # The last assignment to a place stays: in ascending order that is the largest.
+    order = np.argsort(values, kind="stable")
+    found[group[order]] = order
+    return found
+
+
 def sum_floats(group: Array, groups: int, values: Array) -> Array:
     """Sums of float64 ``values`` per group, shape (groups,)."""
     return np.bincount(group, weights=values, minlength=groups)

@@ -19,8 +19,8 @@ class Command:
     target: str
 
 
-def _trace(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a trace file, a run folder or a logdir; a path or a URL")
+def _trace(parser: argparse.ArgumentParser, needed: bool = True) -> None:
+    parser.add_argument("path", metavar="PATH", nargs=None if needed else "?", help="a trace file, a run folder or a logdir; a path or a URL")
     _cache(parser)
 
 
@@ -28,9 +28,43 @@ def _cache(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-cache", action="store_true", help="neither use nor keep the result of an import")
 
 
-def _summary(parser: argparse.ArgumentParser) -> None:
+def _told(parser: argparse.ArgumentParser) -> None:
+    """Of the commands that describe traces: ``output.tell``."""
     _trace(parser)
-    parser.add_argument("--json", action="store_true", help="print a JSON array, one object per trace; times in integer nanoseconds")
+    _form(parser)
+
+
+def _doctor(parser: argparse.ArgumentParser) -> None:
+    _trace(parser, needed=False)
+    _form(parser)
+
+
+def _form(parser: argparse.ArgumentParser) -> None:
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print a JSON array, one object per trace; times in integer nanoseconds")
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    parser.add_argument("--tokens", metavar="N", type=_positive, help="make the Markdown of each trace at most about N tokens long (default: no limit)")
+
+
+def _steps(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--steps", metavar="STEPS", help="steps by their index, like 3 or 3-7 (default: all)")
+    parser.add_argument("--skip-cold", action="store_true", help="leave cold steps out")
+
+
+def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
+    _told(parser)
+    _steps(parser)
+    parser.add_argument("--by", choices=groups, default=groups[0], help="what makes a row (default: %(default)s)")
+    parser.add_argument("--sort", metavar="COLUMN", help="a numeric column of --json, largest first (default: device self time, without a device host)")
+    parser.add_argument("--limit", metavar="N", type=_positive, default=20, help="rows to print, also of --json (default: %(default)s)")
+
+
+def _operators(parser: argparse.ArgumentParser) -> None:
+    _table(parser, ("name", "shape", "stack"))
+
+
+def _kernels(parser: argparse.ArgumentParser) -> None:
+    _table(parser, ("name", "properties"))
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:
@@ -78,8 +112,12 @@ def _port(text: str) -> int:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("summary", "print the facts of the traces at a path", _summary, "summary:run"),
+    Command("summary", "print the facts of the traces at a path", _told, "summary:run"),
+    Command("operators", "print the operators of the traces at a path", _operators, "tables:operators"),
+    Command("kernels", "print the kernels of the traces at a path", _kernels, "tables:kernels"),
+    Command("findings", "print what costs time that could be had back", _told, "findings:run"),
     Command("serve", "show the page without TensorBoard", _serve, "serve:run"),
+    Command("doctor", "say what was found at a path, what is used, and why not", _doctor, "doctor:run"),
     Command("report", "write the page with its figures as one HTML file that needs no server", _report, "report:run"),
     Command("diff", "compare a trace with a baseline", _compare, "compare:run"),
     Command("compare", "the same as diff", _compare, "compare:run"),

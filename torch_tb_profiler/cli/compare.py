@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.cli.summary import write
+from torch_tb_profiler.cli.output import chosen, settings_of, write
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, insight_of, load, load_all
@@ -17,39 +17,29 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import diff_csv, diff_markdown
 from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
-from torch_tb_profiler.views.steps import Selection, choose
-from torch_tb_profiler.web.parameters import step_range
 
 SLOWER = 1
 
 Form = Literal["markdown", "csv", "json"]
-Asked = tuple[str, "str | None"]
-"""A path and the text of its steps."""
-
 
 def run(options: argparse.Namespace) -> int:
-    """See ``compare``."""
-    sides = (options.a, options.steps_a), (options.b, options.steps_b)
-    return compare(*sides, fail_on=options.fail_on, form=options.format, use_cache=not options.no_cache)
-
-
-def compare(a: Asked, b: Asked, *, fail_on: float | None, form: Form, use_cache: bool) -> int:
     """Print the comparison of B with A; the exit code.
 
     Raises:
         BadRequest: a path holds no or several traces, or there are no such steps.
         SourceError, NotATrace: a trace cannot be read.
     """
-    settings = Settings.from_environment(use_cache=False if not use_cache else None)
-    opened = _opened(a[0], settings), _opened(b[0], settings)
+    settings = settings_of(options)
+    opened = _opened(options.a, settings), _opened(options.b, settings)
     same = opened[0].span.location == opened[1].span.location
     first = insight_of(opened[0], settings)
     insights = first, first if same else insight_of(opened[1], settings)
-    chosen = [_chosen(one, steps, name) for one, (_, steps), name in zip(opened, (a, b), ("--steps-a", "--steps-b"), strict=True)]
-    found = compared((opened[0].facts, insights[0], chosen[0]), (opened[1].facts, insights[1], chosen[1]))
-    payload = diff_payload(found, _recording(opened[0], a[0]), _recording(opened[1], b[0]))
+    steps = [chosen(one, options, name) for one, name in zip(opened, ("steps_a", "steps_b"), strict=True)]
+    found = compared((opened[0].facts, insights[0], steps[0]), (opened[1].facts, insights[1], steps[1]))
+    payload = diff_payload(found, _recording(opened[0], options.a), _recording(opened[1], options.b))
+    form: Form = options.format
     write(_FORMS[form](payload))
-    return _judged(payload.verdict, fail_on)
+    return _judged(payload.verdict, options.fail_on)
 
 
 def _json(payload: DiffPayload) -> str:
@@ -78,18 +68,6 @@ def _opened(path: str, settings: Settings) -> Opened:
     if len(traces) != 1:
         raise BadRequest(f"{path} holds {len(traces)} readable traces, expected one.", "Give the trace file itself.")
     return traces[0]
-
-
-def _chosen(opened: Opened, steps: str | None, name: str) -> Selection:
-    asked = step_range(_Given({"steps": steps or "all"}))
-    return choose(opened.facts, asked.first, asked.last, asked.skip_cold, name)
-
-
-class _Given(dict[str, str]):
-    """Options in the shape of a request's parameters."""
-
-    def getlist(self, key: str) -> list[str]:
-        return [self[key]] if key in self else []
 
 
 def _recording(opened: Opened, path: str) -> Recording:

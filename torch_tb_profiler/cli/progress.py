@@ -35,6 +35,11 @@ class Progress:
         self._bar.total = total
         self._bar.update(done - self._bar.n)
 
+    def hide(self) -> None:
+        """Take the bar away while something is printed; the next ``update`` brings it back."""
+        if self._bar is not None:
+            self._bar.clear()
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._bar is not None:
             self._bar.close()

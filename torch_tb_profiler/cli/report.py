@@ -19,7 +19,7 @@ from torch_tb_profiler.web.report_page import keep, page, ready_traces
 
 ROWS = 2000
 """Rows of a table that are kept; the rest is pooled in one row."""
-ABOUT = "A report holds the tables and charts of all steps, not the timeline, and not every choice. Open the trace itself for that: torch-tb-profiler serve LOGDIR."
+ABOUT = "A report holds tables and charts, not the timeline and not every choice. Open the trace itself for that: torch-tb-profiler serve LOGDIR."
 PAUSE_SECONDS = 0.1
 UNDECIDED = (State.WAITING, State.GROWING, State.IMPORTING)
 

@@ -26,7 +26,8 @@ _LEFT_OUT = (
     defects.UNPARSABLE, defects.NOT_AN_EVENT, defects.NO_TIME, defects.UNMATCHED_BEGIN, defects.UNMATCHED_END, defects.FAR_EVENT, defects.DUPLICATE,
     defects.UNKNOWN_PHASE,
 )
-_CODE_ROOMS = ("sources", "importers", "store", "hardware", "analysis")
+_CODE_FILES = ("sources/**/*.py", "importers/**/*.py", "store/**/*.py", "hardware/**/*.py", "analysis/*.py")
+"""What is below ``analysis`` makes no facts, see ``derived.Recipe``."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,8 @@ def program_version() -> str:
     """Tells apart any two programs that may read a trace differently: the version and a digest of the code that decides what a sidecar holds."""
     digest = hashlib.sha256(__version__.encode())
     package = Path(__file__).parents[1]
-    for room in _CODE_ROOMS:
-        for file in sorted((package / room).glob("*.py")):
+    for files in _CODE_FILES:
+        for file in sorted(package.glob(files)):
             digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return f"{__version__}-{digest.hexdigest()[:16]}"
 

@@ -1,0 +1,113 @@
+"""``torch-tb-profiler doctor``: what was found at a path, what of it is used, why not, and whether the installation is whole."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from dataclasses import fields
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler._version import __version__
+from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.cli.document import Block, Document, Item, Listing
+from torch_tb_profiler.cli.markdown import markdown
+from torch_tb_profiler.cli.output import nothing_at, place, readable, settings_of, title, write
+from torch_tb_profiler.cli.plain import plain
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.cache_folder import CacheFolder
+from torch_tb_profiler.units import format_bytes, format_ns, format_share
+from torch_tb_profiler.views.health import health_items
+from torch_tb_profiler.views.texts import MISSING, missing
+from torch_tb_profiler.web.static_files import StaticFiles
+
+PACKAGES = ("tensorboard", "numpy", "pandas", "msgspec", "pyarrow", "torch")
+PLUGIN_GROUP = "tensorboard_plugins"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what was found; the exit code.
+
+    Raises:
+        SourceError: there is nothing at the path.
+        NotATrace: none of its files could be read; the report is printed all the same.
+    """
+    settings = settings_of(options)
+    program = _program(settings)
+    unreadable: list[Unreadable] = []
+    traces = [_trace(opened) for opened in readable(options.path, settings, unreadable)] if options.path else []
+    files = [{"path": item.path, "rejected": item.rejected, "reason": item.message} for item in unreadable]
+    if options.json:
+        write(msgspec.json.encode({"program": program, "traces": traces, "unreadable": files}).decode() + "\n")
+    else:
+        document = Document("torch-tb-profiler doctor", tuple(f"{key}: {value}" for key, value in program.items()), (*map(_block, traces), *_unreadable(files)))
+        write(markdown(document, options.tokens) if options.markdown else plain(document))
+    if options.path and not traces:
+        raise NotATrace(nothing_at(options.path, unreadable))
+    return 0
+
+
+def _program(settings: Settings) -> dict[str, str]:
+    cache = CacheFolder(settings)
+    try:
+        kept = list(cache.path.glob("*.safetensors"))
+        cached = cache.note or f"{cache.path} ({len(kept)} files, {format_bytes(sum(file.stat().st_size for file in kept))})"
+    finally:
+        cache.close()
+    changed = {field.name: getattr(settings, field.name) for field in fields(Settings) if getattr(settings, field.name) != getattr(Settings(), field.name)}
+    registered = any(point.value.startswith("torch_tb_profiler.") for point in entry_points(group=PLUGIN_GROUP))
+    return {
+        "Version": f"{__version__}, Python {platform.python_version()} on {platform.system()}",
+        "Packages": ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
+        "TensorBoard's tab": "registered" if registered else "not registered: TensorBoard will not show it; install with pip install .",
+        "Page": "built" if StaticFiles().built else "not built: cd fe && npm ci && npm run build",
+        "Cache": cached,
+        "Settings": ", ".join(f"{name}={value}" for name, value in changed.items()) or "all as by default",
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _trace(opened: Opened) -> dict[str, Any]:
+    facts = opened.facts
+    return {
+        **place(opened), "title": title(opened), "events": opened.trace.entries, "lost": opened.span.lost or 0, "span_ns": facts.summary["span_ns"],
+        "steps": facts["steps"].n, "step_source": facts.summary["step_source"],
+        "defects": [
+            {"name": item.name, "severity": item.severity, "count": item.count, "sentence": item.sentence, "touched_share": item.touched_share}
+            for item in health_items(facts)
+        ],
+        # Two lacks may have one cause.
+        "missing": list({item.what: {"what": item.what, "why": item.why, "call": item.call} for item in missing(absent(facts), MISSING)}.values()),
+    }
+
+
+def _block(trace: dict[str, Any]) -> Block:
+    lost = f", {trace['lost']:,} lost" if trace["lost"] else ""
+    steps = f"{trace['steps']} step{'s' if trace['steps'] != 1 else ''}"
+    head = f"{trace['path']}: {trace['events']:,} events{lost}, {format_ns(trace['span_ns'])}, {steps} from {trace['step_source']}"
+    items = [Item(head, (), "")]
+    for defect in trace["defects"]:
+        touched = f", in {format_share(defect['touched_share'])} of the step time" if defect["touched_share"] else ""
+        items.append(Item(f"{defect['severity']}: {defect['sentence']} ({_times(defect['count'])}{touched})", (), "! "))
+    items += [Item(f"Not recorded: {gap['what']}. {gap['why']}", (), "? ") for gap in trace["missing"]]
+    return Listing(trace["title"], items)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _unreadable(files: list[dict[str, Any]]) -> list[Block]:
+    items = [Item(f"{file['path']}: {'' if file['rejected'] else 'failed: '}{file['reason']}") for file in files]
+    return [Listing("Files that are not used", items)] if items else []

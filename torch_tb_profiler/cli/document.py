@@ -1,0 +1,70 @@
+"""What a command has to say, before it becomes text for a terminal or Markdown for a review or a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["name", "text", "number", "bar"]
+"""``name``: from the trace, shown as code; ``text``: words; ``number``: right-aligned; ``bar``: drawn on terminals only."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table."""
+
+    label: str
+    kind: Kind = "number"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells, the most important first. ``total``: rows that there are; ``note`` stands below."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[tuple[str, ...]]
+    total: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A point of a list with what belongs to it. ``mark``: how it begins on a terminal."""
+
+    text: str
+    details: tuple[str, ...] = ()
+    mark: str = "* "
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list of points."""
+
+    title: str
+    items: Sequence[Item]
+    note: str = ""
+
+
+Block = Table | Listing
+
+
+@dataclass(frozen=True)
+class Document:
+    """``title`` and lines about the whole, then blocks, the most important first."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = field(default=())
+
+    def cut(self, rows: int, blocks: int) -> Document:
+        """The same with at most so many rows per block, and only the first blocks."""
+        return Document(self.title, self.lines, tuple(_cut(block, rows) for block in self.blocks[:blocks]))
+
+
+def _cut(block: Block, rows: int) -> Block:
+    if isinstance(block, Table):
+        return Table(block.title, block.columns, block.rows[:rows], block.total, block.note)
+    left = len(block.items) - rows
+    return Listing(block.title, block.items[:rows], f"{block.note} {left:,} more left out.".strip() if left > 0 else block.note)

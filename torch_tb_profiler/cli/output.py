@@ -1,0 +1,120 @@
+"""What the commands that describe traces share: every trace of a path, as text, Markdown or JSON, and what could not be read."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.cli.document import Document
+from torch_tb_profiler.cli.markdown import markdown
+from torch_tb_profiler.cli.plain import plain, printable
+from torch_tb_profiler.cli.progress import Progress
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.steps import Selection, choose
+from torch_tb_profiler.web.parameters import step_range
+
+REASONS_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a command says about one trace; only the form that was asked for is made. ``data``: plain values; times in integer ns, None is unknown."""
+
+    document: Callable[[], Document]
+    data: Callable[[], dict[str, Any]]
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    """The settings of the environment, with ``--no-cache``."""
+    return Settings.from_environment(use_cache=False if options.no_cache else None)
+
+
+def tell(options: argparse.Namespace, about: Callable[[Opened, Settings], Told]) -> int:
+    """Print what ``about`` says of every trace at ``options.path`` to standard output, what could not be read to standard error; the exit code.
+
+    Raises:
+        SourceError: there is nothing at the path.
+        NotATrace: none of its files could be read.
+        BadRequest: a trace has no such steps.
+    """
+    settings = settings_of(options)
+    unreadable: list[Unreadable] = []
+    printed = 0
+    for opened in readable(options.path, settings, unreadable):
+        told = about(opened, settings)
+        if options.json:
+            write(("," if printed else "[") + "\n" + msgspec.json.encode(told.data()).decode())
+        else:
+            document = told.document()
+            write(("\n" if printed else "") + (markdown(document, options.tokens) if options.markdown else plain(document)))
+        printed += 1
+    if not printed:
+        raise NotATrace(nothing_at(options.path, unreadable))
+    if options.json:
+        write("\n]\n")
+    for item in unreadable:
+        if not item.rejected:
+            print(printable(f"torch-tb-profiler: {item.path}: {item.message}"), file=sys.stderr)
+    return 0
+
+
+def readable(path: str, settings: Settings, unreadable: list[Unreadable]) -> Iterator[Opened]:
+    """The traces of a path, one in memory at a time; the others go into ``unreadable``."""
+    with Progress("reading") as progress:
+        for item in load_all(path, settings, progress.update):
+            if isinstance(item, Unreadable):
+                unreadable.append(item)
+            else:
+                progress.hide()
+                yield item
+
+
+def nothing_at(path: str, unreadable: list[Unreadable]) -> str:
+    """One line that says why there is nothing to print."""
+    if not unreadable:
+        return printable(f"{path} holds no trace: no file has the name or the content of one.")
+    shown = "; ".join(f"{u.path}: {u.message}" for u in unreadable[:REASONS_SHOWN])
+    more = len(unreadable) - REASONS_SHOWN
+    return printable(f"{path} holds no readable trace: {shown}{f' (and {more} more files)' if more > 0 else ''}")
+
+
+def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> Selection:
+    """The steps of ``--steps`` and ``--skip-cold``.
+
+    Raises:
+        BadRequest: the trace has no such steps.
+    """
+    given = {"steps": getattr(options, name) or "all", "skip_cold": "1" if getattr(options, "skip_cold", False) else "0"}
+    asked = step_range(_Given(given))
+    return choose(opened.facts, asked.first, asked.last, asked.skip_cold, f"--{name.replace('_', '-')}")
+
+
+class _Given(dict[str, str]):
+    """Options in the shape of a request's parameters."""
+
+    def getlist(self, key: str) -> list[str]:
+        return [self[key]] if key in self else []
+
+
+def place(opened: Opened) -> dict[str, str]:
+    """Which trace it is, for JSON."""
+    return {"run": opened.run.name, "worker": opened.worker.name, "span": opened.span.name, "path": opened.span.path}
+
+
+def title(opened: Opened) -> str:
+    """Which trace it is, for people."""
+    return " · ".join(part for part in (opened.run.name, opened.worker.name, opened.span.name) if part)
+
+
+def write(text: str) -> None:
+    """To standard output. A terminal that cannot show µ or ×, such as one under LANG=C, shall get a report all the same."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

@@ -1,0 +1,78 @@
+"""A document as plain text for a terminal, at most 100 columns wide."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from torch_tb_profiler.cli.document import Block, Column, Document, Listing, Table
+
+WIDTH = 100
+LEAST_NAME = 24
+"""Columns that a name keeps; text columns give way first."""
+
+
+def plain(document: Document) -> str:
+    """The text; it ends in a line feed."""
+    title = printable(document.title)
+    head = [_short(title, WIDTH), "=" * min(WIDTH, max(20, len(title)))]
+    head += [part for line in document.lines for part in _wrapped(line)]
+    return "\n\n".join(["\n".join(head), *(_block(block) for block in document.blocks)]) + "\n"
+
+
+def printable(text: str) -> str:
+    """Text from a trace without what could steer a terminal: control characters become ``?``."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _block(block: Block) -> str:
+    body = _table(block) if isinstance(block, Table) else _listing(block)
+    note = _wrapped(block.note, "  ") if block.note else []
+    title = printable(block.title)
+    return "\n".join([title, "-" * len(title), *body, *note])
+
+
+def _listing(block: Listing) -> list[str]:
+    lines = []
+    for item in block.items:
+        lines += _wrapped(item.text, f"  {item.mark}", " " * (2 + len(item.mark)))
+        for detail in item.details:
+            lines += _wrapped(detail, " " * (2 + len(item.mark)))
+    return lines
+
+
+def _wrapped(text: str, first: str = "", other: str | None = None) -> list[str]:
+    return textwrap.wrap(printable(text), WIDTH, initial_indent=first, subsequent_indent=first if other is None else other)
+
+
+def _table(block: Table) -> list[str]:
+    """The first column of names takes what the others leave."""
+    rows = [tuple(column.label for column in block.columns), *(tuple(map(printable, row)) for row in block.rows)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(block.columns))]
+    _narrow(block.columns, widths)
+    lines = []
+    for row in rows:
+        cells = (_cell(text, column, width) for text, column, width in zip(row, block.columns, widths, strict=True))
+        lines.append(f"  {'  '.join(cells)}".rstrip())
+    if block.total > len(block.rows):
+        lines.append(f"  and {block.total - len(block.rows):,} more")
+    return lines
+
+
+def _narrow(columns: Sequence[Column], widths: list[int]) -> None:
+    """Make the widths fit, the widest column of words first, then the widest of names."""
+    over = sum(widths) + 2 * len(widths) - WIDTH
+    for kind, least in (("text", 8), ("name", LEAST_NAME), ("name", 8)):
+        places = [i for i, column in enumerate(columns) if column.kind == kind]
+        while over > 0 and (wide := [i for i in places if widths[i] > least]):
+            widest = max(wide, key=lambda i: widths[i])
+            widths[widest] -= 1
+            over -= 1
+
+
+def _cell(text: str, column: Column, width: int) -> str:
+    return f"{text:>{width}}" if column.kind == "number" else f"{_short(text, width):<{width}}"
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

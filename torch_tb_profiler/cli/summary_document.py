@@ -1,0 +1,150 @@
+"""A trace's facts as a document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.longest import longest_calls, longest_kernels
+from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
+from torch_tb_profiler.cli.findings import finding_items
+from torch_tb_profiler.cli.output import title
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.units import format_bytes, format_ns
+from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.texts import CATEGORY_LABELS
+from torch_tb_profiler.views.wire import DeviceSummary, OverviewPayload, StepItem
+
+TOP = 10
+STEPS_SHOWN = 12
+BAR = 30
+UNKNOWN = "unknown"
+NONE = "-"
+_OF_DEVICE = ("kernel", "memcpy", "memset", "runtime")
+"""Categories that a recording without an accelerator cannot tell."""
+
+
+def summary_document(opened: Opened, summary: dict[str, Any], overview: OverviewPayload, findings: FindingsPayload) -> Document:
+    """One trace: its ``summary`` object, its overview and its findings."""
+    events = summary["events"]
+    lost = f", {events['lost']:,} of them lost" if events["lost"] else ""
+    lines = (
+        summary["path"],
+        " · ".join(f"{fact.label} {fact.value}" for fact in overview.configuration),
+        f"{events['total']:,} events{lost}, {format_ns(summary['span_ns'])} long, steps from: {overview.step_source}",
+        *overview.notes,
+    )
+    blocks = (
+        Listing("Findings", finding_items(findings)), _breakdown(overview), _operators(opened, summary), _kernels(opened, summary), _steps(overview),
+        _devices(overview), _defects(summary), _missing(overview),
+    )
+    return Document(title(opened), tuple(line for line in lines if line), tuple(block for block in blocks if block))
+
+
+def _breakdown(overview: OverviewPayload) -> Block | None:
+    average = overview.average
+    if average is None:
+        return None
+    wall = average.wall_ns
+    rows = []
+    for key, label in CATEGORY_LABELS.items():
+        value = getattr(average.categories_ns, key)
+        part = value / wall if wall else 0.0
+        known = bool(overview.devices) or key not in _OF_DEVICE
+        rows.append((label, format_ns(value) if known else NONE, f"{part:.1%}" if known else NONE, "#" * round(part * BAR)))
+    columns = (Column("Category", "text"), Column("Time"), Column("Share"), Column("", "bar"))
+    return Table(f"Step time: {format_ns(wall)}, average of {average.steps} step{'s' if average.steps != 1 else ''}", columns, rows, len(rows))
+
+
+def _steps(overview: OverviewPayload) -> Block | None:
+    if len(overview.steps) < 2:
+        return None
+    rows = [(step.name, format_ns(step.wall_ns), _remarks(step)) for step in overview.steps[:STEPS_SHOWN]]
+    return Table("Steps", (Column("Name", "name"), Column("Time"), Column("Remark", "text")), rows, len(overview.steps))
+
+
+def _remarks(step: StepItem) -> str:
+    words = [word for word, is_so in (("cold", step.cold), ("cut off by the end of the recording", step.cut)) if is_so]
+    if step.odd:
+        words.append(f"odd: {step.odd_reason}" if step.odd_reason else "odd")
+    return ", ".join(words)
+
+
+def _devices(overview: OverviewPayload) -> Block | None:
+    if not overview.devices:
+        return None
+    words = overview.vocabulary
+    items = []
+    for device in overview.devices:
+        figures = (
+            ("utilization", device.utilization),
+            (f"est. {words.multiprocessor} efficiency", device.sm_efficiency),
+            ("occupancy", device.occupancy),
+            (f"{words.matrix_cores} time", device.matrix_core_share),
+        )
+        items.append(Item(f"{words.device} {device.id}: {_device_name(device)}", (", ".join(f"{label} {share(value)}" for label, value in figures),), ""))
+    return Listing("Devices", items)
+
+
+def _device_name(device: DeviceSummary) -> str:
+    parts = [device.name or UNKNOWN]
+    if device.memory_bytes is not None:
+        parts.append(format_bytes(device.memory_bytes))
+    if device.capability is not None:
+        parts.append(f"capability {device.capability}")
+    return ", ".join(parts)
+
+
+def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
+    rows = summary["operators"]
+    if not rows:
+        return None
+    device = rows[0]["device_self_ns"] is not None
+    columns = {"device_self_ns": "Device self", "device_total_ns": "Device total"} if device else {}
+    columns |= {"host_self_ns": "Host self", "host_total_ns": "Host total"}
+    event = longest_calls(opened.trace)
+    body = [(r["name"], f"{r['calls']:,}", *(time(r[key]) for key in columns), event_id(event.get(r["name"]))) for r in rows[:TOP]]
+    head = (Column("Name", "name"), Column("Calls"), *map(Column, columns.values()), Column("Longest"))
+    return Table(f"Operators: {_names(len(rows))}, top {len(body)} by {'device' if device else 'host'} self time", head, body, len(rows))
+
+
+def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
+    rows = summary["kernels"]
+    if not rows:
+        return None
+    counts = summary["attribution"]
+    event = longest_kernels(opened.trace)
+    keys = ("total_ns", "mean_ns", "min_ns", "max_ns")
+    body = [(short_name(r["name"]), f"{r['calls']:,}", *(time(r[key]) for key in keys), event_id(event.get(r["name"]))) for r in rows[:TOP]]
+    followed = f"{counts['kernels']:,} kernels: {counts['with_launch']:,} with launch, {counts['with_operator']:,} with operator"
+    head = (Column("Name", "name"), *map(Column, ("Calls", "Total", "Mean", "Min", "Max", "Longest")))
+    return Table(f"Kernels: {_names(len(rows))}, top {len(body)} by total time", head, body, len(rows), followed)
+
+
+def _defects(summary: dict[str, Any]) -> Block | None:
+    rows = [(d["name"].replace("_", " "), d["severity"], f"{d['count']:,}") for d in summary["defects"]]
+    return Table("Trace health", (Column("Defect", "text"), Column("Severity", "text"), Column("Count")), rows, len(rows)) if rows else None
+
+
+def _missing(overview: OverviewPayload) -> Block | None:
+    items = [Item(f"{missing.what}: {missing.why}", (), "") for missing in overview.missing]
+    return Listing("Not recorded", items) if items else None
+
+
+def _names(count: int) -> str:
+    return f"{count:,} name{'s' if count != 1 else ''}"
+
+
+def time(value: int | None) -> str:
+    """A time for people; a dash where it is not known."""
+    return NONE if value is None else format_ns(value)
+
+
+def event_id(event: int | None) -> str:
+    """How a text names an event."""
+    return NONE if event is None else f"#{event}"
+
+
+def share(value: float | None) -> str:
+    """A fraction in percent, or that it is not known."""
+    return UNKNOWN if value is None else f"{value:.1%}"

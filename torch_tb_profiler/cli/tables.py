@@ -1,0 +1,154 @@
+"""``torch-tb-profiler operators`` and ``kernels``: the rows of the DataFrames of the same name, for a terminal, a review or a script."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from torch_tb_profiler.analysis.longest import longest_calls, longest_kernels
+from torch_tb_profiler.api import tables
+from torch_tb_profiler.api.one import One
+from torch_tb_profiler.cli.document import Column, Document, Kind, Table
+from torch_tb_profiler.cli.output import Told, chosen, place, tell, title
+from torch_tb_profiler.cli.summary_document import NONE, event_id, time
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.units import format_bytes, format_share
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Cell = Callable[[Any], str]
+
+FRAMES_SHOWN = 3
+NOTE = "Longest: the id of the longest event, a row of torch_tb_profiler.open(PATH).events."
+_FLOP_STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def operators(options: argparse.Namespace) -> int:
+    """Print the operators of every trace at a path; the exit code. Raises as ``output.tell`` does."""
+
+    def about(opened: Opened, settings: Settings) -> Told:
+        found = tables.operators(_one(opened, settings, options), options.by, None)
+        found["longest_event"] = _events(found, "name", longest_calls(opened.trace)) if options.by == "name" and not options.steps else None
+        device = bool(found["device_self_ns"].notna().any())
+        return _told(opened, options, "operators", found, ("device_self_ns" if device else "host_self_ns"), _operator_columns(options.by, device))
+
+    return tell(options, about)
+
+
+def kernels(options: argparse.Namespace) -> int:
+    """Print the kernels of every trace at a path; the exit code. Raises as ``output.tell`` does."""
+
+    def about(opened: Opened, settings: Settings) -> Told:
+        found = tables.kernels(_one(opened, settings, options), options.by, None)
+        found["longest_event"] = _events(found, "name", longest_kernels(opened.trace)) if options.by == "name" and not options.steps else None
+        return _told(opened, options, "kernels", found, "total_ns", _kernel_columns(options.by))
+
+    return tell(options, about)
+
+
+def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> One:
+    selection = chosen(opened, options)
+    bounds = None if selection.whole or not options.steps else _bounds(options.steps)
+    return One(opened, settings, bounds, options.skip_cold)
+
+
+def _bounds(text: str) -> tuple[int, int] | None:
+    if text == "all":
+        return None
+    first, _, last = text.partition("-")
+    return int(first), int(last or first)
+
+
+def _events(frame: DataFrame, key: str, events: Mapping[str, int]) -> list[int | None]:
+    return [events.get(name) for name in frame[key].tolist()]
+
+
+def _told(opened: Opened, options: argparse.Namespace, word: str, frame: DataFrame, order: str, columns: dict[str, tuple[str, Kind, Cell]]) -> Told:
+    by = options.sort or order
+    if by not in frame.columns or frame[by].dtype.kind not in "iufIUF":
+        numeric = ", ".join(name for name in frame.columns if frame[name].dtype.kind in "iufIUF")
+        raise BadRequest(f"--sort {by!r} is no numeric column.", f"Expected one of: {numeric}.")
+    shown = frame.sort_values(by, ascending=False, kind="stable", na_position="last").head(options.limit)
+    data = {**place(opened), "rows": len(frame), "sorted_by": by}
+    return Told(lambda: _document(opened, word, by, frame, shown, columns), lambda: {**data, word: _records(shown)})
+
+
+def _document(opened: Opened, word: str, by: str, frame: DataFrame, shown: DataFrame, columns: dict[str, tuple[str, Kind, Cell]]) -> Document:
+    used = {name: how for name, how in columns.items() if name in shown.columns and (name != "longest_event" or shown[name].notna().any())}
+    cells = [[cell(value) for value in _plain(shown[name].tolist())] for name, (_, _, cell) in used.items()]
+    head = tuple(Column(label, kind) for label, kind, _ in used.values())
+    heading = f"{word.capitalize()} by {by.removesuffix('_ns').replace('_', ' ')}"
+    note = NOTE if "longest_event" in used else ""
+    return Document(title(opened), (opened.span.path,), (Table(heading, head, list(zip(*cells, strict=True)), len(frame), note),))
+
+
+def _records(frame: DataFrame) -> list[dict[str, Any]]:
+    columns = {str(name): _plain(frame[name].tolist()) for name in frame.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _plain(values: list[Any]) -> list[Any]:
+    """None for what is missing in any of pandas' ways."""
+    import pandas
+
+    return [None if not isinstance(value, (tuple, list)) and pandas.isna(value) else value for value in values]
+
+
+def _operator_columns(by: str, device: bool) -> dict[str, tuple[str, Kind, Cell]]:
+    times = ("device_self_ns", "device_total_ns") if device else ()
+    return {
+        "name": ("Name", "name", _text), **({"input_shapes": ("Input shapes", "name", _text)} if by != "name" else {}),
+        "stack": ("Call stack", "text", _stack), "calls": ("Calls", "number", _count),
+        **{name: (name.removesuffix("_ns").replace("_", " ").capitalize(), "number", time) for name in (*times, "host_self_ns", "host_total_ns")},
+        "flops": ("FLOPs/call", "number", _flops), "bytes": ("Bytes/call", "number", _bytes), "longest_event": ("Longest", "number", _event),
+    }
+
+
+def _kernel_columns(by: str) -> dict[str, tuple[str, Kind, Cell]]:
+    return {
+        "short_name": ("Name", "name", _text), "operator": ("Operator", "name", _text), "grid": ("Grid", "text", _text), "block": ("Block", "text", _text),
+        "calls": ("Calls", "number", _count),
+        **{f"{name}_ns": (name.capitalize(), "number", _whole) for name in ("total", "mean", "min", "max")},
+        **({"occupancy": ("Occupancy", "number", _share)} if by == "name" else {}), "longest_event": ("Longest", "number", _event),
+    }
+
+
+def _text(value: str | None) -> str:
+    return NONE if value is None else value
+
+
+def _stack(value: tuple[str, ...] | None) -> str:
+    return " < ".join(value[:FRAMES_SHOWN]) if value else NONE
+
+
+def _count(value: int) -> str:
+    return f"{value:,}"
+
+
+def _whole(value: float | None) -> str:
+    return time(None if value is None else round(value))
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else format_share(value)
+
+
+def _bytes(value: int | None) -> str:
+    return NONE if value is None else format_bytes(value)
+
+
+def _event(value: float | None) -> str:
+    return event_id(None if value is None else int(value))
+
+
+def _flops(value: int | None) -> str:
+    if value is None:
+        return NONE
+    for factor, unit in _FLOP_STEPS:
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return str(value)

@@ -1,7 +1,7 @@
 """TensorBoard plugin that shows why PyTorch training or inference is slow.
 
-``open(path)`` gives a trace's facts as pandas DataFrames, ``open_all(path)`` those of a run folder or a logdir. Importing this package
-costs nothing: pandas, numpy and the rest are imported by the rooms that need them, when they are needed.
+``open(path)`` gives a trace's facts as pandas DataFrames, of a folder with several those of all. Importing this
+package costs nothing: pandas, numpy and the rest are imported when they are needed.
 """
 
 from __future__ import annotations
@@ -11,20 +11,25 @@ from typing import TYPE_CHECKING, Any
 from torch_tb_profiler._version import __version__
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.api.frames import TraceFrames, open_all
-    from torch_tb_profiler.api.frames import open_trace as open
+    from torch_tb_profiler.api.frames import RunFrames, TraceFrames
+    from torch_tb_profiler.api.opening import open_all
+    from torch_tb_profiler.api.opening import open_path as open
 
-__all__ = ["TraceFrames", "__version__", "open", "open_all"]
+__all__ = ["RunFrames", "TraceFrames", "__version__", "open", "open_all"]
 
-_IN_API = {"open": "open_trace", "open_all": "open_all", "TraceFrames": "TraceFrames"}
+_FROM = {
+    "open": ("api.opening", "open_path"), "open_all": ("api.opening", "open_all"), "TraceFrames": ("api.frames", "TraceFrames"),
+    "RunFrames": ("api.frames", "RunFrames"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _IN_API:
+    if name not in _FROM:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from torch_tb_profiler.api import frames
+    from importlib import import_module
 
-    return getattr(frames, _IN_API[name])
+    module, attribute = _FROM[name]
+    return getattr(import_module(f"{__name__}.{module}"), attribute)
 
 
 def __dir__() -> list[str]:

@@ -1,190 +1,290 @@
-"""``open(path)`` and the DataFrames of an opened trace; times are integer nanoseconds, unknown is missing (``isna()``)."""
+"""The objects that ``torch_tb_profiler.open`` gives: a trace's, or several traces', facts as pandas DataFrames.
+
+Times are integer nanoseconds, unknown is missing (``isna()``). ``frame_columns.py`` declares every column; a frame's ``attrs["units"]`` and
+``attrs["docs"]`` hold the units and meanings of its own.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from torch_tb_profiler.analysis.breakdown import CATEGORIES
-from torch_tb_profiler.analysis.kernels import KernelGroup, NoOperator, kernel_rows
-from torch_tb_profiler.analysis.operators import OperatorGroup, operator_rows, operators_have_device_time
-from torch_tb_profiler.analysis.selection import Selection, select
-from torch_tb_profiler.analysis.steps import StepFlag
-from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, load_all
-from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.analysis.kernels import KernelGroup
+from torch_tb_profiler.analysis.operators import OperatorGroup
+from torch_tb_profiler.analysis.selection import complete
+from torch_tb_profiler.api import described, events, measured, memory, tables
+from torch_tb_profiler.api.changes import changes
+from torch_tb_profiler.api.frame import frame
+from torch_tb_profiler.api.frame_columns import WORKERS
+from torch_tb_profiler.api.joined import joined
+from torch_tb_profiler.api.one import One, Steps
+from torch_tb_profiler.errors import BadRequest, NotFound
+from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.views.diff_file import one_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-KNOWLEDGE = (False, True, None)
+Make = Callable[[One], "DataFrame"]
+SHOWN = 24
 
 
-class TraceFrames:
-    """One imported trace.
+class Frames(ABC):
+    """What a trace and a run of several have in common.
 
-    ``steps`` arguments are a range ``(first, last)`` of rows of ``steps()``, both included; None means everything, what lies
-    outside all steps included.
+    ``steps`` arguments: a step, a first and a last one ``(2, 4)`` (both included, as ``.steps`` counts them), or None: everything, what lies outside all
+    steps included. ``in_steps`` chooses them for every table.
     """
 
-    def __init__(self, opened: Opened) -> None:
-        self._opened = opened
+    @abstractmethod
+    def _each(self, make: Make) -> DataFrame:
+        """The table of every trace."""
+
+    @property
+    def steps(self) -> DataFrame:
+        """Steps with their times by category."""
+        return self._each(tables.steps)
+
+    def operators(self, by: OperatorGroup = "name", steps: Steps = None) -> DataFrame:
+        """Operators by ``"name"``, by input ``"shape"`` (and type), or by call ``"stack"``; costliest first.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        _one_of(by, ("name", "shape", "stack"))
+        return self._each(lambda one: tables.operators(one, by, steps))
+
+    def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
+        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``; longest total first.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        _one_of(by, ("name", "properties"))
+        return self._each(lambda one: tables.kernels(one, by, steps))
+
+    @property
+    def modules(self) -> DataFrame:
+        """The tree of ``nn.Module``s with host and device time, forward and backward."""
+        return self._each(lambda one: tables.modules(one, None))
+
+    @property
+    def memory(self) -> DataFrame:
+        """Every record of the allocator and what was allocated after it, whatever steps are chosen."""
+        return self._each(memory.curve)
+
+    @property
+    def memory_blocks(self) -> DataFrame:
+        """Blocks of memory from their allocation to their release, whatever steps are chosen."""
+        return self._each(memory.blocks)
+
+    def memory_alive(self, time_ns: int | None = None, device: str | None = None) -> DataFrame:
+        """What is alive at a time, by where it was allocated; at each device's peak without one.
+
+        Raises:
+            NotFound: there is no such device.
+        """
+        return self._each(lambda one: memory.alive(one, time_ns, device))
+
+    @property
+    def collectives(self) -> DataFrame:
+        """Collectives and transfers."""
+        return self._each(tables.collectives)
+
+    @property
+    def counters(self) -> DataFrame:
+        """Hardware counters of profiled kernels, one column per counter."""
+        return self._each(measured.counters)
+
+    @property
+    def counter_samples(self) -> DataFrame:
+        """Sampled hardware counters per step."""
+        return self._each(measured.counter_samples)
+
+    def efficiency(self, by: Literal["operator", "kernel"] = "operator", steps: Steps = None) -> DataFrame:
+        """Rates of operators or kernels and their shares of the device's peaks.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        _one_of(by, ("operator", "kernel"))
+        return self._each(lambda one: measured.efficiency(one, by, steps))
+
+    @property
+    def findings(self) -> DataFrame:
+        """What costs time that could be had back, whatever steps are chosen."""
+        return self._each(tables.findings)
+
+    @property
+    def events(self) -> DataFrame:
+        """Every event. Made anew at each use; most columns share memory with the trace and cannot be written to: take a ``.copy()`` to change them."""
+        return self._each(events.events)
+
+
+class TraceFrames(Frames):
+    """One trace."""
+
+    def __init__(self, one: One) -> None:
+        self._one = one
+
+    def _each(self, make: Make) -> DataFrame:
+        return make(self._one)
 
     def __repr__(self) -> str:
-        return f"<TraceFrames run={self.run!r} worker={self.worker!r} span={self.span!r}>"
+        return described.text("TraceFrames", described.lines(self._one))
+
+    def _repr_html_(self) -> str:
+        return described.markup("TraceFrames", described.lines(self._one))
 
     @property
     def run(self) -> str:
         """Name of the run."""
-        return self._opened.run.name
+        return self._one.opened.run.name
 
     @property
     def worker(self) -> str:
         """Name of the worker."""
-        return self._opened.worker.name
+        return self._one.opened.worker.name
 
     @property
     def span(self) -> str:
         """Name of the span."""
-        return self._opened.span.name
+        return self._one.opened.span.name
 
     @property
     def trace(self) -> Trace:
-        """The columns of the events."""
-        return self._opened.trace
+        """The columns of the events, as ``docs/columns.md`` describes them."""
+        return self._one.trace
 
     @property
     def facts(self) -> Facts:
         """The tables derived from them."""
-        return self._opened.facts
+        return self._one.facts
 
-    def steps(self) -> DataFrame:
-        """One row per step: ``name start_ns wall_ns``, the eight categories as ``<category>_ns`` (their sum is ``wall_ns``), ``cold odd cut``."""
-        table = self.facts["steps"]
-        columns: dict[str, Any] = {
-            "name": self.facts.strings.many(table["name"]),
-            "start_ns": table["start"],
-            "wall_ns": table["end"] - table["start"],
-            **{f"{c}_ns": table[c] for c in CATEGORIES},
-            **{flag.name.lower(): (table["flags"] & flag) != 0 for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.CUT) if flag.name},
-        }
-        return _frame(columns)
+    @property
+    def insight(self) -> Insight:
+        """The tables of modules, memory, communication and work; made when it is first asked for."""
+        return self._one.insight
 
-    def operators(self, group: OperatorGroup = "name", steps: tuple[int, int] | None = None) -> DataFrame:
-        """One row per operator (``group="name"``), per input shape (``"shape"``) or per call stack (``"stack"``), costliest first.
+    @property
+    def one(self) -> One:
+        """The trace with its chosen steps, for the functions that make tables."""
+        return self._one
+
+    def in_steps(self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False) -> TraceFrames:
+        """The same trace of which every table shows some steps alone: ``first`` to ``last`` (both included; without ``last`` one step, without either all).
 
         Raises:
             IndexError: there is no such step.
         """
-        rows = operator_rows(self.facts, self._selection(steps), group)
-        texts = self.facts.strings
-        device = operators_have_device_time(self.facts)
-        columns: dict[str, Any] = {"name": texts.many(rows.name)}
-        if group != "name":
-            columns["shapes"] = [texts[d] if d >= 0 else None for d in rows.dims.tolist()]
-        if group == "stack":
-            columns["stack"] = [row if row >= 0 else None for row in rows.stack.tolist()]
-        columns |= {
-            "calls": rows.calls,
-            "device_self_ns": _known(rows.device_self, device),
-            "device_total_ns": _known(rows.device_total, device),
-            "host_self_ns": rows.host_self,
-            "host_total_ns": rows.host_total,
-            "matrix_eligible": [KNOWLEDGE[k] for k in rows.matrix_eligible.tolist()],
-            "matrix_self_share": rows.matrix_self_share,
-            "matrix_total_share": rows.matrix_total_share,
-        }
-        return _frame(columns)
+        chosen = None if first is None and last is None else first if last is None else (first or 0, last)
+        narrowed = TraceFrames(replace(self._one, steps=chosen, skip_cold=skip_cold))
+        narrowed._one.selection()
+        return narrowed
 
-    def kernels(self, group: KernelGroup = "name", steps: tuple[int, int] | None = None) -> DataFrame:
-        """One row per kernel name, or per name, operator and launch properties (``group="properties"``), longest total first.
+    def diff(self, other: TraceFrames) -> DataFrame:
+        """What changed from this trace to another one; ``attrs["verdict"]`` is the answer in one sentence."""
+        if not isinstance(other, TraceFrames):
+            raise TypeError(f"a trace can be compared with a trace, not with {type(other).__name__}")
+        return changes(self._one, other._one)
+
+
+class RunFrames(Frames, Sequence[TraceFrames]):
+    """Several traces: those of a run or of a logdir. Every table has the columns ``worker`` and ``span`` in front, and ``run`` where there are several.
+
+    A sequence of its traces; ``run["rank3"]`` is the trace of a worker.
+    """
+
+    def __init__(self, traces: Sequence[TraceFrames], unreadable: Sequence[Unreadable] = ()) -> None:
+        self._traces = tuple(traces)
+        self.unreadable = tuple(unreadable)
+        """Files of the folder that could not be read, and why."""
+
+    def _each(self, make: Make) -> DataFrame:
+        return joined([(trace.one.opened, make(trace.one)) for trace in self._traces])
+
+    def __len__(self) -> int:
+        return len(self._traces)
+
+    def __iter__(self) -> Iterator[TraceFrames]:
+        return iter(self._traces)
+
+    def __getitem__(self, key: Any) -> Any:
+        """A trace by its place, some by a slice, or that of a worker by its name; the first of several.
 
         Raises:
-            IndexError: there is no such step.
+            IndexError: there is no such place.
+            NotFound: there is no such worker.
         """
-        rows = kernel_rows(self.facts, self._selection(steps), group)
-        texts = self.facts.strings
-        columns: dict[str, Any] = {"name": texts.many(rows.name)}
-        if group == "properties":
-            columns |= {
-                "operator": [texts[n] if n >= 0 else None for n in rows.operator.tolist()],
-                "no_operator": [NoOperator(r).name.lower() if r else None for r in rows.reason.tolist()],
-                "grid": [texts[n] if n >= 0 else None for n in rows.grid.tolist()],
-                "block": [texts[n] if n >= 0 else None for n in rows.block.tolist()],
-                "registers": _optional(rows.registers),
-                "shared_memory_bytes": _optional(rows.shared_memory),
-            }
-        columns |= {
-            "calls": rows.calls,
-            "total_ns": rows.total,
-            "mean_ns": rows.mean,
-            "min_ns": rows.shortest,
-            "max_ns": rows.longest,
-            "blocks_per_sm": rows.blocks_per_sm,
-            "occupancy": rows.occupancy / 100,
-            "matrix": [KNOWLEDGE[k] for k in rows.matrix.tolist()],
-            "matrix_eligible": [KNOWLEDGE[k] for k in rows.matrix_eligible.tolist()],
-            "communication": rows.communication.astype(np.bool_),
-        }
-        return _frame(columns)
+        if not isinstance(key, str):
+            return RunFrames(self._traces[key]) if isinstance(key, slice) else self._traces[key]
+        for trace in self._traces:
+            if trace.worker == key:
+                return trace
+        raise NotFound(f"There is no worker {key!r}.", f"There are: {', '.join(dict.fromkeys(t.worker for t in self._traces))}.")
 
-    def _selection(self, steps: tuple[int, int] | None) -> Selection:
-        return select(self.facts) if steps is None else select(self.facts, *steps)
+    def __repr__(self) -> str:
+        return described.text("RunFrames", self._lines())
 
+    def _repr_html_(self) -> str:
+        return described.markup("RunFrames", self._lines())
 
-def open_trace(path: str, *, use_cache: bool = True) -> TraceFrames:
-    """The trace at a path or URL; the first one where there are several (see ``open_all``).
+    def _lines(self) -> list[described.Line]:
+        runs = list(dict.fromkeys(trace.run for trace in self._traces))
+        found = [("runs" if len(runs) > 1 else "run", ", ".join(runs)), ("traces", f"{len(self._traces):,}")]
+        for trace in self._traces[:SHOWN]:
+            known = dict(described.lines(trace.one))
+            found.append(("", f"{known['trace']}: {known['events']}; steps: {known['steps']}"))
+        if len(self._traces) > SHOWN:
+            found.append(("", f"and {len(self._traces) - SHOWN:,} more"))
+        found += [("unreadable", f"{item.path}: {item.message}") for item in self.unreadable[:SHOWN]]
+        found.append(("tables", f".workers  {described.TABLES}, each with the worker in front; a trace by [0] or [\"{self._traces[0].worker}\"]"))
+        return [(label, one_line(text)) for label, text in found]
 
-    Raises:
-        SourceError: there is nothing at the path.
-        NotATrace: nothing there could be read; the reason is in the message.
-    """
-    return _frames(path, use_cache, first_only=True)[0]
+    @property
+    def workers(self) -> DataFrame:
+        """The traces, one per row."""
+        opened = [trace.one.opened for trace in self._traces]
+        selected = [(trace.facts["steps"], complete(trace.facts, trace.one.selection())) for trace in self._traces]
+        walls = [(table["end"] - table["start"])[rows] for table, rows in selected]
+        return frame(WORKERS, {
+            "run": [o.run.name for o in opened], "worker": [o.worker.name for o in opened], "span": [o.span.name for o in opened],
+            "rank": [o.worker.rank for o in opened], "world_size": [o.worker.world_size for o in opened],
+            "events": [o.trace.entries for o in opened], "steps": [table.n for table, _ in selected],
+            "mean_step_ns": [float(wall.mean()) if len(wall) else None for wall in walls], "path": [o.span.path for o in opened],
+        })
 
+    def in_steps(self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False) -> RunFrames:
+        """The same traces of which every table shows some steps alone; see ``TraceFrames.in_steps``.
 
-def open_all(path: str, *, use_cache: bool = True) -> list[TraceFrames]:
-    """Every trace of a file, a run folder or a logdir, in the order of runs, workers and spans; unreadable files are left out.
+        Raises:
+            IndexError: a trace has no such step.
+        """
+        return RunFrames([trace.in_steps(first, last, skip_cold=skip_cold) for trace in self._traces], self.unreadable)
 
-    Raises:
-        SourceError: there is nothing at the path.
-        NotATrace: nothing there could be read; the reason is in the message.
-    """
-    return _frames(path, use_cache, first_only=False)
+    def diff(self, other: RunFrames) -> DataFrame:
+        """What changed from the traces of this run to those of another one, worker by worker.
 
-
-def _frames(path: str, use_cache: bool, *, first_only: bool) -> list[TraceFrames]:
-    found: list[TraceFrames] = []
-    reason = "no file of it claims to be one"
-    for item in load_all(str(path), Settings.from_environment(use_cache=None if use_cache else False)):
-        if isinstance(item, Unreadable):
-            reason = f"{item.path}: {item.message}"
-            continue
-        found.append(TraceFrames(item))
-        if first_only:
-            break
-    if not found:
-        raise NotATrace(f"{path} holds no readable trace: {reason}")
-    return found
+        Raises:
+            BadRequest: the two have no worker in common.
+        """
+        if not isinstance(other, RunFrames):
+            raise TypeError(f"a run can be compared with a run, not with {type(other).__name__}: take one of its traces, run[0]")
+        several = all(len({trace.run for trace in side}) > 1 for side in (self, other))
+        of_other = {(trace.run if several else "", trace.worker): trace for trace in reversed(other._traces)}
+        keys = [(trace.run if several else "", trace.worker) for trace in self._traces]
+        pairs = [(trace, of_other[key]) for trace, key in zip(self._traces, keys, strict=True) if key in of_other]
+        if not pairs:
+            raise BadRequest("The runs have no worker in common.", "Compare two of their traces: run[0].diff(other[0]).")
+        return joined([(a.one.opened, changes(a.one, b.one)) for a, b in pairs])
 
 
-def _frame(columns: dict[str, Any]) -> DataFrame:
-    import pandas
-
-    frame: DataFrame = pandas.DataFrame(columns)
-    return frame
+def _one_of(given: str, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        raise BadRequest(f"by={given!r} is not known.", f"Take one of: {', '.join(allowed)}.")
 
 
-def _known(values: Array, known: bool) -> Any:
-    import pandas
-
-    return values if known else pandas.array([pandas.NA] * len(values), dtype="Int64")
-
-
-def _optional(values: Array) -> Any:
-    import pandas
-
-    return pandas.array([v if v >= 0 else pandas.NA for v in values.tolist()], dtype="Int64")

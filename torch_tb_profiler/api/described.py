@@ -1,0 +1,109 @@
+"""A trace in a screenful: what ``repr`` prints and a notebook shows."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Sequence
+
+from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
+from torch_tb_profiler.analysis.devices import device_use
+from torch_tb_profiler.analysis.flags import StepFlag
+from torch_tb_profiler.analysis.kernels import kernel_rows, short_name
+from torch_tb_profiler.analysis.operators import operator_rows, operators_have_device_time
+from torch_tb_profiler.analysis.selection import Selection
+from torch_tb_profiler.api.one import One
+from torch_tb_profiler.units import format_bytes, format_ns, format_share
+from torch_tb_profiler.views.diff_file import one_line
+from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING
+
+WIDTH = 100
+SHOWN = 3
+LABEL = 11
+LONGEST = 60
+_MARKS = ((StepFlag.COLD, "cold"), (StepFlag.ODD, "odd"), (StepFlag.CUT, "cut off"))
+TABLES = (
+    ".steps  .operators(by=)  .kernels(by=)  .modules  .memory  .memory_blocks  .memory_alive()  .collectives  .counters  .counter_samples  .efficiency(by=)  "
+    ".findings  .diff(other)  .events"
+)
+
+Line = tuple[str, str]
+"""Label and text."""
+
+
+def lines(one: One) -> list[Line]:
+    """What is known of a trace; a line only for what there is."""
+    opened, facts, selection = one.opened, one.facts, one.selection()
+    counts = facts.summary["attribution"]
+    kernels = f", {counts['kernels']:,} kernels" if counts["kernels"] else ""
+    found = [
+        ("trace", " · ".join(part for part in (opened.run.name, opened.worker.name, opened.span.name) if part)),
+        ("file", f"{opened.span.path}, {format_bytes(opened.span.bytes)}"),
+        ("events", f"{opened.trace.entries:,} entries{kernels}, {format_ns(facts.summary['span_ns'])} long"),
+        ("devices", "; ".join(_device(use.name, use.id, use.utilization) for use in device_use(facts, selection))),
+        ("steps", _steps(one, selection)),
+        ("step time", _breakdown(one, selection)),
+        ("operators", _operators(one, selection)),
+        ("kernels", _kernels(one, selection)),
+        ("missing", ", ".join(MISSING[key].what.lower() for key in absent(facts) if key in MISSING)),
+        ("defects", ", ".join(f"{count:,} × {defect.name}" for defect, count in facts.defects)),
+        ("tables", TABLES),
+    ]
+    return [(label, one_line(text)) for label, text in found if text]
+
+
+def text(title: str, listed: Sequence[Line]) -> str:
+    """The lines for a terminal."""
+    shown = [title]
+    for label, words in listed:
+        shown += textwrap.wrap(words, WIDTH, initial_indent=f"  {label:<{LABEL}}", subsequent_indent=" " * (LABEL + 2), break_on_hyphens=False)
+    return "\n".join(shown)
+
+
+def markup(title: str, listed: Sequence[Line]) -> str:
+    """The lines for a notebook; texts come from traces and are escaped."""
+    cell = '<td style="text-align:left">'
+    rows = "".join(f'<tr><th style="text-align:left">{html.escape(label)}</th>{cell}{html.escape(words)}</td></tr>' for label, words in listed)
+    return f"<table><caption>{html.escape(title)}</caption><tbody>{rows}</tbody></table>"
+
+
+def _device(name: str | None, number: int, utilization: float | None) -> str:
+    used = f", {format_share(utilization)} utilization" if utilization is not None else ""
+    return f"{name or 'unknown'} ({number}){used}"
+
+
+def _steps(one: One, selection: Selection) -> str:
+    flags = one.facts["steps"]["flags"][selection.steps]
+    if not len(flags):
+        return "none"
+    counted = [(int(((flags & flag) != 0).sum()), word) for flag, word in _MARKS]
+    marks = [f"{n} {word}" for n, word in counted if n]
+    return f"{len(flags)} from {one.facts.summary['step_source']}{', ' if marks else ''}{', '.join(marks)}"
+
+
+def _breakdown(one: One, selection: Selection) -> str:
+    found = average(one.facts, selection)
+    if found is None or not found["wall"]:
+        return ""
+    parts = sorted(((found[c] / found["wall"], c) for c in CATEGORIES if found[c]), reverse=True)
+    return f"{format_ns(found['wall'])} on average: {', '.join(f'{CATEGORY_LABELS[c]} {format_share(share)}' for share, c in parts)}"
+
+
+def _operators(one: One, selection: Selection) -> str:
+    rows = operator_rows(one.facts, selection, "name")
+    device = operators_have_device_time(one.facts)
+    times = rows.device_self if device else rows.host_self
+    most = [f"{_cut(one.facts.strings[name])} {format_ns(ns)}" for name, ns in zip(rows.name[:SHOWN].tolist(), times[:SHOWN].tolist(), strict=True)]
+    return f"{len(rows.name):,} names, most {'device' if device else 'host'} self time: {', '.join(most)}" if most else ""
+
+
+def _kernels(one: One, selection: Selection) -> str:
+    rows = kernel_rows(one.facts, selection, "name")
+    names = one.facts.strings.many(rows.name[:SHOWN])
+    most = [f"{_cut(short_name(name))} {format_ns(ns)}" for name, ns in zip(names, rows.total[:SHOWN].tolist(), strict=True)]
+    return f"{len(rows.name):,} names, most time: {', '.join(most)}" if most else ""
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST else name[:LONGEST - 1] + "…"

@@ -1,0 +1,54 @@
+"""Every event of a trace as a DataFrame whose columns are the trace's own arrays where they can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.kernel_facts import device_arguments
+from torch_tb_profiler.analysis.selection import mask
+from torch_tb_profiler.api.frame import category, frame
+from torch_tb_profiler.api.frame_columns import EVENTS
+from torch_tb_profiler.api.one import One
+from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import Role
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def events(one: One) -> DataFrame:
+    """See ``frame_columns.EVENTS``."""
+    import pandas
+
+    trace, links = one.trace, one.facts["span_links"]
+    spans, tracks = trace["spans"], trace["tracks"]
+    on_device = device_arguments(trace, np.arange(spans.n), ("device", "stream"))
+    values: dict[str, Any] = {
+        "event": np.arange(spans.n), "name": category(spans["name"], trace.strings), "category": category(spans["category"], trace.strings),
+        "role": pandas.Categorical.from_codes(spans["role"].astype(np.int8), [role.name.lower() for role in Role]),
+        "start_ns": spans["start"], "dur_ns": spans["dur"], "process": category(tracks["pid"][spans["track"]], trace.strings),
+        "thread": category(tracks["tid"][spans["track"]], trace.strings), "device": on_device["device"], "stream": on_device["stream"],
+        **{name: links[name] for name in ("step", "parent", "launch", "operator")},
+        "correlation": spans["correlation"], "external_id": spans["external"], "sequence": _of_operators(trace, "sequence"),
+        "input_shapes": category(_of_operators(trace, "dims"), trace.strings), "input_dtypes": category(_of_operators(trace, "types"), trace.strings),
+    }
+    if one.steps is not None or one.skip_cold:
+        return _of_steps(one, values)
+    return frame(EVENTS, values)
+
+
+def _of_operators(trace: Trace, name: str) -> Array:
+    """A column of ``operator_args`` for every row of spans; −1 where it has none."""
+    arguments = trace["operator_args"]
+    found = np.full(trace["spans"].n, -1, arguments[name].dtype)
+    found[arguments["span"]] = arguments[name]
+    return found
+
+
+def _of_steps(one: One, values: dict[str, Any]) -> DataFrame:
+    """Those of the selected steps."""
+    taken = np.flatnonzero(mask(one.selection(), one.facts["span_links"]["step"]))
+    return frame(EVENTS, {name: column[taken] for name, column in values.items()})

@@ -1,0 +1,101 @@
+"""Columns of numpy arrays → DataFrames with declared types, units and meanings.
+
+A frame's columns are declared in ``frame_columns.py``: pandas' dtype, unit and one sentence each. ``attrs["units"]`` and
+``attrs["docs"]`` of a frame carry them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.store.columns import Array, Mask, TableSpec
+from torch_tb_profiler.store.strings import StringTable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+UNKNOWN = 2
+"""``Knowledge.UNKNOWN``."""
+
+
+def frame(spec: TableSpec, values: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> DataFrame:
+    """The declared columns that there are values for, in declared order, and ``more`` columns behind them.
+
+    A value is an array, a list (None: missing) or an array of pandas. Integers of a column ``Int64`` given as a numpy array are missing where negative,
+    numbers of a column ``boolean`` given as one are ``Knowledge``. Columns share memory with the arrays they are given.
+
+    Raises:
+        KeyError: a column is not declared.
+    """
+    import pandas
+
+    declared = {column.name: column for column in spec.columns}
+    unknown = [name for name in values if name not in declared]
+    if unknown:
+        raise KeyError(f"frame {spec.name}: the columns {unknown} are not declared")
+    shown = {name: column for name, column in declared.items() if name in values}
+    columns = {name: _column(values[name], column.dtype) for name, column in shown.items()}
+    made: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=False)
+    made.attrs = {"units": {name: column.unit for name, column in shown.items()}, "docs": {name: column.doc for name, column in shown.items()}}
+    return made
+
+
+def category(numbers: Array, strings: StringTable) -> Any:
+    """Texts by their numbers, as pandas' ``Categorical``; −1 is missing. Each distinct text is read once, the rest is one gather."""
+    import pandas
+
+    used = distinct(numbers, strings)
+    codes: dict[str, int] = {}
+    place = np.full(len(strings) + 1, -1, np.int32)
+    # Texts that are not valid UTF-8 may become equal.
+    place[used] = [codes.setdefault(text, len(codes)) for text in strings.many(used)]
+    narrow = np.min_scalar_type(-max(len(codes), 1))
+    return pandas.Categorical.from_codes(place.astype(narrow)[numbers], list(codes))
+
+
+def known(values: Array, mask: Mask | bool) -> Any:
+    """Integers that are missing where the mask is not set; the values are not copied."""
+    import pandas
+
+    missing = np.full(len(values), not mask) if isinstance(mask, bool) else ~mask
+    return pandas.arrays.IntegerArray(np.asarray(values, np.int64), missing)
+
+
+def _column(values: Any, dtype: str) -> Any:
+    import pandas
+
+    if isinstance(values, pandas.api.extensions.ExtensionArray):
+        return values
+    if dtype == "Int64":
+        return known(values, values >= 0) if isinstance(values, np.ndarray) else pandas.array(list(values), dtype="Int64")
+    if dtype == "boolean":
+        if isinstance(values, np.ndarray) and values.dtype != np.bool_:
+            return pandas.arrays.BooleanArray(values == 1, values == UNKNOWN)
+        return pandas.array(list(values), dtype="boolean")
+    if dtype == "float64" and not isinstance(values, np.ndarray):
+        return np.array([np.nan if v is None else v for v in values], np.float64)
+    if dtype == "object":
+        return _objects(values)
+    if dtype == "str":
+        # An empty list would make a column of floats.
+        return pandas.Series(list(values), dtype=_text_type())
+    return np.asarray(values, dtype)
+
+
+def _text_type() -> Any:
+    """What pandas itself makes of texts: ``object`` before its version 3, ``str`` since."""
+    import pandas
+
+    return pandas.Series(["text"]).dtype
+
+
+def _objects(values: Sequence[Any]) -> Array:
+    """One object per row; numpy would make a table of tuples of one length."""
+    found = np.empty(len(values), object)
+    for row, value in enumerate(values):
+        found[row] = value
+    return found

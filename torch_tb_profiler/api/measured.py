@@ -1,0 +1,82 @@
+"""What the Efficiency and Counters views show of one trace, as DataFrames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from torch_tb_profiler.api import frame_columns as columns
+from torch_tb_profiler.api.frame import frame
+from torch_tb_profiler.api.one import One, Steps
+from torch_tb_profiler.views.counter_tables import counters_table_payload
+from torch_tb_profiler.views.efficiency import efficiency_payload
+from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
+from torch_tb_profiler.views.wire import Wire
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+MOST_ROWS = 1 << 24
+_EFFICIENCY_NAMES = {"short": "short_name", "shapes": "input_shapes", "types": "input_dtypes"}
+
+
+def efficiency(one: One, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
+    """See ``columns.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources; ``attrs["mfu"]``: model FLOPs utilization of the steps."""
+    payload = efficiency_payload(one.facts, one.insight, one.selection(chosen), by)
+    values = {_EFFICIENCY_NAMES.get(name, name): column for name, column in _columns(payload.rows).items()}
+    values["matrix"] = [{0: False, 1: True}.get(known) for known in values["matrix"]]
+    values["event"] = [event if event >= 0 else None for event in values["event"]]
+    if by == "operator":
+        values = {name: column for name, column in values.items() if name not in ("kernel", "short_name")}
+    made = frame(columns.EFFICIENCY, values)
+    made.attrs |= {"device": msgspec.to_builtins(payload.device), "mfu": payload.mfu}
+    return made
+
+
+def counters(one: One) -> DataFrame:
+    """See ``columns.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied to their launches."""
+    payload = counters_table_payload(one.trace, one.facts, one.insight, one.selection(), MOST_ROWS)
+    found = _columns(payload.profiled)
+    operators = [tuple(stack) for stack in found.pop("operators")]
+    by_counter = found.pop("values")
+    values: dict[str, Any] = {_EFFICIENCY_NAMES.get(name, name): column for name, column in found.items()}
+    values |= {name: [row if row >= 0 else None for row in values[name]] for name in ("launch", "event")}
+    values |= {
+        "op_stack": operators,
+        "top_op": [stack[0] if stack else None for stack in operators], "bottom_op": [stack[-1] if stack else None for stack in operators],
+    }
+    declared = {column.name for column in columns.COUNTERS.columns}
+    more: dict[str, Any] = {}
+    for counter, measured in zip(payload.counters, by_counter, strict=True):
+        name = counter.name if counter.name not in declared else f"counter {counter.name}"
+        more[name] = measured
+    made = frame(columns.COUNTERS, values, {name: _numbers(column) for name, column in more.items()})
+    made.attrs["units"] |= {name: counter.unit for name, counter in zip(more, payload.counters, strict=True)}
+    made.attrs["docs"] |= {name: counter.label for name, counter in zip(more, payload.counters, strict=True)}
+    made.attrs["matching"] = payload.matching
+    return made
+
+
+def counter_samples(one: One) -> DataFrame:
+    """See ``columns.COUNTER_SAMPLES``."""
+    payload = counters_table_payload(one.trace, one.facts, one.insight, one.selection(), MOST_ROWS)
+    found = payload.sampled
+    of = [payload.sampled_counters[number] for number in found.counter]
+    values: dict[str, Any] = {
+        "counter": [counter.name for counter in of], "unit": [counter.unit for counter in of], "device": found.device, "step": found.step,
+        "samples": found.samples, "mean": found.mean, "min": found.least, "max": found.greatest,
+    }
+    return frame(columns.COUNTER_SAMPLES, values)
+
+
+def _columns(rows: Wire) -> dict[str, Any]:
+    return {name: getattr(rows, name) for name in rows.__struct_fields__}
+
+
+def _numbers(values: list[float | None]) -> Any:
+    """A counter that only took whole numbers is a column of integers."""
+    import pandas
+
+    whole = all(value is None or float(value).is_integer() for value in values)
+    return pandas.array(values, dtype="Int64") if whole and values else pandas.array(values, dtype="Float64")

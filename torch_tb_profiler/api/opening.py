@@ -1,0 +1,49 @@
+"""The door: a path or URL → the traces there."""
+
+from __future__ import annotations
+
+import os
+
+from torch_tb_profiler.api.frames import RunFrames, TraceFrames
+from torch_tb_profiler.api.one import One
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.settings import Settings
+
+Path = str | os.PathLike[str]
+
+
+def open_path(path: Path, *, use_cache: bool = True) -> TraceFrames | RunFrames:
+    """The trace at a path or URL; of a folder with several all of them, whose tables say which worker a row is of.
+
+    Raises:
+        SourceError: there is nothing at the path.
+        NotATrace: nothing there could be read; the reason is in the message.
+    """
+    found, unreadable = _traces(path, use_cache)
+    return found[0] if len(found) == 1 else RunFrames(found, unreadable)
+
+
+def open_all(path: Path, *, use_cache: bool = True) -> list[TraceFrames]:
+    """Every trace of a file, a run folder or a logdir, in the order of runs, workers and spans; unreadable files are left out.
+
+    Raises:
+        SourceError: there is nothing at the path.
+        NotATrace: nothing there could be read; the reason is in the message.
+    """
+    return _traces(path, use_cache)[0]
+
+
+def _traces(path: Path, use_cache: bool) -> tuple[list[TraceFrames], list[Unreadable]]:
+    settings = Settings.from_environment(use_cache=None if use_cache else False)
+    found: list[TraceFrames] = []
+    unreadable: list[Unreadable] = []
+    for item in load_all(os.fspath(path), settings):
+        if isinstance(item, Unreadable):
+            unreadable.append(item)
+        else:
+            found.append(TraceFrames(One(item, settings)))
+    if not found:
+        reason = f"{unreadable[0].path}: {unreadable[0].message}" if unreadable else "no file of it claims to be one"
+        raise NotATrace(f"{path} holds no readable trace: {reason}")
+    return found, [item for item in unreadable if not item.rejected]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["name", "text", "number", "bar"]
-"""``name``: from the trace, shown as code; ``text``: words; ``number``: right-aligned; ``bar``: drawn on terminals only."""
+Kind = Literal["name", "text", "number", "bar", "below"]
+"""``name``: from the trace, shown as code; ``text``: words; ``number``: right-aligned; ``bar``: drawn on terminals only; ``below``: a name that may be
+long, on a terminal in a line of its own below the row."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,14 @@ class Document:
     lines: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = field(default=())
 
-    def cut(self, rows: int, blocks: int) -> Document:
-        """The same with at most so many rows per block, and only the first blocks."""
-        return Document(self.title, self.lines, tuple(_cut(block, rows) for block in self.blocks[:blocks]))
+    def cut(self, rows: int, blocks: int, details: bool) -> Document:
+        """The same with at most so many rows per block, only the first blocks, and what belongs to points or not."""
+        return Document(self.title, self.lines, tuple(_cut(block, rows, details) for block in self.blocks[:blocks]))
 
 
-def _cut(block: Block, rows: int) -> Block:
+def _cut(block: Block, rows: int, details: bool) -> Block:
     if isinstance(block, Table):
         return Table(block.title, block.columns, block.rows[:rows], block.total, block.note)
     left = len(block.items) - rows
-    return Listing(block.title, block.items[:rows], f"{block.note} {left:,} more left out.".strip() if left > 0 else block.note)
+    items = [item if details else Item(item.text, (), item.mark) for item in block.items[:rows]]
+    return Listing(block.title, items, f"{block.note} {left:,} more left out.".strip() if left > 0 else block.note)

@@ -8,8 +8,11 @@ from torch_tb_profiler.views.diff_file import markdown_name, markdown_text
 BYTES_PER_TOKEN = 3
 """Of figures and symbol names; prose has more. An estimate on the safe side, because every model counts in its own way."""
 _LONGEST_NAME = 160
-_ROWS = (200, 100, 50, 30, 20, 15, 10, 7, 5, 3, 2, 1)
-_ALL = 1 << 30
+_ROWS = (200, 100, 50, 30, 20, 15, 10, 7)
+_MOST_TOLD = 4
+"""Blocks that are worth more than many rows of each."""
+_FEW = ((7, 4), (5, 4), (3, 4), (2, 4), (3, 3), (2, 3), (2, 2), (2, 1), (1, 1))
+"""(rows, blocks) when that is still too long."""
 
 
 def markdown(document: Document, tokens: int | None = None) -> str:
@@ -17,7 +20,7 @@ def markdown(document: Document, tokens: int | None = None) -> str:
 
     ::
 
-        all rows ─▶ too long? ─▶ 200 rows a table ─▶ … ─▶ 1 row a table ─▶ without the last block ─▶ … ─▶ cut at a line
+        all rows ─▶ too long? ─▶ 200 rows a table … 7 ─▶ without details ─▶ without the last block … 4 left ─▶ 5 rows … 1 ─▶ cut at a line
     """
     text = _render(document)
     if tokens is None or estimate(text) <= tokens:
@@ -25,9 +28,9 @@ def markdown(document: Document, tokens: int | None = None) -> str:
     note = f"\n*Shortened to about {tokens:,} tokens. More: `--tokens`, or `--json`.*\n"
     room = tokens - estimate(note)
     blocks = len(document.blocks)
-    tries = [(rows, blocks) for rows in _ROWS] + [(1, left) for left in range(blocks - 1, -1, -1)]
-    for rows, left in tries:
-        text = _render(document.cut(rows, left))
+    tries = [(rows, blocks, True) for rows in _ROWS] + [(_ROWS[-1], left, False) for left in range(blocks, _MOST_TOLD, -1)]
+    for rows, left, details in (*tries, *((rows, left, False) for rows, left in _FEW)):
+        text = _render(document.cut(rows, left, details))
         if estimate(text) <= room:
             return text + note
     kept = text.encode()[: max(room, 0) * BYTES_PER_TOKEN].decode("utf-8", "ignore").rpartition("\n")[0]
@@ -69,6 +72,6 @@ def _table(block: Table) -> list[str]:
 
 
 def _cell(text: str, column: Column) -> str:
-    if column.kind == "name":
+    if column.kind in ("name", "below"):
         return markdown_name(text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…")
     return markdown_text(text)

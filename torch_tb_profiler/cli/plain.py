@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from torch_tb_profiler.cli.document import Block, Column, Document, Listing, Table
 
 WIDTH = 100
+LONGEST_BELOW = 240
 LEAST_NAME = 24
 """Columns that a name keeps; text columns give way first."""
 
@@ -46,17 +47,24 @@ def _wrapped(text: str, first: str = "", other: str | None = None) -> list[str]:
 
 
 def _table(block: Table) -> list[str]:
-    """The first column of names takes what the others leave."""
-    rows = [tuple(column.label for column in block.columns), *(tuple(map(printable, row)) for row in block.rows)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(block.columns))]
-    _narrow(block.columns, widths)
-    lines = []
-    for row in rows:
-        cells = (_cell(text, column, width) for text, column, width in zip(row, block.columns, widths, strict=True))
-        lines.append(f"  {'  '.join(cells)}".rstrip())
+    """The columns beside each other, below each row what is long; names take what the other columns leave."""
+    beside = [i for i, column in enumerate(block.columns) if column.kind != "below"]
+    columns = [block.columns[i] for i in beside]
+    rows = [tuple(printable(row[i]) for i in beside) for row in block.rows]
+    widths = [max(len(row[i]) for row in (tuple(column.label for column in columns), *rows)) for i in range(len(columns))]
+    _narrow(columns, widths)
+    lines = [_row([column.label for column in columns], columns, widths)]
+    for row, whole in zip(rows, block.rows, strict=True):
+        lines.append(_row(row, columns, widths))
+        long = "  ".join(text for text, column in zip(whole, block.columns, strict=True) if column.kind == "below" and text)
+        lines += _wrapped(_short(long, LONGEST_BELOW), "      ")
     if block.total > len(block.rows):
         lines.append(f"  and {block.total - len(block.rows):,} more")
     return lines
+
+
+def _row(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
+    return f"  {'  '.join(_cell(text, column, width) for text, column, width in zip(cells, columns, widths, strict=True))}".rstrip()
 
 
 def _narrow(columns: Sequence[Column], widths: list[int]) -> None:

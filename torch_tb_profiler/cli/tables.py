@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.analysis.longest import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.one import One
 from torch_tb_profiler.cli.document import Column, Document, Kind, Table
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 Cell = Callable[[Any], str]
 
-FRAMES_SHOWN = 3
 NOTE = "Longest: the id of the longest event, a row of torch_tb_profiler.open(PATH).events."
 _FLOP_STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -101,8 +101,8 @@ def _plain(values: list[Any]) -> list[Any]:
 def _operator_columns(by: str, device: bool) -> dict[str, tuple[str, Kind, Cell]]:
     times = ("device_self_ns", "device_total_ns") if device else ()
     return {
-        "name": ("Name", "name", _text), **({"input_shapes": ("Input shapes", "name", _text)} if by != "name" else {}),
-        "stack": ("Call stack", "text", _stack), "calls": ("Calls", "number", _count),
+        "name": ("Name", "name", _text), **({"input_shapes": ("Input shapes", "below", _below)} if by != "name" else {}),
+        "stack": ("Called from", "below", _stack), "calls": ("Calls", "number", _count),
         **{name: (name.removesuffix("_ns").replace("_", " ").capitalize(), "number", time) for name in (*times, "host_self_ns", "host_total_ns")},
         "flops": ("FLOPs/call", "number", _flops), "bytes": ("Bytes/call", "number", _bytes), "longest_event": ("Longest", "number", _event),
     }
@@ -110,7 +110,7 @@ def _operator_columns(by: str, device: bool) -> dict[str, tuple[str, Kind, Cell]
 
 def _kernel_columns(by: str) -> dict[str, tuple[str, Kind, Cell]]:
     return {
-        "short_name": ("Name", "name", _text), "operator": ("Operator", "name", _text), "grid": ("Grid", "text", _text), "block": ("Block", "text", _text),
+        "short_name": ("Name", "name", _text), "operator": ("Operator", "below", _below), "grid": ("Grid", "below", _labelled("grid")), "block": ("Block", "below", _labelled("block")),
         "calls": ("Calls", "number", _count),
         **{f"{name}_ns": (name.capitalize(), "number", _whole) for name in ("total", "mean", "min", "max")},
         **({"occupancy": ("Occupancy", "number", _share)} if by == "name" else {}), "longest_event": ("Longest", "number", _event),
@@ -121,8 +121,17 @@ def _text(value: str | None) -> str:
     return NONE if value is None else value
 
 
+def _below(value: str | None) -> str:
+    return value or ""
+
+
+def _labelled(word: str) -> Cell:
+    return lambda value: "" if value is None else f"{word} {value}"
+
+
 def _stack(value: tuple[str, ...] | None) -> str:
-    return " < ".join(value[:FRAMES_SHOWN]) if value else NONE
+    """The line that tells most; a terminal has no room for a stack."""
+    return line_of_frames("\n".join(value)) if value else ""
 
 
 def _count(value: int) -> str:

@@ -1,0 +1,69 @@
+"""Documents as text and as Markdown: nothing is wider than a terminal, nothing steers it, and a budget is kept."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
+from torch_tb_profiler.cli.markdown import estimate, markdown
+from torch_tb_profiler.cli.plain import WIDTH, plain
+
+COLUMNS = (Column("Name", "name"), Column("Calls"), Column("Shapes", "below"), Column("", "bar"))
+
+
+def table(rows: int) -> Table:
+    return Table("Operators", COLUMNS, [(f"aten::op_{i}", f"{i:,}", f"[[{i}]]", "#" * (i % 30)) for i in range(rows)], rows)
+
+
+def test_a_table_on_a_terminal() -> None:
+    text = plain(Document("Trace", ("A line.",), (Table("Operators", COLUMNS, [("aten::mm", "12", "[[2,3],[3,4]]", "##")], 5),)))
+    assert text.splitlines() == [
+        "Trace", "=" * 20, "A line.", "", "Operators", "---------", "  Name      Calls", "  aten::mm     12  ##", "      [[2,3],[3,4]]", "  and 4 more",
+    ]
+
+
+def test_a_table_in_markdown() -> None:
+    text = markdown(Document("Trace", ("A line.",), (Table("Operators", COLUMNS, [("aten::mm", "12", "[[2,3],[3,4]]", "##")], 5, "A note."),)))
+    assert text.splitlines()[4:] == [
+        "## Operators", "", "| Name | Calls | Shapes |", "| --- | ---: | --- |", "| `aten::mm` | 12 | `[[2,3],[3,4]]` |", "", "and 4 more", "", "A note.",
+    ]
+
+
+def test_the_widest_columns_give_way() -> None:
+    long = "x" * 300
+    text = plain(Document(long, (long,), (Table("T", (Column("A", "name"), Column("B", "text"), Column("C")), [(long, long, "1,234")], 1),)))
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert "1,234" in text
+
+
+@pytest.mark.parametrize("tokens", [2000, 600, 300, 150, 90, 60])
+def test_a_budget_is_kept_and_said(tokens: int) -> None:
+    blocks: tuple[Block, ...] = (Listing("Findings", [Item("The first.", ("Detail.",)), *(Item(f"Another {i}.") for i in range(30))]), table(500), table(40))
+    text = markdown(Document("Trace", (), blocks), tokens)
+    assert estimate(text) <= tokens
+    assert "Shortened to about" in text
+    assert text.startswith("# Trace")
+
+
+def test_the_most_important_rows_stay() -> None:
+    text = markdown(Document("Trace", (), (table(500), table(500))), 700)
+    assert "`aten::op_0`" in text
+    assert "`aten::op_400`" not in text
+    assert "more" in text
+
+
+def test_a_text_within_the_budget_is_not_touched() -> None:
+    document = Document("Trace", (), (table(3),))
+    assert markdown(document, 5000) == markdown(document)
+
+
+@given(st.text(), st.text(), st.lists(st.text(), min_size=1, max_size=3))
+def test_no_text_of_a_trace_steers_a_terminal_or_makes_markup(title: str, name: str, items: list[str]) -> None:
+    document = Document(title, (name,), (Table("T", (Column("N", "name"), Column("V", "text")), [(name, title)], 1), Listing("L", [Item(i) for i in items])))
+    text = plain(document)
+    assert all(character.isprintable() or character == "\n" for character in text)
+    assert max(map(len, text.split("\n"))) <= WIDTH
+    rows = [line for line in markdown(document).split("\n") if line.startswith("|")]
+    assert len(rows) == 3

@@ -1,0 +1,52 @@
+"""What each command prints on the samples, whole: ``UPDATE_GOLDEN=1 pytest tests/cli`` writes the files anew for review."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from torch_tb_profiler.cli import main
+
+GOLDEN = Path(__file__).parent / "golden"
+SYNTHETIC = "samples/synthetic_ddp8/rank5.pt.trace.json.gz"
+CASES: dict[str, tuple[str, ...]] = {
+    "summary.txt": ("summary", SYNTHETIC),
+    "summary.md": ("summary", SYNTHETIC, "--markdown"),
+    "summary_600_tokens.md": ("summary", SYNTHETIC, "--markdown", "--tokens", "600"),
+    "summary_run.txt": ("summary", "samples/ddp_gloo"),
+    "operators.txt": ("operators", "samples/transformer"),
+    "operators_by_shape.md": ("operators", "samples/transformer", "--by", "shape", "--limit", "12", "--markdown"),
+    "operators_by_stack.txt": ("operators", "samples/transformer", "--by", "stack", "--limit", "6", "--steps", "1-2"),
+    "operators.json": ("operators", SYNTHETIC, "--json", "--limit", "2", "--sort", "calls"),
+    "kernels.txt": ("kernels", SYNTHETIC),
+    "kernels_by_properties.txt": ("kernels", SYNTHETIC, "--by", "properties", "--limit", "8", "--skip-cold"),
+    "kernels.json": ("kernels", SYNTHETIC, "--json", "--limit", "2"),
+    "findings.txt": ("findings", SYNTHETIC),
+    "findings.json": ("findings", "samples/cnn_workers_0", "--json"),
+    "diff.md": ("diff", "samples/cnn_workers_0", "samples/cnn_workers_2"),
+    "doctor.txt": ("doctor", "samples/cnn_workers_0"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_command_prints(name: str, repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(repository)
+    assert main.main([*CASES[name], "--no-cache"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    text = _anywhere(printed.out) if name.startswith("doctor") else printed.out
+    file = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        GOLDEN.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
+
+
+def _anywhere(text: str) -> str:
+    """Without what depends on the machine: versions, the cache and the settings."""
+    head, _, rest = text.partition("\n\n")
+    lines = [re.sub(r"^(Version|Packages|TensorBoard's tab|Page|Cache|Settings): .*", r"\1: …", line) for line in head.splitlines()]
+    return "\n".join(line for line in lines if line.endswith("…") or not re.match(r"\S.*not installed", line)) + "\n\n" + rest

@@ -1,16 +1,175 @@
-/** The Counters page. */
+/** The Counters page: what hardware counters measured, of which kernel and operator. */
 
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { CounterInfo, CountersTablePayload } from "../../api/types.gen";
+import { adoptStyles } from "../../base/styles";
+import { seriesColor } from "../../base/theme";
+import { format, formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
-import type { ViewProps } from "../../state/view";
-import { viewQuery } from "../../state/view";
-import { Loaded, MissingList } from "../loaded";
+import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
+import { type Column, Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
+import { columnsOf } from "../columns";
+import { exactly, gridParams } from "../grid_params";
+import { Loaded, MissingList, Nothing } from "../loaded";
+import tables from "../tables.css?inline";
+import { hintOf, kindOf, pathText, ratio, sampledCharts, scaled, topSentence, unitOf, widthOf } from "./model";
+
+adoptStyles(tables);
+
+const column = columnsOf("counters");
 
 export function CountersView(props: ViewProps): JSX.Element {
   const resource = useResource("counters", viewQuery(props));
   return (
-    <Loaded resource={resource} shape={[60, 340, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(payload) => <MissingList missing={payload.missing} />}
+    <Loaded resource={resource} shape={[60, 400, 300]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) =>
+        payload.profiled.kernel.length || payload.sampled.counter.length ? (
+          <CountersPage {...props} payload={payload} />
+        ) : (
+          <Nothing
+            title="No hardware counter was recorded"
+            text="The selected steps hold none. Choose other steps."
+            missing={payload.missing}
+            diagnosisHref={props.hrefOf("diagnosis")}
+          />
+        )
+      }
     </Loaded>
+  );
+}
+
+type PageProps = ViewProps & { payload: CountersTablePayload };
+
+function CountersPage(props: PageProps): JSX.Element {
+  const { payload } = props;
+  return (
+    <>
+      <section class="headline" aria-label="In short">
+        <p class="headline-first">{topSentence(payload)}</p>
+        {payload.matching ? <p class="headline-more">{payload.matching}</p> : null}
+      </section>
+      {payload.profiled.kernel.length ? <Profiled {...props} /> : null}
+      {payload.sampled.counter.length ? <Sampled {...props} /> : null}
+      <MissingList missing={payload.missing} />
+    </>
+  );
+}
+
+function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
+  const { profiled, counters, steps } = payload;
+  const { kernel, operators, flops, bytes, time_ns, launch, event } = profiled;
+  const operator = (key: string, label: string, place: number): Column => {
+    const names = operators.map((path) => path.at(place) ?? null);
+    return column(key, label, "code", 170, names, { unknown: () => "none", href: (row) => (names[row] ? hrefOf("operator", exactly(names[row])) : null) });
+  };
+  const shown = (row: number): number => [launch[row] ?? -1, event[row] ?? -1].find((number) => number >= 0) ?? -1;
+  const told = (values: readonly (number | null)[]): boolean => values.some((value) => value !== null);
+  return [
+    column("kernel", "Kernel", "code", 240, kernel, { short: profiled.short, href: (row) => hrefOf("kernel", exactly(kernel[row] ?? "")) }),
+    operator("bottom", "Bottom operator", -1),
+    operator("top", "Top operator", 0),
+    column("path", "Operators", "code", 320, operators.map(pathText), { hidden: true, grow: true }),
+    column("step", "Step", "text", 64, profiled.step.map((step) => (step === null ? null : (steps[step] ?? null))), { hidden: true }),
+    ...(told(time_ns) ? [column("time", "Time", "time", 100, time_ns, { bar: true })] : []),
+    ...(told(flops) ? [column("flops", "FLOPs", "FLOP", 100, flops)] : []),
+    ...(told(bytes) ? [column("bytes", "Memory traffic", "bytes", 100, bytes)] : []),
+    ...(told(flops) && told(bytes) ? [column("intensity", "FLOP/B", "number", 76, ratio(flops, bytes))] : []),
+    ...(told(flops) && told(time_ns) ? [column("rate", "FLOP/s", "FLOP/s", 104, ratio(flops, time_ns, 1e9))] : []),
+    ...counters.map((counter, place) =>
+      column(`=${counter.name}`, counter.name, kindOf(counter), widthOf(counter.name), scaled(counter, profiled.values[place] ?? []), { hint: hintOf(counter) }),
+    ),
+    column("timeline", "Timeline", "text", 84, kernel.map((_, row) => (shown(row) < 0 ? null : "launch")), {
+      unknown: () => "",
+      href: (row) => (shown(row) < 0 ? null : hrefOf("trace", { sel: String(shown(row)) })),
+    }),
+  ];
+}
+
+function Profiled(props: PageProps): JSX.Element {
+  const { payload, params, setParam } = props;
+  const { profiled, counters, pooled } = payload;
+  const columns = useMemo(
+    () => profiledColumns(props),
+    // The links read the address bar when they are drawn or followed; new functions need no new columns.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [payload],
+  );
+  return (
+    <Panel title="Profiled kernels" term="counters_profiled" note={pooled ? `${formatCount(pooled)} more are not listed: choose fewer steps` : null} flush>
+      <Grid
+        label="Profiled kernels"
+        columns={columns}
+        rowCount={profiled.kernel.length}
+        detail={(row) => (
+          <div class="kernel-detail">
+            <code>{profiled.kernel[row]}</code>
+            <p>{pathText(profiled.operators[row] ?? []) || "No operator is around the launch."}</p>
+            <dl class="facts">
+              {counters.map((counter, place) => (
+                <div key={counter.name} class="fact">
+                  <dt>{counter.label}</dt>
+                  <dd>{format(scaled(counter, [profiled.values[place]?.[row] ?? null])[0], unitOf(counter))}</dd>
+                </div>
+              ))}
+            </dl>
+          </div>
+        )}
+        storage="counters"
+        {...gridParams(params, setParam)}
+      />
+    </Panel>
+  );
+}
+
+function Sampled({ payload, params, setParam, steps, setSteps, hrefOf }: PageProps): JSX.Element {
+  const { sampled, sampled_counters: counters } = payload;
+  const devices = [...new Set(sampled.device)];
+  const device = devices.find((name) => name === params.device) ?? devices[0] ?? "";
+  const charts = useMemo(() => sampledCharts(counters, sampled, device, payload.steps), [counters, sampled, device, payload.steps]);
+  const columns = useMemo(() => {
+    const of = (row: number): CounterInfo | undefined => counters[sampled.counter[row] ?? 0];
+    return [
+      column("counter", "Counter", "code", 280, sampled.counter.map((_, row) => of(row)?.name ?? "")),
+      column("unit", "Unit", "text", 90, sampled.counter.map((_, row) => of(row)?.unit ?? ""), { unknown: () => "" }),
+      column("device", "Device", "text", 110, sampled.device),
+      column("step", "Step", "text", 130, sampled.step.map((step) => (step === null ? null : (payload.steps[step] ?? null))), { unknown: () => "outside the steps" }),
+      column("samples", "Samples", "count", 84, sampled.samples),
+      column("mean", "Mean", "number", 100, sampled.mean),
+      column("least", "Least", "number", 100, sampled.least),
+      column("greatest", "Greatest", "number", 100, sampled.greatest),
+    ];
+  }, [sampled, counters, payload.steps]);
+  return (
+    <Panel
+      title="Sampled counters"
+      term="counters_sampled"
+      note={<a href={hrefOf("trace")}>their curves are on the Trace view</a>}
+      actions={devices.length > 1 ? <Select label="Device" value={device} options={devices.map((value) => ({ value, label: value }))} onChange={(value) => setParam("device", value)} /> : null}
+      flush
+    >
+      <div class="panel-body chart-grid">
+        {charts.map(({ counter, bars, least, greatest }) => (
+          <Figure
+            key={counter.name}
+            title={counter.label}
+            note={`mean per step; from ${format(least, unitOf(counter))} to ${format(greatest, unitOf(counter))}`}
+            table={{ columns: [{ label: "Step" }, { label: "Mean", unit: unitOf(counter) }], rows: bars.map((bar) => [bar.title, bar.values[0] ?? null]) }}
+            name={counter.name}
+          >
+            <StackedBars
+              label={`${counter.label} per step`}
+              series={[{ key: counter.name, label: counter.name, color: seriesColor(0) }]}
+              bars={bars}
+              unit={unitOf(counter)}
+              height={150}
+              selected={onlyStep(steps)}
+              onSelect={(step) => setSteps(withOnly(steps, step))}
+            />
+          </Figure>
+        ))}
+      </div>
+      <Grid label="Sampled counters" columns={columns} rowCount={sampled.counter.length} height={360} storage="counters-sampled" />
+    </Panel>
   );
 }

@@ -38,7 +38,7 @@ interface HeadCellProps {
 }
 
 function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProps): JSX.Element {
-  const definition = column.term ? definitionOf(column.term) : null;
+  const text = (column.term ? definitionOf(column.term)?.text : null) ?? column.hint;
   const order = sort ? (sort.descending ? "descending" : "ascending") : undefined;
   return (
     <div
@@ -47,9 +47,9 @@ function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProp
       aria-colindex={index + 1}
       aria-sort={order ?? "none"}
     >
-      <Tooltip content={definition?.text} class="head-tip" focusable={false}>
-        <button type="button" class={`head-button${sort ? " sorted" : ""}`} aria-description={definition?.text} onClick={() => onSort(column)}>
-          <span class={definition ? "head-label term-line" : "head-label"}>{column.label}</span>
+      <Tooltip content={text} class="head-tip" focusable={false}>
+        <button type="button" class={`head-button${sort ? " sorted" : ""}`} aria-description={text} onClick={() => onSort(column)}>
+          <span class={text ? "head-label term-line" : "head-label"}>{column.label}</span>
           <span class="head-arrow">{sort ? <Icon name={sort.descending ? "down" : "up"} size={12} /> : null}</span>
         </button>
       </Tooltip>

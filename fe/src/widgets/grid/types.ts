@@ -16,6 +16,8 @@ export interface Column {
   label: string;
   /** Key of the definition that the header shows on hover and focus. */
   term?: string;
+  /** What the header says on hover and focus where no definition can: of names that only the trace knows. */
+  hint?: string;
   kind: CellKind;
   /** First width in px; people may drag it. */
   width?: number;

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Frame, Locator, Page, expect
 from tests.e2e.server import PLUGIN, Server
 from tests.e2e.watch import Watch
 
-VIEWS = ("overview", "operator", "kernel", "trace", "memory", "module", "distributed", "diff", "diagnosis")
+VIEWS = ("overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency", "counters", "diff", "diagnosis")
 PREFIX = f"p.{PLUGIN}."
 PATIENCE_MS = 60_000
 

@@ -6,6 +6,11 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
+_PYPROF_COLUMNS = """columns by their words, with commas between, or all (default: %(default)s): idx number; seq sequence number of autograd;
+altseq others around it; tid thread; layer range layer:NAME or nn.Module; trace lines of your program; dir fprop or bprop; sub which kernel of its call;
+mod and op the call; kernel; params what the call was given; sil ns on the device; tc matrix cores 1, 0 or - (multiplies nothing); device; stream; grid; block;
+flops; bytes"""
+
 Arguments = Callable[[argparse.ArgumentParser], None]
 
 
@@ -67,6 +72,17 @@ def _kernels(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "properties"))
 
 
+def _pyprof(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a trace file, or a folder that holds one; a path or a URL")
+    _cache(parser)
+    default = "idx,dir,sub,mod,op,kernel,params,sil"
+    parser.add_argument("-c", dest="columns", metavar="COLUMNS", default=default, help=_PYPROF_COLUMNS)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="print CSV; an unknown number is empty")
+    form.add_argument("-w", dest="width", metavar="WIDTH", type=_positive, help="print columns in lines of at most WIDTH characters")
+    form.add_argument("--json", action="store_true", help="print a JSON array, one object per kernel; null is unknown")
+
+
 def _serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("logdir", metavar="LOGDIR", help="a path or a URL")
     parser.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
@@ -80,6 +96,8 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps-b", metavar="STEPS", help="steps of B")
     parser.add_argument("--fail-on", metavar="PERCENT", type=_percent, help="exit with 1 when the step of B is slower by more, and by more than noise")
     parser.add_argument("--format", choices=("markdown", "csv", "json"), default="markdown", help="(default: %(default)s)")
+    parser.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
+    parser.add_argument("--tokens", metavar="N", type=_positive, help="make the Markdown about N tokens long at most, if its verdict allows it")
     _cache(parser)
 
 
@@ -116,6 +134,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("operators", "print the operators of the traces at a path", _operators, "tables:operators"),
     Command("kernels", "print the kernels of the traces at a path", _kernels, "tables:kernels"),
     Command("findings", "print what costs time that could be had back", _told, "findings:run"),
+    Command("pyprof", "print a line per launch of a kernel, with the columns of NVIDIA's PyProf", _pyprof, "pyprof:run"),
     Command("serve", "show the page without TensorBoard", _serve, "serve:run"),
     Command("doctor", "say what was found at a path, what is used, and why not", _doctor, "doctor:run"),
     Command("report", "write the page with its figures as one HTML file that needs no server", _report, "report:run"),

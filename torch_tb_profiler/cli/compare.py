@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
+from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.cli.output import chosen, settings_of, write
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, insight_of, load, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
-from torch_tb_profiler.views.diff_file import diff_csv, diff_markdown
+from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
 from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
 
 SLOWER = 1
@@ -30,23 +30,28 @@ def run(options: argparse.Namespace) -> int:
         SourceError, NotATrace: a trace cannot be read.
     """
     settings = settings_of(options)
-    opened = _opened(options.a, settings), _opened(options.b, settings)
+    opened = one_trace(options.a, settings), one_trace(options.b, settings)
     same = opened[0].span.location == opened[1].span.location
     first = insight_of(opened[0], settings)
     insights = first, first if same else insight_of(opened[1], settings)
     steps = [chosen(one, options, name) for one, name in zip(opened, ("steps_a", "steps_b"), strict=True)]
     found = compared((opened[0].facts, insights[0], steps[0]), (opened[1].facts, insights[1], steps[1]))
     payload = diff_payload(found, _recording(opened[0], options.a), _recording(opened[1], options.b))
-    form: Form = options.format
-    write(_FORMS[form](payload))
+    write(_text(payload, options.format, options.tokens))
     return _judged(payload.verdict, options.fail_on)
 
 
-def _json(payload: DiffPayload) -> str:
-    return msgspec.json.encode(payload).decode() + "\n"
-
-
-_FORMS: dict[Form, Callable[[DiffPayload], str]] = {"markdown": diff_markdown, "csv": diff_csv, "json": _json}
+def _text(payload: DiffPayload, form: Form, tokens: int | None) -> str:
+    if form == "json":
+        return msgspec.json.encode(payload).decode() + "\n"
+    if form == "csv":
+        return diff_csv(payload)
+    text = diff_markdown(payload)
+    for most in range(MOST_LINES - 1, -1, -1) if tokens else ():
+        if estimate(text) <= (tokens or 0):
+            break
+        text = diff_markdown(payload, most)
+    return text
 
 
 def _judged(verdict: Verdict, fail_on: float | None) -> int:
@@ -58,7 +63,7 @@ def _judged(verdict: Verdict, fail_on: float | None) -> int:
     return SLOWER if slower and verdict.beyond else 0
 
 
-def _opened(path: str, settings: Settings) -> Opened:
+def one_trace(path: str, settings: Settings) -> Opened:
     """The one trace at a path."""
     try:
         return load(path, settings)

@@ -5,26 +5,35 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass
 
 import msgspec
 
+from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.cli.compare import one_trace
 from torch_tb_profiler.cli.output import settings_of, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.views.diff_file import csv_field
-from torch_tb_profiler.views.pyprof import BETWEEN_LINES, COLUMNS, DEFAULT, Cell, KernelCells
+from torch_tb_profiler.views.pyprof import BETWEEN_LINES, COLUMNS, Cell, KernelCells
 
 ALL = "all"
 ROWS_AT_ONCE = 10_000
-"""Rows that are made and printed together: memory does not grow with the table."""
-_NUMERIC = (int,)
+"""Rows that are made and printed together: no text of the whole table is held."""
+_SHARED = ("kernel", "params")
+"""Columns that share what a width leaves them."""
 
-Line = Callable[[Sequence[Cell]], str]
+
+@dataclass(frozen=True)
+class _Form:
+    """How cells are printed: a text, an integer and an absent value of a column (by its word), and the texts of a line."""
+
+    text: Callable[[str, str], str]
+    number: Callable[[str, int], str]
+    absent: Callable[[str], str]
+    line: Callable[[Sequence[str]], str]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -35,18 +44,103 @@ def run(options: argparse.Namespace) -> int:
         SourceError, NotATrace: the trace cannot be read.
     """
     keys = chosen_columns(options.columns)
-    make = _line(keys, options)
+    form = _CSV if options.csv else _columns(keys, options.width) if options.width else _SPACED
     settings = settings_of(options)
     opened = one_trace(options.path, settings)
     insight = insight_of(opened, settings)
     table = kernel_table(opened.trace, opened.facts, insight)
     if not len(table.row):
         print(printable(f"torch-tb-profiler: {options.path} holds no kernels."), file=sys.stderr)
-    cells = KernelCells(opened.trace, insight, table)
-    if options.json:
-        _write_json(cells, keys)
-        return 0
-    write(make([COLUMNS[key].heading for key in keys]))
-    for rows in _rows(cells, keys):
-        write("".join(map(make, rows)))
+    parts = _parts(KernelCells(opened.trace, insight, table), keys)
+    for text in _json(parts, keys) if options.json else _lines(parts, keys, form):
+        write(text)
     return 0
+
+
+def chosen_columns(text: str) -> list[str]:
+    """The words of ``-c``.
+
+    Raises:
+        BadRequest: one is no column.
+    """
+    keys = list(COLUMNS) if text == ALL else [word.strip() for word in text.split(",")]
+    for key in keys:
+        if key not in COLUMNS:
+            raise BadRequest(f"{key!r} is no column of the kernel table.", f"Expected some of: {','.join(COLUMNS)}; or {ALL}.")
+    return keys
+
+
+def _parts(cells: KernelCells, keys: Sequence[str]) -> Iterator[list[list[Cell]]]:
+    """The columns of the table, some rows at a time."""
+    for begin in range(0, cells.rows, ROWS_AT_ONCE):
+        yield [cells.column(key, begin, begin + ROWS_AT_ONCE) for key in keys]
+
+
+def _json(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[str]:
+    """An array with an object per row, one on a line."""
+    before = "[\n"
+    encode = msgspec.json.Encoder().encode
+    for columns in parts:
+        yield before + ",\n".join(encode(dict(zip(keys, row, strict=True))).decode() for row in zip(*columns, strict=True))
+        before = ",\n"
+    yield "\n]\n" if before == ",\n" else "[]\n"
+
+
+def _lines(parts: Iterator[list[list[Cell]]], keys: Sequence[str], form: _Form) -> Iterator[str]:
+    yield form.line([form.text(key, COLUMNS[key].heading) for key in keys])
+    known: dict[tuple[str, str], str] = {}
+    for columns in parts:
+        printed = [_printed(key, column, form, known) for key, column in zip(keys, columns, strict=True)]
+        yield "".join(map(form.line, zip(*printed, strict=True)))
+
+
+def _printed(key: str, column: list[Cell], form: _Form, known: dict[tuple[str, str], str]) -> list[str]:
+    """The texts of a column; ``known`` are those that were made before."""
+    absent = form.absent(key)
+    for text in {cell for cell in column if isinstance(cell, str)}:
+        if (key, text) not in known:
+            known[key, text] = form.text(key, text)
+    return [absent if cell is None else known[key, cell] if isinstance(cell, str) else form.number(key, cell) for cell in column]
+
+
+_SPACED = _Form(
+    text=lambda key, text: printable(text), number=lambda key, number: str(number), absent=lambda key: COLUMNS[key].absent,
+    line=lambda texts: " ".join(texts) + "\n",
+)
+_CSV = _Form(
+    text=lambda key, text: text if text == "-" else csv_field(printable(text)), number=lambda key, number: str(number),
+    absent=lambda key: "" if COLUMNS[key].number else COLUMNS[key].absent, line=lambda texts: ",".join(texts) + "\r\n",
+)
+
+
+def _columns(keys: Sequence[str], width: int) -> _Form:
+    """Columns of fixed widths, in lines of ``width`` characters at most.
+
+    Raises:
+        BadRequest: the columns need more.
+    """
+    widths = {key: COLUMNS[key].width for key in keys}
+    rest = width - sum(widths[key] + 1 for key in keys) + 1
+    if rest < 0:
+        raise BadRequest(f"-w {width} is too narrow: {','.join(keys)} need {width - rest}.", "Choose fewer columns, or a larger width.")
+    shared = [key for key in dict.fromkeys(keys) if key in _SHARED]
+    for key in shared:
+        widths[key] += rest // len(shared) // keys.count(key)
+
+    def text(key: str, value: str) -> str:
+        return f"{_essence(key, printable(value))[:widths[key]]:<{widths[key]}}"
+
+    def number(key: str, value: int) -> str:
+        return f"{value:>{widths[key]}}"
+
+    def absent(key: str) -> str:
+        return f"{COLUMNS[key].absent:{'>' if COLUMNS[key].number else '<'}{widths[key]}}"
+
+    return _Form(text, number, absent, lambda texts: " ".join(texts).rstrip() + "\n")
+
+
+def _essence(key: str, text: str) -> str:
+    """What of a cell is worth its place in a narrow column: of a kernel its short name, of a call trace the file and line of the innermost call."""
+    if key == "kernel":
+        return short_name(text)
+    return text.rpartition(BETWEEN_LINES)[2].replace("\\", "/").rpartition("/")[2] if key == "trace" else text

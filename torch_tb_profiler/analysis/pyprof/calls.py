@@ -1,0 +1,79 @@
+"""Which operator a kernel does the work of, and which of that operator's kernels it is.
+
+Named is the call at which the Efficiency view lays the kernel, or the operator around it that autograd numbered; and of several calls of one family
+within each other the outermost, which is what a program calls::
+
+    aten::conv2d ▸ aten::convolution (7) ▸ aten::_convolution ▸ aten::cudnn_convolution ▸ kernel     aten  conv2d
+    aten::relu_ (8) ▸ aten::clamp_min_ ▸ kernel                                                      aten  relu_
+    torch.nn.functional.linear ▸ aten::addmm ▸ kernel                                                torch.nn.functional  linear
+
+A kernel of the backward pass that undoes a forward is named by that forward.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.module.nodes import Nodes
+from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.nesting import nearest
+from torch_tb_profiler.analysis.pyprof.passes import Passes
+from torch_tb_profiler.hardware.work import model_of
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.insight_schema import PathKind
+from torch_tb_profiler.store.model import Facts, Trace
+
+
+def shown_calls(trace: Trace, nodes: Nodes, found: Passes, laid_at: Ints) -> Ints:
+    """For every kernel the node of the operator whose name and parameters it has, −1 none; int64 of shape (kernels,).
+
+    Args:
+        laid_at: row of spans of the call that each is laid at, −1 none.
+    """
+    call = np.full(len(laid_at), -1, np.int64)
+    own, place = nodes.of_spans(laid_at)
+    call[own] = place
+    above = np.flatnonzero((found.operator >= 0) & (found.operator < call))
+    above = above[_dispatched(trace, nodes)[found.operator[above]]]
+    call[above] = found.operator[above]
+    call = np.where(found.forward >= 0, found.forward, call)
+    named = np.flatnonzero(call >= 0)
+    call[named] = _outermost_of_family(trace, nodes)[call[named]]
+    return call
+
+
+def _dispatched(trace: Trace, nodes: Nodes) -> Mask:
+    """Which nodes are operators of PyTorch's dispatcher (``aten::relu``): another numbered one is a function of Python around several of these."""
+    name = trace["spans"]["name"][nodes.row]
+    named = np.zeros(len(trace.strings) + 1, np.bool_)
+    named[[number for number in distinct(name, trace.strings) if "::" in trace.strings[number]]] = True
+    return np.asarray(named[name])
+
+
+def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:
+    """For every node the outermost operator to which calls of nothing but operators of its family lead; itself where it has no family."""
+    name = trace["spans"]["name"][nodes.row]
+    family = np.full(len(trace.strings) + 1, -1, np.int64)
+    numbers: dict[str, int] = {}
+    operator = nodes.kind == PathKind.OPERATOR
+    for number in distinct(name[operator], trace.strings):
+        model = model_of(trace.strings[number])
+        if model is not None:
+            family[number] = numbers.setdefault(model.family, len(numbers))
+    own = np.where(operator, family[name], -1)
+    above = nodes.parent
+    same = (above >= 0) & (own >= 0) & (own[above] == own) if len(own) else operator
+    return nearest(above, ~same)
+
+
+def ordinals(facts: Facts, found: Passes, call: Ints, row: Ints) -> Ints:
+    """The how manyth kernel each is of its backward function, else of its operator, else of its launch, from 0 in the order of ``row``; int64."""
+    launch = facts["span_links"]["launch"][row].astype(np.int64)
+    key = np.where(found.function >= 0, found.function, call)
+    # Nodes and rows of spans are numbered apart; what has neither is the first of itself.
+    key = np.where(key >= 0, key, np.where(launch >= 0, -2 - launch, np.iinfo(np.int64).max - np.arange(len(row))))
+    order = np.argsort(key, kind="stable")
+    begins = np.flatnonzero(np.diff(key[order], prepend=np.iinfo(np.int64).min))
+    place = np.empty(len(row), np.int64)
+    place[order] = np.arange(len(row)) - np.repeat(begins, np.diff(begins, append=len(row)))
+    return place

@@ -1,0 +1,155 @@
+"""Of every kernel: forward or backward pass, the sequence number, and the forward operator whose work it undoes.
+
+::
+
+    main   [aten::addmm, number 7]                                                             fprop   seq 7
+    engine    [evaluate_function: AddmmBackward0, 7                                ]
+                [AddmmBackward0, 7, forward thread 1            ]
+                  [aten::mm]   ← kernel                                                        bprop   seq 7   forward: aten::addmm
+                                                                  [aten::add_] ← kernel        bprop   seq 7   home: aten::addmm
+    engine    [evaluate_function: AccumulateGrad][aten::add_] ← kernel                         bprop           home: aten::addmm
+
+A kernel beneath a function of the graph undoes that function's forward. What the engine adds up beside the function, and what has no forward
+(``AccumulateGrad``, hooks), does work of its own, at the module and line of the function before. An operator with a sequence number within the
+backward pass (a checkpoint that runs again, a gradient that will be differentiated) is itself such a forward: it keeps its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.module.backward import preceding
+from torch_tb_profiler.analysis.module.forwards import EVALUATE, Functions, forwards, functions_of
+from torch_tb_profiler.analysis.module.nodes import Nodes
+from torch_tb_profiler.analysis.names import HostNames, distinct
+from torch_tb_profiler.analysis.nesting import nearest
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.model import Facts, Trace
+
+MOST_NUMBERS = 16
+"""Sequence numbers around one kernel that are listed, the nearest ones; no program nests deeper, a hostile trace may."""
+
+
+class Direction(IntEnum):
+    """The pass that a kernel ran in."""
+
+    FORWARD = 0
+    BACKWARD = 1
+    UNKNOWN = 2
+    """Its launch was not recorded, or replays a captured graph."""
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Arrays of shape (kernels,); nodes are positions in ``Nodes``, −1 none.
+
+    node: what launched it: its operator, else the innermost call around its launch.
+    direction: uint8 ``Direction``.
+    sequence: number of the graph's node that it belongs to; −1 none.
+    operator: the innermost operator around it that autograd numbered, within its backward function where it is in one.
+    function: the backward function whose forward it undoes.
+    forward: that forward's operator.
+    home: the forward operator whose module and line it has.
+    other, others: sequence numbers around it but ``sequence``, ascending: those of kernel i are ``others[other[i]:other[i + 1]]``.
+    """
+
+    node: Ints
+    direction: Array
+    sequence: Ints
+    operator: Ints
+    function: Ints
+    forward: Ints
+    home: Ints
+    other: Ints
+    others: Ints
+
+
+def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints) -> Passes:
+    """The passes of kernels; ``row``: their rows of spans, ascending."""
+    node, replayed = _launchers(trace, facts, nodes, names, row)
+    functions = functions_of(trace, nodes)
+    known = np.flatnonzero(node >= 0)
+    function = np.full(len(row), -1, np.int64)
+    function[known] = functions.around[node[known]]
+    direction = np.full(len(row), Direction.UNKNOWN, np.uint8)
+    direction[known[~replayed[known]]] = Direction.FORWARD
+    direction[function >= 0] = Direction.BACKWARD
+    makers = np.zeros(len(nodes.row), np.bool_)
+    makers[functions.maker] = True
+    operator = np.full(len(row), -1, np.int64)
+    operator[known] = nearest(nodes.parent, makers)[node[known]]
+    operator[operator < function] = -1
+    undoes, forward, home = _ties(trace, nodes, functions, node, function, operator)
+    numbered = nearest(nodes.parent, functions.number >= 0)
+    sequence = np.full(len(row), -1, np.int64)
+    inner = numbered[node[known]]
+    # What is around a function says nothing of it: the number must be the function's own, or of an operator within it.
+    own = (inner >= 0) & (inner >= function[known])
+    sequence[known[own]] = functions.number[inner[own]]
+    other, others = _others(nodes, functions, numbered, node, sequence)
+    return Passes(node, direction, sequence, operator, np.where(undoes, function, -1), forward, home, other, others)
+
+
+def _launchers(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints) -> tuple[Ints, Mask]:
+    """(the node of every kernel, whether it was replayed from a captured graph)."""
+    links = facts["span_links"]
+    operator, launch = links["operator"][row], links["launch"][row]
+    replayed = (launch >= 0) & names.graph_launch[trace["spans"]["name"][launch]]
+    if not len(nodes.row):
+        return np.full(len(row), -1, np.int64), replayed
+    anchor = np.where(operator >= 0, operator, launch)
+    return np.where(anchor >= 0, nodes.around[anchor], -1).astype(np.int64), replayed
+
+
+def _ties(trace: Trace, nodes: Nodes, functions: Functions, node: Ints, function: Ints, operator: Ints) -> tuple[Mask, Ints, Ints]:
+    """Of every kernel (whether it undoes the forward of its function, that forward, the forward at whose module and line it is)."""
+    undoes = np.zeros(len(node), np.bool_)
+    forward, home = np.full(len(node), -1, np.int64), np.full(len(node), -1, np.int64)
+    at = np.flatnonzero((function >= 0) & (operator < 0))
+    if not len(at):
+        return undoes, forward, home
+    made = forwards(trace, nodes, functions)
+    link = preceding(nodes, functions)
+    like = nearest(link, functions.numbered)
+    place = np.searchsorted(functions.position, function[at])
+    home[at] = np.where(like[place] >= 0, made[like[place]], -1)
+    # The engine's call of a function holds the function itself, and what adds up its results.
+    itself = (functions.thread > 0) & ~_evaluates(trace, nodes)
+    split = np.zeros(len(nodes.row), np.bool_)
+    split[functions.around[itself]] = True
+    inside = ~split[function[at]] | (nearest(nodes.parent, itself)[node[at]] >= function[at])
+    undoes[at] = inside & functions.numbered[place] & (made[place] >= 0)
+    forward[at] = np.where(undoes[at], made[place], -1)
+    return undoes, forward, home
+
+
+def _evaluates(trace: Trace, nodes: Nodes) -> Mask:
+    """Which nodes are the engine's call of a function."""
+    name = trace["spans"]["name"][nodes.row]
+    named = np.zeros(len(trace.strings) + 1, np.bool_)
+    named[[number for number in distinct(name, trace.strings) if trace.strings[number].startswith(EVALUATE)]] = True
+    return np.asarray(named[name])
+
+
+def _others(nodes: Nodes, functions: Functions, numbered: Array, node: Ints, sequence: Ints) -> tuple[Ints, Ints]:
+    """(bounds, numbers) of ``Passes.other`` and ``others``."""
+    kernel = np.flatnonzero(node >= 0)
+    at = numbered[node[kernel]].astype(np.int64)
+    found: list[tuple[Ints, Ints]] = []
+    for _ in range(MOST_NUMBERS):
+        kernel, at = kernel[at >= 0], at[at >= 0]
+        if not len(at):
+            break
+        found.append((kernel, functions.number[at]))
+        outer = nodes.parent[at]
+        at = np.where(outer >= 0, numbered[outer], -1).astype(np.int64)
+    kernel, number = np.concatenate([k for k, _ in found] or [kernel[:0]]), np.concatenate([n for _, n in found] or [kernel[:0]])
+    different = number != sequence[kernel]
+    kernel, number = kernel[different], number[different]
+    first, _ = group_rows((kernel, number))
+    kernel, number = kernel[first], number[first]
+    return np.searchsorted(kernel, np.arange(len(node) + 1)), number

@@ -1,0 +1,130 @@
+"""The kernel table of PyProf: one row per launch of a kernel, in the order of their begins. Copies and memsets are no kernels.
+
+``docs/definitions.md`` defines the columns. The table holds numbers only; texts are made when they are printed (``views/pyprof.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from torch_tb_profiler.analysis.calltree import is_call
+from torch_tb_profiler.analysis.efficiency.workloads import LaidWork, laid_work
+from torch_tb_profiler.analysis.kernel_facts import device_arguments
+from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
+from torch_tb_profiler.analysis.names import distinct, host_names
+from torch_tb_profiler.analysis.pyprof.calls import ordinals, shown_calls
+from torch_tb_profiler.analysis.pyprof.passes import Passes, passes
+from torch_tb_profiler.analysis.pyprof.places import Places, places
+from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.main_kernels import multiplies
+from torch_tb_profiler.hardware.matrix_cores import operator_could
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import NONE
+
+_LAUNCH_ARGUMENTS = ("device", "stream", "grid", "block")
+
+
+class MatrixCores(IntEnum):
+    """The column ``tc``."""
+
+    NOT_USED = 0
+    USED = 1
+    UNKNOWN = 2
+    NOT_APPLICABLE = 3
+    """Nothing is multiplied that matrix cores could."""
+
+
+@dataclass(frozen=True)
+class KernelTable:
+    """Arrays of shape (kernels,), −1 unknown or none; ``places`` and ``passes`` hold further columns.
+
+    row: rows of spans, ascending: their order is that of the begins.
+    track: row of tracks, the thread of the launch.
+    call: row of spans of the operator whose name and parameters it has.
+    workload: row of ``work.workloads``, whose parameters it has.
+    sub: how many kernels of the same call began before it.
+    dur: ns. tensor_cores: uint8 ``MatrixCores``. flops, bytes: of this launch.
+    device, stream: ids. grid, block: numbers of strings of the trace.
+    """
+
+    row: Ints
+    passes: Passes
+    places: Places
+    work: LaidWork
+    track: Ints
+    call: Ints
+    workload: Ints
+    sub: Ints
+    dur: Ints
+    tensor_cores: Array
+    device: Array
+    stream: Array
+    grid: Array
+    block: Array
+    flops: Ints
+    bytes: Ints
+
+
+def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
+    """The kernel table of a trace. A trace without kernels has one of no rows."""
+    spans, links = trace["spans"], facts["span_links"]
+    row = np.flatnonzero(spans["role"] == Role.KERNEL)
+    nodes = host_nodes(trace, facts)
+    found = passes(trace, facts, nodes, host_names(trace.strings, spans["name"][is_call(spans["role"])]), row)
+    work = laid_work(trace, facts)
+    piece = np.searchsorted(work.row, row)
+    node = shown_calls(trace, nodes, found, work.call[piece])
+    call = _rows(nodes, node)
+    launch, operator = links["launch"][row].astype(np.int64), links["operator"][row].astype(np.int64)
+    caller = np.where(launch >= 0, launch, operator)
+    home = _rows(nodes, found.home)
+    where = places(trace, facts, insight, row, np.where(home >= 0, home, np.where(operator >= 0, operator, launch)))
+    return KernelTable(
+        row, found, where, work, np.append(spans["track"], NONE)[caller].astype(np.int64), call, _workloads(work, call, work.call[piece], found),
+        ordinals(facts, found, node, row), spans["dur"][row], _tensor_cores(trace, facts, row, call), **device_arguments(trace, row, _LAUNCH_ARGUMENTS),
+        flops=work.flops[piece], bytes=work.bytes[piece],
+    )
+
+
+def _rows(nodes: Nodes, node: Ints) -> Ints:
+    """Rows of spans of nodes; −1 stays."""
+    return np.append(nodes.row, NONE)[node]
+
+
+def _workloads(work: LaidWork, call: Ints, laid_at: Ints, found: Passes) -> Ints:
+    """The workload whose parameters a kernel has: of the operator that it is named by, where that has none of the call that it is laid at."""
+    of_span = np.append(work.of_span, np.int32(NONE))
+    known = np.append(work.workloads["parameters"] >= 0, np.False_)
+    named, laid = of_span[call], of_span[laid_at]
+    # Parameters of what the backward pass calls are not those of its forward.
+    laid = np.where(found.forward >= 0, NONE, laid)
+    return np.where(known[named], named, np.where(known[laid], laid, NONE)).astype(np.int64)
+
+
+def _tensor_cores(trace: Trace, facts: Facts, row: Ints, call: Ints) -> Array:
+    name, kernels = trace["spans"]["name"], facts["kernels"]
+    used = np.full(len(facts.strings) + 1, Knowledge.UNKNOWN, np.uint8)
+    used[kernels["name"]] = kernels["matrix"]
+    product = np.zeros(len(trace.strings) + 1, np.bool_)
+    product[[number for number in distinct(name[row], trace.strings) if multiplies(trace.strings[number])]] = True
+    could = np.zeros(len(trace.strings) + 1, np.bool_)
+    operator = np.append(name, np.int32(NONE))[call]
+    could[[number for number in distinct(operator, trace.strings) if _could(trace.strings[number])]] = True
+    known = np.array([MatrixCores.NOT_USED, MatrixCores.USED, MatrixCores.UNKNOWN], np.uint8)[used[name[row]]]
+    return np.where((known == MatrixCores.NOT_USED) & ~could[operator] & ~product[name[row]], np.uint8(MatrixCores.NOT_APPLICABLE), known)
+
+
+_PLAIN = re.compile(r"(?:torch(?:\.\w+)*|Tensor)\.(\w+)")
+
+
+def _could(name: str) -> bool:
+    """Whether matrix cores could do the work of an operator, also of one that is named as Python calls it (``torch.nn.functional.linear``)."""
+    plain = _PLAIN.fullmatch(name)
+    return operator_could(f"aten::{plain[1]}" if plain else name) == Knowledge.YES

@@ -1,0 +1,181 @@
+"""The cells of PyProf's kernel table: its twenty columns, and the value of each for a run of rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.analysis.pyprof.passes import Direction
+from torch_tb_profiler.analysis.pyprof.places import LAYER
+from torch_tb_profiler.analysis.pyprof.table import KernelTable, MatrixCores
+from torch_tb_profiler.analysis.source_lines import line_of_frames
+from torch_tb_profiler.analysis.timeline.chain import is_users
+from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.views.module import instance_and_class
+
+Cell = int | str | None
+
+
+@dataclass(frozen=True)
+class KernelColumn:
+    """A column: its heading, the least width that it is printed with, what stands where there is no value, and whether it holds integers."""
+
+    heading: str
+    width: int
+    absent: str
+    number: bool = False
+
+
+COLUMNS: dict[str, KernelColumn] = {
+    "idx": KernelColumn("Idx", 7, "na", True),
+    "seq": KernelColumn("SeqId", 7, "-", True),
+    "altseq": KernelColumn("AltSeqId", 8, "-"),
+    "tid": KernelColumn("TId", 12, "na"),
+    "layer": KernelColumn("Layer", 10, "-"),
+    "trace": KernelColumn("CallTrace", 25, "-"),
+    "dir": KernelColumn("Direction", 5, "na"),
+    "sub": KernelColumn("SubSeqId", 3, "na", True),
+    "mod": KernelColumn("Module", 15, "na"),
+    "op": KernelColumn("Op", 15, "na"),
+    "kernel": KernelColumn("Kernel", 10, "na"),
+    "params": KernelColumn("Params", 10, "na"),
+    "sil": KernelColumn("Sil(ns)", 10, "na", True),
+    "tc": KernelColumn("TC", 2, "na"),
+    "device": KernelColumn("Device", 6, "na", True),
+    "stream": KernelColumn("Stream", 6, "na", True),
+    "grid": KernelColumn("Grid", 12, "na"),
+    "block": KernelColumn("Block", 12, "na"),
+    "flops": KernelColumn("FLOPs", 14, "na", True),
+    "bytes": KernelColumn("Bytes", 12, "na", True),
+}
+"""By the word that chooses it; PyProf's own (pyprof/prof/output.py and its documentation)."""
+
+BETWEEN_LINES = " -> "
+MOST_LINES = 100
+"""Lines of a call trace, the innermost ones; only a recursion has more."""
+_DIRECTIONS = {Direction.FORWARD: "fprop", Direction.BACKWARD: "bprop", Direction.UNKNOWN: None}
+_MATRIX_CORES = {MatrixCores.NOT_USED: "0", MatrixCores.USED: "1", MatrixCores.UNKNOWN: None, MatrixCores.NOT_APPLICABLE: "-"}
+_FRAME = re.compile(r"(?P<file>.+)\((?P<line>\d+)\)(?:: .*)?", re.DOTALL)
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
+
+
+class KernelCells:
+    """Makes the cells of a table when they are asked for; every distinct text once."""
+
+    def __init__(self, trace: Trace, insight: Insight, table: KernelTable) -> None:
+        self.rows = len(table.row)
+        self._trace, self._insight, self._table = trace, insight, table
+        self._known: dict[str, dict[int, str | None]] = {}
+        names = np.append(trace["spans"]["name"], np.int32(-1))
+        self._operator, self._kernel = names[table.call], names[table.row]
+        self._makers: dict[str, Callable[[int, int], list[Cell]]] = {
+            "idx": lambda begin, end: list(range(begin + 1, end + 1)),
+            "altseq": self._other_sequences,
+            "trace": self._call_traces,
+            "layer": self._layers,
+            **{key: self._integers(values) for key, values in (
+                ("seq", table.passes.sequence), ("sub", table.sub), ("sil", table.dur), ("device", table.device), ("stream", table.stream),
+                ("flops", table.flops), ("bytes", table.bytes),
+            )},
+            **{key: self._texts(key, numbers, make) for key, numbers, make in (
+                ("tid", np.append(trace["tracks"]["tid"], np.int32(-1))[table.track], trace.strings.__getitem__),
+                ("dir", table.passes.direction, lambda number: _DIRECTIONS[Direction(number)]),
+                ("tc", table.tensor_cores, lambda number: _MATRIX_CORES[MatrixCores(number)]),
+                ("mod", self._operator, lambda number: module_and_operator(trace.strings[number])[0]),
+                ("op", self._operator, lambda number: module_and_operator(trace.strings[number])[1]),
+                ("kernel", self._kernel, trace.strings.__getitem__),
+                ("params", table.workload, self._parameters),
+                ("grid", table.grid, self._triple),
+                ("block", table.block, self._triple),
+            )},
+        }
+
+    def column(self, key: str, begin: int, end: int) -> list[Cell]:
+        """The cells of one of ``COLUMNS`` for rows ``begin`` to ``end``, exclusive; None where there is no value."""
+        return self._makers[key](begin, min(end, self.rows))
+
+    def _integers(self, values: Array) -> Callable[[int, int], list[Cell]]:
+        return lambda begin, end: [value if value >= 0 else None for value in values[begin:end].tolist()]
+
+    def _texts(self, key: str, numbers: Array, make: Callable[[int], str | None]) -> Callable[[int, int], list[Cell]]:
+        return lambda begin, end: self._made(key, numbers[begin:end], make)
+
+    def _made(self, key: str, numbers: Array, make: Callable[[int], str | None]) -> list[Cell]:
+        """Texts of numbers by ``make``, None for −1."""
+        known = self._known.setdefault(key, {-1: None})
+        listed = numbers.tolist()
+        for number in set(listed).difference(known):
+            known[number] = make(number)
+        return [known[number] for number in listed]
+
+    def _other_sequences(self, begin: int, end: int) -> list[Cell]:
+        bounds, numbers = self._table.passes.other[begin:end + 1].tolist(), self._table.passes.others
+        return [",".join(map(str, numbers[a:b].tolist())) if b > a else None for a, b in pairwise(bounds)]
+
+    def _call_traces(self, begin: int, end: int) -> list[Cell]:
+        found = self._table.places
+        lines = self._made("trace", found.stack[begin:end], self._lines)
+        written = self._made("written", found.written[begin:end], lambda number: written_call_trace(self._trace.strings[number]))
+        return [line if line is not None else text for line, text in zip(lines, written, strict=True)]
+
+    def _lines(self, stack: int) -> str | None:
+        frames: list[str] = []
+        while stack >= 0 and len(frames) < MOST_LINES:
+            frames.append(self._trace.strings[int(self._table.places.frame[stack])])
+            stack = int(self._table.places.caller[stack])
+        return call_trace(frames)
+
+    def _layers(self, begin: int, end: int) -> list[Cell]:
+        found = self._table.places
+        ranges = self._made("layer", found.layer[begin:end], lambda number: self._trace.strings[number].removeprefix(LAYER))
+        modules = self._made("module", found.module[begin:end], self._module)
+        return [own if own is not None else around for own, around in zip(ranges, modules, strict=True)]
+
+    def _module(self, module: int) -> str:
+        names = []
+        while module >= 0:
+            names.append(instance_and_class(self._insight.strings[int(self._table.places.module_names[module])])[0])
+            module = int(self._table.places.modules[module])
+        return ".".join(reversed(names))
+
+    def _parameters(self, workload: int) -> str:
+        work, texts = self._table.work.workloads, self._table.work.texts
+        precision = texts[int(work["precision"][workload])]
+        written = texts[int(work["parameters"][workload])].replace(" ", "")
+        return ",".join(part for part in (written, f"type={precision}" if precision else "") if part)
+
+    def _triple(self, number: int) -> str:
+        return self._trace.strings[number].strip("[] ").replace(" ", "")
+
+
+def call_trace(frames: Sequence[str]) -> str | None:
+    """``file:line -> file:line``, outermost first, of frames like ``file(line): function``, innermost first; None of none."""
+    return BETWEEN_LINES.join(map(file_and_line, reversed(frames))) or None
+
+
+def written_call_trace(text: str) -> str | None:
+    """The same of a ``Call stack`` argument: the lines of the user's own program, without any the one line that tells most."""
+    frames = [frame for frame in text.strip('"').split(";") if frame]
+    own = [frame for frame in frames if (match := _FRAME.fullmatch(frame)) and is_users(match["file"])]
+    return call_trace(own[:MOST_LINES]) or call_trace([line for line in (line_of_frames("\n".join(frames)),) if line])
+
+
+def file_and_line(frame: str) -> str:
+    """``file(line): function`` → ``file:line``; what is written otherwise stays."""
+    match = _FRAME.fullmatch(frame)
+    return f"{match['file']}:{match['line']}" if match else frame
+
+
+def module_and_operator(name: str) -> tuple[str | None, str]:
+    """``aten::mm`` → ``aten``, ``mm``; ``torch.nn.functional.linear`` → ``torch.nn.functional``, ``linear``; another name has no module."""
+    plain = name.removeprefix(EVALUATE)
+    mark = "::" if "::" in plain else "." if _DOTTED.fullmatch(plain) else ""
+    module, _, operator = plain.rpartition(mark) if mark else ("", "", plain)
+    return module or None, operator

@@ -73,10 +73,19 @@ class Call:
     inputs: tuple[Input, ...]
     values: tuple[str, ...] = ()
 
+    @property
+    def recorded(self) -> bool:
+        """Whether the values were recorded: before PyTorch 2.0 they were not."""
+        return bool(self.values)
+
     def tensor(self, place: int) -> Tensor | None:
         """The tensor at a place of the schema; None when there is none (a number, a list, None, or not recorded)."""
         found = self.inputs[place] if place < len(self.inputs) else None
         return found if isinstance(found, Tensor) else None
+
+    def last(self, arity: int) -> Tensor | None:
+        """The tensor behind the schema's ``arity`` arguments, where the result goes (``out=``); None without one."""
+        return self.tensor(len(self.inputs) - 1) if len(self.inputs) > arity else None
 
     def tensors(self, place: int) -> tuple[Tensor, ...] | None:
         """The list of tensors at a place; None when there is none."""

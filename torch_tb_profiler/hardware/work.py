@@ -10,11 +10,13 @@ None means: this call cannot be modelled (a shape is missing). An operator witho
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from torch_tb_profiler.hardware.call import Call
+from torch_tb_profiler.hardware.call import Call, Tensor, moved
+from torch_tb_profiler.hardware.element_types import kind
+from torch_tb_profiler.hardware.element_types import precision as precision_of
 
 Unit = Literal["matrix", "vector", ""]
 """Which units of the hardware can do the arithmetic; empty where there is none (a copy)."""
@@ -55,14 +57,19 @@ class Model:
 
 
 _MODELS: dict[str, Model] = {}
+_PREFIXES: dict[str, Model] = {}
 
 
 def model(family: str, *names: str, source: str) -> Callable[[Function], Function]:
-    """Registers a function as the model of operators; a later registration takes the place of an earlier one, so that users can have their own."""
+    """Registers a function as the model of operators; a name that ends with ``*`` is for all that begin so and have none of their own.
+
+    A later registration takes the place of an earlier one, so that users can have their own.
+    """
 
     def register(function: Function) -> Function:
         for name in names:
-            _MODELS[name] = Model(family, function, source)
+            table = _PREFIXES if name.endswith("*") else _MODELS
+            table[name.removesuffix("*")] = Model(family, function, source)
         return function
 
     return register
@@ -71,13 +78,28 @@ def model(family: str, *names: str, source: str) -> Callable[[Function], Functio
 def model_of(name: str) -> Model | None:
     """The model of an operator; None: not modelled."""
     _load()
-    return _MODELS.get(name)
+    found = _MODELS.get(name)
+    if found is not None:
+        return found
+    prefix = max((prefix for prefix in _PREFIXES if name.startswith(prefix)), key=len, default=None)
+    return None if prefix is None else _PREFIXES[prefix]
 
 
 def modelled() -> dict[str, Model]:
-    """All models by operator."""
+    """All models by operator, or by the beginning of its name and ``*``."""
     _load()
-    return dict(_MODELS)
+    return _MODELS | {f"{prefix}*": found for prefix, found in _PREFIXES.items()}
+
+
+def vector_work(
+    flops: int, dtype: str, read: Iterable[Tensor | None], written: Iterable[Tensor | None], parameters: Mapping[str, object] | None = None
+) -> Work | None:
+    """The work of vector units that compute in the type ``dtype``; arithmetic on integers and truth values is no FLOP, that on complex ones not modelled."""
+    sort = kind(dtype)
+    if sort == "complex" and flops:
+        return None
+    count = flops if sort in ("float", "") else 0
+    return Work(count, moved(*read, *written), "vector" if count else "", precision_of(dtype) if count else "", dict(parameters or {}))
 
 
 def work_of(call: Call) -> Work | None:

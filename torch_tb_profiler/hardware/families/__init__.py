@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-FAMILIES = ("gemm", "convolution", "attention")
+FAMILIES = ("gemm", "convolution", "attention", "elementwise", "copy", "reduction", "normalization")
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from torch_tb_profiler.hardware.call import Call, Tensor, moved
-from torch_tb_profiler.hardware.element_types import element_bytes, kind, precision, scalar_type
+from torch_tb_profiler.hardware.element_types import kind, precision, scalar_type
 from torch_tb_profiler.hardware.results import Shape, broadcast
 from torch_tb_profiler.hardware.work import Unit, Work, model
 
@@ -157,5 +157,5 @@ def _outputs(work: Work) -> int:
 
 def _out_dtype(call: Call, arity: int) -> str:
     """Element type of an ``out`` argument behind the schema's ``arity`` others; empty without one."""
-    out = call.tensor(len(call.inputs) - 1) if len(call.inputs) > arity else None
-    return out.dtype if out is not None and element_bytes(out.dtype) else ""
+    out = call.last(arity)
+    return "" if out is None else out.dtype

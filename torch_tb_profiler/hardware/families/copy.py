@@ -1,0 +1,180 @@
+"""What only moves data: copies, fills, concatenation, indexing, padding, sorting. No FLOPs, except sums into places that are hit several times."""
+
+from __future__ import annotations
+
+import math
+
+from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.element_types import scalar_type
+from torch_tb_profiler.hardware.results import promoted
+from torch_tb_profiler.hardware.work import Work, model, vector_work
+
+_COPY = "no FLOPs; the source read once, the destination written once"
+_FILL = "no FLOPs; the tensor written once"
+_PICK = "no FLOPs; the index and as many elements as are picked read, the result written"
+_SORT = "no FLOPs (comparisons are not counted); the input read once, values and int64 indices written once"
+
+
+@model("copy", "aten::copy_", "aten::_copy_from", source=_COPY)
+def copy(call: Call) -> Work | None:
+    """``copy_(destination, source)``."""
+    out, x = (call.tensor(0), call.tensor(1)) if call.name == "aten::copy_" else (call.tensor(1), call.tensor(0))
+    return None if out is None or x is None else vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
+
+
+@model("copy", "aten::clone", "aten::_to_copy", "aten::roll", "aten::flip", "aten::tril", "aten::triu", "aten::tril_", "aten::triu_", "aten::narrow_copy",
+       source=_COPY)
+def duplicate(call: Call) -> Work | None:
+    """``clone(x)``, ``_to_copy(x, dtype)`` and rearrangements of all elements."""
+    x = call.tensor(0)
+    if x is None or call.name == "aten::narrow_copy":
+        return None if x is None else _picked(call, x, call.value(3))
+    dtype = scalar_type(call.value(1)) if call.name == "aten::_to_copy" else ""
+    if call.name == "aten::_to_copy" and not call.recorded:
+        return None
+    return vector_work(0, x.dtype, [x], [Tensor(x.shape, dtype or x.dtype)], {"shape": x.shape})
+
+
+def _picked(call: Call, x: Tensor, length: object) -> Work | None:
+    dim = call.value(1)
+    if not isinstance(dim, int) or not isinstance(length, int):
+        return None
+    part = Tensor((x.elements // max(x.shape[dim], 1) * length,), x.dtype)
+    return vector_work(0, x.dtype, [part], [part], {"shape": x.shape, "length": length})
+
+
+@model("copy", "aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_", "aten::bernoulli_", "aten::random_", "aten::exponential_", "aten::geometric_",
+       "aten::log_normal_", "aten::cauchy_", "aten::eye_", source=_FILL)
+def fill(call: Call) -> Work | None:
+    """``fill_(x, value)`` and random numbers."""
+    x = call.tensor(0)
+    return None if x is None else vector_work(0, x.dtype, [call.tensor(1)], [x], {"shape": x.shape})
+
+
+@model("copy", "aten::arange", "aten::linspace", "aten::randperm", "aten::zeros", "aten::ones", "aten::full", "aten::rand", "aten::randn", source=_FILL)
+def filled(call: Call) -> Work | None:
+    """With ``out``: elsewhere the size is no tensor's, and ``fill_`` or the like below tells it."""
+    out = call.last(0)
+    return None if out is None else vector_work(0, out.dtype, [], [out], {"shape": out.shape})
+
+
+@model("copy", "aten::cat", "aten::concat", "aten::_cat", "aten::stack", "aten::_stack", "aten::hstack", "aten::vstack", source=_COPY)
+def concatenate(call: Call) -> Work | None:
+    """``cat(tensors, dim)``; the element types of lists are not recorded by most versions: then the bytes are known only with ``out``."""
+    parts = call.tensors(0)
+    if not parts:
+        return None
+    total = sum(part.elements for part in parts)
+    out = call.last(2)
+    dtype = out.dtype if out is not None else promoted([part for part in parts if part.elements] or parts)
+    read = parts if out is None else [Tensor((part.stored,), part.dtype or out.dtype) for part in parts]
+    return vector_work(0, dtype, read, [Tensor((total,), dtype)], {"tensors": len(parts), "elements": total})
+
+
+@model("copy", "aten::index_select", "aten::gather", "aten::take", "aten::take_along_dim", source=_PICK)
+def pick(call: Call) -> Work | None:
+    """``index_select(x, dim, index)`` takes whole slices, ``gather`` and ``take`` single elements."""
+    x, index = call.tensor(0), call.tensor(1 if call.name in ("aten::take", "aten::take_along_dim") else 2)
+    if x is None or index is None:
+        return None
+    count = index.elements
+    if call.name == "aten::index_select" and x.shape:
+        dim = call.value(1)
+        if not isinstance(dim, int):
+            return None
+        count = x.elements // max(x.shape[dim], 1) * index.elements
+    out = Tensor((count,), x.dtype)
+    return vector_work(0, x.dtype, [index, Tensor((min(count, x.elements),), x.dtype)], [out], {"shape": x.shape, "index": index.shape})
+
+
+@model("copy", "aten::scatter", "aten::scatter_", "aten::scatter_add", "aten::scatter_add_", "aten::scatter_reduce", "aten::scatter_reduce_",
+       "aten::index_add", "aten::index_add_", "aten::index_copy", "aten::index_copy_", "aten::index_fill", "aten::index_fill_",
+       source="no FLOPs, one per element that is added; the index and the source read, the places written (read too where added); not in place: all copied")
+def put(call: Call) -> Work | None:
+    """``scatter_(x, dim, index, source)``, ``index_add_(x, dim, index, source)`` and their kin."""
+    x, index, source = call.tensor(0), call.tensor(2), call.tensor(3)
+    if x is None or index is None:
+        return None
+    adds = "add" in call.name or "reduce" in call.name
+    count = source.elements if source is not None and source.shape and "index" in call.name else index.elements
+    if "index_fill" in call.name:
+        dim = call.value(1)
+        if not isinstance(dim, int):
+            return None
+        count = x.elements // max(x.shape[dim], 1) * index.elements
+    places = Tensor((count,), x.dtype)
+    given = None if source is None or not source.shape else Tensor((min(count, source.elements),), source.dtype)
+    whole = [] if call.name.endswith("_") else [x]
+    written = places if call.name.endswith("_") else Tensor(x.shape, x.dtype)
+    return vector_work(count if adds else 0, x.dtype, [*whole, index, given, places if adds and not whole else None], [written],
+                       {"shape": x.shape, "index": index.shape})
+
+
+@model("copy", "aten::repeat", source=_COPY)
+def repeat(call: Call) -> Work | None:
+    """``repeat(x, repeats)``."""
+    x, times = call.tensor(0), call.integers(1)
+    if x is None or times is None:
+        return None
+    return vector_work(0, x.dtype, [x], [Tensor((x.elements * math.prod(times),), x.dtype)], {"shape": x.shape, "repeats": times})
+
+
+@model("copy", "aten::constant_pad_nd", "aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d", "aten::replication_pad1d",
+       "aten::replication_pad2d", "aten::replication_pad3d", source=_COPY)
+def pad(call: Call) -> Work | None:
+    """``constant_pad_nd(x, [left, right, top, …])``: the last dimension's padding comes first."""
+    x, sides = call.tensor(0), call.integers(1)
+    if x is None or sides is None or len(sides) > 2 * len(x.shape):
+        return None
+    shape = list(x.shape)
+    for place in range(len(sides) // 2):
+        shape[-1 - place] += sides[2 * place] + sides[2 * place + 1]
+    return vector_work(0, x.dtype, [x], [Tensor(tuple(shape), x.dtype)], {"shape": tuple(shape)})
+
+
+@model("copy", "aten::slice_backward", "aten::select_backward", "aten::unfold_backward", source="no FLOPs; the gradient read, all of the input's written")
+def padded_gradient(call: Call) -> Work | None:
+    """``slice_backward(dy, sizes of x, …)``: zeros around what was taken."""
+    gradient, sizes = call.tensor(0), call.integers(1)
+    if gradient is None or sizes is None:
+        return None
+    return vector_work(0, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes})
+
+
+@model("copy", "aten::_local_scalar_dense", source="no FLOPs; one element read")
+def item(call: Call) -> Work | None:
+    """``x.item()``."""
+    x = call.tensor(0)
+    return None if x is None else vector_work(0, x.dtype, [Tensor((), x.dtype)], [])
+
+
+@model("copy", "_C_cache_ops::reshape_and_cache_flash", "_C_cache_ops::reshape_and_cache",
+       source="no FLOPs; keys, values and slots read, keys and values written")
+def cache(call: Call) -> Work | None:
+    """``reshape_and_cache_flash(key, value, key_cache, value_cache, slot_mapping, …)`` of vLLM."""
+    key, value, key_cache, value_cache, slots = (call.tensor(place) for place in range(5))
+    if key is None or value is None or key_cache is None or value_cache is None:
+        return None
+    written = [Tensor(key.shape, key_cache.dtype), Tensor(value.shape, value_cache.dtype)]
+    return vector_work(0, key.dtype, [key, value, slots], written, {"shape": key.shape})
+
+
+@model("sort", "aten::sort", "aten::argsort", source=_SORT)
+def sort(call: Call) -> Work | None:
+    """``sort(x, …)``."""
+    x = call.tensor(0)
+    if x is None:
+        return None
+    values = None if call.name == "aten::argsort" else Tensor(x.shape, x.dtype)
+    return vector_work(0, x.dtype, [x], [values, Tensor(x.shape, "int64")], {"shape": x.shape})
+
+
+@model("sort", "aten::topk", "aten::kthvalue", "aten::mode", source=_SORT)
+def top(call: Call) -> Work | None:
+    """``topk(x, k, dim)``; the k-th value and the most frequent one are one per row."""
+    x, many = call.tensor(0), call.name == "aten::topk"
+    k, dim = call.value(1) if many else 1, call.value({"aten::topk": 2, "aten::kthvalue": 2, "aten::mode": 1}[call.name])
+    if x is None or not isinstance(k, int) or not isinstance(dim, int) or not x.shape:
+        return None
+    kept = Tensor((x.elements // max(x.shape[dim], 1) * k,), x.dtype)
+    return vector_work(0, x.dtype, [x], [kept, Tensor(kept.shape, "int64")], {"shape": x.shape, "k": k})

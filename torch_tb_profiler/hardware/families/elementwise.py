@@ -1,0 +1,160 @@
+"""Functions of each element: unary, binary, ternary, comparisons, activations and their gradients, with broadcasting, in place, and into ``out``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.element_types import kind
+from torch_tb_profiler.hardware.results import broadcast, promoted
+from torch_tb_profiler.hardware.work import Work, model, vector_work
+
+SOURCE = "one FLOP per function and output element, whatever the function (TraceLens); operands read once, the result written once"
+_DROPOUT = "two FLOPs per element (comparison, scaling); the mask is a truth value per element"
+Result = Literal["promoted", "bool", "float"]
+
+
+@dataclass(frozen=True)
+class _Function:
+    """``arity``: arguments before ``out``; ``each``: FLOPs per element of the result; ``typed``: places that decide the type, all when empty."""
+
+    arity: int
+    each: int = 1
+    result: Result = "promoted"
+    typed: tuple[int, ...] = ()
+
+
+def _named(words: str, function: _Function) -> dict[str, _Function]:
+    return {f"aten::{word}{ending}": function for word in words.split() for ending in ("", "_")}
+
+
+_FLOAT_UNARY = (
+    "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh atanh sigmoid erf erfc erfinv "
+    "lgamma digamma sinc i0 reciprocal special_expit special_erf special_erfc special_exp2 special_expm1 special_log1p special_i0 special_ndtr deg2rad rad2deg"
+)
+_UNARY = "abs absolute neg negative ceil floor round trunc fix frac sign sgn square relu relu6 silu mish hardswish hardsigmoid selu log_sigmoid conj_physical"
+_BINARY = (
+    "mul multiply floor_divide remainder fmod maximum minimum fmax fmin hypot copysign nextafter logaddexp logaddexp2 heaviside bitwise_and bitwise_or "
+    "bitwise_xor bitwise_left_shift bitwise_right_shift __and__ __or__ __xor__ __lshift__ __rshift__ pow float_power"
+)
+_COMPARISON = (
+    "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor isclose"
+)
+_FUNCTIONS: dict[str, _Function] = {
+    **_named(_FLOAT_UNARY, _Function(1, result="float")),
+    **_named(_UNARY, _Function(1)),
+    **_named("bitwise_not", _Function(1)),
+    **_named("logical_not isnan isinf isfinite isposinf isneginf signbit", _Function(1, result="bool")),
+    **_named("logit", _Function(2, result="float")),
+    **_named("gelu leaky_relu celu hardshrink softshrink clamp_min clamp_max", _Function(2)),
+    **_named("clamp clip hardtanh softplus threshold", _Function(3)),
+    **_named("elu nan_to_num", _Function(4)),
+    **_named(_BINARY, _Function(2)),
+    **_named("div divide true_divide atan2 arctan2 xlogy special_xlogy", _Function(2, result="float")),
+    **_named("add sub subtract rsub", _Function(3)),
+    **_named(_COMPARISON, _Function(2, result="bool")),
+    # A product, its factor and a sum; a difference, a factor and a sum.
+    **_named("addcmul addcdiv", _Function(4, each=3)),
+    **_named("lerp", _Function(3, each=3)),
+    **_named("where", _Function(3, each=0, typed=(1, 2))),
+    **_named("masked_fill", _Function(3, each=0, typed=(0,))),
+    **_named("_prelu_kernel prelu", _Function(2)),
+    **_named("threshold_backward leaky_relu_backward hardtanh_backward", _Function(3)),
+    **_named("gelu_backward", _Function(3)),
+    **_named("silu_backward mish_backward sigmoid_backward tanh_backward hardswish_backward hardsigmoid_backward", _Function(2)),
+    **_named("logit_backward hardshrink_backward softshrink_backward log_sigmoid_backward", _Function(3)),
+    **_named("softplus_backward", _Function(4)),
+    **_named("elu_backward", _Function(6)),
+}
+_WITH_FACTOR = ("aten::add", "aten::sub", "aten::subtract", "aten::rsub", "aten::add_", "aten::sub_", "aten::subtract_")
+
+
+@model("elementwise", *_FUNCTIONS, source=SOURCE)
+def elementwise(call: Call) -> Work | None:
+    """Any function of the table: what is a tensor among its arguments is an operand."""
+    function = _FUNCTIONS[call.name]
+    operands = [tensor for place in range(function.arity) if (tensor := call.tensor(place)) is not None]
+    if not operands:
+        return None
+    computed = promoted([tensor for place in function.typed if (tensor := call.tensor(place)) is not None] if function.typed else operands)
+    if function.result == "float" and kind(computed) in ("int", "bool"):
+        computed = "float32"
+    shape = broadcast(tensor.shape for tensor in operands)
+    result = Tensor(shape, "bool" if function.result == "bool" else computed)
+    given = call.last(function.arity)
+    if call.name.endswith("_") and not call.name.endswith("__"):
+        result = operands[0]
+    elif given is not None:
+        result = Tensor(shape, given.dtype, given.strides if given.shape == shape else None)
+    each = function.each + (call.name in _WITH_FACTOR and call.value(2) not in (None, 1))
+    return vector_work(each * result.elements, computed, operands, [result], shown(shape, operands))
+
+
+def shown(shape: tuple[int, ...], operands: list[Tensor]) -> dict[str, object]:
+    """Parameters of a function of elements: the result's shape, and that of an operand that is broadcast to it."""
+    other = next((tensor.shape for tensor in operands if tensor.shape != shape and tensor.shape), None)
+    made: dict[str, object] = {"shape": shape}
+    return made if other is None else made | {"broadcast": other}
+
+
+def flops_of(name: str) -> int:
+    """FLOPs per element of the function of that name, with or without ``aten::``; 1 of an unknown one."""
+    function = _FUNCTIONS.get(name if "::" in name else f"aten::{name}")
+    return 1 if function is None else function.each
+
+
+def knows(name: str) -> bool:
+    """Whether ``aten::<name>`` is in the table."""
+    return f"aten::{name}" in _FUNCTIONS
+
+
+@model("elementwise", "aten::glu", source="two FLOPs per element of the result: a sigmoid and a product")
+def glu(call: Call) -> Work | None:
+    """``glu(x, dim)``: one half gates the other."""
+    x = call.tensor(0)
+    return None if x is None else vector_work(x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape})
+
+
+@model("elementwise", "aten::glu_backward", source="three FLOPs per element of dx: the sigmoid again, its derivative, the product")
+def glu_backward(call: Call) -> Work | None:
+    """``glu_backward(dy, x, dim)``."""
+    gradient, x = call.tensor(0), call.tensor(1)
+    return None if gradient is None or x is None else vector_work(3 * x.elements, x.dtype, [gradient, x], [Tensor(x.shape, x.dtype)], {"shape": x.shape})
+
+
+@model("elementwise", "_C::silu_and_mul", "_C::gelu_and_mul", "_C::gelu_tanh_and_mul", "sgl_kernel::silu_and_mul", "sgl_kernel::gelu_and_mul",
+       source="two FLOPs per element of the result: the activation and the product (vLLM, SGLang)")
+def gated(call: Call) -> Work | None:
+    """``silu_and_mul(out, x)``: x has the gate and the value side by side."""
+    out, x = call.tensor(0), call.tensor(1)
+    return None if out is None or x is None else vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
+
+
+@model("elementwise", "_C::rotary_embedding", source="three FLOPs per rotated element (six per pair: four products, two sums); positions and their rows read")
+def rotary(call: Call) -> Work | None:
+    """``rotary_embedding(positions, q, k, head_size, cos_sin_cache, is_neox)``, in place."""
+    positions, q, k, table = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
+    if positions is None or q is None or table is None or len(table.shape) != 2:
+        return None
+    rows = Tensor((positions.elements, table.shape[1]), table.dtype)
+    rotated = q.elements + (k.elements if k is not None else 0)
+    return vector_work(3 * rotated, q.dtype, [positions, q, k, rows], [q, k], {"shape": q.shape})
+
+
+@model("dropout", "aten::native_dropout", "aten::_fused_dropout", source=_DROPOUT)
+def dropout(call: Call) -> Work | None:
+    """``native_dropout(x, p, train)`` gives the result and the mask."""
+    x = call.tensor(0)
+    if x is None or (call.name == "aten::native_dropout" and call.value(2) is False):
+        return None
+    return vector_work(2 * x.elements, x.dtype, [x], [Tensor(x.shape, x.dtype), Tensor(x.shape, "bool")], {"shape": x.shape})
+
+
+@model("dropout", "aten::native_dropout_backward", "aten::_masked_scale", source=_DROPOUT)
+def dropout_backward(call: Call) -> Work | None:
+    """``native_dropout_backward(dy, mask, scale)``."""
+    gradient, mask = call.tensor(0), call.tensor(1)
+    if gradient is None or mask is None:
+        return None
+    return vector_work(2 * gradient.elements, gradient.dtype, [gradient, mask], [Tensor(gradient.shape, gradient.dtype)], {"shape": gradient.shape})

@@ -1,0 +1,139 @@
+"""Normalisations: batch, layer, group, instance and RMS norm, forward and backward."""
+
+from __future__ import annotations
+
+import math
+
+from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.work import Work, model, vector_work
+
+SOURCE = ("TraceLens: 2 FLOPs per element (3 more where the statistics are computed) and 6 per channel; input and output once, per channel 2 values "
+          "(one more for the weight, one for the bias, two where the statistics are computed)")
+_RMS = "TraceLens: 2 FLOPs per element (1 without a weight), 2 per element for the mean of squares and 2 per row; input, weight and output once"
+_BACKWARD = ("TraceLens: 4 FLOPs per element for the gradients of weight and bias, for that of the input 5 more (2 with given statistics), 3 per channel; "
+             "dy and the input read once, the asked gradients written once")
+
+
+@model("normalization", "aten::layer_norm", "aten::native_layer_norm", source=SOURCE)
+def layer_norm(call: Call) -> Work | None:
+    """``layer_norm(x, normalized_shape, weight, bias, eps)``; a channel is an element of the normalised shape."""
+    x, weight, bias = call.tensor(0), call.tensor(2), call.tensor(3)
+    shape = call.integers(1) or (weight.shape if weight is not None else None)
+    return None if x is None or shape is None else _forward(x, math.prod(shape), weight, bias, training=True)
+
+
+@model("normalization", "aten::batch_norm", "aten::_batch_norm_impl_index", "aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm",
+       "aten::_native_batch_norm_legit", "aten::_native_batch_norm_legit_no_training", "aten::_batch_norm_with_update", "aten::_batch_norm_no_update",
+       "aten::instance_norm", source=SOURCE)
+def batch_norm(call: Call) -> Work | None:
+    """``batch_norm(x, weight, bias, running_mean, running_var, training, …)``."""
+    x = call.tensor(0)
+    if x is None or len(x.shape) < 2:
+        return None
+    training = {"aten::_batch_norm_with_update": True, "aten::_batch_norm_no_update": False, "aten::_native_batch_norm_legit_no_training": False}.get(call.name)
+    if training is None:
+        # The overload without running statistics has the flag two places earlier.
+        told = call.value(3 if call.name == "aten::_native_batch_norm_legit" and len(call.inputs) == 6 else 5)
+        training = told if isinstance(told, bool) else None
+    return None if training is None else _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
+
+
+@model("normalization", "aten::group_norm", "aten::native_group_norm", source=SOURCE)
+def group_norm(call: Call) -> Work | None:
+    """``group_norm(x, groups, weight, bias)``, ``native_group_norm(x, weight, bias, N, C, HxW, groups, eps)``."""
+    first = 1 if call.name == "aten::native_group_norm" else 2
+    x = call.tensor(0)
+    return None if x is None or len(x.shape) < 2 else _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
+
+
+@model("normalization", "aten::rms_norm", "aten::_fused_rms_norm", source=_RMS)
+def rms_norm(call: Call) -> Work | None:
+    """``rms_norm(x, normalized_shape, weight, eps)``."""
+    x, weight = call.tensor(0), call.tensor(2)
+    shape = call.integers(1) or (weight.shape if weight is not None else None)
+    return None if x is None or not shape else _rms(x, math.prod(shape), weight, [x], [Tensor(x.shape, x.dtype)])
+
+
+@model("normalization", "_C::rms_norm", "sgl_kernel::rmsnorm", source=_RMS + " (vLLM, SGLang)")
+def vllm_rms_norm(call: Call) -> Work | None:
+    """``rms_norm(out, x, weight, eps)``."""
+    out, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    return None if out is None or x is None or weight is None else _rms(x, weight.elements, weight, [x], [out])
+
+
+@model("normalization", "_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm", source=_RMS + "; 1 more per element for the residual, read and written too")
+def added_rms_norm(call: Call) -> Work | None:
+    """``fused_add_rms_norm(x, residual, weight, eps)``, in place."""
+    x, residual, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    if x is None or residual is None or weight is None:
+        return None
+    return _rms(x, weight.elements, weight, [x, residual], [x, residual], extra=x.elements)
+
+
+@model("normalization", "aten::native_layer_norm_backward", source=_BACKWARD)
+def layer_norm_backward(call: Call) -> Work | None:
+    """``native_layer_norm_backward(dy, x, normalized_shape, mean, rstd, weight, bias, output_mask)``."""
+    weight, shape = call.tensor(5), call.integers(2)
+    channels = math.prod(shape) if shape else weight.elements if weight is not None else 0
+    return _backward(call.tensor(0), call.tensor(1), weight, channels, call.flags(7, 3), training=True)
+
+
+@model("normalization", "aten::native_group_norm_backward", source=_BACKWARD)
+def group_norm_backward(call: Call) -> Work | None:
+    """``native_group_norm_backward(dy, x, mean, rstd, weight, N, C, HxW, groups, output_mask)``."""
+    x = call.tensor(1)
+    return None if x is None or len(x.shape) < 2 else _backward(call.tensor(0), x, call.tensor(4), x.shape[1], call.flags(9, 3), training=True)
+
+
+@model("normalization", "aten::native_batch_norm_backward", "aten::batch_norm_backward", source=_BACKWARD)
+def batch_norm_backward(call: Call) -> Work | None:
+    """``native_batch_norm_backward(dy, x, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask)``."""
+    x, training = call.tensor(1), call.value(7)
+    if x is None or len(x.shape) < 2 or not isinstance(training, bool):
+        return None
+    return _backward(call.tensor(0), x, call.tensor(2), x.shape[1], call.flags(9, 3), training=training)
+
+
+@model("normalization", "aten::cudnn_batch_norm_backward", "aten::miopen_batch_norm_backward", source=_BACKWARD)
+def library_batch_norm_backward(call: Call) -> Work | None:
+    """``cudnn_batch_norm_backward(x, dy, weight, …)``: for training, and always all three gradients."""
+    x = call.tensor(0)
+    return None if x is None or len(x.shape) < 2 else _backward(call.tensor(1), x, call.tensor(2), x.shape[1], (True, True, True), training=True)
+
+
+@model("normalization", "aten::_fused_rms_norm_backward",
+       source="TraceLens: 6 FLOPs per element for the input's gradient, 2 for the weight's; dy and x read once, the gradients written once")
+def rms_norm_backward(call: Call) -> Work | None:
+    """``_fused_rms_norm_backward(dy, x, normalized_shape, rstd, weight, output_mask)``."""
+    gradient, x, weight, asked = call.tensor(0), call.tensor(1), call.tensor(4), call.flags(5, 2)
+    if gradient is None or x is None or asked is None:
+        return None
+    made = [Tensor(t.shape, t.dtype) for t, wanted in zip((x, weight), asked, strict=True) if wanted and t is not None]
+    return vector_work((6 * asked[0] + 2 * asked[1]) * x.elements, x.dtype, [gradient, x, weight], made, {"shape": x.shape})
+
+
+def _forward(x: Tensor, channels: int, weight: Tensor | None, bias: Tensor | None, *, training: bool) -> Work | None:
+    values = 2 + (weight is not None) + (bias is not None) + 2 * training
+    flops = 6 * channels + (5 if training else 2) * x.elements
+    parameters: dict[str, object] = {"shape": x.shape, "channels": channels, "training": training}
+    return vector_work(flops, x.dtype, [x, Tensor((values * channels,), x.dtype)], [Tensor(x.shape, x.dtype)], parameters)
+
+
+def _rms(x: Tensor, channels: int, weight: Tensor | None, read: list[Tensor], written: list[Tensor], extra: int = 0) -> Work | None:
+    rows = x.elements // max(channels, 1)
+    flops = rows * (2 * channels + 2) + x.elements * (2 if weight is not None else 1) + extra
+    return vector_work(flops, x.dtype, [*read, weight], written, {"shape": x.shape, "channels": channels})
+
+
+def _backward(
+    gradient: Tensor | None, x: Tensor | None, weight: Tensor | None, channels: int, asked: tuple[bool, ...] | None, *, training: bool
+) -> Work | None:
+    if gradient is None or x is None or asked is None:
+        return None
+    flops = 4 * x.elements + (3 * channels if not training else 0)
+    if asked[0]:
+        flops += (5 if training else 2) * x.elements
+    # Mean and inverse deviation, the weight, and the gradients of weight and bias.
+    values = Tensor(((2 + (weight is not None) + asked[1] + asked[2]) * channels,), x.dtype)
+    made = [Tensor(x.shape, x.dtype)] if asked[0] else []
+    return vector_work(flops, x.dtype, [gradient, x, values], made, {"shape": x.shape, "channels": channels, "training": training})

@@ -1,0 +1,116 @@
+"""Reductions and scans: sum, mean, maximum, norm, variance, softmax."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.element_types import kind, scalar_type
+from torch_tb_profiler.hardware.families.elementwise import shown
+from torch_tb_profiler.hardware.results import broadcast, promoted, reduced
+from torch_tb_profiler.hardware.work import Work, model, vector_work
+
+SOURCE = "FLOPs per element: 1 of sums, products, extremes (1 more per output of a mean), 2 of norms, 4 of variances and logsumexp; input and result once"
+_SOFTMAX = "5 FLOPs per element: maximum, difference, exponential, sum, and quotient (softmax) or difference (log_softmax); input read, result written once"
+_SOFTMAX_BACKWARD = "4 FLOPs per element: a product, a sum, a difference, a product; dy and y read once, dx written once"
+
+
+@dataclass(frozen=True)
+class _Reduction:
+    """Places of the dimensions, of keepdim and of the type in the schema (-1: nowhere), FLOPs per element, and what comes out."""
+
+    dims: int = 1
+    keepdim: int = 2
+    dtype: int = -1
+    each: int = 1
+    per_output: int = 0
+    result: str = ""
+    """Type of the result; empty: that of the input."""
+    indices: bool = False
+    """Whether int64 positions come out too."""
+    outputs: int = 1
+
+
+_SUM = _Reduction(dtype=3)
+_REDUCTIONS: dict[str, _Reduction] = {
+    **dict.fromkeys(("aten::sum", "aten::nansum", "aten::prod"), _SUM),
+    **dict.fromkeys(("aten::mean", "aten::nanmean"), _Reduction(dtype=3, per_output=1)),
+    **dict.fromkeys(("aten::amax", "aten::amin"), _Reduction()),
+    **dict.fromkeys(("aten::max", "aten::min", "aten::median"), _Reduction(indices=True)),
+    **dict.fromkeys(("aten::argmax", "aten::argmin"), _Reduction(result="int64")),
+    **dict.fromkeys(("aten::all", "aten::any"), _Reduction(result="bool")),
+    "aten::count_nonzero": _Reduction(keepdim=-1, result="int64"),
+    "aten::aminmax": _Reduction(each=2, outputs=2),
+    "aten::norm": _Reduction(dims=2, keepdim=3, dtype=4, each=2, per_output=1),
+    "aten::linalg_vector_norm": _Reduction(dims=2, keepdim=3, dtype=4, each=2, per_output=1),
+    **dict.fromkeys(("aten::var", "aten::std"), _Reduction(keepdim=3, each=4)),
+    **dict.fromkeys(("aten::var_mean", "aten::std_mean"), _Reduction(keepdim=3, each=4, outputs=2)),
+    "aten::logsumexp": _Reduction(each=4),
+}
+
+
+@model("reduction", *_REDUCTIONS, source=SOURCE)
+def reduction(call: Call) -> Work | None:
+    """Any of the table, over all dimensions or the given ones."""
+    rule, x = _REDUCTIONS[call.name], call.tensor(0)
+    if x is None:
+        return None
+    other = call.tensor(1)
+    if call.name in ("aten::max", "aten::min") and other is not None and (other.shape or not x.shape):
+        shape, both = broadcast((x.shape, other.shape)), [x, other]
+        return vector_work(math.prod(shape), promoted(both), both, [Tensor(shape, promoted(both))], shown(shape, both))
+    whole = len(call.inputs) <= rule.dims or (len(call.inputs) == 2 and not isinstance(call.value(1), (int, list))) or isinstance(call.value(1), bool)
+    if call.name in ("aten::norm", "aten::linalg_vector_norm"):
+        whole = len(call.inputs) <= 2
+    out = call.last(max(rule.dims + 1, 2)) if rule.outputs == 1 and not rule.indices else None
+    if not whole and not call.recorded and out is None:
+        return None
+    dims = None if whole else call.integers(rule.dims)
+    shape = reduced(x.shape, dims, not whole and call.value(rule.keepdim) is True) if call.recorded or whole or out is None else out.shape
+    dtype = _result(call, rule, x.dtype, whole)
+    results = [Tensor(shape, dtype)] * rule.outputs + ([Tensor(shape, "int64")] if rule.indices and not whole else [])
+    flops = rule.each * x.elements + rule.per_output * math.prod(shape)
+    return vector_work(flops, x.dtype, [x], results, {"shape": x.shape} | ({} if dims is None else {"dim": dims}))
+
+
+def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
+    """Type of the result: an ``out``'s, the asked one, the rule's, or the input's; integers are summed as int64."""
+    out = call.last(2) if rule.outputs == 1 and not rule.indices else None
+    if out is not None:
+        return out.dtype
+    asked = scalar_type(call.value(1 if whole and rule.dtype == _SUM.dtype else rule.dtype)) if rule.dtype >= 0 else ""
+    if asked or rule.result:
+        return asked or rule.result
+    return "int64" if rule == _SUM and kind(dtype) in ("int", "bool") else dtype
+
+
+@model("reduction", "aten::cumsum", "aten::cumprod", "aten::cumsum_", "aten::logcumsumexp", source="1 FLOP per element; input read, result written once")
+def scan(call: Call) -> Work | None:
+    """``cumsum(x, dim, dtype)``."""
+    x = call.tensor(0)
+    if x is None:
+        return None
+    dtype = scalar_type(call.value(2)) or ("int64" if kind(x.dtype) in ("int", "bool") else x.dtype)
+    return vector_work(x.elements, dtype, [x], [Tensor(x.shape, dtype)], {"shape": x.shape})
+
+
+@model("softmax", "aten::_softmax", "aten::_log_softmax", "aten::_safe_softmax", "aten::_masked_softmax", source=_SOFTMAX)
+def softmax(call: Call) -> Work | None:
+    """``_softmax(x, dim, half_to_float)``, ``_masked_softmax(x, mask, …)``."""
+    x = call.tensor(0)
+    if x is None:
+        return None
+    mask = call.tensor(1)
+    wide = call.value(2) is True and call.name in ("aten::_softmax", "aten::_log_softmax")
+    return vector_work(5 * x.elements, x.dtype, [x, mask], [Tensor(x.shape, "float32" if wide else x.dtype)], {"shape": x.shape, "dim": call.value(1)})
+
+
+@model("softmax", "aten::_softmax_backward_data", "aten::_log_softmax_backward_data", source=_SOFTMAX_BACKWARD)
+def softmax_backward(call: Call) -> Work | None:
+    """``_softmax_backward_data(dy, y, dim, input_dtype)``."""
+    gradient, y = call.tensor(0), call.tensor(1)
+    if gradient is None or y is None:
+        return None
+    dtype = scalar_type(call.value(3)) or y.dtype
+    return vector_work(4 * y.elements, y.dtype, [gradient, y], [Tensor(y.shape, dtype)], {"shape": y.shape, "dim": call.value(2)})

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.cli import main
+from torch_tb_profiler.cli.commands import COMMANDS
 
 GOLDEN = Path(__file__).parent / "golden"
 SYNTHETIC = "samples/synthetic_ddp8/rank5.pt.trace.json.gz"
@@ -50,3 +51,33 @@ def _anywhere(text: str) -> str:
     head, _, rest = text.partition("\n\n")
     lines = [re.sub(r"^(Version|Packages|TensorBoard's tab|Page|Cache|Settings): .*", r"\1: …", line) for line in head.splitlines()]
     return "\n".join(line for line in lines if line.endswith("…") or not re.match(r"\S.*not installed", line)) + "\n\n" + rest
+
+
+def test_every_command_is_described(repository: Path) -> None:
+    text = (repository / "docs" / "command_line.md").read_text(encoding="utf-8")
+    assert [command.name for command in COMMANDS if f"`{command.name}" not in text] == []
+
+
+BAD = ("empty.pt.trace.json", "cut.pt.trace.json.gz", "text.pt.trace.json", "nothing.pt.trace.json")
+
+
+@pytest.fixture(scope="module")
+def bad_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bad")
+    (folder / BAD[0]).write_bytes(b"")
+    (folder / BAD[1]).write_bytes(b"\x1f\x8b\x08\x00\x00")
+    (folder / BAD[2]).write_text("once upon a time")
+    return folder
+
+
+@pytest.mark.parametrize("file", BAD)
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS if command.name != "serve"])
+def test_a_bad_file_is_one_line_and_exit_code_2(command: str, file: str, bad_files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(bad_files / file)
+    more = {"diff": [path], "compare": [path], "report": ["-o", str(bad_files / "report.html")], "export": ["-o", str(bad_files / "rows.csv")]}
+    assert main.main([command, path, *more.get(command, []), "--no-cache"]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1
+    assert "Traceback" not in printed.err
+    assert command == "doctor" or printed.out == ""
+    assert sorted(p.name for p in bad_files.iterdir()) == sorted(BAD[:3])

@@ -110,7 +110,8 @@ def _operator_columns(by: str, device: bool) -> dict[str, tuple[str, Kind, Cell]
 
 def _kernel_columns(by: str) -> dict[str, tuple[str, Kind, Cell]]:
     return {
-        "short_name": ("Name", "name", _text), "operator": ("Operator", "below", _below), "grid": ("Grid", "below", _labelled("grid")), "block": ("Block", "below", _labelled("block")),
+        "short_name": ("Name", "name", _text), "operator": ("Operator", "below", _below), "grid": ("Grid", "below", _labelled("grid")),
+        "block": ("Block", "below", _labelled("block")),
         "calls": ("Calls", "number", _count),
         **{f"{name}_ns": (name.capitalize(), "number", _whole) for name in ("total", "mean", "min", "max")},
         **({"occupancy": ("Occupancy", "number", _share)} if by == "name" else {}), "longest_event": ("Longest", "number", _event),

@@ -54,13 +54,13 @@ def no_formula(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def diff_markdown(payload: DiffPayload) -> str:
-    """The verdict, the two sides, notes, and what changed most in each table."""
+def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
+    """The verdict, the two sides, notes, and what changed most in each table: at most ``most`` rows of each, 0: no tables."""
     first = [f"**{markdown_text(payload.verdict.sentence)}**", "", *([markdown_text(payload.verdict.because), ""] if payload.verdict.because else [])]
     lines = [*first, *_sides(payload.a, payload.b), *_interval(payload)]
     lines += [f"- {markdown_text(note)}" for note in payload.notes]
-    for table in get_args(ChangeTable):
-        lines += _table(payload, table)
+    for table in get_args(ChangeTable) if most else ():
+        lines += _table(payload, table, most)
     return "\n".join([*lines, ""])
 
 
@@ -95,10 +95,10 @@ def _interval(payload: DiffPayload) -> list[str]:
     return [f"- Change {signed_time(found.low_ns)} to {signed_time(found.high_ns)} (95 %), p = {found.p:.2g}. {found.test}."]
 
 
-def _table(payload: DiffPayload, table: ChangeTable) -> Iterator[str]:
+def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]:
     changes = payload.changes
     rows = [i for i, key in enumerate(changes.table) if key == table]
-    shown = [i for i in rows if abs(changes.share[i] or 0.0) >= LEAST_SHARE and not changes.rest[i]][:MOST_LINES]
+    shown = [i for i in rows if abs(changes.share[i] or 0.0) >= LEAST_SHARE and not changes.rest[i]][:most]
     if not shown:
         return
     yield from ("", f"### {_TITLES[table]}", "", "| name | A | B | change | of the step | noise |", "| --- | ---: | ---: | ---: | ---: | --- |")

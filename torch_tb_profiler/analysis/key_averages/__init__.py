@@ -1,0 +1,7 @@
+"""What ``torch.autograd.profiler`` makes of a recording: its function events, their tree, and their averages by key, by PyTorch 2.13's rules.
+
+::
+
+    Trace ─▶ function_events (which, in which order, who is in whom) ─▶ groups (sums by key)
+                └── times, call_stacks, flops: a column each
+"""

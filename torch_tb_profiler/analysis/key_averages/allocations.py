@@ -1,0 +1,70 @@
+"""Allocator records laid at the host events that were open when they happened.
+
+PyTorch's rule (``_parse_kineto_results``): a record counts for every host event that had begun and not ended, ends included, on whatever thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.header import integer
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Trace
+
+MEMORY_NAME, OUT_OF_MEMORY_NAME = "[memory]", "[OutOfMemory]"
+_HOST, _DEVICE = (0, 2, 5), (1, 6, 12, 20)
+"""``c10::DeviceType``: CPU, MKLDNN, IDEEP; CUDA, HIP, XPU, PrivateUse1."""
+
+Pair = tuple[Ints, Ints]
+"""Bytes of the host's memory and of the accelerators', int64 of one shape; negative: more was released than allocated."""
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Records that are events of their own, arrays of shape (records,): when, row of tracks, bytes, and whether memory had run out."""
+
+    time: Ints
+    track: Array
+    bytes: Pair
+    out_of_memory: Array
+
+
+def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[Pair, Ints]:
+    """(bytes allocated less released within each interval, rows of the records in none of them)."""
+    table = trace["memory"]
+    time = table["time"]
+    first, last = np.searchsorted(time, start, "left"), np.searchsorted(time, end, "right")
+    before = [np.concatenate((np.zeros(1, np.int64), np.cumsum(column))) for column in _split(table["device_type"], table["bytes"])]
+    opened = np.bincount(first, minlength=len(time) + 1) - np.bincount(last, minlength=len(time) + 1)
+    return (before[0][last] - before[0][first], before[1][last] - before[1][first]), np.flatnonzero(np.cumsum(opened)[: len(time)] == 0)
+
+
+def records_alone(trace: Trace, rows: Ints) -> Alone:
+    """The given records of the table ``memory``, and behind them every time that memory ran out."""
+    table, instants = trace["memory"], trace["instants"]
+    out = np.flatnonzero(instants["name"] == trace.strings.number(OUT_OF_MEMORY_NAME))
+    told = [_figures(trace.strings[number]) for number in instants["args"][out].tolist()]
+    kind = np.concatenate((table["device_type"][rows], np.array([kind for kind, _ in told], np.int64)))
+    size = np.concatenate((table["bytes"][rows], np.array([size for _, size in told], np.int64)))
+    return Alone(
+        np.concatenate((table["time"][rows], instants["time"][out])), np.concatenate((table["track"][rows], instants["track"][out])),
+        _split(kind, size), np.arange(len(size)) >= len(rows),
+    )
+
+
+def _split(kind: Array, size: Ints) -> Pair:
+    return np.where(np.isin(kind, _HOST), size, 0), np.where(np.isin(kind, _DEVICE), size, 0)
+
+
+def _figures(text: str) -> tuple[int, int]:
+    """(device type, bytes) of the arguments of one instant; −1 and 0 where they do not say."""
+    try:
+        found = msgspec.json.decode(text) if text else None
+    except (msgspec.DecodeError, RecursionError):
+        found = None
+    told = found if isinstance(found, dict) else {}
+    kind = integer(told.get("Device Type"))
+    return -1 if kind is None else kind, integer(told.get("Bytes")) or 0

@@ -1,0 +1,163 @@
+"""Call stacks of function events, as ``FunctionEvent.stack`` has them: only of a recording whose operators say theirs (``verbose=True``).
+
+Stacks are nodes of a tree of frames; the frames of a stack are the way from its node to the root, innermost first.
+An operator of the backward pass, and all beneath it, has the stack of the first event of its forward's thread with its sequence number.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import same_place
+from torch_tb_profiler.analysis.grouping import expand, group_rows
+from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
+from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.nesting import depths, nearest, nest
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.roles import Role
+
+_LEFT_OUT = (
+    ("autograd/__init__", "_make_grads"), ("autograd/__init__", "backward"), ("torch/tensor", "backward"), ("_internal/common_utils", "prof_callable"),
+    ("_internal/common_utils", "prof_func_call"), ("_internal/common_utils", "prof_meth_call"),
+)
+"""Frames that hold both texts are left out of stacks (``_filter_stack_entry``)."""
+NO_STACK = -1
+
+
+class CallStacks:
+    """The stack of every event (``of_event``, int64, −1 none) and the tree of frames that they are nodes of."""
+
+    def __init__(self, events: FunctionEvents) -> None:
+        self._parent: list[int] = []
+        self._frame: list[str] = []
+        self._known: dict[tuple[int, str], int] = {}
+        self.of_event = np.full(len(events), NO_STACK, np.int64)
+        written = events.arguments("stack")
+        if not (written >= 0).any():
+            return
+        of_text = np.full(len(events.trace.strings) + 1, NO_STACK, np.int64)
+        for number in distinct(written, events.trace.strings):
+            of_text[number] = self._add_all(_entries(events.trace.strings[number]))
+        self.of_event = of_text[written]
+        self._lay_frames(events)
+        self._lay_backward(events)
+
+    def frames(self, stack: int, most: int | None = None) -> tuple[str, ...]:
+        """The frames of a stack, innermost first; empty for −1."""
+        found: list[str] = []
+        while stack >= 0 and (most is None or len(found) < most):
+            found.append(self._frame[stack])
+            stack = self._parent[stack]
+        return tuple(found)
+
+    def tops(self, most: int) -> tuple[Array, list[tuple[str, ...]]]:
+        """The innermost ``most`` frames of every event: (number of them, int64 of shape (events,); the frames by number)."""
+        used, of_event = np.unique(self.of_event, return_inverse=True)
+        numbers: dict[tuple[str, ...], int] = {}
+        number = [numbers.setdefault(self.frames(stack, most), len(numbers)) for stack in used.tolist()]
+        return np.array(number, np.int64)[of_event], list(numbers)
+
+    def _add(self, caller: int, frame: str) -> int:
+        if not _is_shown(frame):
+            return caller
+        key = (caller, frame)
+        stack = self._known.setdefault(key, len(self._parent))
+        if stack == len(self._parent):
+            self._parent.append(caller)
+            self._frame.append(frame)
+        return stack
+
+    def _add_all(self, innermost_first: list[str]) -> int:
+        stack = NO_STACK
+        for frame in reversed(innermost_first):
+            stack = self._add(stack, frame)
+        return stack
+
+    def _lay_frames(self, events: FunctionEvents) -> None:
+        """Python functions are recorded without their stack: it is the functions around them."""
+        at = np.flatnonzero(events.role == Role.PYTHON)
+        if not len(at):
+            return
+        parent = nest(events.track[at], events.start[at], events.end[at]).parent
+        depth = depths(parent)
+        order = np.argsort(depth, kind="stable")
+        bounds = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2))
+        at_and_above = np.append(np.full(len(at), NO_STACK, np.int64), NO_STACK)
+        for begin, end in pairwise(bounds.tolist()):
+            level = order[begin:end]
+            caller = at_and_above[parent[level]]
+            self.of_event[at[level]] = caller
+            first, group = group_rows((caller, events.name[at[level]]))
+            made = [self._add(c, events.names[n]) for c, n in zip(caller[first].tolist(), events.name[at[level]][first].tolist(), strict=True)]
+            at_and_above[level] = np.array(made, np.int64)[group]
+
+    def _lay_backward(self, events: FunctionEvents) -> None:
+        sequence, thread = events.arguments("sequence"), events.arguments("forward_thread")
+        backward = _backward(events, thread)
+        above = nearest(events.parent, backward).astype(np.int64)
+        inside = np.flatnonzero(above >= 0)
+        if not len(inside):
+            return
+        forward = np.flatnonzero((above < 0) & (sequence >= 0))
+        track = _tracks_of_threads(events, forward, np.flatnonzero(backward), sequence, thread)
+        # The first event of a pair counts, and ``same_place`` gives the last.
+        backwards = forward[::-1]
+        function = above[inside]
+        found = same_place((events.track[backwards], sequence[backwards]), (track[function], sequence[function]))
+        known = (found >= 0) & (track[function] >= 0)
+        self.of_event[inside] = NO_STACK
+        self.of_event[inside[known]] = self.of_event[backwards[found[known]]]
+
+
+def is_backward(events: FunctionEvents) -> Mask:
+    """Which events are functions of the backward pass (``RecordScope::BACKWARD_FUNCTION``)."""
+    return _backward(events, events.arguments("forward_thread"))
+
+
+def _backward(events: FunctionEvents, thread: Array) -> Mask:
+    """The engine's function around one has its name behind a prefix; without the engine's, those that name their forward's thread."""
+    texts = [events.names[number] for number in range(len(events.names))]
+    evaluates = np.array([text.startswith(EVALUATE) for text in texts], np.bool_)
+    behind = np.array([events.names.number(text[len(EVALUATE):]) if text.startswith(EVALUATE) else -1 for text in texts], np.int64)
+    around = np.where(events.parent >= 0, behind[events.name[events.parent]], -1)
+    return np.asarray((events.role == Role.OPERATOR) & ~evaluates[events.name] & ((thread > 0) | (around == events.name)))
+
+
+def _tracks_of_threads(events: FunctionEvents, forward: Ints, backward: Ints, sequence: Array, thread: Array) -> Array:
+    """For every event the row of tracks of the thread that its forward ran on, −1 unknown.
+
+    ``Fwd thread id`` counts threads in PyTorch's own way, a track has the system's number: they are the same thread where the most sequence numbers of
+    backward functions are found again.
+    """
+    track = np.full(len(events), -1, np.int64)
+    told = backward[(thread[backward] > 0) & (sequence[backward] >= 0)]
+    if not len(told) or not len(forward):
+        return track
+    asked = told[group_rows((thread[told], sequence[told]))[0]]
+    offered = forward[group_rows((sequence[forward], events.track[forward]))[0]]
+    begin, end = (np.searchsorted(sequence[offered], sequence[asked], side) for side in ("left", "right"))
+    pair_thread, pair_track = np.repeat(thread[asked], end - begin), events.track[offered[expand(begin, end - begin)]]
+    first, group = group_rows((pair_thread, pair_track))
+    times = np.bincount(group, minlength=len(first))
+    for number in np.unique(thread[told]).tolist():
+        of_thread = np.flatnonzero(pair_thread[first] == number)
+        if len(of_thread):
+            track[told[thread[told] == number]] = pair_track[first[of_thread[np.argmax(times[of_thread])]]]
+    return track
+
+
+def _entries(text: str) -> list[str]:
+    """``Call stack`` as written → frames, innermost first."""
+    try:
+        found = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        found = text
+    return [entry for entry in str(found).split(";") if entry]
+
+
+def _is_shown(frame: str) -> bool:
+    return not any(file in frame and function in frame for file, function in _LEFT_OUT)

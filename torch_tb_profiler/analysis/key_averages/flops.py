@@ -1,0 +1,79 @@
+"""PyTorch's own estimate of floating-point operations, of seven operators, from their recorded inputs.
+
+Source: torch/csrc/profiler/util.cpp, ``saveExtraArgs`` and ``computeFlops``, checked against live recordings. It is not the model of ``hardware/``:
+backward passes and attention have none, and a product by a scalar counts as many as there are elements.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
+from torch_tb_profiler.hardware.call import Call, Tensor, read_call
+from torch_tb_profiler.store.columns import Ints
+
+_FACTORS = {"aten::mm": (0, 1), "aten::addmm": (1, 2), "aten::bmm": (0, 1), "aten::baddbmm": (1, 2)}
+_ONE_EACH = ("aten::mul", "aten::add")
+_CONVOLUTION = "aten::conv2d"
+_ARGUMENTS = ("dims", "types", "concrete")
+_MOST = 1 << 62
+
+
+def flops(events: FunctionEvents) -> Ints:
+    """FLOPs of every event, int64; 0 where PyTorch estimates none."""
+    found = np.zeros(len(events), np.int64)
+    if not events.trace.header.get("with_flops"):
+        return found
+    names = [events.names.number(name) for name in (*_FACTORS, *_ONE_EACH, _CONVOLUTION)]
+    at = np.flatnonzero(np.isin(events.name, [number for number in names if number >= 0]))
+    columns = [events.name[at], *(events.arguments(column)[at] for column in _ARGUMENTS)]
+    first, group = group_rows(columns)
+    strings = events.trace.strings
+    each = []
+    for name, dims, types, concrete in zip(*(column[first].tolist() for column in columns), strict=True):
+        call = read_call(events.names[name], strings[dims], strings[types], "", strings[concrete])
+        each.append(min(call_flops(call), _MOST) if call else 0)
+    found[at] = np.array(each, np.int64)[group]
+    return found
+
+
+def call_flops(call: Call) -> int:
+    """FLOPs of one call; 0 where PyTorch estimates none."""
+    if call.name in _FACTORS:
+        left, right = (call.tensor(place) for place in _FACTORS[call.name])
+        return _product(left, right, 1 if call.name in ("aten::bmm", "aten::baddbmm") else 0)
+    if call.name in _ONE_EACH:
+        first = call.tensor(0)
+        return first.elements if first else 0
+    return _convolution(call) if call.name == _CONVOLUTION else 0
+
+
+def _product(left: Tensor | None, right: Tensor | None, batches: int) -> int:
+    """2 · B · M · K · N."""
+    if left is None or right is None or len(left.shape) != batches + 2 or len(right.shape) != batches + 2 or not left.elements:
+        return 0
+    return 2 * left.elements * right.shape[-1]
+
+
+def _convolution(call: Call) -> int:
+    """2 · N · H · W · (kernel's height · width) · (channels in · out) / groups, H and W of the output."""
+    image, weight = call.tensor(0), call.tensor(1)
+    stride, padding, dilation, groups = (call.value(place) for place in (3, 4, 5, 6))
+    if image is None or weight is None or len(image.shape) != 4 or len(weight.shape) != 4 or not isinstance(groups, int) or groups < 1:
+        return 0
+    pairs = [_pair(value) for value in (stride, padding, dilation)]
+    if None in pairs or 0 in (stride or [0]):
+        return 0
+    size = 1
+    for side, kernel, step, pad, spread in zip(image.shape[2:], weight.shape[2:], *(pair or (0, 0) for pair in pairs), strict=True):
+        size *= (side + 2 * pad - spread * (kernel - 1) - 1) // step + 1
+    return max(0, 2 * image.shape[0] * size * math.prod(weight.shape[2:]) * image.shape[1] * weight.shape[0] // groups)
+
+
+def _pair(value: object) -> tuple[int, int] | None:
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(n, int) for n in value):
+        return value[0], value[1]
+    return None

@@ -1,0 +1,112 @@
+"""Function events summed by key, as ``EventList.key_averages`` does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks
+from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
+from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.roles import Role
+
+Shapes = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Arrays of shape (groups,), in the order of each one's first event; times in µs as float64, summed in the order of events.
+
+    first: position of the first event.
+    shapes: by which the group was told apart; None where it was not by shapes. A list of tensors counts as no shape.
+    stack: innermost frames, as many as were asked for.
+    """
+
+    first: Ints
+    count: Ints
+    cpu_time_total: Array
+    self_cpu_time_total: Array
+    device_time_total: Array
+    self_device_time_total: Array
+    cpu_memory_usage: Ints
+    self_cpu_memory_usage: Ints
+    device_memory_usage: Ints
+    self_device_memory_usage: Ints
+    flops: Ints
+    shapes: list[Shapes] | None
+    stack: list[tuple[str, ...]]
+
+
+def is_annotation(role: Array) -> Array:
+    """Which roles are ``record_function`` regions, or their shadows on a device."""
+    return np.asarray((role == Role.ANNOTATION) | (role == Role.DEVICE_ANNOTATION))
+
+
+def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by_shapes: bool, frames: int, by_overload: bool) -> Groups:
+    """Group by name, host or device, annotation or not and, as asked for, input shapes, the innermost ``frames`` of the stack and the overload."""
+    columns: list[Array] = [events.name, events.on_device, is_annotation(events.role)]
+    shapes: list[Shapes] = []
+    tops: list[tuple[str, ...]] = [()]
+    top = shape = np.zeros(len(events), np.int64)
+    if by_overload:
+        columns.append(events.overload)
+    if by_shapes:
+        shape, shapes = _shapes(events)
+        columns.append(shape)
+    if frames > 0:
+        top, tops = stacks.tops(frames)
+        columns.append(top)
+    first, group = group_rows(columns)
+    order = np.argsort(first, kind="stable")
+    n = len(first)
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    first, group = first[order], place[group]
+    return Groups(
+        first=first, count=np.bincount(group, minlength=n), **_sums(events, group, n), flops=sum_by(group, n, flops),
+        shapes=[shapes[number] for number in shape[first].tolist()] if by_shapes else None, stack=[tops[number] for number in top[first].tolist()],
+    )
+
+
+def _sums(events: FunctionEvents, group: Ints, n: int) -> dict[str, Array]:
+    """Times are summed as floats one after the other, as PyTorch does (see ``times``)."""
+    host = np.where(events.on_device, 0.0, events.elapsed)
+    times = {
+        "cpu_time_total": host, "self_cpu_time_total": events.host_self,
+        "device_time_total": events.device.total, "self_device_time_total": events.device.own,
+    }
+    found: dict[str, Array] = {key: np.bincount(group, weights=column, minlength=n) for key, column in times.items()}
+    inside = np.flatnonzero(events.parent >= 0)
+    for name, own in zip(("cpu_memory_usage", "device_memory_usage"), events.memory, strict=True):
+        children = sum_by(events.parent[inside], len(events), own[inside])
+        found[name] = sum_by(group, n, own)
+        found[f"self_{name}"] = sum_by(group, n, np.where(events.on_device, 0, own - children))
+    return found
+
+
+def _shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:
+    """(number of the input shapes of every event; the shapes by number)."""
+    dims = events.arguments("dims")
+    numbers: dict[Shapes, int] = {(): 0}
+    of_text = np.zeros(len(events.trace.strings) + 1, np.int64)
+    for number in distinct(dims, events.trace.strings):
+        of_text[number] = numbers.setdefault(_read(events.trace.strings[number]), len(numbers))
+    return of_text[dims], list(numbers)
+
+
+def _read(text: str) -> Shapes:
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return ()
+    return tuple(_shape(entry) for entry in found) if isinstance(found, list) else ()
+
+
+def _shape(entry: object) -> tuple[int, ...]:
+    if not isinstance(entry, list) or any(not isinstance(n, int) for n in entry):
+        return ()
+    return tuple(entry)

@@ -1,0 +1,109 @@
+"""One row of ``key_averages()``, with the attributes that PyTorch's ``FunctionEventAvg`` has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torch_tb_profiler.store.columns import Column, TableSpec
+
+C = Column
+_US = "µs"
+_TIMES = (("cpu", "Host time from begin to end; 0 on a device."), ("device", "Device time launched in the calls; of a device's event its length."))
+_SIZES = (("cpu", "Bytes of the host's memory allocated less released while they were open."), ("device", "The same of the accelerators' memory."))
+KEY_AVERAGES = TableSpec("key_averages", "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns.", (
+    C("key", "str", "", "Name; `ProfilerStep*` for every step."),
+    C("overload_name", "str", "", "Overload, only where grouped by it."),
+    C("input_shapes", "object", "", "One list per argument, only where grouped by shapes."),
+    C("stack", "object", "", "Innermost frames, only where grouped by stack."),
+    C("device_type", "str", "", "`CPU`, or the name of the accelerator."),
+    C("is_user_annotation", "bool", "", "A `record_function` region, or its shadow on a device."),
+    C("count", "int64", "calls", "Number of calls."),
+    *(C(f"{kind}_time_total", "float64", _US, doc) for kind, doc in _TIMES),
+    *(C(f"self_{kind}_time_total", "float64", _US, "The same less that of what was called.") for kind, _ in _TIMES),
+    *(C(f"{kind}_time", "float64", _US, "The mean of a call.") for kind, _ in _TIMES),
+    *(C(f"{kind}_memory_usage", "int64", "bytes", doc) for kind, doc in _SIZES),
+    *(C(f"self_{kind}_memory_usage", "int64", "bytes", "The same less that of what was called.") for kind, _ in _SIZES),
+    C("flops", "int64", "FLOP", "PyTorch's estimate of all calls together; 0 where it has none."),
+))
+
+
+@dataclass
+class Average:
+    """All events of one key. Times are in microseconds, as PyTorch's, sizes in bytes; ``vars(row)`` gives a row for ``pandas.DataFrame``.
+
+    key: the name; ``ProfilerStep*`` for every step.
+    count: number of calls.
+    cpu_time_total, self_cpu_time_total: host time, and less that of what was called; 0 on a device.
+    device_time_total, self_device_time_total: of a host event the device work launched in it, and by it alone; of a device's event its length.
+    input_shapes: one list per argument, only where grouped by shapes, else ``""``; a list of tensors counts as no shape.
+    stack: the innermost frames, only where grouped by stack.
+    flops: PyTorch's estimate of all calls together, 0 where it has none or FLOPs were not recorded.
+    cpu_parent: name of what the first call stood in; None at top level.
+    device_type: ``"CPU"``, or the name of the accelerator.
+    use_device: accelerator that was recorded (``"cuda"``, also of AMD's); None without one.
+    scope: 0 a function, 1 one of the backward pass, 7 an annotation.
+    """
+
+    key: str
+    count: int
+    cpu_time_total: float = 0.0
+    self_cpu_time_total: float = 0.0
+    device_time_total: float = 0.0
+    self_device_time_total: float = 0.0
+    cpu_memory_usage: int = 0
+    self_cpu_memory_usage: int = 0
+    device_memory_usage: int = 0
+    self_device_memory_usage: int = 0
+    flops: int = 0
+    overload_name: str = ""
+    input_shapes: list[list[int]] | str = ""
+    stack: list[str] = field(default_factory=list)
+    cpu_parent: str | None = None
+    device_type: str = "CPU"
+    use_device: str | None = None
+    is_user_annotation: bool = False
+    scope: int = 0
+    node_id: int = -1
+    is_async: bool = False
+    is_remote: bool = False
+    is_legacy: bool = False
+
+    @property
+    def on_device(self) -> bool:
+        """Whether it ran on an accelerator."""
+        return self.device_type != "CPU"
+
+    @property
+    def cpu_time(self) -> float:
+        """Mean host time of a call, µs."""
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    @property
+    def device_time(self) -> float:
+        """Mean device time of a call, µs."""
+        return self.device_time_total / self.count if self.count else 0.0
+
+    @property
+    def cuda_time(self) -> float:
+        """The old name of ``device_time``."""
+        return self.device_time
+
+    @property
+    def cuda_time_total(self) -> float:
+        """The old name of ``device_time_total``."""
+        return self.device_time_total
+
+    @property
+    def self_cuda_time_total(self) -> float:
+        """The old name of ``self_device_time_total``."""
+        return self.self_device_time_total
+
+    @property
+    def cuda_memory_usage(self) -> int:
+        """The old name of ``device_memory_usage``."""
+        return self.device_memory_usage
+
+    @property
+    def self_cuda_memory_usage(self) -> int:
+        """The old name of ``self_device_memory_usage``."""
+        return self.self_device_memory_usage

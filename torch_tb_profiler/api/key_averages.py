@@ -1,0 +1,222 @@
+"""``key_averages()`` of a trace file: what PyTorch's profiler says of a run, without PyTorch and without the run."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks, is_backward
+from torch_tb_profiler.analysis.key_averages.flops import flops
+from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents, function_events
+from torch_tb_profiler.analysis.key_averages.groups import Groups, group_events, is_annotation
+from torch_tb_profiler.api.average import KEY_AVERAGES, Average
+from torch_tb_profiler.api.averages_table import Options, TimeUnit, averages_table
+from torch_tb_profiler.api.frame import frame
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.roles import Role
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_DEVICE_OF_VENDOR = {"nvidia": "cuda", "amd": "cuda", "intel": "xpu", "mtia": "mtia", "ascend": "npu"}
+"""PyTorch calls AMD's accelerators CUDA as well."""
+_SUMMED = (
+    "count", "cpu_time_total", "self_cpu_time_total", "device_time_total", "self_device_time_total", "cpu_memory_usage", "self_cpu_memory_usage",
+    "device_memory_usage", "self_device_memory_usage", "flops",
+)
+_OLD_NAMES = ("cuda", "xpu", "privateuse1")
+METRICS = ("self_cpu_time_total", "self_device_time_total", *(f"self_{name}_time_total" for name in _OLD_NAMES))
+_VERBOSE = "Record with with_stack=True and experimental_config=torch.profiler._ExperimentalConfig(verbose=True)."
+_NO_SPACE = str.maketrans(" ;\t\n", "____")
+
+
+class KeyAverages(Sequence[Average]):
+    """Averages by key in the order of their first events; ``str()`` is PyTorch's table of them."""
+
+    def __init__(self, rows: Sequence[Average], memory: bool, with_flops: bool) -> None:
+        """``memory``, ``with_flops``: whether ``profile_memory`` and ``with_flops`` were on."""
+        self._rows = list(rows)
+        self._memory = memory
+        self._with_flops = with_flops
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Average]:
+        return iter(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Average: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> KeyAverages: ...
+
+    def __getitem__(self, place: int | slice) -> Average | KeyAverages:
+        return KeyAverages(self._rows[place], self._memory, self._with_flops) if isinstance(place, slice) else self._rows[place]
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def __repr__(self) -> str:
+        return f"<KeyAverages of {len(self):,} keys: print it, or take .table(sort_by=...), .frame>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.table())}</pre>"
+
+    def table(
+        self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int | None = 75, max_name_column_width: int | None = 55,
+        max_shapes_column_width: int | None = 80, header: str | None = None, top_level_events_only: bool = False, time_unit: TimeUnit | None = None,
+    ) -> str:
+        """The table that PyTorch prints of the same run, with the same arguments.
+
+        Args:
+            sort_by: attribute of a row, largest first; ``cuda``, ``xpu`` and ``privateuse1`` in it mean the device. None: the order of first events.
+            row_limit: most rows; −1 for all.
+            time_unit: ``"s"``, ``"ms"`` or ``"us"`` for every time; None: each in its own.
+
+        Raises:
+            BadRequest: rows have no such attribute to be sorted by.
+        """
+        options = Options(row_limit, max_src_column_width, max_name_column_width, max_shapes_column_width, header, top_level_events_only, time_unit)
+        rows = self._rows if sort_by is None else sorted(self._rows, key=lambda row: self._sort_value(row, sort_by), reverse=True)
+        return averages_table(rows, self._memory, self._with_flops, options)
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Host time of all, in µs."""
+        return sum(row.self_cpu_time_total for row in self)
+
+    def total_average(self) -> Average:
+        """All rows added up; its key is ``Total``."""
+        total = Average("Total", 0)
+        for row in self:
+            for name in _SUMMED:
+                setattr(total, name, getattr(total, name) + getattr(row, name))
+            total.use_device = row.use_device
+        return total
+
+    @property
+    def frame(self) -> DataFrame:
+        """A DataFrame with PyTorch's names for columns; times in µs as float."""
+        names = [column.name for column in KEY_AVERAGES.columns]
+        return frame(KEY_AVERAGES, {name: [getattr(row, name) for row in self] for name in names})
+
+    def to_frame(self) -> DataFrame:
+        """``frame`` as a call."""
+        return self.frame
+
+    def export_stacks(self, path: str | Path, metric: str = "self_cpu_time_total") -> None:
+        """Write one folded stack per row that was grouped by stack, with a time in whole µs.
+
+        Raises:
+            BadRequest: the metric is not one of ``METRICS``.
+        """
+        name = _metric(metric)
+        _write_stacks(path, [(row.stack, getattr(row, name)) for row in self])
+
+    @staticmethod
+    def _sort_value(row: Average, key: str) -> Any:
+        name = _modern(key)
+        if name not in _SORTABLE:
+            raise BadRequest(f"sort_by={key!r} is not known.", f"Take one of: {', '.join(sorted(_SORTABLE))}.")
+        return getattr(row, name)
+
+
+_SORTABLE = {"key", "cpu_time", "device_time", "overload_name", *_SUMMED}
+
+
+class Profile:
+    """What ``torch.profiler`` knew of a recording when it ended, as far as the exported trace tells it."""
+
+    def __init__(self, opened: Opened, python_frames: bool = True) -> None:
+        self._opened = opened
+        self._events = function_events(opened.trace, opened.facts, python_frames)
+        self._flops = flops(self._events)
+        self._stacks = CallStacks(self._events)
+        self._backward = is_backward(self._events)
+        self._device = _device(opened, self._events)
+
+    @property
+    def events(self) -> FunctionEvents:
+        """What ``prof.events()`` lists, as columns."""
+        return self._events
+
+    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False) -> KeyAverages:
+        """Averages by name, and as asked for by input shapes, the innermost frames of the call stack, and the overload."""
+        groups = group_events(self._events, self._stacks, self._flops, group_by_input_shape, group_by_stack_n, group_by_overload_name)
+        header = self._opened.trace.header
+        memory = bool(header.get("profile_memory")) or bool(self._opened.trace["memory"].n)
+        return KeyAverages(self._rows(groups, group_by_overload_name), memory, bool(header.get("with_flops")))
+
+    def export_stacks(self, path: str | Path, metric: str = "self_cpu_time_total") -> None:
+        """Write one folded stack per call that has a stack and at least a µs of the metric, as ``prof.export_stacks`` does.
+
+        Raises:
+            BadRequest: the metric is not one of ``METRICS``, or the recording holds no stacks.
+        """
+        times = self._events.host_self if _metric(metric) == "self_cpu_time_total" else self._device_self
+        at = np.flatnonzero((self._stacks.of_event >= 0) & (times >= 1))
+        if not (self._stacks.of_event >= 0).any():
+            raise BadRequest("The trace's operators have no call stacks.", _VERBOSE)
+        stacks = {stack: self._stacks.frames(stack) for stack in np.unique(self._stacks.of_event[at]).tolist()}
+        _write_stacks(path, [(stacks[s], t) for s, t in zip(self._stacks.of_event[at].tolist(), times[at].tolist(), strict=True)])
+
+    @property
+    def _device_self(self) -> Array:
+        return self._events.device.own if self._device else np.zeros(len(self._events))
+
+    def _rows(self, groups: Groups, with_overloads: bool) -> list[Average]:
+        events, names = self._events, self._events.names
+        first = groups.first
+        around = events.parent[first]
+        device = (self._device or "").upper()
+        columns: dict[str, list[Any]] = {name: getattr(groups, name).tolist() for name in _SUMMED}
+        columns |= {
+            "key": names.many(events.name[first]), "stack": [list(frames) for frames in groups.stack],
+            "device_type": [device if other else "CPU" for other in events.on_device[first].tolist()],
+            "is_user_annotation": is_annotation(events.role[first]).tolist(),
+            "scope": np.select([self._backward[first], events.role[first] == Role.ANNOTATION], [1, 7], 0).tolist(),
+            "cpu_parent": [names[number] if at >= 0 else None for at, number in zip(around.tolist(), events.name[around].tolist(), strict=True)],
+        }
+        if with_overloads:
+            columns["overload_name"] = names.many(events.overload[first])
+        if groups.shapes is not None:
+            columns["input_shapes"] = [[list(shape) for shape in shapes] for shapes in groups.shapes]
+        return [Average(use_device=self._device, **dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+
+
+def profile(opened: Opened, python_frames: bool = True) -> Profile:
+    """The profile of an opened trace; kept with it. Without ``python_frames`` as PyTorch before 2.13 counted: Python functions are no calls."""
+    return opened.memoise(("key_averages", python_frames), lambda: Profile(opened, python_frames))
+
+
+def _device(opened: Opened, events: FunctionEvents) -> str | None:
+    """The accelerator as ``use_device`` names it; None where neither work nor a call of one was recorded."""
+    if not events.on_device.any() and not (events.role == Role.RUNTIME).any():
+        return None
+    return _DEVICE_OF_VENDOR.get(opened.facts.summary["vendor"], "privateuse1")
+
+
+def _modern(name: str) -> str:
+    for old in _OLD_NAMES:
+        name = name.replace(old, "device")
+    return name
+
+
+def _metric(name: str) -> str:
+    if name not in METRICS:
+        raise BadRequest(f"metric={name!r} is not known.", f"Take one of: {', '.join(METRICS)}.")
+    return _modern(name)
+
+
+def _write_stacks(path: str | Path, stacks: Sequence[tuple[Sequence[str], float]]) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        for frames, us in stacks:
+            if frames and int(us) > 0:
+                file.write(";".join(frame.translate(_NO_SPACE) for frame in reversed(frames)) + f" {int(us)}\n")

@@ -11,12 +11,13 @@ None means: this call cannot be modelled (a shape is missing). An operator witho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.element_types import precision as precision_of
+from torch_tb_profiler.hardware.python_names import operator_of
 
 Unit = Literal["matrix", "vector", ""]
 """Which units of the hardware can do the arithmetic; empty where there is none (a copy)."""
@@ -76,13 +77,20 @@ def model(family: str, *names: str, source: str) -> Callable[[Function], Functio
 
 
 def model_of(name: str) -> Model | None:
-    """The model of an operator; None: not modelled."""
+    """The model of an operator, also under the name by which Python calls it; None: not modelled."""
+    return _found(name)[0]
+
+
+def _found(name: str) -> tuple[Model | None, str]:
+    """(the model of an operator, the name under which that knows it)."""
     _load()
-    found = _MODELS.get(name)
-    if found is not None:
-        return found
-    prefix = max((prefix for prefix in _PREFIXES if name.startswith(prefix)), key=len, default=None)
-    return None if prefix is None else _PREFIXES[prefix]
+    for known in dict.fromkeys((name, operator_of(name))):
+        if known in _MODELS:
+            return _MODELS[known], known
+        prefix = max((prefix for prefix in _PREFIXES if known.startswith(prefix)), key=len, default=None)
+        if prefix is not None:
+            return _PREFIXES[prefix], known
+    return None, name
 
 
 def modelled() -> dict[str, Model]:
@@ -104,9 +112,10 @@ def vector_work(
 
 def work_of(call: Call) -> Work | None:
     """The work of a call; None when its operator has no model, or a shape that the model needs was not recorded."""
-    found = model_of(call.name)
+    found, name = _found(call.name)
     if found is None:
         return None
+    call = replace(call, name=name)
     try:
         work = found.function(call)
     except (ArithmeticError, IndexError, TypeError, ValueError):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -22,6 +21,7 @@ from torch_tb_profiler.analysis.pyprof.places import Places, places
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.main_kernels import multiplies
 from torch_tb_profiler.hardware.matrix_cores import operator_could
+from torch_tb_profiler.hardware.python_names import operator_of
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -116,15 +116,6 @@ def _tensor_cores(trace: Trace, facts: Facts, row: Ints, call: Ints) -> Array:
     product[[number for number in distinct(name[row], trace.strings) if multiplies(trace.strings[number])]] = True
     could = np.zeros(len(trace.strings) + 1, np.bool_)
     operator = np.append(name, np.int32(NONE))[call]
-    could[[number for number in distinct(operator, trace.strings) if _could(trace.strings[number])]] = True
+    could[[number for number in distinct(operator, trace.strings) if operator_could(operator_of(trace.strings[number])) == Knowledge.YES]] = True
     known = np.array([MatrixCores.NOT_USED, MatrixCores.USED, MatrixCores.UNKNOWN], np.uint8)[used[name[row]]]
     return np.where((known == MatrixCores.NOT_USED) & ~could[operator] & ~product[name[row]], np.uint8(MatrixCores.NOT_APPLICABLE), known)
-
-
-_PLAIN = re.compile(r"(?:torch(?:\.\w+)*|Tensor)\.(\w+)")
-
-
-def _could(name: str) -> bool:
-    """Whether matrix cores could do the work of an operator, also of one that is named as Python calls it (``torch.nn.functional.linear``)."""
-    plain = _PLAIN.fullmatch(name)
-    return operator_could(f"aten::{plain[1]}" if plain else name) == Knowledge.YES

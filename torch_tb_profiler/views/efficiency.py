@@ -4,21 +4,137 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.selection import Selection
+from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device, changed, device_peaks
+from torch_tb_profiler.analysis.efficiency.families import families
+from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares, kernel_rows, matrix_use, shares, workload_rows
+from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.selection import Selection, complete
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.efficiency_wire import DevicePeaks, EfficiencyColumns, EfficiencyGroup, EfficiencyPayload, FamilyColumns
+from torch_tb_profiler.store.strings import NONE
+from torch_tb_profiler.views.efficiency_notes import notes
+from torch_tb_profiler.views.efficiency_wire import (
+    DevicePeaks,
+    EfficiencyColumns,
+    EfficiencyGroup,
+    EfficiencyPayload,
+    FamilyColumns,
+    Peak,
+    StepMfu,
+)
+from torch_tb_profiler.views.nullable import OTHER, UNKNOWN, optional_floats, optional_texts
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 
+_MOST_ROWS = 100_000
 
-def efficiency_payload(facts: Facts, insight: Insight, selection: Selection, group: EfficiencyGroup) -> EfficiencyPayload:
-    """Rates and their shares of the device's peaks in the selected steps."""
-    empty: dict[str, list[Any]] = {name: [] for name in EfficiencyColumns.__struct_fields__}
+
+def efficiency_payload(
+    facts: Facts, insight: Insight, selection: Selection, group: EfficiencyGroup, limit: int = _MOST_ROWS, file: str = "",
+) -> EfficiencyPayload:
+    """Rates and their shares of the device's peaks in the selected steps.
+
+    Args:
+        limit: rows of their own; the rest is pooled in the last row.
+        file: path of the user's own figures of devices (setting ``peaks``), empty none.
+
+    Raises:
+        SourceError: that file cannot be read, or is none.
+    """
+    peaks = device_peaks(facts, file)
+    by_workload = workload_rows(insight, selection)
+    judged = shares(insight, by_workload, peaks)
+    rows, found = by_workload, judged
+    if group == "kernel":
+        rows = kernel_rows(insight, selection)
+        found = shares(insight, rows, peaks)
+    table = families(facts, insight, selection, by_workload)
+    steps, mfu = _steps(facts, insight, selection, by_workload, judged)
     return EfficiencyPayload(
-        group=group, has_device=bool(facts.summary["has_device"]), vocabulary=vocabulary(facts),
-        device=DevicePeaks(name=None, entry=None, known=False, bandwidth=None, bandwidth_source="", peaks=[]),
-        steps=[], mfu=None, families=FamilyColumns(family=[], calls=[], time_ns=[], matrix_ns=[], matrix_unknown_ns=[], flops=[]),
-        time_ns=0, modelled_ns=0, rows=EfficiencyColumns(**empty), pooled=0, notes=[], missing=missing(absent(facts), ("host", "device", "shapes")),
+        group=group, has_device=bool(facts.summary["has_device"]), vocabulary=vocabulary(facts), device=_device(facts, peaks), steps=steps, mfu=mfu,
+        families=FamilyColumns(**table.columns), time_ns=table.time, modelled_ns=table.modelled, rows=_columns(insight, rows, found, limit),
+        pooled=max(len(rows.time) - limit, 0), notes=notes(facts, insight, selection, rows, found, peaks),
+        missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
+    )
+
+
+def peaks_version(file: str) -> int:
+    """Differs after the user's file of peaks changed; 0 without one.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    return changed(file)
+
+
+def _device(facts: Facts, peaks: Peaks) -> DevicePeaks:
+    row = busiest_device(facts)
+    name = facts.strings[int(facts["devices"]["name"][row])] if row >= 0 else ""
+    listed = [
+        Peak(unit="matrix" if unit == "matrix" else "vector", precision=precision, rate=rate, source=source)
+        for (unit, precision), (rate, source) in peaks.rates.items()
+    ]
+    return DevicePeaks(
+        name=name or None, entry=peaks.entry, known=peaks.entry is not None, bandwidth=peaks.bandwidth, bandwidth_source=peaks.bandwidth_source, peaks=listed,
+    )
+
+
+def _steps(facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares) -> tuple[list[StepMfu], float | None]:
+    """Every selected step, and the share of all of them together but for those that the end of the recording cut off."""
+    table = facts["steps"]
+    use = matrix_use(insight, selection, rows, found)
+    wall = table["end"][selection.steps] - table["start"][selection.steps]
+    has = (use.flops > 0) & (wall > 0)
+    share = np.where(has, use.ideal / np.maximum(wall, 1), np.nan)
+    listed = [
+        StepMfu(index=index, name=facts.strings[name], wall_ns=length, flops=int(flops), mfu=mfu)
+        for index, name, length, flops, mfu in zip(
+            selection.steps.tolist(), table["name"][selection.steps].tolist(), wall.tolist(), use.flops.tolist(), optional_floats(share), strict=True,
+        )
+    ]
+    whole = np.isin(selection.steps, complete(facts, selection))
+    length, ideal = int(wall[whole].sum()), float(use.ideal[whole].sum())
+    known = length > 0 and bool((use.flops[whole] > 0).any()) and np.isfinite(ideal)
+    return listed, ideal / length if known else None
+
+
+def _columns(insight: Insight, rows: Rows, found: Shares, limit: int) -> EfficiencyColumns:
+    texts, workloads = insight.strings, insight["workloads"]
+    kept = min(len(rows.time), limit)
+    rest = len(rows.time) > kept
+    blank: list[Any] = [None] if rest else []
+
+    def of_workload(key: str) -> list[str | None]:
+        return [*optional_texts(texts, np.append(workloads[key], NONE)[rows.workload[:kept]]), *blank]
+
+    def floats(values: NDArray[Any]) -> list[float | None]:
+        return [*optional_floats(values[:kept]), *blank]
+
+    def whole(values: NDArray[Any]) -> list[int | None]:
+        return [None if value is None else round(value) for value in floats(values)]
+
+    def words(values: list[str]) -> list[str | None]:
+        return [*(value or None for value in values[:kept]), *blank]
+
+    kernel = optional_texts(texts, rows.kernel[:kept])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        intensity = np.where(rows.bytes > 0, rows.flops / rows.bytes, np.nan)
+    names = of_workload("name")
+    if rest:
+        names[-1] = OTHER
+    return EfficiencyColumns(
+        name=names, kernel=[*kernel, *blank], short=[*(None if name is None else short_name(name) for name in kernel), *blank], shapes=of_workload("dims"),
+        types=of_workload("types"), parameters=of_workload("parameters"), family=of_workload("family"),
+        calls=[*rows.calls[:kept].tolist(), *([int(rows.calls[kept:].sum())] if rest else [])],
+        time_ns=[*rows.time[:kept].tolist(), *([int(rows.time[kept:].sum())] if rest else [])],
+        flops=whole(rows.flops / np.maximum(rows.calls, 1)), bytes=whole(rows.bytes / np.maximum(rows.calls, 1)), intensity=floats(intensity),
+        flops_rate=floats(found.flops_rate), bytes_rate=floats(found.bytes_rate), unit=words(found.unit), precision=words(found.precision),
+        peak=floats(found.peak), flops_share=floats(found.flops_share), bytes_share=floats(found.bytes_share),
+        bound=[*found.bound[:kept], *(["unknown"] if rest else [])],  # type: ignore[list-item]
+        ideal_ns=whole(found.ideal), recoverable_ns=whole(np.maximum(rows.time - np.ceil(found.ideal), 0)),
+        matrix=[*rows.matrix[:kept].tolist(), *([UNKNOWN] if rest else [])], event=[*rows.event[:kept].tolist(), *([-1] if rest else [])],
     )

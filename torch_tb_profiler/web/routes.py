@@ -72,7 +72,7 @@ class Routes:
             **module_routes.handlers(catalogue, settings),
             **distributed_routes.handlers(catalogue, settings, fleets),
             **diff_routes.handlers(catalogue, settings),
-            **efficiency_routes.handlers(catalogue),
+            **efficiency_routes.handlers(catalogue, settings),
             **counters_routes.handlers(catalogue, settings),
         }
 

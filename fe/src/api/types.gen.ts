@@ -1069,7 +1069,7 @@ export interface FamilyColumns {
   flops: (number | null)[];
 }
 
-/** Model FLOPs of a step and the share of the device's peak that they are: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. */
+/** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. */
 export interface StepMfu {
   index: number;
   name: string;
@@ -1078,7 +1078,7 @@ export interface StepMfu {
   mfu: number | null;
 }
 
-/** One entry per row, the largest `time_ns` first; the times of all rows add up to `time_ns` of the payload but for work of no operator. `flops` and `bytes` are of one call (of kernels one launch on average); `time_ns` of all calls (device time, without a device host time). `matrix` is Knowledge: whether any of its kernels uses matrix cores. `peak` is the rate that `flops_share` is a share of. `ideal_ns`: the longer of flops/peak and bytes/bandwidth, of all calls; `recoverable_ns`: time − ideal, what there is to gain at most. `kernel` and `short` are null in rows of operators; `event`: the longest; -1 none. */
+/** One entry per row, the largest `time_ns` first; the times of all rows add up to `time_ns` of the payload but for work of no operator. `flops` and `bytes` are of one call (of kernels one launch on average); `time_ns` of all calls (device time, without a device host time). `matrix` is Knowledge: whether any of its kernels uses matrix cores. `peak` is the rate that `flops_share` is a share of, `unit` and `precision` say whose. `ideal_ns`: the longer of flops/peak and bytes/bandwidth, of all calls; `recoverable_ns`: time − ideal, what there is to gain at most. `kernel` and `short` are null in rows of operators; `event`: the longest; -1 none. */
 export interface EfficiencyColumns {
   name: (string | null)[];
   kernel: (string | null)[];

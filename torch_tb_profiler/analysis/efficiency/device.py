@@ -1,0 +1,32 @@
+"""The device whose peaks the work of a trace is measured by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.hardware.peaks import Peaks as Peaks
+from torch_tb_profiler.hardware.peaks import changed as changed
+from torch_tb_profiler.hardware.peaks import peaks_of
+from torch_tb_profiler.store.model import Facts
+
+
+def busiest_device(facts: Facts) -> int:
+    """Row of ``facts["devices"]`` of the device with most kernel time in the steps; -1 without any."""
+    if not facts["devices"].n:
+        return -1
+    table = facts["device_steps"]
+    return int(np.argmax(np.bincount(table["device"], weights=table["kernel_time"], minlength=facts["devices"].n)))
+
+
+def device_peaks(facts: Facts, file: str = "") -> Peaks:
+    """Its peaks; without a device, or where nothing is known of it, none. ``file``: path of the user's own figures.
+
+    Raises:
+        SourceError: that file cannot be read, or is none.
+    """
+    row = busiest_device(facts)
+    if row < 0:
+        return Peaks(None, None, "", {})
+    devices = facts["devices"]
+    name = facts.strings[int(devices["name"][row])]
+    return peaks_of(name, facts.summary["vendor"], int(devices["multiprocessors"][row]), int(devices["memory"][row]), file)

@@ -1,0 +1,123 @@
+"""The peaks of one device: the device table, and before it the figures of a file that the user gives.
+
+The file is JSON: patterns of device names, ``*`` standing for anything, to what replaces or completes the table's line::
+
+    {"NVIDIA H100*": {"bandwidth_gbps": 3100, "peaks": {"matrix_bf16": 780, "vector_fp32": 60}, "source": "measured with nvbandwidth and mamf-finder"}}
+
+``bandwidth_gbps``: 1e9 bytes/s; ``peaks``: 1e12 FLOP/s.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.hardware.accelerators import PRECISIONS, find
+
+_SHAPE = 'Expected is {"name pattern": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4}, "source": "..."}}.'
+_KEYS = tuple(f"{unit}_{precision}" for unit in ("matrix", "vector") for precision in PRECISIONS)
+_LARGEST = 1e9
+"""TFLOP/s or GB/s; what is beyond is no figure of one device."""
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """What one device can do at best.
+
+    Attributes:
+        entry: the line of the device table, or the pattern of the user's file; None where neither knows the device.
+        bandwidth: bytes/s; None unknown. bandwidth_source: where that is from.
+        rates: (unit, precision) → (FLOP/s, source).
+    """
+
+    entry: str | None
+    bandwidth: float | None
+    bandwidth_source: str
+    rates: dict[tuple[str, str], tuple[float, str]]
+
+    def rate(self, unit: str, precision: str) -> float | None:
+        """FLOP/s; None unknown."""
+        found = self.rates.get((unit, precision))
+        return None if found is None else found[0]
+
+
+def peaks_of(name: str, vendor: str, units: int, memory: int, file: str = "") -> Peaks:
+    """The peaks of a device by its name (empty: unknown), vendor, units and bytes of memory (−1 unknown); ``file``: path of the user's figures, empty none.
+
+    Raises:
+        SourceError: the file cannot be read, or is none.
+    """
+    known = find(name, vendor, units, memory)
+    rates: dict[tuple[str, str], tuple[float, str]] = {}
+    entry, bandwidth, source = None, None, ""
+    if known is not None:
+        entry, bandwidth, source = known.name, known.bandwidth * 1e9, known.source
+        rates = {(unit, p): (rate * 1e12, source) for unit, of in (("matrix", known.matrix), ("vector", known.vector)) for p, rate in of.items()}
+    for pattern, given in (read_file(file, changed(file)) if file else {}).items():
+        if fnmatchcase(name.lower(), pattern.lower()):
+            said = given.get("source") or f"{Path(file).name}, {pattern}"
+            entry = f"{pattern} ({Path(file).name})" if entry is None else f"{entry}, changed by {Path(file).name}"
+            if "bandwidth_gbps" in given:
+                bandwidth, source = given["bandwidth_gbps"] * 1e9, said
+            rates |= {(key[:6], key[7:]): (rate * 1e12, said) for key, rate in given.get("peaks", {}).items()}
+            break
+    return Peaks(entry, bandwidth, source, rates)
+
+
+def changed(file: str) -> int:
+    """Time of the last change of the user's file, so that a changed one is read again; 0 without one.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    if not file:
+        return 0
+    try:
+        return Path(file).stat().st_mtime_ns
+    except OSError as error:
+        raise SourceError(f"The file of peaks {Path(file).name} cannot be read: {error.strerror}.", "Correct TORCH_TB_PROFILER_PEAKS.") from None
+
+
+@lru_cache(maxsize=8)
+def read_file(file: str, changed: int) -> dict[str, dict[str, Any]]:
+    """The user's figures by pattern; ``changed`` tells versions of the file apart.
+
+    Raises:
+        SourceError: it cannot be read, is no JSON, or not of the expected form.
+    """
+    named = Path(file).name
+    try:
+        content = json.loads(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise SourceError(f"The file of peaks {named} is no JSON: {error}.", _SHAPE) from None
+    if not isinstance(content, dict):
+        raise SourceError(f"The file of peaks {named} holds no object.", _SHAPE)
+    for pattern, given in content.items():
+        wrong = _wrong(given)
+        if wrong:
+            raise SourceError(f"The file of peaks {named} says of {pattern!r} {wrong}.", _SHAPE)
+    return content
+
+
+def _wrong(given: Any) -> str:
+    """What is wrong with one entry; empty if nothing is."""
+    if not isinstance(given, dict):
+        return "no object"
+    unknown = sorted(set(given) - {"bandwidth_gbps", "peaks", "source"})
+    if unknown:
+        return f"{unknown[0]!r}, which is none of bandwidth_gbps, peaks and source"
+    peaks = given.get("peaks", {})
+    if not isinstance(peaks, dict):
+        return "peaks that are no object"
+    for key in peaks:
+        if key not in _KEYS:
+            return f"{key!r}, expected one of {', '.join(_KEYS)}"
+    for key, value in (*peaks.items(), *((k, given[k]) for k in ("bandwidth_gbps",) if k in given)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < _LARGEST:
+            return f"{key} {value!r}, expected a number above 0"
+    return "" if isinstance(given.get("source", ""), str) else "a source that is no text"

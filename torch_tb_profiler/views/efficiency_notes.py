@@ -1,0 +1,46 @@
+"""Sentences about what the figures of the Efficiency view cannot say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.efficiency.device import Peaks
+from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
+from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_ns
+
+ABOVE = 1.005
+"""A share from which on a row is said to be above a peak; below it is rounding."""
+GIVE = (
+    'Give them in a file: TORCH_TB_PROFILER_PEAKS=peaks.json with {"device name, * for anything": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4, '
+    '"vector_fp32": 67}, "source": "data sheet"}}.'
+)
+
+
+def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares, peaks: Peaks) -> list[str]:
+    """What is to be said about these rows."""
+    said = []
+    devices = facts["devices"]
+    names = sorted({facts.strings[int(number)] or "without a name" for number in devices["name"].tolist()})
+    if len(names) > 1:
+        said.append(f"The trace has devices of several kinds ({', '.join(names)}): all work is measured by the peaks of the busiest one.")
+    if devices.n and peaks.entry is None:
+        said.append(f"The device table has no figures for {names[0] if len(names) == 1 else 'the device'}: shares of peaks are not known. {GIVE}")
+    for share, text in (
+        (found.flops_share, "the arithmetic peak: its clock may be higher than the vendor states, or the kernels did less than the recorded shapes say"),
+        (found.bytes_share, "the memory bandwidth: what one kernel leaves in a cache the next one need not read from memory"),
+    ):
+        above = share > ABOVE
+        if above.any():
+            many = int(above.sum())
+            said.append(f"{many:,} {'row reaches' if many == 1 else 'rows reach'} ({format_ns(int(rows.time[above].sum()))} in all) more than {text}.")
+    kernels = insight["workload_kernels"]
+    lost = int(kernels["total"][mask(selection, kernels["step"]) & (kernels["workload"] < 0)].sum())
+    if lost:
+        said.append(f"{format_ns(lost)} of device time was launched by no recorded operator (graph replays among them): nothing is known of its shapes.")
+    if np.any(rows.link):
+        said.append("Copies from or to the host are limited by the link between them, whose peak is not known: they have no share.")
+    return said
+

@@ -82,7 +82,7 @@ def test_shares_are_shares(any_trace: Opened) -> None:
         for share in (device.utilization, device.sm_efficiency, device.occupancy, device.matrix_share, device.matrix_unknown_share):
             assert share is None or 0 <= share <= 1
     assert all(item.touched_ns is None or item.touched_ns >= 0 for item in health(facts))
-    assert set(absent(facts)) <= {"device", "shapes", "stack", "steps", "memory", "host", "operators_of_device"}
+    assert set(absent(facts)) <= {"device", "device_times", "shapes", "stack", "steps", "memory", "host", "operators_of_device"}
 
 
 FLAWED = {

@@ -18,6 +18,7 @@ from torch_tb_profiler.views.texts import MISSING, missing
 EXPECTED = {
     "device": "ProfilerActivity.CUDA",
     "operators_of_device": "ProfilerActivity.CUDA",
+    "device_times": "ProfilerActivity.CUDA",
     "host": "ProfilerActivity.CPU",
     "shapes": "record_shapes=True",
     "stack": "with_stack=True",
@@ -46,7 +47,7 @@ def test_a_file_of_memory_alone_is_the_one_reason() -> None:
     assert missing(lacks, ("memory",)) == []
 
 
-# The two that are about an accelerator need one to run.
+# Those that are about an accelerator need one to run.
 @pytest.mark.parametrize("key", [k for k in MISSING if "device" not in k])
 def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed; the plugin does not need it")

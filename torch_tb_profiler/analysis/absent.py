@@ -8,14 +8,16 @@ from torch_tb_profiler.store.model import Facts
 
 
 def absent(facts: Facts) -> tuple[str, ...]:
-    """Keys of what is missing: ``device``, ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
+    """Keys of what is missing: ``device`` (``device_times`` where counters of its kernels were measured in their place),
+    ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
 
     ``events`` stands among them where there is nothing but memory records.
     """
     summary = facts.summary
     steps = facts["steps"]
     missing = {
-        "device": not summary["has_device"],
+        "device": not summary["has_device"] and not summary["profiled_ranges"],
+        "device_times": not summary["has_device"] and summary["profiled_ranges"] > 0,
         "shapes": not summary["has_shapes"],
         "stack": not summary["has_stacks"],
         "steps": steps.n == 0 or bool(steps["flags"][0] & StepFlag.WHOLE),

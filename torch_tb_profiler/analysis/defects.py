@@ -23,6 +23,10 @@ REPEATED_CORRELATION = declare(
     "repeated_correlation", Severity.NOTICE, "Several launches carry the correlation id of one piece of device work; the latest one before it was taken.",
     "device time of operators",
 )
+RANGE_MISMATCH = declare(
+    "range_mismatch", Severity.NOTICE, "There are not as many profiled ranges as kernel launches, so which range is of which launch is not sure.",
+    "operators of profiled kernels",
+)
 CUT_STEP = declare(
     "cut_step", Severity.NOTICE, "The recording ended before the device work of the last step did; averages leave this step out.", "the last step",
 )

@@ -21,6 +21,7 @@ data_parallel          whether ``DataParallel`` ran
 communication_backends libraries that the header, the collectives and the kernels name
 matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
 touched_ns             step time in ns that the marks of each defect touch
+profiled_ranges        profiled ranges, whose hardware counters were measured
 =====================  ======================================================================================
 """
 
@@ -30,13 +31,15 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis import defects as d
 from torch_tb_profiler.analysis.attribution import Causes, causes
 from torch_tb_profiler.analysis.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.communication import backends, communication_kernels
+from torch_tb_profiler.analysis.counters.ties import tie_ranges
 from torch_tb_profiler.analysis.device_facts import device_tables
 from torch_tb_profiler.analysis.found_defects import find_defects
-from torch_tb_profiler.analysis.header import device_properties, distributed_info, integer, vendor, versions
+from torch_tb_profiler.analysis.header import distributed_info, integer, oldest_capability, vendor, versions
 from torch_tb_profiler.analysis.kernel_facts import kernel_facts
 from torch_tb_profiler.analysis.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
@@ -84,7 +87,9 @@ def derive(trace: Trace) -> Facts:
     give_back_memory()
     found, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker)
-    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
+    ranges = tie_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
+    found.add(d.RANGE_MISMATCH, ranges.mismatched)
+    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched, "profiled_ranges": len(ranges.row)}
     return Facts(strings.table(), tables, summary, trace.defects.merged(found))
 
 
@@ -98,12 +103,12 @@ def _vendor(trace: Trace, caused: Causes) -> str:
 def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
     """``Knowledge`` of every device event, uint8; asked once per distinct kernel name."""
     spans = trace["spans"]
-    majors = [int(p.capability.split(".")[0]) for p in device_properties(trace).values() if p.capability]
+    capability = oldest_capability(trace)
     kernel = spans["role"][caused.row] == Role.KERNEL
     name = spans["name"][caused.row]
     known = np.full(len(trace.strings) + 1, Knowledge.NO, np.uint8)
     for number in distinct(name[kernel], trace.strings):
-        known[number] = uses_matrix_cores(trace.strings[number], maker, min(majors, default=None))
+        known[number] = uses_matrix_cores(trace.strings[number], maker, capability)
     return np.where(kernel, known[name], np.uint8(Knowledge.NO))
 
 

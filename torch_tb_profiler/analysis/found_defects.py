@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis import defects as d
@@ -11,6 +9,7 @@ from torch_tb_profiler.analysis.attribution import Causes
 from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.intervals import measure, union
+from torch_tb_profiler.analysis.launches import kernel_launches
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import nest
 from torch_tb_profiler.analysis.steps import WHOLE_SPAN, StepWindows
@@ -18,9 +17,6 @@ from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-
-_CAPTURE = re.compile(r"(?:cuda|cu|hip)Stream(Begin|End)Capture")
-_KERNEL_LAUNCH = re.compile(r"(?:cuda|cu|hip|hipModule|hipExt|hipExtModule)Launch(?:Cooperative)?Kernel\w*$")
 
 
 def find_defects(trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, flags: Array) -> tuple[DefectCounts, dict[str, int]]:
@@ -68,18 +64,7 @@ def _idle_launches(trace: Trace, tree: CallTree, caused: Causes) -> Ints:
     calls = tree.row[spans["role"][tree.row] == Role.RUNTIME]
     if not len(caused.row) or not len(calls):
         return np.asarray(calls[:0])
-    launches, begins, ends = (np.zeros(len(trace.strings) + 1, np.bool_) for _ in range(3))
-    for number in distinct(spans["name"][calls], trace.strings):
-        text = trace.strings[number]
-        launches[number] = _KERNEL_LAUNCH.match(text) is not None
-        capture = _CAPTURE.match(text)
-        begins[number] = capture is not None and capture.group(1) == "Begin"
-        ends[number] = capture is not None and capture.group(1) == "End"
     used = np.zeros(spans.n + 1, np.bool_)
     used[caused.launch] = True
-    name = spans["name"][calls]
-    idle = launches[name] & ~used[calls] & (spans["correlation"][calls] > 0)
-    # While a graph is being captured launches are written down and nothing runs, on all threads: backward launches into it as well.
-    last = np.maximum.accumulate(np.where(begins[name] | ends[name], np.arange(len(calls)), -1))
-    capturing = (last >= 0) & begins[name[last]]
-    return np.asarray(calls[idle & ~capturing])
+    launches = kernel_launches(trace, calls)
+    return np.asarray(launches[~used[launches] & (spans["correlation"][launches] > 0)])

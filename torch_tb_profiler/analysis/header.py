@@ -95,6 +95,11 @@ def _version(key: str, value: Any) -> str:
     return str(value)
 
 
+def oldest_capability(trace: Trace) -> int | None:
+    """The lowest major compute capability of the devices; None when none tells its own."""
+    return min((int(p.capability.split(".")[0]) for p in device_properties(trace).values() if p.capability), default=None)
+
+
 def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_device: bool) -> str:
     """Who made the accelerator: by device name, else by the runtime's categories and calls; ``none`` without any device work.
 

@@ -286,6 +286,8 @@ UNSURE: dict[str, str] = {
     "one_step": "Only one step was recorded: whether it is like the others is not known.",
     "no_device": "The trace holds no work of an accelerator: only what the host shows was looked at.",
     "device_lost": "The trace calls the accelerator's runtime and holds no work of it: how long the accelerator was idle is not known.",
+    "device_profiled": "The recording measured hardware counters and no kernel's time: how long the accelerator was idle is not known, and replaying kernels "
+                       "for their counters slows the host.",
     "no_launches": "Most work of the {device} has no launch in the trace: what it waited for is not known.",
     "no_host": "The trace holds no host operators: what the host did while the {device} waited is not known.",
     "no_stacks": "Call stacks were not recorded (with_stack): source lines are not known.",

@@ -61,6 +61,12 @@ MISSING: dict[str, Missing] = {
         why="The trace holds no kernel, copy or memset: the accelerator was not recorded, was not used, or the profiler had no right to record it.",
         call=profile_call(activities=_DEVICE),
     ),
+    "device_times": Missing(
+        what="Times of kernels",
+        why="The recording measured the hardware counters of each kernel (profiler_metrics), and CUPTI then records no kernel's time; "
+            "the Counters view shows what was measured. Record once more without counters for the times.",
+        call=profile_call(activities=_DEVICE),
+    ),
     "host": Missing(
         what="Host operators",
         why="The trace holds no host operator: the CPU activity was not recorded. Kernels cannot be followed back to operators.",
@@ -99,12 +105,16 @@ MISSING: dict[str, Missing] = {
 }
 
 
+_INSTEAD = {"device": "device_times"}
+"""Another reason for the same lack."""
+
+
 def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
     """Texts for those of ``wanted`` (keys of ``MISSING``) that ``analysis.absent`` found absent; where there are no events at all, that is the one reason."""
     absent = set(found)
     if "events" in absent:
         return [MISSING["events"]] if absent.intersection(wanted) else []
-    return [MISSING[key] for key in wanted if key in absent]
+    return [MISSING[key] for of in wanted for key in (of, _INSTEAD.get(of)) if key in absent]
 
 
 def no_operator_reason(reason: str, device: str) -> str:

@@ -1,0 +1,78 @@
+"""What the name of a hardware counter tells: a readable name, its unit, and what it is worth in FLOPs or bytes.
+
+NVIDIA's counters are named ``unit__quantity.rollup`` (``dram__bytes_read.sum``); see "Metrics Decoder" and "Metrics Structure" in the
+documentation of Nsight Compute, and the weights of instructions in its roofline sections (``SpeedOfLight_RooflineChart.section``).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_INSTRUCTIONS = re.compile(r"sm(?:sp)?__sass_thread_inst_executed_op_(?P<precision>[dfh])(?P<kind>add|mul|fma)_pred_on\.sum")
+_MATRIX = re.compile(r"sm(?:sp)?__ops_path_tensor_src_(?!\w*sparsity)\w+\.sum")
+"""Operations of the matrix cores, a multiplication and an addition each counted. Counters of sparse operations alone are parts of these."""
+_KINDS = {"add": ("add", 1), "mul": ("multiply", 1), "fma": ("fused multiply-add", 2)}
+_PRECISIONS = {"d": "FP64", "f": "FP32", "h": "FP16"}
+PRECISIONS = tuple(_PRECISIONS)
+SECTOR_BYTES = 32
+"""Bytes of a sector, the unit in which caches and memory of NVIDIA's devices move data ("Kernel Profiling Guide", Hardware Model)."""
+
+DRAM, L2 = "dram", "l2"
+TRAFFIC: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = (
+    (DRAM, (("dram__bytes_read.sum", 1), ("dram__bytes_write.sum", 1))),
+    (DRAM, (("dram__bytes.sum", 1),)),
+    (DRAM, (("dram__sectors_read.sum", SECTOR_BYTES), ("dram__sectors_write.sum", SECTOR_BYTES))),
+    (L2, (("lts__t_bytes.sum", 1),)),
+    (L2, (("lts__t_sectors.sum", SECTOR_BYTES),)),
+)
+"""(where the bytes moved, counters and the bytes that one of each stands for): the first whose counters are all there is taken."""
+
+_LABELS = {
+    "dram__bytes_read.sum": "Device memory read", "dram__bytes_write.sum": "Device memory written", "dram__bytes.sum": "Device memory traffic",
+    "dram__sectors_read.sum": "Device memory sectors read", "dram__sectors_write.sum": "Device memory sectors written",
+    "lts__t_bytes.sum": "L2 traffic", "lts__t_sectors.sum": "L2 sectors", "sm__inst_executed_pipe_tensor.sum": "Matrix-core instructions",
+    "gpu__time_duration.sum": "Kernel time", "sm__warps_active.avg.pct_of_peak_sustained_active": "Achieved occupancy",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": "SM throughput", "smsp__inst_executed.sum": "Warp instructions",
+}
+_LONGEST = 300
+_UNITS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\.pct(?:_|$)|_pct\b|\.max_rate$"), "%"),
+    (re.compile(r"\.ratio$|_per_|\.per_cycle"), ""),
+    (re.compile(r"time_duration"), "ns"),
+    (re.compile(r"bytes"), "bytes"),
+    (re.compile(r"sectors"), "sectors"),
+    (re.compile(r"cycles"), "cycles"),
+    (re.compile(r"inst"), "instructions"),
+    (re.compile(r"__ops_|_ops_"), "operations"),
+)
+_PER_SECOND = re.compile(r"\.per_second$")
+
+
+@lru_cache(maxsize=4096)
+def counter_label(name: str) -> str:
+    """A readable name; the counter's own where nothing better is known."""
+    if found := _INSTRUCTIONS.fullmatch(name, 0, _LONGEST):
+        return f"{_PRECISIONS[found['precision']]} {_KINDS[found['kind']][0]} instructions"
+    return _LABELS.get(name, name)
+
+
+@lru_cache(maxsize=4096)
+def counter_unit(name: str) -> str:
+    """``bytes``, ``instructions``, ``%`` … as the counter's name tells it; empty where it does not."""
+    unit = next((unit for pattern, unit in _UNITS if pattern.search(name, 0, _LONGEST)), "")
+    return f"{unit}/s" if unit and _PER_SECOND.search(name) else unit
+
+
+def flop_weight(name: str) -> tuple[str, int] | None:
+    """``(precision, FLOPs per count)`` of an instruction counter: an addition or a multiplication is one, a fused multiply-add two.
+
+    The precision is one of ``PRECISIONS``. An instruction is counted once per thread that executes it.
+    """
+    found = _INSTRUCTIONS.fullmatch(name, 0, _LONGEST)
+    return (found["precision"], _KINDS[found["kind"]][1]) if found else None
+
+
+def counts_matrix_operations(name: str) -> bool:
+    """Whether a counter counts the operations of the matrix cores, FLOPs as they are."""
+    return _MATRIX.fullmatch(name, 0, _LONGEST) is not None

@@ -6,7 +6,8 @@ from torch_tb_profiler.importers.chrome_trace import Progress, read_chrome_trace
 from torch_tb_profiler.importers.content import Peeked
 from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE
+from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE
+from torch_tb_profiler.sources.streams import TextStream
 from torch_tb_profiler.store.model import Trace
 
 
@@ -26,6 +27,10 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
         from torch_tb_profiler.importers.snapshot import read_snapshot
 
         return read_snapshot(peeked, progress)
+    if peeked.head.startswith(SQLITE):
+        from torch_tb_profiler.importers.sqlite import read_sqlite
+
+        return read_sqlite(peeked, stream.path if isinstance(stream, TextStream) else None, progress)
     if MEMORY_TIMELINE.match(peeked.head):
         from torch_tb_profiler.importers.memory_timeline import read_memory_timeline
 

@@ -61,7 +61,7 @@ class _Walk:
 
 
 def list_files(location: str) -> Listing:
-    """Every .json, .pickle, .pkl, .gz or .zst file at or below a location, hidden ones left out.
+    """Every file with a suffix that a trace may have (``names.parse``) at or below a location, hidden ones left out.
 
     A place that does not exist (yet) gives no file and a note that says so.
 

@@ -8,6 +8,7 @@
     my_trace.json.zst                        worker "my_trace"  span ""                suffix ".json.zst"
     rank0.pickle                             worker "rank0"     span ""                suffix ".pickle"        a memory snapshot
     rank0.raw.json.gz                        worker "rank0"     span ""                suffix ".raw.json.gz"   a memory timeline
+    report1.sqlite                           worker "report1"   span ""                suffix ".sqlite"        an export of Nsight Systems, nvprof's file
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ UNNAMED_SPAN = "trace"
 """Name of a span whose file name has none; spans with a name of their own are digits, so the two never meet."""
 
 _HANDLER = re.compile(r"^(?P<worker>.+?)(?:\.(?P<span>\d{1,40}))?(?P<suffix>\.pt\.trace\.json(?:\.(?:gz|zst))?)$", re.IGNORECASE | re.DOTALL | re.ASCII)
-_OTHER = re.compile(r"^(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl)?\.(?:gz|zst)|\.json|\.pickle|\.pkl)$", re.IGNORECASE | re.DOTALL)
+_DATABASES = r"\.sqlite3?|\.db|\.sql|\.nvvp|\.nvprof"
+_OTHER = re.compile(
+    rf"^(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES})?\.(?:gz|zst)|\.json|\.pickle|\.pkl|{_DATABASES}|\.nsys-rep|\.qdrep)$",
+    re.IGNORECASE | re.DOTALL,
+)
 _OF_MEMORY = re.compile(r"\.raw\.json\.(?:gz|zst)$|\.(?:pickle|pkl)(?:\.(?:gz|zst))?$", re.IGNORECASE)
 _RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. ]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
 _PROCESS = re.compile(r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
@@ -54,7 +59,7 @@ class TraceName:
 
 
 def parse(file_name: str) -> TraceName | None:
-    """The parts of a file name; None when it has no suffix that a trace may have (.json .pickle .pkl .gz .zst)."""
+    """The parts of a file name; None when it has no suffix that a trace may have (.json .pickle .pkl .gz .zst, and those of databases)."""
     match = _HANDLER.match(file_name) or _OTHER.match(file_name)
     if match is None:
         return None

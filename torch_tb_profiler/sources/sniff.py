@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from torch_tb_profiler.sources.inflate import Inflated, inflate
+from torch_tb_profiler.sources.places import base_name, readable
 from torch_tb_profiler.sources.streams import open_bytes
 
 HEAD_BYTES = 64 << 10
@@ -18,6 +19,11 @@ PICKLE = re.compile(rb"\x80[\x02-\x05]")
 """The header of a pickle of protocol 2 to 5; no text begins like that."""
 MEMORY_TIMELINE = re.compile(rb"\s*\[\s*\[\s*-?\d")
 """A list of lists of numbers: what ``export_memory_timeline`` writes, and no trace."""
+SQLITE = b"SQLite format 3\0"
+"""The header of every SQLite database."""
+_SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DATA_EXPORT")
+_SQLITE_LEAF, _SQLITE_KIND_AT, _SQLITE_UTF8, _SQLITE_ENCODING_AT = 0x0D, 100, b"\0\0\0\1", 56
+_REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
 _SNAPSHOT_KEY = re.compile(rb"segments|device_traces")
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
 TRACE_KEYS = frozenset(
@@ -65,7 +71,10 @@ def rejection(location: str) -> str | None:
     Raises:
         SourceError: the file cannot be opened or read.
     """
-    return judge(read_head(location))
+    head = read_head(location)
+    if base_name(location).lower().endswith(_REPORTS) and not head.text.startswith(SQLITE):
+        return "Not a trace yet: a report of Nsight Systems. Export it: nsys export --type sqlite " + readable(base_name(location))
+    return judge(head)
 
 
 def judge(head: Head) -> str | None:
@@ -77,6 +86,8 @@ def judge(head: Head) -> str | None:
     """
     if PICKLE.match(head.text):
         return None if _SNAPSHOT_KEY.search(head.text) else "Not a trace: a pickle that holds no memory snapshot (it was not read)."
+    if head.text.startswith(SQLITE):
+        return _judge_sqlite(head)
     text = head.text.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         if head.problem:
@@ -92,6 +103,17 @@ def judge(head: Head) -> str | None:
     if first == b"<":
         return "Not a trace: it is an HTML or XML page (a download that met a login page looks like this)."
     return f"Not a trace: it begins with {_printable(text)}, not with {{ or [."
+
+
+def _judge_sqlite(head: Head) -> str | None:
+    """Databases abound (MLflow's, browsers'): the list of tables must name one of a profiler's, as far as it is within the head."""
+    text = head.text
+    if _SQLITE_TABLE.search(text):
+        return None
+    all_listed = text[_SQLITE_KIND_AT : _SQLITE_KIND_AT + 1] == bytes([_SQLITE_LEAF]) and text[_SQLITE_ENCODING_AT:][:4] == _SQLITE_UTF8
+    if all_listed or head.whole:
+        return "Not a trace: an SQLite database without the tables of nvprof or Nsight Systems."
+    return None
 
 
 def _judge_object(text: bytes, head: Head) -> str | None:

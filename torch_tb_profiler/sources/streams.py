@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from torch_tb_profiler.errors import MissingDriver, SourceError
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.inflate import Inflated, inflate
+from torch_tb_profiler.sources.inflate import Inflated, compression_of, inflate
 from torch_tb_profiler.sources.places import is_url, local_path, shown, words
 
 READ_BYTES = 1 << 20
@@ -89,10 +89,12 @@ class TextStream:
     Attributes:
         size: raw (compressed) size in bytes, None when the source does not tell.
         problem: after the end, what was wrong with the compressed stream, else None.
+        path: the local file that holds these very bytes; None where there is none, or it is compressed.
     """
 
-    def __init__(self, file: IO[bytes], size: int | None) -> None:
+    def __init__(self, file: IO[bytes], size: int | None, path: str | None = None) -> None:
         self.size = size
+        self.path = path
         self._file = file
         self._state = Inflated()
         self._blocks: queue.Queue[bytes | BaseException | None] = queue.Queue(BLOCKS_AHEAD)
@@ -183,7 +185,11 @@ def open_text(location: str, settings: Settings | None = None) -> TextStream:
         SourceError: it cannot be opened (``MissingDriver`` when a package is missing).
     """
     file, size = open_bytes(location)
-    return TextStream(file, size)
+    if is_url(location):
+        return TextStream(file, size)
+    compressed = compression_of(file.read(4)) != "plain"
+    file.seek(0)
+    return TextStream(file, size, None if compressed else local_path(location))
 
 
 class TextInMemory:

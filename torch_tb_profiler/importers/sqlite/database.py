@@ -1,0 +1,215 @@
+"""An SQLite file as columns: what tables it has, and the rows of one in chunks of numpy arrays.
+
+The file comes from anywhere and is not trusted. Only tables that we name are read, never views or virtual tables, without the database's own
+indexes, generated columns, triggers or functions; every value is taken by its type (a number where a number is due), every text is cut at a length,
+and no name of the file becomes part of a query. A database that is damaged in the middle gives the rows before the damage.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.defects import DefectCounts
+
+if TYPE_CHECKING:
+    import sqlite3
+
+MISSING = -(1 << 63) + 1
+"""What a number is where the file has none: no column, NULL, or a value of another type."""
+CHUNK_ROWS = 1 << 16
+LONGEST_TEXT = 1 << 16
+"""Characters of a text that are kept."""
+_ROW_BYTES = 4
+"""No row takes less of the file: a database that has more is one whose pages are tied into knots."""
+_LONGEST_VALUE = 64 << 20
+_LIMIT_LENGTH = 0
+"""``SQLITE_LIMIT_LENGTH``."""
+_HINT = "Export the recording again: nsys export --type sqlite report.nsys-rep, or nvprof -o profile.nvprof."
+
+Progress = Callable[[int, "int | None"], None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A chunk of a table: ``numbers`` int64 arrays (``MISSING`` where there is none) and ``texts`` lists, of one length each, by column.
+
+    ``first``: position of the first row in the table.
+    """
+
+    first: int
+    count: int
+    numbers: dict[str, Ints]
+    texts: dict[str, list[str]]
+    blobs: dict[str, list[bytes]]
+
+
+class Database:
+    """One open file. Close it after use: it is a context manager."""
+
+    def __init__(self, path: str, counts: DefectCounts, progress: Progress | None = None) -> None:
+        """Open a file for reading, in place.
+
+        Raises:
+            NotATrace: it is no database, or its list of tables cannot be read.
+        """
+        try:
+            import sqlite3
+        except ImportError as error:
+            raise NotATrace("This Python was built without sqlite3: SQLite files cannot be read.", "Use another build of Python.") from error
+        self._failure = sqlite3.Error
+        self._counts, self._progress = counts, progress
+        self._size = os.path.getsize(path)
+        self._left = self._size // _ROW_BYTES
+        self._done = self._total = 0
+        # Immutable: no journal is looked for and no lock is taken, so that a folder that may not be written is no matter.
+        self._open: sqlite3.Connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        self._open.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        limit = getattr(self._open, "setlimit", None)
+        if limit is not None:  # Python 3.11
+            limit(_LIMIT_LENGTH, _LONGEST_VALUE)
+        try:
+            for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
+                self._open.execute(f"PRAGMA {pragma}")
+            # What has no page of its own is a view or a virtual table.
+            listed = self._open.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 LIMIT 10000").fetchall()
+        except sqlite3.Error as error:
+            self._open.close()
+            raise NotATrace(f"The SQLite database is damaged: {error}.", _HINT) from error
+        self._tables = {name.lower() for (name,) in listed if isinstance(name, str)}
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    @property
+    def rows_read(self) -> int:
+        """Rows of all tables read so far."""
+        return self._done
+
+    def has(self, table: str) -> bool:
+        """Whether there is a table of that name."""
+        return table.lower() in self._tables
+
+    def columns(self, table: str) -> dict[str, bool]:
+        """The columns of a table, in lower case: whether each is the number of the row itself (``INTEGER PRIMARY KEY``); none without the table."""
+        if not self.has(table):
+            return {}
+        try:
+            found = self._open.execute(f"PRAGMA table_info([{table}])").fetchall()
+        except self._failure:
+            return {}
+        keys = [row for row in found if row[5]]
+        return {str(row[1]).lower(): len(keys) == 1 and row[5] == 1 and str(row[2]).upper() == "INTEGER" for row in found}
+
+    def expect(self, tables: Sequence[str]) -> None:
+        """Say how many rows there are to read, for the progress: about the last row's number of each table."""
+        for table in tables:
+            with contextlib.suppress(self._failure):
+                if self.has(table):
+                    (last,) = self._open.execute(f"SELECT max(rowid) FROM [{table}]").fetchone()
+                    self._total += min(last, self._size) if isinstance(last, int) and last > 0 else 0
+
+    def rows(self, table: str, numbers: Sequence[str], texts: Sequence[str] = (), blobs: Sequence[str] = (), where: str = "") -> Iterator[Rows]:
+        """The rows of a table, ``CHUNK_ROWS`` at a time; none without the table. ``where``: a condition of our own.
+
+        Raises:
+            NotATrace: the tables have more rows than the file has room for.
+        """
+        present = self.columns(table)
+        asked = [_number(c) if c.lower() in present else str(MISSING) for c in numbers]
+        asked += [_text(c) if c.lower() in present else "''" for c in texts] + [_blob(c) if c.lower() in present else "x''" for c in blobs]
+        if not present:
+            return
+        condition = f" WHERE {where}" if where else ""
+        first = 0
+        try:
+            cursor = self._open.execute(f"SELECT {', '.join(asked)} FROM [{table}] NOT INDEXED{condition}")
+            while found := cursor.fetchmany(CHUNK_ROWS):
+                self._tell(len(found), counted=not where)
+                yield _rows(first, found, numbers, texts, blobs)
+                first += len(found)
+        except self._failure:
+            self._counts.add(d.TRUNCATED)
+
+    def _tell(self, count: int, counted: bool) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise NotATrace("The SQLite database is damaged: its tables have more rows than the file has room for.", _HINT)
+        if counted:
+            self._done += count
+        if self._progress is not None:
+            self._progress(int(self._size * min(1.0, self._done / self._total)) if self._total else 0, self._size)
+
+    def value(self, query: str, *given: Any) -> Any:
+        """The first value of a query of our own; None without any, or where it fails."""
+        try:
+            row = self._open.execute(query, given).fetchone()
+        except self._failure:
+            return None
+        return row[0] if row else None
+
+
+class Texts:
+    """The table of texts that others name by number: ``StringIds`` (id, value) or ``StringTable`` (_id_, value)."""
+
+    _KEPT = 1 << 17
+
+    def __init__(self, database: Database, table: str, key: str) -> None:
+        self._database = database
+        self._known: dict[int, str] = {MISSING: ""}
+        self._query = ""
+        columns = database.columns(table)
+        if columns.get(key.lower()):
+            # A look-up by the number of the row costs the depth of the tree; by any other column it would cost the whole table.
+            self._query = f"SELECT {_text('value')} FROM [{table}] WHERE [{key}] = ?"
+        elif columns:
+            for rows in database.rows(table, [key], ["value"]):
+                self._known.update(zip(rows.numbers[key].tolist(), rows.texts["value"], strict=True))
+
+    def many(self, numbers: Array) -> list[str]:
+        """The texts of some numbers; empty where there is none."""
+        distinct, of = np.unique(numbers, return_inverse=True)
+        found = [self.one(number) for number in distinct.tolist()]
+        return [found[place] for place in of.tolist()]
+
+    def one(self, number: int) -> str:
+        """The text of a number; empty where there is none."""
+        known = self._known.get(number)
+        if known is None:
+            if len(self._known) > self._KEPT and self._query:
+                self._known = {MISSING: ""}
+            known = self._known[number] = str(self._database.value(self._query, number) or "") if self._query else ""
+        return known
+
+
+def _rows(first: int, found: list[tuple[Any, ...]], numbers: Sequence[str], texts: Sequence[str], blobs: Sequence[str]) -> Rows:
+    columns = list(zip(*found, strict=True))
+    many = len(numbers)
+    return Rows(
+        first, len(found), {name: np.array(columns[i], np.int64) for i, name in enumerate(numbers)},
+        {name: list(columns[many + i]) for i, name in enumerate(texts)}, {name: list(columns[many + len(texts) + i]) for i, name in enumerate(blobs)},
+    )
+
+
+def _number(column: str) -> str:
+    return f"CASE typeof([{column}]) WHEN 'integer' THEN [{column}] WHEN 'real' THEN CAST([{column}] AS INTEGER) ELSE {MISSING} END"
+
+
+def _text(column: str) -> str:
+    return f"CASE typeof([{column}]) WHEN 'text' THEN substr([{column}], 1, {LONGEST_TEXT}) ELSE '' END"
+
+
+def _blob(column: str) -> str:
+    return f"CASE typeof([{column}]) WHEN 'blob' THEN substr([{column}], 1, 64) ELSE x'' END"

@@ -1,0 +1,180 @@
+"""Chunks of tables → the columns of a trace to be: what the importers of all databases share.
+
+::
+
+    chunk of a table ──▶ numbers of names, of tracks, of texts ──▶ Gatherer.groups ──▶ assemble ──▶ Trace
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from msgspec import Raw
+
+from torch_tb_profiler.importers.assemble import assemble
+from torch_tb_profiler.importers.events import Args, Event
+from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.sqlite.database import MISSING, Rows
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store import schema
+from torch_tb_profiler.store.columns import Array, Ints, TableSpec
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import NONE
+
+_LATEST = 1 << 62
+_GPU_SORT = 1 << 24
+"""Kineto's: devices stand below the processes."""
+_PER_PROCESS = 1 << 40
+"""Correlation ids count from 1 in every process, and stay below 2**32."""
+
+Side = Mapping[str, Any]
+"""Columns of a side table (without ``span``) for every row of a chunk; columns left out are unknown."""
+
+
+class Filling:
+    """Collects the columns of a trace; ``trace()`` makes it."""
+
+    def __init__(self, counts: DefectCounts) -> None:
+        self.counts = counts
+        self.gathered = Gatherer(counts)
+        self.entries = 0
+        self.tables: list[tuple[str, int]] = []
+        """Tables read, each with the position of its first row among all rows."""
+        self._processes: dict[int, int] = {}
+        self._streams: dict[tuple[int, ...], int] = {}
+        self._stream_names: set[tuple[int, str]] = set()
+
+    def begin(self, table: str) -> None:
+        """The rows that follow are those of a table."""
+        self.tables.append((table, self.entries))
+
+    def ordinals(self, rows: Rows) -> Ints:
+        """Positions of the rows of a chunk among all rows read; to be asked once per chunk."""
+        first = self.tables[-1][1] + rows.first
+        self.entries = first + rows.count
+        return np.arange(first, first + rows.count)
+
+    def names(self, texts: Iterable[str]) -> Array:
+        """Numbers of names."""
+        return self.gathered.texts.column(texts)
+
+    def texts(self, values: Iterable[bytes]) -> Array:
+        """Numbers of JSON texts; ``NONE`` for an empty one."""
+        return self.gathered.blobs.column(values) + NONE
+
+    def tuples(self, *columns: Ints) -> Array:
+        """Numbers of JSON texts ``[x,y,z]``; ``NONE`` where one of the numbers is missing."""
+        stacked = np.stack(columns, axis=1)
+        distinct, of = np.unique(stacked, axis=0, return_inverse=True)
+        written = [b"" if MISSING in row else json.dumps(row, separators=(",", ":")).encode() for row in distinct.tolist()]
+        return self.texts(written)[of.reshape(-1)]
+
+    def correlations(self, process: Ints, number: Ints) -> Ints:
+        """Correlation ids that are unique over processes; −1 for none."""
+        distinct, of = np.unique(process, return_inverse=True)
+        offset = np.array([self._processes.setdefault(p, len(self._processes)) for p in distinct.tolist()], np.int64) * _PER_PROCESS
+        return np.where((number > 0) & (number < _PER_PROCESS), number + offset[of], -1)
+
+    def threads(self, process: Ints, thread: Ints, mark: str = "") -> Array:
+        """Numbers of the tracks of host threads. ``mark``: what is put behind the thread's number."""
+        distinct, of = np.unique(np.stack((process, thread), axis=1), axis=0, return_inverse=True)
+        places = [("" if p == MISSING else p, f"{'' if t == MISSING else t}{mark}") for p, t in distinct.tolist()]
+        return self.gathered.tracks.column(places)[of.reshape(-1)]
+
+    def streams(self, device: Ints, process: Ints, context: Ints, stream: Ints) -> Array:
+        """Numbers of the tracks of streams: those of several contexts and processes of one device are several, whatever their numbers."""
+        distinct, of = np.unique(np.stack((device, process, context, stream), axis=1), axis=0, return_inverse=True)
+        return np.array([self._stream(tuple(key)) for key in distinct.tolist()], np.int32)[of.reshape(-1)]
+
+    def _stream(self, key: tuple[int, ...]) -> int:
+        found = self._streams.get(key)
+        if found is None:
+            device, process, context, stream = key
+            text = "" if stream == MISSING else str(stream)
+            for more in (f"context {context}", f"process {process}"):
+                if (device, text) in self._stream_names:
+                    text += f" ({more})"
+            self._stream_names.add((device, text))
+            place = ("" if device == MISSING else device, text)
+            found = self._streams[key] = self.gathered.tracks[place]
+            if device != MISSING:
+                self.name("process_labels", place, f"GPU {device}")
+                self.name("process_sort_index", place, _GPU_SORT + device)
+            if stream >= 0:
+                self.name("thread_name", place, f"stream {text}")
+                self.name("thread_sort_index", place, stream)
+        return found
+
+    def name(self, what: str, place: tuple[Any, str], value: Any) -> None:
+        """Name or rank a process (``process_name``, ``process_labels``, ``process_sort_index``) or a thread (``thread_name``, ``thread_sort_index``)."""
+        key = {"process_labels": "labels", "process_sort_index": "sort_index", "thread_sort_index": "sort_index"}.get(what, "label")
+        args = Args()
+        setattr(args, key, Raw(json.dumps(value).encode()))
+        self.gathered.metadata.append(Event(ph="M", name=what, pid=place[0], tid=place[1], args=args))
+
+    def spans(
+        self, ordinal: Ints, start: Ints, end: Ints, name: Array, category: str | Array, track: Array, role: Role | Array, *,
+        correlation: Ints | int = -1, external: Ints | int = -1, operator: Side | None = None, device: Side | None = None,
+    ) -> None:
+        """Add rows to ``spans`` and their side table; arrays of one length. What has no time is counted and left out, what has no end has no length."""
+        n = len(start)
+        good = (start > -_LATEST) & (start < _LATEST)
+        self.counts.add(d.NO_TIME, n - int(good.sum()))
+        ended = (end > -_LATEST) & (end < _LATEST)
+        dur = np.where(ended, end - start, 0)
+        self.counts.add(d.NO_DURATION, int((good & ~ended).sum()))
+        self.counts.add(d.NEGATIVE_DURATION, int((good & (dur < 0)).sum()))
+        columns = {
+            "start": start, "dur": np.maximum(dur, 0), "name": name, "category": self._category(category, n), "track": track,
+            "role": np.broadcast_to(np.asarray(role, np.uint8), n), "ordinal": np.asarray(ordinal, np.int32),
+            "correlation": np.broadcast_to(np.asarray(correlation, np.int64), n), "external": np.broadcast_to(np.asarray(external, np.int64), n),
+        }
+        self._put("spans", {key: column[good] for key, column in columns.items()})
+        for spec, side in ((schema.OPERATOR_ARGS, operator), (schema.DEVICE_ARGS, device)):
+            if side is not None:
+                self._side(spec, side, good)
+        self.gathered.spans += int(good.sum())
+
+    def _side(self, spec: TableSpec, side: Side, good: Array) -> None:
+        rows = {"span": self.gathered.spans + np.arange(int(good.sum()))}
+        for column in spec.columns[1:]:
+            absent = np.nan if column.dtype == "f8" else -1
+            values = np.broadcast_to(np.asarray(side.get(column.name, absent)), len(good))[good]
+            if values.dtype == np.int64:
+                values = np.where(values == MISSING, -1, values)
+            rows[column.name] = values
+        self._put(spec.name, rows)
+
+    def instants(self, ordinal: Ints, time: Ints, name: Array, category: str, track: Array, phase: str, args: Array | None = None) -> None:
+        """Add rows to ``instants``."""
+        good = (time > -_LATEST) & (time < _LATEST)
+        n = len(time)
+        self.counts.add(d.NO_TIME, n - int(good.sum()))
+        columns = {
+            "time": time, "track": track, "name": name, "category": self._category(category, n), "phase": np.full(n, ord(phase), np.uint8),
+            "args": np.full(n, NONE, np.int32) if args is None else args, "ordinal": np.asarray(ordinal, np.int32),
+        }
+        self._put("instants", {key: column[good] for key, column in columns.items()})
+
+    def _category(self, category: str | Array, n: int) -> Array:
+        return np.full(n, self.gathered.categories[category], np.int32) if isinstance(category, str) else category
+
+    def categories(self, names: Iterable[str]) -> Array:
+        """Numbers of categories."""
+        return self.gathered.categories.column(names)
+
+    def _put(self, group: str, columns: Mapping[str, Array]) -> None:
+        target = self.gathered.groups[group]
+        for key, column in columns.items():
+            target[key].append(column)
+
+    def trace(self, header: dict[str, Any]) -> Trace:
+        """The trace of all that was added."""
+        if not self.gathered.groups.keys() - {"chunks"}:
+            self.counts.add(d.NO_EVENTS)
+        return assemble(self.gathered, header, self.entries)

@@ -1,0 +1,196 @@
+"""What the text of an NVTX range means.
+
+::
+
+    aten::mm, seq = 12, op_id = 345, sizes = [[8, 16], [16, 4]], input_op_ids = [(344,0)]     an operator (torch.autograd.profiler.emit_nvtx)
+    MmBackward, seq = 12        MmBackward, stashed seq=12                                    an operator of the backward pass (older versions)
+    {'traceMarker': ['train.py:12', 'net.py:40']}                                             where the program is (PyProf)
+    {'mod': 'torch', 'op': 'mm', 'args': [{'name': '', 'type': 'tensor', ...}]}               a call of PyTorch (PyProf)
+    {'mod': 'Linear', 'strRepr': 'Linear(in_features=8, ...)'}                                a call of a module (PyProf)
+    layer:conv1     forward     ProfilerStep#3                                                anything else: the user's own name
+
+Sources: ``getNvtxStr`` of ``torch/csrc/profiler/util.cpp``; ``pyprof/nvtx/nvmarker.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from torch_tb_profiler.store.roles import Role
+
+_SEQUENCE = re.compile(r", ?(?:stashed )?seq ?= ?(\d{1,18})$", re.ASCII)
+_OPERATION = re.compile(r", ?op_id ?= ?(\d{1,18})$", re.ASCII)
+_SIZES, _IDS = ", sizes = [", ", input_op_ids = "
+_LONGEST_PART = 48
+_OPERATOR = re.compile(r"[A-Za-z_]\w*::", re.ASCII)
+_LIST = re.compile(r"[\[\]\d,\s-]*$", re.ASCII)
+_LONGEST_LITERAL = 1 << 15
+_DEEPEST = 16
+_KINDS = {
+    "float16": "c10::Half", "half": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float": "float", "float64": "double", "double": "double",
+    "int8": "signed char", "uint8": "unsigned char", "int16": "short int", "short": "short int", "int32": "int", "int": "int", "int64": "long int",
+    "long": "long int", "bool": "bool",
+}
+"""PyTorch's names of element types → those that ``torch.profiler`` writes."""
+
+
+class Kind(IntEnum):
+    """What a range says."""
+
+    RANGE = 0
+    """A span of its own."""
+    PLACE = 1
+    """The lines of the program that called what runs within."""
+    CALL = 2
+    """A call with its arguments; its lines stand in the range around it."""
+
+
+@dataclass(frozen=True)
+class Marker:
+    """The meaning of a text. The JSON texts are as in ``Input Dims`` and so on; empty where the text does not say. ``lines``: outermost first."""
+
+    name: str
+    role: Role = Role.ANNOTATION
+    kind: Kind = Kind.RANGE
+    sequence: int = -1
+    operation: int = -1
+    backward: bool = False
+    dims: bytes = b""
+    types: bytes = b""
+    concrete: bytes = b""
+    lines: tuple[str, ...] = ()
+
+
+def read_marker(text: str) -> Marker:
+    """The meaning of the text of a range."""
+    if text.startswith("{") and text.endswith("}"):
+        found = _pyprof(text)
+        if found is not None:
+            return found
+    if "=" not in text:
+        return Marker(text, Role.OPERATOR if _OPERATOR.match(text) else Role.ANNOTATION)
+    name, _, _ = text.rpartition(_IDS) if _IDS in text else (text, "", "")
+    name, sizes = _cut_sizes(name)
+    name, operation = _cut_number(name, _OPERATION)
+    name, sequence = _cut_number(name, _SEQUENCE)
+    if not name or (sizes is None and operation < 0 and sequence < 0):
+        return Marker(text, Role.OPERATOR if _OPERATOR.match(text) else Role.ANNOTATION)
+    told = sequence >= 0 or sizes is not None
+    return Marker(
+        name, Role.OPERATOR if told or _OPERATOR.match(name) else Role.ANNOTATION, sequence=sequence, operation=operation,
+        backward=sequence >= 0 and "Backward" in name.rpartition(" ")[2].rpartition(":")[2], dims=_dims(sizes),
+    )
+
+
+def _cut_sizes(text: str) -> tuple[str, str | None]:
+    name, mark, sizes = text.rpartition(_SIZES)
+    return (name, "[" + sizes) if mark and sizes.endswith("]") else (text, None)
+
+
+def _cut_number(text: str, pattern: re.Pattern[str]) -> tuple[str, int]:
+    """The text without a number named at its end, and the number; −1 where there is none."""
+    # Only the end is looked at: a search of all of a long text would begin anew at every comma.
+    match = pattern.search(text[-_LONGEST_PART:])
+    return (text[: len(text) - len(match.group())], int(match.group(1))) if match else (text, -1)
+
+
+def stack_text(lines: tuple[str, ...]) -> str:
+    """Lines of a program as ``Call stack`` has them: innermost first; PyProf does not tell the functions."""
+    frames = []
+    for line in reversed(lines):
+        file, mark, number = line.rpartition(":")
+        frames.append(f"{file}({number}): ?" if mark and number.isdecimal() else line)
+    return ";".join(frame.replace(";", ",") for frame in frames)
+
+
+def _dims(sizes: str | None) -> bytes:
+    """``[[8, 16], [], [[2], [3]]]`` is JSON as it stands; what is none says nothing."""
+    if not sizes or not _LIST.match(sizes):
+        return b""
+    try:
+        found = json.loads(sizes)
+    except (ValueError, RecursionError):
+        return b""
+    return json.dumps(found, separators=(",", ":")).encode()
+
+
+def _pyprof(text: str) -> Marker | None:
+    """The meaning of one of PyProf's texts; None where it is none of them."""
+    value = _literal(text)
+    if not isinstance(value, dict):
+        return None
+    lines = value.get("traceMarker")
+    if isinstance(lines, list) and lines:
+        told = tuple(str(line) for line in lines)
+        return Marker(told[-1], kind=Kind.PLACE, lines=told)
+    module, operation, arguments = value.get("mod"), value.get("op"), value.get("args")
+    if isinstance(module, str) and isinstance(operation, str):
+        dims, types, concrete = _arguments(arguments if isinstance(arguments, list) else [])
+        return Marker(f"{module}.{operation}", Role.OPERATOR, Kind.CALL, dims=dims, types=types, concrete=concrete)
+    written = value.get("strRepr")
+    return Marker(written) if isinstance(written, str) and written else None
+
+
+def _literal(text: str) -> Any:
+    """The value of a Python literal of bounded size and depth; None where it is none."""
+    if len(text) > _LONGEST_LITERAL or _depth(text) > _DEEPEST:
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _depth(text: str) -> int:
+    """How deep brackets stand in one another at most, those within strings counted as well; signs in a row nest too."""
+    depth = deepest = signs = 0
+    for letter in text:
+        if letter in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif letter in ")]}":
+            depth -= 1
+        signs = signs + 1 if letter in "+-~" else 0
+        deepest = max(deepest, signs)
+    return deepest
+
+
+def _arguments(arguments: list[Any]) -> tuple[bytes, bytes, bytes]:
+    """``Input Dims``, ``Input type`` and ``Concrete Inputs`` of PyProf's list of arguments."""
+    dims: list[Any] = []
+    types: list[Any] = []
+    concrete: list[str] = []
+    for argument in arguments:
+        if not isinstance(argument, dict):
+            continue
+        shape, value = _shape(argument.get("shape")), argument.get("value")
+        listed = [v for v in value if isinstance(v, dict) and _shape(v.get("shape")) is not None] if isinstance(value, (list, tuple)) else []
+        if shape is not None:
+            dims.append(shape)
+            types.append(_element(argument.get("dtype")))
+            concrete.append("")
+        elif listed:
+            dims.append([_shape(v["shape"]) for v in listed])
+            types.append([_element(v.get("dtype")) for v in listed])
+            concrete.append("")
+        else:
+            dims.append([])
+            types.append("" if value is None else "ScalarList" if isinstance(value, (list, tuple)) else "Scalar")
+            concrete.append("" if value is None else str(list(value) if isinstance(value, tuple) else value))
+    return tuple(json.dumps(found, separators=(",", ":")).encode() for found in (dims, types, concrete))  # type: ignore[return-value]
+
+
+def _shape(value: Any) -> list[int] | None:
+    if not isinstance(value, (list, tuple)) or not all(type(n) is int and 0 <= n < 1 << 48 for n in value):
+        return None
+    return list(value)
+
+
+def _element(name: Any) -> str:
+    text = str(name or "").removeprefix("torch.")
+    return _KINDS.get(text, text)

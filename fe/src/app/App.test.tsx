@@ -101,7 +101,7 @@ describe("the page", () => {
     serve({ ...RUNS, runs: [] });
     render(<App />);
     expect(await screen.findByText("There is no trace yet")).toBeTruthy();
-    expect(screen.getByText(/tensorboard_trace_handler\("\/logs"\)/)).toBeTruthy();
+    expect(screen.getByText(/torch_tb_profiler\.record\("\/logs"\)/)).toBeTruthy();
     expect(screen.getByRole("link", { name: /every file/ }).getAttribute("href")).toContain("#view=diagnosis");
   });
 });

@@ -3,23 +3,10 @@
 import type { JSX } from "preact";
 import type { ApiError } from "../api/client";
 import type { RunsPayload, SpanItem } from "../api/types.gen";
+import { recordInto } from "../base/record";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
 import { EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
-
-const RECORD = `import torch
-from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
-
-with profile(
-    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
-    schedule=schedule(wait=1, warmup=1, active=5),
-    on_trace_ready=tensorboard_trace_handler("LOGDIR"),
-    record_shapes=True,
-    with_stack=True,
-) as profiler:
-    for batch in loader:
-        train_step(batch)
-        profiler.step()`;
 
 interface NoTraceProps {
   payload: RunsPayload | null;
@@ -39,7 +26,7 @@ export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps): JS
     <EmptyState
       title="There is no trace yet"
       text={`No trace of torch.profiler was found in ${where || "the log directory"}. The page fills by itself when one appears. This records one:`}
-      code={RECORD.replace("LOGDIR", payload.logdirs[0] ?? "./log")}
+      code={recordInto(payload.logdirs[0] ?? "./log")}
       diagnosisHref={diagnosisHref}
     />
   );

@@ -255,7 +255,7 @@ describe("DiagnosisView", () => {
     answers.diagnosis = { version: "1", logdirs: ["/logs"], notes: [], files: [] };
     show(DiagnosisView);
     await waitFor(() => expect(text()).toContain("No file was found"));
-    expect(text()).toContain("tensorboard_trace_handler");
+    expect(text()).toContain("torch_tb_profiler.record(");
   });
 });
 

@@ -1,7 +1,8 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
 import { file, HOSTILE } from "../fixtures";
-import { EXAMPLE, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
+import { recordInto } from "../../base/record";
+import { fileColumns, HowToRecord, Places, StateFilter } from "./parts";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
@@ -41,6 +42,6 @@ it("fileColumns gives a reason for every file and keeps unknown counts unknown",
 
 it("HowToRecord gives code to paste when nothing was found", () => {
   render(<HowToRecord found={false} />);
-  expect(text()).toContain("tensorboard_trace_handler");
-  expect(document.querySelector("code")?.textContent).toBe(EXAMPLE);
+  expect(text()).toContain("torch_tb_profiler.record(");
+  expect(document.querySelector("code")?.textContent).toBe(recordInto("./log"));
 });

@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import type { DiagnosisPayload, FileItem } from "../../api/types.gen";
+import { recordInto } from "../../base/record";
 import { formatCount } from "../../base/units";
 import { CodeBlock, CopyButton, EmptyState, Icon, type Column, type IconName } from "../../widgets";
 import { countStates, type FileState } from "./model";
@@ -115,32 +116,14 @@ export function FileDetail({ file }: { file: FileItem }): JSX.Element {
   );
 }
 
-/** A recording that this page can show, ready to paste. */
-export const EXAMPLE = `import torch
-from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
-
-activities = [ProfilerActivity.CPU]
-if torch.cuda.is_available():
-    activities.append(ProfilerActivity.CUDA)
-with profile(
-    activities=activities,
-    schedule=schedule(wait=1, warmup=1, active=3),
-    on_trace_ready=tensorboard_trace_handler("./log/my_run", use_gzip=True),
-    record_shapes=True,
-    with_stack=True,
-) as prof:
-    for batch in loader:
-        train_step(batch)
-        prof.step()`;
-
 /** What to do when nothing was found. */
 export function HowToRecord({ found }: { found: boolean }): JSX.Element {
   if (!found) {
     return (
       <EmptyState
         title="No file was found"
-        text="Every directory below the log directory is searched for .json and .pickle files, alone or with .gz or .zst behind. This records a trace that shows up here; start TensorBoard with --logdir=./log."
-        code={EXAMPLE}
+        text="Every directory below the log directory is searched for traces, memory snapshots and profiler databases. This records a trace that shows up here; start TensorBoard with --logdir=./log."
+        code={recordInto("./log")}
       />
     );
   }
@@ -150,7 +133,7 @@ export function HowToRecord({ found }: { found: boolean }): JSX.Element {
         <strong>None of these is your trace?</strong> <span class="missing-how">How to record one</span>
       </summary>
       <p>This writes a trace that shows up here; start TensorBoard with --logdir=./log.</p>
-      <CodeBlock code={EXAMPLE} label="Copy the example" />
+      <CodeBlock code={recordInto("./log")} label="Copy the example" />
     </details>
   );
 }

@@ -1,0 +1,7 @@
+/** A recording that this page can show, ready to paste. */
+export const recordInto = (folder: string): string => `import torch_tb_profiler
+
+with torch_tb_profiler.record(${JSON.stringify(folder)}) as profiler:
+    for batch in loader:
+        train_step(batch)
+        profiler.step()`;

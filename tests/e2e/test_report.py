@@ -1,0 +1,84 @@
+"""The one file of ``torch-tb-profiler report``: opened from a disk it shows every view, asks nobody anything, and says what it does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.pages import VIEWS
+from tests.e2e.test_every_view import need_axe
+from tests.e2e.watch import Watch, accessibility
+from torch_tb_profiler.cli import main
+
+PATIENCE_MS = 30_000
+SAMPLE = "samples/synthetic_ddp8"
+NOT_HELD = ("trace",)
+
+
+@pytest.fixture(scope="module")
+def report(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    assert main.main(["report", str(repository / SAMPLE), "--most", "2", "-o", str(file)]) == 0
+    return file
+
+
+@pytest.fixture
+def page(browser: Browser, report: Path) -> Iterator[tuple[Page, Watch]]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce", offline=True)
+    opened = context.new_page()
+    yield opened, Watch(opened, report.as_uri())
+    context.close()
+
+
+def show(page: Page, report: Path, view: str, **more: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{report.as_uri()}#view={view}" + "".join(f"&{key}={value}" for key, value in more.items()))
+    page.wait_for_function("() => document.querySelector('main')?.textContent.trim() && !document.querySelector('.skeleton, [aria-busy=\"true\"]')", timeout=PATIENCE_MS)
+
+
+def test_every_view_opens_from_the_file(page: tuple[Page, Watch], report: Path) -> None:
+    need_axe()
+    tab, watch = page
+    for view in VIEWS:
+        show(tab, report, view)
+        text = tab.locator("main").inner_text()
+        assert ("Not part of this report" in text) == (view in NOT_HELD), view
+        assert "could not be shown" not in text
+        assert watch.take() == [], view
+        assert accessibility(tab.main_frame) == [], view
+
+
+def test_the_figures_are_those_of_the_page(page: tuple[Page, Watch], report: Path) -> None:
+    tab, _ = page
+    show(tab, report, "kernel")
+    expect(tab.get_by_text("nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT").first).to_be_visible()
+    show(tab, report, "overview", steps="3")
+    expect(tab.get_by_text("ProfilerStep#6").first).to_be_visible()
+
+
+def test_a_second_worker_can_be_chosen(page: tuple[Page, Watch], report: Path) -> None:
+    tab, _ = page
+    show(tab, report, "overview", worker="rank1")
+    expect(tab.get_by_label("Worker", exact=True)).to_have_value("rank1")
+    assert "Not part" not in tab.locator("main").inner_text()
+
+
+def test_what_is_not_held_says_where_it_is(page: tuple[Page, Watch], report: Path) -> None:
+    tab, _ = page
+    show(tab, report, "trace")
+    expect(tab.get_by_text("torch-tb-profiler serve LOGDIR")).to_be_visible()
+
+
+def test_a_report_names_nothing_as_markup(tmp_path: Path, browser: Browser) -> None:
+    trace = tmp_path / "<img src=x onerror=alert(1)>.pt.trace.json"
+    trace.write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "</script><script>document.title = 1</script>", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]}')
+    file = tmp_path / "report.html"
+    assert main.main(["report", str(trace), "-o", str(file), "--no-cache"]) == 0
+    tab = browser.new_page()
+    show(tab, file, "operator")
+    assert "</script><script>" in tab.locator("main").inner_text()
+    assert tab.title() != "1"
+    tab.close()

@@ -11,6 +11,7 @@
     ├── SourceError       502      a file or a remote place could not be read
     │   └── MissingDriver 502      the fsspec driver for a URL scheme is not installed
     ├── NotATrace         422      the content of a file is not a trace
+    ├── MissingPackage    501      what was asked for needs a package that is not installed; an ImportError as well
     ├── SidecarError      500      a cache file is damaged or of another version (always rebuilt)
     └── FrontendMissing   503      the bundle was not built
 
@@ -92,6 +93,13 @@ class NotATrace(ProfilerError):
 
     code = "not_a_trace"
     status = 422
+
+
+class MissingPackage(ProfilerError, ImportError):
+    """A function needs a package that is not installed and that nothing else needs."""
+
+    code = "missing_package"
+    status = 501
 
 
 class SidecarError(ProfilerError):

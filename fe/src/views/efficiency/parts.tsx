@@ -182,7 +182,7 @@ export function Families({ payload, rows }: FamiliesProps): JSX.Element {
 
 function Family({ row, largest }: { row: FamilyRow; largest: number }): JSX.Element {
   const { matrix, time } = row;
-  const pieces = matrix ? PARTS.map(({ key, label, color }) => ({ label, color, ns: matrix[key] })) : [{ label: "", color: seriesColor(row.group ?? 7), ns: time }];
+  const pieces = matrix ? PARTS.map(({ key, label, color }) => ({ label, color, ns: matrix[key] })) : [{ label: "", color: row.group === null ? otherColor : seriesColor(row.group), ns: time }];
   const told = matrix ? PARTS.map(({ key, label }) => `${label} ${format(matrix[key], "ns")}`).join(", ") : "";
   return (
     <li class="bar-row family-row" title={told ? `${row.family}: ${told}` : row.family}>

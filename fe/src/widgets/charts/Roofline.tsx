@@ -132,7 +132,7 @@ function Ticks({ axes, area }: { axes: { x: LogAxis; y: LogAxis }; area: Area })
         <g key={tick}>
           <line class="axis-grid" x1={area.x(tick)} x2={area.x(tick)} y1={TOP} y2={bottom} />
           <text x={area.x(tick)} y={bottom + 16} text-anchor="middle">
-            {formatNumber(tick)}
+            {tick < 1 ? Number(tick.toPrecision(1)) : formatNumber(tick)}
           </text>
         </g>
       ))}
@@ -140,7 +140,7 @@ function Ticks({ axes, area }: { axes: { x: LogAxis; y: LogAxis }; area: Area })
         <g key={tick}>
           <line class="axis-grid" x1={LEFT} x2={LEFT + area.width} y1={area.y(tick)} y2={area.y(tick)} />
           <text x={LEFT - 8} y={area.y(tick) + 4} text-anchor="end">
-            {formatRate(tick, "FLOP/s").replace(".00", "")}
+            {formatRate(tick, "FLOP/s").replace(/\.0+ /, " ")}
           </text>
         </g>
       ))}

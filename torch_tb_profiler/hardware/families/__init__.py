@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-FAMILIES = ("gemm", "convolution", "attention", "elementwise", "copy", "reduction", "normalization")
+FAMILIES = (
+    "gemm", "convolution", "attention", "elementwise", "copy", "reduction", "normalization", "embedding", "loss", "optimizer", "recurrent", "pooling",
+    "quantization", "moe", "triton",
+)
 
 
 @lru_cache(maxsize=1)

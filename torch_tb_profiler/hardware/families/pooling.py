@@ -1,0 +1,111 @@
+"""Pooling and resampling."""
+
+from __future__ import annotations
+
+import math
+
+from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.results import windows
+from torch_tb_profiler.hardware.work import Work, model, vector_work
+
+SOURCE = "1 FLOP per element of every window (a comparison or an addition); input read, result (and int64 positions) written once"
+_BACKWARD = "1 FLOP per element that is added to the gradient; dy (and positions) read, all of dx written once"
+_RESAMPLING = "2 FLOPs per neighbour and element of the result (nearest 0, linear 2 neighbours, bilinear 4, trilinear 8, bicubic 16); input and result once"
+_NEIGHBOURS = {"nearest": 0, "trilinear": 8, "bilinear": 4, "bicubic": 16, "linear": 2}
+_MAXIMUM = tuple(f"aten::max_pool{n}d{ending}" for n in (1, 2, 3) for ending in ("", "_with_indices"))
+_AVERAGE = tuple(f"aten::avg_pool{n}d" for n in (1, 2, 3))
+_ADAPTIVE = tuple(f"aten::{word}_pool{n}d" for n in (1, 2, 3) for word in ("adaptive_avg", "_adaptive_avg", "adaptive_max"))
+_UPSAMPLING = tuple(f"aten::{word}" for word in (
+    "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d",
+    "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
+))
+
+
+@model("pooling", *_MAXIMUM, *_AVERAGE, source=SOURCE)
+def pool(call: Call) -> Work | None:
+    """``max_pool2d(x, kernel, stride, padding, dilation, ceil_mode)``, ``avg_pool2d(x, kernel, stride, padding, ceil_mode, …)``."""
+    x, spatial, maximum = call.tensor(0), _spatial(call.name), "max" in call.name
+    kernel, padding = call.integers(1, spatial), call.integers(3, spatial)
+    # An empty stride is the kernel's size.
+    stride = call.integers(2, spatial) or (kernel if call.value(2) == [] else None)
+    dilation = call.integers(4, spatial) if maximum else (1,) * spatial
+    if x is None or kernel is None or padding is None or stride is None or dilation is None or len(x.shape) <= spatial:
+        return None
+    ceil = call.value(5 if maximum else 4) is True
+    ends = tuple(windows(n, k, s, p, d, ceil=ceil) for n, k, s, p, d in zip(x.shape[-spatial:], kernel, stride, padding, dilation, strict=True))
+    out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
+    positions = Tensor(out.shape, "int64") if call.name.endswith("_with_indices") else None
+    return vector_work(out.elements * math.prod(kernel), x.dtype, [x], [out, positions], {"shape": x.shape, "kernel": kernel, "stride": stride})
+
+
+@model("pooling", *_ADAPTIVE, source=SOURCE)
+def adaptive(call: Call) -> Work | None:
+    """``adaptive_avg_pool2d(x, output_size)``: window i of n begins at ``floor(i·length / n)`` and ends at ``ceil((i + 1)·length / n)``."""
+    x, spatial = call.tensor(0), _spatial(call.name)
+    ends = call.integers(1, spatial)
+    if x is None or ends is None or len(x.shape) <= spatial or min(ends) < 0:
+        return None
+    outer = math.prod(x.shape[:-spatial])
+    covered = math.prod(_covered(length, count) for length, count in zip(x.shape[-spatial:], ends, strict=True))
+    out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
+    positions = Tensor(out.shape, "int64") if "max" in call.name else None
+    return vector_work(outer * covered, x.dtype, [x], [out, positions], {"shape": x.shape, "output": ends})
+
+
+@model("pooling", *(f"{name}_backward" for name in (*_MAXIMUM[1::2], *_AVERAGE, *_ADAPTIVE)), source=_BACKWARD)
+def pool_backward(call: Call) -> Work | None:
+    """``max_pool2d_with_indices_backward(dy, x, …, indices)``, ``avg_pool2d_backward(dy, x, kernel, …)``; x gives only its shape."""
+    gradient, x = call.tensor(0), call.tensor(1)
+    if gradient is None or x is None:
+        return None
+    if "max" in call.name:
+        added, positions = gradient.elements, Tensor(gradient.shape, "int64")
+    elif "adaptive" in call.name:
+        spatial = _spatial(call.name)
+        cover = (_covered(length, count) for length, count in zip(x.shape[-spatial:], gradient.shape[-spatial:], strict=True))
+        added, positions = math.prod(x.shape[:-spatial]) * math.prod(cover), None
+    else:
+        kernel = call.integers(2, _spatial(call.name))
+        if kernel is None:
+            return None
+        added, positions = gradient.elements * math.prod(kernel), None
+    return vector_work(added, x.dtype, [gradient, positions], [Tensor(x.shape, x.dtype)], {"shape": x.shape, "output": gradient.shape})
+
+
+@model("resampling", *_UPSAMPLING, source=_RESAMPLING)
+def upsample(call: Call) -> Work | None:
+    """``upsample_bilinear2d(x, output_size, …, scale_factors)``: with factors where no size is given."""
+    x, spatial = call.tensor(0), _spatial(call.name)
+    if x is None or len(x.shape) <= spatial:
+        return None
+    ends = call.integers(1, spatial)
+    if ends is None:
+        factors = call.value(len(call.inputs) - 1)
+        if not isinstance(factors, list) or len(factors) != spatial:
+            return None
+        ends = tuple(math.floor(length * factor) for length, factor in zip(x.shape[-spatial:], factors, strict=True))
+    out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
+    return vector_work(2 * _neighbours(call.name) * out.elements, x.dtype, [x], [out], {"shape": x.shape, "output": ends})
+
+
+@model("resampling", *(f"{name}_backward" for name in _UPSAMPLING), source=_RESAMPLING)
+def upsample_backward(call: Call) -> Work | None:
+    """``upsample_bilinear2d_backward(dy, output_size, input_size, …)``."""
+    gradient, sizes = call.tensor(0), call.integers(2)
+    if gradient is None or sizes is None:
+        return None
+    # The nearest neighbour's gradient is added, too.
+    flops = (2 * _neighbours(call.name) or 1) * gradient.elements
+    return vector_work(flops, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes, "output": gradient.shape})
+
+
+def _spatial(name: str) -> int:
+    return next(n for n in (1, 2, 3) if f"{n}d" in name)
+
+
+def _neighbours(name: str) -> int:
+    return next(count for word, count in _NEIGHBOURS.items() if word in name)
+
+
+def _covered(length: int, count: int) -> int:
+    return sum(-(-(i + 1) * length // count) - i * length // count for i in range(count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -22,7 +23,7 @@ EXPECTED = {
     "host": "ProfilerActivity.CPU",
     "shapes": "record_shapes=True",
     "stack": "with_stack=True",
-    "steps": "prof.step()",
+    "steps": "profiler.step()",
     "memory": "profile_memory=True",
     "events": "ProfilerActivity.CPU",
 }
@@ -53,9 +54,9 @@ def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.M
     torch = pytest.importorskip("torch", reason="torch is not installed; the plugin does not need it")
     monkeypatch.chdir(tmp_path)
     batch = torch.ones(2, 2)
-    exec(MISSING[key].call, {"batch": batch, "loader": [batch] * 5, "train_step": lambda b: b @ b})
-    (written,) = tmp_path.glob("log/run/*.pt.trace.json*")
-    events = json.loads(written.read_text())["traceEvents"]
+    exec(MISSING[key].call, {"loader": [batch] * 9, "train_step": lambda b: b @ b})
+    (written,) = tmp_path.glob("log/run/*.pt.trace.json.gz")
+    events = json.loads(gzip.decompress(written.read_bytes()))["traceEvents"]
     found = {
         "host": any(e.get("cat") == "cpu_op" for e in events),
         "shapes": any("Input Dims" in e.get("args", {}) for e in events),

@@ -76,7 +76,7 @@ def notes_of(figures: RunFigures, listed: int, workers_total: int) -> list[str]:
 
 def missing_of(figures: RunFigures, listed: int) -> list[Missing]:
     """What cannot be shown and how to record it."""
-    call = profile_call("record_shapes=True", activities="[ProfilerActivity.CPU, ProfilerActivity.CUDA],  # or .XPU, .MTIA")
+    call = profile_call("record_shapes=True", devices=True)
     if figures.ranks and not any(len(rank) for rank in figures.ranks):
         return [Missing(what="Collectives", why="No worker recorded a collective: none was called, or neither host nor device was recorded.", call=call)]
     if listed < 2:

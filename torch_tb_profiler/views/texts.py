@@ -28,8 +28,7 @@ CATEGORY_TEXT = {
     "other": "uncategorised time",
 }
 
-_ANYWHERE = "[ProfilerActivity.CPU]\n    + ([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])"
-_DEVICE = "[ProfilerActivity.CPU, ProfilerActivity.CUDA],  # or .XPU, .MTIA"
+_ACTIVITIES = "[ProfilerActivity.CPU, ProfilerActivity.CUDA]  (or .XPU, .MTIA)"
 
 
 def capitalised(text: str) -> str:
@@ -37,45 +36,45 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def profile_call(*options: str, steps: bool = False, activities: str = f"{_ANYWHERE},") -> str:
-    """A ``profile(...)`` block that runs as pasted where ``train_step``, ``batch`` and ``loader`` are the reader's own."""
-    names = ["ProfilerActivity", "profile", *(["schedule"] if steps else []), "tensorboard_trace_handler"]
+def profile_call(*options: str, devices: bool = False) -> str:
+    """A recording that runs as pasted where ``train_step`` and ``loader`` are the reader's own.
+
+    ``record`` has the options on by itself; they are named for readers who call ``torch.profiler.profile``. ``devices``: what is missing are activities.
+    """
+    arguments = ", ".join(['"./log/run"', *options])
     lines = [
-        "import torch",
-        f"from torch.profiler import {', '.join(names)}",
+        "import torch_tb_profiler",
         "",
-        "with profile(",
-        f"    activities={activities}",
-        *(["    schedule=schedule(wait=1, warmup=1, active=3),"] if steps else []),
-        *(f"    {option}," for option in options),
-        '    on_trace_ready=tensorboard_trace_handler("./log/run"),',
-        ") as prof:",
+        *(["# The host and every accelerator that PyTorch sees. In torch.profiler:", f"# activities={_ACTIVITIES}"] if devices else []),
+        f"with torch_tb_profiler.record({arguments}) as profiler:",
+        "    for batch in loader:",
+        "        train_step(batch)",
+        "        profiler.step()",
     ]
-    body = ["    for batch in loader:", "        train_step(batch)", "        prof.step()"] if steps else ["    train_step(batch)"]
-    return "\n".join(lines + body)
+    return "\n".join(lines)
 
 
 MISSING: dict[str, Missing] = {
     "device": Missing(
         what="Accelerator activity",
         why="The trace holds no kernel, copy or memset: the accelerator was not recorded, was not used, or the profiler had no right to record it.",
-        call=profile_call(activities=_DEVICE),
+        call=profile_call(devices=True),
     ),
     "device_times": Missing(
         what="Times of kernels",
         why="The recording measured the hardware counters of each kernel (profiler_metrics), and CUPTI then records no kernel's time; "
             "the Counters view shows what was measured. Record once more without counters for the times.",
-        call=profile_call(activities=_DEVICE),
+        call=profile_call(devices=True),
     ),
     "host": Missing(
         what="Host operators",
         why="The trace holds no host operator: the CPU activity was not recorded. Kernels cannot be followed back to operators.",
-        call=profile_call(),
+        call=profile_call(devices=True),
     ),
     "operators_of_device": Missing(
         what="Device time of operators",
         why="The trace has operators and device work, but no launch that lies within an operator: which operator caused what is unknown.",
-        call=profile_call(activities=_DEVICE),
+        call=profile_call(devices=True),
     ),
     "shapes": Missing(
         what="Input shapes",
@@ -90,7 +89,7 @@ MISSING: dict[str, Missing] = {
     "steps": Missing(
         what="Steps",
         why="The trace has no ProfilerStep: prof.step() was not called.",
-        call=profile_call(steps=True),
+        call=profile_call(),
     ),
     "memory": Missing(
         what="Memory records",
@@ -100,7 +99,7 @@ MISSING: dict[str, Missing] = {
     "events": Missing(
         what="Events",
         why="The file is a memory snapshot or a memory timeline: it holds allocations, which the Memory view shows, and no events. This view needs a trace.",
-        call=profile_call(),
+        call=profile_call(devices=True),
     ),
 }
 

@@ -63,6 +63,7 @@ MOST_LINES = 100
 _DIRECTIONS = {Direction.FORWARD: "fprop", Direction.BACKWARD: "bprop", Direction.UNKNOWN: None}
 _MATRIX_CORES = {MatrixCores.NOT_USED: "0", MatrixCores.USED: "1", MatrixCores.UNKNOWN: None, MatrixCores.NOT_APPLICABLE: "-"}
 _FRAME = re.compile(r"(?P<file>.+)\((?P<line>\d+)\)(?:: .*)?", re.DOTALL)
+_BACKWARD = re.compile(r"(?<=\w)Backward\d*$")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 
 
@@ -174,8 +175,11 @@ def file_and_line(frame: str) -> str:
 
 
 def module_and_operator(name: str) -> tuple[str | None, str]:
-    """``aten::mm`` → ``aten``, ``mm``; ``torch.nn.functional.linear`` → ``torch.nn.functional``, ``linear``; another name has no module."""
-    plain = name.removeprefix(EVALUATE)
+    """``aten::mm`` → ``aten``, ``mm``; ``torch.nn.functional.linear`` → ``torch.nn.functional``, ``linear``; another name has no module.
+
+    A function of the graph is named by what it undoes, as PyProf does: ``MulBackward0`` → ``Mul``.
+    """
+    plain = _BACKWARD.sub("", name.removeprefix(EVALUATE))
     mark = "::" if "::" in plain else "." if _DOTTED.fullmatch(plain) else ""
     module, _, operator = plain.rpartition(mark) if mark else ("", "", plain)
     return module or None, operator

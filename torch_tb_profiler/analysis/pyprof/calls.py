@@ -17,9 +17,9 @@ import numpy as np
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import nearest
-from torch_tb_profiler.analysis.pyprof.passes import Passes
+from torch_tb_profiler.analysis.pyprof.passes import Passes, dispatched
 from torch_tb_profiler.hardware.work import model_of
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -34,20 +34,12 @@ def shown_calls(trace: Trace, nodes: Nodes, found: Passes, laid_at: Ints) -> Int
     own, place = nodes.of_spans(laid_at)
     call[own] = place
     above = np.flatnonzero((found.operator >= 0) & (found.operator < call))
-    above = above[_dispatched(trace, nodes)[found.operator[above]]]
+    above = above[dispatched(trace, nodes)[found.operator[above]]]
     call[above] = found.operator[above]
     call = np.where(found.forward >= 0, found.forward, call)
     named = np.flatnonzero(call >= 0)
     call[named] = _outermost_of_family(trace, nodes)[call[named]]
     return call
-
-
-def _dispatched(trace: Trace, nodes: Nodes) -> Mask:
-    """Which nodes are operators of PyTorch's dispatcher (``aten::relu``): another numbered one is a function of Python around several of these."""
-    name = trace["spans"]["name"][nodes.row]
-    named = np.zeros(len(trace.strings) + 1, np.bool_)
-    named[[number for number in distinct(name, trace.strings) if "::" in trace.strings[number]]] = True
-    return np.asarray(named[name])
 
 
 def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:

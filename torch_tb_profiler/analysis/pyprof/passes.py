@@ -10,12 +10,14 @@
     engine    [evaluate_function: AccumulateGrad][aten::add_] ← kernel                         bprop           home: aten::addmm
 
 A kernel beneath a function of the graph undoes that function's forward. What the engine adds up beside the function, and what has no forward
-(``AccumulateGrad``, hooks), does work of its own, at the module and line of the function before. An operator with a sequence number within the
+(``AccumulateGrad``, hooks), does work of its own, at the module and line of the function before; what a function written in Python calls does its own
+work too, at those of its forward. An operator with a sequence number within the
 backward pass (a checkpoint that runs again, a gradient that will be differentiated) is itself such a forward: it keeps its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -118,20 +120,26 @@ def _ties(trace: Trace, nodes: Nodes, functions: Functions, node: Ints, function
     place = np.searchsorted(functions.position, function[at])
     home[at] = np.where(like[place] >= 0, made[like[place]], -1)
     # The engine's call of a function holds the function itself, and what adds up its results.
-    itself = (functions.thread > 0) & ~_evaluates(trace, nodes)
+    itself = (functions.thread > 0) & ~_named(trace, nodes, lambda text: text.startswith(EVALUATE))
     split = np.zeros(len(nodes.row), np.bool_)
     split[functions.around[itself]] = True
     inside = ~split[function[at]] | (nearest(nodes.parent, itself)[node[at]] >= function[at])
-    undoes[at] = inside & functions.numbered[place] & (made[place] >= 0)
+    # What a function of Python calls to undo another is told by its own operators.
+    told = dispatched(trace, nodes)[made[place]] | itself[node[at]] | (node[at] == function[at])
+    undoes[at] = inside & told & functions.numbered[place] & (made[place] >= 0)
     forward[at] = np.where(undoes[at], made[place], -1)
     return undoes, forward, home
 
 
-def _evaluates(trace: Trace, nodes: Nodes) -> Mask:
-    """Which nodes are the engine's call of a function."""
+def dispatched(trace: Trace, nodes: Nodes) -> Mask:
+    """Which nodes are operators of PyTorch's dispatcher (``aten::relu``): another numbered one is a function of Python around several of these."""
+    return _named(trace, nodes, lambda text: "::" in text)
+
+
+def _named(trace: Trace, nodes: Nodes, wanted: Callable[[str], bool]) -> Mask:
     name = trace["spans"]["name"][nodes.row]
     named = np.zeros(len(trace.strings) + 1, np.bool_)
-    named[[number for number in distinct(name, trace.strings) if trace.strings[number].startswith(EVALUATE)]] = True
+    named[[number for number in distinct(name, trace.strings) if wanted(trace.strings[number])]] = True
     return np.asarray(named[name])
 
 

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.names import distinct, host_names
 from torch_tb_profiler.analysis.pyprof.calls import ordinals, shown_calls
 from torch_tb_profiler.analysis.pyprof.passes import Passes, passes
 from torch_tb_profiler.analysis.pyprof.places import Places, places
+from torch_tb_profiler.analysis.pyprof.products import with_gradients
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.main_kernels import multiplies
 from torch_tb_profiler.hardware.matrix_cores import operator_could
@@ -86,10 +87,11 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     caller = np.where(launch >= 0, launch, operator)
     home = _rows(nodes, found.home)
     where = places(trace, facts, insight, row, np.where(home >= 0, home, np.where(operator >= 0, operator, launch)))
+    workload = _workloads(work, call, work.call[piece], found)
+    flops, moved = with_gradients(trace, work, found, row, workload, work.flops[piece], work.bytes[piece])
     return KernelTable(
-        row, found, where, work, np.append(spans["track"], NONE)[caller].astype(np.int64), call, _workloads(work, call, work.call[piece], found),
-        ordinals(facts, found, node, row), spans["dur"][row], _tensor_cores(trace, facts, row, call), **device_arguments(trace, row, _LAUNCH_ARGUMENTS),
-        flops=work.flops[piece], bytes=work.bytes[piece],
+        row, found, where, work, np.append(spans["track"], NONE)[caller].astype(np.int64), call, workload, ordinals(facts, found, node, row),
+        spans["dur"][row], _tensor_cores(trace, facts, row, call), **device_arguments(trace, row, _LAUNCH_ARGUMENTS), flops=flops, bytes=moved,
     )
 
 

@@ -21,7 +21,7 @@ describe("the sentences on top", () => {
 
   it("speak of one step, and of nothing", () => {
     const step = { index: 0, name: "1", wall_ns: 10, flops: 0, mfu: null };
-    expect(topSentences(efficiency({ mfu: null, steps: [step], modelled_ns: 5 }))[0]).toBe("The step does no modelled arithmetic");
+    expect(topSentences(efficiency({ mfu: null, steps: [step], modelled_ns: 5 }))[0]).toBe("The step holds no product of matrices, convolution or attention");
     expect(topSentences(efficiency({ mfu: null, steps: [step], modelled_ns: 0 }))[0]).toBe("No operator of the steps could be modelled");
     expect(rateOfSteps([step])).toBeNull();
   });

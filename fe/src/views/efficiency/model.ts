@@ -148,7 +148,7 @@ export function topSentences(payload: EfficiencyPayload): string[] {
   const name = deviceName(device, vocabulary.device);
   return [
     headline(payload, rate, name),
-    ...(mfu !== null && rate !== null ? [`That is ${formatRate(rate, "FLOP/s")} over the whole time of the steps.`] : []),
+    ...(mfu !== null && rate !== null ? [`That is ${formatRate(rate, "FLOP/s")} over the whole time of the ${payload.steps.length === 1 ? "step" : "steps"}.`] : []),
     ...(has_device && !device.known && rate !== null ? [`The peaks of ${name} are not known, so no share of them is.`] : []),
     ...(!has_device && rate !== null ? ["Nothing ran on an accelerator: times are those of the host, whose peaks are not known."] : []),
     ...(time_ns > 0 ? [`${formatShare(modelled_ns / time_ns)} of the ${timeWord(payload)} time is in operators whose work is modelled.`] : []),
@@ -161,7 +161,7 @@ function headline({ mfu, steps, modelled_ns }: EfficiencyPayload, rate: number |
   const verb = (one: string, many: string): string => (steps.length === 1 ? one : many);
   if (mfu !== null) return `${subject} ${verb("reaches", "reach")} ${formatShare(mfu)} of what ${name} can do (MFU)`;
   if (rate !== null) return `${subject} ${verb("does", "do")} ${formatRate(rate, "FLOP/s")}`;
-  return modelled_ns > 0 ? `${subject} ${verb("does", "do")} no modelled arithmetic` : "No operator of the steps could be modelled";
+  return modelled_ns > 0 ? `${subject} ${verb("holds", "hold")} no product of matrices, convolution or attention` : "No operator of the steps could be modelled";
 }
 
 /** What the peaks would save, and the row that would save most of it. */

@@ -53,7 +53,7 @@ export function DeviceCard({ device }: { device: DevicePeaks }): JSX.Element {
 
 function PeakTable({ peaks }: { peaks: readonly Peak[] }): JSX.Element {
   const units = [...new Set(peaks.map((peak) => peak.unit))];
-  const precisions = [...new Set(peaks.map((peak) => peak.precision))];
+  const precisions = [...new Set([...peaks].sort((a, b) => a.rate - b.rate).map((peak) => peak.precision))];
   const cell = (unit: string, precision: string): JSX.Element | string => {
     const peak = peaks.find((item) => item.unit === unit && item.precision === precision);
     return peak ? <Sourced text={formatRate(peak.rate, "FLOP/s")} source={peak.source} /> : "–";
@@ -123,7 +123,7 @@ export function StepChart({ payload, chosen, isChosen, onChoose }: StepChartProp
           faded: !isChosen(step.index),
         }))}
         unit={unit}
-        height={190}
+        height={230}
         selected={chosen}
         onSelect={onChoose}
         {...(steps.length > 1 && mean !== null ? { line: { value: mean, label: "all" } } : {})}

@@ -25,20 +25,20 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
   const reason = (row: number): string | null => (rest(row) || isModelled(rows, row) ? null : NOT_MODELLED);
   const figure = (key: string, label: string, kind: CellKind, width: number, values: readonly (number | null)[], more: Partial<Column> = {}): Column =>
     column(key, label, kind, width, values, { unknown: reason, ...more });
-  const operator = column("operator", "Operator", "code", group === "kernel" ? 170 : 210, rows.name, {
+  const operator = column("operator", "Operator", "code", group === "kernel" ? 170 : 200, rows.name, {
     unknown: () => "launched by no operator",
     href: (row) => (rows.name[row] && !rest(row) ? links.operator(rows.name[row]) : null),
   });
   const kernel = column("kernel", "Kernel", "code", 250, rows.kernel, { short: rows.short, href: (row) => (rows.kernel[row] && !rest(row) ? links.kernel(rows.kernel[row]) : null) });
   return [
     ...(group === "kernel" ? [kernel, operator] : [operator]),
-    column("shapes", "Input shapes", "code", 170, rows.shapes, { grow: true, hidden: group === "kernel" }),
+    column("parameters", "Parameters", "code", 190, rows.parameters, { grow: true, hidden: group === "kernel", unknown: (row) => rows.shapes[row] ?? "" }),
+    column("shapes", "Input shapes", "code", 220, rows.shapes, { hidden: true }),
     column("types", "Types", "code", 130, rows.types, { hidden: true }),
-    column("parameters", "Parameters", "code", 170, rows.parameters, { hidden: true }),
     column("family", "Family", "text", 108, rows.family, { unknown: reason }),
     figure("calls", "Calls", "count", 62, rows.calls, { term: "calls" }),
     figure("time", `${capitalised(timeWord(payload))} time`, "time", 100, rows.time_ns, { bar: true }),
-    figure("flops_share", "Of the peak", "share", 196, rows.flops_share, {
+    figure("flops_share", "Of the peak", "share", 208, rows.flops_share, {
       bar: true,
       note: (row) => (typeof rows.flops_share[row] === "number" ? <span class="muted">of {peakText(rows, row)}</span> : null),
     }),

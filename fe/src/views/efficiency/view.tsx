@@ -117,7 +117,7 @@ function RooflinePanel({ payload, drawable, families, links, search, params, set
           title="Roofline"
           term="efficiency_roofline"
           name="roofline"
-          note={`a mark per ${group === "kernel" ? "kernel" : "operator"} and shape, as large as its ${timeWord(payload)} time${undrawn ? `; ${formatCount(undrawn)} rows without arithmetic or without a model are in the table only` : ""}`}
+          note={`a mark per ${group === "kernel" ? "kernel" : "operator"} and shape, as large as its ${timeWord(payload)} time${undrawn ? `; of ${formatCount(undrawn)} more, without arithmetic or a model, only the table tells` : ""}`}
           table={table}
           actions={
             precisions.length > 1 ? (

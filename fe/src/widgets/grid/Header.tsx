@@ -8,6 +8,9 @@ import { isText } from "./order";
 import { NARROWEST, WIDEST } from "./storage";
 import type { Column, Sort } from "./types";
 
+/** Labels are shorter; what is longer is a name, and may be cut anywhere. */
+const LONG_NAME = 24;
+
 interface HeaderProps {
   columns: readonly Column[];
   sort: Sort | null;
@@ -49,7 +52,7 @@ function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProp
     >
       <Tooltip content={text} class="head-tip" focusable={false}>
         <button type="button" class={`head-button${sort ? " sorted" : ""}`} aria-description={text} onClick={() => onSort(column)}>
-          <span class={text ? "head-label term-line" : "head-label"}>{column.label}</span>
+          <span class={`head-label${text ? " term-line" : ""}${column.label.length > LONG_NAME ? " head-name" : ""}`}>{column.label}</span>
           <span class="head-arrow">{sort ? <Icon name={sort.descending ? "down" : "up"} size={12} /> : null}</span>
         </button>
       </Tooltip>

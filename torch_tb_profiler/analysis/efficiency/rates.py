@@ -154,9 +154,9 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
     peak = np.array([np.nan if key is None else peaks.rates[key][0] for key in keys], np.float64)
     bandwidth = np.where(rows.link | (peaks.bandwidth is None), np.nan, peaks.bandwidth or np.nan)
     flops_share, bytes_share = flops_rate / peak, bytes_rate / bandwidth
-    # What has neither FLOPs nor known bytes may be anything.
-    arithmetic = np.where((rows.flops == 0) & ~np.isnan(rows.bytes), 0.0, rows.flops / peak)
-    ideal = np.fmax(arithmetic, rows.bytes / bandwidth) * 1e9
+    moving = rows.bytes / bandwidth
+    # What does no arithmetic takes as long as its bytes, where that is known.
+    ideal = np.fmax(np.where(rows.flops == 0, 0 * moving, rows.flops / peak), moving) * 1e9
     named = [pair if key is None else key for pair, key in zip(told, keys, strict=True)]
     vector = np.array([unit != "matrix" for unit, _ in told], np.bool_)
     return Shares(

@@ -15,7 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.attribution import Causes
 from torch_tb_profiler.analysis.grouping import expand
-from torch_tb_profiler.analysis.header import device_properties
+from torch_tb_profiler.analysis.header import DeviceProperties, device_properties
 from torch_tb_profiler.analysis.intervals import measure, open_total, union
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.analysis.steps import StepWindows
@@ -47,7 +47,7 @@ def device_tables(trace: Trace, caused: Causes, windows: StepWindows, matrix: Ar
     device = device_of(trace, caused.row)
     ids = np.unique(device)
     properties = device_properties(trace)
-    known = [properties.get(int(i)) for i in ids]
+    known = [properties.get(int(i)) or _of_one_kind(properties) for i in ids]
     peaks = _peaks(trace)
     devices = fact_schema.DEVICES.build(
         id=ids, name=[strings.intern(p.name) if p and p.name else -1 for p in known], memory=[p.memory if p else -1 for p in known],
@@ -63,6 +63,13 @@ def device_tables(trace: Trace, caused: Causes, windows: StepWindows, matrix: Ar
     if not parts:
         return devices, fact_schema.DEVICE_STEPS.empty()
     return devices, fact_schema.DEVICE_STEPS.build(**{key: np.concatenate([p[key] for p in parts]) for key in parts[0]})
+
+
+def _of_one_kind(properties: dict[int, DeviceProperties]) -> DeviceProperties | None:
+    """The properties of a device whose id is not listed, where all listed devices are alike: ROCm lists the visible ones, counted from 0, but gives kernels
+    the number of the device in the machine."""
+    kinds = {(p.name, p.memory, p.capability, p.multiprocessors) for p in properties.values()}
+    return next(iter(properties.values())) if len(kinds) == 1 else None
 
 
 def _peaks(trace: Trace) -> dict[int, int]:

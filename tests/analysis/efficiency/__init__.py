@@ -1,0 +1,1 @@
+"""Tests of workloads, where device work is laid, and rates."""

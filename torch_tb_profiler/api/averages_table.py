@@ -133,8 +133,8 @@ def _cells(row: Average, shown: _Shown, options: Options) -> list[str | int]:
     if shown.overloads:
         cells.append(_named(row.overload_name, options.max_name_column_width))
     cells += [
-        _share(row.self_cpu_time_total, shown.cpu_total), _time(row.self_cpu_time_total, unit), _share(row.cpu_time_total, shown.cpu_total),
-        _time(row.cpu_time_total, unit), _time(row.cpu_time, unit),
+        _share(row.self_cpu_time_total, shown.cpu_total), _time(row.self_cpu_time_total, unit),
+        0 if row.is_async else _share(row.cpu_time_total, shown.cpu_total), _time(row.cpu_time_total, unit), _time(row.cpu_time, unit),
     ]
     if shown.device:
         cells += [

@@ -180,7 +180,7 @@ class Profile:
         columns |= {
             "key": names.many(events.name[first]), "stack": [list(frames) for frames in groups.stack],
             "device_type": [device if other else "CPU" for other in events.on_device[first].tolist()],
-            "is_user_annotation": is_annotation(events.role[first]).tolist(),
+            "is_async": events.is_async[first].tolist(), "is_user_annotation": is_annotation(events.role[first]).tolist(),
             "scope": np.select([self._backward[first], events.role[first] == Role.ANNOTATION], [1, 7], 0).tolist(),
             "cpu_parent": [names[number] if at >= 0 else None for at, number in zip(around.tolist(), events.name[around].tolist(), strict=True)],
         }

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.header import integer
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
 
@@ -43,28 +41,16 @@ def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[Pair, Ints]:
 
 
 def records_alone(trace: Trace, rows: Ints) -> Alone:
-    """The given records of the table ``memory``, and behind them every time that memory ran out."""
+    """The given records of the table ``memory``, and behind them every time that memory ran out, which takes none."""
     table, instants = trace["memory"], trace["instants"]
     out = np.flatnonzero(instants["name"] == trace.strings.number(OUT_OF_MEMORY_NAME))
-    told = [_figures(trace.strings[number]) for number in instants["args"][out].tolist()]
-    kind = np.concatenate((table["device_type"][rows], np.array([kind for kind, _ in told], np.int64)))
-    size = np.concatenate((table["bytes"][rows], np.array([size for _, size in told], np.int64)))
+    nothing = np.zeros(len(out), np.int64)
+    host, device = _split(table["device_type"][rows], table["bytes"][rows])
     return Alone(
         np.concatenate((table["time"][rows], instants["time"][out])), np.concatenate((table["track"][rows], instants["track"][out])),
-        _split(kind, size), np.arange(len(size)) >= len(rows),
+        (np.concatenate((host, nothing)), np.concatenate((device, nothing))), np.repeat([False, True], [len(rows), len(out)]),
     )
 
 
 def _split(kind: Array, size: Ints) -> Pair:
     return np.where(np.isin(kind, _HOST), size, 0), np.where(np.isin(kind, _DEVICE), size, 0)
-
-
-def _figures(text: str) -> tuple[int, int]:
-    """(device type, bytes) of the arguments of one instant; −1 and 0 where they do not say."""
-    try:
-        found = msgspec.json.decode(text) if text else None
-    except (msgspec.DecodeError, RecursionError):
-        found = None
-    told = found if isinstance(found, dict) else {}
-    kind = integer(told.get("Device Type"))
-    return -1 if kind is None else kind, integer(told.get("Bytes")) or 0

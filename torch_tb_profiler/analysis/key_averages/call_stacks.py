@@ -39,11 +39,14 @@ class CallStacks:
         written = events.arguments("stack")
         if not (written >= 0).any():
             return
-        of_text = np.full(len(events.trace.strings) + 1, NO_STACK, np.int64)
+        of_text, innermost = (np.full(len(events.trace.strings) + 1, -1, np.int64) for _ in range(2))
         for number in distinct(written, events.trace.strings):
-            of_text[number] = self._add_all(_entries(events.trace.strings[number]))
+            entries = _entries(events.trace.strings[number])
+            of_text[number] = self._add_all(entries)
+            innermost[number] = events.names.number(entries[0]) if entries else -1
         self.of_event = of_text[written]
-        self._lay_frames(events)
+        if _are_frames(events, innermost[written]):
+            self._lay_frames(events)
         self._lay_backward(events)
 
     def frames(self, stack: int, most: int | None = None) -> tuple[str, ...]:
@@ -148,6 +151,13 @@ def _tracks_of_threads(events: FunctionEvents, forward: Ints, backward: Ints, se
         if len(of_thread):
             track[told[thread[told] == number]] = pair_track[first[of_thread[np.argmax(times[of_thread])]]]
     return track
+
+
+def _are_frames(events: FunctionEvents, innermost: Ints) -> bool:
+    """Whether any stack is that of the Python functions around its event; TorchScript writes stacks of its own, whatever was asked for."""
+    told = np.flatnonzero((innermost >= 0) & (events.role != Role.PYTHON))
+    function = nearest(events.parent, events.role == Role.PYTHON)[told]
+    return bool(((function >= 0) & (events.name[function] == innermost[told])).any())
 
 
 def _entries(text: str) -> list[str]:

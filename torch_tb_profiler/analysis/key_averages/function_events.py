@@ -1,8 +1,8 @@
 """Spans and allocator records → the list that ``prof.events()`` is, as columns.
 
 Source of the rules: PyTorch 2.13, ``torch/autograd/profiler.py`` (``_parse_kineto_results``) and ``profiler_util.py`` (``EventList._build_tree``).
-In short: every span but the profiler's own is an event, Python frames included; a device's do not nest, a host's do, by thread; an event whose parent
-has its name and no other child is one with it; allocations that no host event was open for are events of their own.
+In short: every span but the profiler's own is an event, Python frames included; a device's do not nest, a host's do, by thread, but for asynchronous
+ones; an event whose parent has its name and no other child is one with it; allocations that no host event was open for are events of their own.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _HOST = (Role.OPERATOR, Role.RUNTIME, Role.ANNOTATION, Role.PYTHON, Role.OVERHEA
 _DEVICE = (*DEVICE_ROLES, Role.DEVICE_ANNOTATION, Role.SYNC, Role.COUNTER_RANGE)
 _OVERLOADED = re.compile(r"(\w+::\w+)\.(\w+)", re.ASCII)
 """``aten::add.Tensor``: written so with ``capture_overload_names``, and kept apart by PyTorch."""
+_COLLECTIVE_WORK = re.compile(r"(?:nccl|gloo|ucc|mpi|xccl|hccl|cncl):(?!:)")
+"""Titles that ``c10d::Work`` records from the call to its end, wherever that is noticed: they are asynchronous (torch/csrc/distributed/c10d/Work.cpp)."""
 _STEP, _ANY_STEP = "ProfilerStep#", "ProfilerStep*"
 
 
@@ -41,7 +43,8 @@ class FunctionEvents:
     overload: number in ``names``; −1 none.
     start, end: µs after the start of the recording, float64.
     on_device: it ran on an accelerator.
-    parent: position of the host event around it; −1 none, or on a device.
+    is_async: it may end on another thread than it began on.
+    parent: position of the host event around it; −1 none, on a device, or asynchronous.
     operator: of work of a device the position of the operator that launched it; −1 unknown.
     memory: bytes allocated less released while it was open.
     """
@@ -56,6 +59,7 @@ class FunctionEvents:
     start: Array
     end: Array
     on_device: Mask
+    is_async: Mask
     parent: Ints
     operator: Ints
     memory: Pair
@@ -70,8 +74,8 @@ class FunctionEvents:
 
     @cached_property
     def host_self(self) -> Array:
-        """Length less those of the direct children, µs; 0 on a device."""
-        return np.where(self.on_device, 0.0, self_time(self.elapsed, self.parent))
+        """Length less those of the direct children, µs; 0 on a device and of asynchronous ones."""
+        return np.where(self.on_device | self.is_async, 0.0, self_time(self.elapsed, self.parent))
 
     @cached_property
     def device(self) -> DeviceTimes:
@@ -86,55 +90,73 @@ class FunctionEvents:
         return of_span[self.row]
 
 
+@dataclass(frozen=True)
+class _Texts:
+    """Answers by number of a string, the last for −1; numbers of ``FunctionEvents.names``, −1 none.
+
+    name: the key of an event of that name; −1 where PyTorch leaves it out.
+    operator: the key of an operator of that name, without its overload.
+    overload: the overload in the name of an operator.
+    work: whether it is the title of a collective's work.
+    """
+
+    name: Ints
+    operator: Ints
+    overload: Ints
+    work: Mask
+
+
 def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> FunctionEvents:
     """The events of a recording; without ``python_frames`` as PyTorch before 2.13 makes them, which left Python functions out."""
     spans = trace["spans"]
     strings = StringBuilder()
-    name, overload = _names(trace, strings)
-    wanted = np.isin(spans["role"], (*_HOST, *_DEVICE)) & (name[spans["name"]] >= 0)
+    known = _texts(trace, strings)
+    name = np.where(spans["role"] == Role.OPERATOR, known.operator[spans["name"]], known.name[spans["name"]])
+    wanted = np.isin(spans["role"], (*_HOST, *_DEVICE)) & (name >= 0)
     row = np.flatnonzero(wanted if python_frames else wanted & (spans["role"] != Role.PYTHON))
     role, start, end = spans["role"][row], spans["start"][row], spans["start"][row] + spans["dur"][row]
     host = ~np.isin(role, _DEVICE)
     within, outside = allocated_within(trace, start[host], end[host])
     alone = records_alone(trace, outside)
     labels = np.array([strings.intern(MEMORY_NAME), strings.intern(OUT_OF_MEMORY_NAME)])
-    text = np.concatenate((name[spans["name"][row]], labels[alone.out_of_memory.astype(np.int64)]))
+    text = np.concatenate((name[row], labels[alone.out_of_memory.astype(np.int64)]))
     track = np.concatenate((_threads(trace, facts, row, role), alone.track))
     n = len(alone.time)
     start, end = np.concatenate((start, alone.time)), np.concatenate((end, alone.time))
     order = np.lexsort((-end, start))
     row, role = np.concatenate((row, np.full(n, -1, np.int64)))[order], np.concatenate((role, np.zeros(n, np.uint8)))[order]
     start, end, text, track = start[order], end[order], text[order], track[order]
-    parent, kept = _tree(track, start, end, ~np.isin(role, _DEVICE), text)
+    on_device, written = np.isin(role, _DEVICE), np.where(row >= 0, np.append(spans["name"], -1)[row], -1)
+    is_async = known.work[written] & ~on_device
+    parent, kept = _tree(track, start, end, ~on_device & ~is_async, text)
     operator = _launching_operators(facts, row, role, parent, kept)
     memory = _memory(row, role, within, alone)
     place = np.append(np.cumsum(kept) - 1, -1)
     first = _recording_start(trace)
     return FunctionEvents(
-        trace, strings.table(), row[kept], role[kept], track[kept], text[kept], np.append(overload, -1)[_name_of(spans["name"], row[kept])],
-        microseconds(start[kept] - first), microseconds(end[kept] - first), np.isin(role[kept], _DEVICE), place[parent[kept]], place[operator[kept]],
+        trace, strings.table(), row[kept], role[kept], track[kept], text[kept], np.where(role == Role.OPERATOR, known.overload[written], -1)[kept],
+        microseconds(start[kept] - first), microseconds(end[kept] - first), on_device[kept], is_async[kept], place[parent[kept]], place[operator[kept]],
         (memory[0][kept], memory[1][kept]),
     )
 
 
-def _name_of(names: Array, row: Ints) -> Ints:
-    return np.where(row >= 0, np.append(names, -1)[row], -1).astype(np.int64)
-
-
-def _names(trace: Trace, strings: StringBuilder) -> tuple[Ints, Ints]:
-    """(number of the key, −1 where PyTorch leaves the event out; number of the overload, −1 none), both by number of a string; the last for −1."""
+def _texts(trace: Trace, strings: StringBuilder) -> _Texts:
     texts = trace.strings
-    name, overload = np.full(len(texts) + 1, -1, np.int64), np.full(len(texts) + 1, -1, np.int64)
-    for number in distinct(trace["spans"]["name"], texts):
-        text = texts[number]
-        if text.startswith(_STEP):
-            text = _ANY_STEP
-        elif found := _OVERLOADED.fullmatch(text):
-            text, own = found.groups()
+    size = len(texts) + 1
+    name, operator, overload = (np.full(size, -1, np.int64) for _ in range(3))
+    work = np.zeros(size, np.bool_)
+    known = {number: texts[number] for number in distinct(trace["spans"]["name"], texts)}
+    captured = any(text.startswith("aten::") and "." in text for text in known.values())
+    for number, text in known.items():
+        if text in HIDDEN:
+            continue
+        name[number] = operator[number] = strings.intern(_ANY_STEP if text.startswith(_STEP) else text)
+        work[number] = bool(_COLLECTIVE_WORK.match(text))
+        if captured and (found := _OVERLOADED.fullmatch(text)):
+            base, own = found.groups()
+            operator[number] = -1 if base in HIDDEN else strings.intern(base)
             overload[number] = strings.intern(own)
-        if text not in HIDDEN:
-            name[number] = strings.intern(text)
-    return name, overload
+    return _Texts(name, operator, overload, work)
 
 
 def _memory(row: Ints, role: Array, within: Pair, alone: Alone) -> Pair:

@@ -84,7 +84,7 @@ def _sums(events: FunctionEvents, group: Ints, n: int) -> dict[str, Array]:
     for name, own in zip(("cpu_memory_usage", "device_memory_usage"), events.memory, strict=True):
         children = sum_by(events.parent[inside], len(events), own[inside])
         found[name] = sum_by(group, n, own)
-        found[f"self_{name}"] = sum_by(group, n, np.where(events.on_device, 0, own - children))
+        found[f"self_{name}"] = sum_by(group, n, np.where(events.on_device | events.is_async, 0, own - children))
     return found
 
 

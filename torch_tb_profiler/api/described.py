@@ -25,7 +25,7 @@ LONGEST = 60
 _MARKS = ((StepFlag.COLD, "cold"), (StepFlag.ODD, "odd"), (StepFlag.CUT, "cut off"))
 TABLES = (
     ".steps  .operators(by=)  .kernels(by=)  .modules  .memory  .memory_blocks  .memory_alive()  .collectives  .counters  .counter_samples  .efficiency(by=)  "
-    ".findings  .diff(other)  .events"
+    ".pyprof()  .key_averages()  .findings  .diff(other)  .events"
 )
 
 Line = tuple[str, str]

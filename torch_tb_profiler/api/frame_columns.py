@@ -6,6 +6,7 @@ Missing values are unknown, not 0: ``<NA>`` in ``Int64`` and ``boolean``, NaN in
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
+from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
 
 C = Column
@@ -159,6 +160,29 @@ COUNTERS = TableSpec("counters", "One row per profiled kernel (`cuda_profiler_ra
     C("event", "Int64", "row of events", "The range."),
 ))
 
+PYPROF = TableSpec("pyprof", "PyProf's table: one row per launch of a kernel, in time order; `docs/definitions.md` defines the columns.", (
+    C("idx", "Int64", "", "Number of the row, from 1."),
+    C("seq", "Int64", "", "Sequence number of autograd."),
+    C("altseq", "str", "", "Other sequence numbers around the launch, with commas between."),
+    C("tid", "str", "", "Thread of the launch."),
+    C("layer", "str", "", "Innermost range `layer:NAME`, else the path of `nn.Module`s."),
+    C("trace", "str", "", "Lines of the program, `file:line -> file:line`, outermost first."),
+    C("dir", "str", "", "`fprop` or `bprop`."),
+    C("sub", "Int64", "", "How many kernels of the same call began before it."),
+    C("mod", "str", "", "Module of the call: `aten`, `torch.nn.functional` …"),
+    C("op", "str", "", "The call."),
+    C("kernel", "str", "", "Full name of the kernel."),
+    C("params", "str", "", "What the call was given: `M=…,N=…,K=…,type=fp16`."),
+    C("sil_ns", "Int64", "ns", "Time on the device."),
+    C("tc", "str", "", "Matrix cores: `1` used, `0` not used, `-` nothing is multiplied; missing where not known."),
+    C("device", "Int64", "", "Device."),
+    C("stream", "Int64", "", "Stream."),
+    C("grid", "str", "blocks", "Grid, `x,y,z`."),
+    C("block", "str", "threads", "Block, `x,y,z`."),
+    C("flops", "Int64", "FLOP", "Floating-point operations of this launch."),
+    C("bytes", "Int64", "bytes", "Least memory traffic of this launch."),
+))
+
 COUNTER_SAMPLES = TableSpec("counter_samples", "One row per sampled counter, device and step.", (
     C("counter", "str", "", "Name."),
     C("unit", "str", "", "Its unit."),
@@ -260,6 +284,6 @@ WORKERS = TableSpec("workers", "One row per trace that was opened.", (
 ))
 
 FRAMES: tuple[TableSpec, ...] = (
-    STEPS, OPERATORS, KERNELS, MODULES, MEMORY, MEMORY_BLOCKS, MEMORY_ALIVE, COLLECTIVES, COUNTERS, COUNTER_SAMPLES, EFFICIENCY, FINDINGS, DIFF, EVENTS,
-    WORKERS, PLACE,
+    STEPS, OPERATORS, KERNELS, MODULES, MEMORY, MEMORY_BLOCKS, MEMORY_ALIVE, COLLECTIVES, COUNTERS, COUNTER_SAMPLES, EFFICIENCY, PYPROF, KEY_AVERAGES, FINDINGS,
+    DIFF, EVENTS, WORKERS, PLACE,
 )

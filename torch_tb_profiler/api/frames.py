@@ -6,6 +6,7 @@ Times are integer nanoseconds, unknown is missing (``isna()``). ``frame_columns.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from torch_tb_profiler.api.changes import changes
 from torch_tb_profiler.api.frame import frame
 from torch_tb_profiler.api.frame_columns import WORKERS
 from torch_tb_profiler.api.joined import joined
+from torch_tb_profiler.api.key_averages import KeyAverages, profile
 from torch_tb_profiler.api.one import One, Steps
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
@@ -114,6 +116,10 @@ class Frames(ABC):
         _one_of(by, ("operator", "kernel"))
         return self._each(lambda one: measured.efficiency(one, by, steps))
 
+    def pyprof(self) -> DataFrame:
+        """PyProf's kernel table, whatever steps are chosen."""
+        return self._each(measured.pyprof)
+
     @property
     def findings(self) -> DataFrame:
         """What costs time that could be had back, whatever steps are chosen."""
@@ -185,6 +191,23 @@ class TraceFrames(Frames):
         narrowed = TraceFrames(replace(self._one, steps=chosen, skip_cold=skip_cold))
         narrowed._one.selection()
         return narrowed
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False, *, python_frames: bool = True,
+    ) -> KeyAverages:
+        """What ``prof.key_averages()`` said of the run, whatever steps are chosen; ``print`` it, or take ``.table(sort_by=...)`` or ``.frame``.
+
+        ``python_frames=False``: as PyTorch before 2.13 counted, for which Python functions are no calls.
+        """
+        return profile(self._one.opened, python_frames).key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
+        """Write folded stacks for flame graph programs, as ``prof.export_stacks`` does.
+
+        Raises:
+            BadRequest: the metric is not known, or the recording holds no stacks.
+        """
+        profile(self._one.opened).export_stacks(os.fspath(path), metric)
 
     def diff(self, other: TraceFrames) -> DataFrame:
         """What changed from this trace to another one; ``attrs["verdict"]`` is the answer in one sentence."""

@@ -1,4 +1,4 @@
-"""What the Efficiency and Counters views show of one trace, as DataFrames."""
+"""What the Efficiency and Counters views show of one trace, and PyProf's table, as DataFrames."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.api import frame_columns as columns
 from torch_tb_profiler.api.frame import frame
 from torch_tb_profiler.api.one import One, Steps
 from torch_tb_profiler.views.counter_tables import counters_table_payload
+from torch_tb_profiler.views.counters_wire import CountersTablePayload
 from torch_tb_profiler.views.efficiency import efficiency_payload
 from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
+from torch_tb_profiler.views.pyprof import COLUMNS, KernelCells
 from torch_tb_profiler.views.wire import Wire
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ _EFFICIENCY_NAMES = {"short": "short_name", "shapes": "input_shapes", "types": "
 
 def efficiency(one: One, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
     """See ``columns.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources; ``attrs["mfu"]``: model FLOPs utilization of the steps."""
-    payload = efficiency_payload(one.facts, one.insight, one.selection(chosen), by)
+    payload = efficiency_payload(one.facts, one.insight, one.selection(chosen), by, MOST_ROWS, one.settings.peaks)
     values = {_EFFICIENCY_NAMES.get(name, name): column for name, column in _columns(payload.rows).items()}
     values["matrix"] = [{0: False, 1: True}.get(known) for known in values["matrix"]]
     values["event"] = [event if event >= 0 else None for event in values["event"]]
@@ -36,7 +39,7 @@ def efficiency(one: One, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
 
 def counters(one: One) -> DataFrame:
     """See ``columns.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied to their launches."""
-    payload = counters_table_payload(one.trace, one.facts, one.insight, one.selection(), MOST_ROWS)
+    payload = _counters(one)
     found = _columns(payload.profiled)
     operators = [tuple(stack) for stack in found.pop("operators")]
     by_counter = found.pop("values")
@@ -60,7 +63,7 @@ def counters(one: One) -> DataFrame:
 
 def counter_samples(one: One) -> DataFrame:
     """See ``columns.COUNTER_SAMPLES``."""
-    payload = counters_table_payload(one.trace, one.facts, one.insight, one.selection(), MOST_ROWS)
+    payload = _counters(one)
     found = payload.sampled
     of = [payload.sampled_counters[number] for number in found.counter]
     values: dict[str, Any] = {
@@ -68,6 +71,16 @@ def counter_samples(one: One) -> DataFrame:
         "samples": found.samples, "mean": found.mean, "min": found.least, "max": found.greatest,
     }
     return frame(columns.COUNTER_SAMPLES, values)
+
+
+def pyprof(one: One) -> DataFrame:
+    """See ``columns.PYPROF``."""
+    cells = KernelCells(one.trace, one.insight, kernel_table(one.trace, one.facts, one.insight))
+    return frame(columns.PYPROF, {("sil_ns" if key == "sil" else key): cells.column(key, 0, cells.rows) for key in COLUMNS})
+
+
+def _counters(one: One) -> CountersTablePayload:
+    return counters_table_payload(one.trace, one.facts, one.insight, one.selection(), MOST_ROWS)
 
 
 def _columns(rows: Wire) -> dict[str, Any]:

@@ -28,6 +28,8 @@ CATEGORY_TEXT = {
     "other": "uncategorised time",
 }
 
+LONGEST_LINE = 60
+"""Characters of the options that stand in one line of a call."""
 _ACTIVITIES = "[ProfilerActivity.CPU, ProfilerActivity.CUDA]  (or .XPU, .MTIA)"
 
 
@@ -41,12 +43,17 @@ def profile_call(*options: str, devices: bool = False) -> str:
 
     ``record`` has the options on by itself; they are named for readers who call ``torch.profiler.profile``. ``devices``: what is missing are activities.
     """
-    arguments = ", ".join(['"./log/run"', *options])
+    given = ['"./log/run"', *options]
+    together = ", ".join(given)
+    arguments = [f"with torch_tb_profiler.record({together}) as profiler:"]
+    if len(together) > LONGEST_LINE:
+        arguments = ["with torch_tb_profiler.record(", *(f"    {one}," for one in given), ") as profiler:"]
     lines = [
+        *(["import torch"] if "torch." in together else []),
         "import torch_tb_profiler",
         "",
         *(["# The host and every accelerator that PyTorch sees. In torch.profiler:", f"# activities={_ACTIVITIES}"] if devices else []),
-        f"with torch_tb_profiler.record({arguments}) as profiler:",
+        *arguments,
         "    for batch in loader:",
         "        train_step(batch)",
         "        profiler.step()",

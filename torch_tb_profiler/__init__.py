@@ -1,7 +1,8 @@
 """TensorBoard plugin that shows why PyTorch training or inference is slow.
 
 ``open(path)`` gives a trace's facts as pandas DataFrames, of a folder with several those of all; ``record(directory)`` records a trace that shows
-everything. Importing this package costs nothing: pandas, numpy, torch and the rest are imported when they are needed.
+everything; ``register_model`` is for performance models of your own. Importing this package costs nothing: pandas, numpy, torch and the rest are
+imported when they are needed.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from torch_tb_profiler._version import __version__
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
+    from torch_tb_profiler.api.models import register_model
     from torch_tb_profiler.api.opening import open_all
     from torch_tb_profiler.api.opening import open_path as open
     from torch_tb_profiler.recording import Recording, record
 
-__all__ = ["Recording", "RunFrames", "TraceFrames", "__version__", "open", "open_all", "record"]
+__all__ = ["Recording", "RunFrames", "TraceFrames", "__version__", "open", "open_all", "record", "register_model"]
 
 _FROM = {
     "open": ("api.opening", "open_path"), "open_all": ("api.opening", "open_all"), "TraceFrames": ("api.frames", "TraceFrames"),
     "RunFrames": ("api.frames", "RunFrames"), "record": ("recording", "record"), "Recording": ("recording", "Recording"),
+    "register_model": ("api.models", "register_model"),
 }
 
 

@@ -47,6 +47,8 @@ class Settings:
     """Roles of event categories that we do not know: ``npu_kernel=kernel,npu_call=runtime``. See ``store/roles.py``."""
     peaks: str = ""
     """JSON file with peaks of devices that go before the device table, such as measured ones. See ``hardware/peaks.py``."""
+    models: str = ""
+    """Python file that registers performance models of the user's own. See ``hardware/user_models.py``."""
     max_table_rows: int = 100_000
     """Rows of a table payload; what is beyond is pooled in one row "other"."""
 

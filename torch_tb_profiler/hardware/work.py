@@ -10,6 +10,7 @@ None means: this call cannot be modelled (a shape is missing). An operator witho
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -19,6 +20,7 @@ from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.element_types import precision as precision_of
 from torch_tb_profiler.hardware.python_names import operator_of
 
+logger = logging.getLogger(__name__)
 Unit = Literal["matrix", "vector", ""]
 """Which units of the hardware can do the arithmetic; empty where there is none (a copy)."""
 _LARGEST = 1 << 62
@@ -59,15 +61,20 @@ class Model:
 
 _MODELS: dict[str, Model] = {}
 _PREFIXES: dict[str, Model] = {}
+_TOLD: set[str] = set()
+"""Operators of which a user was told that their model fails."""
 
 
 def model(family: str, *names: str, source: str) -> Callable[[Function], Function]:
     """Registers a function as the model of operators; a name that ends with ``*`` is for all that begin so and have none of their own.
 
-    A later registration takes the place of an earlier one, so that users can have their own.
+    A later registration takes the place of an earlier one, so that users can have their own: ``torch_tb_profiler.register_model`` is this function.
     """
 
     def register(function: Function) -> Function:
+        if not _is_ours(function):
+            # Ours first: else they would take the place of the user's when they are loaded.
+            _load()
         for name in names:
             table = _PREFIXES if name.endswith("*") else _MODELS
             table[name.removesuffix("*")] = Model(family, function, source)
@@ -118,12 +125,26 @@ def work_of(call: Call) -> Work | None:
     call = replace(call, name=name)
     try:
         work = found.function(call)
-    except (ArithmeticError, IndexError, TypeError, ValueError):
-        # Shapes that no such operator can have: a trace may say anything.
+        if work is not None and not (isinstance(work, Work) and isinstance(work.flops, int) and isinstance(work.bytes, int | None)):
+            raise TypeError(f"{work!r} is no Work of whole FLOPs and bytes")
+    except Exception as error:
+        # Shapes that no such operator can have: a trace may say anything. A user's model may raise anything, and is told.
+        if not _is_ours(found.function) and call.name not in _TOLD:
+            _TOLD.add(call.name)
+            logger.warning("The performance model of %s raised %s: %s", call.name, type(error).__name__, error)
         return None
     if work is None or not 0 <= work.flops < _LARGEST or (work.bytes is not None and not 0 <= work.bytes < _LARGEST):
         return None
     return work
+
+
+def users() -> dict[str, Function]:
+    """Functions that are not of this package, by operator."""
+    return {name: found.function for name, found in modelled().items() if not _is_ours(found.function)}
+
+
+def _is_ours(function: Function) -> bool:
+    return function.__module__.startswith(f"{__package__}.families.")
 
 
 def _load() -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady, ProfilerError, SidecarError, SourceError
 from torch_tb_profiler.runs.derived import DerivedShelf
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
-from torch_tb_profiler.runs.import_job import Outcome, program_version
+from torch_tb_profiler.runs.import_job import Outcome, content_version
 from torch_tb_profiler.runs.insights import INSIGHT
 from torch_tb_profiler.runs.jobs import TARGET, Job, Jobs, News
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot, State
@@ -310,7 +310,7 @@ class Catalogue:
             if entry is None or entry.found != found or entry.state is not State.WAITING or entry.job is not None:
                 return
         try:
-            sidecar = str(self._cache_folder().sidecar(found, program_version() + self._settings.categories))
+            sidecar = str(self._cache_folder().sidecar(found, content_version(self._settings)))
             outcome, message, code = self._examine(entry, sidecar)
         except Exception as error:  # one file that nobody foresaw must not end the scanner
             sidecar, outcome, message, code = "", None, f"The file could not be looked at: {places.words(error)}.", "raised"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from torch_tb_profiler._version import __version__
+from torch_tb_profiler.analysis.efficiency import models
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
@@ -83,6 +84,11 @@ def run_import(location: str, sidecar_path: str, settings: Settings, report: Rep
     trace, facts = read(location, settings, report)
     sidecar.write(Path(sidecar_path), trace, facts)
     return asdict(outcome_of(trace, facts))
+
+
+def content_version(settings: Settings) -> str:
+    """Tells apart all that would read or derive something else from the same file: programs, roles of categories, the user's own performance models."""
+    return program_version() + settings.categories + models.version(settings.models)
 
 
 @lru_cache(maxsize=1)

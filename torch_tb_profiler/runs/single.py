@@ -6,9 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from torch_tb_profiler.analysis.efficiency import models
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import Entry, arrange, run_name
-from torch_tb_profiler.runs.import_job import Report, outcome_of, program_version, read
+from torch_tb_profiler.runs.import_job import Report, content_version, outcome_of, read
 from torch_tb_profiler.runs.insights import INSIGHT
 from torch_tb_profiler.runs.model import Opened, State
 from torch_tb_profiler.settings import Settings
@@ -80,9 +81,14 @@ def load_all(path: str, settings: Settings, progress: Report | None = None) -> I
 
 
 def insight_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Insight:
-    """The insight of a trace of ``load`` or ``load_all``: that of an earlier call or of the server, unless ``settings.use_cache`` is off."""
+    """The insight of a trace of ``load`` or ``load_all``: that of an earlier call or of the server, unless ``settings.use_cache`` is off.
+
+    Raises:
+        BadRequest: the user's models file cannot be used.
+    """
     from torch_tb_profiler.analysis.insight import build_insight
 
+    models.load(settings.models)
     try:
         found = _file(opened.span.location) if settings.use_cache else None
     except ProfilerError:
@@ -94,7 +100,7 @@ def insight_of(opened: Opened, settings: Settings, progress: Report | None = Non
 
     cache = CacheFolder(settings)
     try:
-        path = INSIGHT.path(str(cache.sidecar(found, program_version() + settings.categories)))
+        path = INSIGHT.path(str(cache.sidecar(found, content_version(settings))))
         try:
             earlier = INSIGHT.read(path)
             cache.touch(path)
@@ -144,7 +150,7 @@ def _import(found: Found, settings: Settings, progress: Report | None) -> tuple[
 
     cache = CacheFolder(settings)
     try:
-        path = cache.sidecar(found, program_version() + settings.categories)
+        path = cache.sidecar(found, content_version(settings))
         try:
             earlier = sidecar.read(path)
             cache.touch(path)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib import import_module
 
 FAMILIES = (
-    "gemm", "convolution", "attention", "elementwise", "copy", "reduction", "normalization", "embedding", "loss", "optimizer", "recurrent", "pooling",
+    "gemm", "convolution", "attention", "elementwise", "movement", "reduction", "normalization", "embedding", "loss", "optimizer", "recurrent", "pooling",
     "quantization", "moe", "triton",
 )
 

@@ -36,7 +36,6 @@ from torch_tb_profiler.analysis.attribution import Causes, causes
 from torch_tb_profiler.analysis.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.communication import backends, communication_kernels
-from torch_tb_profiler.analysis.counters.ties import tie_ranges
 from torch_tb_profiler.analysis.device_facts import device_tables
 from torch_tb_profiler.analysis.found_defects import find_defects
 from torch_tb_profiler.analysis.header import distributed_info, integer, oldest_capability, vendor, versions
@@ -44,6 +43,7 @@ from torch_tb_profiler.analysis.kernel_facts import kernel_facts
 from torch_tb_profiler.analysis.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
 from torch_tb_profiler.analysis.operator_facts import operator_facts
+from torch_tb_profiler.analysis.profiled_ranges import tie_ranges
 from torch_tb_profiler.analysis.stacks import call_stacks
 from torch_tb_profiler.analysis.steps import StepWindows, find_steps, flag_steps, host_step
 from torch_tb_profiler.hardware.knowledge import Knowledge

@@ -5,13 +5,15 @@
     Trace, Facts ─▶ paths (modules, forward and backward) ─┬─▶ device work ────┐
                                                            ├─▶ memory ─────────┤
                                                            ├─▶ communication ──┼─▶ findings ─▶ Insight
-                                                           └─▶ workloads ──────┘
+                                                           ├─▶ workloads ──────┤
+                                                           └─▶ counter samples ┘
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from torch_tb_profiler.analysis.counters.sampled import build_sampled
 from torch_tb_profiler.analysis.diff.work import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
@@ -25,7 +27,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
 Report = Callable[[int, "int | None"], None]
-PARTS = 6
+PARTS = 7
 
 
 def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> Insight:
@@ -35,7 +37,7 @@ def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> I
     tables: dict[str, Table] = {}
     about: dict[str, object] = {}
     # Each part sees the tables of those before it.
-    for done, part in enumerate((build_paths, build_work, build_memory, build_communication, build_workloads)):
+    for done, part in enumerate((build_paths, build_work, build_memory, build_communication, build_workloads, build_sampled)):
         made, said = part(trace, facts, tables, texts)
         tables |= made
         about |= said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch_tb_profiler.analysis.efficiency import models
 from torch_tb_profiler.runs import derived
 from torch_tb_profiler.runs.derived import Recipe
 from torch_tb_profiler.runs.import_job import Report
@@ -12,10 +13,15 @@ from torch_tb_profiler.store.insight import Insight
 
 
 def run_build(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
-    """Make the insight of a trace; see ``derived.run_build``."""
+    """Make the insight of a trace, with the user's own performance models; see ``derived.run_build``.
+
+    Raises:
+        BadRequest: the user's models file cannot be used.
+    """
     from torch_tb_profiler.analysis.insight import build_insight
     from torch_tb_profiler.store import sidecar
 
+    models.load(settings.models)
     return derived.run_build(location, sidecar_path, report, build_insight, sidecar.write_insight)
 
 
@@ -25,7 +31,7 @@ def _read(path: str) -> Insight:
     return sidecar.read_insight(path)
 
 
-_PARTS = ("module", "diff/work.py", "memory", "distributed", "efficiency", "findings", "timeline")
+_PARTS = ("module", "diff/work.py", "memory", "distributed", "efficiency", "counters", "findings", "timeline")
 INSIGHT = Recipe(
     "insight", "analysis of the trace", "torch_tb_profiler.runs.insights:run_build", _read, ("analysis/insight.py", *(f"analysis/{part}" for part in _PARTS)),
 )

@@ -264,7 +264,21 @@ WORKLOAD_KERNELS = TableSpec(
     ),
 )
 
+COUNTER_STEPS = TableSpec(
+    "counter_steps",
+    "Counter samples (`ph` C) per series and step.",
+    (
+        Column("counter", "i4", OWN_TEXT, "Name of the counter: that of the event and the key of its value, where it has one."),
+        Column("device", "i4", OWN_TEXT, "Device or process that it is of, e.g. `GPU 0`."),
+        Column("step", "i4", STEP, "The step in whose time the sample begins; -1 outside all."),
+        Column("samples", "i8", "samples", "How many."),
+        Column("total", "f8", "", "Their sum."),
+        Column("least", "f8", "", "The smallest."),
+        Column("greatest", "f8", "", "The largest."),
+    ),
+)
+
 INSIGHT_TABLES = (
     PATHS, PATH_STEPS, SPAN_PATHS, LINES, LINE_STEPS, WORK_STEPS, RUNTIME_STEPS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS,
-    COLLECTIVES, COMMUNICATION_STEPS, WORKLOADS, WORKLOAD_STEPS, WORKLOAD_KERNELS,
+    COLLECTIVES, COMMUNICATION_STEPS, WORKLOADS, WORKLOAD_STEPS, WORKLOAD_KERNELS, COUNTER_STEPS,
 )

@@ -2,16 +2,143 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.selection import Selection
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.counters.names import counter_label, counter_unit
+from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, Tie, profiled_kernels
+from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.views.counters_wire import CountersTablePayload, ProfiledColumns, SampledColumns
+from torch_tb_profiler.views.counters_wire import CounterInfo, CountersTablePayload, ProfiledColumns, SampledColumns
+from torch_tb_profiler.views.nullable import optional_floats, optional_integers, optional_texts
 from torch_tb_profiler.views.vocabulary import vocabulary
+from torch_tb_profiler.views.wire import Missing
+
+WHOLE = "whole recording"
+"""What the page calls a range that stands for everything that ran in it."""
+_RECORDING = """import torch
+import torch_tb_profiler
+
+metrics = ["kineto__cuda_core_flops", "dram__bytes_read.sum", "dram__bytes_write.sum"]
+per_kernel = torch.profiler._ExperimentalConfig(profiler_metrics=metrics, profiler_measure_per_kernel=True)
+with torch_tb_profiler.record("./log/run", experimental_config=per_kernel) as profiler:
+    for batch in loader:
+        train_step(batch)
+        profiler.step()"""
+COUNTERS = Missing(
+    what="Hardware counters",
+    why="The trace holds neither profiled ranges nor counter samples: no metrics were asked for (profiler_metrics). Counters need NVIDIA's CUPTI and the "
+        "right to read them; every kernel is then replayed, and no kernel's time is recorded.",
+    call=_RECORDING,
+)
 
 
-def counters_table_payload(trace: Trace, facts: Facts, insight: Insight, selection: Selection, limit: int) -> CountersTablePayload:
-    """Profiled ranges and sampled counters of the selected steps."""
+def counters_table_payload(
+    trace: Trace, facts: Facts, insight: Insight, profiled: ProfiledKernels, selection: Selection, limit: int,
+) -> CountersTablePayload:
+    """Profiled ranges and sampled counters of the selected steps; ``profiled`` is ``profiled_kernels(trace, facts)``.
+
+    A range whose step is not known counts only where everything is selected.
+    """
+    chosen = np.flatnonzero(mask(selection, profiled.step))
+    has = len(profiled.ties.row) or insight["counter_steps"].n
+    names, sampled = _sampled(insight, selection)
     return CountersTablePayload(
-        vocabulary=vocabulary(facts), counters=[], profiled=ProfiledColumns(**{name: [] for name in ProfiledColumns.__struct_fields__}), matching="",
-        measured="", sampled_counters=[], sampled=SampledColumns(**{name: [] for name in SampledColumns.__struct_fields__}), steps=[], pooled=0, missing=[],
+        vocabulary=vocabulary(facts),
+        counters=[_info(name) for name in profiled.counters],
+        profiled=_profiled(trace, profiled, chosen[:limit]),
+        matching=matching_text(profiled),
+        measured=_measured(profiled),
+        sampled_counters=[_info(name) for name in names],
+        sampled=sampled,
+        steps=facts.strings.many(facts["steps"]["name"]),
+        pooled=max(len(chosen) - limit, 0),
+        missing=[] if has else [COUNTERS],
     )
+
+
+def _info(name: str) -> CounterInfo:
+    return CounterInfo(name=name, label=counter_label(name), unit=counter_unit(name))
+
+
+def _profiled(trace: Trace, profiled: ProfiledKernels, chosen: Ints) -> ProfiledColumns:
+    ties = profiled.ties
+    name = trace["spans"]["name"]
+    kernels = trace.strings.many(name[ties.row[chosen]])
+    whole = (ties.how[chosen] == Tie.WHOLE).tolist()
+    operators = [text or "" for text in optional_texts(trace.strings, name[profiled.operators])]
+    first = profiled.first.tolist()
+    return ProfiledColumns(
+        kernel=kernels,
+        short=[WHOLE if is_whole else short_name(kernel) for kernel, is_whole in zip(kernels, whole, strict=True)],
+        operators=[operators[first[row]:first[row + 1]] for row in chosen.tolist()],
+        step=optional_integers(profiled.step[chosen]),
+        time_ns=optional_integers(profiled.time[chosen]),
+        flops=optional_integers(profiled.flops[chosen]),
+        bytes=optional_integers(profiled.bytes[chosen]),
+        values=[optional_floats(values) for values in profiled.values[:, chosen]],
+        launch=ties.launch[chosen].tolist(),
+        event=ties.row[chosen].tolist(),
+    )
+
+
+def _measured(profiled: ProfiledKernels) -> Literal["ranges", "slices", ""]:
+    if not len(profiled.ties.row):
+        return ""
+    return "slices" if profiled.ties.slices.all() else "ranges"
+
+
+def matching_text(profiled: ProfiledKernels) -> str:
+    """How the ranges were tied to launches and what the figures are of, in sentences; empty without a range."""
+    ties = profiled.ties
+    n = len(ties.row)
+    if not n:
+        return ""
+    count = {tie: int((ties.how == tie).sum()) for tie in Tie}
+    found = [sentence for tie, sentence in _sentences(n, count, ties.spare).items() if count[tie]]
+    if ties.slices.any():
+        found.append("The file gives each range an equal slice of the window, not the time at which its kernel ran: there are no times.")
+    if profiled.traffic == "l2":
+        found.append("Memory traffic is that of the L2 cache: traffic of the device's memory was not counted.")
+    if (profiled.flops >= 0).any() and (profiled.flops < 0).any():
+        found.append("FLOPs are unknown where a kernel used matrix cores whose operations were not counted (sm__ops_path_tensor_…), or where not all "
+                     "instructions of its precision were.")
+    return " ".join(found)
+
+
+def _sentences(n: int, count: dict[Tie, int], spare: int) -> dict[Tie, str]:
+    lost, begun = count[Tie.NO_LAUNCH], count[Tie.BY_BEGIN]
+    return {
+        Tie.BY_ORDER: f"{count[Tie.BY_ORDER]:,} of {n:,} ranges were tied to their launches by order: the first to the first kernel launched, and so on.",
+        Tie.BY_NAME: f"{count[Tie.BY_NAME]:,} of {n:,} ranges were tied to their launches by the names of the kernels.",
+        Tie.BY_BEGIN: f"There are {n:,} ranges and {begun + spare:,} kernel launches. The first {begun:,} of each were tied by order; what is missing may be "
+                      "anywhere, so the operators may be those of a neighbour.",
+        Tie.WHOLE: "The range stands for every kernel that ran in it (profiler_measure_per_kernel was off), so it has no operator.",
+        Tie.NO_LAUNCH: f"{lost:,} {'ranges have' if lost > 1 else 'range has'} no launch, so no operator.",
+        Tie.SEVERAL_DEVICES: "Several devices were measured, and nothing in the trace says which launch was for which, so the ranges have no operators.",
+    }
+
+
+def _sampled(insight: Insight, selection: Selection) -> tuple[list[str], SampledColumns]:
+    table = insight["counter_steps"]
+    table = table.take(mask(selection, table["step"]))
+    names, first, counter = np.unique(table["counter"], return_index=True, return_inverse=True)
+    # In the order of the table, which has the counters with the most samples first.
+    rank = np.argsort(np.argsort(first))
+    listed = names[np.argsort(first)].tolist()
+    return insight.strings.many(listed), SampledColumns(
+        counter=rank[counter].tolist(),
+        device=insight.strings.many(table["device"]),
+        step=optional_integers(table["step"]),
+        samples=table["samples"].tolist(),
+        mean=(table["total"] / np.maximum(table["samples"], 1)).tolist(),
+        least=table["least"].tolist(),
+        greatest=table["greatest"].tolist(),
+    )
+
+
+__all__ = ["COUNTERS", "counters_table_payload", "matching_text", "profiled_kernels"]

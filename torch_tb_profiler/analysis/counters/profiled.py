@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.counters.ties import Tie, Ties, tie_ranges
 from torch_tb_profiler.analysis.grouping import places_of
 from torch_tb_profiler.analysis.header import oldest_capability
+from torch_tb_profiler.analysis.profiled_ranges import Tie, Ties, tie_ranges
 from torch_tb_profiler.hardware.counter_names import PRECISIONS, TRAFFIC, counts_matrix_operations, flop_weight
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores

@@ -1,0 +1,7 @@
+"""Names and units of counters, for the rooms that show them."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit
+
+__all__ = ["counter_label", "counter_unit"]

@@ -69,7 +69,7 @@ function EfficiencyPage(props: PageProps): JSX.Element {
             <DeviceCard device={payload.device} />
           </Panel>
         ) : null}
-        {payload.steps.length ? (
+        {payload.steps.some((step) => step.flops > 0) ? (
           <section class="panel">
             <div class="panel-body">
               <StepChart payload={payload} chosen={onlyStep(steps)} isChosen={chosen} onChoose={(index) => props.setSteps(withOnly(steps, index))} />
@@ -84,7 +84,7 @@ function EfficiencyPage(props: PageProps): JSX.Element {
           </section>
         ) : null}
       </div>
-      <RooflinePanel {...shared} />
+      {drawable.length ? <RooflinePanel {...shared} /> : null}
       <TablePanel {...shared} />
     </>
   );

@@ -185,7 +185,7 @@ def open_text(location: str, settings: Settings | None = None) -> TextStream:
         SourceError: it cannot be opened (``MissingDriver`` when a package is missing).
     """
     file, size = open_bytes(location)
-    if is_url(location):
+    if is_url(location) or not file.seekable():
         return TextStream(file, size)
     compressed = compression_of(file.read(4)) != "plain"
     file.seek(0)

@@ -12,6 +12,7 @@ from torch_tb_profiler.importers.sqlite.database import Database
 from torch_tb_profiler.importers.sqlite.filling import Filling
 from torch_tb_profiler.importers.sqlite.nsight import TABLES as NSIGHT_TABLES
 from torch_tb_profiler.importers.sqlite.nsight import read_nsight
+from torch_tb_profiler.importers.sqlite.nvprof import read_nvprof
 from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
@@ -51,6 +52,8 @@ def _read(database: Database, filling: Filling) -> Trace:
         if any(database.has(table) for table in NSIGHT_TABLES):
             return read_nsight(database, filling)
         raise NotATrace("The export of Nsight Systems holds nothing of CUDA or NVTX.", "Record with nsys profile --trace=cuda,nvtx.")
+    if database.has("StringTable"):
+        return read_nvprof(database, filling)
     raise NotATrace("The SQLite database holds no table of nvprof or Nsight Systems.", _HINT)
 
 

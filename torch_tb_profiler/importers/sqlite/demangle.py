@@ -1,0 +1,446 @@
+"""Names of C++ functions as linkers know them → as programmers write them: nvprof stores the former.
+
+``_ZN2at6native13reduce_kernelILi512ELi1EEEvT1_`` → ``void at::native::reduce_kernel<512, 1>(…)``
+
+Covers what names of kernels are made of: scopes, templates, literals, lambdas, local names, function types, substitutions. What it does not cover
+(expressions within types) stays as it is written. The file is not trusted, and a short name may stand for one without end: steps and length are bounded.
+
+Source: Itanium C++ ABI, section 5.1, https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+_LONGEST_NAME, _LONGEST_TEXT, _MOST_STEPS, _DEEPEST = 1 << 14, 1 << 16, 1 << 15, 120
+_PLAIN = {
+    "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short", "t": "unsigned short", "i": "int",
+    "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long", "y": "unsigned long long", "n": "__int128", "o": "unsigned __int128",
+    "f": "float", "d": "double", "e": "long double", "g": "__float128", "z": "...",
+}
+_PLAIN_D = {
+    "d": "decimal64", "e": "decimal128", "f": "decimal32", "h": "half", "i": "char32_t", "s": "char16_t", "u": "char8_t", "a": "auto",
+    "c": "decltype(auto)", "n": "decltype(nullptr)",
+}
+_ENDING = {"l": "l", "m": "ul", "j": "u", "x": "ll", "y": "ull"}
+_STANDARD = {
+    "t": "std", "a": "std::allocator", "b": "std::basic_string", "s": "std::string", "i": "std::istream", "o": "std::ostream", "d": "std::iostream",
+}
+_OPERATORS = {
+    "nw": " new", "na": " new[]", "dl": " delete", "da": " delete[]", "ps": "+", "ng": "-", "ad": "&", "de": "*", "co": "~", "pl": "+", "mi": "-",
+    "ml": "*", "dv": "/", "rm": "%", "an": "&", "or": "|", "eo": "^", "aS": "=", "pL": "+=", "mI": "-=", "mL": "*=", "dV": "/=", "rM": "%=", "aN": "&=",
+    "oR": "|=", "eO": "^=", "ls": "<<", "rs": ">>", "lS": "<<=", "rS": ">>=", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=",
+    "ss": "<=>", "nt": "!", "aa": "&&", "oo": "||", "pp": "++", "mm": "--", "cm": ",", "pm": "->*", "pt": "->", "cl": "()", "ix": "[]",
+}
+
+
+class _NotCoveredError(Exception):
+    """The name holds what is not covered, or is none."""
+
+
+@lru_cache(maxsize=4096)
+def demangled(name: str) -> str:
+    """The readable form of a name; the name itself where there is none."""
+    if not name.startswith("_Z") or len(name) > _LONGEST_NAME:
+        return name
+    reader = _Reader(name)
+    reader.at = 2
+    try:
+        text = reader.encoding()
+        # What follows a dot is the compiler's own (".kd", ".constprop.0").
+        if reader.at < len(name) and name[reader.at] != ".":
+            return name
+    except (_NotCoveredError, IndexError, ValueError):
+        return name
+    return text
+
+
+@dataclass(frozen=True)
+class _Type:
+    """A type around a name: ``void (*`` name ``)(int)``. ``wraps``: what is pointed to needs brackets."""
+
+    left: str
+    right: str = ""
+    wraps: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.left + self.right
+
+
+@dataclass(frozen=True)
+class _Name:
+    """A name of a scope; ``last`` its last part; ``template``: ends with template arguments; ``untyped``: a constructor or conversion, which returns nothing."""
+
+    text: str
+    last: str = ""
+    template: bool = False
+    untyped: bool = False
+    qualifiers: str = ""
+
+
+@dataclass
+class _Reader:
+    name: str
+    at: int = 0
+    steps: int = 0
+    depth: int = 0
+    seen: list[_Type] = field(default_factory=list)
+    arguments: list[list[_Type]] = field(default_factory=list)
+    """What ``T_``, ``T0_`` … stand for: one type or value each, or those of a pack."""
+    element: int = -1
+    """Which one of a pack is meant within its expansion; −1 outside of one."""
+    pack: int = -1
+    """How many the pack has that was met within an expansion; −1 none was."""
+
+    def look(self, n: int = 1) -> str:
+        return self.name[self.at : self.at + n]
+
+    def take(self, text: str) -> bool:
+        if self.name.startswith(text, self.at):
+            self.at += len(text)
+            return True
+        return False
+
+    def need(self, text: str) -> None:
+        if not self.take(text):
+            raise _NotCoveredError
+
+    def one(self) -> str:
+        letter = self.name[self.at]
+        self.at += 1
+        return letter
+
+    def enter(self) -> None:
+        self.steps += 1
+        self.depth += 1
+        if self.steps > _MOST_STEPS or self.depth > _DEEPEST:
+            raise _NotCoveredError
+
+    def bounded(self, text: str) -> str:
+        if len(text) > _LONGEST_TEXT:
+            raise _NotCoveredError
+        return text
+
+    def remember(self, found: _Type) -> _Type:
+        self.bounded(found.text)
+        self.seen.append(found)
+        return found
+
+    def number(self) -> int:
+        first = self.at
+        while self.look().isdecimal():
+            self.at += 1
+        return int(self.name[first : self.at])
+
+    def sequence(self, base: int) -> int:
+        """``_`` is 0, ``0_`` is 1 and so on."""
+        if self.take("_"):
+            return 0
+        first = self.at
+        while self.look() != "_":
+            self.one()
+        value = int(self.name[first : self.at], base) + 1
+        self.at += 1
+        return value
+
+    def encoding(self, *, within: bool = False) -> str:
+        """A function with its parameters, or an object. ``within``: of the function around a local name it is not said what it returns."""
+        self.enter()
+        outer = self.arguments
+        found = self.entity()
+        text = found.text
+        if self.at < len(self.name) and self.look() not in ("E", "."):
+            returned = self.type() if found.template and not found.untyped else None
+            parameters = self.parameters()
+            text += f"({parameters}){found.qualifiers}"
+            if returned is not None and not within:
+                text = f"{returned.left} {text}{returned.right}" if not returned.right else f"{returned.left}{text}{returned.right}"
+        self.arguments = outer
+        self.depth -= 1
+        return self.bounded(text)
+
+    def parameters(self) -> str:
+        listed = []
+        while self.at < len(self.name) and self.look() not in ("E", "."):
+            if self.look(2) in ("RE", "OE"):
+                break
+            listed.append(self.type().text)
+        return "" if listed == ["void"] else self.bounded(", ".join(filter(None, listed)))
+
+    def entity(self) -> _Name:
+        self.enter()
+        if self.take("N"):
+            found = self.nested()
+        elif self.take("Z"):
+            found = self.local()
+        else:
+            found = self.unscoped()
+        self.depth -= 1
+        return found
+
+    def unscoped(self) -> _Name:
+        if self.look() == "S" and self.look(2) != "St":
+            base = self.substitution()
+            last = _Name(base.text, base.text.rpartition("::")[2])
+        else:
+            scope = "std::" if self.take("St") else ""
+            part = self.part("")
+            last = _Name(scope + part.text, part.text, untyped=part.untyped)
+            if self.look() == "I":
+                self.remember(_Type(last.text))
+        return self.templated(last) if self.look() == "I" else last
+
+    def templated(self, base: _Name) -> _Name:
+        return _Name(self.bounded(base.text + self.template_arguments(keep=True)), base.last, True, base.untyped)
+
+    def nested(self) -> _Name:
+        qualifiers = self.qualifiers()
+        qualifiers += " &" if self.take("R") else " &&" if self.take("O") else ""
+        current = _Name("")
+        while not self.take("E"):
+            self.steps += 1
+            if self.look() == "I":
+                current = self.templated(current)
+                if self.look() != "E":
+                    self.remember(_Type(current.text))
+                continue
+            if self.look() == "S" and self.look(2) != "St":
+                base = self.substitution()
+                current = _Name(base.text, base.text.partition("<")[0].rpartition("::")[2])
+                continue
+            if self.look(2) == "St":
+                self.at += 2
+                current = _Name("std", "std")
+                continue
+            if self.look() == "T":
+                current = _Name(self.template_parameter().text)
+                continue
+            part = self.part(current.last)
+            text = f"{current.text}::{part.text}" if current.text else part.text
+            current = _Name(self.bounded(text), part.last or part.text, untyped=part.untyped)
+            if self.look() != "E":
+                self.remember(_Type(text))
+        # What the name as a whole stands for is remembered by whoever takes it for a type.
+        return _Name(current.text, current.last, current.template, current.untyped, qualifiers)
+
+    def qualifiers(self) -> str:
+        found = []
+        while self.look() in ("r", "V", "K") and self.look():
+            found.append({"r": " restrict", "V": " volatile", "K": " const"}[self.one()])
+        return "".join(reversed(found))
+
+    def part(self, scope: str) -> _Name:
+        """One part of a name; ``scope``: the part before it."""
+        if self.look().isdecimal():
+            length = self.number()
+            text = self.look(length)
+            if len(text) != length:
+                raise _NotCoveredError
+            self.at += length
+            while self.take("B"):
+                text += f"[abi:{self.part('').text}]"
+            return _Name("(anonymous namespace)" if text.startswith("_GLOBAL__N_") else text)
+        if self.take("Ul"):
+            parameters = self.parameters()
+            self.need("E")
+            return _Name(f"{{lambda({parameters})#{self.sequence(10) + 1}}}")
+        if self.take("Ut"):
+            return _Name(f"{{unnamed type#{self.sequence(10) + 1}}}")
+        if self.take("L"):
+            return self.part(scope)
+        if self.look() == "C" and self.look(2)[1:] in ("1", "2", "3", "4", "5"):
+            self.at += 2
+            return _Name(scope, scope, untyped=True)
+        if self.look() == "D" and self.look(2)[1:] in ("0", "1", "2", "4", "5"):
+            self.at += 2
+            return _Name("~" + scope, scope, untyped=True)
+        if self.take("cv"):
+            return _Name(f"operator {self.type().text}", untyped=True)
+        operation = _OPERATORS.get(self.look(2))
+        if operation is None:
+            raise _NotCoveredError
+        self.at += 2
+        return _Name("operator" + operation)
+
+    def local(self) -> _Name:
+        """A name within a function."""
+        function = self.encoding(within=True)
+        self.need("E")
+        if self.take("s"):
+            self.discriminator()
+            return _Name(f"{function}::string literal")
+        if self.take("d"):
+            self.sequence(10)
+        found = self.entity()
+        self.discriminator()
+        return _Name(self.bounded(f"{function}::{found.text}"), found.last, found.template, found.untyped, found.qualifiers)
+
+    def discriminator(self) -> None:
+        if self.look() != "_":
+            return
+        if self.take("__"):
+            self.number()
+            self.need("_")
+        elif self.look(2)[1:].isdecimal():
+            self.at += 2
+
+    def template_arguments(self, keep: bool) -> str:
+        """``<4, float>``. ``keep``: they are what ``T_`` means from here on."""
+        self.need("I")
+        listed = self.argument_list()
+        if keep:
+            self.arguments = listed
+        shown = ", ".join(filter(None, (one.text for pack in listed for one in pack)))
+        return self.bounded(f"<{shown}{' ' if shown.endswith('>') else ''}>")
+
+    def argument_list(self) -> list[list[_Type]]:
+        listed = []
+        while not self.take("E"):
+            listed.append(self.argument())
+        return listed
+
+    def argument(self) -> list[_Type]:
+        self.enter()
+        outer = self.arguments
+        if self.take("L"):
+            found = [_Type(self.literal())]
+        elif self.take("J"):
+            found = [one for pack in self.argument_list() for one in pack]
+        elif self.look() == "X":
+            raise _NotCoveredError
+        else:
+            found = [self.type()]
+        self.arguments = outer
+        self.depth -= 1
+        self.bounded("".join(one.text for one in found))
+        return found
+
+    def literal(self) -> str:
+        if self.take("_Z"):
+            found = self.encoding()
+            self.need("E")
+            return found
+        kind = self.look()
+        if kind in ("f", "d", "e"):
+            raise _NotCoveredError
+        of = self.type().text
+        sign = "-" if self.take("n") else ""
+        if self.take("E"):
+            return f"({of})0"
+        value = sign + str(self.number())
+        self.need("E")
+        if kind == "b":
+            return {"0": "false", "1": "true"}.get(value, value)
+        return value if kind == "i" else value + _ENDING[kind] if kind in _ENDING else f"({of}){value}"
+
+    def type(self) -> _Type:
+        self.enter()
+        found = self.type_within()
+        self.depth -= 1
+        return found
+
+    def type_within(self) -> _Type:
+        letter = self.look()
+        if letter in _PLAIN and letter:
+            self.at += 1
+            return _Type(_PLAIN[letter])
+        if letter in ("r", "V", "K") and letter:
+            qualifiers, inner = self.qualifiers(), self.type()
+            # What stands for a constant type is not made constant twice.
+            return self.remember(_Type(inner.left.removesuffix(qualifiers) + qualifiers, inner.right, inner.wraps))
+        if letter in ("P", "R", "O") and letter:
+            self.at += 1
+            return self.remember(_pointer(self.type(), {"P": "*", "R": "&", "O": "&&"}[letter]))
+        if letter == "F":
+            return self.remember(self.function())
+        if letter == "A":
+            self.at += 1
+            size = str(self.number()) if self.look().isdecimal() else ""
+            self.need("_")
+            inner = self.type()
+            return self.remember(_Type(f"{inner.left} ", f"[{size}]{inner.right}", wraps=True))
+        if letter == "T":
+            found = self.template_parameter()
+            return self.remember(_Type(found.text + self.template_arguments(keep=False))) if self.look() == "I" else found
+        if letter == "S" and self.look(2) != "St":
+            found = self.substitution()
+            return self.remember(_Type(found.text + self.template_arguments(keep=False))) if self.look() == "I" else found
+        if letter == "D":
+            return self.type_of_d()
+        if letter == "U":
+            raise _NotCoveredError
+        outer = self.arguments
+        name = self.entity().text
+        self.arguments = outer
+        return self.remember(_Type(name))
+
+    def type_of_d(self) -> _Type:
+        self.at += 1
+        letter = self.one()
+        if letter == "p":
+            return self.remember(self.expansion())
+        if letter == "o":
+            self.need("F")
+            self.at -= 1
+            return self.type()
+        if letter == "F" and self.look().isdecimal():
+            size = self.number()
+            self.need("_")
+            return _Type(f"_Float{size}")
+        if letter not in _PLAIN_D:
+            raise _NotCoveredError
+        return _Type(_PLAIN_D[letter])
+
+    def expansion(self) -> _Type:
+        """A type once for each of a pack."""
+        first, seen, outer = self.at, len(self.seen), (self.element, self.pack)
+        listed: list[str] = []
+        self.element, self.pack = 0, -1
+        while not listed or self.element < self.pack:
+            self.at = first
+            del self.seen[seen:]
+            listed.append(self.type().text)
+            self.bounded("".join(listed))
+            self.element += 1
+        empty = self.pack == 0
+        self.element, self.pack = outer
+        return _Type("" if empty else ", ".join(listed))
+
+    def function(self) -> _Type:
+        self.need("F")
+        self.take("Y")
+        returned = self.type()
+        parameters = self.parameters()
+        self.need("E")
+        return _Type(f"{returned.left} ", f"({parameters}){returned.right}", wraps=True)
+
+    def template_parameter(self) -> _Type:
+        self.need("T")
+        number = self.sequence(10)
+        if number >= len(self.arguments):
+            raise _NotCoveredError
+        chosen = self.arguments[number]
+        if self.element >= 0 and len(chosen) != 1:
+            self.pack = len(chosen)
+            chosen = chosen[self.element : self.element + 1]
+        return self.remember(chosen[0] if len(chosen) == 1 else _Type(", ".join(one.text for one in chosen)))
+
+    def substitution(self) -> _Type:
+        self.need("S")
+        letter = self.look()
+        if letter in _STANDARD and letter:
+            self.at += 1
+            return _Type(_STANDARD[letter])
+        number = self.sequence(36)
+        if number >= len(self.seen):
+            raise _NotCoveredError
+        return self.seen[number]
+
+
+def _pointer(inner: _Type, mark: str) -> _Type:
+    if mark != "*" and inner.left.endswith("&"):
+        # A reference to a reference is the one that binds less.
+        return inner if mark == "&&" else _Type(inner.left.rstrip("&") + "&", inner.right)
+    return _Type(f"{inner.left}({mark}", f"){inner.right}") if inner.wraps else _Type(inner.left + mark, inner.right)

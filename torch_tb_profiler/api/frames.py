@@ -26,6 +26,7 @@ from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.diff_file import one_line
 
 if TYPE_CHECKING:
@@ -193,13 +194,16 @@ class TraceFrames(Frames):
         return narrowed
 
     def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False, *, python_frames: bool = True,
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False, *, top_level_events_only: bool = False,
+        python_frames: bool = True,
     ) -> KeyAverages:
         """What ``prof.key_averages()`` said of the run, whatever steps are chosen; ``print`` it, or take ``.table(sort_by=...)`` or ``.frame``.
 
-        ``python_frames=False``: as PyTorch before 2.13 counted, for which Python functions are no calls.
+        ``top_level_events_only``: what its table and frame show. ``python_frames=False``: as PyTorch before 2.13 counted, for which Python functions are no
+        calls.
         """
-        return profile(self._one.opened, python_frames).key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+        made = profile(self._one.opened, python_frames)
+        return made.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name, top_level_events_only)
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
         """Write folded stacks for flame graph programs, as ``prof.export_stacks`` does.
@@ -259,9 +263,11 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def _lines(self) -> list[described.Line]:
         runs = list(dict.fromkeys(trace.run for trace in self._traces))
         found = [("runs" if len(runs) > 1 else "run", ", ".join(runs)), ("traces", f"{len(self._traces):,}")]
-        for trace in self._traces[:SHOWN]:
-            known = dict(described.lines(trace.one))
-            found.append(("", f"{known['trace']}: {known['events']}; steps: {known['steps']}"))
+        workers = self.workers
+        for row in workers.head(SHOWN).itertuples():
+            mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
+            place = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
+            found.append(("", f"{place} · {row.span}: {row.events:,} entries, {row.steps} step{'' if row.steps == 1 else 's'}{mean}"))
         if len(self._traces) > SHOWN:
             found.append(("", f"and {len(self._traces) - SHOWN:,} more"))
         found += [("unreadable", f"{item.path}: {item.message}") for item in self.unreadable[:SHOWN]]

@@ -39,11 +39,12 @@ _NO_SPACE = str.maketrans(" ;\t\n", "____")
 class KeyAverages(Sequence[Average]):
     """Averages by key in the order of their first events; ``str()`` is PyTorch's table of them."""
 
-    def __init__(self, rows: Sequence[Average], memory: bool, with_flops: bool) -> None:
-        """``memory``, ``with_flops``: whether ``profile_memory`` and ``with_flops`` were on."""
+    def __init__(self, rows: Sequence[Average], memory: bool, with_flops: bool, top_level: bool = False) -> None:
+        """``memory``, ``with_flops``: whether ``profile_memory`` and ``with_flops`` were on; ``top_level``: what ``table`` and ``frame`` show alone."""
         self._rows = list(rows)
         self._memory = memory
         self._with_flops = with_flops
+        self._top_level = top_level
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -58,7 +59,7 @@ class KeyAverages(Sequence[Average]):
     def __getitem__(self, place: slice) -> KeyAverages: ...
 
     def __getitem__(self, place: int | slice) -> Average | KeyAverages:
-        return KeyAverages(self._rows[place], self._memory, self._with_flops) if isinstance(place, slice) else self._rows[place]
+        return KeyAverages(self._rows[place], self._memory, self._with_flops, self._top_level) if isinstance(place, slice) else self._rows[place]
 
     def __str__(self) -> str:
         return self.table()
@@ -71,19 +72,22 @@ class KeyAverages(Sequence[Average]):
 
     def table(
         self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int | None = 75, max_name_column_width: int | None = 55,
-        max_shapes_column_width: int | None = 80, header: str | None = None, top_level_events_only: bool = False, time_unit: TimeUnit | None = None,
+        max_shapes_column_width: int | None = 80, header: str | None = None, top_level_events_only: bool | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> str:
         """The table that PyTorch prints of the same run, with the same arguments.
 
         Args:
             sort_by: attribute of a row, largest first; ``cuda``, ``xpu`` and ``privateuse1`` in it mean the device. None: the order of first events.
             row_limit: most rows; −1 for all.
+            top_level_events_only: leave out keys whose first event was called by another; None: as ``key_averages`` was asked.
             time_unit: ``"s"``, ``"ms"`` or ``"us"`` for every time; None: each in its own.
 
         Raises:
             BadRequest: rows have no such attribute to be sorted by.
         """
-        options = Options(row_limit, max_src_column_width, max_name_column_width, max_shapes_column_width, header, top_level_events_only, time_unit)
+        top_level = self._top_level if top_level_events_only is None else top_level_events_only
+        options = Options(row_limit, max_src_column_width, max_name_column_width, max_shapes_column_width, header, top_level, time_unit)
         rows = self._rows if sort_by is None else sorted(self._rows, key=lambda row: self._sort_value(row, sort_by), reverse=True)
         return averages_table(rows, self._memory, self._with_flops, options)
 
@@ -105,7 +109,8 @@ class KeyAverages(Sequence[Average]):
     def frame(self) -> DataFrame:
         """A DataFrame with PyTorch's names for columns; times in µs as float."""
         names = [column.name for column in KEY_AVERAGES.columns]
-        return frame(KEY_AVERAGES, {name: [getattr(row, name) for row in self] for name in names})
+        shown = [row for row in self if row.cpu_parent is None or not self._top_level]
+        return frame(KEY_AVERAGES, {name: [getattr(row, name) for row in shown] for name in names})
 
     def to_frame(self) -> DataFrame:
         """``frame`` as a call."""
@@ -147,12 +152,14 @@ class Profile:
         """What ``prof.events()`` lists, as columns."""
         return self._events
 
-    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False) -> KeyAverages:
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False, top_level_events_only: bool = False,
+    ) -> KeyAverages:
         """Averages by name, and as asked for by input shapes, the innermost frames of the call stack, and the overload."""
         groups = group_events(self._events, self._stacks, self._flops, group_by_input_shape, group_by_stack_n, group_by_overload_name)
         header = self._opened.trace.header
         memory = bool(header.get("profile_memory")) or bool(self._opened.trace["memory"].n)
-        return KeyAverages(self._rows(groups, group_by_overload_name), memory, bool(header.get("with_flops")))
+        return KeyAverages(self._rows(groups, group_by_overload_name), memory, bool(header.get("with_flops")), top_level_events_only)
 
     def export_stacks(self, path: str | Path, metric: str = "self_cpu_time_total") -> None:
         """Write one folded stack per call that has a stack and at least a µs of the metric, as ``prof.export_stacks`` does.

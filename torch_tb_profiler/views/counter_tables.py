@@ -37,13 +37,12 @@ COUNTERS = Missing(
 )
 
 
-def counters_table_payload(
-    trace: Trace, facts: Facts, insight: Insight, profiled: ProfiledKernels, selection: Selection, limit: int,
-) -> CountersTablePayload:
-    """Profiled ranges and sampled counters of the selected steps; ``profiled`` is ``profiled_kernels(trace, facts)``.
+def counters_table_payload(trace: Trace, facts: Facts, insight: Insight, selection: Selection, limit: int) -> CountersTablePayload:
+    """Profiled ranges and sampled counters of the selected steps.
 
     A range whose step is not known counts only where everything is selected.
     """
+    profiled = profiled_kernels(trace, facts)
     chosen = np.flatnonzero(mask(selection, profiled.step))
     has = len(profiled.ties.row) or insight["counter_steps"].n
     names, sampled = _sampled(insight, selection)
@@ -115,7 +114,7 @@ def _sentences(n: int, count: dict[Tie, int], spare: int) -> dict[Tie, str]:
     return {
         Tie.BY_ORDER: f"{count[Tie.BY_ORDER]:,} of {n:,} ranges were tied to their launches by order: the first to the first kernel launched, and so on.",
         Tie.BY_NAME: f"{count[Tie.BY_NAME]:,} of {n:,} ranges were tied to their launches by the names of the kernels.",
-        Tie.BY_BEGIN: f"There are {n:,} ranges and {begun + spare:,} kernel launches. The first {begun:,} of each were tied by order; what is missing may be "
+        Tie.BY_BEGIN: f"Ranges: {n:,}, kernel launches: {begun + spare:,}. The first {begun:,} of each were tied by order; what is missing may be "
                       "anywhere, so the operators may be those of a neighbour.",
         Tie.WHOLE: "The range stands for every kernel that ran in it (profiler_measure_per_kernel was off), so it has no operator.",
         Tie.NO_LAUNCH: f"{lost:,} {'ranges have' if lost > 1 else 'range has'} no launch, so no operator.",
@@ -139,6 +138,3 @@ def _sampled(insight: Insight, selection: Selection) -> tuple[list[str], Sampled
         least=table["least"].tolist(),
         greatest=table["greatest"].tolist(),
     )
-
-
-__all__ = ["COUNTERS", "counters_table_payload", "matching_text", "profiled_kernels"]

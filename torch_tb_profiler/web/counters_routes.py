@@ -5,7 +5,7 @@ from __future__ import annotations
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.counter_tables import counters_table_payload, profiled_kernels
+from torch_tb_profiler.views.counter_tables import counters_table_payload
 from torch_tb_profiler.web.insight_host import Insights, opened_insight, selected, send_once
 from torch_tb_profiler.web.replies import Handler
 
@@ -19,7 +19,5 @@ def counters(insights: Insights, settings: Settings, request: Request) -> Respon
     """Hardware counters of the chosen steps."""
     found = opened_insight(insights, request)
     selection, key = selected(found, request)
-    trace, facts = found.opened.trace, found.opened.facts
-    profiled = found.opened.memoise("profiled kernels", lambda: profiled_kernels(trace, facts))
-    limit = settings.max_table_rows
-    return send_once(request, found, ("counters", key), lambda: counters_table_payload(trace, facts, found.insight, profiled, selection, limit))
+    trace, facts, limit = found.opened.trace, found.opened.facts, settings.max_table_rows
+    return send_once(request, found, ("counters", key), lambda: counters_table_payload(trace, facts, found.insight, selection, limit))

@@ -1,0 +1,112 @@
+"""The route of the Counters view: profiled kernels, sampled counters, what is missing and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.analysis.counters.drawing import with_ranges
+from tests.builders.drawn import events, trace_of
+from tests.views import hand_made
+from tests.web.served import WHERE, WrittenCatalogue, body, client
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.runs.single import load
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.views.counter_tables import COUNTERS
+
+STEPS = """
+    main  [ProfilerStep#1 ][ProfilerStep#2  ]
+    main    [a       ]       [b       ]
+    main     <launch>         <launch>
+    gpu 0 {r0                }{r1            }
+"""
+
+
+def _asked(trace: Trace, facts: Facts, query: str = "", **settings: Any) -> dict[str, Any]:
+    opened = replace(hand_made.opened(), trace=trace, facts=facts, memo=Memo())
+    response = client(WrittenCatalogue(opened), **settings).get(f"/counters?{WHERE}{query}")
+    assert response.status_code == 200, response.data[:500]
+    found: dict[str, Any] = json.loads(body(response))
+    return found
+
+
+def test_profiled_kernels_of_the_chosen_steps() -> None:
+    trace, facts, _ = with_ranges(STEPS, {"r0": {"dram__bytes.sum": 64}, "r1": {"dram__bytes.sum": 32, "x": 0.5}})
+    found = _asked(trace, facts)
+    assert found["counters"] == [{"name": "dram__bytes.sum", "label": "Device memory traffic", "unit": "bytes"}, {"name": "x", "label": "x", "unit": ""}]
+    rows = found["profiled"]
+    assert {key: rows[key] for key in ("kernel", "operators", "step", "bytes", "flops", "values")} == {
+        "kernel": ["r0", "r1"], "operators": [["a"], ["b"]], "step": [0, 1], "bytes": [64, 32], "flops": [None, None], "values": [[64, 32], [None, 0.5]],
+    }
+    assert (found["measured"], found["steps"], found["missing"], found["pooled"]) == ("ranges", ["ProfilerStep#1", "ProfilerStep#2"], [], 0)
+    assert found["matching"] == "2 of 2 ranges were tied to their launches by order: the first to the first kernel launched, and so on."
+    assert _asked(trace, facts, "&steps=1")["profiled"]["kernel"] == ["r1"]
+
+
+def test_rows_beyond_the_limit_are_counted() -> None:
+    trace, facts, _ = with_ranges(STEPS)
+    found = _asked(trace, facts, max_table_rows=1)
+    assert (found["profiled"]["kernel"], found["pooled"]) == (["r0"], 1)
+
+
+@pytest.mark.parametrize(("drawing", "said"), [
+    ("gpu 0 {r0    }{r1    }", "2 ranges have no launch, so no operator. The file gives each range an equal slice of the window"),
+    ("main  <launch><launch>\ngpu 0 {r0            }", "The range stands for every kernel that ran in it"),
+    ("main  <launch><launch>\ngpu 0 {r0  } {r1   }{r2 }", "Ranges: 3, kernel launches: 2. The first 2 of each were tied by order; what is missing may"),
+    ("main    <launch>\ngpu 0:0 {r0    }\ngpu 1:0 {r1    }", "Several devices were measured, and nothing in the trace says which launch was for which"),
+])
+def test_what_does_not_match_is_said(drawing: str, said: str) -> None:
+    trace, facts, _ = with_ranges(drawing)
+    assert said in _asked(trace, facts)["matching"]
+
+
+def test_a_range_over_everything_is_called_so() -> None:
+    trace, facts, _ = with_ranges("main  <launch><launch>\ngpu 0 {r0            }")
+    rows = _asked(trace, facts)["profiled"]
+    assert (rows["short"], rows["operators"], rows["launch"], rows["time_ns"]) == (["whole recording"], [[]], [-1], [16_000])
+
+
+def test_sampled_counters() -> None:
+    sample = {"ph": "C", "cat": "hardware_counters", "name": "sm__throughput.avg.pct_of_peak_sustained_elapsed", "pid": "GPU 0 Counters", "tid": 0}
+    samples = [{**sample, "ts": ts, "args": {"": value}} for ts, value in ((6, 10), (7, 30), (25, 5))]
+    trace = trace_of([*events("main [ProfilerStep#1 ][ProfilerStep#2  ]"), *samples])
+    facts = derive(trace)
+    found = _asked(trace, facts)
+    assert found["sampled_counters"] == [{"name": sample["name"], "label": "SM throughput", "unit": "%"}]
+    assert found["sampled"] == {
+        "counter": [0, 0], "device": ["GPU 0", "GPU 0"], "step": [0, 1], "samples": [2, 1], "mean": [20, 5], "least": [10, 5], "greatest": [30, 5],
+    }
+    assert _asked(trace, facts, "&steps=1")["sampled"]["mean"] == [5]
+    assert (found["matching"], found["measured"], found["missing"]) == ("", "", [])
+
+
+def test_without_counters_the_page_says_how_to_record_them() -> None:
+    trace, facts, _ = with_ranges("main [a   ]")
+    found = _asked(trace, facts)
+    assert [item["what"] for item in found["missing"]] == ["Hardware counters"]
+    compile(COUNTERS.call, "call", "exec")
+    assert "profiler_measure_per_kernel=True" in COUNTERS.call
+
+
+def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:
+    (path,) = (real_traces / "a100_alexnet_cupti_ranges").iterdir()
+    opened = load(str(path), Settings.from_environment(use_cache=False))
+    found = _asked(opened.trace, opened.facts)
+    rows = found["profiled"]
+    assert (len(rows["kernel"]), len(found["counters"]), found["measured"]) == (77, 9, "slices")
+    assert rows["operators"][5] == ["aten::conv2d", "aten::convolution", "aten::_convolution", "aten::cudnn_convolution"]
+    (fadd,) = [place for place, counter in enumerate(found["counters"]) if "_fadd_" in counter["name"]]
+    assert (rows["short"][5], rows["values"][fadd][5], rows["flops"][5]) == ("fft2d_r2c_32x32", 86_114_304, 234_946_560)
+    assert found["matching"].startswith("77 of 77 ranges were tied")
+    asked = client(WrittenCatalogue(replace(hand_made.opened(), trace=opened.trace, facts=opened.facts, memo=Memo())))
+    for route in ("/overview", "/kernel", "/operator"):
+        missing = json.loads(body(asked.get(f"{route}?{WHERE}")))["missing"]
+        assert "Times of kernels" in [item["what"] for item in missing], route
+    diagnosed = json.loads(body(asked.get(f"/findings?{WHERE}")))
+    assert any("hardware counters" in sentence for sentence in diagnosed["unsure"]), diagnosed["unsure"]

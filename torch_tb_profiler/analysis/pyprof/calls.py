@@ -24,22 +24,23 @@ from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
 
-def shown_calls(trace: Trace, nodes: Nodes, found: Passes, laid_at: Ints) -> Ints:
-    """For every kernel the node of the operator whose name and parameters it has, −1 none; int64 of shape (kernels,).
+def shown_calls(trace: Trace, nodes: Nodes, found: Passes, laid_at: Ints) -> tuple[Ints, Ints]:
+    """For every kernel (the node of the operator that names it, that of the operator whose work it is a part of), −1 none; int64 of shape (kernels,).
 
     Args:
         laid_at: row of spans of the call that each is laid at, −1 none.
     """
-    call = np.full(len(laid_at), -1, np.int64)
+    part_of = np.full(len(laid_at), -1, np.int64)
     own, place = nodes.of_spans(laid_at)
-    call[own] = place
-    above = np.flatnonzero((found.operator >= 0) & (found.operator < call))
+    part_of[own] = place
+    part_of = np.where(found.forward >= 0, found.forward, part_of)
+    call = part_of.copy()
+    above = np.flatnonzero((found.operator >= 0) & (found.operator < call) & (found.forward < 0))
     above = above[dispatched(trace, nodes)[found.operator[above]]]
     call[above] = found.operator[above]
-    call = np.where(found.forward >= 0, found.forward, call)
     named = np.flatnonzero(call >= 0)
     call[named] = _outermost_of_family(trace, nodes)[call[named]]
-    return call
+    return call, part_of
 
 
 def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:
@@ -49,7 +50,9 @@ def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:
     numbers: dict[str, int] = {}
     operator = nodes.kind == PathKind.OPERATOR
     for number in distinct(name[operator], trace.strings):
-        model = model_of(trace.strings[number])
+        text = trace.strings[number]
+        # PyTorch names what does the work of aten::softmax aten::_softmax.
+        model = model_of(text) or model_of(text.replace("::", "::_", 1))
         if model is not None:
             family[number] = numbers.setdefault(model.family, len(numbers))
     own = np.where(operator, family[name], -1)

@@ -81,13 +81,13 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     found = passes(trace, facts, nodes, host_names(trace.strings, spans["name"][is_call(spans["role"])]), row)
     work = laid_work(trace, facts)
     piece = np.searchsorted(work.row, row)
-    node = shown_calls(trace, nodes, found, work.call[piece])
+    node, part_of = shown_calls(trace, nodes, found, work.call[piece])
     call = _rows(nodes, node)
     launch, operator = links["launch"][row].astype(np.int64), links["operator"][row].astype(np.int64)
     caller = np.where(launch >= 0, launch, operator)
     home = _rows(nodes, found.home)
     where = places(trace, facts, insight, row, np.where(home >= 0, home, np.where(operator >= 0, operator, launch)))
-    workload = _workloads(work, call, work.call[piece], found)
+    workload = _workloads(work, call, _rows(nodes, part_of))
     flops, moved = with_gradients(trace, work, found, row, workload, work.flops[piece], work.bytes[piece])
     return KernelTable(
         row, found, where, work, np.append(spans["track"], NONE)[caller].astype(np.int64), call, workload, ordinals(facts, found, node, row),
@@ -100,14 +100,12 @@ def _rows(nodes: Nodes, node: Ints) -> Ints:
     return np.append(nodes.row, NONE)[node]
 
 
-def _workloads(work: LaidWork, call: Ints, laid_at: Ints, found: Passes) -> Ints:
-    """The workload whose parameters a kernel has: of the operator that it is named by, where that has none of the call that it is laid at."""
+def _workloads(work: LaidWork, call: Ints, part_of: Ints) -> Ints:
+    """The workload whose parameters a kernel has: of the operator that names it, where that has none of the one whose work it is a part of."""
     of_span = np.append(work.of_span, np.int32(NONE))
     known = np.append(work.workloads["parameters"] >= 0, np.False_)
-    named, laid = of_span[call], of_span[laid_at]
-    # Parameters of what the backward pass calls are not those of its forward.
-    laid = np.where(found.forward >= 0, NONE, laid)
-    return np.where(known[named], named, np.where(known[laid], laid, NONE)).astype(np.int64)
+    named, part = of_span[call], of_span[part_of]
+    return np.where(known[named], named, np.where(known[part], part, NONE)).astype(np.int64)
 
 
 def _tensor_cores(trace: Trace, facts: Facts, row: Ints, call: Ints) -> Array:

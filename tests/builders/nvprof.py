@@ -159,7 +159,7 @@ def _write_step(file: NvprofFile, step: int, t: int) -> None:
     file.marker("{'traceMarker': ['train.py:31', 'net.py:12']}", t + 31_000, t + 110_000)
     file.marker("{'mod': 'Linear', 'strRepr': 'Linear(in_features=256, out_features=128, bias=True)'}", t + 32_000, t + 109_000)
     tensors = [("float16", (64, 256)), ("float16", (128, 256)), ("float16", (128,))]
-    arguments = [{"name": "", "type": "tensor", "shape": shape, "dtype": kind} for kind, shape in tensors]
+    arguments: list[dict[str, object]] = [{"name": "", "type": "tensor", "shape": shape, "dtype": kind} for kind, shape in tensors]
     file.marker(str({"mod": "torch.nn.functional", "op": "linear", "args": arguments}), t + 33_000, t + 108_000)
     file.marker(f"linear, seq = {number}", t + 40_000, t + 100_000)
     file.kernel(GEMM, t + 110_000, t + 180_000, (t + 60_000, t + 70_000), grid=(16, 2, 1), block=(128, 1, 1))

@@ -13,26 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from torch_tb_profiler.importers.sqlite.cxx_words import ENDING, OPERATORS, PLAIN, PLAIN_D, STANDARD, Name, Type, pointer_to
+
 _LONGEST_NAME, _LONGEST_TEXT, _MOST_STEPS, _DEEPEST = 1 << 14, 1 << 16, 1 << 15, 120
-_PLAIN = {
-    "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short", "t": "unsigned short", "i": "int",
-    "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long", "y": "unsigned long long", "n": "__int128", "o": "unsigned __int128",
-    "f": "float", "d": "double", "e": "long double", "g": "__float128", "z": "...",
-}
-_PLAIN_D = {
-    "d": "decimal64", "e": "decimal128", "f": "decimal32", "h": "half", "i": "char32_t", "s": "char16_t", "u": "char8_t", "a": "auto",
-    "c": "decltype(auto)", "n": "decltype(nullptr)",
-}
-_ENDING = {"l": "l", "m": "ul", "j": "u", "x": "ll", "y": "ull"}
-_STANDARD = {
-    "t": "std", "a": "std::allocator", "b": "std::basic_string", "s": "std::string", "i": "std::istream", "o": "std::ostream", "d": "std::iostream",
-}
-_OPERATORS = {
-    "nw": " new", "na": " new[]", "dl": " delete", "da": " delete[]", "ps": "+", "ng": "-", "ad": "&", "de": "*", "co": "~", "pl": "+", "mi": "-",
-    "ml": "*", "dv": "/", "rm": "%", "an": "&", "or": "|", "eo": "^", "aS": "=", "pL": "+=", "mI": "-=", "mL": "*=", "dV": "/=", "rM": "%=", "aN": "&=",
-    "oR": "|=", "eO": "^=", "ls": "<<", "rs": ">>", "lS": "<<=", "rS": ">>=", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=",
-    "ss": "<=>", "nt": "!", "aa": "&&", "oo": "||", "pp": "++", "mm": "--", "cm": ",", "pm": "->*", "pt": "->", "cl": "()", "ix": "[]",
-}
 
 
 class _NotCoveredError(Exception):
@@ -56,38 +39,14 @@ def demangled(name: str) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class _Type:
-    """A type around a name: ``void (*`` name ``)(int)``. ``wraps``: what is pointed to needs brackets."""
-
-    left: str
-    right: str = ""
-    wraps: bool = False
-
-    @property
-    def text(self) -> str:
-        return self.left + self.right
-
-
-@dataclass(frozen=True)
-class _Name:
-    """A name of a scope; ``last`` its last part; ``template``: ends with template arguments; ``untyped``: a constructor or conversion, which returns nothing."""
-
-    text: str
-    last: str = ""
-    template: bool = False
-    untyped: bool = False
-    qualifiers: str = ""
-
-
 @dataclass
 class _Reader:
     name: str
     at: int = 0
     steps: int = 0
     depth: int = 0
-    seen: list[_Type] = field(default_factory=list)
-    arguments: list[list[_Type]] = field(default_factory=list)
+    seen: list[Type] = field(default_factory=list)
+    arguments: list[list[Type]] = field(default_factory=list)
     """What ``T_``, ``T0_`` … stand for: one type or value each, or those of a pack."""
     element: int = -1
     """Which one of a pack is meant within its expansion; −1 outside of one."""
@@ -123,7 +82,7 @@ class _Reader:
             raise _NotCoveredError
         return text
 
-    def remember(self, found: _Type) -> _Type:
+    def remember(self, found: Type) -> Type:
         self.bounded(found.text)
         self.seen.append(found)
         return found
@@ -169,7 +128,7 @@ class _Reader:
             listed.append(self.type().text)
         return "" if listed == ["void"] else self.bounded(", ".join(filter(None, listed)))
 
-    def entity(self) -> _Name:
+    def entity(self) -> Name:
         self.enter()
         if self.take("N"):
             found = self.nested()
@@ -180,50 +139,50 @@ class _Reader:
         self.depth -= 1
         return found
 
-    def unscoped(self) -> _Name:
+    def unscoped(self) -> Name:
         if self.look() == "S" and self.look(2) != "St":
             base = self.substitution()
-            last = _Name(base.text, base.text.rpartition("::")[2])
+            last = Name(base.text, base.text.rpartition("::")[2])
         else:
             scope = "std::" if self.take("St") else ""
             part = self.part("")
-            last = _Name(scope + part.text, part.text, untyped=part.untyped)
+            last = Name(scope + part.text, part.text, untyped=part.untyped)
             if self.look() == "I":
-                self.remember(_Type(last.text))
+                self.remember(Type(last.text))
         return self.templated(last) if self.look() == "I" else last
 
-    def templated(self, base: _Name) -> _Name:
-        return _Name(self.bounded(base.text + self.template_arguments(keep=True)), base.last, True, base.untyped)
+    def templated(self, base: Name) -> Name:
+        return Name(self.bounded(base.text + self.template_arguments(keep=True)), base.last, True, base.untyped)
 
-    def nested(self) -> _Name:
+    def nested(self) -> Name:
         qualifiers = self.qualifiers()
         qualifiers += " &" if self.take("R") else " &&" if self.take("O") else ""
-        current = _Name("")
+        current = Name("")
         while not self.take("E"):
             self.steps += 1
             if self.look() == "I":
                 current = self.templated(current)
                 if self.look() != "E":
-                    self.remember(_Type(current.text))
+                    self.remember(Type(current.text))
                 continue
             if self.look() == "S" and self.look(2) != "St":
                 base = self.substitution()
-                current = _Name(base.text, base.text.partition("<")[0].rpartition("::")[2])
+                current = Name(base.text, base.text.partition("<")[0].rpartition("::")[2])
                 continue
             if self.look(2) == "St":
                 self.at += 2
-                current = _Name("std", "std")
+                current = Name("std", "std")
                 continue
             if self.look() == "T":
-                current = _Name(self.template_parameter().text)
+                current = Name(self.template_parameter().text)
                 continue
             part = self.part(current.last)
             text = f"{current.text}::{part.text}" if current.text else part.text
-            current = _Name(self.bounded(text), part.last or part.text, untyped=part.untyped)
+            current = Name(self.bounded(text), part.last or part.text, untyped=part.untyped)
             if self.look() != "E":
-                self.remember(_Type(text))
+                self.remember(Type(text))
         # What the name as a whole stands for is remembered by whoever takes it for a type.
-        return _Name(current.text, current.last, current.template, current.untyped, qualifiers)
+        return Name(current.text, current.last, current.template, current.untyped, qualifiers)
 
     def qualifiers(self) -> str:
         found = []
@@ -231,7 +190,7 @@ class _Reader:
             found.append({"r": " restrict", "V": " volatile", "K": " const"}[self.one()])
         return "".join(reversed(found))
 
-    def part(self, scope: str) -> _Name:
+    def part(self, scope: str) -> Name:
         """One part of a name; ``scope``: the part before it."""
         if self.look().isdecimal():
             length = self.number()
@@ -241,41 +200,41 @@ class _Reader:
             self.at += length
             while self.take("B"):
                 text += f"[abi:{self.part('').text}]"
-            return _Name("(anonymous namespace)" if text.startswith("_GLOBAL__N_") else text)
+            return Name("(anonymous namespace)" if text.startswith("_GLOBAL__N_") else text)
         if self.take("Ul"):
             parameters = self.parameters()
             self.need("E")
-            return _Name(f"{{lambda({parameters})#{self.sequence(10) + 1}}}")
+            return Name(f"{{lambda({parameters})#{self.sequence(10) + 1}}}")
         if self.take("Ut"):
-            return _Name(f"{{unnamed type#{self.sequence(10) + 1}}}")
+            return Name(f"{{unnamed type#{self.sequence(10) + 1}}}")
         if self.take("L"):
             return self.part(scope)
         if self.look() == "C" and self.look(2)[1:] in ("1", "2", "3", "4", "5"):
             self.at += 2
-            return _Name(scope, scope, untyped=True)
+            return Name(scope, scope, untyped=True)
         if self.look() == "D" and self.look(2)[1:] in ("0", "1", "2", "4", "5"):
             self.at += 2
-            return _Name("~" + scope, scope, untyped=True)
+            return Name("~" + scope, scope, untyped=True)
         if self.take("cv"):
-            return _Name(f"operator {self.type().text}", untyped=True)
-        operation = _OPERATORS.get(self.look(2))
+            return Name(f"operator {self.type().text}", untyped=True)
+        operation = OPERATORS.get(self.look(2))
         if operation is None:
             raise _NotCoveredError
         self.at += 2
-        return _Name("operator" + operation)
+        return Name("operator" + operation)
 
-    def local(self) -> _Name:
+    def local(self) -> Name:
         """A name within a function."""
         function = self.encoding(within=True)
         self.need("E")
         if self.take("s"):
             self.discriminator()
-            return _Name(f"{function}::string literal")
+            return Name(f"{function}::string literal")
         if self.take("d"):
             self.sequence(10)
         found = self.entity()
         self.discriminator()
-        return _Name(self.bounded(f"{function}::{found.text}"), found.last, found.template, found.untyped, found.qualifiers)
+        return Name(self.bounded(f"{function}::{found.text}"), found.last, found.template, found.untyped, found.qualifiers)
 
     def discriminator(self) -> None:
         if self.look() != "_":
@@ -295,17 +254,17 @@ class _Reader:
         shown = ", ".join(filter(None, (one.text for pack in listed for one in pack)))
         return self.bounded(f"<{shown}{' ' if shown.endswith('>') else ''}>")
 
-    def argument_list(self) -> list[list[_Type]]:
+    def argument_list(self) -> list[list[Type]]:
         listed = []
         while not self.take("E"):
             listed.append(self.argument())
         return listed
 
-    def argument(self) -> list[_Type]:
+    def argument(self) -> list[Type]:
         self.enter()
         outer = self.arguments
         if self.take("L"):
-            found = [_Type(self.literal())]
+            found = [Type(self.literal())]
         elif self.take("J"):
             found = [one for pack in self.argument_list() for one in pack]
         elif self.look() == "X":
@@ -333,26 +292,26 @@ class _Reader:
         self.need("E")
         if kind == "b":
             return {"0": "false", "1": "true"}.get(value, value)
-        return value if kind == "i" else value + _ENDING[kind] if kind in _ENDING else f"({of}){value}"
+        return value if kind == "i" else value + ENDING[kind] if kind in ENDING else f"({of}){value}"
 
-    def type(self) -> _Type:
+    def type(self) -> Type:
         self.enter()
         found = self.type_within()
         self.depth -= 1
         return found
 
-    def type_within(self) -> _Type:
+    def type_within(self) -> Type:
         letter = self.look()
-        if letter in _PLAIN and letter:
+        if letter in PLAIN and letter:
             self.at += 1
-            return _Type(_PLAIN[letter])
+            return Type(PLAIN[letter])
         if letter in ("r", "V", "K") and letter:
             qualifiers, inner = self.qualifiers(), self.type()
             # What stands for a constant type is not made constant twice.
-            return self.remember(_Type(inner.left.removesuffix(qualifiers) + qualifiers, inner.right, inner.wraps))
+            return self.remember(Type(inner.left.removesuffix(qualifiers) + qualifiers, inner.right, inner.wraps))
         if letter in ("P", "R", "O") and letter:
             self.at += 1
-            return self.remember(_pointer(self.type(), {"P": "*", "R": "&", "O": "&&"}[letter]))
+            return self.remember(pointer_to(self.type(), {"P": "*", "R": "&", "O": "&&"}[letter]))
         if letter == "F":
             return self.remember(self.function())
         if letter == "A":
@@ -360,13 +319,13 @@ class _Reader:
             size = str(self.number()) if self.look().isdecimal() else ""
             self.need("_")
             inner = self.type()
-            return self.remember(_Type(f"{inner.left} ", f"[{size}]{inner.right}", wraps=True))
+            return self.remember(Type(f"{inner.left} ", f"[{size}]{inner.right}", wraps=True))
         if letter == "T":
             found = self.template_parameter()
-            return self.remember(_Type(found.text + self.template_arguments(keep=False))) if self.look() == "I" else found
+            return self.remember(Type(found.text + self.template_arguments(keep=False))) if self.look() == "I" else found
         if letter == "S" and self.look(2) != "St":
             found = self.substitution()
-            return self.remember(_Type(found.text + self.template_arguments(keep=False))) if self.look() == "I" else found
+            return self.remember(Type(found.text + self.template_arguments(keep=False))) if self.look() == "I" else found
         if letter == "D":
             return self.type_of_d()
         if letter == "U":
@@ -374,9 +333,9 @@ class _Reader:
         outer = self.arguments
         name = self.entity().text
         self.arguments = outer
-        return self.remember(_Type(name))
+        return self.remember(Type(name))
 
-    def type_of_d(self) -> _Type:
+    def type_of_d(self) -> Type:
         self.at += 1
         letter = self.one()
         if letter == "p":
@@ -388,12 +347,12 @@ class _Reader:
         if letter == "F" and self.look().isdecimal():
             size = self.number()
             self.need("_")
-            return _Type(f"_Float{size}")
-        if letter not in _PLAIN_D:
+            return Type(f"_Float{size}")
+        if letter not in PLAIN_D:
             raise _NotCoveredError
-        return _Type(_PLAIN_D[letter])
+        return Type(PLAIN_D[letter])
 
-    def expansion(self) -> _Type:
+    def expansion(self) -> Type:
         """A type once for each of a pack."""
         first, seen, outer = self.at, len(self.seen), (self.element, self.pack)
         listed: list[str] = []
@@ -406,17 +365,17 @@ class _Reader:
             self.element += 1
         empty = self.pack == 0
         self.element, self.pack = outer
-        return _Type("" if empty else ", ".join(listed))
+        return Type("" if empty else ", ".join(listed))
 
-    def function(self) -> _Type:
+    def function(self) -> Type:
         self.need("F")
         self.take("Y")
         returned = self.type()
         parameters = self.parameters()
         self.need("E")
-        return _Type(f"{returned.left} ", f"({parameters}){returned.right}", wraps=True)
+        return Type(f"{returned.left} ", f"({parameters}){returned.right}", wraps=True)
 
-    def template_parameter(self) -> _Type:
+    def template_parameter(self) -> Type:
         self.need("T")
         number = self.sequence(10)
         if number >= len(self.arguments):
@@ -425,22 +384,15 @@ class _Reader:
         if self.element >= 0 and len(chosen) != 1:
             self.pack = len(chosen)
             chosen = chosen[self.element : self.element + 1]
-        return self.remember(chosen[0] if len(chosen) == 1 else _Type(", ".join(one.text for one in chosen)))
+        return self.remember(chosen[0] if len(chosen) == 1 else Type(", ".join(one.text for one in chosen)))
 
-    def substitution(self) -> _Type:
+    def substitution(self) -> Type:
         self.need("S")
         letter = self.look()
-        if letter in _STANDARD and letter:
+        if letter in STANDARD and letter:
             self.at += 1
-            return _Type(_STANDARD[letter])
+            return Type(STANDARD[letter])
         number = self.sequence(36)
         if number >= len(self.seen):
             raise _NotCoveredError
         return self.seen[number]
-
-
-def _pointer(inner: _Type, mark: str) -> _Type:
-    if mark != "*" and inner.left.endswith("&"):
-        # A reference to a reference is the one that binds less.
-        return inner if mark == "&&" else _Type(inner.left.rstrip("&") + "&", inner.right)
-    return _Type(f"{inner.left}({mark}", f"){inner.right}") if inner.wraps else _Type(inner.left + mark, inner.right)

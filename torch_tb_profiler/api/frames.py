@@ -271,7 +271,8 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         if len(self._traces) > SHOWN:
             found.append(("", f"and {len(self._traces) - SHOWN:,} more"))
         found += [("unreadable", f"{item.path}: {item.message}") for item in self.unreadable[:SHOWN]]
-        found.append(("tables", f".workers  {described.TABLES}, each with the worker in front; a trace by [0] or [\"{self._traces[0].worker}\"]"))
+        listed = described.TABLES.replace("  .key_averages()", "")
+        found.append(("tables", f".workers  {listed}, each with the worker in front; a trace by [0] or [\"{self._traces[0].worker}\"]"))
         return [(label, one_line(text)) for label, text in found]
 
     @property

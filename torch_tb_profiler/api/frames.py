@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch_tb_profiler.analysis.kernels import KernelGroup
+from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.analysis.operators import OperatorGroup
 from torch_tb_profiler.analysis.selection import complete
 from torch_tb_profiler.api import described, events, measured, memory, tables
@@ -194,16 +195,18 @@ class TraceFrames(Frames):
         return narrowed
 
     def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False, *, top_level_events_only: bool = False,
-        python_frames: bool = True,
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False, include_python_functions: bool = True, *,
+        top_level_events_only: bool = False, python_frames: bool = True,
     ) -> KeyAverages:
-        """What ``prof.key_averages()`` said of the run, whatever steps are chosen; ``print`` it, or take ``.table(sort_by=...)`` or ``.frame``.
+        """What ``prof.key_averages()`` of PyTorch 2.13 said of the run, whatever steps are chosen; ``print`` it, or take ``.table(...)`` or ``.frame``.
 
-        ``top_level_events_only``: what its table and frame show. ``python_frames=False``: as PyTorch before 2.13 counted, for which Python functions are no
-        calls.
+        Args:
+            include_python_functions: whether Python functions, which ``with_stack`` records, have rows; later versions of PyTorch leave them out.
+            top_level_events_only: what its table and frame show.
+            python_frames: False: as PyTorch before 2.13, for which Python functions are no calls at all.
         """
-        made = profile(self._one.opened, python_frames)
-        return made.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name, top_level_events_only)
+        by = Grouping(group_by_input_shape, group_by_stack_n, group_by_overload_name, include_python_functions)
+        return profile(self._one.opened, python_frames).key_averages(by, top_level_events_only)
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
         """Write folded stacks for flame graph programs, as ``prof.export_stacks`` does.

@@ -12,7 +12,7 @@ import numpy as np
 from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks, is_backward
 from torch_tb_profiler.analysis.key_averages.flops import flops
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents, function_events
-from torch_tb_profiler.analysis.key_averages.groups import Groups, group_events, is_annotation
+from torch_tb_profiler.analysis.key_averages.groups import Grouping, Groups, group_events, is_annotation
 from torch_tb_profiler.api.average import KEY_AVERAGES, Average
 from torch_tb_profiler.api.averages_table import Options, TimeUnit, averages_table
 from torch_tb_profiler.api.frame import frame
@@ -152,14 +152,12 @@ class Profile:
         """What ``prof.events()`` lists, as columns."""
         return self._events
 
-    def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False, top_level_events_only: bool = False,
-    ) -> KeyAverages:
-        """Averages by name, and as asked for by input shapes, the innermost frames of the call stack, and the overload."""
-        groups = group_events(self._events, self._stacks, self._flops, group_by_input_shape, group_by_stack_n, group_by_overload_name)
+    def key_averages(self, by: Grouping, top_level_events_only: bool = False) -> KeyAverages:
+        """Averages by name and what else is asked for."""
+        groups = group_events(self._events, self._stacks, self._flops, by)
         header = self._opened.trace.header
         memory = bool(header.get("profile_memory")) or bool(self._opened.trace["memory"].n)
-        return KeyAverages(self._rows(groups, group_by_overload_name), memory, bool(header.get("with_flops")), top_level_events_only)
+        return KeyAverages(self._rows(groups, by.overload), memory, bool(header.get("with_flops")), top_level_events_only)
 
     def export_stacks(self, path: str | Path, metric: str = "self_cpu_time_total") -> None:
         """Write one folded stack per call that has a stack and at least a µs of the metric, as ``prof.export_stacks`` does.

@@ -46,45 +46,59 @@ def is_annotation(role: Array) -> Array:
     return np.asarray((role == Role.ANNOTATION) | (role == Role.DEVICE_ANNOTATION))
 
 
-def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by_shapes: bool, frames: int, by_overload: bool) -> Groups:
-    """Group by name, host or device, annotation or not and, as asked for, input shapes, the innermost ``frames`` of the stack and the overload."""
+@dataclass(frozen=True)
+class Grouping:
+    """By what events are told apart besides name, host or device, and annotation or not: input shapes, the innermost ``frames`` of the stack, overload.
+
+    functions: whether Python functions are counted as well.
+    """
+
+    shapes: bool = False
+    frames: int = 0
+    overload: bool = False
+    functions: bool = True
+
+
+def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Grouping) -> Groups:
+    """Sums of all events of each key."""
+    at = np.arange(len(events)) if by.functions else np.flatnonzero(events.role != Role.PYTHON)
     columns: list[Array] = [events.name, events.on_device, is_annotation(events.role)]
     shapes: list[Shapes] = []
     tops: list[tuple[str, ...]] = [()]
     top = shape = np.zeros(len(events), np.int64)
-    if by_overload:
+    if by.overload:
         columns.append(events.overload)
-    if by_shapes:
+    if by.shapes:
         shape, shapes = _shapes(events)
         columns.append(shape)
-    if frames > 0:
-        top, tops = stacks.tops(frames)
+    if by.frames > 0:
+        top, tops = stacks.tops(by.frames)
         columns.append(top)
-    first, group = group_rows(columns)
+    first, group = group_rows([column[at] for column in columns])
     order = np.argsort(first, kind="stable")
     n = len(first)
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
-    first, group = first[order], place[group]
+    first, group = at[first[order]], place[group]
     return Groups(
-        first=first, count=np.bincount(group, minlength=n), **_sums(events, group, n), flops=sum_by(group, n, flops),
-        shapes=[shapes[number] for number in shape[first].tolist()] if by_shapes else None, stack=[tops[number] for number in top[first].tolist()],
+        first=first, count=np.bincount(group, minlength=n), **_sums(events, at, group, n), flops=sum_by(group, n, flops[at]),
+        shapes=[shapes[number] for number in shape[first].tolist()] if by.shapes else None, stack=[tops[number] for number in top[first].tolist()],
     )
 
 
-def _sums(events: FunctionEvents, group: Ints, n: int) -> dict[str, Array]:
+def _sums(events: FunctionEvents, at: Ints, group: Ints, n: int) -> dict[str, Array]:
     """Times are summed as floats one after the other, as PyTorch does (see ``times``)."""
     host = np.where(events.on_device, 0.0, events.elapsed)
     times = {
         "cpu_time_total": host, "self_cpu_time_total": events.host_self,
         "device_time_total": events.device.total, "self_device_time_total": events.device.own,
     }
-    found: dict[str, Array] = {key: np.bincount(group, weights=column, minlength=n) for key, column in times.items()}
+    found: dict[str, Array] = {key: np.bincount(group, weights=column[at], minlength=n) for key, column in times.items()}
     inside = np.flatnonzero(events.parent >= 0)
     for name, own in zip(("cpu_memory_usage", "device_memory_usage"), events.memory, strict=True):
         children = sum_by(events.parent[inside], len(events), own[inside])
-        found[name] = sum_by(group, n, own)
-        found[f"self_{name}"] = sum_by(group, n, np.where(events.on_device | events.is_async, 0, own - children))
+        found[name] = sum_by(group, n, own[at])
+        found[f"self_{name}"] = sum_by(group, n, np.where(events.on_device | events.is_async, 0, own - children)[at])
     return found
 
 

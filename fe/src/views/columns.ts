@@ -13,3 +13,6 @@ type Make = (key: string, label: string, kind: CellKind, width: number, values: 
 export function columnsOf(page: string): Make {
   return (key, label, kind, width, values, more) => ({ key, label, kind, width, values, term: `${page}_${key}`, ...more });
 }
+
+/** Only columns of which at least one row knows something. */
+export const told = (columns: readonly Column[]): Column[] => columns.filter(({ values }) => !values.length || Array.from(values).some((value) => value !== null));

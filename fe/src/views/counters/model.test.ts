@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { counters } from "./fixtures";
-import { hintOf, kindOf, pathText, ratio, sampledCharts, scaled, topSentence, unitOf } from "./model";
+import { byUse, hintOf, kindOf, pathText, ratio, sampledCharts, scaled, topSentence, unitOf } from "./model";
 
 const info = (unit: string, label = "a"): { name: string; label: string; unit: string } => ({ name: "a", label, unit });
 
@@ -33,4 +33,8 @@ it("draws the means of a device per step, and nothing outside the steps", () => 
   expect(chart?.bars.map(({ key, label, values }) => [key, label, values[0]])).toEqual([[0, "3", 0.5], [1, "4", 0.6]]);
   expect([chart?.least, chart?.greatest]).toEqual([0.4, 0.8]);
   expect(sampledCharts(sampled_counters, { ...sampled, step: [null, null, null, null] }, "GPU 0", steps)).toEqual([]);
+});
+
+it("puts counters that counted nothing last", () => {
+  expect(byUse([[0, 0], [0, 5], [null, null], [1, 0]])).toEqual([1, 3, 0, 2]);
 });

@@ -20,6 +20,12 @@ export const hintOf = ({ name, label, unit }: CounterInfo): string => [label ===
 /** So that a long name of one word fits two lines of the header. */
 export const widthOf = (name: string): number => Math.min(230, Math.max(92, Math.ceil(name.length / 2) * 7.2 + 34));
 
+/** Places of counters, those that counted nothing at all last. */
+export function byUse(values: readonly (readonly (number | null)[])[]): number[] {
+  const idle = values.map((of) => Number(!of.some((value) => value)));
+  return [...values.keys()].sort((a, b) => (idle[a] ?? 0) - (idle[b] ?? 0));
+}
+
 const ARROW = " → ";
 
 /** The operators around a launch as one text, from the outermost inwards; empty where there is none. */

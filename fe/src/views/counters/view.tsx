@@ -8,12 +8,12 @@ import { seriesColor } from "../../base/theme";
 import { format, formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import { type Column, Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
-import { columnsOf } from "../columns";
+import { type Column, CopyButton, Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
+import { columnsOf, told } from "../columns";
 import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import tables from "../tables.css?inline";
-import { hintOf, kindOf, pathText, ratio, sampledCharts, scaled, topSentence, unitOf, widthOf } from "./model";
+import { byUse, hintOf, kindOf, pathText, ratio, sampledCharts, scaled, topSentence, unitOf, widthOf } from "./model";
 
 adoptStyles(tables);
 
@@ -64,26 +64,26 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
     return column(key, label, "code", 170, names, { unknown: () => "none", href: (row) => (names[row] ? hrefOf("operator", exactly(names[row])) : null) });
   };
   const shown = (row: number): number => [launch[row] ?? -1, event[row] ?? -1].find((number) => number >= 0) ?? -1;
-  const told = (values: readonly (number | null)[]): boolean => values.some((value) => value !== null);
-  return [
+  return told([
     column("kernel", "Kernel", "code", 240, kernel, { short: profiled.short, href: (row) => hrefOf("kernel", exactly(kernel[row] ?? "")) }),
     operator("bottom", "Bottom operator", -1),
     operator("top", "Top operator", 0),
     column("path", "Operators", "code", 320, operators.map(pathText), { hidden: true, grow: true }),
     column("step", "Step", "text", 64, profiled.step.map((step) => (step === null ? null : (steps[step] ?? null))), { hidden: true }),
-    ...(told(time_ns) ? [column("time", "Time", "time", 100, time_ns, { bar: true })] : []),
-    ...(told(flops) ? [column("flops", "FLOPs", "FLOP", 100, flops)] : []),
-    ...(told(bytes) ? [column("bytes", "Memory traffic", "bytes", 100, bytes)] : []),
-    ...(told(flops) && told(bytes) ? [column("intensity", "FLOP/B", "number", 76, ratio(flops, bytes))] : []),
-    ...(told(flops) && told(time_ns) ? [column("rate", "FLOP/s", "FLOP/s", 104, ratio(flops, time_ns, 1e9))] : []),
-    ...counters.map((counter, place) =>
-      column(`=${counter.name}`, counter.name, kindOf(counter), widthOf(counter.name), scaled(counter, profiled.values[place] ?? []), { hint: hintOf(counter) }),
-    ),
+    column("time", "Time", "time", 100, time_ns, { bar: true }),
+    column("flops", "FLOPs", "FLOP", 100, flops, { bar: true }),
+    column("bytes", "Memory traffic", "bytes", 100, bytes, { bar: true }),
+    column("intensity", "FLOP/B", "number", 76, ratio(flops, bytes)),
+    column("rate", "FLOP/s", "FLOP/s", 104, ratio(flops, time_ns, 1e9)),
+    ...byUse(profiled.values).map((place) => {
+      const counter = counters[place] ?? { name: "", label: "", unit: "" };
+      return column(`=${counter.name}`, counter.name, kindOf(counter), widthOf(counter.name), scaled(counter, profiled.values[place] ?? []), { hint: hintOf(counter) });
+    }),
     column("timeline", "Timeline", "text", 84, kernel.map((_, row) => (shown(row) < 0 ? null : "launch")), {
       unknown: () => "",
       href: (row) => (shown(row) < 0 ? null : hrefOf("trace", { sel: String(shown(row)) })),
     }),
-  ];
+  ]);
 }
 
 function Profiled(props: PageProps): JSX.Element {
@@ -103,7 +103,6 @@ function Profiled(props: PageProps): JSX.Element {
         rowCount={profiled.kernel.length}
         detail={(row) => (
           <div class="kernel-detail">
-            <code>{profiled.kernel[row]}</code>
             <p>{pathText(profiled.operators[row] ?? []) || "No operator is around the launch."}</p>
             <dl class="facts">
               {counters.map((counter, place) => (
@@ -113,6 +112,10 @@ function Profiled(props: PageProps): JSX.Element {
                 </div>
               ))}
             </dl>
+            <div class="full-name">
+              <code>{profiled.kernel[row]}</code>
+              <CopyButton text={profiled.kernel[row] ?? ""} label="Copy the full name" />
+            </div>
           </div>
         )}
         storage="counters"

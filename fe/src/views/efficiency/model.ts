@@ -44,12 +44,6 @@ export function peakText({ peak, precision }: EfficiencyColumns, row: number): s
   return rate === null || rate === undefined ? "" : `${formatRate(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
 }
 
-/** What limits a row, or why that is not known. */
-export function boundText(rows: EfficiencyColumns, row: number): string {
-  const bound = rows.bound[row] ?? "unknown";
-  return bound === "unknown" ? (isModelled(rows, row) ? "unknown" : NOT_MODELLED) : bound;
-}
-
 /** Every figure of a row, label and text; what is not known is left out. */
 export function figuresOf(rows: EfficiencyColumns, row: number): [string, string][] {
   const share = rows.flops_share[row] ?? null;
@@ -67,7 +61,7 @@ export function figuresOf(rows: EfficiencyColumns, row: number): [string, string
     ...known("Of the peak", share, (value) => `${formatShare(value)} of ${peakText(rows, row)}`),
     ...known("Bytes/s", rows.bytes_rate[row], (value) => formatRate(value, "B/s")),
     ...known("Of the bandwidth", rows.bytes_share[row], formatShare),
-    ["Bound by", boundText(rows, row)],
+    ...(rows.bound[row] === "unknown" ? [] : [["Bound by", rows.bound[row]] as [string, string]]),
     ...known("At the peak", rows.ideal_ns[row], formatTime),
     ...known("Recoverable", rows.recoverable_ns[row], formatTime),
   ];

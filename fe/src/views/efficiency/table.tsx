@@ -5,8 +5,8 @@ import type { EfficiencyPayload } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
 import type { CellKind, Column } from "../../widgets";
 import { CopyButton } from "../../widgets";
-import { columnsOf } from "../columns";
-import { boundText, callText, figuresOf, isModelled, NOT_MODELLED, ownRows, peakText, searchFor, timeWord } from "./model";
+import { columnsOf, told } from "../columns";
+import { callText, figuresOf, isModelled, NOT_MODELLED, ownRows, peakText, searchFor, timeWord } from "./model";
 
 export interface RowLinks {
   operator: (name: string) => string;
@@ -30,7 +30,7 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     href: (row) => (rows.name[row] && !rest(row) ? links.operator(rows.name[row]) : null),
   });
   const kernel = column("kernel", "Kernel", "code", 250, rows.kernel, { short: rows.short, href: (row) => (rows.kernel[row] && !rest(row) ? links.kernel(rows.kernel[row]) : null) });
-  return [
+  return told([
     ...(group === "kernel" ? [kernel, operator] : [operator]),
     column("parameters", "Parameters", "code", 190, rows.parameters, { grow: true, hidden: group === "kernel", unknown: (row) => rows.shapes[row] ?? "" }),
     column("shapes", "Input shapes", "code", 220, rows.shapes, { hidden: true }),
@@ -43,7 +43,7 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
       note: (row) => (typeof rows.flops_share[row] === "number" ? <span class="muted">of {peakText(rows, row)}</span> : null),
     }),
     figure("bytes_share", "Of the bandwidth", "share", 88, rows.bytes_share, { bar: true }),
-    column("bound", "Bound by", "text", 96, rows.bound.map((_, row) => (rest(row) ? null : boundText(rows, row))), { unknown: () => "" }),
+    column("bound", "Bound by", "text", 96, rows.bound.map((bound, row) => (rest(row) || bound === "unknown" ? null : bound)), { unknown: () => "" }),
     figure("recoverable", "Recoverable", "time", 100, rows.recoverable_ns, { bar: true }),
     figure("flops_rate", "FLOP/s", "FLOP/s", 104, rows.flops_rate),
     figure("bytes_rate", "Bytes/s", "B/s", 88, rows.bytes_rate),
@@ -51,13 +51,13 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     figure("flops", "FLOPs per call", "FLOP", 96, rows.flops),
     figure("bytes", "Bytes per call", "bytes", 92, rows.bytes),
     figure("ideal", "At the peak", "time", 92, rows.ideal_ns, { hidden: true }),
-    column("matrix", capitalised(vocabulary.matrix_cores), "knowledge", 88, rows.matrix, { term: "matrix" }),
+    ...(payload.has_device ? [column("matrix", capitalised(vocabulary.matrix_cores), "knowledge", 88, rows.matrix, { term: "matrix" })] : []),
     column("timeline", "Timeline", "text", 92, rows.event.map((event) => (event < 0 ? null : "longest")), {
       unknown: () => "",
       href: (row) => ((rows.event[row] ?? -1) < 0 ? null : links.event(rows.event[row] ?? -1)),
     }),
     column("call", "Call", "code", 300, rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row))), { hidden: true }),
-  ];
+  ]);
 }
 
 /** All of a row: below it in the table, and below the chart when its point is chosen. */

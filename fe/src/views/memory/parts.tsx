@@ -6,7 +6,7 @@ import { otherColor, seriesColor } from "../../base/theme";
 import { formatBytes, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Column, Figure, type StairLine, Staircase, Term } from "../../widgets";
-import { columnsOf } from "../columns";
+import { columnsOf, told } from "../columns";
 import { lifetimes, type Stretch } from "./model";
 
 interface CurveProps {
@@ -94,9 +94,6 @@ export interface MemoryLinks {
 }
 
 const column = columnsOf("memory");
-
-/** Only what at least one row knows. */
-const told = (columns: readonly Column[]): Column[] => columns.filter(({ values }) => !values.length || Array.from(values).some((value) => value !== null));
 
 function originColumns(rows: BlockColumns | AliveColumns, links: MemoryLinks): Column[] {
   const linked = (values: readonly (string | null)[], href: (name: string) => string): Partial<Column> => ({ href: (row) => (values[row] ? href(values[row]) : null) });

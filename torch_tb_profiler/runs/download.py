@@ -22,11 +22,14 @@ from torch_tb_profiler.importers.cutter import Batch, EventReader
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, RAWS, Event, decode_loose
 from torch_tb_profiler.importers.repair import repair
+from torch_tb_profiler.importers.sqlite.filling import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
+from torch_tb_profiler.runs.chrome_text import events
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextStream, open_bytes, open_text
 from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.model import Trace
 
 PIECE_BYTES = 1 << 20
 ENDS_TRIED = 8
@@ -59,7 +62,24 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     """
     origin = opened.trace.origin_ns
     header = {key: opened.trace.header[key] for key in HEADER_KEYS if key in opened.trace.header}
+    if opened.trace.header.get(DATABASE_TABLES):
+        return _retold(opened.trace, header, start, end)
     return _text(open_text(opened.span.location, settings), header, origin + start, origin + end, settings.chunk_bytes)
+
+
+def _retold(trace: Trace, header: dict[str, Any], start: int, end: int) -> Iterator[bytes]:
+    """The same of a file that is no JSON, from what the import kept of it."""
+    yield _opening(header)
+    first = True
+    for piece in events(trace, start, end):
+        if piece:
+            yield (b"" if first else b",") + piece
+            first = False
+    yield b"]}"
+
+
+def _opening(header: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(header)[:-1] + (b"," if header else b"") + b'"traceEvents":['
 
 
 class _Window(Window):
@@ -73,7 +93,7 @@ class _Window(Window):
 
 
 def _text(stream: TextStream, header: dict[str, Any], start: int, end: int, chunk_bytes: int) -> Iterator[bytes]:
-    yield msgspec.json.encode(header)[:-1] + (b"," if header else b"") + b'"traceEvents":['
+    yield _opening(header)
     first = True
     with stream:
         window = _Window(stream)

@@ -10,6 +10,7 @@ Only what lies before the chunk is inflated; a file that is not compressed is re
 
 from __future__ import annotations
 
+import json
 import threading
 import weakref
 from dataclasses import dataclass
@@ -20,11 +21,15 @@ from torch_tb_profiler.errors import NotATrace, NotFound, NotReady, Outdated, So
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import nanoseconds
 from torch_tb_profiler.importers.events import DECODE_ERRORS, RAWS, Event
+from torch_tb_profiler.importers.sqlite import read_record
+from torch_tb_profiler.importers.sqlite.filling import DATABASE_TABLES
 from torch_tb_profiler.importers.tracks import id_text
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.inflate import compression_of
+from torch_tb_profiler.sources.places import is_url, local_path
+from torch_tb_profiler.sources.sniff import SQLITE
 from torch_tb_profiler.sources.streams import TextInMemory, open_bytes, open_text
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
@@ -77,6 +82,8 @@ class EventTexts:
             SourceError: the file is gone or cannot be read.
         """
         wanted = _wanted(opened.trace, event)
+        if DATABASE_TABLES in opened.trace.header:
+            return _record(opened, wanted)
         number = _chunk_number(opened.trace, wanted.ordinal)
         if not self._lock.acquire(timeout=WAIT_SECONDS):
             raise NotReady("Another event is being read from its file.", "Wait a moment.", progress=0.0)
@@ -97,6 +104,25 @@ class EventTexts:
             text = _text(opened, int(chunks["offset"][number]), int(chunks["size"][number]), self._settings)
             last = self._last = _cut(opened, number, text)
         return last
+
+
+def _record(opened: Opened, wanted: _Wanted) -> str:
+    """The text of an event of a database: the columns of its row stand for the arguments."""
+    location = opened.span.location
+    if is_url(location):
+        raise NotFound("The rest of this event stands in a database elsewhere.", "Copy the file to this machine to see every column.")
+    file, size = open_bytes(location)
+    with file:
+        if not file.read(len(SQLITE)).startswith(SQLITE):
+            raise NotFound("The rest of this event stands in a compressed database.", "Unpack the file to see every column.")
+    tables = [(str(table), int(first)) for table, first in opened.trace.header[DATABASE_TABLES]]
+    try:
+        found = read_record(local_path(location), tables, wanted.ordinal)
+    except NotATrace as error:
+        raise _changed(opened) from error
+    if not found or (size is not None and opened.span.bytes and size != opened.span.bytes):
+        raise _changed(opened)
+    return json.dumps({"name": wanted.name, "args": found})
 
 
 def _changed(opened: Opened) -> Outdated:

@@ -14,7 +14,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web import parameters, replies
 
 _GZIP = "application/gzip"
-_BY_FIRST_BYTES = ((b"\x1f\x8b", _GZIP), (b"\x28\xb5\x2f\xfd", "application/zstd"))
+_BY_FIRST_BYTES = ((b"\x1f\x8b", _GZIP), (b"\x28\xb5\x2f\xfd", "application/zstd"), (b"SQLite format 3\0", "application/vnd.sqlite3"))
 
 
 class Pieces:

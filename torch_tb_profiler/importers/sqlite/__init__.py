@@ -6,6 +6,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.importers.sqlite.database import Database
@@ -45,6 +46,21 @@ def read_sqlite(stream: Text, path: str | None = None, progress: Progress | None
         if path is None and stream.problem:
             counts.add(d.TRAILING if "follow" in stream.problem else d.TRUNCATED_GZIP)
         return _read(database, Filling(counts))
+
+
+def read_record(path: str, tables: list[tuple[str, int]], ordinal: int) -> dict[str, Any]:
+    """The row behind an event, all its columns: of a local file, from the ``DATABASE_TABLES`` of its header and the event's ordinal. Empty without one.
+
+    Raises:
+        NotATrace: the file is no database any more.
+    """
+    found = [(table, ordinal - first) for table, first in tables if first <= ordinal]
+    if not found:
+        return {}
+    table, position = found[-1]
+    with Database(path, DefectCounts()) as database:
+        record = database.record(table, position)
+    return {"table": table, "row": position, **record} if record else {}
 
 
 def _read(database: Database, filling: Filling) -> Trace:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ LONGEST_TEXT = 1 << 16
 """Characters of a text that are kept."""
 _ROW_BYTES = 4
 """No row takes less of the file: a database that has more is one whose pages are tied into knots."""
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 _LONGEST_VALUE = 64 << 20
 _LIMIT_LENGTH = 0
 """``SQLITE_LIMIT_LENGTH``."""
@@ -103,7 +105,7 @@ class Database:
         return table.lower() in self._tables
 
     def columns(self, table: str) -> dict[str, bool]:
-        """The columns of a table, in lower case: whether each is the number of the row itself (``INTEGER PRIMARY KEY``); none without the table."""
+        """The columns of a table: whether each is the number of the row itself (``INTEGER PRIMARY KEY``); none without the table."""
         if not self.has(table):
             return {}
         try:
@@ -111,7 +113,7 @@ class Database:
         except self._failure:
             return {}
         keys = [row for row in found if row[5]]
-        return {str(row[1]).lower(): len(keys) == 1 and row[5] == 1 and str(row[2]).upper() == "INTEGER" for row in found}
+        return {str(row[1]): len(keys) == 1 and row[5] == 1 and str(row[2]).upper() == "INTEGER" for row in found}
 
     def expect(self, tables: Sequence[str]) -> None:
         """Say how many rows there are to read, for the progress: about the last row's number of each table."""
@@ -127,7 +129,7 @@ class Database:
         Raises:
             NotATrace: the tables have more rows than the file has room for.
         """
-        present = self.columns(table)
+        present = {name.lower() for name in self.columns(table)}
         asked = [_number(c) if c.lower() in present else str(MISSING) for c in numbers]
         asked += [_text(c) if c.lower() in present else "''" for c in texts] + [_blob(c) if c.lower() in present else "x''" for c in blobs]
         if not present:
@@ -152,6 +154,18 @@ class Database:
         if self._progress is not None:
             self._progress(int(self._size * min(1.0, self._done / self._total)) if self._total else 0, self._size)
 
+    def record(self, table: str, position: int) -> dict[str, Any]:
+        """All columns of the row at a position of a table, in their order; texts cut, bytes in hexadecimal. Empty without the row."""
+        names = [name for name in self.columns(table) if _PLAIN_NAME.fullmatch(name)]
+        if not names:
+            return {}
+        asked = ", ".join(f"CASE typeof([{name}]) WHEN 'text' THEN {_text(name)} WHEN 'blob' THEN hex({_blob(name)}) ELSE [{name}] END" for name in names)
+        try:
+            row = self._open.execute(f"SELECT {asked} FROM [{table}] NOT INDEXED LIMIT 1 OFFSET ?", (position,)).fetchone()
+        except self._failure:
+            return {}
+        return dict(zip(names, row, strict=True)) if row else {}
+
     def value(self, query: str, *given: Any) -> Any:
         """The first value of a query of our own; None without any, or where it fails."""
         try:
@@ -171,7 +185,7 @@ class Texts:
         self._known: dict[int, str] = {MISSING: ""}
         self._query = ""
         columns = database.columns(table)
-        if columns.get(key.lower()):
+        if columns.get(key):
             # A look-up by the number of the row costs the depth of the tree; by any other column it would cost the whole table.
             self._query = f"SELECT {_text('value')} FROM [{table}] WHERE [{key}] = ?"
         elif columns:

@@ -32,6 +32,9 @@ _GPU_SORT = 1 << 24
 _PER_PROCESS = 1 << 40
 """Correlation ids count from 1 in every process, and stay below 2**32."""
 
+DATABASE_TABLES = "databaseTables"
+"""Key of the header: ``[[table, position of its first row among all rows read], …]``, by which ``ordinal`` leads back to the row."""
+
 Side = Mapping[str, Any]
 """Columns of a side table (without ``span``) for every row of a chunk; columns left out are unknown."""
 
@@ -177,4 +180,5 @@ class Filling:
         """The trace of all that was added."""
         if not self.gathered.groups.keys() - {"chunks"}:
             self.counts.add(d.NO_EVENTS)
-        return assemble(self.gathered, header, self.entries)
+        read = [[table, first] for table, first in self.tables]
+        return assemble(self.gathered, {**header, DATABASE_TABLES: read}, self.entries)

@@ -111,7 +111,7 @@ class _Export:
     def _domains(self) -> dict[tuple[int, int], str]:
         """(process, id of a domain) → its name."""
         found = {}
-        if "eventtype" in self._database.columns(_NVTX):
+        if "eventType" in self._database.columns(_NVTX):
             for rows in self._database.rows(_NVTX, ["globalTid", "domainId", "textId"], ["text"], where=f"[eventType] = {_DOMAIN}"):
                 texts = self._texts_of(rows.texts["text"], rows.numbers["textId"])
                 keys = zip(_process(rows.numbers["globalTid"]).tolist(), rows.numbers["domainId"].tolist(), strict=True)
@@ -126,7 +126,7 @@ class _Export:
 
     def _nvtx(self) -> None:
         filling, ranges, domains = self._filling, Ranges(self._filling), self._domains()
-        typed = "eventtype" in self._database.columns(_NVTX)
+        typed = "eventType" in self._database.columns(_NVTX)
         filling.begin(_NVTX)
         for rows in self._database.rows(_NVTX, ["start", "end", "eventType", "globalTid", "textId", "domainId"], ["text"]):
             found, ordinal = rows.numbers, filling.ordinals(rows)

@@ -1,0 +1,157 @@
+"""The tables of a trace → JSON text of a Chrome trace, for files that hold none themselves (databases of profilers): what Perfetto and others read.
+
+Everything that the import kept is written in Kineto's words, so that the text imports as the same trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.model import Trace
+
+PIECE_ROWS = 20_000
+_TEXTS = {
+    "operator_args": {"dims": "Input Dims", "types": "Input type", "strides": "Input Strides", "concrete": "Concrete Inputs"},
+    "device_args": {"grid": "grid", "block": "block"},
+}
+_PLAIN_TEXTS = {
+    "operator_args": {"stack": "Call stack", "hierarchy": "Module Hierarchy"},
+    "collective_args": {"collective": "Collective name", "dtype": "dtype", "group": "Process Group Name"},
+}
+_NUMBERS = {
+    "operator_args": {"sequence": "Sequence number", "forward_thread": "Fwd thread id"},
+    "device_args": {
+        "device": "device", "stream": "stream", "registers": "registers per thread", "shared_memory": "shared memory", "blocks_per_sm": "blocks per SM",
+        "occupancy": "est. achieved occupancy %", "bytes": "bytes",
+    },
+    "python_args": {"id": "Python id", "parent": "Python parent id", "module": "Python module id"},
+    "collective_args": {
+        "group_size": "Group size", "elements_in": "In msg nelems", "elements_out": "Out msg nelems", "sequence": "Seq", "source": "Src Rank",
+        "destination": "Dst Rank",
+    },
+}
+_MAY_BE_NEGATIVE = frozenset(("stream",))
+_TABLES = ("operator_args", "device_args", "python_args", "collective_args")
+_encode = msgspec.json.encode
+
+
+def events(trace: Trace, start: int, end: int) -> Iterator[bytes]:
+    """JSON texts of the entries that touch ``start`` to ``end`` (ns after the first event), ``PIECE_ROWS`` of them with commas between at a time; all
+    names of threads first."""
+    tracks = _Tracks(trace)
+    yield b",".join(tracks.names())
+    spans, instants = trace["spans"], trace["instants"]
+    rows = np.flatnonzero((spans["start"] <= end) & (spans["start"] + spans["dur"] >= start))
+    for first in range(0, len(rows), PIECE_ROWS):
+        yield b",".join(_spans(trace, tracks, rows[first : first + PIECE_ROWS]))
+    rows = np.flatnonzero((instants["time"] <= end) & (instants["time"] >= start))
+    for first in range(0, len(rows), PIECE_ROWS):
+        yield b",".join(_instants(trace, tracks, rows[first : first + PIECE_ROWS]))
+
+
+class _Tracks:
+    """Process and thread of every track, as JSON."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._table, self._strings = trace["tracks"], trace.strings
+        self.pids, self.tids = (["null" if number < 0 else _id(trace.strings[number]) for number in self._table[c].tolist()] for c in ("pid", "tid"))
+
+    def names(self) -> Iterator[bytes]:
+        """The metadata events."""
+        columns = (
+            ("process_name", "name"), ("process_label", "labels"), ("process_sort", "sort_index"), ("thread_name", "name"), ("thread_sort", "sort_index"),
+        )
+        for column, key in columns:
+            what = {"process_label": "process_labels", "process_sort": "process_sort_index", "thread_sort": "thread_sort_index"}.get(column, column)
+            for track, value in enumerate(self._table[column].tolist()):
+                told = value if key == "sort_index" else self._strings[value] if value >= 0 else ""
+                if told:
+                    args = _encode({key: told}).decode()
+                    yield f'{{"ph":"M","name":"{what}","pid":{self.pids[track]},"tid":{self.tids[track]},"ts":0,"args":{args}}}'.encode()
+
+
+def _id(text: str) -> str:
+    return text if text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 16 and str(int(text)) == text else _encode(text).decode()
+
+
+def _time(value: int) -> str:
+    """Nanoseconds → microseconds as decimal text."""
+    return f"{'-' if value < 0 else ''}{abs(value) // 1000}.{abs(value) % 1000:03d}"
+
+
+def _spans(trace: Trace, tracks: _Tracks, rows: Ints) -> Iterator[bytes]:
+    spans, texts = trace["spans"], _Encoded(trace)
+    columns = [spans[name][rows].tolist() for name in ("start", "dur", "name", "category", "track", "correlation", "external")]
+    arguments = _arguments(trace, rows)
+    for start, dur, name, category, track, correlation, external, more in zip(*columns, arguments, strict=True):
+        if correlation > 0:
+            more.append(f'"correlation":{correlation}')
+        if external > 0:
+            more.append(f'"External id":{external}')
+        yield (
+            f'{{"ph":"X","cat":{texts[category]},"name":{texts[name]},"pid":{tracks.pids[track]},"tid":{tracks.tids[track]},'
+            f'"ts":{_time(start + trace.origin_ns)},"dur":{_time(dur)},"args":{{{",".join(more)}}}}}'
+        ).encode("utf-8", "replace")
+
+
+def _instants(trace: Trace, tracks: _Tracks, rows: Ints) -> Iterator[bytes]:
+    instants, texts = trace["instants"], _Encoded(trace)
+    columns = [instants[name][rows].tolist() for name in ("time", "name", "category", "track", "phase", "args")]
+    for time, name, category, track, phase, args in zip(*columns, strict=True):
+        told = trace.strings[args] if args >= 0 else "{}"
+        yield (
+            f'{{"ph":"{chr(phase)}","cat":{texts[category]},"name":{texts[name]},"pid":{tracks.pids[track]},"tid":{tracks.tids[track]},'
+            f'"ts":{_time(time + trace.origin_ns)},"args":{told}}}'
+        ).encode("utf-8", "replace")
+
+
+class _Encoded(dict[int, str]):
+    """Number of a string → its text as JSON."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__()
+        self._strings = trace.strings
+
+    def __missing__(self, number: int) -> str:
+        found = self[number] = _encode(self._strings[number].encode("utf-8", "replace").decode()).decode()
+        return found
+
+
+def _arguments(trace: Trace, rows: Ints) -> list[list[str]]:
+    """For every row of spans its arguments as ``"name":value``."""
+    found: list[list[str]] = [[] for _ in range(len(rows))]
+    encoded = _Encoded(trace)
+    for name in _TABLES:
+        table = trace[name]
+        place = _places(table, rows)
+        at = np.flatnonzero(place >= 0)
+        for column, key in _TEXTS.get(name, {}).items():
+            _put(found, at, key, table[column][place[at]], lambda number: trace.strings[number])
+        for column, key in _PLAIN_TEXTS.get(name, {}).items():
+            _put(found, at, key, table[column][place[at]], lambda number: encoded[number])
+        for column, key in _NUMBERS[name].items():
+            _put(found, at, key, table[column][place[at]], _number, -1 if column in _MAY_BE_NEGATIVE and name == "device_args" else 0)
+    return found
+
+
+def _places(table: Table, rows: Ints) -> Ints:
+    """Rows of a side table for rows of spans; −1 without."""
+    if not table.n:
+        return np.full(len(rows), -1, np.int64)
+    place = np.minimum(np.searchsorted(table["span"], rows), table.n - 1)
+    return np.where(table["span"][place] == rows, place, -1)
+
+
+def _put(found: list[list[str]], at: Ints, key: str, values: Array, text: Any, least: int = 0) -> None:
+    told = np.flatnonzero(np.isfinite(values) & (values >= least)) if len(values) else at
+    for place, value in zip(at[told].tolist(), values[told].tolist(), strict=True):
+        found[place].append(f'"{key}":{text(value)}')
+
+
+def _number(value: float) -> str:
+    return repr(value)

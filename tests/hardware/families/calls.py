@@ -1,0 +1,63 @@
+"""Calls written as people say them: an operator, its tensors as ``"bf16 4x197x768"``, other arguments as Python values."""
+
+from __future__ import annotations
+
+import json
+
+from torch_tb_profiler.hardware.call import Call, read_call
+from torch_tb_profiler.hardware.work import Work, work_of
+
+_TYPES = {
+    "fp64": "double", "fp32": "float", "fp16": "c10::Half", "bf16": "c10::BFloat16", "fp8": "c10::Float8_e4m3fn", "fp4": "c10::Float4_e2m1fn_x2",
+    "i64": "long int", "i32": "int", "i8": "signed char", "u8": "unsigned char", "bool": "bool", "c64": "c10::complex<float>",
+}
+
+
+class Other:
+    """An argument that is a string, and no tensor: ``Other("same")``."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+Argument = str | int | float | bool | list[int] | list[bool] | list[str] | Other | None
+
+
+def _shape(text: str) -> list[int]:
+    return [int(n) for n in text.split("x")] if text else []
+
+
+def call(name: str, *arguments: Argument) -> Call:
+    """The call as a trace would give it; a list of strings is a list of tensors, without types as most versions of PyTorch write it."""
+    dims: list[object] = []
+    types: list[object] = []
+    values: list[str] = []
+    for argument in arguments:
+        if isinstance(argument, str):
+            kind, _, shape = argument.partition(" ")
+            dims.append(_shape(shape))
+            types.append(_TYPES[kind])
+            values.append("")
+        elif isinstance(argument, list) and argument and isinstance(argument[0], str):
+            dims.append([_shape(str(entry).partition(" ")[2]) for entry in argument])
+            types.append("TensorList")
+            values.append("")
+        else:
+            dims.append([])
+            types.append("" if argument is None else "ScalarList" if isinstance(argument, list) else "Scalar")
+            values.append("" if argument is None else argument.text if isinstance(argument, Other) else str(argument))
+    made = read_call(name, json.dumps(dims), json.dumps(types), "", json.dumps(values))
+    assert made is not None
+    return made
+
+
+def work(name: str, *arguments: Argument) -> Work:
+    """The work of a call that is modelled."""
+    found = work_of(call(name, *arguments))
+    assert found is not None, f"{name} is not modelled"
+    return found
+
+
+def unknown(name: str, *arguments: Argument) -> bool:
+    """Whether nothing is known of the work of a call."""
+    return work_of(call(name, *arguments)) is None

@@ -1,0 +1,90 @@
+"""TraceLens' reports of two runs, an independent oracle: FLOPs and bytes of every row with a model equal ours, except where TraceLens is wrong.
+
+Its reports are in ``../shared/oracles``; "MB" are MiB there.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from torch_tb_profiler.hardware.call import Call, read_call
+from torch_tb_profiler.hardware.work import work_of
+
+ORACLES = REPOSITORY.parent / "shared" / "oracles"
+SHEETS = ("GEMM", "CONV_fwd", "SDPA_fwd", "BinaryElementwise", "Normalization", "unified_perf_summary")
+ARGUMENTS = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
+Row = tuple[str, str, Call, float, float]
+
+WRONG: dict[str, str] = {
+    "aten::convolution": "the bias is never counted: its test, three entries of Input Dims, is false of the nine that aten::convolution has",
+}
+"""Operators of which TraceLens' figure is wrong, and why; ``test_where_tracelens_is_wrong`` argues the right one."""
+
+
+def rows() -> Iterator[Row]:
+    """(run, sheet, call, GFLOPs, MiB) of every row with a model."""
+    csv.field_size_limit(1 << 24)
+    for path in sorted(ORACLES.glob("*/*.csv")):
+        if path.stem not in SHEETS:
+            continue
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row.get("has_perf_model", "True") != "True":
+                    continue
+                # The sheets of one category call the columns "…_first".
+                texts = (json.dumps(ast.literal_eval(row.get(f"{key}_first") or row[key])) for key in ARGUMENTS)
+                call = read_call(row["name"], *texts)
+                assert call is not None
+                yield path.parent.name, path.stem, call, float(row.get("GFLOPS_first") or row["GFLOPS"]), float(
+                    row.get("Data Moved (MB)_first") or row["Data Moved (MB)"])
+
+
+@pytest.fixture(scope="module")
+def report() -> list[Row]:
+    if not ORACLES.is_dir():
+        pytest.skip("the oracles (../shared/oracles) are not on this machine")
+    return list(rows())
+
+
+def test_every_row_is_ours(report: list[Row]) -> None:
+    compared = []
+    for run, sheet, call, gflops, mebibytes in report:
+        if call.name in WRONG:
+            continue
+        work = work_of(call)
+        assert work is not None, (run, sheet, call)
+        assert work.bytes is not None
+        assert math.isclose(work.flops / 1e9, gflops, rel_tol=1e-6), (run, sheet, call, work)
+        assert math.isclose(work.bytes / 2**20, mebibytes, rel_tol=1e-6), (run, sheet, call, work)
+        compared.append((run, sheet))
+    assert len(compared) == 35
+    # CONV_fwd has one row, which is wrong.
+    assert {sheet for _, sheet in compared} == set(SHEETS) - {"CONV_fwd"}
+
+
+def test_where_tracelens_is_wrong(report: list[Row]) -> None:
+    """A 16 × 16 convolution of stride 16 with a bias: TraceLens gives the products alone; the bias is read, and added to each element of the output."""
+    wrong = [(call, gflops, mebibytes) for _, _, call, gflops, mebibytes in report if call.name in WRONG]
+    assert len(wrong) == 2
+    for call, gflops, mebibytes in wrong:
+        bias, work = call.tensor(2), work_of(call)
+        assert bias is not None
+        assert bias.shape == (768,)
+        assert work is not None
+        outputs = 4 * 768 * 14 * 14
+        assert work.flops == round(gflops * 1e9) + outputs == 2 * outputs * 3 * 16 * 16 + outputs
+        assert work.bytes == round(mebibytes * 2**20) + 2 * 768
+        assert work.bias_flops == outputs
+
+
+def test_the_reports_are_whole(report: list[Row]) -> None:
+    assert {run for run, *_ in report} == {"h100_bert_small", "h100_vit"}
+    assert len(report) == 37

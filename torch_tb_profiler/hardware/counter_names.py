@@ -59,7 +59,9 @@ def counter_label(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def counter_unit(name: str) -> str:
-    """``bytes``, ``instructions``, ``%`` … as the counter's name tells it; empty where it does not."""
+    """``bytes``, ``instructions``, ``%`` … as the counter's name tells it; empty where it does not, or where it is none of NVIDIA's."""
+    if "__" not in name[:_LONGEST]:
+        return ""
     unit = next((unit for pattern, unit in _UNITS if pattern.search(name, 0, _LONGEST)), "")
     return f"{unit}/s" if unit and _PER_SECOND.search(name) else unit
 

@@ -41,7 +41,8 @@ class Average:
     cpu_parent: name of what the first call stood in; None at top level.
     device_type: ``"CPU"``, or the name of the accelerator.
     use_device: accelerator that was recorded (``"cuda"``, also of AMD's); None without one.
-    scope: 0 a function, 1 one of the backward pass, 7 an annotation.
+
+    ``scope`` and ``cpu_children`` are left out: an exported trace does not tell the one, and the other is no figure.
     """
 
     key: str
@@ -62,7 +63,6 @@ class Average:
     device_type: str = "CPU"
     use_device: str | None = None
     is_user_annotation: bool = False
-    scope: int = 0
     node_id: int = -1
     is_async: bool = False
     is_remote: bool = False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks, is_backward
+from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks
 from torch_tb_profiler.analysis.key_averages.flops import flops
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents, function_events
 from torch_tb_profiler.analysis.key_averages.groups import Grouping, Groups, group_events, is_annotation
@@ -144,7 +144,6 @@ class Profile:
         self._events = function_events(opened.trace, opened.facts, python_frames)
         self._flops = flops(self._events)
         self._stacks = CallStacks(self._events)
-        self._backward = is_backward(self._events)
         self._device = _device(opened, self._events)
 
     @property
@@ -186,7 +185,6 @@ class Profile:
             "key": names.many(events.name[first]), "stack": [list(frames) for frames in groups.stack],
             "device_type": [device if other else "CPU" for other in events.on_device[first].tolist()],
             "is_async": events.is_async[first].tolist(), "is_user_annotation": is_annotation(events.role[first]).tolist(),
-            "scope": np.select([self._backward[first], events.role[first] == Role.ANNOTATION], [1, 7], 0).tolist(),
             "cpu_parent": [names[number] if at >= 0 else None for at, number in zip(around.tolist(), events.name[around].tolist(), strict=True)],
         }
         if with_overloads:

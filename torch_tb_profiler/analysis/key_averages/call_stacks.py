@@ -116,11 +116,6 @@ class CallStacks:
         self.of_event[inside[known]] = self.of_event[backwards[found[known]]]
 
 
-def is_backward(events: FunctionEvents) -> Mask:
-    """Which events are functions of the backward pass (``RecordScope::BACKWARD_FUNCTION``)."""
-    return _backward(events, events.arguments("forward_thread"))
-
-
 def _backward(events: FunctionEvents, thread: Array) -> Mask:
     """The engine's function around one has its name behind a prefix; without the engine's, those that name their forward's thread."""
     texts = [events.names[number] for number in range(len(events.names))]

@@ -128,15 +128,12 @@ def _columns(keys: Sequence[str], width: int) -> _Form:
         widths[key] += rest // len(shared) // keys.count(key)
 
     def text(key: str, value: str) -> str:
-        return f"{_essence(key, printable(value))[:widths[key]]:<{widths[key]}}"
+        return f"{_essence(key, printable(value))[:widths[key]]:{'>' if COLUMNS[key].number else '<'}{widths[key]}}"
 
     def number(key: str, value: int) -> str:
         return f"{value:>{widths[key]}}"
 
-    def absent(key: str) -> str:
-        return f"{COLUMNS[key].absent:{'>' if COLUMNS[key].number else '<'}{widths[key]}}"
-
-    return _Form(text, number, absent, lambda texts: " ".join(texts).rstrip() + "\n")
+    return _Form(text, number, lambda key: text(key, COLUMNS[key].absent), lambda texts: " ".join(texts).rstrip() + "\n")
 
 
 def _essence(key: str, text: str) -> str:

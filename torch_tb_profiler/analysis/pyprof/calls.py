@@ -7,7 +7,7 @@ within each other the outermost, which is what a program calls::
     aten::relu_ (8) ▸ aten::clamp_min_ ▸ kernel                                                      aten  relu_
     torch.nn.functional.linear ▸ aten::addmm ▸ kernel                                                torch.nn.functional  linear
 
-A kernel of the backward pass that undoes a forward is named by that forward.
+A kernel of the backward pass that undoes a forward is named by that forward; one that no operator launched by the user's range around the launch.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import numpy as np
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import nearest
-from torch_tb_profiler.analysis.pyprof.passes import Passes, dispatched
+from torch_tb_profiler.analysis.pyprof.passes import Passes, dispatched, named_nodes
+from torch_tb_profiler.analysis.pyprof.places import LAYER
 from torch_tb_profiler.hardware.work import model_of
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -38,9 +39,16 @@ def shown_calls(trace: Trace, nodes: Nodes, found: Passes, laid_at: Ints) -> tup
     above = np.flatnonzero((found.operator >= 0) & (found.operator < call) & (found.forward < 0))
     above = above[dispatched(trace, nodes)[found.operator[above]]]
     call[above] = found.operator[above]
+    alone = np.flatnonzero((call < 0) & (found.node >= 0))
+    call[alone] = nearest(nodes.parent, _ranges(trace, nodes))[found.node[alone]]
     named = np.flatnonzero(call >= 0)
     call[named] = _outermost_of_family(trace, nodes)[call[named]]
     return call, part_of
+
+
+def _ranges(trace: Trace, nodes: Nodes) -> Mask:
+    """Which nodes are ranges of the user's own that are no layers."""
+    return np.asarray((nodes.kind == PathKind.ANNOTATION) & ~named_nodes(trace, nodes, lambda text: text.startswith(LAYER)))
 
 
 def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:

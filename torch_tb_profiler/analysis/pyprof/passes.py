@@ -120,7 +120,7 @@ def _ties(trace: Trace, nodes: Nodes, functions: Functions, node: Ints, function
     place = np.searchsorted(functions.position, function[at])
     home[at] = np.where(like[place] >= 0, made[like[place]], -1)
     # The engine's call of a function holds the function itself, and what adds up its results.
-    itself = (functions.thread > 0) & ~_named(trace, nodes, lambda text: text.startswith(EVALUATE))
+    itself = (functions.thread > 0) & ~named_nodes(trace, nodes, lambda text: text.startswith(EVALUATE))
     split = np.zeros(len(nodes.row), np.bool_)
     split[functions.around[itself]] = True
     inside = ~split[function[at]] | (nearest(nodes.parent, itself)[node[at]] >= function[at])
@@ -133,10 +133,11 @@ def _ties(trace: Trace, nodes: Nodes, functions: Functions, node: Ints, function
 
 def dispatched(trace: Trace, nodes: Nodes) -> Mask:
     """Which nodes are operators of PyTorch's dispatcher (``aten::relu``): another numbered one is a function of Python around several of these."""
-    return _named(trace, nodes, lambda text: "::" in text)
+    return named_nodes(trace, nodes, lambda text: "::" in text)
 
 
-def _named(trace: Trace, nodes: Nodes, wanted: Callable[[str], bool]) -> Mask:
+def named_nodes(trace: Trace, nodes: Nodes, wanted: Callable[[str], bool]) -> Mask:
+    """Which nodes have a name that is wanted."""
     name = trace["spans"]["name"][nodes.row]
     named = np.zeros(len(trace.strings) + 1, np.bool_)
     named[[number for number in distinct(name, trace.strings) if wanted(trace.strings[number])]] = True

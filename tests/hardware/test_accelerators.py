@@ -136,7 +136,7 @@ def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
     ('{"*": {"bandwidth_gbps": NaN}}', "nan"), ({"*": {"bandwidth_gbps": 1e300}}, "1e+300"),
 ])
 def test_a_wrong_file_is_one_clear_line(tmp_path: Path, content: object, part: str) -> None:
-    with pytest.raises(SourceError, match="peaks.json") as raised:
+    with pytest.raises(SourceError, match=r"peaks\.json") as raised:
         peaks_of("x", "other", -1, -1, _file(tmp_path, content))
     assert part in raised.value.message
     assert "\n" not in raised.value.message

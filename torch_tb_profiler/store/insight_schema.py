@@ -278,7 +278,13 @@ COUNTER_STEPS = TableSpec(
     ),
 )
 
+DEVICE_WORKLOADS = TableSpec(
+    "device_workloads",
+    "For every kernel, copy and memset, in the order of their rows of spans: the workload that it is laid at.",
+    (Column("workload", "i4", "row of workloads", "Which; -1 launched by no operator."),),
+)
+
 INSIGHT_TABLES = (
     PATHS, PATH_STEPS, SPAN_PATHS, LINES, LINE_STEPS, WORK_STEPS, RUNTIME_STEPS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS,
-    COLLECTIVES, COMMUNICATION_STEPS, WORKLOADS, WORKLOAD_STEPS, WORKLOAD_KERNELS, COUNTER_STEPS,
+    COLLECTIVES, COMMUNICATION_STEPS, WORKLOADS, WORKLOAD_STEPS, WORKLOAD_KERNELS, DEVICE_WORKLOADS, COUNTER_STEPS,
 )

@@ -93,6 +93,10 @@ def _sentence(source: Source, text: RuleText, words: Mapping[str, str]) -> str:
     sentence = (text.host_sentence if on_host else text.sentence).format_map(words)
     if words.get("operators") and "waits" in words:
         sentence += f" Most of them are in {words['operators']}."
+    if words.get("largest"):
+        sentence += f" Most of it is {words['largest']}."
+    if words.get("padding"):
+        sentence += f" There, pad {words['padding']}."
     if words.get("loading"):
         sentence += f" {words['loading']}"
     return capitalised(sentence)

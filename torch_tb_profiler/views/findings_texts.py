@@ -165,8 +165,9 @@ RULES: dict[str, RuleText] = {
         "Matrix products and convolutions run without {matrix_cores} for up to {gain} of the {step} ({share}).",
         "Run them in bfloat16 or float16 (automatic mixed precision), or allow TF32 for float32 products where the {device} has it: "
         "torch.set_float32_matmul_precision(\"high\").",
-        "Lower precision changes results: check the loss. What memory limits gets no faster by {matrix_cores}.",
-        ("overview", "operator", "kernel"), (_AMP, ("TF32", _DOCS + "notes/cuda.html#tf32-on-ampere")),
+        "Lower precision changes results: check the loss. Where shapes or the {device} are not known, less is to be had: "
+        "what memory limits gets no faster by {matrix_cores}.",
+        ("overview", "efficiency", "operator", "kernel"), (_AMP, ("TF32", _DOCS + "notes/cuda.html#tf32-on-ampere")),
     ),
     "unaligned_shapes": RuleText(
         "Shapes keep {matrix_cores} from loading whole vectors",
@@ -174,7 +175,7 @@ RULES: dict[str, RuleText] = {
         "{gain} ({share}).",
         "Pad that dimension, such as the vocabulary, the sequence or the number of classes, to a multiple of 8, better 64.",
         "Padding adds work of its own, and a sequence may have to stay as long as it is.",
-        ("overview", "operator", "kernel"), (_TUNING,),
+        ("overview", "efficiency", "operator", "kernel"), (_TUNING,),
     ),
     "few_blocks": RuleText(
         "Kernels have fewer blocks than the {device} has {multiprocessor}s",
@@ -182,7 +183,16 @@ RULES: dict[str, RuleText] = {
         "({share}).",
         "Give each kernel more to do: a larger batch, operators joined into one, other tile sizes; or run independent kernels on streams beside each other.",
         "A small problem has no more parts to spread.",
-        ("overview", "kernel"),
+        ("overview", "efficiency", "kernel"),
+    ),
+    "far_from_peak": RuleText(
+        "Kernels are far from what the {device} can do",
+        "Long kernels ({kernels} per {step}, of distinct operators and shapes: {workloads}) reach {reached} of what the peaks of the {device} allow for their "
+        "FLOPs and bytes: up to {gain} of the {step} ({share}) is beyond that.",
+        "See in the Efficiency view what limits each. Memory: join operators (torch.compile), use smaller types, a better memory format (channels_last). "
+        "Compute: dimensions that are multiples of 8, better 64; torch.backends.cudnn.benchmark, or mode=\"max-autotune\". Neither: a larger batch.",
+        "No kernel reaches a peak, good ones 60 to 80 %. The bytes are the least that an operator can move, and irregular work is slower by nature.",
+        ("overview", "efficiency", "operator", "kernel"), (_COMPILE, _TUNING),
     ),
     "repeated_copies": RuleText(
         "The same is copied to the {device} again and again",
@@ -264,6 +274,8 @@ NUMBERS: dict[str, tuple[str, str]] = {
     "median_operator": ("Median operator", "ns"),
     "eligible": ("Kernel time of operators that could use them", "share"),
     "blocks_per_sm": ("Blocks per {multiprocessor}", ""),
+    "workloads": ("Operators with their shapes", "count"),
+    "reached": ("Share of what the peaks allow", "share"),
     "copies": ("Copies", "count"),
     "bytes": ("Largest copy", "bytes"),
     "pageable": ("Share with pageable memory", "share"),

@@ -18,7 +18,8 @@ H100 = {"deviceProperties": [
     {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_018_279_936, "computeMajor": 9, "computeMinor": 0, "numSms": 132},
 ]}
 NAMES = {
-    "linear": "aten::linear", "addmm": "aten::addmm", "mm": "aten::mm", "add": "aten::add", "zero": "aten::zero_", "other": "mine::thing", "L": "cudaLaunchKernel",
+    "linear": "aten::linear", "addmm": "aten::addmm", "mm": "aten::mm", "add": "aten::add", "zero": "aten::zero_", "other": "mine::thing",
+    "L": "cudaLaunchKernel",
     "gemm": "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64", "reduce": "void cublasLt::splitKreduce_kernel<32, 16, int, float>",
     "fill": "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>", "plus": "void at::native::vectorized_elementwise_kernel<4>",
     "sgemm": "ampere_sgemm_128x64_tn", "copy": "Memcpy HtoD (Pageable -> Device)",

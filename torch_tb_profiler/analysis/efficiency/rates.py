@@ -115,6 +115,11 @@ def kernel_rows(insight: Insight, selection: Selection) -> Rows:
     ))
 
 
+def everything() -> Selection:
+    """All steps, and what lies outside them."""
+    return Selection(np.zeros(0, np.int64), True)
+
+
 def _of_kernels(insight: Insight, selection: Selection, row: Ints, n: int) -> tuple[Array, Mask]:
     """(Knowledge of matrix cores, whether most of the time is copies from or to the host) of rows; ``row``: the row of every workload, −1 last."""
     kernels = insight["workload_kernels"]

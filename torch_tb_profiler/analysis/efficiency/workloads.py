@@ -1,4 +1,4 @@
-"""Calls of operators with all that decides their work → the tables ``workloads``, ``workload_steps`` and ``workload_kernels``."""
+"""Calls of operators with all that decides their work → the tables ``workloads``, ``workload_steps``, ``workload_kernels`` and ``device_workloads``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Works:
 
 
 def build_workloads(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
-    """The three tables; ``tables`` is not needed."""
+    """The four tables; ``tables`` is not needed."""
     device = device_rows(trace)
     operators = _operators(trace, facts, device)
     works = _works(trace, operators, bool(len(device)), texts)
@@ -68,9 +68,11 @@ def build_workloads(trace: Trace, facts: Facts, tables: dict[str, Table], texts:
         around = nearest(operators.above, modelled)
         counted = (np.where(operators.above >= 0, around[operators.above], -1) < 0) if len(around) else modelled
         time = np.where(counted, np.where(modelled, dur[operators.row], operators.self_time), 0)
+    pieces = _pieces(trace, works, call, device)
     return {
         "workloads": works.table, "workload_steps": _steps(trace, facts, operators, works, counted, time, device),
-        "workload_kernels": _kernels(trace, facts, works, call, device, texts),
+        "workload_kernels": _kernels(trace, facts, works, pieces, device, texts),
+        "device_workloads": schema.DEVICE_WORKLOADS.build(workload=pieces.workload),
     }, {}
 
 
@@ -167,10 +169,9 @@ def _steps(trace: Trace, facts: Facts, operators: _Operators, works: _Works, cou
     )
 
 
-def _kernels(trace: Trace, facts: Facts, works: _Works, call: Ints, device: Ints, texts: StringBuilder) -> Table:
+def _kernels(trace: Trace, facts: Facts, works: _Works, pieces: Pieces, device: Ints, texts: StringBuilder) -> Table:
     if not len(device):
         return schema.WORKLOAD_KERNELS.empty()
-    pieces = _pieces(trace, works, call, device)
     used = distinct(pieces.name, trace.strings)
     own = np.full(len(trace.strings) + 1, NONE, np.int64)
     own[used] = texts.intern_all([trace.strings[number] for number in used])

@@ -6,8 +6,10 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.efficiency.least import least_times
 from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.findings.ledger import Candidate
+from torch_tb_profiler.analysis.findings.workloads import beyond_least, described, largest, padding
 from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.analysis.names import distinct
@@ -27,15 +29,16 @@ _AMD_MATRIX = re.compile(r"\bMI(?:1|2|3)\d\d", re.I)
 def matrix_cores_unused(case: Case, taken: Intervals) -> Candidate | None:
     """Matrix products and convolutions run on the vector units of a device that has matrix cores.
 
-    Claims: the time in which only kernels ran whose names say so (``hardware/vector_products.py``), of single or half precision. Upper bound: matrix
-    cores make them faster, at most free. Wrong when the precision is needed, or when memory and not arithmetic limits them.
+    Claims: the time in which only kernels ran whose names say so (``hardware/vector_products.py``), of single or half precision, without what they
+    would need in a 16-bit type at the peaks of matrix cores and memory, where the shapes and the device are known. Upper bound: nothing is faster than the
+    peaks. Wrong when the precision is needed.
     """
     if not _has_matrix_cores(case):
         return None
     vendor = case.facts.summary["vendor"]
     work = case.work.take(case.work.kernel)
     chosen = case.named(work.row, lambda name: multiplies_on_vector_units(name, vendor)) & ~_of_double_precision(case, work)
-    found = _alone(case, "matrix_cores_unused", work, chosen)
+    found = _beyond(case, "matrix_cores_unused", work, chosen, in_half=True)
     eligible = case.facts.summary["matrix_eligible_share"]
     if found is not None and eligible is not None:
         found.numbers["eligible"] = eligible
@@ -45,11 +48,18 @@ def matrix_cores_unused(case: Case, taken: Intervals) -> Candidate | None:
 def unaligned_shapes(case: Case, taken: Intervals) -> Candidate | None:
     """Matrix cores are fed one or two elements at a time, because a dimension is not a multiple of 8 (16-bit types) or 4 (TF32).
 
-    Claims: the time in which only such kernels ran; the library writes the alignment that it was given into their names. Upper bound: aligned
-    operands make them faster, at most free. Wrong when the shapes are given; padding then costs work of its own.
+    Claims: the time in which only such kernels ran, without what they need at the device's peaks where that is known; the library writes the alignment that
+    it was given into their names. Upper bound: nothing is faster than the peaks. Wrong when the shapes are given; padding then costs work of its own.
     """
     work = case.work.take(case.work.kernel)
-    return _alone(case, "unaligned_shapes", work, case.named(work.row, loads_unaligned))
+    chosen = case.named(work.row, loads_unaligned)
+    found = _beyond(case, "unaligned_shapes", work, chosen, in_half=False)
+    if found is not None:
+        some = work.take(chosen)
+        workload = largest(case, some)
+        name = case.trace["spans"]["name"][some.row[np.argmax(some.end - some.start)]]
+        found.words["padding"] = padding(case, workload, case.trace.strings[int(name)])
+    return found
 
 
 def few_blocks(case: Case, taken: Intervals) -> Candidate | None:
@@ -68,7 +78,7 @@ def few_blocks(case: Case, taken: Intervals) -> Candidate | None:
     of, start, end = shared(begin, begin + idle, subtract(union(begin, begin + idle), _beside_another(case.work)))
     return Candidate("few_blocks", work.row[chosen][of], start, end, {
         "kernels": int(chosen.sum()) / len(case.steps), "blocks_per_sm": float(np.average(blocks, weights=work.end[chosen] - begin)),
-    })
+    }, {"largest": described(case, largest(case, work.take(chosen)))})
 
 
 def recompute(case: Case, taken: Intervals) -> Candidate | None:
@@ -121,12 +131,14 @@ def _of_double_precision(case: Case, work: Work) -> Mask:
     return np.asarray(known & double[arguments["types"][place]])
 
 
-def _alone(case: Case, rule: str, work: Work, chosen: Mask) -> Candidate | None:
-    """Claims the time in which of all device work only the chosen kernels ran."""
+def _beyond(case: Case, rule: str, work: Work, chosen: Mask, in_half: bool) -> Candidate | None:
+    """Claims the time in which of all device work only the chosen kernels ran, beyond what the peaks allow for them (``in_half``: in a 16-bit type)."""
     if not chosen.any():
         return None
     some = work.take(chosen)
-    return Candidate(rule, *case.alone(some), {"kernels": len(case.within(some.row)) / len(case.steps)})
+    least = least_times(case.trace, case.facts, case.insight, some.row, in_half)
+    numbers = {"kernels": len(case.within(some.row)) / len(case.steps)}
+    return Candidate(rule, *beyond_least(case, some, least.time), numbers, {"largest": described(case, largest(case, some))})
 
 
 def _beside_another(work: Work) -> Intervals:

@@ -1,0 +1,65 @@
+"""What the rules know of the work that kernels do: the least time that it needs, whose it is, and which of its dimensions are odd."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.efficiency.rates import representatives
+from torch_tb_profiler.analysis.findings.case import Case, Work
+from torch_tb_profiler.analysis.grouping import places_of
+from torch_tb_profiler.store.columns import Array, Ints
+
+_WHOLE = {"fp16": 8, "bf16": 8, "fp32": 4, "fp8": 16, "int8": 16}
+"""Elements of which matrix cores load sixteen bytes at a time (float32 as TF32)."""
+_PADDED = {"gemm": ("M", "N", "K"), "convolution": ("C", "K")}
+_DIMENSION = re.compile(r"(\w+)=(\d{1,18})(?!\w)", re.ASCII)
+_ALIGNED = re.compile(r"align(\d{1,2})(?!\d)", re.ASCII)
+
+
+def beyond_least(case: Case, some: Work, time: Array) -> tuple[Ints, Ints, Ints]:
+    """When only ``some`` ran, of each piece what is beyond the ``time`` (ns, NaN unknown: all of it) that it needs at least: ``(row, start, end)``."""
+    row, start, end = case.alone(some)
+    needed = np.ceil(np.nan_to_num(np.minimum(time, some.end - some.start))).astype(np.int64)
+    place = places_of(some.row, row)
+    start = np.maximum(start, some.start[place] + needed[place])
+    return row, start, np.maximum(start, end)
+
+
+def largest(case: Case, some: Work) -> int:
+    """The workload that takes most of the time of some work; row of ``workloads``, −1 where none of it has one."""
+    workload = case.insight["device_workloads"]["workload"][places_of(device_rows(case.trace), some.row)]
+    like = representatives(case.insight["workloads"])[workload[workload >= 0]]
+    if not len(like):
+        return -1
+    return int(np.bincount(like, weights=(some.end - some.start)[workload >= 0]).argmax())
+
+
+def described(case: Case, workload: int) -> str:
+    """``aten::addmm with M=141, N=30522, K=512``; empty for −1."""
+    if workload < 0:
+        return ""
+    table, texts = case.insight["workloads"], case.insight.strings
+    name, parameters = (texts[int(table[key][workload])] for key in ("name", "parameters"))
+    return f"{name} with {parameters}" if parameters else name
+
+
+def padding(case: Case, workload: int, kernel: str) -> str:
+    """Which dimensions to pad for whole loads, ``N from 30522 to 30528``; empty where that is not known.
+
+    Of several odd dimensions that or those which explain the alignment that the kernel's name says.
+    """
+    if workload < 0:
+        return ""
+    table, texts = case.insight["workloads"], case.insight.strings
+    family, precision, parameters = (texts[int(table[key][workload])] for key in ("family", "precision", "parameters"))
+    whole = _WHOLE.get(precision, 0)
+    sizes = {key: int(size) for key, size in _DIMENSION.findall(parameters) if key in _PADDED.get(family, ())}
+    odd = {key: size for key, size in sizes.items() if whole and size % whole}
+    found = _ALIGNED.search(kernel)
+    if found:
+        odd = {key: size for key, size in odd.items() if math.gcd(size, whole) == int(found.group(1))} or odd
+    return " and ".join(f"{key} from {size} to {-(-size // whole) * whole}" for key, size in odd.items())

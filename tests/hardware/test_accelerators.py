@@ -9,13 +9,14 @@ import pytest
 
 from torch_tb_profiler.analysis.efficiency.device import busiest_device, device_peaks
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.hardware.accelerators import GIB, PRECISIONS, Accelerator, find, table
+from torch_tb_profiler.hardware.accelerator import GIB, PRECISIONS, Accelerator
+from torch_tb_profiler.hardware.accelerators import TABLE, find
 from torch_tb_profiler.hardware.peaks import peaks_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 
-LINES = [(vendor, line) for vendor, lines in table().items() for line in lines]
+LINES = [(vendor, line) for vendor, lines in TABLE.items() for line in lines]
 
 
 @pytest.mark.parametrize(("name", "vendor", "units", "gigabytes", "expected"), [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.hardware.accelerators import Accelerator
+from torch_tb_profiler.hardware.accelerator import Accelerator
 
 _SITE = "https://www.amd.com/en/products/"
 

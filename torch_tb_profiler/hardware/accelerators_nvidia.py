@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.hardware.accelerators import Accelerator
+from torch_tb_profiler.hardware.accelerator import Accelerator
 
 _SITE = "https://www.nvidia.com/"
 _VOLTA = "NVIDIA V100 data sheet, https://images.nvidia.com/content/technologies/volta/pdf/volta-v100-datasheet-update-us-1165301-r5.pdf"

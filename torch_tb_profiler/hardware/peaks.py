@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.hardware.accelerators import PRECISIONS, find
+from torch_tb_profiler.hardware.accelerator import PRECISIONS
+from torch_tb_profiler.hardware.accelerators import find
 
 _SHAPE = 'Expected is {"name pattern": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4}, "source": "..."}}.'
 _KEYS = tuple(f"{unit}_{precision}" for unit in ("matrix", "vector") for precision in PRECISIONS)

@@ -62,6 +62,7 @@ class NsightFile:
 
     def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
         self._database = sqlite3.connect(path)
+        self._database.execute("PRAGMA synchronous = OFF")
         self._without = {name.lower() for name in without}
         self._columns: dict[str, list[str]] = {}
         self._texts: dict[str, int] = {}

@@ -58,6 +58,7 @@ class NvprofFile:
 
     def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
         self._database = sqlite3.connect(path)
+        self._database.execute("PRAGMA synchronous = OFF")
         self._texts: dict[str, int] = {}
         self._correlation = self._marker = 0
         self._columns: dict[str, list[str]] = {}

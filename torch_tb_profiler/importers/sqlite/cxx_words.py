@@ -59,4 +59,5 @@ def pointer_to(inner: Type, mark: str) -> Type:
     if mark != "*" and inner.left.endswith("&"):
         # A reference to a reference is the one that binds less.
         return inner if mark == "&&" else Type(inner.left.rstrip("&") + "&", inner.right)
-    return Type(f"{inner.left}({mark}", f"){inner.right}") if inner.wraps else Type(inner.left + mark, inner.right)
+    closing = ") " if inner.right.startswith("[") else ")"
+    return Type(f"{inner.left}({mark}", closing + inner.right) if inner.wraps else Type(inner.left + mark, inner.right)

@@ -50,7 +50,8 @@ class Filling:
         """Tables read, each with the position of its first row among all rows."""
         self._processes: dict[int, int] = {}
         self._streams: dict[tuple[int, ...], int] = {}
-        self._stream_names: set[tuple[int, str]] = set()
+        self._stream_names: dict[tuple[int, str], int] = {}
+        """(device, name of a stream) → the process of the first one."""
 
     def begin(self, table: str) -> None:
         """The rows that follow are those of a table."""
@@ -99,10 +100,11 @@ class Filling:
         if found is None:
             device, process, context, stream = key
             text = "" if stream == MISSING else str(stream)
-            for more in (f"context {context}", f"process {process}"):
+            more = [f"process {process}"] if self._stream_names.get((device, text), process) != process else []
+            for word in (*more, f"context {context}"):
                 if (device, text) in self._stream_names:
-                    text += f" ({more})"
-            self._stream_names.add((device, text))
+                    text += f" ({word})"
+            self._stream_names[device, text] = process
             place = ("" if device == MISSING else device, text)
             found = self._streams[key] = self.gathered.tracks[place]
             if device != MISSING:

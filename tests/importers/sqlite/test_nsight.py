@@ -1,0 +1,209 @@
+"""Exports of Nsight Systems, one quirk a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.builders.nsight import PID, TID, NsightFile, global_id, write_training
+from tests.importers.sqlite.asked import arguments, drop_column, instants, read, spans
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.roles import Role
+
+THREAD = (str(PID), str(TID))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "report1.sqlite"
+
+
+def test_a_kernel_and_its_launch(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.device(multiprocessors=108)
+        file.kernel("void gemm<4>(float*)", 12_000, 15_500, (2000, 3000), grid=(27, 2, 2), block=(64, 2, 1))
+    trace = read(path)
+    assert spans(trace, "start", "dur", "category", "role", "correlation", "track") == [
+        ("cudaLaunchKernel", 0, 1000, "cuda_runtime", Role.RUNTIME, 1, THREAD),
+        ("void gemm<4>(float*)", 10_000, 3500, "kernel", Role.KERNEL, 1, ("0", "7")),
+    ]
+    asked = ("device", "stream", "grid", "block", "registers", "shared_memory", "blocks_per_sm", "bytes")
+    assert arguments(trace, "device_args", *asked) == {"void gemm<4>(float*)": (0, 7, "[27,2,2]", "[64,2,1]", 32, 1536, 1.0, -1)}
+    assert trace.defects.as_dict() == {}
+    assert (trace.origin_ns, trace.base_ns, trace.entries) == (2000, 0, 2)
+
+
+def test_without_a_device_table_blocks_per_sm_are_unknown(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.kernel("gemm", 12_000, 15_000, (2000, 3000))
+    trace = read(path)
+    assert trace["device_args"]["blocks_per_sm"][0] != trace["device_args"]["blocks_per_sm"][0]
+    assert "deviceProperties" not in trace.header
+
+
+def test_device_properties_and_the_begin_of_the_session(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.device(0, "NVIDIA H100 80GB HBM3", 132, computeMajor=9)
+        file.add("TARGET_INFO_GPU", id=7, name="NVIDIA A10", smCount=72)
+        file.add("TARGET_INFO_CUDA_DEVICE", gpuId=7, cudaId=1, pid=PID, numMultiprocessors=72)
+        file.add("TARGET_INFO_SESSION_START_TIME", utcEpochNs=1_700_000_000_000_000_000)
+        file.kernel("gemm", 12_000, 15_000, (2000, 3000), device=1)
+    trace = read(path)
+    assert [(p["id"], p["name"], p["numSms"]) for p in trace.header["deviceProperties"]] == [(0, "NVIDIA H100 80GB HBM3", 132), (1, "NVIDIA A10", 72)]
+    assert trace.base_ns == 1_700_000_000_000_000_000
+    devices = derive(trace)["devices"]
+    assert devices["multiprocessors"].tolist() == [72]
+
+
+def test_copies_memsets_and_waits(path: Path) -> None:
+    with NsightFile(path) as file:
+        number = file.call("cudaMemcpyAsync_v3020", 1000, 2000)
+        file.work("MEMCPY", 3000, 4000, number, bytes=512, copyKind=2, srcKind=2, dstKind=1)
+        file.work("MEMCPY", 4000, 5000, number, bytes=64, copyKind=11)
+        file.work("MEMSET", 5000, 6000, number, bytes=128, memKind=2)
+        file.work("SYNCHRONIZATION", 6000, 7000, number, syncType=4, stream=0xFFFF_FFFF)
+    trace = read(path)
+    assert spans(trace, "category", "role", "track")[1:] == [
+        ("Memcpy DtoH (Device -> Pinned)", "gpu_memcpy", Role.MEMCPY, ("0", "7")), ("Memcpy HtoD (Managed)", "gpu_memcpy", Role.MEMCPY, ("0", "7")),
+        ("Memset (Device)", "gpu_memset", Role.MEMSET, ("0", "7")), ("Context Sync", "cuda_sync", Role.SYNC, ("0", "-1")),
+    ]
+    assert [v for (v,) in arguments(trace, "device_args", "bytes").values()] == [512, 64, 128]
+
+
+def test_an_exports_own_names_of_memory_kinds_go_first(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.add("ENUM_CUDA_MEM_KIND", id=0, name="CUDA_MEMOPR_MEMORY_KIND_EGM", label="EGM")
+        file.work("MEMSET", 5000, 6000, 1, bytes=128, memKind=0)
+    assert spans(read(path)) == [("Memset (EGM)",)]
+
+
+def test_a_graph_launch_is_one_piece_of_work_or_its_nodes(path: Path) -> None:
+    with NsightFile(path) as file:
+        whole, nodes = file.call("cudaGraphLaunch_v10000", 1000, 2000), file.call("cudaGraphLaunch_v10000", 5000, 6000)
+        file.work("GRAPH_TRACE", 3000, 4000, whole, graphId=5)
+        file.kernel("a", 7000, 8000, nodes, graphNodeId=11)
+        file.kernel("b", 8000, 9000, nodes, graphNodeId=12)
+    facts = derive(read(path))
+    kernels = facts["kernels"]
+    assert sorted((facts.strings[int(n)], int(r)) for n, r in zip(kernels["name"], kernels["reason"], strict=True)) == [("CUDA graph 5", 4), ("a", 4), ("b", 4)]
+
+
+def test_emit_nvtx_makes_operators_and_the_rest_annotations(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.push_pop("step, op_id = 1", 1000, 9000)
+        file.push_pop("aten::mm, seq = 12, op_id = 345, sizes = [[8, 16], [16, 4]], input_op_ids = [(344,0)]", 2000, 8000, registered=True)
+        file.push_pop("aten::empty, op_id = 346", 3000, 4000)
+        file.push_pop("my own name", 5000, 6000)
+        file.push_pop("MmBackward0, seq = 12, op_id = 400", 7000, 7500, TID + 1)
+    trace = read(path)
+    assert spans(trace, "category", "role", "external") == [
+        ("step", "user_annotation", Role.ANNOTATION, 1), ("aten::mm", "cpu_op", Role.OPERATOR, 345), ("aten::empty", "cpu_op", Role.OPERATOR, 346),
+        ("my own name", "user_annotation", Role.ANNOTATION, -1), ("MmBackward0", "cpu_op", Role.OPERATOR, 400),
+    ]
+    found = arguments(trace, "operator_args", "dims", "sequence", "forward_thread")
+    assert found["aten::mm"] == ("[[8,16],[16,4]]", 12, -1)
+    assert found["MmBackward0"] == ("", 12, 1)
+
+
+def test_start_end_ranges_stand_on_a_track_of_their_own(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.add("ThreadNames", nameId=file.text("trainer"), globalTid=global_id(PID, TID))
+        file.push_pop("within", 1000, 5000)
+        file.push_pop("across", 3000, 9000, kind=60)
+    trace = read(path)
+    assert spans(trace, "track") == [("within", THREAD), ("across", (str(PID), f"{TID} ranges"))]
+    assert derive(trace).defects.as_dict() == {}
+    assert trace.strings.many(trace["tracks"]["thread_name"]) == ["trainer", "trainer (start/end ranges)"]
+
+
+def test_marks_domains_and_names(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.add("PROCESSES", globalPid=global_id(PID), pid=PID, name="C:\\Python\\python.exe")
+        file.add("NVTX_EVENTS", start=10, eventType=34, text="loss", globalTid=global_id(PID, TID), domainId=0)
+        file.push_pop("aten::mm, seq = 1", 20, 30, domain=5)
+        file.add("NVTX_EVENTS", start=1, eventType=75, textId=file.text("mine"), domainId=5, globalTid=global_id(PID, TID))
+        file.add("NVTX_EVENTS", start=2, eventType=39, text="main", globalTid=global_id(PID, TID))
+    trace = read(path)
+    assert spans(trace, "role") == [("mine: aten::mm, seq = 1", Role.ANNOTATION)]
+    assert instants(trace) == [(-10, "loss", "nvtx", "i", "")]
+    assert (trace.strings.many(trace["tracks"]["process_name"]), trace.strings.many(trace["tracks"]["thread_name"])) == (["python.exe"], ["main"])
+
+
+def test_a_range_without_an_end_is_counted(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.push_pop("whole run", 0, None)
+        file.push_pop("step", 10, 20)
+    trace = read(path)
+    assert spans(trace) == [("step",)]
+    assert trace.defects.as_dict() == {d.UNMATCHED_BEGIN: 1}
+
+
+def test_processes_keep_their_correlation_ids_apart(path: Path) -> None:
+    with NsightFile(path) as file:
+        for pid in (PID, PID + 1):
+            file.push_pop(f"aten::op{pid}, seq = 1", 1000, 5000, pid=pid)
+            number = file.call("cudaLaunchKernel_v7000", 2000, 3000, pid=pid, correlation=77)
+            file.kernel(f"kernel{pid}", 6000 + pid, 7000 + pid, number, pid=pid)
+    trace = read(path)
+    facts = derive(trace)
+    pairs = {(facts.strings[int(k)], facts.strings[int(o)]) for k, o in zip(facts["kernels"]["name"], facts["kernels"]["operator"], strict=True)}
+    assert pairs == {(f"kernel{PID}", f"aten::op{PID}"), (f"kernel{PID + 1}", f"aten::op{PID + 1}")}
+    assert facts.defects.as_dict() == {}
+    assert {track for name, track in spans(trace, "track") if name.startswith("kernel")} == {("0", "7"), ("0", f"7 (process {PID + 1})")}
+
+
+def test_streams_of_one_number_in_two_contexts_are_two(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.kernel("a", 6000, 7000, (1000, 2000))
+        file.kernel("b", 6500, 7500, (3000, 4000), contextId=2)
+    trace = read(path)
+    assert spans(trace, "track")[-2:] == [("a", ("0", "7")), ("b", ("0", "7 (context 2)"))]
+    assert derive(trace).defects.as_dict() == {}
+
+
+def test_samples_of_gpu_metrics_are_counters(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.add("TARGET_INFO_GPU_METRICS", typeId=257, metricId=3, metricName="SMs Active [Throughput %]")
+        file.add("GPU_METRICS", timestamp=100, typeId=257, metricId=3, value=40)
+        file.add("GPU_METRICS", timestamp=200, typeId=257, metricId=9, value=7)
+        file.push_pop("step", 0, 300)
+    trace = read(path)
+    assert instants(trace) == [
+        (100, "GPU metrics", "hardware_counters", "C", '{"SMs Active [Throughput %]":40}'), (200, "GPU metrics", "hardware_counters", "C", '{"metric 9":7}'),
+    ]
+    assert trace.strings.many(trace["tracks"]["pid"]) == [str(PID), "1"]
+
+
+def test_calls_of_libraries_are_shown_and_counted_in_no_figure(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.push_pop("aten::mm, seq = 1", 0, 900)
+        for table, name in (("CUBLAS_EVENTS", "cublasGemmEx"), ("OSRT_API", "poll"), ("PROFILER_OVERHEAD", "Buffer flush")):
+            file.add(table, start=100, end=200, globalTid=global_id(PID, TID), nameId=file.text(name))
+    trace = read(path)
+    assert {role for name, role in spans(trace, "role") if name in ("cublasGemmEx", "poll")} == {Role.OTHER}
+    assert ("Buffer flush", Role.OVERHEAD) in spans(trace, "role")
+    facts = derive(trace)
+    assert facts["operator_steps"]["host_self"].tolist() == [900]
+
+
+def test_driver_calls_are_told_by_class_or_name(path: Path) -> None:
+    with NsightFile(path, without=("eventClass",)) as file:
+        file.call("cuLaunchKernel", 1000, 2000)
+        file.call("cudaFree_v3020", 3000, 4000)
+    assert spans(read(path), "category") == [("cuLaunchKernel", "cuda_driver"), ("cudaFree", "cuda_runtime")]
+
+
+@pytest.mark.parametrize("missing", [
+    "deviceId", "contextId", "streamId", "correlationId", "globalPid", "gridX", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
+    "demangledName", "shortName", "eventClass", "globalTid", "nameId", "textId", "domainId", "eventType", "end", "text", "bytes", "copyKind", "memKind",
+    "syncType", "graphId", "smCount", "cuDevice", "typeId", "metricName", "value", "id",
+])
+def test_any_column_may_be_missing(path: Path, missing: str) -> None:
+    write_training(path, 1)
+    drop_column(path, missing)
+    trace = read(path)
+    derive(trace)
+    assert trace["spans"].n > 0
+

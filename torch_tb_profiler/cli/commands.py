@@ -11,6 +11,10 @@ altseq others around it; tid thread; layer range layer:NAME or nn.Module; trace 
 mod and op the call; kernel; params what the call was given; sil ns on the device; tc matrix cores 1, 0 or - (multiplies nothing); device; stream; grid; block;
 flops; bytes"""
 
+_WHAT = """of csv, parquet and arrow a table: steps, operators, kernels, modules, memory, memory_blocks, memory_alive, collectives, counters,
+counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); of folded and speedscope modules or lines (default: lines);
+of trace events"""
+
 Arguments = Callable[[argparse.ArgumentParser], None]
 
 
@@ -108,6 +112,20 @@ def _report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
 
 
+def _export(parser: argparse.ArgumentParser) -> None:
+    _trace(parser)
+    _steps(parser)
+    parser.add_argument("--what", metavar="WHAT", help=_WHAT)
+    parser.add_argument("--to", metavar="FORM", help="csv, parquet, arrow, folded, speedscope or trace (default: by the ending of FILE, else csv)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="- is standard output (default: WHAT with the ending of the form, in this folder)")
+    parser.add_argument("--by", metavar="GROUP", help="what makes a row: operators name, shape, stack; kernels name, properties; efficiency operator, kernel")
+    parser.add_argument("--metric", choices=("device", "host"), help="time of folded and speedscope (default: device time, without a device host)")
+    parser.add_argument("--start", metavar="NS", type=int, help="begin of a trace, in ns after the first event (default: that of the steps, or of all)")
+    parser.add_argument("--end", metavar="NS", type=int, help="end of it")
+    parser.add_argument("--kinds", metavar="KINDS", help="kinds of events of a trace, with commas between: operator,runtime,kernel,memcpy,memory …")
+    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+
+
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -135,6 +153,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("kernels", "print the kernels of the traces at a path", _kernels, "tables:kernels"),
     Command("findings", "print what costs time that could be had back", _told, "findings:run"),
     Command("pyprof", "print a line per launch of a kernel, with the columns of NVIDIA's PyProf", _pyprof, "pyprof:run"),
+    Command("export", "write tables, flame graphs or a part of a trace as a file", _export, "export:run"),
     Command("serve", "show the page without TensorBoard", _serve, "serve:run"),
     Command("doctor", "say what was found at a path, what is used, and why not", _doctor, "doctor:run"),
     Command("report", "write the page with its figures as one HTML file that needs no server", _report, "report:run"),

@@ -19,7 +19,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.steps import Selection, choose
-from torch_tb_profiler.web.parameters import step_range
+from torch_tb_profiler.web.parameters import StepRange, step_range
 
 REASONS_SHOWN = 5
 
@@ -92,9 +92,17 @@ def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> 
     Raises:
         BadRequest: the trace has no such steps.
     """
-    given = {"steps": getattr(options, name) or "all", "skip_cold": "1" if getattr(options, "skip_cold", False) else "0"}
-    asked = step_range(_Given(given))
+    asked = asked_steps(options, name)
     return choose(opened.facts, asked.first, asked.last, asked.skip_cold, f"--{name.replace('_', '-')}")
+
+
+def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
+    """The same before a trace is there.
+
+    Raises:
+        BadRequest: they are no steps.
+    """
+    return step_range(_Given({"steps": getattr(options, name) or "all", "skip_cold": "1" if getattr(options, "skip_cold", False) else "0"}))
 
 
 class _Given(dict[str, str]):

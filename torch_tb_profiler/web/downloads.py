@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from isal import isal_zlib
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.runs.download import cut, original
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.packed import packed
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web import parameters, replies
 
@@ -56,17 +56,5 @@ def trace_file(request: Request, opened: Opened, settings: Settings) -> Response
         return replies.stream(pieces, kind, parameters.headers_of(name), size)
     start, end = window
     stem = name.partition(".json")[0].removesuffix(".pt.trace")
-    pieces = Pieces(_compressed(cut(opened, start, end, settings)))
+    pieces = Pieces(packed(cut(opened, start, end, settings)))
     return replies.stream(pieces, _GZIP, parameters.headers_of(f"{stem}.{start}-{end}.pt.trace.json.gz"))
-
-
-def _compressed(texts: Iterator[bytes]) -> Iterator[bytes]:
-    """gzip at level 1, bit by bit; the source is closed with it."""
-    packer = isal_zlib.compressobj(1, wbits=replies.GZIP_WBITS)
-    try:
-        for piece in texts:
-            if data := packer.compress(piece):
-                yield data
-        yield packer.flush()
-    finally:
-        texts.close()  # type: ignore[attr-defined]

@@ -1,0 +1,121 @@
+"""``torch-tb-profiler export``: what it writes, and what it refuses in one line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.api.traces import write
+from torch_tb_profiler.cli import main
+
+STEPS = """\
+step,name,start_ns,wall_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,runtime_ns,dataloader_ns,cpu_exec_ns,other_ns,cold,odd,cut
+0,ProfilerStep#1,0,54000,22000,0,0,0,12000,0,15000,5000,false,false,false
+1,ProfilerStep#2,56000,34000,12000,0,0,0,6000,0,5000,11000,false,false,true
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of one trace; the current folder is an empty one."""
+    found = write(tmp_path / "run", "w0")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return found
+
+
+def export(*arguments: str | Path) -> int:
+    return main.main(["export", *map(str, arguments), "--no-cache"])
+
+
+def written() -> list[str]:
+    return sorted(path.name for path in Path().iterdir())
+
+
+def test_without_options_the_operators_as_csv(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export(run) == 0
+    assert Path("operators.csv").read_text(encoding="utf-8").startswith("name,calls,device_self_ns,")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.startswith("operators.csv: ")) == ("", True)
+
+
+def test_the_steps_on_standard_output(run: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert export(run, "--what", "steps", "-o", "-") == 0
+    printed = capfdbinary.readouterr()
+    assert printed.out.decode().replace("\r\n", "\n") == STEPS
+    assert (printed.err, written()) == (b"", [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["--what", "kernels", "--by", "properties"], "kernels.csv"), (["--to", "folded"], "lines.folded"), (["--to", "trace"], "events.pt.trace.json.gz"),
+        (["--what", "modules", "--to", "speedscope", "--metric", "host"], "modules.speedscope.json"), (["-o", "x.folded"], "x.folded"),
+        (["-o", "x.speedscope.json"], "x.speedscope.json"), (["-o", "x.pt.trace.json.gz"], "x.pt.trace.json.gz"),
+        (["-o", "x.csv", "--what", "events"], "x.csv"),
+    ],
+)
+def test_the_name_tells_the_form_and_the_form_the_name(run: Path, arguments: list[str], name: str) -> None:
+    assert export(run, *arguments) == 0
+    assert written() == [name]
+
+
+def test_a_part_of_the_trace(run: Path) -> None:
+    assert export(run, "--to", "trace", "--steps", "1", "--kinds", "kernel, annotation") == 0
+    found = json.loads(gzip.decompress(Path("events.pt.trace.json.gz").read_bytes()))
+    assert sorted(event["name"] for event in found["traceEvents"]) == ["ProfilerStep#2", "gemm"]
+    assert export(run, "--to", "trace", "--start", "0", "--end", "1000", "-o", "begin.pt.trace.json.gz") == 0
+    assert json.loads(gzip.decompress(Path("begin.pt.trace.json.gz").read_bytes()))["traceEvents"][0]["name"] == "ProfilerStep#1"
+
+
+def test_several_traces_are_one_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(run, "w1")
+    assert export(run, "--what", "steps") == 0
+    assert [line.split(",")[0] for line in Path("steps.csv").read_text().splitlines()] == ["worker", "w0", "w0", "w1", "w1"]
+    (run / "broken.pt.trace.json").write_text("[1")
+    assert export(run, "--what", "steps", "--force") == 0
+    assert "broken.pt.trace.json: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--to", "xml"], "--to xml is not known"), (["--what", "shoes"], "--what shoes does not go with csv"), (["--what", "lines"], "does not go with csv"),
+        (["--to", "folded", "--what", "steps"], "does not go with folded"), (["--to", "folded", "--by", "name"], "--by does not go with folded"),
+        (["--metric", "host"], "--metric does not go with csv"), (["--kinds", "kernel"], "--kinds does not go with csv"),
+        (["--to", "trace", "--kinds", "shoes"], "shoes are not known"), (["--steps", "9"], "step 9 does not exist"), (["--steps", "x"], "expected all"),
+        (["--what", "operators", "--by", "colour"], "by='colour' is not known"), (["-o", "nowhere/x.csv"], "cannot be written"),
+        (["--to", "trace", "--start", "5", "--end", "5"], "holds nothing"),
+    ],
+)
+def test_what_is_refused_in_one_line(run: Path, arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export(run, *arguments) == 2
+    printed = capsys.readouterr()
+    assert reason in printed.err
+    assert (printed.out, printed.err.count("\n"), written()) == ("", 1, [])
+
+
+def test_nothing_is_written_over(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("operators.csv").write_text("mine")
+    assert export(run) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert Path("operators.csv").read_text() == "mine"
+    assert export(run, "--force") == 0
+
+
+def test_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.json").write_text("hello")
+    for path in ("text.json", "nothing.json"):
+        assert export(path) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_without_pyarrow(run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    assert export(run, "--to", "parquet") == 2
+    assert 'pip install "torch_tb_profiler[arrow]"' in capsys.readouterr().err
+    assert written() == []

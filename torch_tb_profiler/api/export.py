@@ -1,0 +1,218 @@
+"""Frames, flame graphs and parts of traces as files: what ``torch-tb-profiler export`` writes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator, Set
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+
+from torch_tb_profiler.api.frames import Frames, RunFrames, TraceFrames
+from torch_tb_profiler.api.one import One
+from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
+from torch_tb_profiler.runs.download import cut
+from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed
+from torch_tb_profiler.views.diff_file import no_formula
+from torch_tb_profiler.views.flame import Metric, flame_file
+from torch_tb_profiler.views.module_wire import FlameTree
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+TableForm = Literal["csv", "parquet", "arrow"]
+FlameForm = Literal["folded", "speedscope"]
+TABLE_FORMS: tuple[TableForm, ...] = ("csv", "parquet", "arrow")
+FLAME_FORMS: tuple[FlameForm, ...] = ("folded", "speedscope")
+STDOUT = "-"
+_ROWS_AT_A_TIME = 1 << 16
+
+
+def _by(make: Callable[[Any, str], DataFrame], default: str) -> Callable[[Frames, str | None], DataFrame]:
+    return lambda frames, by: make(frames, by or default)
+
+
+def _plain(make: Callable[[Any], DataFrame]) -> Callable[[Frames, str | None], DataFrame]:
+    def made(frames: Frames, by: str | None) -> DataFrame:
+        if by is not None:
+            raise BadRequest(f"by={by!r}: this table has no groups.", "Leave it out.")
+        return make(frames)
+
+    return made
+
+
+TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
+    "steps": _plain(lambda frames: frames.steps),
+    "operators": _by(lambda frames, by: frames.operators(by=by), "name"),
+    "kernels": _by(lambda frames, by: frames.kernels(by=by), "name"),
+    "modules": _plain(lambda frames: frames.modules),
+    "memory": _plain(lambda frames: frames.memory),
+    "memory_blocks": _plain(lambda frames: frames.memory_blocks),
+    "memory_alive": _plain(lambda frames: frames.memory_alive()),
+    "collectives": _plain(lambda frames: frames.collectives),
+    "counters": _plain(lambda frames: frames.counters),
+    "counter_samples": _plain(lambda frames: frames.counter_samples),
+    "efficiency": _by(lambda frames, by: frames.efficiency(by=by), "operator"),
+    "pyprof": _plain(lambda frames: frames.pyprof()),
+    "key_averages": _plain(lambda frames: _one_trace(frames).key_averages().frame),
+    "findings": _plain(lambda frames: frames.findings),
+    "events": _plain(lambda frames: frames.events),
+}
+"""By name: what makes a table, of frames and the words of ``by``."""
+
+
+def table(frames: Frames, name: str, by: str | None = None) -> DataFrame:
+    """One of ``TABLES``.
+
+    Raises:
+        BadRequest: there is no such table, or it has no such groups.
+    """
+    if name not in TABLES:
+        raise BadRequest(f"There is no table {name!r}.", f"Take one of: {', '.join(TABLES)}.")
+    return TABLES[name](frames, by)
+
+
+def write_table(frame: DataFrame, file: BinaryIO, form: TableForm) -> None:
+    """A frame as CSV by RFC 4180 (unknown is empty), or as Parquet or Arrow (an IPC file) with unit and meaning in the metadata of each field.
+
+    Raises:
+        MissingPackage: Parquet and Arrow need pyarrow.
+    """
+    if form == "csv":
+        _write_csv(frame, file)
+        return
+    arrow, writer = _arrow("pyarrow"), _arrow("pyarrow.parquet" if form == "parquet" else "pyarrow.ipc")
+    # Other than plain texts and numbers in what a frame says of itself would not survive.
+    units, docs = frame.attrs.get("units", {}), frame.attrs.get("docs", {})
+    bare = frame.copy(deep=False)
+    bare.attrs = {}
+    made = arrow.Table.from_pandas(bare, preserve_index=False)
+    fields = [field.with_metadata({"unit": units.get(field.name, ""), "doc": docs.get(field.name, "")}) for field in made.schema]
+    made = made.cast(arrow.schema(fields, metadata=made.schema.metadata))
+    if form == "parquet":
+        writer.write_table(made, file)
+        return
+    with writer.new_file(file, made.schema) as stream:
+        stream.write_table(made, max_chunksize=_ROWS_AT_A_TIME)
+
+
+def flame(frames: Frames, tree: FlameTree, form: FlameForm, metric: Metric | None = None) -> Iterator[bytes]:
+    """The flame graph of modules or of source lines, for other programs. Without a metric: device time where there is a device.
+
+    Raises:
+        BadRequest: there are several traces.
+    """
+    one = _one_trace(frames).one
+    metric = metric or ("device" if one.facts.summary["has_device"] else "host")
+    return flame_file(one.facts, one.insight, one.selection(), tree, metric, form)
+
+
+def part(frames: Frames, start_ns: int | None = None, end_ns: int | None = None, kinds: Set[str] | None = None) -> Iterator[bytes]:
+    """A trace, gzip, with the events that touch a window of time, in ns after the first event; without one, the chosen steps. ``kinds``: some of ``KINDS``.
+
+    Raises:
+        BadRequest: there are several traces, a kind is not known, or the window has no length.
+        SourceError: the file cannot be opened any more.
+    """
+    one = _one_trace(frames).one
+    unknown = sorted(set(kinds or ()) - set(KINDS))
+    if unknown:
+        raise BadRequest(f"The kinds {', '.join(unknown)} are not known.", f"Take some of: {', '.join(KINDS)}.")
+    first, last = _window(one)
+    start, end = first if start_ns is None else start_ns, last if end_ns is None else end_ns
+    if end <= start:
+        raise BadRequest(f"The window from {start:,} to {end:,} ns holds nothing.", "Give an end behind the start.")
+    texts = cut(one.opened, start, end, one.settings)
+    return packed(of_kinds(texts, kinds, one.settings.categories) if kinds else texts)
+
+
+def save(pieces: Iterator[bytes], path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write a file, whole or not at all.
+
+    Raises:
+        BadRequest: the file is there already, and ``force`` is not given.
+        SourceError: it cannot be written.
+    """
+    with saving(path, force=force) as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+@contextlib.contextmanager
+def saving(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[BinaryIO]:
+    """A file that comes into being when the block ends without an error; ``-`` is standard output.
+
+    Raises:
+        BadRequest: the file is there already, and ``force`` is not given.
+        SourceError: it cannot be written.
+    """
+    if os.fspath(path) == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    if target.exists() and not force:
+        raise BadRequest(f"{target} exists already.", "Give another name, or --force.")
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            yield cast(BinaryIO, file)
+        os.replace(beside, target)
+    except OSError as error:
+        raise SourceError(f"{target} cannot be written: {error.strerror}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+
+
+def _one_trace(frames: Frames) -> TraceFrames:
+    if isinstance(frames, RunFrames):
+        raise BadRequest(f"There are {len(frames)} traces, expected one.", "Give the trace file itself.")
+    return cast(TraceFrames, frames)
+
+
+def _window(one: One) -> tuple[int, int]:
+    """From the first chosen step to the last one; all of the trace where none is chosen."""
+    steps = one.facts["steps"].take(one.selection().steps)
+    if (one.steps is None and not one.skip_cold) or not steps.n:
+        return 0, int(one.facts.summary["span_ns"]) + 1
+    return int(steps["start"].min()), int(steps["end"].max())
+
+
+def _arrow(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingPackage("Parquet and Arrow files need pyarrow, which is not installed.", 'pip install "torch_tb_profiler[arrow]"') from error
+
+
+def _write_csv(frame: DataFrame, file: BinaryIO) -> None:
+    import pandas
+
+    shown = frame.copy(deep=False)
+    for name in shown.columns:
+        kind = shown[name].dtype
+        if isinstance(kind, pandas.CategoricalDtype):
+            # Two names may become equal, which categories may not.
+            shown[name] = shown[name].astype(object).map(_cell, na_action="ignore") if _runs(shown[name].cat.categories) else shown[name]
+        elif pandas.api.types.is_bool_dtype(kind):
+            shown[name] = shown[name].map({True: "true", False: "false"})
+        elif not pandas.api.types.is_numeric_dtype(kind):
+            shown[name] = shown[name].map(_cell, na_action="ignore")
+    shown = shown.rename(columns=no_formula)
+    text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="", write_through=True)
+    shown.to_csv(text, index=False, lineterminator="\r\n", chunksize=_ROWS_AT_A_TIME)
+    text.detach()
+
+
+def _runs(texts: Any) -> bool:
+    return any(no_formula(text) != text for text in texts)
+
+
+def _cell(value: Any) -> str:
+    """A text that no spreadsheet runs; of several values with ``;`` between. A sign alone is none of a formula."""
+    text = ";".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+    return no_formula(text) if len(text) > 1 else text

@@ -1,0 +1,93 @@
+"""``torch-tb-profiler export``: tables, flame graphs and parts of traces as files for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+from torch_tb_profiler.api import export
+from torch_tb_profiler.api.frames import RunFrames, TraceFrames
+from torch_tb_profiler.api.one import One
+from torch_tb_profiler.cli.output import asked_steps, chosen, nothing_at, readable, settings_of
+from torch_tb_profiler.cli.plain import printable
+from torch_tb_profiler.errors import BadRequest, NotATrace
+from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.views.module_wire import FlameTree
+
+TRACE = "trace"
+ENDINGS = {"csv": ".csv", "parquet": ".parquet", "arrow": ".arrow", "folded": ".folded", "speedscope": ".speedscope.json", TRACE: ".pt.trace.json.gz"}
+_ALSO = {".feather": "arrow", ".txt": "folded", ".json.gz": TRACE}
+_TREES: dict[str, FlameTree] = {"modules": "module", "lines": "line"}
+_ONLY = {"by": export.TABLE_FORMS, "metric": export.FLAME_FORMS, "start": (TRACE,), "end": (TRACE,), "kinds": (TRACE,)}
+"""Options that some forms have."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the file; the exit code.
+
+    Raises:
+        BadRequest: the options do not fit together, the file exists already, or the traces have no such steps.
+        SourceError, NotATrace: nothing could be read, or the file cannot be written.
+        MissingPackage: the form needs a package that is not installed.
+    """
+    form, what = _asked(options)
+    output = options.output or what + ENDINGS[form]
+    if output != export.STDOUT and Path(output).exists() and not options.force:
+        raise BadRequest(f"{output} exists already.", "Give another -o, or --force.")
+    frames = _frames(options)
+    with export.saving(output, force=options.force) as file:
+        if form in export.TABLE_FORMS:
+            export.write_table(export.table(frames, what, options.by), file, form)
+        else:
+            for piece in _pieces(options, frames, form, what):
+                file.write(piece)
+    if output != export.STDOUT:
+        print(printable(f"{output}: {format_bytes(Path(output).stat().st_size)}"), file=sys.stderr)
+    return 0
+
+
+def _asked(options: argparse.Namespace) -> tuple[str, str]:
+    """Form and what; checked before anything is read."""
+    form = options.to or _form_of(options.output or "")
+    if form not in ENDINGS:
+        raise BadRequest(f"--to {form} is not known.", f"Take one of: {', '.join(ENDINGS)}.")
+    for name, forms in _ONLY.items():
+        if getattr(options, name) is not None and form not in forms:
+            raise BadRequest(f"--{name} does not go with {form}.", f"It is for: {', '.join(forms)}.")
+    allowed = tuple(export.TABLES) if form in export.TABLE_FORMS else tuple(_TREES) if form in export.FLAME_FORMS else ("events",)
+    what = options.what or ("operators" if "operators" in allowed else allowed[-1])
+    if what not in allowed:
+        raise BadRequest(f"--what {what} does not go with {form}.", f"Take one of: {', '.join(allowed)}.")
+    return form, what
+
+
+def _form_of(output: str) -> str:
+    known = {ending: form for form, ending in ENDINGS.items()} | _ALSO
+    return next((form for ending, form in known.items() if output.lower().endswith(ending)), "csv")
+
+
+def _frames(options: argparse.Namespace) -> TraceFrames | RunFrames:
+    """The traces at the path with the chosen steps."""
+    settings, unreadable = settings_of(options), list[Unreadable]()
+    asked = asked_steps(options)
+    found = []
+    for opened in readable(options.path, settings, unreadable):
+        chosen(opened, options)
+        found.append(TraceFrames(One(opened, settings)).in_steps(asked.first, asked.last, skip_cold=asked.skip_cold))
+    if not found:
+        raise NotATrace(nothing_at(options.path, unreadable))
+    for item in unreadable:
+        if not item.rejected:
+            print(printable(f"torch-tb-profiler: {item.path}: {item.message}"), file=sys.stderr)
+    return found[0] if len(found) == 1 else RunFrames(found)
+
+
+def _pieces(options: argparse.Namespace, frames: TraceFrames | RunFrames, form: str, what: str) -> Iterator[bytes]:
+    if form == TRACE:
+        kinds = None if options.kinds is None else {kind.strip() for kind in options.kinds.split(",")}
+        return export.part(frames, options.start, options.end, kinds)
+    return export.flame(frames, _TREES[what], cast(export.FlameForm, form), options.metric)

@@ -16,6 +16,9 @@ from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload
 
+EVENTS = 5
+"""Events that a text names; JSON has the others that the page lists."""
+
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings of every trace at a path; the exit code. Raises as ``output.tell`` does."""
@@ -42,8 +45,8 @@ def finding_items(found: FindingsPayload) -> list[Item]:
 def _item(finding: Finding) -> Item:
     details = [f"at {finding.line}"] if finding.line else []
     if finding.evidence:
-        shown = ", ".join(f"#{event.event} {event.label} {format_ns(event.dur_ns)}" for event in finding.evidence)
-        more = finding.evidence_count - len(finding.evidence)
+        shown = ", ".join(f"#{event.event} {event.label} {format_ns(event.dur_ns)}" for event in finding.evidence[:EVENTS])
+        more = finding.evidence_count - min(len(finding.evidence), EVENTS)
         details.append(f"Events: {shown}{f' and {more:,} more' if more > 0 else ''}")
     details.append(f"Try: {finding.attempt} But: {finding.caveat}")
     return Item(f"{finding.title}. {finding.sentence}", tuple(details))

@@ -36,7 +36,7 @@ _BIASED = _Places(bias=2, padding=3, stride=4, dilation=5, groups=6)
 _SLOW = _Places(bias=3, stride=4, padding=5, dilation=6, groups=-1)
 _TRANSPOSED = _Places(bias=2, stride=3, padding=4, output_padding=5, groups=6, dilation=7, always_transposed=True)
 _SCHEMAS: dict[str, _Places] = {
-    **dict.fromkeys(("aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::_convolution_mode", "aten::cudnn_convolution_relu",
+    **dict.fromkeys(("aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::cudnn_convolution_relu",
                      "aten::miopen_convolution_relu"), _FUNCTIONAL),
     **dict.fromkeys(("aten::convolution", "aten::_convolution", "aten::convolution_overrideable"), _GENERAL),
     "aten::cudnn_convolution": _CUDNN,
@@ -187,26 +187,15 @@ def _fit(call: Call, places: _Places, x: tuple[int, ...], weight: tuple[int, ...
     stride = call.integers(places.stride, spatial)
     # The slow convolutions without a dilation have none in their schema.
     dilation = call.integers(places.dilation, spatial) if len(call.inputs) > places.dilation else (1,) * spatial
-    padding = _padding(call, places.padding, weight[2:], dilation)
+    # padding="same" is not recorded: then the convolution below tells the numbers.
+    padding = call.integers(places.padding, spatial)
     if stride is None or padding is None or dilation is None or not isinstance(groups, int) or min(stride) < 1:
         return None
     channels = weight[1] * groups if transposed else weight[0]
     if transposed:
         more = (call.integers(places.output_padding, spatial) if places.output_padding >= 0 else None) or (0,) * spatial
-        ends = tuple((n - 1) * s - p + d * (k - 1) + o + 1 for n, s, p, d, k, o in zip(x[2:], stride, padding, dilation, weight[2:], more, strict=True))
+        ends = tuple((n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, s, p, d, k, o in zip(x[2:], stride, padding, dilation, weight[2:], more, strict=True))
     else:
-        ends = tuple(windows(n + p, k, s, 0, d) for n, k, s, p, d in zip(x[2:], weight[2:], stride, padding, dilation, strict=True))
+        ends = tuple(windows(n, k, s, p, d) for n, k, s, p, d in zip(x[2:], weight[2:], stride, padding, dilation, strict=True))
     others: dict[str, object] = {"stride": stride} | ({"dilation": dilation} if max(dilation) > 1 else {}) | ({"transposed": True} if transposed else {})
     return _Shapes(x, weight, (x[0], channels, *ends), groups, transposed, others)
-
-
-def _padding(call: Call, place: int, kernel: tuple[int, ...], dilation: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """Padding of both sides together."""
-    told = call.value(place)
-    if told == "valid":
-        return (0,) * len(kernel)
-    if told == "same":
-        # As much as keeps the length with a stride of 1, the only one that "same" allows.
-        return None if dilation is None else tuple(d * (k - 1) for d, k in zip(dilation, kernel, strict=True))
-    padding = call.integers(place, len(kernel))
-    return None if padding is None else tuple(2 * p for p in padding)

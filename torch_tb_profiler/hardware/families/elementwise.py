@@ -25,47 +25,52 @@ class _Function:
     typed: tuple[int, ...] = ()
 
 
-def _named(words: str, function: _Function) -> dict[str, _Function]:
-    return {f"aten::{word}{ending}": function for word in words.split() for ending in ("", "_")}
+def _named(words: str, function: _Function, *, in_place: bool = True) -> dict[str, _Function]:
+    return {f"aten::{word}{ending}": function for word in words.split() for ending in ("", "_")[:1 + in_place]}
 
 
 _FLOAT_UNARY = (
     "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh atanh sigmoid erf erfc erfinv "
-    "lgamma digamma sinc i0 reciprocal special_expit special_erf special_erfc special_exp2 special_expm1 special_log1p special_i0 special_ndtr deg2rad rad2deg"
+    "lgamma digamma sinc i0 reciprocal deg2rad rad2deg"
 )
-_UNARY = "abs absolute neg negative ceil floor round trunc fix frac sign sgn square relu relu6 silu mish hardswish hardsigmoid selu log_sigmoid conj_physical"
+_SPECIAL = "special_expit special_erf special_erfc special_exp2 special_expm1 special_log1p special_i0 special_ndtr"
+_UNARY = "abs absolute neg negative ceil floor round trunc fix frac sign sgn square relu relu6 silu mish hardswish hardsigmoid selu conj_physical"
 _BINARY = (
-    "mul multiply floor_divide remainder fmod maximum minimum fmax fmin hypot copysign nextafter logaddexp logaddexp2 heaviside bitwise_and bitwise_or "
-    "bitwise_xor bitwise_left_shift bitwise_right_shift __and__ __or__ __xor__ __lshift__ __rshift__ pow float_power"
+    "mul multiply floor_divide remainder fmod hypot copysign nextafter heaviside bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift "
+    "pow float_power"
 )
-_COMPARISON = (
-    "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor isclose"
-)
+_COMPARISON = "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
 _FUNCTIONS: dict[str, _Function] = {
     **_named(_FLOAT_UNARY, _Function(1, result="float")),
-    **_named(_UNARY, _Function(1)),
-    **_named("bitwise_not", _Function(1)),
-    **_named("logical_not isnan isinf isfinite isposinf isneginf signbit", _Function(1, result="bool")),
+    **_named(_SPECIAL, _Function(1, result="float"), in_place=False),
+    **_named(f"{_UNARY} bitwise_not", _Function(1)),
+    **_named("log_sigmoid log_sigmoid_forward", _Function(1), in_place=False),
+    **_named("logical_not", _Function(1, result="bool")),
+    **_named("isnan isinf isfinite isposinf isneginf signbit", _Function(1, result="bool"), in_place=False),
     **_named("logit", _Function(2, result="float")),
-    **_named("gelu leaky_relu celu hardshrink softshrink clamp_min clamp_max", _Function(2)),
-    **_named("clamp clip hardtanh softplus threshold", _Function(3)),
+    **_named("gelu leaky_relu celu clamp_min clamp_max", _Function(2)),
+    **_named("hardshrink softshrink _prelu_kernel prelu", _Function(2), in_place=False),
+    **_named("clamp clip hardtanh threshold", _Function(3)),
+    **_named("softplus", _Function(3), in_place=False),
     **_named("elu nan_to_num", _Function(4)),
     **_named(_BINARY, _Function(2)),
-    **_named("div divide true_divide atan2 arctan2 xlogy special_xlogy", _Function(2, result="float")),
-    **_named("add sub subtract rsub", _Function(3)),
+    **_named("maximum minimum fmax fmin logaddexp logaddexp2 __and__ __or__ __xor__ __lshift__ __rshift__ __iand__ __ior__ __ixor__", _Function(2),
+             in_place=False),
+    **_named("div divide true_divide atan2 arctan2 xlogy", _Function(2, result="float")),
+    **_named("special_xlogy", _Function(2, result="float"), in_place=False),
+    **_named("add sub subtract", _Function(3)),
+    **_named("rsub", _Function(3), in_place=False),
     **_named(_COMPARISON, _Function(2, result="bool")),
+    **_named("isclose", _Function(2, result="bool"), in_place=False),
     # A product, its factor and a sum; a difference, a factor and a sum.
     **_named("addcmul addcdiv", _Function(4, each=3)),
     **_named("lerp", _Function(3, each=3)),
-    **_named("where", _Function(3, each=0, typed=(1, 2))),
+    **_named("where", _Function(3, each=0, typed=(1, 2)), in_place=False),
     **_named("masked_fill", _Function(3, each=0, typed=(0,))),
-    **_named("_prelu_kernel prelu", _Function(2)),
-    **_named("threshold_backward leaky_relu_backward hardtanh_backward", _Function(3)),
-    **_named("gelu_backward", _Function(3)),
-    **_named("silu_backward mish_backward sigmoid_backward tanh_backward hardswish_backward hardsigmoid_backward", _Function(2)),
-    **_named("logit_backward hardshrink_backward softshrink_backward log_sigmoid_backward", _Function(3)),
-    **_named("softplus_backward", _Function(4)),
-    **_named("elu_backward", _Function(6)),
+    **_named("silu_backward mish_backward sigmoid_backward tanh_backward hardswish_backward hardsigmoid_backward", _Function(2), in_place=False),
+    **_named("threshold_backward gelu_backward logit_backward hardshrink_backward softshrink_backward log_sigmoid_backward", _Function(3), in_place=False),
+    **_named("leaky_relu_backward hardtanh_backward softplus_backward", _Function(4), in_place=False),
+    **_named("elu_backward", _Function(6), in_place=False),
 }
 _WITH_FACTOR = ("aten::add", "aten::sub", "aten::subtract", "aten::rsub", "aten::add_", "aten::sub_", "aten::subtract_")
 

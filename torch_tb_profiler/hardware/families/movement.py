@@ -44,7 +44,7 @@ def _picked(call: Call, x: Tensor, length: object) -> Work | None:
 
 
 @model("copy", "aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_", "aten::bernoulli_", "aten::random_", "aten::exponential_", "aten::geometric_",
-       "aten::log_normal_", "aten::cauchy_", "aten::eye_", source=_FILL)
+       "aten::log_normal_", "aten::cauchy_", source=_FILL)
 def fill(call: Call) -> Work | None:
     """``fill_(x, value)`` and random numbers."""
     x = call.tensor(0)
@@ -58,7 +58,7 @@ def filled(call: Call) -> Work | None:
     return None if out is None else vector_work(0, out.dtype, [], [out], {"shape": out.shape})
 
 
-@model("copy", "aten::cat", "aten::concat", "aten::_cat", "aten::stack", "aten::_stack", "aten::hstack", "aten::vstack", source=_COPY)
+@model("copy", "aten::cat", "aten::concat", "aten::stack", "aten::_stack", "aten::hstack", "aten::vstack", source=_COPY)
 def concatenate(call: Call) -> Work | None:
     """``cat(tensors, dim)``; the element types of lists are not recorded by most versions: then the bytes are known only with ``out``."""
     parts = call.tensors(0)

@@ -112,6 +112,36 @@ def rms_norm_backward(call: Call) -> Work | None:
     return vector_work((6 * asked[0] + 2 * asked[1]) * x.elements, x.dtype, [gradient, x, weight], made, {"shape": x.shape})
 
 
+@model("normalization", "aten::batch_norm_stats", source="4 FLOPs per element (sum, difference, square, sum); input read once, two values per channel written")
+def batch_norm_stats(call: Call) -> Work | None:
+    """``batch_norm_stats(x, eps)`` of synchronised batch norm."""
+    x = call.tensor(0)
+    return None if x is None or len(x.shape) < 2 else vector_work(4 * x.elements, x.dtype, [x], [Tensor((2, x.shape[1]), "float32")], {"shape": x.shape})
+
+
+@model("normalization", "aten::batch_norm_elemt",
+       source="TraceLens' batch norm with given statistics: 2 FLOPs per element; input and values read, output written once")
+def batch_norm_elements(call: Call) -> Work | None:
+    """``batch_norm_elemt(x, weight, bias, mean, invstd, eps)``."""
+    x = call.tensor(0)
+    if x is None:
+        return None
+    return vector_work(2 * x.elements, x.dtype, [x, *(call.tensor(place) for place in range(1, 5))], [Tensor(x.shape, x.dtype)], {"shape": x.shape})
+
+
+@model("normalization", "aten::batch_norm_backward_reduce", "aten::batch_norm_backward_elemt",
+       source="TraceLens' gradients of batch norm: 4 FLOPs per element for the sums, 5 for the input's gradient; dy, x and values read once, the results written")
+def synchronised_backward(call: Call) -> Work | None:
+    """``batch_norm_backward_reduce(dy, x, mean, invstd, weight, …)``, ``batch_norm_backward_elemt(dy, x, mean, invstd, weight, sum_dy, …)``."""
+    dy, x = call.tensor(0), call.tensor(1)
+    if dy is None or x is None or len(x.shape) < 2:
+        return None
+    sums = call.name.endswith("_reduce")
+    made = Tensor((4, x.shape[1]), "float32") if sums else Tensor(x.shape, x.dtype)
+    read = [call.tensor(place) for place in range(2, 5 if sums else 8)]
+    return vector_work((4 if sums else 5) * x.elements, x.dtype, [dy, x, *read], [made], {"shape": x.shape})
+
+
 def _forward(x: Tensor, channels: int, weight: Tensor | None, bias: Tensor | None, *, training: bool) -> Work | None:
     values = 2 + (weight is not None) + (bias is not None) + 2 * training
     flops = 6 * channels + (5 if training else 2) * x.elements

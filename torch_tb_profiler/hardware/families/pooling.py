@@ -14,7 +14,13 @@ _RESAMPLING = "2 FLOPs per neighbour and element of the result (nearest 0, linea
 _NEIGHBOURS = {"nearest": 0, "trilinear": 8, "bilinear": 4, "bicubic": 16, "linear": 2}
 _MAXIMUM = tuple(f"aten::max_pool{n}d{ending}" for n in (1, 2, 3) for ending in ("", "_with_indices"))
 _AVERAGE = tuple(f"aten::avg_pool{n}d" for n in (1, 2, 3))
-_ADAPTIVE = tuple(f"aten::{word}_pool{n}d" for n in (1, 2, 3) for word in ("adaptive_avg", "_adaptive_avg", "adaptive_max"))
+_ADAPTIVE = (
+    *(f"aten::{word}_pool{n}d" for n in (1, 2, 3) for word in ("adaptive_avg", "adaptive_max")), "aten::_adaptive_avg_pool2d", "aten::_adaptive_avg_pool3d",
+)
+_BACKWARDS = tuple(f"aten::{word}_backward" for word in (
+    "max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d",
+    "adaptive_max_pool2d", "adaptive_max_pool3d",
+))
 _UPSAMPLING = tuple(f"aten::{word}" for word in (
     "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d",
     "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
@@ -52,7 +58,7 @@ def adaptive(call: Call) -> Work | None:
     return vector_work(outer * covered, x.dtype, [x], [out, positions], {"shape": x.shape, "output": ends})
 
 
-@model("pooling", *(f"{name}_backward" for name in (*_MAXIMUM[1::2], *_AVERAGE, *_ADAPTIVE)), source=_BACKWARD)
+@model("pooling", *_BACKWARDS, source=_BACKWARD)
 def pool_backward(call: Call) -> Work | None:
     """``max_pool2d_with_indices_backward(dy, x, …, indices)``, ``avg_pool2d_backward(dy, x, kernel, …)``; x gives only its shape."""
     gradient, x = call.tensor(0), call.tensor(1)
@@ -97,6 +103,19 @@ def upsample_backward(call: Call) -> Work | None:
     # The nearest neighbour's gradient is added, too.
     flops = (2 * _neighbours(call.name) or 1) * gradient.elements
     return vector_work(flops, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes, "output": gradient.shape})
+
+
+@model("resampling", "aten::grid_sampler_2d", "aten::grid_sampler_3d",
+       source="2 FLOPs per neighbour (bilinear 4, trilinear 8, nearest none, bicubic 16) and element of the result; input, grid and result once")
+def grid_sample(call: Call) -> Work | None:
+    """``grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)``; modes: 0 linear, 1 nearest, 2 bicubic."""
+    x, grid, mode = call.tensor(0), call.tensor(1), call.value(2)
+    spatial = _spatial(call.name)
+    if x is None or grid is None or mode not in (0, 1, 2) or len(grid.shape) != spatial + 2:
+        return None
+    out = Tensor((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
+    neighbours = (2**spatial, 0, 16)[mode]
+    return vector_work(2 * neighbours * out.elements, x.dtype, [x, grid], [out], {"shape": x.shape, "output": out.shape[2:]})
 
 
 def _spatial(name: str) -> int:

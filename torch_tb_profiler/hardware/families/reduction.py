@@ -60,9 +60,7 @@ def reduction(call: Call) -> Work | None:
     if call.name in ("aten::max", "aten::min") and other is not None and (other.shape or not x.shape):
         shape, both = broadcast((x.shape, other.shape)), [x, other]
         return vector_work(math.prod(shape), promoted(both), both, [Tensor(shape, promoted(both))], shown(shape, both))
-    whole = len(call.inputs) <= rule.dims or (len(call.inputs) == 2 and not isinstance(call.value(1), (int, list))) or isinstance(call.value(1), bool)
-    if call.name in ("aten::norm", "aten::linalg_vector_norm"):
-        whole = len(call.inputs) <= 2
+    whole = _is_whole(call, rule)
     out = call.last(max(rule.dims + 1, 2)) if rule.outputs == 1 and not rule.indices else None
     if not whole and not call.recorded and out is None:
         return None
@@ -72,6 +70,12 @@ def reduction(call: Call) -> Work | None:
     results = [Tensor(shape, dtype)] * rule.outputs + ([Tensor(shape, "int64")] if rule.indices and not whole else [])
     flops = rule.each * x.elements + rule.per_output * math.prod(shape)
     return vector_work(flops, x.dtype, [x], results, {"shape": x.shape} | ({} if dims is None else {"dim": dims}))
+
+
+def _is_whole(call: Call, rule: _Reduction) -> bool:
+    """Whether it is an overload without dimensions: ``sum(x, dtype)``, ``var(x, unbiased)``, ``max(x)``, ``norm(x, p)``."""
+    count = len(call.inputs) - (call.last(1) is not None)
+    return count <= rule.dims or (count == 2 and (rule.dtype == _SUM.dtype or isinstance(call.value(1), bool)))
 
 
 def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:

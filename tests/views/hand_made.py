@@ -45,7 +45,7 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
         "attribution": {"device_events": 7, "kernels": 6, "with_launch": 6, "with_operator": 5} if device
         else {"device_events": 0, "kernels": 0, "with_launch": 0, "with_operator": 0},
         "rank": 1, "world_size": 2, "backend": "nccl", "synthetic": False, "versions": {"cuda_runtime": "12.4"}, "data_parallel": False,
-        "communication_backends": ["nccl"], "matrix_eligible_share": 0.5, "touched_ns": {TRUNCATED: 36 * US}, "profiled_ranges": 0,
+        "communication_backends": ["nccl"], "matrix_eligible_share": 0.5, "touched_ns": {TRUNCATED: 36 * US}, "profiled_ranges": 0, "sums": False,
     }
     return Facts(texts.table(), tables, {**values, **summary}, DefectCounts({TRUNCATED: 1}))
 

@@ -16,6 +16,7 @@ attribution            ``device_events``, and of the kernels how many there are 
 rank, world_size       from ``distributedInfo``; None where it does not say
 backend                communication backend of ``distributedInfo``; None
 synthetic              whether the trace says that a program made it up
+sums                   whether the file holds sums and no times, which the importer laid end to end
 versions               readable versions by what they are of
 data_parallel          whether ``DataParallel`` ran
 communication_backends libraries that the header, the collectives and the kernels name
@@ -138,6 +139,7 @@ def _summary(trace: Trace, names: HostNames, caused: Causes, windows: StepWindow
         },
         "rank": integer(info.get("rank")), "world_size": integer(info.get("world_size")), "backend": backend if isinstance(backend, str) else None,
         "synthetic": trace.header.get("synthetic") is True,
+        "sums": isinstance(trace.header.get("sums"), str),
         "versions": versions(trace),
         "data_parallel": names.data_parallel,
         "communication_backends": backends(trace, names, spans["name"][caused.row[kernel]]),

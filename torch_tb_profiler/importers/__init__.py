@@ -6,7 +6,7 @@ from torch_tb_profiler.importers.chrome_trace import Progress, read_chrome_trace
 from torch_tb_profiler.importers.content import Peeked
 from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE
+from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE, is_folded
 from torch_tb_profiler.sources.streams import TextStream
 from torch_tb_profiler.store.model import Trace
 
@@ -31,6 +31,10 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
         from torch_tb_profiler.importers.sqlite import read_sqlite
 
         return read_sqlite(peeked, stream.path if isinstance(stream, TextStream) else None, progress)
+    if is_folded(peeked.head):
+        from torch_tb_profiler.importers.stacks_text import read_stacks
+
+        return read_stacks(peeked, stream.path if isinstance(stream, TextStream) else None, progress)
     if MEMORY_TIMELINE.match(peeked.head):
         from torch_tb_profiler.importers.memory_timeline import read_memory_timeline
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.importers.window import Text
 
-HEAD_BYTES = 64
+HEAD_BYTES = 8 << 10
 
 
 class Peeked:

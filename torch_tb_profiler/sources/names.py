@@ -8,6 +8,7 @@
     my_trace.json.zst                        worker "my_trace"  span ""                suffix ".json.zst"
     rank0.pickle                             worker "rank0"     span ""                suffix ".pickle"        a memory snapshot
     rank0.raw.json.gz                        worker "rank0"     span ""                suffix ".raw.json.gz"   a memory timeline
+    stacks_cuda.txt                          worker "stacks_cuda"   span ""        suffix ".txt"           folded stacks: names with "stack" or "folded"
     report1.sqlite                           worker "report1"   span ""                suffix ".sqlite"        an export of Nsight Systems, nvprof's file
 """
 
@@ -24,8 +25,12 @@ UNNAMED_SPAN = "trace"
 
 _HANDLER = re.compile(r"^(?P<worker>.+?)(?:\.(?P<span>\d{1,40}))?(?P<suffix>\.pt\.trace\.json(?:\.(?:gz|zst))?)$", re.IGNORECASE | re.DOTALL | re.ASCII)
 _DATABASES = r"\.sqlite3?|\.db|\.sql|\.nvvp|\.nvprof"
+_STACKS = r"\.txt|\.folded|\.stacks"
+_OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)"
+"""Folders are full of texts: one of stacks says so in its name."""
 _OTHER = re.compile(
-    rf"^(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES})?\.(?:gz|zst)|\.json|\.pickle|\.pkl|{_DATABASES}|\.nsys-rep|\.qdrep)$",
+    rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS})?\.(?:gz|zst)"
+    rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|\.nsys-rep|\.qdrep)$",
     re.IGNORECASE | re.DOTALL,
 )
 _OF_MEMORY = re.compile(r"\.raw\.json\.(?:gz|zst)$|\.(?:pickle|pkl)(?:\.(?:gz|zst))?$", re.IGNORECASE)
@@ -59,7 +64,7 @@ class TraceName:
 
 
 def parse(file_name: str) -> TraceName | None:
-    """The parts of a file name; None when it has no suffix that a trace may have (.json .pickle .pkl .gz .zst, and those of databases)."""
+    """The parts of a file name; None when it has no suffix that a trace may have (.json .pickle .pkl .gz .zst, and those of databases and stacks)."""
     match = _HANDLER.match(file_name) or _OTHER.match(file_name)
     if match is None:
         return None

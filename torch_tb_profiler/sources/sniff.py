@@ -24,6 +24,10 @@ SQLITE = b"SQLite format 3\0"
 _SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DATA_EXPORT")
 _SQLITE_LEAF, _SQLITE_KIND_AT, _SQLITE_UTF8, _SQLITE_ENCODING_AT = 0x0D, 100, b"\0\0\0\1", 56
 _REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
+_FOLDED = re.compile(rb"\s*[^\s{\[\x00](?:[^\n\x00]*[^\s\x00])? \d{1,18}[ \t\r]*(?:\n|\Z)")
+"""A line of folded stacks: frames, a blank, a whole number."""
+_FOLDED_FRAMES = 20
+"""A first line that does not end within the head is one when it has so many frames."""
 _SNAPSHOT_KEY = re.compile(rb"segments|device_traces")
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
 TRACE_KEYS = frozenset(
@@ -88,6 +92,8 @@ def judge(head: Head) -> str | None:
         return None if _SNAPSHOT_KEY.search(head.text) else "Not a trace: a pickle that holds no memory snapshot (it was not read)."
     if head.text.startswith(SQLITE):
         return _judge_sqlite(head)
+    if is_folded(head.text):
+        return None
     text = head.text.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         if head.problem:
@@ -103,6 +109,13 @@ def judge(head: Head) -> str | None:
     if first == b"<":
         return "Not a trace: it is an HTML or XML page (a download that met a login page looks like this)."
     return f"Not a trace: it begins with {_printable(text)}, not with {{ or [."
+
+
+def is_folded(head: bytes) -> bool:
+    """Whether a text begins like folded stacks, ``a;b;c 123`` a line: what ``export_stacks`` writes, and samplers."""
+    if _FOLDED.match(head):
+        return True
+    return b"\n" not in head and b"\x00" not in head and head[:1] not in (b"{", b"[") and head.count(b";") >= _FOLDED_FRAMES
 
 
 def _judge_sqlite(head: Head) -> str | None:

@@ -145,7 +145,9 @@ def _notes(facts: Facts, selection: Selection) -> list[str]:
     summary = facts.summary
     if summary["synthetic"]:
         notes.append("This trace is synthetic: a program made it up, no hardware ran it.")
-    if summary["step_source"] == "whole span":
+    if summary["sums"]:
+        notes.append("The file holds sums of stacks and no times: frames lie end to end on the timeline, as long as their sums, and calls are not counted.")
+    elif summary["step_source"] == "whole span":
         notes.append("The trace marks no steps: the whole recording stands as one.")
     elif summary["step_source"] != "ProfilerStep":
         notes.append(f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r} stands for the steps.")

@@ -34,14 +34,23 @@ def text() -> str:
               ("Tables of an insight", INSIGHT_TABLES))
     parts = [_HEAD]
     for title, specs in titled:
-        parts += [f"## {title}\n", *map(_table, specs)]
+        parts += [f"## {title}\n", *map(table_text, specs)]
     return "\n".join(parts)
 
 
-def _table(spec: TableSpec) -> str:
+def table_text(spec: TableSpec) -> str:
+    """The section of one table."""
     lines = [f"### `{spec.name}`", "", spec.doc, "", "| column | type | unit or meaning | what it holds |", "| --- | --- | --- | --- |"]
-    lines += [f"| `{c.name}` | {np.dtype(c.dtype).name} | {c.unit or '-'} | {c.doc} |" for c in spec.columns]
+    lines += [f"| `{c.name}` | {_type(c.dtype)} | {c.unit or '-'} | {c.doc} |" for c in spec.columns]
     return "\n".join([*lines, ""])
+
+
+def _type(dtype: str) -> str:
+    try:
+        return np.dtype(dtype).name
+    except TypeError:
+        # A type of pandas.
+        return dtype
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 import type { CounterInfo, CountersTablePayload, SampledColumns } from "../../api/types.gen";
 import { formatCount, type Unit } from "../../base/units";
+import { stepName } from "../../base/words";
 import type { CellKind, StackedBar } from "../../widgets";
 
 const KINDS: Readonly<Record<string, CellKind>> = { bytes: "bytes", ns: "time", share: "share", "%": "share", "bytes/s": "B/s", FLOP: "FLOP", "FLOP/s": "FLOP/s" };
@@ -63,7 +64,7 @@ export function sampledCharts(counters: readonly CounterInfo[], { counter, devic
     const value = (values: readonly number[], row: number): number => scaled(info, [values[row] ?? 0])[0] ?? 0;
     const bars = rows.map((row): StackedBar => {
       const name = names[step[row] ?? 0] ?? "";
-      return { key: step[row] ?? 0, label: name.replace(/^ProfilerStep#/, ""), title: name, values: [value(mean, row)] };
+      return { key: step[row] ?? 0, label: stepName(name), title: `step ${stepName(name)} (${name})`, values: [value(mean, row)] };
     });
     return bars.length ? [{ counter: info, bars, least: Math.min(...rows.map((row) => value(least, row))), greatest: Math.max(...rows.map((row) => value(greatest, row))) }] : [];
   });

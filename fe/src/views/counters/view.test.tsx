@@ -62,7 +62,7 @@ it("has no column for what was measured of no kernel", async () => {
 it("draws sampled counters per step of a device, and leads to their curves", async () => {
   const { setParam, setSteps } = show();
   await ready();
-  fireEvent.click(screen.getByRole("button", { name: /^ProfilerStep#4: 60.0 %/ }));
+  fireEvent.click(screen.getByRole("button", { name: /^step 4 .ProfilerStep#4.: 60.0 %/ }));
   expect(setSteps).toHaveBeenCalledWith({ first: 1, last: 1, skipCold: false });
   expect(text()).toContain("from 40.0 % to 80.0 %");
   fireEvent.change(screen.getByLabelText("Device"), { target: { value: "GPU 1" } });

@@ -28,11 +28,6 @@ export function readStep(text: string | undefined, steps: readonly string[]): nu
   return place < 0 ? null : place;
 }
 
-/** `ProfilerStep#5` → `5`. */
-export function stepName(name: string): string {
-  return /#(\d+)$/.exec(name)?.[1] ?? name;
-}
-
 /** A stacked bar per worker; a worker without the step has none, and says so. */
 export function workerBars(workers: readonly DistributedWorker[], tables: readonly Table[], step: number | null): StackedBar[] {
   const values = tables.map((table) => valuesAt(table, step));

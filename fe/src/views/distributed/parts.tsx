@@ -4,9 +4,10 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
+import { stepName } from "../../base/words";
 import { bySum, Figure, HeatMap, Segmented, type Series, StackedBars, Term } from "../../widgets";
 import { pick } from "../columns";
-import { barTable, beforeText, stepName, type Table, workerBars, workerName } from "./model";
+import { barTable, beforeText, type Table, workerBars, workerName } from "./model";
 
 interface ChartProps {
   payload: DistributedPayload;

@@ -4,11 +4,12 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { DistributedDevice, DistributedPayload } from "../../api/types.gen";
 import { formatBytes } from "../../base/units";
+import { stepName } from "../../base/words";
 import type { Selection, ViewProps } from "../../state/view";
 import { type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { columnsOf, pick } from "../columns";
-import { beforeName, nameAt, operationRows, readWorker, stepName } from "./model";
+import { beforeName, nameAt, operationRows, readWorker } from "./model";
 
 type TableProps = ViewProps & { payload: DistributedPayload };
 

@@ -3,12 +3,13 @@
 import type { JSX } from "preact";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
+import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Panel, Progress, Select } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { Loaded, MissingList, Notes } from "../loaded";
-import { incomplete, notesOf, readStep, stepName, topSentences } from "./model";
+import { incomplete, notesOf, readStep, topSentences } from "./model";
 import { Clock, LateMap, OverlapChart, WaitingChart } from "./parts";
 import { LateTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 import { adoptStyles } from "../../base/styles";

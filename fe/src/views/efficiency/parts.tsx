@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { DevicePeaks, EfficiencyPayload, Peak, StepMfu } from "../../api/types.gen";
 import { otherColor, seriesColor } from "../../base/theme";
 import { format, formatRate, formatShare, formatTime, type Unit } from "../../base/units";
-import { capitalised } from "../../base/words";
+import { capitalised, stepName } from "../../base/words";
 import { Figure, type FigureTable, Mark, StackedBars, Term, Tooltip } from "../../widgets";
 import { type FamilyRow, rateOfSteps, timeWord, topSentences } from "./model";
 
@@ -116,8 +116,8 @@ export function StepChart({ payload, chosen, isChosen, onChoose }: StepChartProp
         series={[{ key: "value", label: shares ? "MFU" : "FLOP/s", color: seriesColor(0), term }]}
         bars={steps.map((step) => ({
           key: step.index,
-          label: step.name.replace(/^ProfilerStep#/, ""),
-          title: step.name,
+          label: stepName(step.name),
+          title: `step ${stepName(step.name)} (${step.name})`,
           values: [value(step) ?? 0],
           note: value(step) === null ? "not known" : formatTime(step.wall_ns),
           faded: !isChosen(step.index),

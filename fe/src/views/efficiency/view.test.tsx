@@ -64,7 +64,7 @@ it("leads from a point to its row, and from there to kernels, operator and timel
 it("chooses a step by its bar", async () => {
   const { setSteps } = show();
   await ready();
-  fireEvent.click(screen.getByRole("button", { name: /^ProfilerStep#5: 10.0 %/ }));
+  fireEvent.click(screen.getByRole("button", { name: /^step 5 .ProfilerStep#5.: 10.0 %/ }));
   expect(setSteps).toHaveBeenCalledWith({ first: 1, last: 1, skipCold: false });
 });
 

@@ -165,7 +165,7 @@ function TablePanel({ payload, links, params, setParam }: PanelProps): JSX.Eleme
           payload.has_device ? (
             <Segmented<EfficiencyGroup>
               label="Per"
-              value={group}
+              value={readGroup(params.group)}
               options={[
                 { value: "operator", label: "operator and shape" },
                 { value: "kernel", label: "kernel" },

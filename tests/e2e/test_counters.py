@@ -1,0 +1,102 @@
+"""The Counters page in a browser: profiled kernels with their operators, and sampled counters per step."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e import traces
+from tests.e2e.conftest import OpenTab
+from tests.e2e.pages import Tab
+from tests.e2e.server import Server
+from tests.e2e.test_every_view import need_axe
+from tests.e2e.watch import accessibility
+
+Start = Callable[..., Server]
+
+ALEXNET = "a100_alexnet_cupti_ranges"
+FADD = "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"
+
+
+def grid(tab: Tab, name: str) -> Locator:
+    return tab.frame.get_by_role("grid", name=name, exact=True)
+
+
+def test_alexnet_has_77_kernels_with_nine_counters_each(open_tab: OpenTab, real_server: Server) -> None:
+    tab = open_tab(real_server).load("counters", run=ALEXNET)
+    expect(tab.frame.locator(".headline-first")).to_have_text("77 kernels measured with 9 counters each")
+    table = grid(tab, "Profiled kernels")
+    expect(table).to_have_attribute("aria-rowcount", "78")
+    sixth = table.locator("[aria-rowindex='7']")
+    expect(sixth).to_contain_text("fft2d_r2c_32x32")
+    sixth.get_by_role("button", name=re.compile("^Details of")).click()
+    expect(tab.frame.locator(".grid-detail")).to_contain_text("aten::conv2d → aten::convolution → aten::_convolution → aten::cudnn_convolution")
+    expect(tab.frame.locator(".grid-detail")).to_contain_text("FP32 add instructions86\u202f114\u202f304")
+    with tab.page.expect_download() as waiting:
+        tab.frame.get_by_role("button", name=re.compile("^Download the")).click()
+    saved = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig"))))
+    found = real_server.answer("counters", ALEXNET)
+    assert len(saved) == 77
+    for place, counter in enumerate(found["counters"]):
+        assert [float(row[counter["name"]]) for row in saved] == found["profiled"]["values"][place]
+    assert (saved[5]["Top operator"], saved[5]["Bottom operator"], saved[5][FADD]) == ("aten::conv2d", "aten::cudnn_convolution", "86114304")
+
+
+def test_a_kernel_leads_to_its_launch_and_its_operators(open_tab: OpenTab, real_server: Server) -> None:
+    tab = open_tab(real_server).load("counters", run=ALEXNET, search="fft2d_r2c_32x32")
+    found = real_server.answer("counters", ALEXNET)["profiled"]
+    rows = [row for row, name in enumerate(found["kernel"]) if "fft2d_r2c_32x32" in name]
+    table = grid(tab, "Profiled kernels")
+    expect(table).to_have_attribute("aria-rowcount", str(len(rows) + 1))
+    table.locator(".body-row").first.get_by_role("link", name="launch").click()
+    expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
+    assert tab.state()["sel"] == str(found["launch"][rows[0]])
+    tab.page.go_back()
+    tab.idle()
+    table.locator(".body-row").first.get_by_role("link", name="aten::conv2d", exact=True).click()
+    expect(tab.tab("operator")).to_have_attribute("aria-current", "page")
+
+
+def sample(ts: float, value: float, device: int = 0) -> dict[str, Any]:
+    return {"ph": "C", "cat": "hardware_counters", "name": "sm__cycles_active.avg", "pid": f"GPU {device} Counters", "tid": 0, "ts": ts, "args": {"value": value}}
+
+
+def test_sampled_counters_have_a_mean_per_step(open_tab: OpenTab, start: Start, tmp_path: Path) -> None:
+    content = traces.trace()
+    content["traceEvents"] += [sample(1000 + 100 * i, 10 + i) for i in range(25)] + [sample(1000 + 100 * i, 7, device=1) for i in range(25)]
+    traces.write(tmp_path / "run" / "worker.1.pt.trace.json", content)
+    server = start(tmp_path)
+    server.settled()
+    tab = open_tab(server).load("counters", run="run")
+    sampled = server.answer("counters", "run")["sampled"]
+    assert len(sampled["counter"]) > 3
+    expect(grid(tab, "Sampled counters")).to_have_attribute("aria-rowcount", str(len(sampled["counter"]) + 1))
+    bars = tab.frame.locator(".stack-bar")
+    expect(bars).to_have_count(3)
+    bars.nth(1).click()
+    tab.page.wait_for_timeout(400)
+    assert tab.state()["steps"] == "1"
+    tab.frame.get_by_role("link", name="their curves are on the Trace view").click()
+    expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
+
+
+def test_a_trace_without_counters_says_how_to_record_them(open_tab: OpenTab, sample_server: Server) -> None:
+    tab = open_tab(sample_server).load("counters", run="transformer")
+    expect(tab.frame.locator("main")).to_contain_text("No hardware counter was recorded")
+    expect(tab.frame.locator("main pre")).to_contain_text("profiler_metrics")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_bars_anybody(open_tab: OpenTab, real_server: Server, dark: bool) -> None:
+    need_axe()
+    tab = open_tab(real_server, dark=dark).load("counters", run=ALEXNET)
+    grid(tab, "Profiled kernels").locator(".toggle").first.click()
+    tab.idle()
+    assert accessibility(tab.frame) == []

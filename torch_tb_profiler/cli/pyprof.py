@@ -131,7 +131,8 @@ def _columns(keys: Sequence[str], width: int) -> _Form:
         return f"{_essence(key, printable(value))[:widths[key]]:{'>' if COLUMNS[key].number else '<'}{widths[key]}}"
 
     def number(key: str, value: int) -> str:
-        return f"{value:>{widths[key]}}"
+        written = str(value)
+        return f"{written if len(written) <= widths[key] else format(value, '.0e'):>{widths[key]}}"
 
     return _Form(text, number, lambda key: text(key, COLUMNS[key].absent), lambda texts: " ".join(texts).rstrip() + "\n")
 

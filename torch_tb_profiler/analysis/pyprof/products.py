@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.pyprof.passes import Passes
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.main_kernels import multiplies
 from torch_tb_profiler.hardware.work import work_of
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 
 FAMILIES = ("gemm", "convolution")
@@ -39,7 +39,7 @@ def with_gradients(trace: Trace, work: LaidWork, found: Passes, row: Ints, workl
     at = at[np.isin(family, [work.texts.number(text) for text in FAMILIES])]
     if not len(at):
         return flops, moved
-    product = _multiplying(trace, row)
+    product = multiplying(trace, row)
     # Counted among all of the function's: of some the shapes may be known.
     count = np.bincount(found.function[product & (found.function >= 0)], minlength=int(found.function.max()) + 1)[found.function[at]]
     at, count = at[(count > 0) & (count <= GRADIENTS)], count[(count > 0) & (count <= GRADIENTS)]
@@ -49,7 +49,8 @@ def with_gradients(trace: Trace, work: LaidWork, found: Passes, row: Ints, workl
     return flops, moved
 
 
-def _multiplying(trace: Trace, row: Ints) -> Array:
+def multiplying(trace: Trace, row: Ints) -> Mask:
+    """Which kernels, by their names, multiply matrices, convolve or attend."""
     name = trace["spans"]["name"][row]
     product = np.zeros(len(trace.strings) + 1, np.bool_)
     product[[number for number in distinct(name, trace.strings) if multiplies(trace.strings[number])]] = True

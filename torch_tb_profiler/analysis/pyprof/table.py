@@ -18,9 +18,8 @@ from torch_tb_profiler.analysis.names import distinct, host_names
 from torch_tb_profiler.analysis.pyprof.calls import ordinals, shown_calls
 from torch_tb_profiler.analysis.pyprof.passes import Passes, passes
 from torch_tb_profiler.analysis.pyprof.places import Places, places
-from torch_tb_profiler.analysis.pyprof.products import with_gradients
+from torch_tb_profiler.analysis.pyprof.products import multiplying, with_gradients
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.hardware.main_kernels import multiplies
 from torch_tb_profiler.hardware.matrix_cores import operator_could
 from torch_tb_profiler.hardware.python_names import operator_of
 from torch_tb_profiler.store.columns import Array, Ints
@@ -112,10 +111,8 @@ def _tensor_cores(trace: Trace, facts: Facts, row: Ints, call: Ints) -> Array:
     name, kernels = trace["spans"]["name"], facts["kernels"]
     used = np.full(len(facts.strings) + 1, Knowledge.UNKNOWN, np.uint8)
     used[kernels["name"]] = kernels["matrix"]
-    product = np.zeros(len(trace.strings) + 1, np.bool_)
-    product[[number for number in distinct(name[row], trace.strings) if multiplies(trace.strings[number])]] = True
     could = np.zeros(len(trace.strings) + 1, np.bool_)
     operator = np.append(name, np.int32(NONE))[call]
     could[[number for number in distinct(operator, trace.strings) if operator_could(operator_of(trace.strings[number])) == Knowledge.YES]] = True
     known = np.array([MatrixCores.NOT_USED, MatrixCores.USED, MatrixCores.UNKNOWN], np.uint8)[used[name[row]]]
-    return np.where((known == MatrixCores.NOT_USED) & ~could[operator] & ~product[name[row]], np.uint8(MatrixCores.NOT_APPLICABLE), known)
+    return np.where((known == MatrixCores.NOT_USED) & ~could[operator] & ~multiplying(trace, row), np.uint8(MatrixCores.NOT_APPLICABLE), known)

@@ -15,6 +15,7 @@ from torch_tb_profiler.importers import stacks_text
 from torch_tb_profiler.importers.stacks_text import read_stacks
 from torch_tb_profiler.runs.single import load, load_all
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.views.flame import flame_file, flame_payload
@@ -84,7 +85,7 @@ def test_the_views_say_that_it_is_no_timeline() -> None:
 def test_lines_that_are_no_stacks_are_counted() -> None:
     found = read("a;b 7\nno number\n\na;b 1.5\n" + ";".join("x" * 1001) + " 3\n a -3\nb 2")
     assert [name for name, _, _, role in _drawn(found) if role == "PYTHON"] == ["a", "b", "b"]
-    assert (defects(found), found.entries) == ({stacks_text.NOT_A_STACK: 4}, 6)
+    assert (defects(found), found.entries) == ({d.NOT_A_STACK: 4}, 6)
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1000])

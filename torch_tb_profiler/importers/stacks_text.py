@@ -29,7 +29,7 @@ from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Table
-from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
+from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE, StringBuilder
@@ -42,7 +42,6 @@ MOST_FRAMES = 1000
 HOST, DEVICE = "self_cpu_time_total", "self_device_time_total"
 NO_TIMELINE = "sums of stacks, laid end to end"
 """What the timeline calls the thread."""
-NOT_A_STACK = declare("unusable_stack", Severity.DATA_LOSS, "A line is no stack with a whole number behind it, or too deep, and was left out.", "all totals")
 _MOST_NS = 1 << 61
 _LINE_NUMBER = re.compile(r"(\(\d+\)):_")
 _MODULE = re.compile(r"^nn\.Module:_")
@@ -102,7 +101,7 @@ def _take(root: _Node, line: str, unit: int, counts: DefectCounts) -> None:
     stack, _, number = line.rstrip().rpartition(" ")
     frames = stack.split(";")
     if not stack or not number.isascii() or not number.isdigit() or len(number) > 18 or len(frames) > MOST_FRAMES:
-        counts.add(NOT_A_STACK)
+        counts.add(d.NOT_A_STACK)
         return
     node = root
     for frame in frames:

@@ -107,4 +107,7 @@ WRONG_TYPE = declare("wrong_argument_type", Severity.INFO, "An argument is of an
 BIG_INTEGER = declare("integer_out_of_range", Severity.INFO, "An integer does not fit into 64 bits and counts as unknown.")
 HEADER_LOST = declare("header_skipped", Severity.INFO, "A top-level key was too large or unreadable and was skipped.")
 FAR_EVENT = declare("far_away_event", Severity.NOTICE, "An instant lies more than a day away from everything else and was left out.")
+NOT_A_STACK = declare(
+    "unusable_stack", Severity.DATA_LOSS, "A line of folded stacks has no whole number behind it, or is too deep, and was left out.", "all totals"
+)
 NO_EVENTS = declare("no_trace_events", Severity.ERROR, "The file holds no event.", "everything")

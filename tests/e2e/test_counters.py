@@ -65,7 +65,8 @@ def test_a_kernel_leads_to_its_launch_and_its_operators(open_tab: OpenTab, real_
 
 
 def sample(ts: float, value: float, device: int = 0) -> dict[str, Any]:
-    return {"ph": "C", "cat": "hardware_counters", "name": "sm__cycles_active.avg", "pid": f"GPU {device} Counters", "tid": 0, "ts": ts, "args": {"value": value}}
+    name, pid = "sm__cycles_active.avg", f"GPU {device} Counters"
+    return {"ph": "C", "cat": "hardware_counters", "name": name, "pid": pid, "tid": 0, "ts": ts, "args": {"value": value}}
 
 
 def test_sampled_counters_have_a_mean_per_step(open_tab: OpenTab, start: Start, tmp_path: Path) -> None:

@@ -135,6 +135,6 @@ def _columns(insight: Insight, rows: Rows, found: Shares, limit: int) -> Efficie
         flops_rate=floats(found.flops_rate), bytes_rate=floats(found.bytes_rate), unit=words(found.unit), precision=words(found.precision),
         peak=floats(found.peak), flops_share=floats(found.flops_share), bytes_share=floats(found.bytes_share),
         bound=[*found.bound[:kept], *(["unknown"] if rest else [])],  # type: ignore[list-item]
-        ideal_ns=whole(found.ideal), recoverable_ns=whole(np.maximum(rows.time - np.ceil(found.ideal), 0)),
+        ideal_ns=whole(found.ideal), recoverable_ns=whole(np.maximum(rows.time - np.rint(found.ideal), 0)),
         matrix=[*rows.matrix[:kept].tolist(), *([UNKNOWN] if rest else [])], event=[*rows.event[:kept].tolist(), *([-1] if rest else [])],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.efficiency.device import Peaks
+from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight
@@ -23,13 +23,14 @@ def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, foun
     """What is to be said about these rows."""
     said = []
     devices = facts["devices"]
-    names = sorted({facts.strings[int(number)] or "without a name" for number in devices["name"].tolist()})
+    names = sorted({facts.strings[int(number)] or "one without a name" for number in devices["name"].tolist()})
     if len(names) > 1:
         said.append(f"The trace has devices of several kinds ({', '.join(names)}): all work is measured by the peaks of the busiest one.")
     if devices.n and peaks.entry is None:
-        said.append(f"The device table has no figures for {names[0] if len(names) == 1 else 'the device'}: shares of peaks are not known. {GIVE}")
+        name = facts.strings[int(devices["name"][busiest_device(facts)])]
+        said.append(f"The device table has no figures for {name or 'the device, which the trace does not name'}: shares of peaks are not known. {GIVE}")
     for share, text in (
-        (found.flops_share, "the arithmetic peak: its clock may be higher than the vendor states, or the kernels did less than the recorded shapes say"),
+        (found.flops_share, "the arithmetic peak: the clock was higher than the vendor states, or less was computed than the formulas count (Winograd, FFT)"),
         (found.bytes_share, "the memory bandwidth: what one kernel leaves in a cache the next one need not read from memory"),
     ):
         above = share > ABOVE

@@ -14,7 +14,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
-H100 = {"deviceProperties": [
+H100: dict[str, Any] = {"deviceProperties": [
     {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_018_279_936, "computeMajor": 9, "computeMinor": 0, "numSms": 132},
 ]}
 NAMES = {

@@ -72,6 +72,7 @@ def test_work_of_no_operator_and_of_replayed_graphs() -> None:
     kernels = insight["workload_kernels"]
     assert set(of(insight, kernels, "total")) == {"", "aten::mm"}
     assert of(insight, kernels, "flops")[""] == [-1, -1]
+    assert sorted(insight["device_workloads"]["workload"].tolist()) == [-1, -1, 0]
 
 
 def test_steps_are_kept_apart() -> None:
@@ -103,7 +104,7 @@ def test_without_a_device_the_outermost_modelled_calls_count() -> None:
 def test_a_trace_of_nothing_has_the_tables() -> None:
     trace = read_trace(TextInMemory(b'{"traceEvents": []}'), Settings())
     tables, _ = build_workloads(trace, derive(trace), {}, StringBuilder())
-    assert {name: table.n for name, table in tables.items()} == {"workloads": 0, "workload_steps": 0, "workload_kernels": 0}
+    assert {name: table.n for name, table in tables.items()} == {"workloads": 0, "workload_steps": 0, "workload_kernels": 0, "device_workloads": 0}
 
 
 def test_shapes_that_no_such_operator_can_have_are_not_modelled() -> None:

@@ -1,0 +1,152 @@
+"""Rates and shares of peaks, by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.analysis.efficiency.cases import H100, drawn, inputs
+from torch_tb_profiler.analysis.efficiency.device import device_peaks
+from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares, kernel_rows, matrix_use, peak_key, shares, workload_rows
+from torch_tb_profiler.analysis.selection import Selection, select
+from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.peaks import Peaks
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+
+ROUND = Peaks("a device of round numbers", 1e12, "a test", {
+    key: (rate, "a test") for key, rate in {
+        ("matrix", "bf16"): 100e12, ("matrix", "tf32"): 50e12, ("matrix", "fp64"): 20e12, ("vector", "fp32"): 10e12, ("vector", "fp64"): 5e12,
+    }.items()
+})
+STEPS = """
+main   [ProfilerStep#1           ][ProfilerStep#2           ]
+main     [mm     ] [add    ]        [mm     ] [mm     ]
+main      <L #1>    <L #4>           <L #2>    <L #3>
+gpu 7       {gemm #1} {plus #4}         {gemm #2} {gemm #3}
+"""
+FLOPS, BYTES = 2 * 64 * 128 * 256, 2 * (64 * 128 + 128 * 256 + 64 * 256)
+
+
+def _found(drawing: str, selection: Selection | None = None) -> tuple[Facts, Insight, Rows, Shares]:
+    _, facts, insight = drawn(drawing, **H100)
+    rows = workload_rows(insight, selection or select(facts))
+    return facts, insight, rows, shares(insight, rows, ROUND)
+
+
+def test_rates_of_all_calls_together() -> None:
+    _, insight, rows, found = _found(STEPS)
+    assert insight.strings.many(insight["workloads"]["name"][rows.workload]) == ["aten::mm", "aten::add"]
+    assert rows.calls.tolist() == [3, 1]
+    assert rows.time.tolist() == [27_000, 9_000]
+    assert rows.flops.tolist() == [3 * FLOPS, 64 * 256]
+    assert rows.bytes.tolist() == [3 * BYTES, 3 * 2 * 64 * 256]
+    assert found.flops_rate[0] == pytest.approx(3 * FLOPS / 27e-6)
+    assert found.flops_share[0] == pytest.approx(3 * FLOPS / 27e-6 / 100e12)
+    assert found.bytes_share[1] == pytest.approx(6 * 64 * 256 / 9e-6 / 1e12)
+    assert found.ideal[0] == pytest.approx(3 * BYTES / 1e12 * 1e9)
+    assert (found.unit, found.precision) == (["matrix", "vector"], ["bf16", "fp32"])
+    assert rows.matrix.tolist() == [Knowledge.YES, Knowledge.NO]
+
+
+def test_a_selection_counts_its_own_steps() -> None:
+    facts = drawn(STEPS, **H100)[1]
+    _, _, rows, _ = _found(STEPS, select(facts, 1, 1))
+    assert (rows.calls.tolist(), rows.time.tolist()) == ([2], [18_000])
+
+
+def test_kernels_of_workloads() -> None:
+    _, facts, insight = drawn(STEPS, **H100)
+    rows = kernel_rows(insight, select(facts))
+    assert (rows.calls.tolist(), rows.flops.tolist()) == ([3, 1], [3 * FLOPS, 64 * 256])
+    assert rows.time.sum() == insight["workload_kernels"]["total"].sum()
+
+
+def test_share_of_the_peak_of_steps() -> None:
+    """The matrix products alone count; of an addition it is not said how much of the peak it could reach."""
+    facts, insight, rows, found = _found(STEPS)
+    use = matrix_use(insight, select(facts), rows, found)
+    assert use.flops.tolist() == [FLOPS, 2 * FLOPS]
+    assert use.ideal.tolist() == pytest.approx([FLOPS / 100e12 * 1e9, 2 * FLOPS / 100e12 * 1e9])
+    unknown = matrix_use(insight, select(facts), rows, shares(insight, rows, replace(ROUND, rates={})))
+    assert np.isnan(unknown.ideal).all()
+
+
+@pytest.mark.parametrize(("unit", "precision", "matrix", "rate", "expected"), [
+    ("matrix", "bf16", Knowledge.NO, 0.0, ("matrix", "bf16")),
+    ("matrix", "fp32", Knowledge.NO, 0.0, ("vector", "fp32")),
+    ("matrix", "fp32", Knowledge.YES, 0.0, ("matrix", "tf32")),
+    ("matrix", "fp32", Knowledge.UNKNOWN, 9e12, ("vector", "fp32")),
+    ("matrix", "fp32", Knowledge.UNKNOWN, 11e12, ("matrix", "tf32")),
+    ("matrix", "fp64", Knowledge.YES, 0.0, ("matrix", "fp64")),
+    ("matrix", "fp64", Knowledge.NO, 0.0, ("vector", "fp64")),
+    ("matrix", "fp8", Knowledge.YES, 0.0, None),
+    ("matrix", "", Knowledge.YES, 0.0, None),
+    ("vector", "bf16", Knowledge.NO, 0.0, ("vector", "fp32")),
+    ("vector", "fp64", Knowledge.NO, 0.0, ("vector", "fp64")),
+    ("vector", "", Knowledge.NO, 0.0, None),
+    ("", "", Knowledge.NO, 0.0, None),
+])
+def test_whose_peak_counts(unit: str, precision: str, matrix: int, rate: float, expected: tuple[str, str] | None) -> None:
+    assert peak_key(unit, precision, matrix, rate, ROUND) == expected
+
+
+def test_float32_matrix_cores_count_where_there_are_such() -> None:
+    amd = replace(ROUND, rates=ROUND.rates | {("matrix", "fp32"): (30e12, "a test")})
+    assert peak_key("matrix", "fp32", Knowledge.YES, 0.0, amd) == ("matrix", "fp32")
+    assert peak_key("matrix", "fp32", Knowledge.NO, 0.0, amd) == ("vector", "fp32")
+
+
+def _bound(flops: float, moved: float, unit: str = "matrix", precision: str = "bf16") -> str:
+    """What limits a kernel of 1 ms by its share of the round device's peaks."""
+    _, _, insight = drawn("""
+    main   [mm     ]
+    main    <L #1>
+    gpu 7     {gemm #1}
+    """, {"mm": inputs((8, 8), (8, 8))})
+    table = insight["workloads"].replace(unit=[insight.strings.number(unit)], precision=[insight.strings.number(precision)])
+    rows = Rows(
+        np.array([0]), np.array([-1]), np.array([1]), np.array([1_000_000]), np.array([flops * 1e11]), np.array([moved * 1e9]), np.array([1]), np.array([0]),
+        np.array([False]),
+    )
+    return shares(Insight(insight.strings, {**insight.tables, "workloads": table}), rows, ROUND).bound[0]
+
+
+@pytest.mark.parametrize(("flops", "moved", "expected"), [
+    (0.5, 0.3, "compute"), (0.3, 0.5, "memory"), (0.2, 0.1, "compute"), (0.19, 0.19, "latency"), (0.0, 0.5, "memory"), (1.5, 0.1, "compute"),
+    (0.5, math.nan, "compute"), (0.1, math.nan, "unknown"), (math.nan, 0.5, "memory"), (math.nan, 0.1, "unknown"), (math.nan, math.nan, "unknown"),
+    (0.0, 0.0, "unknown"),
+])
+def test_what_limits(flops: float, moved: float, expected: str) -> None:
+    assert _bound(flops, moved) == expected
+
+
+def test_what_computes_little_is_limited_by_memory_or_latency_whatever_its_peak() -> None:
+    assert _bound(0.0001, 0.5, "", "") == "memory"
+    assert _bound(0.0001, 0.1, "", "") == "latency"
+
+
+def test_copies_from_the_host_have_no_share_of_the_memory_bandwidth() -> None:
+    copied = {"Input Dims": [[1024], [1024], []], "Input type": ["float", "float", "Scalar"], "Concrete Inputs": ["", "", "False"]}
+    _, facts, insight = drawn("""
+    main   [aten::copy_]
+    main    <L #1>
+    gpu 7     {copy #1   }
+    """, {"aten::copy_": copied}, **H100)
+    rows = workload_rows(insight, select(facts))
+    assert rows.link.tolist() == [True]
+    assert rows.bytes[0] > 0
+    found = shares(insight, rows, ROUND)
+    assert np.isnan(found.bytes_share[0])
+    assert np.isnan(found.ideal[0])
+    assert found.bound == ["unknown"]
+
+
+def test_the_device_of_the_trace() -> None:
+    _, facts, _ = drawn(STEPS, **H100)
+    assert device_peaks(facts).entry == "NVIDIA H100 SXM"
+    _, host_only, _ = drawn("main [mm ]")
+    assert device_peaks(host_only).rates == {}

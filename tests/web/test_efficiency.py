@@ -1,0 +1,167 @@
+"""The route of the Efficiency view: whole payloads, the user's own peaks, limits, and what cannot be said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.analysis.efficiency.cases import ARGUMENTS, H100, NAMES
+from tests.builders.drawn import draw
+from tests.views import hand_made
+from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
+from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.runs.memo import Memo
+
+DRAWING = """
+main   [ProfilerStep#1           ][ProfilerStep#2           ]
+main     [mm     ] [add    ]        [mm     ] [other  ]
+main      <L #1>    <L #4>           <L #2>    <L #3>
+gpu 7       {gemm #1} {plus #4}         {gemm #2} {plus #3}
+"""
+FLOPS = 2 * 64 * 128 * 256
+
+
+def _catalogue(drawing: str = DRAWING, arguments: bool = True, **header: Any) -> WrittenCatalogue:
+    trace = draw(drawing, NAMES, ARGUMENTS if arguments else None, **header)
+    return WrittenCatalogue(replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo()))
+
+
+def _asked(query: str = "", catalogue: WrittenCatalogue | None = None, **settings: Any) -> dict[str, Any]:
+    response = client(catalogue or _catalogue(**H100), **settings).get(f"/efficiency?{WHERE}{query}")
+    assert response.status_code == 200, response.data[:500]
+    found: dict[str, Any] = json.loads(body(response))
+    return found
+
+
+def test_operators() -> None:
+    found = _asked()
+    rows = found["rows"]
+    assert len({len(column) for column in rows.values()}) == 1
+    assert rows["name"] == ["aten::mm", "aten::add", "mine::thing"]
+    assert sum(rows["time_ns"]) == found["time_ns"] == 36_000
+    assert found["modelled_ns"] == 27_000
+    assert (rows["calls"], rows["flops"][:2], rows["family"]) == ([2, 1, 1], [FLOPS, 64 * 256], ["gemm", "elementwise", None])
+    assert rows["flops_rate"][0] == pytest.approx(2 * FLOPS / 18e-6)
+    assert rows["peak"][0] == 989.4e12
+    assert rows["flops_share"][0] == pytest.approx(2 * FLOPS / 18e-6 / 989.4e12)
+    assert (rows["unit"], rows["precision"]) == (["matrix", "vector", None], ["bf16", "fp32", None])
+    assert rows["bound"] == ["latency", "latency", "unknown"]
+    assert rows["recoverable_ns"][0] == rows["time_ns"][0] - rows["ideal_ns"][0]
+    assert rows["recoverable_ns"][2] is None
+    assert (found["missing"], found["notes"], found["pooled"]) == ([], [], 0)
+    assert found["device"]["entry"] == "NVIDIA H100 SXM"
+    assert found["device"]["name"] == "NVIDIA H100 80GB HBM3"
+    assert {(peak["unit"], peak["precision"]) for peak in found["device"]["peaks"]} >= {("matrix", "bf16"), ("vector", "fp32")}
+    assert all("https://" in peak["source"] for peak in found["device"]["peaks"])
+
+
+def test_kernels() -> None:
+    found = _asked("&group=kernel")
+    rows = found["rows"]
+    assert sum(rows["time_ns"]) == found["time_ns"]
+    assert (rows["kernel"][0], rows["calls"][0]) == (NAMES["gemm"], 2)
+    assert rows["short"][1] == "vectorized_elementwise_kernel"
+
+
+def test_families_and_steps() -> None:
+    found = _asked()
+    families = found["families"]
+    assert families["family"] == ["gemm", "elementwise", None]
+    assert (families["time_ns"], families["matrix_ns"]) == ([18_000, 9_000, 9_000], [18_000, 0, 0])
+    assert (families["flops"], families["calls"]) == ([2 * FLOPS, 64 * 256, None], [2, 1, 1])
+    assert [step["flops"] for step in found["steps"]] == [FLOPS, FLOPS]
+    for step in found["steps"]:
+        assert step["mfu"] == pytest.approx(FLOPS / 989.4e12 / (step["wall_ns"] / 1e9))
+    assert found["mfu"] == pytest.approx(2 * FLOPS / 989.4e12 / (sum(step["wall_ns"] for step in found["steps"]) / 1e9))
+    assert len(_asked("&steps=1")["steps"]) == 1
+
+
+def test_beyond_the_limit_rows_are_pooled() -> None:
+    found = _asked(max_table_rows=1)
+    assert (found["rows"]["name"], found["rows"]["calls"], found["pooled"]) == (["aten::mm", "other"], [2, 2], 2)
+    assert sum(found["rows"]["time_ns"]) == found["time_ns"]
+    assert len({len(column) for column in found["rows"].values()}) == 1
+
+
+def test_the_users_own_peaks_count_as_they_are_now(tmp_path: Path) -> None:
+    file = tmp_path / "peaks.json"
+    file.write_text(json.dumps({"NVIDIA H100*": {"peaks": {"matrix_bf16": 500}, "source": "measured"}}), encoding="utf-8")
+    catalogue = _catalogue(**H100)
+    asked = client(catalogue, peaks=str(file))
+
+    def peak() -> tuple[float, str]:
+        found = json.loads(body(asked.get(f"/efficiency?{WHERE}")))
+        [own] = [entry for entry in found["device"]["peaks"] if (entry["unit"], entry["precision"]) == ("matrix", "bf16")]
+        assert found["rows"]["peak"][0] == own["rate"]
+        return own["rate"], own["source"]
+
+    assert peak() == (500e12, "measured")
+    file.write_text(json.dumps({"*": {"peaks": {"matrix_bf16": 250.5}}}), encoding="utf-8")
+    assert peak() == (250.5e12, "peaks.json, *")
+
+
+@pytest.mark.parametrize("content", ["{", '{"*": {"speed": 3}}'])
+def test_a_wrong_file_of_peaks_is_one_clear_error(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "peaks.json"
+    file.write_text(content, encoding="utf-8")
+    response = client(_catalogue(**H100), peaks=str(file)).get(f"/efficiency?{WHERE}")
+    assert response.status_code == 502
+    assert "peaks.json" in error_of(response).error.message
+    assert str(tmp_path).encode() not in body(response)
+
+
+def test_an_unknown_device_is_said_to_be_unknown() -> None:
+    found = _asked(catalogue=_catalogue(deviceProperties=[{"id": 0, "name": "NVIDIA Something New", "computeMajor": 9, "computeMinor": 9}]))
+    assert not found["device"]["known"]
+    assert found["device"]["name"] == "NVIDIA Something New"
+    assert "NVIDIA Something New" in found["notes"][0]
+    assert "TORCH_TB_PROFILER_PEAKS" in found["notes"][0]
+    assert found["rows"]["flops_rate"][0] > 0
+    assert found["rows"]["flops_share"] == [None, None, None]
+    assert found["mfu"] is None
+
+
+def test_without_shapes_it_is_said_how_to_record_them() -> None:
+    found = _asked(catalogue=_catalogue(arguments=False, **H100))
+    assert [entry["what"] for entry in found["missing"]] == ["Input shapes"]
+    assert "record_shapes=True" in found["missing"][0]["call"]
+    assert found["modelled_ns"] == 0
+    assert set(found["rows"]["flops"]) == {None}
+    assert found["mfu"] is None
+
+
+def test_without_a_device_host_time_counts() -> None:
+    found = _asked(catalogue=_catalogue("""
+    main   [ProfilerStep#1               ]
+    main    [linear              ] [add  ]
+    main     [addmm             ]
+    """))
+    assert not found["has_device"]
+    assert found["device"] == {"name": None, "entry": None, "known": False, "bandwidth": None, "bandwidth_source": "", "peaks": []}
+    assert (found["rows"]["name"], found["rows"]["time_ns"]) == (["aten::linear", "aten::add"], [22_000, 7_000])
+    assert found["families"]["matrix_ns"] == [None, None, None]
+    assert found["notes"] == []
+
+
+def test_rows_above_a_peak_are_shown_and_said(tmp_path: Path) -> None:
+    file = tmp_path / "peaks.json"
+    file.write_text(json.dumps({"*": {"bandwidth_gbps": 0.5, "peaks": {"matrix_bf16": 0.1}}}), encoding="utf-8")
+    found = _asked(peaks=str(file))
+    assert found["rows"]["flops_share"][0] > 1
+    assert found["rows"]["recoverable_ns"][0] == 0
+    assert [note.split(" (")[0] for note in found["notes"]] == ["1 row reaches", "2 rows reach"]
+
+
+@pytest.mark.parametrize("wrong", ["group=", "group=shape", "group=kernel&group=kernel", "steps=9", "steps=1-0", "skip_cold=2"])
+def test_wrong_choices(wrong: str) -> None:
+    assert client().get(f"/efficiency?{WHERE}&{wrong}").status_code == 400
+
+
+def test_it_is_sent_once() -> None:
+    asked = client(WrittenCatalogue())
+    first = asked.get(f"/efficiency?{WHERE}")
+    assert asked.get(f"/efficiency?{WHERE}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304

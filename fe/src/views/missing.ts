@@ -4,5 +4,7 @@ import type { Missing } from "../api/types.gen";
 
 const has = (missing: readonly Missing[], what: string): boolean => missing.some((item) => item.what === what);
 
-export const lacksDevice = (missing: readonly Missing[]): boolean => has(missing, "Accelerator activity");
+/** Kernels were counted in place of being timed. */
+export const lacksTimes = (missing: readonly Missing[]): boolean => has(missing, "Times of kernels");
+export const lacksDevice = (missing: readonly Missing[]): boolean => has(missing, "Accelerator activity") || lacksTimes(missing);
 export const lacksHost = (missing: readonly Missing[]): boolean => has(missing, "Host operators");

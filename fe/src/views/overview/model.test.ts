@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CATEGORIES } from "../../base/theme";
-import { categoryShares, deviceTitle, leading, occurring, stepMarks, topSentences } from "./model";
+import { categoryShares, deviceTitle, leading, occurring, stepMarks, topSentences, unrecorded } from "./model";
 import { device, hostOnly, overview, step } from "../fixtures";
 
 const texts = (payload: Parameters<typeof topSentences>[0]): string[] => topSentences(payload).map((s) => s.text);
@@ -59,6 +59,12 @@ describe("topSentences", () => {
       "The recording lasts 178 ms: 95.5 % of it in host operators.",
       "No accelerator activity was recorded: every figure here is the host’s.",
     ]);
+  });
+
+  it("says when counters were recorded in place of times, and shows no time of the device as 0", () => {
+    const payload = { ...hostOnly(), missing: [{ what: "Times of kernels", why: "", call: "" }] };
+    expect(texts(payload)[1]).toBe("Hardware counters were recorded in place of the times of kernels: every figure here is the host’s.");
+    expect(unrecorded(payload).has("kernel")).toBe(true);
   });
 
   it("says how much of a step nothing was recorded of", () => {

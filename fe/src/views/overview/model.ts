@@ -3,7 +3,7 @@
 import type { Average, DeviceSummary, OverviewPayload, StepItem } from "../../api/types.gen";
 import { CATEGORIES, type Category } from "../../base/theme";
 import { formatShare, formatTime } from "../../base/units";
-import { lacksDevice, lacksHost } from "../missing";
+import { lacksDevice, lacksHost, lacksTimes } from "../missing";
 
 export const CATEGORY_LABELS: Readonly<Record<Category, string>> = {
   kernel: "Kernel",
@@ -100,7 +100,8 @@ function busySentences(payload: OverviewPayload): Sentence[] {
   const word = payload.vocabulary.device;
   const { devices } = payload;
   const [first] = devices;
-  if (!first) return [{ text: "No accelerator activity was recorded: every figure here is the host’s.", tone: "plain" }];
+  const lack = lacksTimes(payload.missing) ? "Hardware counters were recorded in place of the times of kernels" : "No accelerator activity was recorded";
+  if (!first) return [{ text: `${lack}: every figure here is the host’s.`, tone: "plain" }];
   const shares = devices.flatMap((d) => (d.utilization === null ? [] : [d.utilization]));
   if (!shares.length) {
     const who = devices.length > 1 ? `the ${devices.length} ${word}s were` : `${deviceTitle(first, word)} was`;

@@ -141,15 +141,34 @@ def test_what_runs_again_in_the_backward_pass_keeps_its_own() -> None:
     drawing = """
     main    [relu  ]
     main     <k #1>
-    engine             [eRe                            ]
+    engine             [eRe                            ] [MmBackward]
     engine              [Rb                           ]
     engine               [mm     ]  [th      ]
     engine                <k #2>     <k #3>
     gpu 7           {p #1}      {g #2}      {p #3}
     """
-    arguments = {"relu": {**number(7), **VECTOR}, "mm": {**number(20), **MM}, "eRe": number(7, 1), "Rb": number(7, 1)}
+    arguments = {
+        "relu": {**number(7), **VECTOR}, "mm": {**number(20), **MM}, "eRe": number(7, 1), "Rb": number(7, 1), "MmBackward": number(20, 1),
+    }
     assert texts(rows_of(draw(drawing, NAMES, arguments)), "seq", "altseq", "dir", "op", "params") == [
         "7 ~ fprop relu shape=(8,4),type=fp16", "20 7 bprop mm M=8,N=4,K=16,type=fp16", "7 ~ bprop relu shape=(8,4),type=fp16",
+    ]
+
+
+def test_numbers_that_old_versions_give_to_all_of_the_backward_pass_do_not_count() -> None:
+    drawing = """
+    main    [addmm ]
+    main     <k #1>
+    engine             [AddmmBackward      ] [AccumulateGrad]
+    engine              [mm     ]  [mm    ]    [add    ]
+    engine               <k #2>     <k #3>      <k #4>
+    gpu 7           {g #1}      {g #2}    {g #3}      {p #4}
+    """
+    names = {**NAMES, "addmm": "addmm", "mm": "mm", "AccumulateGrad": EVALUATE + "torch::autograd::AccumulateGrad"}
+    arguments = {"addmm": {**number(7), **ADDMM}, "mm": {**number(30), **MM}, "AddmmBackward": number(7, 1), "add": number(30)}
+    assert texts(rows_of(draw(drawing, names, arguments)), "seq", "altseq", "dir", "op", "sub", "params") == [
+        "7 ~ fprop addmm 0 M=8,N=4,K=16,type=fp16", "7 30 bprop addmm 0 M=8,N=4,K=16,type=fp16", "7 30 bprop addmm 1 M=8,N=4,K=16,type=fp16",
+        "~ 30 bprop add_ 0 ~",
     ]
 
 

@@ -30,6 +30,7 @@ from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.analysis.names import HostNames, distinct
 from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
 MOST_NUMBERS = 16
@@ -52,7 +53,7 @@ class Passes:
     node: what launched it: its operator, else the innermost call around its launch.
     direction: uint8 ``Direction``.
     sequence: number of the graph's node that it belongs to; −1 none.
-    operator: the innermost operator around it that autograd numbered, within its backward function where it is in one.
+    operator: the innermost operator around it that autograd numbered and that is no part of a backward function's own work.
     function: the backward function whose forward it undoes.
     forward: that forward's operator.
     home: the forward operator whose module and line it has.
@@ -80,18 +81,14 @@ def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints
     direction = np.full(len(row), Direction.UNKNOWN, np.uint8)
     direction[known[~replayed[known]]] = Direction.FORWARD
     direction[function >= 0] = Direction.BACKWARD
-    makers = np.zeros(len(nodes.row), np.bool_)
-    makers[functions.maker] = True
-    operator = np.full(len(row), -1, np.int64)
-    operator[known] = nearest(nodes.parent, makers)[node[known]]
-    operator[operator < function] = -1
-    undoes, forward, home = _ties(trace, nodes, functions, node, function, operator)
+    made = forwards(trace, nodes, functions)
+    operator = _operators(nodes, functions, made, node, function)
+    undoes, forward, home = _ties(trace, nodes, functions, made, node, np.where(operator < 0, function, -1))
     numbered = nearest(nodes.parent, functions.number >= 0)
-    sequence = np.full(len(row), -1, np.int64)
-    inner = numbered[node[known]]
-    # What is around a function says nothing of it: the number must be the function's own, or of an operator within it.
-    own = (inner >= 0) & (inner >= function[known])
-    sequence[known[own]] = functions.number[inner[own]]
+    # The function says which node of the graph it is, unless an operator within it is one itself.
+    whose = np.where(operator >= 0, operator, function)
+    whose[known] = np.where(whose[known] >= 0, whose[known], numbered[node[known]])
+    sequence = np.append(functions.number, -1)[whose]
     other, others = _others(nodes, functions, numbered, node, sequence)
     return Passes(node, direction, sequence, operator, np.where(undoes, function, -1), forward, home, other, others)
 
@@ -107,14 +104,39 @@ def _launchers(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: 
     return np.where(anchor >= 0, nodes.around[anchor], -1).astype(np.int64), replayed
 
 
-def _ties(trace: Trace, nodes: Nodes, functions: Functions, node: Ints, function: Ints, operator: Ints) -> tuple[Mask, Ints, Ints]:
-    """Of every kernel (whether it undoes the forward of its function, that forward, the forward at whose module and line it is)."""
+def _operators(nodes: Nodes, functions: Functions, made: Ints, node: Ints, function: Ints) -> Ints:
+    """The column ``operator`` of ``Passes``.
+
+    PyTorch before 1.6 numbers all that backward functions call, though it makes no nodes of the graph, so that all have one number. Within a function those
+    count where a forward is run: a module, the forward of another function, or operators of several numbers.
+    """
+    makers = np.zeros(len(nodes.row), np.bool_)
+    makers[functions.maker] = True
+    around = functions.around[functions.maker]
+    first, _ = group_rows((around, functions.number[functions.maker]))
+    several = np.flatnonzero(np.bincount(around[first] + 1)[1:] > 1)
+    runs_forward = np.zeros(len(nodes.row) + 1, np.bool_)
+    for within in (several, functions.around[made[made >= 0]], functions.around[nodes.kind == PathKind.MODULE]):
+        runs_forward[within] = True
+    operator = np.full(len(node), -1, np.int64)
+    known = np.flatnonzero(node >= 0)
+    operator[known] = nearest(nodes.parent, makers)[node[known]]
+    operator[operator < function] = -1
+    inside = np.flatnonzero(function >= 0)
+    operator[inside[~runs_forward[function[inside]]]] = -1
+    return operator
+
+
+def _ties(trace: Trace, nodes: Nodes, functions: Functions, made: Ints, node: Ints, function: Ints) -> tuple[Mask, Ints, Ints]:
+    """Of every kernel (whether it undoes the forward of its function, that forward, the forward at whose module and line it is).
+
+    ``made``: the forward of every function; ``function``: that of every kernel, −1 for those with an operator of their own.
+    """
     undoes = np.zeros(len(node), np.bool_)
     forward, home = np.full(len(node), -1, np.int64), np.full(len(node), -1, np.int64)
-    at = np.flatnonzero((function >= 0) & (operator < 0))
+    at = np.flatnonzero(function >= 0)
     if not len(at):
         return undoes, forward, home
-    made = forwards(trace, nodes, functions)
     link = preceding(nodes, functions)
     like = nearest(link, functions.numbered)
     place = np.searchsorted(functions.position, function[at])
@@ -132,8 +154,8 @@ def _ties(trace: Trace, nodes: Nodes, functions: Functions, node: Ints, function
 
 
 def dispatched(trace: Trace, nodes: Nodes) -> Mask:
-    """Which nodes are operators of PyTorch's dispatcher (``aten::relu``): another numbered one is a function of Python around several of these."""
-    return named_nodes(trace, nodes, lambda text: "::" in text)
+    """Which nodes are PyTorch's operators (``aten::relu``, old ``relu``): another numbered one is a function of Python, a class, around several of these."""
+    return named_nodes(trace, nodes, lambda text: "::" in text or text == text.lower())
 
 
 def named_nodes(trace: Trace, nodes: Nodes, wanted: Callable[[str], bool]) -> Mask:

@@ -77,6 +77,14 @@ def test_columns_are_chosen_by_word(folder: Path, capsys: pytest.CaptureFixture[
     assert len(COLUMNS) == 20
 
 
+def test_steps_are_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(printed(capsys, folder / "nsight.sqlite", "--json", "-c", "all"))
+    of_one = json.loads(printed(capsys, folder / "nsight.sqlite", "--json", "-c", "all", "--steps", "1"))
+    assert [row["idx"] for row in rows] == list(range(1, 13))
+    assert of_one == rows[6:]
+    assert main.main(["pyprof", str(folder / "nsight.sqlite"), "--steps", "7", "--no-cache"]) == 2
+
+
 def test_a_line_is_no_longer_than_the_width(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for width in (100, 133, 300):
         lines = printed(capsys, folder / "nvprof.sqlite", "-w", str(width)).splitlines()

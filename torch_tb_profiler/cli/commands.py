@@ -79,6 +79,7 @@ def _kernels(parser: argparse.ArgumentParser) -> None:
 def _pyprof(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a trace file, or a folder that holds one; a path or a URL")
     _cache(parser)
+    _steps(parser)
     default = "idx,dir,sub,mod,op,kernel,params,sil"
     parser.add_argument("-c", dest="columns", metavar="COLUMNS", default=default, help=_PYPROF_COLUMNS)
     form = parser.add_mutually_exclusive_group()

@@ -6,16 +6,19 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import msgspec
 
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
+from torch_tb_profiler.analysis.selection import mask
 from torch_tb_profiler.cli.compare import one_trace
-from torch_tb_profiler.cli.output import settings_of, write
+from torch_tb_profiler.cli.output import chosen, settings_of, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.single import insight_of
+from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.views.diff_file import csv_field
 from torch_tb_profiler.views.pyprof import BETWEEN_LINES, COLUMNS, Cell, KernelCells
 
@@ -40,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the table of the one trace at ``options.path``; the exit code.
 
     Raises:
-        BadRequest: there is no such column, the columns do not fit the width, or the path holds no or several traces.
+        BadRequest: there is no such column or step, the columns do not fit the width, or the path holds no or several traces.
         SourceError, NotATrace: the trace cannot be read.
     """
     keys = chosen_columns(options.columns)
@@ -51,7 +54,8 @@ def run(options: argparse.Namespace) -> int:
     table = kernel_table(opened.trace, opened.facts, insight)
     if not len(table.row):
         print(printable(f"torch-tb-profiler: {options.path} holds no kernels."), file=sys.stderr)
-    parts = _parts(KernelCells(opened.trace, insight, table), keys)
+    selection = chosen(opened, options)
+    parts = _parts(KernelCells(opened.trace, insight, table), keys, mask(selection, opened.facts["span_links"]["step"][table.row]))
     for text in _json(parts, keys) if options.json else _lines(parts, keys, form):
         write(text)
     return 0
@@ -70,10 +74,12 @@ def chosen_columns(text: str) -> list[str]:
     return keys
 
 
-def _parts(cells: KernelCells, keys: Sequence[str]) -> Iterator[list[list[Cell]]]:
-    """The columns of the table, some rows at a time."""
+def _parts(cells: KernelCells, keys: Sequence[str], wanted: Mask) -> Iterator[list[list[Cell]]]:
+    """The columns of the wanted rows, some rows at a time."""
     for begin in range(0, cells.rows, ROWS_AT_ONCE):
-        yield [cells.column(key, begin, begin + ROWS_AT_ONCE) for key in keys]
+        some = wanted[begin:begin + ROWS_AT_ONCE].tolist()
+        if any(some):
+            yield [list(compress(cells.column(key, begin, begin + ROWS_AT_ONCE), some)) for key in keys]
 
 
 def _json(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[str]:

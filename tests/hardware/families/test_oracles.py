@@ -10,7 +10,6 @@ import csv
 import json
 import math
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 

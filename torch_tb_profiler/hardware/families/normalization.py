@@ -130,7 +130,7 @@ def batch_norm_elements(call: Call) -> Work | None:
 
 
 @model("normalization", "aten::batch_norm_backward_reduce", "aten::batch_norm_backward_elemt",
-       source="TraceLens' gradients of batch norm: 4 FLOPs per element for the sums, 5 for the input's gradient; dy, x and values read once, the results written")
+       source="TraceLens' gradients of batch norm: 4 FLOPs per element for the sums, 5 for dx; dy, x and values read once, the results written")
 def synchronised_backward(call: Call) -> Work | None:
     """``batch_norm_backward_reduce(dy, x, mean, invstd, weight, …)``, ``batch_norm_backward_elemt(dy, x, mean, invstd, weight, sum_dy, …)``."""
     dy, x = call.tensor(0), call.tensor(1)

@@ -18,7 +18,8 @@ _GRU_CELL = "11 FLOPs per hidden element (3 sums and 3 activations of gates, 5 f
 @model("recurrent", "aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu", source=SOURCE)
 def layers(call: Call) -> Work | None:
     """``lstm(x, states, parameters, …, batch_first)``; packed sequences have the batch sizes second and the parameters one place later."""
-    place = 2 if call.tensors(2) else 3
+    packed = call.tensors(1 if call.name == "aten::lstm" else 2) is None
+    place = 3 if packed else 2
     return _network(call, call.tensor(0), call.tensors(place), gated=call.name in ("aten::lstm", "aten::gru"))
 
 

@@ -130,6 +130,9 @@ def test_a_bar_chooses_its_step(open_tab: OpenTab, sample_server: Server) -> Non
     assert settled_state(tab)["steps"] == str(steps[2]["index"])
     alone = sample_server.answer("efficiency", "synthetic_ddp8", steps=str(steps[2]["index"]))
     expect(headline(tab)).to_contain_text(f"The step reaches {per_cent(alone['mfu'])}")
+    expect(bars).to_have_count(len(steps))
+    bars.nth(2).click()
+    assert "steps" not in settled_state(tab)
 
 
 def test_the_table_is_saved_with_exact_figures(open_tab: OpenTab, sample_server: Server) -> None:

@@ -65,7 +65,11 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
   };
   const shown = (row: number): number => [launch[row] ?? -1, event[row] ?? -1].find((number) => number >= 0) ?? -1;
   return told([
-    column("kernel", "Kernel", "code", 240, kernel, { short: profiled.short, href: (row) => hrefOf("kernel", exactly(kernel[row] ?? "")) }),
+    column("kernel", "Kernel", "code", 240, kernel, {
+      short: profiled.short,
+      // Equal slices of a window are no kernels to other views.
+      href: (row) => (payload.measured === "ranges" ? hrefOf("kernel", exactly(kernel[row] ?? "")) : null),
+    }),
     operator("bottom", "Bottom operator", -1),
     operator("top", "Top operator", 0),
     column("path", "Operators", "code", 320, operators.map(pathText), { hidden: true, grow: true }),
@@ -102,7 +106,7 @@ function Profiled(props: PageProps): JSX.Element {
         columns={columns}
         rowCount={profiled.kernel.length}
         detail={(row) => (
-          <div class="kernel-detail">
+          <div class="kernel-detail facts-wide">
             <p>{pathText(profiled.operators[row] ?? []) || "No operator is around the launch."}</p>
             <dl class="facts">
               {counters.map((counter, place) => (
@@ -156,13 +160,13 @@ function Sampled({ payload, params, setParam, steps, setSteps, hrefOf }: PagePro
           <Figure
             key={counter.name}
             title={counter.label}
-            note={`mean per step; from ${format(least, unitOf(counter))} to ${format(greatest, unitOf(counter))}`}
+            note={`samples from ${format(least, unitOf(counter))} to ${format(greatest, unitOf(counter))}`}
             table={{ columns: [{ label: "Step" }, { label: "Mean", unit: unitOf(counter) }], rows: bars.map((bar) => [bar.title, bar.values[0] ?? null]) }}
             name={counter.name}
           >
             <StackedBars
               label={`${counter.label} per step`}
-              series={[{ key: counter.name, label: counter.name, color: seriesColor(0) }]}
+              series={[{ key: "mean", label: "mean", color: seriesColor(0) }]}
               bars={bars}
               unit={unitOf(counter)}
               height={150}

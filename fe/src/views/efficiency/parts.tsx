@@ -90,6 +90,8 @@ function PeakTable({ peaks }: { peaks: readonly Peak[] }): JSX.Element {
 
 interface StepChartProps {
   payload: EfficiencyPayload;
+  /** All steps, those of the payload among them. */
+  steps: readonly StepMfu[];
   chosen: number | null;
   isChosen: (index: number) => boolean;
   onChoose: (index: number) => void;
@@ -98,12 +100,11 @@ interface StepChartProps {
 const rateOf = ({ flops, wall_ns }: StepMfu): number | null => rateOfSteps([{ index: 0, name: "", mfu: null, flops, wall_ns }]);
 
 /** MFU per step; where no peak is known, FLOP/s. */
-export function StepChart({ payload, chosen, isChosen, onChoose }: StepChartProps): JSX.Element {
-  const { steps } = payload;
+export function StepChart({ payload, steps, chosen, isChosen, onChoose }: StepChartProps): JSX.Element {
   const shares = steps.some((step) => step.mfu !== null);
   const unit: Unit = shares ? "share" : "FLOP/s";
   const value = (step: StepMfu): number | null => (shares ? step.mfu : rateOf(step));
-  const mean = shares ? payload.mfu : rateOfSteps(steps);
+  const mean = shares ? payload.mfu : rateOfSteps(payload.steps);
   const [title, term] = shares ? ["MFU per step", "efficiency_mfu"] : ["FLOP/s per step", "efficiency_step_rate"];
   const table: FigureTable = {
     columns: [{ label: "Step" }, { label: "MFU", unit: "share" }, { label: "FLOPs", unit: "FLOP" }, { label: "FLOP/s", unit: "FLOP/s" }, { label: "Wall time", unit: "ns" }],
@@ -126,7 +127,7 @@ export function StepChart({ payload, chosen, isChosen, onChoose }: StepChartProp
         height={230}
         selected={chosen}
         onSelect={onChoose}
-        {...(steps.length > 1 && mean !== null ? { line: { value: mean, label: "all" } } : {})}
+        {...(steps.length > 1 && mean !== null ? { line: { value: mean, label: steps.length > payload.steps.length ? "chosen" : "all" } } : {})}
       />
     </Figure>
   );

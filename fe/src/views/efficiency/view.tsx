@@ -55,6 +55,9 @@ function EfficiencyPage(props: PageProps): JSX.Element {
     kernels: (search) => hrefOf("efficiency", { ...search, group: "kernel" }),
     event: (event) => hrefOf("trace", { sel: String(event) }),
   };
+  // A payload tells of the chosen steps only; the others stay in sight to be chosen.
+  const whole = useResource(steps.first === null ? null : "efficiency", viewQuery({ selection: props.selection, steps: { ...steps, first: null, last: null } }));
+  const allSteps = whole.data?.steps ?? payload.steps;
   const chosen = (index: number): boolean => steps.first === null || (index >= steps.first && index <= (steps.last ?? steps.first));
   const shared = { ...props, drawable, families, links, search: params.search ?? "" };
   return (
@@ -69,10 +72,10 @@ function EfficiencyPage(props: PageProps): JSX.Element {
             <DeviceCard device={payload.device} />
           </Panel>
         ) : null}
-        {payload.steps.some((step) => step.flops > 0) ? (
+        {allSteps.some((step) => step.flops > 0) ? (
           <section class="panel">
             <div class="panel-body">
-              <StepChart payload={payload} chosen={onlyStep(steps)} isChosen={chosen} onChoose={(index) => props.setSteps(withOnly(steps, index))} />
+              <StepChart payload={payload} steps={allSteps} chosen={onlyStep(steps)} isChosen={chosen} onChoose={(index) => props.setSteps(withOnly(steps, index))} />
             </div>
           </section>
         ) : null}

@@ -87,12 +87,11 @@ def _operators(trace: Trace, facts: Facts, device: Ints) -> _Operators:
     operator = facts["span_links"]["operator"][device]
     launched = np.where(operator >= 0, place[tree.node[operator]], -1).astype(np.int64) if len(device) else np.zeros(0, np.int64)
     marked = np.zeros(len(node), np.bool_)
-    at = np.unique(launched[launched >= 0])
-    while len(at):
+    marked[launched[launched >= 0]] = True
+    at = above[marked]
+    while len(at := np.unique(at[(at >= 0) & ~marked[at]])):
         marked[at] = True
-        at = np.unique(above[at])
-        at = at[at >= 0]
-        at = at[~marked[at]]
+        at = above[at]
     self_time = np.maximum(spans["dur"][tree.row[node]] - tree.children[node], 0)
     return _Operators(tree.row[node], above, self_time, launched, marked)
 

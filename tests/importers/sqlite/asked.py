@@ -60,6 +60,7 @@ def instants(trace: Trace) -> list[tuple[Any, ...]]:
 def drop_column(path: Path, column: str) -> None:
     """Take a column out of every table of a database, and with it what is declared of the others."""
     with closing(sqlite3.connect(path)) as database, database:
+        database.execute("PRAGMA synchronous = OFF")
         for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall():
             kept = [row[1] for row in database.execute(f"PRAGMA table_info({table})") if row[1] != column]
             if kept:

@@ -18,13 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.sources.places import words
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
 
 if TYPE_CHECKING:
     import sqlite3
 
+DAMAGED = declare(
+    "damaged_table", Severity.DATA_LOSS, "A table of the database is damaged in the middle; the rows before the damage are used.", "counts and totals",
+)
 MISSING = -(1 << 63) + 1
 """What a number is where the file has none: no column, NULL, or a value of another type."""
 CHUNK_ROWS = 1 << 16
@@ -68,11 +71,13 @@ class Database:
             import sqlite3
         except ImportError as error:
             raise NotATrace("This Python was built without sqlite3: SQLite files cannot be read.", "Use another build of Python.") from error
-        self._failure = sqlite3.Error
+        # The second where the message of the first quotes a damaged text.
+        self._failure = (sqlite3.Error, UnicodeError)
         self._counts, self._progress = counts, progress
         self._size = os.path.getsize(path)
         self._left = self._size // _ROW_BYTES
         self._done = self._total = 0
+        self._damaged: set[str] = set()
         # Immutable: no journal is looked for and no lock is taken, so that a folder that may not be written is no matter.
         self._open: sqlite3.Connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
         self._open.text_factory = lambda raw: raw.decode("utf-8", "replace")
@@ -84,9 +89,9 @@ class Database:
                 self._open.execute(f"PRAGMA {pragma}")
             # What has no page of its own is a view or a virtual table.
             listed = self._open.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 LIMIT 10000").fetchall()
-        except sqlite3.Error as error:
+        except self._failure as error:
             self._open.close()
-            raise NotATrace(f"The SQLite database is damaged: {error}.", _HINT) from error
+            raise NotATrace(_damage(path, self._size, error), _HINT) from error
         self._tables = {name.lower() for (name,) in listed if isinstance(name, str)}
 
     def __enter__(self) -> Database:
@@ -118,9 +123,10 @@ class Database:
     def expect(self, tables: Sequence[str]) -> None:
         """Say how many rows there are to read, for the progress: about the last row's number of each table."""
         for table in tables:
-            with contextlib.suppress(self._failure):
+            with contextlib.suppress(*self._failure):
                 if self.has(table):
                     (last,) = self._open.execute(f"SELECT max(rowid) FROM [{table}]").fetchone()
+                    self._done = 0
                     self._total += min(last, self._size) if isinstance(last, int) and last > 0 else 0
 
     def rows(self, table: str, numbers: Sequence[str], texts: Sequence[str] = (), blobs: Sequence[str] = (), where: str = "") -> Iterator[Rows]:
@@ -134,16 +140,32 @@ class Database:
         asked += [_text(c) if c.lower() in present else "''" for c in texts] + [_blob(c) if c.lower() in present else "x''" for c in blobs]
         if not present:
             return
-        condition = f" WHERE {where}" if where else ""
+        query = f"SELECT {', '.join(asked)} FROM [{table}] NOT INDEXED{f' WHERE {where}' if where else ''}"
+        first = 0
+        for found in self._chunks(table, query):
+            self._tell(len(found), counted=not where)
+            yield _rows(first, found, numbers, texts, blobs)
+            first += len(found)
+
+    def _chunks(self, table: str, query: str) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of a query, up to where the database is damaged."""
         first = 0
         try:
-            cursor = self._open.execute(f"SELECT {', '.join(asked)} FROM [{table}] NOT INDEXED{condition}")
+            cursor = self._open.execute(query)
             while found := cursor.fetchmany(CHUNK_ROWS):
-                self._tell(len(found), counted=not where)
-                yield _rows(first, found, numbers, texts, blobs)
+                yield found
                 first += len(found)
+            return
         except self._failure:
-            self._counts.add(d.TRUNCATED)
+            self._counts.add(DAMAGED, int(table not in self._damaged))
+            self._damaged.add(table)
+        # What was fetched of the last chunk before the damage is lost with the error: once more, row by row.
+        rest: list[tuple[Any, ...]] = []
+        with contextlib.suppress(*self._failure):
+            for row in self._open.execute(f"{query} LIMIT {CHUNK_ROWS} OFFSET {first}"):
+                rest.append(row)
+        if rest:
+            yield rest
 
     def _tell(self, count: int, counted: bool) -> None:
         self._left -= count
@@ -206,6 +228,18 @@ class Texts:
                 self._known = {MISSING: ""}
             known = self._known[number] = str(self._database.value(self._query, number) or "") if self._query else ""
         return known
+
+
+def _damage(path: str, size: int, error: Exception) -> str:
+    """Why a database cannot be opened. Its header says of how many pages of which size it is."""
+    with open(path, "rb") as file:
+        head = file.read(32)
+    page = int.from_bytes(head[16:18], "big")
+    whole = (1 << 16 if page == 1 else page) * int.from_bytes(head[28:32], "big")
+    if whole > size:
+        return f"The SQLite database ends early: {size:,} of {whole:,} bytes are there."
+    why = "its list of tables is unreadable" if isinstance(error, UnicodeError) else words(error).partition(": ")[2]
+    return f"The SQLite database is damaged: {why}."
 
 
 def _rows(first: int, found: list[tuple[Any, ...]], numbers: Sequence[str], texts: Sequence[str], blobs: Sequence[str]) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,6 @@ def test_what_the_page_says_of_files_runs(page: str, tmp_path: Path, monkeypatch
 
 def test_what_the_page_says_of_events_runs(page: str, tmp_path: Path) -> None:
     (program,) = re.findall(r"```python\n(events = trace.events.*?)```", page, re.S)
-    names = {"trace": torch_tb_profiler.open(write(tmp_path / "run", "w0"), use_cache=False)}
+    names: dict[str, Any] = {"trace": torch_tb_profiler.open(write(tmp_path / "run", "w0"), use_cache=False)}
     exec(program.replace("events.loc[[", "found = events.loc[["), names)
     assert names["found"]["name"].tolist() == ["cudaLaunchKernel", "aten::mm"]

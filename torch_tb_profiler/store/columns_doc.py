@@ -47,7 +47,8 @@ def table_text(spec: TableSpec) -> str:
 
 def _type(dtype: str) -> str:
     try:
-        return np.dtype(dtype).name
+        name: str = np.dtype(dtype).name
+        return name
     except TypeError:
         # A type of pandas.
         return dtype

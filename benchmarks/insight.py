@@ -20,7 +20,7 @@ import timeline_server
 from timeline import MARK, part
 
 TARGET = Path(__file__).with_name("insight.md")
-PARTS = ("paths", "work", "memory", "communication", "findings")
+PARTS = ("paths", "work", "memory", "communication", "workloads", "counters", "findings")
 
 
 def made(_: str, cache: str) -> dict[str, Any]:
@@ -59,7 +59,8 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
     devices = json.loads(timeline_server.ready(ask, f"/memory?{urlencode(where)}"))["devices"]
     views: dict[str, tuple[str, dict[str, str]]] = {
         "findings": ("findings", where), "module": ("module", where), "flame, modules": ("module/flame", {**where, "tree": "module"}),
-        "flame, lines": ("module/flame", {**where, "tree": "line"}), "distributed": ("distributed", where),
+        "flame, lines": ("module/flame", {**where, "tree": "line"}), "distributed": ("distributed", where), "efficiency": ("efficiency", where),
+        "efficiency, kernels": ("efficiency", {**where, "group": "kernel"}),
     }
     if len(json.loads(timeline_server.ready(ask, f"/steps?{urlencode(where)}"))["steps"]) > 1:
         views["diff of all steps with all but the first"] = ("diff", {**where, **other, "steps": "all", "steps2": "all", "skip_cold2": "1"})

@@ -17,6 +17,7 @@ from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.legacy import tie_legacy
 from torch_tb_profiler.importers.window import Text, Window
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
@@ -46,7 +47,8 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
     if not gathered.groups.keys() - {"chunks"}:
         _refuse(reader)
         counts.add(d.NO_EVENTS)
-    return assemble(gathered, _clean(reader.header), reader.entries)
+    trace = assemble(gathered, _clean(reader.header), reader.entries)
+    return tie_legacy(trace) if reader.bare_array else trace
 
 
 def _refuse(reader: EventReader) -> None:

@@ -22,6 +22,7 @@ from torch_tb_profiler.importers.counter_args import counters_of
 from torch_tb_profiler.importers.cutter import Batch
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ABSENT, DECODE_ERRORS, WHOLE_ARGS, Args, Event
+from torch_tb_profiler.importers.legacy import legacy_category
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.defects import DefectCounts
@@ -129,7 +130,7 @@ class Gatherer:
         if bad.any():
             self._put("marks", defect=[self.texts[d.NO_DURATION]] * int(bad.sum()), start=starts[bad], dur=durs[bad])
         names = list(map(attrgetter("name"), events))
-        categories = self.categories.column(map(attrgetter("cat"), events))
+        categories = self._categories_of(events)
         roles = self._roles_of(categories)
         self._refine_roles(roles, categories, names)
         if None in names:
@@ -147,6 +148,14 @@ class Gatherer:
         if len(ranges) and batch is not None:
             self._counters(batch, ranges + self.spans, ordinals[ranges] - first)
         self.spans += len(events)
+
+    def _categories_of(self, events: list[Event]) -> Array:
+        """Numbers of the categories; the legacy profiler wrote none, and its processes say as much."""
+        categories = self.categories.column(map(attrgetter("cat"), events))
+        if None in self.categories:
+            for row in np.flatnonzero(categories == self.categories[None]).tolist():
+                categories[row] = self.categories[legacy_category(events[row])]
+        return categories
 
     def _links(self, args: list[Args], roles: Array) -> dict[str, Array]:
         """Correlation and external id; Python frames, half of many traces, have neither."""

@@ -20,11 +20,13 @@ from torch_tb_profiler.cli import main
 from torch_tb_profiler.views.pyprof import COLUMNS
 
 GOLDEN = Path(__file__).parent / "golden"
-CASES: dict[str, tuple[str, ...]] = {
+SAMPLE = Path(__file__).parents[2] / "samples" / "synthetic_ddp8" / "rank5.pt.trace.json.gz"
+CASES: dict[str, tuple[str | Path, ...]] = {
     "pyprof.txt": ("training.pt.trace.json",),
     "pyprof_narrow.txt": ("training.pt.trace.json", "-w", "120", "-c", "idx,seq,dir,trace,op,kernel,params,tc,flops"),
     "pyprof_all.csv": ("training.pt.trace.json", "-c", "all", "--csv"),
     "pyprof.json": ("training.pt.trace.json", "--json", "-c", "idx,altseq,layer,kernel,params,sil,flops"),
+    "pyprof_sample.txt": (SAMPLE, "-w", "110", "-c", "idx,seq,altseq,dir,sub,op,params,tc", "--steps", "2"),
     "pyprof_nvprof.csv": ("nvprof.sqlite", "-c", "all", "--csv"),
     "pyprof_nsight.csv": ("nsight.sqlite", "-c", "all", "--csv"),
 }
@@ -48,7 +50,7 @@ def printed(capsys: pytest.CaptureFixture[str], path: Path, *options: str) -> st
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_printed(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, *options = CASES[name]
-    text = printed(capsys, folder / file, *options)
+    text = printed(capsys, folder / file, *map(str, options))
     golden = GOLDEN / name
     if os.environ.get("UPDATE_GOLDEN"):
         golden.write_bytes(text.encode())

@@ -14,14 +14,12 @@ from torch_tb_profiler.analysis.calltree import is_call
 from torch_tb_profiler.analysis.efficiency.workloads import LaidWork, laid_work
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
-from torch_tb_profiler.analysis.names import distinct, host_names
+from torch_tb_profiler.analysis.names import host_names
 from torch_tb_profiler.analysis.pyprof.calls import ordinals, shown_calls
 from torch_tb_profiler.analysis.pyprof.passes import Passes, passes
 from torch_tb_profiler.analysis.pyprof.places import Places, places
 from torch_tb_profiler.analysis.pyprof.products import multiplying, with_gradients
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.hardware.matrix_cores import operator_could
-from torch_tb_profiler.hardware.python_names import operator_of
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -38,7 +36,7 @@ class MatrixCores(IntEnum):
     USED = 1
     UNKNOWN = 2
     NOT_APPLICABLE = 3
-    """Nothing is multiplied that matrix cores could."""
+    """It multiplies no matrices, so far as its name tells."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     flops, moved = with_gradients(trace, work, found, row, workload, work.flops[piece], work.bytes[piece])
     return KernelTable(
         row, found, where, work, np.append(spans["track"], NONE)[caller].astype(np.int64), call, workload, ordinals(facts, found, node, row),
-        spans["dur"][row], _tensor_cores(trace, facts, row, call), **device_arguments(trace, row, _LAUNCH_ARGUMENTS), flops=flops, bytes=moved,
+        spans["dur"][row], _tensor_cores(trace, facts, row), **device_arguments(trace, row, _LAUNCH_ARGUMENTS), flops=flops, bytes=moved,
     )
 
 
@@ -107,12 +105,9 @@ def _workloads(work: LaidWork, call: Ints, part_of: Ints) -> Ints:
     return np.where(known[named], named, np.where(known[part], part, NONE)).astype(np.int64)
 
 
-def _tensor_cores(trace: Trace, facts: Facts, row: Ints, call: Ints) -> Array:
-    name, kernels = trace["spans"]["name"], facts["kernels"]
+def _tensor_cores(trace: Trace, facts: Facts, row: Ints) -> Array:
+    name, kernels = trace["spans"]["name"][row], facts["kernels"]
     used = np.full(len(facts.strings) + 1, Knowledge.UNKNOWN, np.uint8)
     used[kernels["name"]] = kernels["matrix"]
-    could = np.zeros(len(trace.strings) + 1, np.bool_)
-    operator = np.append(name, np.int32(NONE))[call]
-    could[[number for number in distinct(operator, trace.strings) if operator_could(operator_of(trace.strings[number])) == Knowledge.YES]] = True
-    known = np.array([MatrixCores.NOT_USED, MatrixCores.USED, MatrixCores.UNKNOWN], np.uint8)[used[name[row]]]
-    return np.where((known == MatrixCores.NOT_USED) & ~could[operator] & ~multiplying(trace, row), np.uint8(MatrixCores.NOT_APPLICABLE), known)
+    known = np.array([MatrixCores.NOT_USED, MatrixCores.USED, MatrixCores.UNKNOWN], np.uint8)[used[name]]
+    return np.where((known == MatrixCores.NOT_USED) & ~multiplying(trace, row), np.uint8(MatrixCores.NOT_APPLICABLE), known)

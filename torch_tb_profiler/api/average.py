@@ -9,8 +9,20 @@ from torch_tb_profiler.store.columns import Column, TableSpec
 C = Column
 _US = "µs"
 _TIMES = (("cpu", "Host time from begin to end; 0 on a device."), ("device", "Device time launched in the calls; of a device's event its length."))
-_SIZES = (("cpu", "Bytes of the host's memory allocated less released while they were open."), ("device", "The same of the accelerators' memory."))
-KEY_AVERAGES = TableSpec("key_averages", "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns.", (
+_SIZES = (("cpu", "Bytes of the host's memory allocated less released while the calls were open."), ("device", "The same of the accelerators' memory."))
+_OWN = "The same less that of what was called."
+
+
+def _times(kind: str, doc: str) -> tuple[Column, ...]:
+    total, own = (f"{prefix}{kind}_time_total" for prefix in ("", "self_"))
+    return C(total, "float64", _US, doc), C(own, "float64", _US, _OWN), C(f"{kind}_time", "float64", _US, "The mean of a call.")
+
+
+def _sizes(kind: str, doc: str) -> tuple[Column, ...]:
+    return C(f"{kind}_memory_usage", "Int64", "bytes", doc), C(f"self_{kind}_memory_usage", "Int64", "bytes", _OWN)
+
+
+KEY_AVERAGES = TableSpec("key_averages", "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns. What was not recorded is missing, where PyTorch has 0.", (
     C("key", "str", "", "Name; `ProfilerStep*` for every step."),
     C("overload_name", "str", "", "Overload, only where grouped by it."),
     C("input_shapes", "object", "", "One list per argument, only where grouped by shapes."),
@@ -18,12 +30,9 @@ KEY_AVERAGES = TableSpec("key_averages", "One row per key of `key_averages()`, u
     C("device_type", "str", "", "`CPU`, or the name of the accelerator."),
     C("is_user_annotation", "bool", "", "A `record_function` region, or its shadow on a device."),
     C("count", "int64", "calls", "Number of calls."),
-    *(C(f"{kind}_time_total", "float64", _US, doc) for kind, doc in _TIMES),
-    *(C(f"self_{kind}_time_total", "float64", _US, "The same less that of what was called.") for kind, _ in _TIMES),
-    *(C(f"{kind}_time", "float64", _US, "The mean of a call.") for kind, _ in _TIMES),
-    *(C(f"{kind}_memory_usage", "int64", "bytes", doc) for kind, doc in _SIZES),
-    *(C(f"self_{kind}_memory_usage", "int64", "bytes", "The same less that of what was called.") for kind, _ in _SIZES),
-    C("flops", "int64", "FLOP", "PyTorch's estimate of all calls together; 0 where it has none."),
+    *(column for kind, doc in _TIMES for column in _times(kind, doc)),
+    *(column for kind, doc in _SIZES for column in _sizes(kind, doc)),
+    C("flops", "Int64", "FLOP", "PyTorch's estimate of all calls together."),
 ))
 
 

@@ -107,10 +107,16 @@ class KeyAverages(Sequence[Average]):
 
     @property
     def frame(self) -> DataFrame:
-        """A DataFrame with PyTorch's names for columns; times in µs as float."""
-        names = [column.name for column in KEY_AVERAGES.columns]
+        """A DataFrame with PyTorch's names for columns; times in µs as float. What was not recorded is missing, not 0."""
         shown = [row for row in self if row.cpu_parent is None or not self._top_level]
-        return frame(KEY_AVERAGES, {name: [getattr(row, name) for row in shown] for name in names})
+        return frame(KEY_AVERAGES, {column.name: [self._known(row, column.name) for row in shown] for column in KEY_AVERAGES.columns})
+
+    def _known(self, row: Average, name: str) -> Any:
+        unknown = (
+            ("memory" in name and not self._memory) or ("device" in name and name != "device_type" and row.use_device is None)
+            or (name == "flops" and row.flops <= 0)
+        )
+        return None if unknown else getattr(row, name)
 
     def to_frame(self) -> DataFrame:
         """``frame`` as a call."""

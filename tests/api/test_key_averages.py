@@ -175,7 +175,7 @@ def test_what_was_not_recorded_is_missing_from_the_frame() -> None:
     host = drawn("main  [aten::mm ]").key_averages().frame.iloc[0]
     missing = {"device_time_total", "self_device_time_total", "device_time", "device_memory_usage", "self_device_memory_usage", "flops"}
     assert set(host.index[host.isna()]) == missing | {"cpu_memory_usage", "self_cpu_memory_usage"}
-    recorded = of(events(GPU, NVIDIA) + [instant(12, 5)], profile_memory=1).key_averages().frame
+    recorded = of([*events(GPU, NVIDIA), instant(12, 5)], profile_memory=1).key_averages().frame
     assert set(recorded.columns[recorded.isna().any()]) == {"flops"}
 
 

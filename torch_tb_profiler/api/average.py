@@ -22,7 +22,8 @@ def _sizes(kind: str, doc: str) -> tuple[Column, ...]:
     return C(f"{kind}_memory_usage", "Int64", "bytes", doc), C(f"self_{kind}_memory_usage", "Int64", "bytes", _OWN)
 
 
-KEY_AVERAGES = TableSpec("key_averages", "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns. What was not recorded is missing, where PyTorch has 0.", (
+_MEANING = "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns. What was not recorded is missing, where PyTorch has 0."
+KEY_AVERAGES = TableSpec("key_averages", _MEANING, (
     C("key", "str", "", "Name; `ProfilerStep*` for every step."),
     C("overload_name", "str", "", "Overload, only where grouped by it."),
     C("input_shapes", "object", "", "One list per argument, only where grouped by shapes."),

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.analysis.pyprof.parameters import parameters
 from torch_tb_profiler.analysis.pyprof.passes import Direction
 from torch_tb_profiler.analysis.pyprof.places import LAYER
 from torch_tb_profiler.analysis.pyprof.table import KernelTable, MatrixCores
@@ -92,7 +93,7 @@ class KernelCells:
                 ("mod", self._operator, lambda number: module_and_operator(trace.strings[number])[0]),
                 ("op", self._operator, lambda number: module_and_operator(trace.strings[number])[1]),
                 ("kernel", self._kernel, trace.strings.__getitem__),
-                ("params", table.workload, self._parameters),
+                ("params", table.workload, lambda number: parameters(table.work, number)),
                 ("grid", table.grid, self._triple),
                 ("block", table.block, self._triple),
             )},
@@ -145,12 +146,6 @@ class KernelCells:
             names.append(instance_and_class(self._insight.strings[int(self._table.places.module_names[module])])[0])
             module = int(self._table.places.modules[module])
         return ".".join(reversed(names))
-
-    def _parameters(self, workload: int) -> str:
-        work, texts = self._table.work.workloads, self._table.work.texts
-        precision = texts[int(work["precision"][workload])]
-        written = texts[int(work["parameters"][workload])].replace(" ", "")
-        return ",".join(part for part in (written, f"type={precision}" if precision else "") if part)
 
     def _triple(self, number: int) -> str:
         return self._trace.strings[number].strip("[] ").replace(" ", "")

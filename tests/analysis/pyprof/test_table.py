@@ -92,8 +92,25 @@ def test_gradients_without_shapes_are_as_much_work_as_the_product() -> None:
     rows = rows_of(draw(TRAINING, NAMES, without))
     assert [row["flops"] for row in rows[3:5]] == [2 * 8 * 4 * 16] * 2
     assert rows[3]["params"] == rows[0]["params"] is not None
-    alone = rows_of(draw(TRAINING, NAMES, {key: value for key, value in without.items() if key not in ("lin", "addmm")}))
+    alone = rows_of(draw(TRAINING, NAMES, {**without, "lin": number(5), "addmm": number(6)}))
     assert [(row["flops"], row["params"]) for row in alone[3:5]] == [(None, None)] * 2
+
+
+def test_shapes_of_a_call_without_a_model() -> None:
+    drawing = """
+    main    [mine ] [lists] [index] [none ]
+    main     <k #1>  <k #2>  <k #3>  <k #4>
+    gpu 7            {p #1}   {p #2} {p #3}{p #4}
+    """
+    arguments = {
+        "mine": {"Input Dims": [[], [8, 16], [16], []], "Input type": ["Scalar", "c10::Half", "float", "Scalar"]},
+        "lists": {"Input Dims": [[[2, 3]] * 9], "Input type": [["float"] * 9]}, "index": {"Input Dims": [[4]], "Input type": ["long int"]},
+        "none": {"Input Dims": [[]], "Input type": ["Scalar"]},
+    }
+    names = {**NAMES, **{key: f"my::{key}" for key in arguments}}
+    assert texts(rows_of(draw(drawing, names, arguments)), "mod", "op", "params") == [
+        "my mine T=[(8,16),(16)],type=fp16", f"my lists T=[{'(2,3),' * 8}...],type=fp32", "my index T=[(4)]", "my none ~",
+    ]
 
 
 def test_three_products_of_one_function_are_not_divided() -> None:

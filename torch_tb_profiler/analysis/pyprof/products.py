@@ -34,7 +34,8 @@ def with_gradients(trace: Trace, work: LaidWork, found: Passes, row: Ints, workl
         row: rows of spans of the kernels.
         workload: the workloads whose parameters they have: of those that undo a forward that forward's, −1 none.
     """
-    at = np.flatnonzero((found.function >= 0) & (workload >= 0) & (flops < 0))
+    modelled = np.append(work.workloads["flops"] >= 0, np.False_)
+    at = np.flatnonzero((found.function >= 0) & modelled[workload] & (flops < 0))
     family = work.workloads["family"][workload[at]]
     at = at[np.isin(family, [work.texts.number(text) for text in FAMILIES])]
     if not len(at):

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
 from torch_tb_profiler.analysis.names import host_names
 from torch_tb_profiler.analysis.pyprof.calls import ordinals, shown_calls
+from torch_tb_profiler.analysis.pyprof.parameters import workloads_told
 from torch_tb_profiler.analysis.pyprof.passes import Passes, passes
 from torch_tb_profiler.analysis.pyprof.places import Places, places
 from torch_tb_profiler.analysis.pyprof.products import multiplying, with_gradients
@@ -84,7 +85,7 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     caller = np.where(launch >= 0, launch, operator)
     home = _rows(nodes, found.home)
     where = places(trace, facts, insight, row, np.where(home >= 0, home, np.where(operator >= 0, operator, launch)))
-    workload = _workloads(work, call, _rows(nodes, part_of))
+    workload = workloads_told(work, call, _rows(nodes, part_of))
     flops, moved = with_gradients(trace, work, found, row, workload, work.flops[piece], work.bytes[piece])
     return KernelTable(
         row, found, where, work, np.append(spans["track"], NONE)[caller].astype(np.int64), call, workload, ordinals(facts, found, node, row),
@@ -95,14 +96,6 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
 def _rows(nodes: Nodes, node: Ints) -> Ints:
     """Rows of spans of nodes; −1 stays."""
     return np.append(nodes.row, NONE)[node]
-
-
-def _workloads(work: LaidWork, call: Ints, part_of: Ints) -> Ints:
-    """The workload whose parameters a kernel has: of the operator that names it, where that has none of the one whose work it is a part of."""
-    of_span = np.append(work.of_span, np.int32(NONE))
-    known = np.append(work.workloads["parameters"] >= 0, np.False_)
-    named, part = of_span[call], of_span[part_of]
-    return np.where(known[named], named, np.where(known[part], part, NONE)).astype(np.int64)
 
 
 def _tensor_cores(trace: Trace, facts: Facts, row: Ints) -> Array:

@@ -71,6 +71,17 @@ it("draws sampled counters per step of a device, and leads to their curves", asy
   expect(within(screen.getByRole("grid", { name: "Sampled counters" })).getAllByRole("row")).toHaveLength(5);
 });
 
+it("draws a few charts at first where there are many", async () => {
+  const many = Array.from({ length: 9 }, (_, i) => ({ name: `counter ${i}`, label: `counter ${i}`, unit: "" }));
+  const all = <T,>(value: T): T[] => many.map(() => value);
+  answer = counters({ sampled_counters: many, sampled: { counter: many.map((_, i) => i), device: all("GPU 0"), step: all(0), samples: all(1), mean: all(2), least: all(1), greatest: all(3) } });
+  show();
+  await ready();
+  expect(screen.getAllByRole("figure")).toHaveLength(6);
+  fireEvent.click(screen.getByText("Draw all 9"));
+  expect(screen.getAllByRole("figure")).toHaveLength(9);
+});
+
 it("says how to record counters where there are none", async () => {
   const { profiled, sampled } = counters();
   const emptied = <T extends object>(columns: T): T => Object.fromEntries(Object.keys(columns).map((key) => [key, []])) as unknown as T;

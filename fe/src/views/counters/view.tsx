@@ -1,14 +1,14 @@
 /** The Counters page: what hardware counters measured, of which kernel and operator. */
 
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { CounterInfo, CountersTablePayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
 import { format, formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import { type Column, CopyButton, Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
+import { Button, type Column, CopyButton, Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
 import { columnsOf, told } from "../columns";
 import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
@@ -18,6 +18,8 @@ import { byUse, hintOf, kindOf, pathText, ratio, sampledCharts, scaled, topSente
 adoptStyles(tables);
 
 const column = columnsOf("counters");
+/** Charts that are drawn at once; a recording may have hundreds of counters. */
+const FIRST_CHARTS = 6;
 
 export function CountersView(props: ViewProps): JSX.Element {
   const resource = useResource("counters", viewQuery(props));
@@ -133,6 +135,7 @@ function Sampled({ payload, params, setParam, steps, setSteps, hrefOf }: PagePro
   const { sampled, sampled_counters: counters } = payload;
   const devices = [...new Set(sampled.device)];
   const device = devices.find((name) => name === params.device) ?? devices[0] ?? "";
+  const [all, setAll] = useState(false);
   const charts = useMemo(() => sampledCharts(counters, sampled, device, payload.steps), [counters, sampled, device, payload.steps]);
   const columns = useMemo(() => {
     const of = (row: number): CounterInfo | undefined => counters[sampled.counter[row] ?? 0];
@@ -152,11 +155,18 @@ function Sampled({ payload, params, setParam, steps, setSteps, hrefOf }: PagePro
       title="Sampled counters"
       term="counters_sampled"
       note={<a href={hrefOf("trace")}>their curves are on the Trace view</a>}
-      actions={devices.length > 1 ? <Select label="Device" value={device} options={devices.map((value) => ({ value, label: value }))} onChange={(value) => setParam("device", value)} /> : null}
+      actions={
+        <>
+          {charts.length > FIRST_CHARTS && !all ? <Button onClick={() => setAll(true)}>{`Draw all ${formatCount(charts.length)}`}</Button> : null}
+          {devices.length > 1 ? (
+            <Select label="Device" value={device} options={devices.map((value) => ({ value, label: value }))} onChange={(value) => setParam("device", value)} />
+          ) : null}
+        </>
+      }
       flush
     >
       <div class="panel-body chart-grid">
-        {charts.map(({ counter, bars, least, greatest }) => (
+        {charts.slice(0, all ? charts.length : FIRST_CHARTS).map(({ counter, bars, least, greatest }) => (
           <Figure
             key={counter.name}
             title={counter.label}

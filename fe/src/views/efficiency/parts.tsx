@@ -189,7 +189,7 @@ function Family({ row, largest }: { row: FamilyRow; largest: number }): JSX.Elem
     <li class="bar-row family-row" title={told ? `${row.family}: ${told}` : row.family}>
       <span class="bar-name">
         {row.group === null ? null : <Mark group={row.group} color={seriesColor(row.group)} />}
-        {row.family}
+        <Term id={`efficiency_model_${row.family}`}>{row.family}</Term>
       </span>
       <span class="bar-track">
         {pieces.map(({ label, color, ns }) => (ns > 0 ? <span key={label} class="bar-fill" style={{ width: `${(100 * ns) / largest}%`, background: color }} /> : null))}

@@ -117,7 +117,7 @@ class Call:
             return text == "True"
         try:
             # "2." is how C++ writes a float without decimals.
-            return _ANY.decode(text.replace("True", "true").replace("False", "false") if text[0] == "[" else text.removesuffix("."))
+            return _ANY.decode(text.replace("True", "true").replace("False", "false") if text[0] == "[" else f"{text}0" if text[-1] == "." else text)
         except msgspec.DecodeError:
             return text
 

@@ -127,4 +127,5 @@ def _neighbours(name: str) -> int:
 
 
 def _covered(length: int, count: int) -> int:
-    return sum(-(-(i + 1) * length // count) - i * length // count for i in range(count))
+    """Elements of all windows: the length, and one more for each border between two windows that falls within an element, which both then cover."""
+    return length + count - math.gcd(length, count) if count else 0

@@ -10,6 +10,7 @@ import msgspec
 
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.cli.output import chosen, settings_of, write
+from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, insight_of, load, load_all
@@ -65,10 +66,11 @@ def _judged(verdict: Verdict, fail_on: float | None) -> int:
 
 def one_trace(path: str, settings: Settings) -> Opened:
     """The one trace at a path."""
-    try:
-        return load(path, settings)
-    except BadRequest:
-        found = [item for item in load_all(path, settings) if not (isinstance(item, Unreadable) and item.rejected)]
+    with Progress("reading") as progress:
+        try:
+            return load(path, settings, progress.update)
+        except BadRequest:
+            found = [item for item in load_all(path, settings, progress.update) if not (isinstance(item, Unreadable) and item.rejected)]
     traces = [item for item in found if isinstance(item, Opened)]
     if len(traces) != 1:
         raise BadRequest(f"{path} holds {len(traces)} readable traces, expected one.", "Give the trace file itself.")

@@ -6,10 +6,14 @@ Only operators that read every input once and write every result once; what read
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from tests.live.test_flops import recorded, torch
+from torch_tb_profiler.hardware.call import Tensor
+from torch_tb_profiler.hardware.element_types import element_bytes, kind
+from torch_tb_profiler.hardware.results import promoted
 from torch_tb_profiler.hardware.work import modelled
 
 __all__ = ["torch"]
@@ -153,3 +157,21 @@ def test_every_operator_of_pytorch_that_is_modelled_exists(torch: Any) -> None:
     assert gone == {"aten::thnn_conv2d_backward"} | {
         f"aten::{library}_convolution_backward{of}" for library in ("cudnn", "miopen", "mkldnn") for of in ("", "_input", "_weight")
     } - {"aten::mkldnn_convolution_backward_weight"}
+
+
+def test_types_are_promoted_as_pytorch_does(torch: Any) -> None:
+    names = {
+        torch.float32: "float", torch.float64: "double", torch.float16: "c10::Half", torch.bfloat16: "c10::BFloat16", torch.int64: "long int",
+        torch.int32: "int", torch.int16: "short int", torch.int8: "signed char", torch.uint8: "unsigned char", torch.bool: "bool",
+    }
+    wrong = []
+    for (first, first_name), (second, second_name) in product(names.items(), repeat=2):
+        for shape in ((2,), ()):
+            if shape == () and second == torch.float64:
+                # A Python number is recorded so, and is taken for one.
+                continue
+            true = torch.result_type(torch.ones(2, dtype=first), torch.ones(shape, dtype=second))
+            ours = promoted([Tensor((2,), first_name), Tensor(shape, second_name)])
+            if (element_bytes(ours), kind(ours)) != (true.itemsize, kind(names[true])):
+                wrong.append((first_name, second_name, shape, ours, true))
+    assert wrong == []

@@ -8,6 +8,7 @@ from torch_tb_profiler.hardware.call import Tensor
 from torch_tb_profiler.hardware.element_types import element_bytes, kind
 
 Shape = tuple[int, ...]
+_UNSIGNED = ("unsigned char", "uint8", "byte")
 _ORDER = ("bool", "int", "float", "complex")
 
 
@@ -43,7 +44,7 @@ def reduced(shape: Shape, dims: Sequence[int] | None, keepdim: bool) -> Shape:
 def promoted(tensors: Sequence[Tensor]) -> str:
     """The element type in which operands are computed (``torch.result_type``); empty when one is not known.
 
-    Among types of one kind the wider one wins, float16 with bfloat16 gives float32; a tensor of no dimensions counts only where its kind is the higher one.
+    Among types of one kind the wider one wins, float16 with bfloat16 gives float32, int8 with uint8 int16; a tensor of no dimensions counts only where its kind is the higher one.
     """
     if not tensors or any(not kind(tensor.dtype) for tensor in tensors):
         return ""
@@ -55,8 +56,10 @@ def promoted(tensors: Sequence[Tensor]) -> str:
         # A wrapped Python number takes the default type, not the double in which it is written.
         return "float32" if {name.lower() for name in names} == {"double"} else names[0]
     widest = max(names, key=lambda name: element_bytes(name) or 0)
-    mixed = {name.lower().replace("c10::", "") for name in names if element_bytes(name) == 2} >= {"half", "bfloat16"}
-    return "float32" if mixed and element_bytes(widest) == 2 else widest
+    same = {name.lower().replace("c10::", "") for name in names if element_bytes(name) == element_bytes(widest)}
+    if same >= {"half", "bfloat16"}:
+        return "float32"
+    return "int16" if kind(widest) == "int" and element_bytes(widest) == 1 and len({name in _UNSIGNED for name in same}) == 2 else widest
 
 
 def windows(length: int, kernel: int, stride: int, padding: int, dilation: int = 1, *, ceil: bool = False) -> int:

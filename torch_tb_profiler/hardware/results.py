@@ -44,7 +44,8 @@ def reduced(shape: Shape, dims: Sequence[int] | None, keepdim: bool) -> Shape:
 def promoted(tensors: Sequence[Tensor]) -> str:
     """The element type in which operands are computed (``torch.result_type``); empty when one is not known.
 
-    Among types of one kind the wider one wins, float16 with bfloat16 gives float32, int8 with uint8 int16; a tensor of no dimensions counts only where its kind is the higher one.
+    Among types of one kind the wider one wins, float16 with bfloat16 gives float32, int8 with uint8 int16; a tensor of no dimensions counts only where
+    its kind is the higher one.
     """
     if not tensors or any(not kind(tensor.dtype) for tensor in tensors):
         return ""

@@ -189,15 +189,34 @@ def test_a_trace_of_nothing_has_every_table(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_a_run_has_its_workers_in_front(run: RunFrames, name: str) -> None:
     together, alone = TABLES[name](run), TABLES[name](run[0])
-    assert list(together.columns) == ["worker", "span", *alone.columns]
+    more = ["match", "wait_ns", "transfer_ns", "last_worker", "skewed"] if name == "collectives" else []
+    assert list(together.columns) == ["worker", "span", *alone.columns, *more]
     assert len(together) == 2 * len(alone)
     assert set(together["worker"]) <= {"rank0", "rank1"}
-    own = together[together["worker"] == "rank0"].drop(columns=["worker", "span"])
+    own = together[together["worker"] == "rank0"].drop(columns=["worker", "span", *more])
     # Findings name the workers of their events.
     assert own.reset_index(drop=True).astype(str).equals(alone.astype(str))
     assert together.attrs["docs"]["worker"] == PLACE.columns[1].doc
     if not alone.empty:
         assert together.dtypes.drop(["worker", "span"]).equals(alone.dtypes)
+
+
+def test_waiting_is_told_from_transferring_where_all_workers_are_known(samples: Path) -> None:
+    """Rank 5 has slower kernels in every step, and the DataLoader of rank 2 stalls in the step of index 4: ``samples/README.md``."""
+    run = torch_tb_profiler.open(samples / "synthetic_ddp8", use_cache=False)
+    assert isinstance(run, RunFrames)
+    found = run.collectives
+    assert (found["wait_ns"] + found["transfer_ns"] == found["dur_ns"]).all()
+    assert found.groupby("match")["worker"].nunique().unique().tolist() == [8]
+    assert found.groupby("step")["last_worker"].unique().map(list).to_dict() == {step: ["rank2"] if step == 4 else ["rank5"] for step in range(7)}
+    last = found[found["worker"].astype(str) == found["last_worker"]]
+    assert last["wait_ns"].max() == 0
+    transferred = found.groupby("worker", observed=True)["transfer_ns"].sum()
+    assert transferred.max() - transferred.min() < 0.01 * transferred.max()
+    assert "wait_ns" not in run[0].collectives
+    findings = run.findings
+    assert set(findings[findings["rule"] == "straggler"]["worker"]) >= {"rank0", "rank7"}
+    assert run[0].findings["rule"].isin(["straggler"]).sum() == 0
 
 
 def test_a_run_is_a_sequence_of_its_traces(run: RunFrames) -> None:

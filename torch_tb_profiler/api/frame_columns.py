@@ -102,6 +102,11 @@ COLLECTIVES = TableSpec("collectives", "One row per collective or point-to-point
     C("step", "Int64", "step", "The step."),
     C("event", "int64", "row of events", "Its kernel, or the host's region or operator."),
     C("host_event", "Int64", "row of events", "The host call that started it."),
+    C("match", "Int64", "", "Of a run: number of the collective, the same on every worker that took part; missing where no other worker's is known to be it."),
+    C("wait_ns", "Int64", "ns", "Of a run: of its length, waiting for the last worker; missing where it cannot be told."),
+    C("transfer_ns", "Int64", "ns", "Of a run: the rest of its length."),
+    C("last_worker", "str", "", "Of a run: the worker that came last."),
+    C("skewed", "bool", "", "Of a run: the profilers' own starts spoil its waiting, which the page leaves out."),
 ))
 
 FINDINGS = TableSpec("findings", "One row per finding, the largest first.", (

@@ -10,6 +10,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch_tb_profiler.analysis.kernels import KernelGroup
@@ -23,6 +24,7 @@ from torch_tb_profiler.api.frame_columns import WORKERS
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, profile
 from torch_tb_profiler.api.one import One, Steps
+from torch_tb_profiler.api.waiting import Seat, findings_together, seats, waiting
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
@@ -236,6 +238,26 @@ class RunFrames(Frames, Sequence[TraceFrames]):
 
     def _each(self, make: Make) -> DataFrame:
         return joined([(trace.one.opened, make(trace.one)) for trace in self._traces])
+
+    @property
+    def collectives(self) -> DataFrame:
+        """Collectives and transfers of all workers, matched, with waiting told from transferring."""
+        return joined([
+            (trace.one.opened, tables.collectives(trace.one, waiting(seat) if seat[1] >= 0 else None))
+            for trace, seat in zip(self._traces, self._seats, strict=True)
+        ])
+
+    @property
+    def findings(self) -> DataFrame:
+        """What costs time that could be had back, of every worker, and who keeps it waiting."""
+        return joined([
+            (trace.one.opened, tables.findings(trace.one, findings_together(trace.one, seat)))
+            for trace, seat in zip(self._traces, self._seats, strict=True)
+        ])
+
+    @cached_property
+    def _seats(self) -> list[Seat]:
+        return seats([trace.one for trace in self._traces])
 
     def __len__(self) -> int:
         return len(self._traces)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from torch_tb_profiler.api.one import One, Steps
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.findings import Source, findings_payload
+from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.nullable import optional_texts
 
@@ -125,21 +127,23 @@ def modules(one: One, chosen: Steps) -> DataFrame:
     return frame(columns.MODULES, values)
 
 
-def collectives(one: One) -> DataFrame:
-    """See ``columns.COLLECTIVES``."""
-    insight, selection = one.insight, one.selection()
-    table = insight["collectives"]
-    table = table.take(np.flatnonzero(mask(selection, table["step"])))
+def collectives(one: One, waiting: Mapping[str, Any] | None = None) -> DataFrame:
+    """See ``columns.COLLECTIVES``. ``waiting``: what the other workers of the run tell, one entry per collective of the trace."""
+    insight = one.insight
+    taken = np.flatnonzero(mask(one.selection(), insight["collectives"]["step"]))
+    table = insight["collectives"].take(taken)
     values: dict[str, Any] = {name: optional_texts(insight.strings, table[name]) for name in ("kind", "library", "group", "dtype")}
     values |= {name: table[name] for name in ("group_size", "bytes", "sequence", "peer", "step", "event")}
     values |= {"start_ns": table["start"], "dur_ns": table["end"] - table["start"], "exposed_ns": table["exposed"], "host_event": table["host"]}
+    values |= {name: column[taken] for name, column in (waiting or {}).items()}
     return frame(columns.COLLECTIVES, values)
 
 
-def findings(one: One) -> DataFrame:
-    """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence."""
+def findings(one: One, together: FindingsPayload | None = None) -> DataFrame:
+    """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``: those that all workers of the run tell."""
     opened = one.opened
-    payload = findings_payload(Source(one.trace, one.facts, opened.worker.name, opened.span.name), one.insight.about["findings"])
+    alone = Source(one.trace, one.facts, opened.worker.name, opened.span.name)
+    payload = together or findings_payload(alone, one.insight.about["findings"])
     listed = payload.findings
     same = ("rule", "title", "sentence", "recoverable_ns", "share", "artefact", "line", "attempt", "caveat")
     values: dict[str, Any] = {name: [getattr(finding, name) for finding in listed] for name in same}

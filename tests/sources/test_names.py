@@ -70,11 +70,16 @@ def test_only_a_clash_puts_the_suffix_into_the_name() -> None:
     assert names.span_names(files) == ["7.pt.trace.json", "7.pt.trace.json.gz", "8"]
 
 
-def test_files_of_memory_alone_stand_behind_the_traces_of_their_worker() -> None:
-    found = [names.parse(f) for f in ("w.pickle", "w.raw.json.gz", "w.7.pt.trace.json", "w.pt.trace.json", "w.8.json")]
+def test_files_of_memory_or_stacks_stand_behind_the_traces_of_their_worker() -> None:
+    found = [names.parse(f) for f in ("w.folded", "w.pickle", "w.raw.json.gz", "w.7.pt.trace.json", "w.pt.trace.json", "w.8.json")]
     files = sorted((f for f in found if f is not None and f.worker == "w"), key=names.span_order)
-    assert [f.suffix for f in files] == [".pt.trace.json", ".pt.trace.json", ".pickle", ".raw.json.gz"]
-    assert [f.of_memory for f in files] == [False, False, True, True]
+    assert [f.suffix for f in files] == [".pt.trace.json", ".pt.trace.json", ".folded", ".pickle", ".raw.json.gz"]
+    assert [f.extra for f in files] == [False, False, True, True, True]
+
+
+def test_texts_are_stacks_by_their_name_only() -> None:
+    assert [names.parse(f) is not None for f in ("stacks.txt", "Profiler_Stack_cpu.TXT", "w0.ns.folded.txt", "x.stacks", "x.folded.gz")] == [True] * 5
+    assert [names.parse(f) for f in ("requirements.txt", "log.txt", "stack/notes.md")] == [None] * 3
 
 
 @given(st.text(max_size=12), st.text(max_size=12))

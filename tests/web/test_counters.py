@@ -102,6 +102,7 @@ def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:
     assert (len(rows["kernel"]), len(found["counters"]), found["measured"]) == (77, 9, "slices")
     assert rows["operators"][5] == ["aten::conv2d", "aten::convolution", "aten::_convolution", "aten::cudnn_convolution"]
     (fadd,) = [place for place, counter in enumerate(found["counters"]) if "_fadd_" in counter["name"]]
+    assert rows["short"][1] == "kernel without a name"
     assert (rows["short"][5], rows["values"][fadd][5], rows["flops"][5]) == ("fft2d_r2c_32x32", 86_114_304, 234_946_560)
     assert found["matching"].startswith("77 of 77 ranges were tied")
     asked = client(WrittenCatalogue(replace(hand_made.opened(), trace=opened.trace, facts=opened.facts, memo=Memo())))

@@ -123,8 +123,8 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
     order = sorted(by_worker, key=names.natural)
     told = {w: _told(by_worker[w]) for w in order}
     sizes = [size for _, size in told.values() if size is not None]
-    # A memory snapshot beside the traces is no rank more: it stands behind them, and has a rank only where its name says one.
-    beside = [w for w in order if all(e.name.of_memory for e in by_worker[w])]
+    # A memory snapshot or a file of stacks beside the traces is no rank more: it stands behind them, and has a rank only where its name says one.
+    beside = [w for w in order if all(e.name.extra for e in by_worker[w])]
     traced = [w for w in order if w not in beside]
     by_name = dict(zip([*traced, *beside], [*names.ranks_by_name(traced), *names.ranks_by_name(beside)], strict=True))
     gapless = sorted(r for r in map(by_name.get, traced) if r is not None) in ([], list(range(len(traced))))
@@ -142,7 +142,7 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
         spans = tuple(_span(e, n, i) for i, (e, n) in enumerate(zip(files, span_names, strict=True)))
         placed.update({(title, worker, s.name): e for s, e in zip(spans, files, strict=True)})
         workers.append(Worker(worker, rank, source, world_size, spans, worker in beside))
-    workers.sort(key=lambda w: (w.of_memory, w.rank if w.rank is not None else -1, names.natural(w.name)))
+    workers.sort(key=lambda w: (w.extra, w.rank if w.rank is not None else -1, names.natural(w.name)))
     synthetic = any(e.outcome.synthetic for e in entries if e.outcome is not None)
     return Run(title, tuple(workers), synthetic), placed
 

@@ -48,14 +48,14 @@ class Span:
 
 @dataclass(frozen=True)
 class Worker:
-    """One process: spans in time order. ``of_memory``: all its files are memory snapshots or timelines by their names."""
+    """One process: spans in time order. ``extra``: all its files are memory snapshots, memory timelines or folded stacks by their names."""
 
     name: str
     rank: int | None
     rank_source: str
     world_size: int | None
     spans: tuple[Span, ...]
-    of_memory: bool = False
+    extra: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Run:
     synthetic: bool = False
 
     def beside(self, worker: Worker) -> tuple[Worker, ...]:
-        """The workers that can be looked at together with one: all that have traces; what has memory snapshots alone stands by itself."""
-        return (worker,) if worker.of_memory else tuple(w for w in self.workers if not w.of_memory)
+        """The workers that can be looked at together with one: all that have traces; what has other files alone stands by itself."""
+        return (worker,) if worker.extra else tuple(w for w in self.workers if not w.extra)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ _OTHER = re.compile(
     rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|\.nsys-rep|\.qdrep)$",
     re.IGNORECASE | re.DOTALL,
 )
-_OF_MEMORY = re.compile(r"\.raw\.json\.(?:gz|zst)$|\.(?:pickle|pkl)(?:\.(?:gz|zst))?$", re.IGNORECASE)
+_EXTRA = re.compile(rf"\.raw\.json\.(?:gz|zst)$|(?:\.pickle|\.pkl|{_STACKS})(?:\.(?:gz|zst))?$", re.IGNORECASE)
 _RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. ]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
 _PROCESS = re.compile(r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
 _BARE = re.compile(r"(?:^|[-_.])(\d{1,7})$", re.ASCII)
@@ -58,9 +58,9 @@ class TraceName:
         return ".pt.trace.json" in self.suffix.lower()
 
     @property
-    def of_memory(self) -> bool:
-        """Whether the name is one of a memory snapshot or memory timeline: such a file tells of a worker's memory and makes no worker of its own."""
-        return _OF_MEMORY.search(self.suffix) is not None
+    def extra(self) -> bool:
+        """Whether the name is one of a memory snapshot, a memory timeline or folded stacks: such a file tells more of a worker and makes no rank of its own."""
+        return _EXTRA.search(self.suffix) is not None
 
 
 def parse(file_name: str) -> TraceName | None:
@@ -81,8 +81,8 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def span_order(name: TraceName) -> tuple[bool, int, int, str]:
-    """Sort key of the spans of one worker: traces before files of memory alone, those without a name first, then by number, then by suffix."""
-    return (name.of_memory, 1 if name.span else 0, int(name.span or 0), name.span + name.suffix)
+    """Sort key of the spans of one worker: traces before other files, those without a name first, then by number, then by suffix."""
+    return (name.extra, 1 if name.span else 0, int(name.span or 0), name.span + name.suffix)
 
 
 def span_names(files: Sequence[TraceName]) -> list[str]:

@@ -18,6 +18,8 @@ from torch_tb_profiler.views.nullable import optional_floats, optional_integers,
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Missing
 
+_NO_NAME = "__missing__"
+"""What CUPTI calls a kernel whose name it does not know."""
 WHOLE = "whole recording"
 """What the page calls a range that stands for everything that ran in it."""
 _RECORDING = """import torch
@@ -73,7 +75,7 @@ def _profiled(trace: Trace, profiled: ProfiledKernels, chosen: Ints) -> Profiled
     first = profiled.first.tolist()
     return ProfiledColumns(
         kernel=kernels,
-        short=[WHOLE if is_whole else short_name(kernel) for kernel, is_whole in zip(kernels, whole, strict=True)],
+        short=[WHOLE if is_whole else _short(kernel) for kernel, is_whole in zip(kernels, whole, strict=True)],
         operators=[operators[first[row]:first[row + 1]] for row in chosen.tolist()],
         step=optional_integers(profiled.step[chosen]),
         time_ns=optional_integers(profiled.time[chosen]),
@@ -83,6 +85,10 @@ def _profiled(trace: Trace, profiled: ProfiledKernels, chosen: Ints) -> Profiled
         launch=ties.launch[chosen].tolist(),
         event=ties.row[chosen].tolist(),
     )
+
+
+def _short(kernel: str) -> str:
+    return "kernel without a name" if kernel == _NO_NAME else short_name(kernel)
 
 
 def _measured(profiled: ProfiledKernels) -> Literal["ranges", "slices", ""]:

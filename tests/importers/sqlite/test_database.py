@@ -245,7 +245,7 @@ def test_files_are_found_by_their_names_and_judged_by_their_content(tmp_path: Pa
     for name, suffix in (("a.sqlite", ".sqlite"), ("a.SQLITE3.gz", ".SQLITE3.gz"), ("a.nvvp", ".nvvp"), ("a.db.zst", ".db.zst")):
         parsed = names.parse(name)
         assert parsed is not None
-        assert (parsed.suffix, parsed.of_memory) == (suffix, False)
+        assert (parsed.suffix, parsed.extra) == (suffix, False)
 
 
 def test_a_stream_in_memory_is_read_too(path: Path) -> None:

@@ -62,6 +62,7 @@ CAUSAL: list[tuple[tuple[Argument, ...], bool]] = [
     (("aten::_efficient_attention_forward", QT, KT, KT, None, None, None, None, None, 0.0, 2, True, None), True),
     (("aten::_cudnn_attention_forward", Q, K, K, None, None, None, 5, 7, True, 0.0, True, False, None), False),
     (("flash_attn::_flash_attn_forward", QT, KT, KT, 0.0, 0.125, True, -1, -1, 0.0, None, False), True),
+    (("flash_attn_3::_flash_attn_forward", QT, KT, KT, *[None] * 20, 0.125, True, -1, -1, 0, 0.0, True, None, 1, None, 0), True),
 ]
 BACKWARD: list[tuple[tuple[Argument, ...], bool]] = [
     (("aten::_scaled_dot_product_flash_attention_backward", Q, Q, K, K, Q, STATS, None, None, 5, 7, 0.0, True, SEED, SEED, None), False),
@@ -72,6 +73,8 @@ BACKWARD: list[tuple[tuple[Argument, ...], bool]] = [
     (("aten::_efficient_attention_backward", QT, QT, KT, KT, None, QT, None, None, 5, 7, STATS, 0.0, SEED, SEED, 1, False, None), False),
     (("aten::_cudnn_attention_backward", Q, Q, K, K, Q, STATS, SEED, SEED, None, None, None, 5, 7, 0.0, True, None), False),
     (("flash_attn::_flash_attn_backward", QT, QT, KT, KT, QT, STATS, QT, KT, KT, 0.0, 0.125, True, -1, -1, 0.0, None, False, None), True),
+    (("flash_attn_3::_flash_attn_backward", QT, QT, KT, KT, QT, STATS, *[None] * 6, QT, KT, KT, 0.125, True, -1, -1, 0.0, False, 0), True),
+    (("flash_attn_3::bwd", QT, QT, KT, KT, QT, STATS, QT, KT, KT, *[None] * 6, 0.125, True, -1, -1, 0.0, False, 0), True),
 ]
 
 
@@ -93,6 +96,11 @@ def test_every_backward_schema(arguments: tuple[Argument, ...], bottom_right: bo
     # Five products where the forward has two.
     assert found.flops == 2 * 2 * 3 * pairs * 5 * 8
     assert found.bytes == 2 * 2 * 3 * 8 * ((5 + 5 + 7 + 7 + 5) + (5 + 7 + 7))
+
+
+def test_eight_bits_give_sixteen() -> None:
+    x = "fp8 1x6x2x64"
+    assert work("flash_attn_3::fwd", x, x, x, *[None] * 20, 0.125, False, -1, -1, 0, 0.0, True, None, 1, None, 0).bytes == 768 * (3 + 2)
 
 
 def test_a_mask_is_read() -> None:
@@ -133,6 +141,9 @@ def test_sequences_of_several_lengths_need_at_least_that(lengths: list[int], cau
 def test_what_is_not_recorded_is_unknown() -> None:
     assert unknown("aten::scaled_dot_product_attention", Q, K, K, None, None, None, None, None)
     assert unknown("flash_attn::_flash_attn_varlen_forward", "bf16 30x2x8", "bf16 99x2x8", "bf16 99x2x8", "i32 4", "i32 4", 20, 60, 0.0, 0.125, False, -1, -1)
+    used: tuple[Argument, ...] = (True, False, None, None, None, "i32 2")
+    assert unknown("aten::_flash_attention_forward", QT, KT, KT, None, None, 5, 7, 0.0, *used)
+    assert not unknown("aten::_flash_attention_forward", QT, KT, KT, None, None, 5, 7, 0.0, *used[:-1], None)
     # A cache in pages: the lengths are nowhere.
     assert unknown("flash_attn::_flash_attn_varlen_forward", "bf16 30x2x8", "bf16 99x16x2x8", "bf16 99x16x2x8", "i32 4", "i32 4", 20, 60, 0.0, 0.125, False)
     assert unknown("aten::_scaled_dot_product_flash_attention", Q, "bf16 2x2x7x8", "bf16 2x2x7x8", 0.0, False, False, None)

@@ -54,11 +54,18 @@ class _Places:
     longest: int = -1
     """The longest query; that of the keys follows."""
     window: int = -1
+    secret: tuple[int, ...] = ()
+    """Tensors whose values decide which keys count (used lengths, pages): with one nothing is known."""
     heads_last: bool = False
     """Tensors are (batch, sequence, head, element) instead of (batch, head, sequence, element)."""
     bottom_right: bool = False
 
 
+_FLASH = _Places(causal=5, window=6, heads_last=True, bottom_right=True)
+_FLASH_PACKED = _Places(causal=9, lengths=3, longest=5, window=10, secret=(15, 17), heads_last=True, bottom_right=True)
+_FLASH_3 = _Places(causal=24, lengths=7, longest=12, window=25, secret=(3, 10, 11, 14), heads_last=True, bottom_right=True)
+_FLASH_BACKWARD = _Places(causal=11, first=1, out=4, window=12, heads_last=True, bottom_right=True)
+_FLASH_PACKED_BACKWARD = _Places(causal=15, first=1, out=4, lengths=9, longest=11, window=16, heads_last=True, bottom_right=True)
 _FORWARD: dict[str, _Places] = {
     "aten::scaled_dot_product_attention": _Places(causal=5, mask=3),
     "aten::_scaled_dot_product_attention_math": _Places(causal=5, mask=3),
@@ -67,11 +74,14 @@ _FORWARD: dict[str, _Places] = {
     "aten::_scaled_dot_product_efficient_attention": _Places(causal=6, mask=3),
     "aten::_scaled_dot_product_cudnn_attention": _Places(causal=6, mask=3),
     "aten::_scaled_dot_product_fused_attention_overrideable": _Places(causal=5, mask=3),
-    "aten::_flash_attention_forward": _Places(causal=8, lengths=3, longest=5, window=11, heads_last=True, bottom_right=True),
+    "aten::_flash_attention_forward": _Places(causal=8, lengths=3, longest=5, window=11, secret=(13,), heads_last=True, bottom_right=True),
     "aten::_cudnn_attention_forward": _Places(causal=10, mask=3, lengths=4, longest=6),
-    "aten::_efficient_attention_forward": _Places(causal=9, mask=3, lengths=4, longest=6, heads_last=True),
-    "flash_attn::_flash_attn_forward": _Places(causal=5, window=6, heads_last=True, bottom_right=True),
-    "flash_attn::_flash_attn_varlen_forward": _Places(causal=9, lengths=3, longest=5, window=10, heads_last=True, bottom_right=True),
+    "aten::_efficient_attention_forward": _Places(causal=9, mask=3, lengths=4, longest=6, secret=(12,), heads_last=True),
+    # flash-attn names its operators with and without the underscore.
+    **{f"{library}::_flash_attn_forward": _FLASH for library in ("flash_attn", "flashattn")},
+    **{f"{library}::_flash_attn_varlen_forward": _FLASH_PACKED for library in ("flash_attn", "flashattn")},
+    "flash_attn_3::_flash_attn_forward": _FLASH_3,
+    "flash_attn_3::fwd": _FLASH_3,
 }
 _BACKWARDS: dict[str, _Places] = {
     "aten::_scaled_dot_product_flash_attention_backward": _Places(causal=11, first=1, out=4),
@@ -82,8 +92,11 @@ _BACKWARDS: dict[str, _Places] = {
     "aten::_flash_attention_backward": _Places(causal=11, first=1, out=4, lengths=6, longest=8, window=15, heads_last=True, bottom_right=True),
     "aten::_cudnn_attention_backward": _Places(causal=14, first=1, out=4, mask=8, lengths=9, longest=11),
     "aten::_efficient_attention_backward": _Places(causal=14, first=1, mask=4, out=5, lengths=6, longest=8, heads_last=True),
-    "flash_attn::_flash_attn_backward": _Places(causal=11, first=1, out=4, window=12, heads_last=True, bottom_right=True),
-    "flash_attn::_flash_attn_varlen_backward": _Places(causal=15, first=1, out=4, lengths=9, longest=11, window=16, heads_last=True, bottom_right=True),
+    **{f"{library}::_flash_attn_backward": _FLASH_BACKWARD for library in ("flash_attn", "flashattn")},
+    **{f"{library}::_flash_attn_varlen_backward": _FLASH_PACKED_BACKWARD for library in ("flash_attn", "flashattn")},
+    "flash_attn_3::_flash_attn_backward": _Places(
+        causal=16, first=1, out=4, lengths=6, longest=10, window=17, secret=(8, 9), heads_last=True, bottom_right=True),
+    "flash_attn_3::bwd": _Places(causal=16, first=1, out=4, lengths=9, longest=13, window=17, secret=(11, 12), heads_last=True, bottom_right=True),
 }
 
 
@@ -94,7 +107,8 @@ def forward(call: Call) -> Work | None:
     if found is None:
         return None
     shape, q, k, v, mask = found
-    out = Tensor((q.elements // max(shape.d_qk, 1) * shape.d_v,), q.dtype)
+    # There is no attention whose result has eight bits.
+    out = Tensor((q.elements // max(shape.d_qk, 1) * shape.d_v,), "bfloat16" if q.element_bytes == 1 else q.dtype)
     return Work(2 * shape.scores * (shape.d_qk + shape.d_v), moved(q, k, v, mask, out), "matrix", precision(q.dtype), shape.parameters())
 
 
@@ -144,7 +158,7 @@ def _read(call: Call, places: _Places) -> tuple[_Shape, Tensor, Tensor, Tensor, 
     if q is None or k is None or v is None or not len(q.shape) == len(k.shape) == len(v.shape):
         return None
     window = _window(call, places)
-    if window is None:
+    if window is None or any(call.tensor(place) is not None for place in places.secret):
         return None
     mask = call.tensor(places.mask) if places.mask >= 0 else None
     packed = len(q.shape) == 3 and places.heads_last

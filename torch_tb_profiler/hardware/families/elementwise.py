@@ -147,6 +147,16 @@ def rotary(call: Call) -> Work | None:
     return vector_work(3 * rotated, q.dtype, [positions, q, k, rows], [q, k], {"shape": q.shape})
 
 
+@model("elementwise", "aten::_transform_bias_rescale_qkv",
+       source="1 FLOP per element for the bias, 1 more per element of the queries; all read and written once")
+def rescaled(call: Call) -> Work | None:
+    """``_transform_bias_rescale_qkv(qkv, bias, heads)``: between the product and the attention of a fused encoder layer."""
+    qkv, bias = call.tensor(0), call.tensor(1)
+    if qkv is None:
+        return None
+    return vector_work(qkv.elements + qkv.elements // 3, qkv.dtype, [qkv, bias], [Tensor(qkv.shape, qkv.dtype)], {"shape": qkv.shape})
+
+
 @model("dropout", "aten::native_dropout", "aten::_fused_dropout", source=_DROPOUT)
 def dropout(call: Call) -> Work | None:
     """``native_dropout(x, p, train)`` gives the result and the mask."""

@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.timeline.chain import is_users
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.views.module import instance_and_class
 
 Cell = int | str | None
@@ -75,8 +76,11 @@ class KernelCells:
         self.rows = len(table.row)
         self._trace, self._insight, self._table = trace, insight, table
         self._known: dict[str, dict[int, str | None]] = {}
-        names = np.append(trace["spans"]["name"], np.int32(-1))
-        self._operator, self._kernel = names[table.call], names[table.row]
+        spans = trace["spans"]
+        self._numbers = len(trace.strings)
+        # Numbers beyond those of the strings are of ranges: their names are no operators', whatever stands in them.
+        names = np.where((spans["role"] == Role.OPERATOR) | (spans["name"] < 0), spans["name"], spans["name"].astype(np.int64) + self._numbers)
+        called, launched = np.append(names, -1)[table.call], spans["name"][table.row]
         self._makers: dict[str, Callable[[int, int], list[Cell]]] = {
             "idx": lambda begin, end: list(range(begin + 1, end + 1)),
             "altseq": self._other_sequences,
@@ -90,9 +94,9 @@ class KernelCells:
                 ("tid", np.append(trace["tracks"]["tid"], np.int32(-1))[table.track], trace.strings.__getitem__),
                 ("dir", table.passes.direction, lambda number: _DIRECTIONS[Direction(number)]),
                 ("tc", table.tensor_cores, lambda number: _MATRIX_CORES[MatrixCores(number)]),
-                ("mod", self._operator, lambda number: module_and_operator(trace.strings[number])[0]),
-                ("op", self._operator, lambda number: module_and_operator(trace.strings[number])[1]),
-                ("kernel", self._kernel, trace.strings.__getitem__),
+                ("mod", called, lambda number: self._call(number)[0]),
+                ("op", called, lambda number: self._call(number)[1]),
+                ("kernel", launched, trace.strings.__getitem__),
                 ("params", table.workload, lambda number: parameters(table.work, number)),
                 ("grid", table.grid, self._triple),
                 ("block", table.block, self._triple),
@@ -146,6 +150,11 @@ class KernelCells:
             names.append(instance_and_class(self._insight.strings[int(self._table.places.module_names[module])])[0])
             module = int(self._table.places.modules[module])
         return ".".join(reversed(names))
+
+    def _call(self, number: int) -> tuple[str | None, str]:
+        if number >= self._numbers:
+            return None, self._trace.strings[number - self._numbers]
+        return module_and_operator(self._trace.strings[number])
 
     def _triple(self, number: int) -> str:
         return self._trace.strings[number].strip("[] ").replace(" ", "")

@@ -216,12 +216,12 @@ def test_a_function_whose_forward_is_not_in_the_trace_is_named_by_itself() -> No
 
 def test_a_kernel_that_no_operator_launched_is_named_by_the_range_around_it() -> None:
     drawing = """
-    main    (outer                        )
+    main    (outer.step                   )
     main     (layer:encoder       ) <k #2>
     main      <k #1>
     gpu 7           {g #1}              {p #2}
     """
-    assert texts(rows_of(draw(drawing, NAMES)), "layer", "mod", "op", "sub", "tc") == ["encoder ~ outer 0 1", "~ ~ outer 1 -"]
+    assert texts(rows_of(draw(drawing, NAMES)), "layer", "mod", "op", "sub", "tc") == ["encoder ~ outer.step 0 1", "~ ~ outer.step 1 -"]
 
 
 def test_kernels_of_a_replayed_graph_and_of_no_launch() -> None:

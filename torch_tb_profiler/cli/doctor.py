@@ -17,10 +17,10 @@ from torch_tb_profiler.cli.markdown import markdown
 from torch_tb_profiler.cli.output import nothing_at, place, readable, settings_of, title, write
 from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.runs.cache_use import cache_use
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.units import format_bytes, format_ns, format_share
 from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.texts import MISSING, missing
@@ -53,12 +53,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _program(settings: Settings) -> dict[str, str]:
-    cache = CacheFolder(settings)
-    try:
-        kept = list(cache.path.glob("*.safetensors"))
-        cached = cache.note or f"{cache.path} ({len(kept)} files, {format_bytes(sum(file.stat().st_size for file in kept))})"
-    finally:
-        cache.close()
+    cache = cache_use(settings)
+    cached = cache.note or f"{cache.folder} ({cache.files} files, {format_bytes(cache.bytes)})"
     changed = {field.name: getattr(settings, field.name) for field in fields(Settings) if getattr(settings, field.name) != getattr(Settings(), field.name)}
     registered = any(point.value.startswith("torch_tb_profiler.") for point in entry_points(group=PLUGIN_GROUP))
     return {

@@ -47,5 +47,14 @@ def test_counters_of_a_repeated_event_go_with_it() -> None:
     assert _counters(found) == [("op1", "x", 3)]
 
 
+def test_scopes_of_intels_profiler() -> None:
+    around = [span(1, cat="kernel", name="gemm", ts=100, dur=5), span(2, cat="kernel", name="metrics: gemm", ts=99.999, dur=5.002)]
+    sample = '{"ph": "C", "cat": "xpu_scope_profiler", "name": "metrics", "pid": 0, "tid": 1, "ts": 100, "args": {"XVE_BUSY": 7.5}}'
+    found = read(trace(*around, sample))
+    assert found["spans"]["role"].tolist() == [Role.DEVICE_ANNOTATION, Role.KERNEL]
+    found = read(trace(span(1, '"args": {"kernel id": 7, "queue": 1, "kernel name": "gemm", "XVE_BUSY": 7.5}', cat="xpu_scope_profiler", name="Scope")))
+    assert _counters(found) == [("Scope", "XVE_BUSY", 7.5)]
+
+
 def test_no_other_event_has_counters() -> None:
     assert _counters(read(trace(span(0, '"args": {"x": 1}'), span(1, '"args": {"x": 1}', cat="kernel")))) == []

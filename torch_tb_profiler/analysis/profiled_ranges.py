@@ -94,10 +94,11 @@ def tie_ranges(trace: Trace, parent: Array, launched_by: Array) -> Ties:
 
 
 def are_slices(start: Ints, dur: Ints) -> bool:
-    """Whether ranges in time order are equal slices of one window; a single one is the window, whose length was measured."""
-    if len(start) < 2:
+    """Whether ranges in time order are equal slices of one window, with equal gaps or none; a single one is the window, whose length was measured."""
+    if len(start) < 2 or int(np.ptp(dur)) > SLICE_NS:
         return False
-    return int(np.ptp(dur)) <= SLICE_NS and int(np.abs(start[1:] - start[:-1] - dur[:-1]).max()) <= SLICE_NS
+    gap = start[1:] - start[:-1] - dur[:-1]
+    return int(np.abs(gap).max()) <= SLICE_NS or (len(gap) > 1 and int(np.ptp(gap)) <= SLICE_NS)
 
 
 def _outermost(launches: Ints, parent: Array) -> Ints:

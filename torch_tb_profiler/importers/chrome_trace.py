@@ -18,6 +18,7 @@ from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.legacy import tie_legacy
+from torch_tb_profiler.importers.scopes import SCOPE_CATEGORY, without_scopes
 from torch_tb_profiler.importers.window import Text, Window
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
@@ -48,6 +49,8 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
         _refuse(reader)
         counts.add(d.NO_EVENTS)
     trace = assemble(gathered, _clean(reader.header), reader.entries)
+    if SCOPE_CATEGORY in gathered.categories:
+        trace = without_scopes(trace)
     return tie_legacy(trace) if reader.bare_array else trace
 
 

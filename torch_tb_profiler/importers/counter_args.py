@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
 
-_NO_COUNTERS = frozenset(("correlation", "External id", "external id", "device", "stream", "context"))
+_NO_COUNTERS = frozenset(("correlation", "External id", "external id", "device", "stream", "context", "kernel id", "queue"))
 """What ties an event to others is no measurement."""
 
 

@@ -34,7 +34,7 @@ class Role(IntEnum):
     OVERHEAD = 10
     """Time the profiler itself took."""
     COUNTER_RANGE = 11
-    """A CUPTI profiler range with counters."""
+    """A range with hardware counters: of CUPTI's range profiler, or a scope of Intel's."""
     PROFILER = 12
     """The profiler's own span (category ``Trace``)."""
 
@@ -71,6 +71,7 @@ ROLE_OF_CATEGORY: dict[str, Role] = {
     "cuda_sync": Role.SYNC,
     "overhead": Role.OVERHEAD,
     "cuda_profiler_range": Role.COUNTER_RANGE,
+    "xpu_scope_profiler": Role.COUNTER_RANGE,
     "trace": Role.PROFILER,
 }
 

@@ -77,6 +77,9 @@ def test_equal_slices_of_a_window_are_no_times() -> None:
     """
     assert with_ranges(host + "    gpu 0 {r0        }{r1        }")[2].time.tolist() == [-1, -1]
     assert with_ranges(host + "    gpu 0 {r0    }  {r1       }")[2].time.tolist() == [8_000, 11_000]
+    # Slices of Intel's writer leave a fifth of the pitch between them.
+    assert with_ranges(host + "    gpu 0 {r0    }    {r1    }    {r2    }")[2].time.tolist() == [-1] * 3
+    assert with_ranges(host + "    gpu 0 {r0    }    {r1    }        {r2    }")[2].time.tolist() == [8_000] * 3
 
 
 def test_a_counter_that_one_kernel_lacks_was_not_measured_there() -> None:
@@ -123,3 +126,9 @@ def test_alexnet(real_traces: Path) -> None:
     }
     assert "device_times" in absent(facts)
     assert "device" not in absent(facts)
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 1e19, -5])
+def test_what_no_device_can_count_is_unknown(value: float) -> None:
+    flops, moved, _ = _one({**{key: value for key in _instructions("dfh")}, "dram__bytes.sum": value, "sm__ops_path_tensor_src_int8.sum": value})
+    assert (flops, moved) == (-1, -1)

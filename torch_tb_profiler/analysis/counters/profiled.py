@@ -108,11 +108,12 @@ def _flops(trace: Trace, facts: Facts, ranges: Ints, counters: tuple[str, ...], 
     for precision in PRECISIONS:
         mine = [(c, found[1]) for c, name in enumerate(counters) if (found := flop_weight(name)) and found[0] == precision]
         if len(mine) == 3:
-            done = sum(values[c] * weight for c, weight in mine)
+            with np.errstate(over="ignore"):
+                done = sum(values[c] * weight for c, weight in mine)
             measured += np.isfinite(done)
-            total += np.nan_to_num(done)
+            total += np.where(np.isfinite(done), done, 0)
     matrix = [c for c, name in enumerate(counters) if counts_matrix_operations(name)]
-    operations = np.nansum(values[matrix], axis=0) if matrix else np.full(len(ranges), np.nan)
+    operations = np.nansum(np.minimum(values[matrix], _LARGEST), axis=0) if matrix else np.full(len(ranges), np.nan)
     counted = np.isfinite(values[matrix]).any(axis=0) if matrix else np.zeros(len(ranges), np.bool_)
     total += np.where(counted, operations, 0)
     known = np.where(total > 0, (measured > 0) | counted, measured == len(PRECISIONS))
@@ -135,7 +136,8 @@ def _traffic(counters: tuple[str, ...], values: Array) -> tuple[str, Array]:
     """Where the bytes moved, and how many; NaN unknown."""
     for level, parts in TRAFFIC:
         if all(name in counters for name, _ in parts):
-            return level, np.sum([values[counters.index(name)] * size for name, size in parts], axis=0)
+            with np.errstate(over="ignore"):
+                return level, np.sum([values[counters.index(name)] * size for name, size in parts], axis=0)
     return "", np.full(values.shape[1], np.nan)
 
 

@@ -58,7 +58,7 @@ def test_the_report_fits_a_terminal_and_says_the_figures(holds: Any, capsys: pyt
     assert main.main(["summary", "somewhere"]) == 0
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= WIDTH
-    for expected in ("Step time: 120 µs, average of 3 steps", "Kernel           40.0 µs    33.3%", "GPU 0: NVIDIA H100, 80.0 GiB, capability 9.0",
+    for expected in ("Step time: 120 µs, average of 3 steps", "Kernel         40.0 µs  33.3%  ##########", "GPU 0: NVIDIA H100, 80.0 GiB, capability 9.0",
                      "aten::mm", "cutlass_80_tensorop_gemm", "truncated file", "6 kernels: 6 with launch, 5 with operator"):
         assert expected in text
 

@@ -14,6 +14,7 @@ import pytest
 
 import torch_tb_profiler
 from tests.api.traces import write
+from tests.builders import nsight, nvprof
 from tests.builders.drawn import events, text_of
 from torch_tb_profiler.api import export
 from torch_tb_profiler.api.frames import TraceFrames
@@ -107,6 +108,7 @@ def test_speedscope(one: TraceFrames) -> None:
 
 
 def opened(pieces: Any, path: Path) -> TraceFrames:
+    path.parent.mkdir(exist_ok=True)
     export.save(pieces, path)
     found = torch_tb_profiler.open(path, use_cache=False)
     assert isinstance(found, TraceFrames)
@@ -143,6 +145,22 @@ def test_a_part_of_a_real_trace(real_traces: Path, tmp_path: Path) -> None:
     assert len(found.memory) == len(trace.memory)
     assert found.trace["flows"].n > 0
     assert list(found.facts.defects) == list(trace.facts.defects)
+
+
+@pytest.mark.parametrize("name", ["nvprof.sqlite", "nsight.sqlite", "stacks_cuda.txt"])
+def test_a_part_of_a_file_that_is_no_json(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith(".txt"):
+        path.write_text("main.py(1): <module>;model.py(3): forward 1200\nmain.py(1): <module> 300\n")
+    else:
+        {"nvprof": nvprof, "nsight": nsight}[path.stem].write_training(path)
+    trace = torch_tb_profiler.open(path, use_cache=False)
+    assert isinstance(trace, TraceFrames)
+    found = opened(export.part(trace), tmp_path / "again" / "part.pt.trace.json.gz")
+    assert len(found.events) == len(trace.events) > 0
+    assert found.kernels()["total_ns"].sum() == trace.kernels()["total_ns"].sum()
+    kernels = opened(export.part(trace, kinds={"kernel"}), tmp_path / "again" / "kernels.pt.trace.json.gz")
+    assert len(kernels.events) == (trace.events["role"] == "kernel").sum()
 
 
 def test_a_window_of_nothing(one: TraceFrames) -> None:

@@ -62,8 +62,10 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     """
     origin = opened.trace.origin_ns
     header = {key: opened.trace.header[key] for key in HEADER_KEYS if key in opened.trace.header}
-    if opened.trace.header.get(DATABASE_TABLES):
-        return _retold(opened.trace, header, start, end)
+    trace = opened.trace
+    # Lists of stacks have no text of events either.
+    if trace.header.get(DATABASE_TABLES) or (trace["spans"].n and not trace["chunks"].n):
+        return _retold(trace, header, start, end)
     return _text(open_text(opened.span.location, settings), header, origin + start, origin + end, settings.chunk_bytes)
 
 

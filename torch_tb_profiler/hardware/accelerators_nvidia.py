@@ -41,7 +41,7 @@ _HOPPER = {"fp64": 34, "fp32": 67}
 DATA_CENTRE = (
     Accelerator("NVIDIA GB300", r"\bGB300\b", _GB300, 8000, _tensor(2500, fp64=1.3, tf32=1250, fp8=5000, fp4=15000), {"fp64": 1.3, "fp32": 80}),
     Accelerator("NVIDIA GB200", r"\bGB200\b", _GB200, 8000, _tensor(2500, fp64=40, tf32=1250, fp8=5000, int8=5000, fp4=10000), {"fp64": 40, "fp32": 80}),
-    Accelerator("NVIDIA B300", r"\bB300\b", _HGX, 8000, _tensor(2250, fp64=1.25, tf32=1125, fp8=4500, fp4=13500), {"fp64": 1.25, "fp32": 75}),
+    Accelerator("NVIDIA B300", r"\bB300\b", _HGX, 8000, _tensor(2250, fp64=1.25, tf32=1125, fp8=4500), {"fp64": 1.25, "fp32": 75}),
     Accelerator("NVIDIA B200", r"\bB200\b", _HGX, 8000, _tensor(2250, fp64=37, tf32=1125, fp8=4500, int8=4500, fp4=9000), {"fp64": 37, "fp32": 75}, 148),
     Accelerator("NVIDIA GH200 (HBM3e)", r"\bGH200\b", _GH200, 4900, _H100_SXM, _HOPPER, 132, 141),
     Accelerator("NVIDIA GH200 (HBM3)", r"\bGH200\b", _GH200, 4000, _H100_SXM, _HOPPER, 132, 96),

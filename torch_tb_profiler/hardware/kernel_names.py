@@ -28,6 +28,9 @@ COMMUNICATION_LIBRARIES: tuple[tuple[str, str], ...] = (
 
 _COMMUNICATION = [(re.compile(pattern), library) for pattern, library in COMMUNICATION_LIBRARIES]
 
+HOST_COPY = re.compile(r"Memcpy (?:HtoD|DtoH)|Copy(?:HostToDevice|DeviceToHost)")
+"""Tried at the begin of the full name of a copy: between host and device."""
+
 GENERIC_NAMES = frozenset((
     "Kernel", "Kernel2", "kernel", "device_kernel", "kentry", "run", "_kernel_agent", "kernel_agent", "GemmKernel",
 ))

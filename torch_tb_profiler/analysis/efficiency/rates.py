@@ -12,13 +12,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, sum_by
+from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, last_of, sum_by
 from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.peaks import Peaks
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -27,7 +27,6 @@ from torch_tb_profiler.store.strings import NONE
 
 LATENCY = 0.2
 """A row that reaches less of both roofs is limited by neither, but by what comes before: launching, filling the device, waiting for memory."""
-_BETWEEN_HOSTS = re.compile(r"Memcpy\w* ?(?:HtoD|DtoH|HtoH)|Copy(?:HostToDevice|DeviceToHost)|Memcpy.*\b(?:Pageable|Pinned|Host)\b")
 _FAMILIAR = ("name", "dims", "types", "family", "flops", "bytes", "unit", "precision", "parameters")
 _COMPUTED_IN_SINGLE = ("fp32", "fp16", "bf16", "fp8")
 
@@ -89,9 +88,7 @@ def workload_rows(insight: Insight, selection: Selection) -> Rows:
     place = np.full(insight["workloads"].n + 1, -1, np.int64)
     place[workload] = np.arange(n)
     matrix, link = _of_kernels(insight, selection, np.append(place[like], -1), n)
-    event = np.zeros(n, np.int64)
-    order = np.argsort(steps["counted_time"][at] / steps["counted"][at], kind="stable")
-    event[of[order]] = steps["event"][at[order]]
+    event = last_of(of, n, steps["event"][at], np.argsort(steps["counted_time"][at] / steps["counted"][at], kind="stable"))
     flops, moved = (_known(insight["workloads"][key][workload]) * calls for key in ("flops", "bytes"))
     return _ordered(Rows(workload, np.full(n, NONE), calls, time, flops, moved, matrix, event, link))
 
@@ -106,12 +103,10 @@ def kernel_rows(insight: Insight, selection: Selection) -> Rows:
     example = at[first]
     calls, time = (sum_by(of, n, kernels[key][at]) for key in ("calls", "total"))
     flops, moved = (np.bincount(of, weights=_known(kernels[key][at]), minlength=n) for key in ("flops", "bytes"))
-    event = np.zeros(n, np.int64)
-    order = np.argsort(kernels["total"][at] / kernels["calls"][at], kind="stable")
-    event[of[order]] = kernels["event"][at[order]]
+    event = last_of(of, n, kernels["event"][at], np.argsort(kernels["total"][at] / kernels["calls"][at], kind="stable"))
     name = kernels["kernel"][example].astype(np.int64)
     return _ordered(Rows(
-        like[kernels["workload"][example]], name, calls, time, flops, moved, join_knowledge(of, n, kernels["matrix"][at]), event, _between_hosts(insight)[name],
+        like[kernels["workload"][example]], name, calls, time, flops, moved, join_knowledge(of, n, kernels["matrix"][at]), event, _host_copies(insight)[name],
     ))
 
 
@@ -127,15 +122,15 @@ def _of_kernels(insight: Insight, selection: Selection, row: Ints, n: int) -> tu
     of = row[kernels["workload"][at]]
     at, of = at[of >= 0], of[of >= 0]
     total = kernels["total"][at]
-    copies = sum_by(of, n, np.where(_between_hosts(insight)[kernels["kernel"][at]], total, 0))
+    copies = sum_by(of, n, np.where(_host_copies(insight)[kernels["kernel"][at]], total, 0))
     return join_knowledge(of, n, kernels["matrix"][at]), 2 * copies > sum_by(of, n, total)
 
 
-def _between_hosts(insight: Insight) -> Mask:
+def _host_copies(insight: Insight) -> Mask:
     """By own text of the insight: names a copy from or to the host."""
     found = np.zeros(len(insight.strings) + 1, np.bool_)
     for number in np.unique(insight["workload_kernels"]["kernel"]).tolist():
-        found[number] = _BETWEEN_HOSTS.search(insight.strings[number]) is not None
+        found[number] = HOST_COPY.match(insight.strings[number]) is not None
     return found
 
 

@@ -11,13 +11,13 @@ from torch_tb_profiler.analysis.findings.ledger import Candidate
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.intervals import Intervals
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
+from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.roles import Role
 
 REPEATS = 10
 """Equal copies in one step, from which on they are repeated ones."""
 _TO_DEVICE = re.compile(r"Memcpy HtoD")
-_BETWEEN = re.compile(r"Memcpy (?:HtoD|DtoH)")
 _PAGEABLE = re.compile(r"Memcpy .*Pageable")
 
 
@@ -46,7 +46,7 @@ def exposed_copies(case: Case, taken: Intervals) -> Candidate | None:
     Claims: the time in which the device ran such copies and nothing else. Upper bound: a copy that is hidden behind kernels costs nothing.
     Wrong when the next kernel needs the data at once and nothing else is to be done.
     """
-    copies = _copies(case, _BETWEEN)
+    copies = _copies(case, HOST_COPY)
     pageable = case.named(copies.row, _PAGEABLE.match)
     return _alone(case, "exposed_copies", copies, np.ones(len(copies.row), np.bool_), {"pageable": float(pageable.mean()) if len(pageable) else 0.0})
 

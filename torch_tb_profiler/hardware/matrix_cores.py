@@ -63,6 +63,8 @@ AMD_YES: tuple[str, ...] = (
 
 MATRIX_PRODUCT = re.compile(
     r"gemm|conv|attn|attention|flash|fmha|mha|matmul|(?:^|_)mm(?:_|$)|bmm|mma|wgrad|dgrad|fprop|cijk|triton_|lstm|rnn|gru|einsum|\bdot|moe|mlp|linear(?!iz)"
+    # A whole graph that was recorded as one piece of work: what it does is not known.
+    r"|^cuda_graph"
 )
 """Searched in the lower-case name: what has none of it multiplies no matrices."""
 

@@ -87,7 +87,7 @@ def test_a_graph_launch_is_one_piece_of_work_or_its_nodes(path: Path) -> None:
         file.kernel("b", 8000, 9000, nodes, graphNodeId=12)
     facts = derive(read(path))
     kernels = facts["kernels"]
-    assert sorted((facts.strings[int(n)], int(r)) for n, r in zip(kernels["name"], kernels["reason"], strict=True)) == [("CUDA graph 5", 4), ("a", 4), ("b", 4)]
+    assert sorted((facts.strings[int(n)], int(r)) for n, r in zip(kernels["name"], kernels["reason"], strict=True)) == [("CUDA_graph_5", 4), ("a", 4), ("b", 4)]
 
 
 def test_emit_nvtx_makes_operators_and_the_rest_annotations(path: Path) -> None:

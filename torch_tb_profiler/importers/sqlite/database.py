@@ -30,7 +30,7 @@ DAMAGED = declare(
 )
 MISSING = -(1 << 63) + 1
 """What a number is where the file has none: no column, NULL, or a value of another type."""
-CHUNK_ROWS = 1 << 16
+CHUNK_ROWS = 1 << 14
 LONGEST_TEXT = 1 << 16
 """Characters of a text that are kept."""
 _ROW_BYTES = 4

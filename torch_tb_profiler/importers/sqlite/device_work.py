@@ -115,7 +115,7 @@ class DeviceWork:
         self._filling.begin(table)
         for rows in self._database.rows(table, (*_PLACE, "graphId")):
             distinct, of = np.unique(rows.numbers["graphId"], return_inverse=True)
-            named = self._filling.names(["CUDA graph" if number == MISSING else f"CUDA graph {number}" for number in distinct.tolist()])
+            named = self._filling.names(["CUDA_graph" if number == MISSING else f"CUDA_graph_{number}" for number in distinct.tolist()])
             self._add(rows, named[of], "kernel", Role.KERNEL, {})
 
     def synchronisations(self, table: str) -> None:

@@ -146,13 +146,14 @@ class Filling:
         self.gathered.spans += int(good.sum())
 
     def _side(self, spec: TableSpec, side: Side, good: Array) -> None:
-        rows = {"span": self.gathered.spans + np.arange(int(good.sum()))}
+        count = int(good.sum())
+        rows: dict[str, Array] = {"span": np.arange(self.gathered.spans, self.gathered.spans + count, dtype=np.int32)}
         for column in spec.columns[1:]:
-            absent = np.nan if column.dtype == "f8" else -1
-            values = np.broadcast_to(np.asarray(side.get(column.name, absent)), len(good))[good]
-            if values.dtype == np.int64:
-                values = np.where(values == MISSING, -1, values)
-            rows[column.name] = values
+            if column.name not in side:
+                rows[column.name] = np.full(count, np.nan if column.dtype == "f8" else -1, column.dtype)
+                continue
+            values = np.asarray(side[column.name])[good]
+            rows[column.name] = np.where(values == MISSING, -1, values) if values.dtype == np.int64 else values
         self._put(spec.name, rows)
 
     def instants(self, ordinal: Ints, time: Ints, name: Array, category: str, track: Array, phase: str, args: Array | None = None) -> None:

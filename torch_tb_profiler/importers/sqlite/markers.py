@@ -17,16 +17,18 @@ from __future__ import annotations
 import ast
 import json
 import re
-from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.store.roles import Role
 
-_SEQUENCE = re.compile(r", ?(?:stashed )?seq ?= ?(\d{1,18})$", re.ASCII)
-_OPERATION = re.compile(r", ?op_id ?= ?(\d{1,18})$", re.ASCII)
+_SEQUENCES = (", seq = ", ", stashed seq = ", ", stashed seq=", ", seq=")
+_OPERATIONS = (", op_id = ",)
 _SIZES, _IDS = ", sizes = [", ", input_op_ids = "
-_LONGEST_PART = 48
+_LONGEST_NUMBER = 18
 _OPERATOR = re.compile(r"[A-Za-z_]\w*::", re.ASCII)
 _LIST = re.compile(r"[\[\]\d,\s-]*$", re.ASCII)
 _LONGEST_LITERAL = 1 << 15
@@ -50,8 +52,7 @@ class Kind(IntEnum):
     """A call with its arguments; its lines stand in the range around it."""
 
 
-@dataclass(frozen=True)
-class Marker:
+class Marker(msgspec.Struct, frozen=True, gc=False):
     """The meaning of a text. The JSON texts are as in ``Input Dims`` and so on; empty where the text does not say. ``lines``: outermost first."""
 
     name: str
@@ -76,8 +77,8 @@ def read_marker(text: str) -> Marker:
         return Marker(text, Role.OPERATOR if _OPERATOR.match(text) else Role.ANNOTATION)
     name, _, _ = text.rpartition(_IDS) if _IDS in text else (text, "", "")
     name, sizes = _cut_sizes(name)
-    name, operation = _cut_number(name, _OPERATION)
-    name, sequence = _cut_number(name, _SEQUENCE)
+    name, operation = _cut_number(name, _OPERATIONS)
+    name, sequence = _cut_number(name, _SEQUENCES)
     if not name or (sizes is None and operation < 0 and sequence < 0):
         return Marker(text, Role.OPERATOR if _OPERATOR.match(text) else Role.ANNOTATION)
     told = sequence >= 0 or sizes is not None
@@ -92,11 +93,13 @@ def _cut_sizes(text: str) -> tuple[str, str | None]:
     return (name, "[" + sizes) if mark and sizes.endswith("]") else (text, None)
 
 
-def _cut_number(text: str, pattern: re.Pattern[str]) -> tuple[str, int]:
-    """The text without a number named at its end, and the number; −1 where there is none."""
-    # Only the end is looked at: a search of all of a long text would begin anew at every comma.
-    match = pattern.search(text[-_LONGEST_PART:])
-    return (text[: len(text) - len(match.group())], int(match.group(1))) if match else (text, -1)
+def _cut_number(text: str, marks: tuple[str, ...]) -> tuple[str, int]:
+    """The text without a number that is named at its end by one of the marks, and the number; −1 where there is none."""
+    for mark in marks:
+        name, found, number = text.rpartition(mark)
+        if found and number.isdecimal() and number.isascii() and len(number) <= _LONGEST_NUMBER:
+            return name, int(number)
+    return text, -1
 
 
 def stack_text(lines: tuple[str, ...]) -> str:
@@ -108,6 +111,7 @@ def stack_text(lines: tuple[str, ...]) -> str:
     return ";".join(frame.replace(";", ",") for frame in frames)
 
 
+@lru_cache(maxsize=1 << 14)
 def _dims(sizes: str | None) -> bytes:
     """``[[8, 16], [], [[2], [3]]]`` is JSON as it stands; what is none says nothing."""
     if not sizes or not _LIST.match(sizes):

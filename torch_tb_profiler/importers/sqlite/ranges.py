@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.importers.sqlite.filling import Filling
@@ -20,7 +21,7 @@ from torch_tb_profiler.importers.sqlite.markers import Kind, Marker, read_marker
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 
-_KEPT = 1 << 16
+_KEPT = 1 << 13
 _CATEGORY = {Role.OPERATOR: "cpu_op", Role.ANNOTATION: "user_annotation"}
 _A_THREAD = 1
 """A forward thread that is not told, but was: what has one runs in the backward pass. Sequence numbers tie it to its forward."""
@@ -95,7 +96,7 @@ class Ranges:
                 continue
             place = around[-1] if around else -1
             used.update(around)
-            done.append(item if place < 0 else replace(item, marker=replace(item.marker, lines=held[place].marker.lines)))
+            done.append(item if place < 0 else replace(item, marker=msgspec.structs.replace(item.marker, lines=held[place].marker.lines)))
         done += [item for number, item in enumerate(held) if item.marker.kind == Kind.PLACE and number not in used]
         if done:
             columns = (np.array([getattr(item, name) for item in done], np.int64) for name in ("ordinal", "start", "end", "track"))

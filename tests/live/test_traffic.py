@@ -97,6 +97,10 @@ def of_rows(t: Any) -> list[Case]:
         _case("aten::gather", lambda a, i: t.gather(a, 1, i), matrix, t.zeros(5, 4, dtype=t.int64)),
         _case("aten::index_select", lambda a, i: t.index_select(a, 0, i), matrix, t.arange(5)), _case("aten::sort", lambda a: tuple(t.sort(a)), half),
         _case("aten::repeat", lambda a: a.repeat(2, 1, 3), half), _case("aten::constant_pad_nd", lambda a: nn.pad(a, (1, 2, 0, 3)), half),
+        _case("aten::_fft_r2c", lambda a: t.fft.rfft2(a), x), _case("aten::_fft_c2r", lambda a: t.fft.irfft(a, 9), t.rand(4, 5, dtype=t.complex64)),
+        _case("aten::_fft_c2c", lambda a: t.fft.fft(a, dim=0), t.rand(4, 5, dtype=t.complex128)),
+        _case("aten::im2col", lambda a: nn.unfold(a, (3, 2), padding=1, stride=2), t.rand(2, 3, 8, 9)),
+        _case("aten::col2im", lambda a: nn.fold(a, (8, 9), (3, 2), padding=1, stride=2), t.rand(2, 18, 20)),
         _case("aten::topk", lambda a: tuple(t.topk(a, 2, 1)), half), _case("aten::reflection_pad1d", lambda a: nn.pad(a, (1, 2), "reflect"), x),
         _case("aten::slice_backward", lambda a: aten.slice_backward(a, [9, 5, 7], 0, 1, 4, 1), half),
         _case("aten::embedding_dense_backward", lambda a, i: aten.embedding_dense_backward(a, i, 9, -1, False), matrix, t.arange(5)),
@@ -147,7 +151,7 @@ def test_bytes_of_what_is_taken_and_given(torch: Any, tmp_path: Path) -> None:
             wrong.append((title, works[0] if works else sorted({call.name for call, _ in calls}), expected))
         compared.add(title)
     assert wrong == []
-    assert len(compared) == 108
+    assert len(compared) == 113
 
 
 def test_every_operator_of_pytorch_that_is_modelled_exists(torch: Any) -> None:

@@ -36,7 +36,7 @@ class Work:
         unit: where the arithmetic can run at best.
         precision: type of the multiplied elements: ``fp64 fp32 tf32 fp16 bf16 fp8 int8 fp4 …``; empty when not known.
         parameters: what the formula read, for people: ``{"M": 788, "N": 768, "K": 768}``, in the order to be shown.
-        bias_flops: of ``flops``, additions of a bias (or of another addend) to a product, which ``torch.utils.flop_counter`` leaves out.
+        bias_flops: of ``flops``, what follows the products: a bias, another addend, a fused activation, gates. ``torch.utils.flop_counter`` leaves it out.
     """
 
     flops: int

@@ -80,6 +80,25 @@ def test_adaptive_windows_cover_what_they_cover(length: int, count: int) -> None
     assert work("aten::adaptive_max_pool2d", f"fp32 1x1x{length}x1", [count, 1]).flops == covered
 
 
+def test_transforms() -> None:
+    real = work("aten::_fft_r2c", "fp32 4x8", [1], 0, True)
+    assert (real.flops, real.bytes, real.precision) == (4 * 8 * 3 * 5 // 2, 4 * 32 + 8 * 4 * 5, "fp32")
+    assert work("aten::_fft_c2c", "c64 4x8", [0, 1], 0, True).flops == 5 * 32 * 5
+    assert work("aten::_fft_c2r", "c64 4x5", [1], 2, 8).bytes == 8 * 20 + 4 * 32
+    assert unknown("aten::_fft_c2c", "c64 4x8", [2], 0, True)
+
+
+def test_rows_of_bytes_between_ranks() -> None:
+    assert work("fbgemm::FloatToFP8RowwiseQuantized", "fp32 10x256", True).bytes == 10 * (4 * 256 + 264)
+    assert work("fbgemm::FP8RowwiseQuantizedToFloat", "u8 10x264", True) == Work(5120, 10 * (264 + 4 * 256), "vector", "fp32", {"shape": (10, 264)})
+
+
+def test_the_backward_of_a_layer_is_twice_its_forward() -> None:
+    forward = work("aten::mkldnn_rnn_layer", "fp32 3x5x7", "fp32 16x7", "fp32 16x4", "fp32 16", "fp32 16", "fp32 5x4", "fp32 5x4", False, [], 2, 4)
+    states: tuple[Argument, ...] = ("fp32 16x7", "fp32 16x4", "fp32 16", "fp32 16", "fp32 5x4", "fp32 5x4", "fp32 3x5x4", "fp32 5x4", "fp32 5x4", "fp32 3x5x4")
+    assert work("aten::mkldnn_rnn_layer_backward", "fp32 3x5x7", *states, "fp32 5x4", "fp32 5x4", False, 2, 4).flops == 2 * forward.flops
+
+
 def test_experts() -> None:
     m, k, n, experts, topk = 6, 32, 48, 8, 2
     found = work("vllm::inplace_fused_experts", f"bf16 {m}x{k}", f"fp8 {experts}x{2 * n}x{k}", f"fp8 {experts}x{k}x{n}", f"fp32 {m}x{topk}", f"i32 {m}x{topk}")

@@ -7,7 +7,7 @@ from importlib import import_module
 
 FAMILIES = (
     "gemm", "convolution", "attention", "elementwise", "movement", "reduction", "normalization", "embedding", "loss", "optimizer", "recurrent", "pooling",
-    "quantization", "moe", "triton",
+    "quantization", "moe", "triton", "fft",
 )
 
 

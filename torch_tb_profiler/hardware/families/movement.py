@@ -6,7 +6,7 @@ import math
 
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import scalar_type
-from torch_tb_profiler.hardware.results import promoted
+from torch_tb_profiler.hardware.results import promoted, windows
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 _COPY = "no FLOPs; the source read once, the destination written once"
@@ -23,7 +23,7 @@ def copy(call: Call) -> Work | None:
 
 
 @model("copy", "aten::clone", "aten::_to_copy", "aten::roll", "aten::flip", "aten::tril", "aten::triu", "aten::tril_", "aten::triu_", "aten::narrow_copy",
-       source=_COPY)
+       "fbgemm::permute_pooled_embs", "fbgemm::permute_pooled_embs_auto_grad", source=_COPY)
 def duplicate(call: Call) -> Work | None:
     """``clone(x)``, ``_to_copy(x, dtype)`` and rearrangements of all elements."""
     x = call.tensor(0)
@@ -130,6 +130,23 @@ def pad(call: Call) -> Work | None:
     for place in range(len(sides) // 2):
         shape[-1 - place] += sides[2 * place] + sides[2 * place + 1]
     return vector_work(0, x.dtype, [x], [Tensor(tuple(shape), x.dtype)], {"shape": tuple(shape)})
+
+
+@model("copy", "aten::im2col", "aten::col2im", source="no FLOPs, one per element that is added back by col2im; input read, result written once")
+def columns(call: Call) -> Work | None:
+    """``im2col(x, kernel, dilation, padding, stride)``: every window as a column; ``col2im(columns, size, kernel, …)`` adds them up again."""
+    x, first = call.tensor(0), 1 if call.name == "aten::im2col" else 2
+    kernel, dilation, padding, stride = (call.integers(first + i, 2) for i in range(4))
+    size = x.shape[-2:] if x is not None and first == 1 else call.integers(1, 2)
+    if x is None or kernel is None or dilation is None or padding is None or stride is None or size is None or len(x.shape) < 2:
+        return None
+    window = math.prod(kernel)
+    if first == 1:
+        places = math.prod(windows(n, k, s, p, d) for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True))
+        out = Tensor((x.elements // max(math.prod(size), 1) * window * places,), x.dtype)
+    else:
+        out = Tensor((x.elements // max(x.shape[-2] * x.shape[-1], 1) * (x.shape[-2] // window) * math.prod(size),), x.dtype)
+    return vector_work(0 if first == 1 else x.elements, x.dtype, [x], [out], {"shape": x.shape, "kernel": kernel})
 
 
 @model("copy", "aten::slice_backward", "aten::select_backward", "aten::unfold_backward", source="no FLOPs; the gradient read, all of the input's written")

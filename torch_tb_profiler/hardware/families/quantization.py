@@ -56,3 +56,20 @@ def scaled(call: Call) -> Work | None:
         return None
     dynamic = "dynamic" in call.name
     return vector_work((4 if dynamic else 2) * x.elements, x.dtype, [x, None if dynamic else scale], [out, scale if dynamic else None], {"shape": x.shape})
+
+
+@model("quantization", "fbgemm::FloatToHFP8Quantized", "fbgemm::FloatToFP8RowwiseQuantized", "fbgemm::HFP8QuantizedToFloat",
+       "fbgemm::FP8RowwiseQuantizedToFloat",
+       source="2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for the scale of a row; input read, result written once (FBGEMM)")
+def of_collectives(call: Call) -> Work | None:
+    """``FloatToFP8RowwiseQuantized(x, forward)`` and back: a row of bytes ends with its scale in eight more."""
+    x = call.tensor(0)
+    if x is None or not x.shape:
+        return None
+    rows, back = "Rowwise" in call.name, call.name.endswith("ToFloat")
+    row = x.shape[-1] + (0 if not rows else -8 if back else 8)
+    if row < 0:
+        return None
+    out = Tensor((*x.shape[:-1], row), "float32" if back else "uint8")
+    elements = (out if back else x).elements
+    return vector_work((4 if rows and not back else 2) * elements, "float32", [x], [out], {"shape": x.shape})

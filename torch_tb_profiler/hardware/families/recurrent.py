@@ -32,11 +32,20 @@ def library(call: Call) -> Work | None:
 @model("recurrent", "aten::_cudnn_rnn_backward", "aten::miopen_rnn_backward", source=_BACKWARD)
 def library_backward(call: Call) -> Work | None:
     """``_cudnn_rnn_backward(x, weights, stride, buffer, h, c, y, dy, dh, dc, mode, …)``."""
-    x, weights = call.tensor(0), call.tensors(1)
-    forward = _network(call, x, weights, gated=call.value(10 if "cudnn" in call.name else 9) in (2, 3))
+    x, weights, first = call.tensor(0), call.tensors(1), 6 if "cudnn" in call.name else 5
+    return _both_gradients(_network(call, x, weights, gated=call.value(first + 4) in (2, 3)), x, weights, call.tensor(first), call.tensor(first + 1))
+
+
+@model("recurrent", "aten::mkldnn_rnn_layer_backward", source=_BACKWARD)
+def layer_backward(call: Call) -> Work | None:
+    """``mkldnn_rnn_layer_backward(x, W_ih, W_hh, b_ih, b_hh, h, c, y, h after, c after, dy, dh, dc, reverse, mode, …)``."""
+    x, weights = call.tensor(0), tuple(tensor for place in range(1, 5) if (tensor := call.tensor(place)) is not None)
+    return _both_gradients(_network(call, x, weights, gated=call.value(14) in (2, 3)), x, weights, call.tensor(7), call.tensor(10))
+
+
+def _both_gradients(forward: Work | None, x: Tensor | None, weights: tuple[Tensor, ...] | None, output: Tensor | None, gradient: Tensor | None) -> Work | None:
     if forward is None or x is None or weights is None:
         return None
-    output, gradient = (call.tensor(place) for place in ((6, 7) if "cudnn" in call.name else (5, 6)))
     values = [Tensor(tensor.shape, x.dtype) for tensor in weights]
     data = moved(x, output, gradient, *values, Tensor(x.shape, x.dtype), *values)
     return Work(2 * forward.flops, data, forward.unit, forward.precision, forward.parameters, 2 * forward.bias_flops)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.efficiency.cases import ARGUMENTS, H100, NAMES
+from tests.analysis.efficiency.cases import ARGUMENTS, H100, NAMES, inputs
 from tests.builders.drawn import draw
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
@@ -165,3 +165,30 @@ def test_it_is_sent_once() -> None:
     asked = client(WrittenCatalogue())
     first = asked.get(f"/efficiency?{WHERE}")
     assert asked.get(f"/efficiency?{WHERE}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+
+
+def test_products_without_a_model_are_said() -> None:
+    """They make the share of the peak a lower bound."""
+    drawing = """
+    main   [ProfilerStep#1                         ]
+    main     [mm     ] [bmm    ]
+    main      <L #1>    <L #2>
+    gpu 7       {gemm #1} {gemm #2}
+    """
+    found = _asked(catalogue=_catalogue(drawing.replace("[bmm    ]", "[aten::bmm]"), **H100))
+    assert found["mfu"] is not None
+    assert found["notes"][0].startswith("9.00 µs are matrix products")
+
+
+def test_sizes_that_nothing_can_have(tmp_path: Path) -> None:
+    """Figures that no column or reader could hold are unknown, not an error."""
+    file = tmp_path / "peaks.json"
+    file.write_text(json.dumps({"*": {"bandwidth_gbps": 1e-12, "peaks": {"matrix_bf16": 1e-12}}}), encoding="utf-8")
+    huge = inputs((1 << 20, 1 << 20), (1 << 20, 1 << 20))
+    trace = draw(DRAWING, NAMES, ARGUMENTS | {"mm": huge}, **H100)
+    catalogue = WrittenCatalogue(replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo()))
+    for group in ("operator", "kernel"):
+        found = _asked(f"&group={group}", catalogue, peaks=str(file))
+        assert found["rows"]["name"][0] == "aten::mm"
+        assert found["rows"]["ideal_ns"][0] is None
+    assert found["steps"][0]["flops"] == 2 << 60

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device, changed, device_peaks
 from torch_tb_profiler.analysis.efficiency.families import families
+from torch_tb_profiler.analysis.efficiency.placing import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares, kernel_rows, matrix_use, shares, workload_rows
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.analysis.selection import Selection, complete
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE
-from torch_tb_profiler.views.efficiency_notes import notes
+from torch_tb_profiler.views.efficiency_notes import notes, unmodelled_products
 from torch_tb_profiler.views.efficiency_wire import (
     DevicePeaks,
     EfficiencyColumns,
@@ -57,7 +58,8 @@ def efficiency_payload(
     return EfficiencyPayload(
         group=group, has_device=bool(facts.summary["has_device"]), vocabulary=vocabulary(facts), device=_device(facts, peaks), steps=steps, mfu=mfu,
         families=FamilyColumns(**table.columns), time_ns=table.time, modelled_ns=table.modelled, rows=_columns(insight, rows, found, limit),
-        pooled=max(len(rows.time) - limit, 0), notes=notes(facts, insight, selection, rows, found, peaks),
+        pooled=max(len(rows.time) - limit, 0),
+        notes=notes(facts, insight, selection, rows, found, peaks) + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
     )
 
@@ -91,7 +93,7 @@ def _steps(facts: Facts, insight: Insight, selection: Selection, rows: Rows, fou
     has = (use.flops > 0) & (wall > 0)
     share = np.where(has, use.ideal / np.maximum(wall, 1), np.nan)
     listed = [
-        StepMfu(index=index, name=facts.strings[name], wall_ns=length, flops=int(flops), mfu=mfu)
+        StepMfu(index=index, name=facts.strings[name], wall_ns=length, flops=int(min(flops, LARGEST)), mfu=mfu)
         for index, name, length, flops, mfu in zip(
             selection.steps.tolist(), table["name"][selection.steps].tolist(), wall.tolist(), use.flops.tolist(), optional_floats(share), strict=True,
         )
@@ -115,7 +117,7 @@ def _columns(insight: Insight, rows: Rows, found: Shares, limit: int) -> Efficie
         return [*optional_floats(values[:kept]), *blank]
 
     def whole(values: NDArray[Any]) -> list[int | None]:
-        return [None if value is None else round(value) for value in floats(values)]
+        return [None if value is None or value >= LARGEST else round(value) for value in floats(values)]
 
     def words(values: list[str]) -> list[str | None]:
         return [*(value or None for value in values[:kept]), *blank]

@@ -45,3 +45,10 @@ def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, foun
         said.append("Copies from or to the host are limited by the link between them, whose peak is not known: they have no share.")
     return said
 
+
+def unmodelled_products(time: int) -> str:
+    """``time``: ns of calls that multiply matrices and have no model."""
+    return (
+        f"{format_ns(time)} are matrix products, convolutions or attention whose work is not known, because their inputs were not recorded in full or no model "
+        "knows them: the share of the peak of the steps counts the others only."
+    )

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.efficiency.placing import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import Rows
 from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.matrix_cores import operator_could
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE
@@ -19,11 +21,12 @@ from torch_tb_profiler.store.strings import NONE
 @dataclass(frozen=True)
 class Families:
     """``columns``: lists of one length: family, calls, time_ns, matrix_ns, matrix_unknown_ns, flops; the last row, family None, is what no model knows.
-    ``time``: all time, ns; ``modelled``: of it, of modelled calls."""
+    ``time``: all time, ns; ``modelled``: of it, of modelled calls; ``products``: of what is not modelled, calls that multiply matrices or use matrix cores."""
 
     columns: dict[str, list[Any]]
     time: int
     modelled: int
+    products: int
 
 
 def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Families:
@@ -48,7 +51,17 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     columns: dict[str, list[Any]] = {
         "family": [insight.strings[int(used[i])] if i else None for i in order.tolist()], "calls": sum_by(of, n, rows.calls)[order].tolist(),
         "time_ns": time[order].tolist(), "matrix_ns": [matrix[Knowledge.YES][i] for i in order.tolist()],
-        "matrix_unknown_ns": [matrix[Knowledge.UNKNOWN][i] for i in order.tolist()], "flops": [round(float(flops[i])) if i else None for i in order.tolist()],
+        "matrix_unknown_ns": [matrix[Knowledge.UNKNOWN][i] for i in order.tolist()],
+        "flops": [round(float(flops[i])) if i and flops[i] < LARGEST else None for i in order.tolist()],
     }
-    return Families(columns, int(time.sum()), int(time[1:].sum()))
+    return Families(columns, int(time.sum()), int(time[1:].sum()), _products(insight, rows))
+
+
+def _products(insight: Insight, rows: Rows) -> int:
+    """Time of calls without a model that matrix cores could do, by the operator's name, or that they did."""
+    unknown = np.flatnonzero(np.isnan(rows.flops))
+    names = insight["workloads"]["name"][rows.workload[unknown]]
+    could = {int(name): operator_could(insight.strings[int(name)]) == Knowledge.YES for name in np.unique(names)}
+    does = np.array([could[name] for name in names.tolist()], np.bool_) | (rows.matrix[unknown] == Knowledge.YES)
+    return int(rows.time[unknown][does].sum())
 

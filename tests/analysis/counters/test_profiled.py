@@ -130,5 +130,5 @@ def test_alexnet(real_traces: Path) -> None:
 
 @pytest.mark.parametrize("value", [1e308, -1e308, 1e19, -5])
 def test_what_no_device_can_count_is_unknown(value: float) -> None:
-    flops, moved, _ = _one({**{key: value for key in _instructions("dfh")}, "dram__bytes.sum": value, "sm__ops_path_tensor_src_int8.sum": value})
+    flops, moved, _ = _one(dict.fromkeys((*_instructions("dfh"), "dram__bytes.sum", "sm__ops_path_tensor_src_int8.sum"), value))
     assert (flops, moved) == (-1, -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -26,18 +27,22 @@ from torch_tb_profiler.views.counter_tables import counters_table_payload
 COUNTERS = [f"smsp__sass_thread_inst_executed_op_f{kind}_pred_on.sum" for kind in ("add", "mul", "fma")]
 SPAN = st.fixed_dictionaries({
     "ph": st.just("X"), "cat": st.sampled_from(["cpu_op", "user_annotation", "cuda_runtime", "cuda_runtime", "cuda_driver", "kernel"]),
-    "name": st.sampled_from(["cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch", "cudaMemcpyAsync", "mul", "add", "ProfilerStep#1", "ProfilerStep#2"]),
+    "name": st.sampled_from(
+        ["cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch", "cudaMemcpyAsync", "mul", "add", "ProfilerStep#1", "ProfilerStep#2"],
+    ),
     "pid": st.integers(0, 1), "tid": st.integers(0, 1), "ts": st.integers(0, 60), "dur": st.integers(0, 40),
     "args": st.fixed_dictionaries({}, optional={"correlation": st.integers(1, 4)}),
 })
 RANGE = st.fixed_dictionaries({
-    "ph": st.just("X"), "cat": st.just("cuda_profiler_range"), "name": st.sampled_from(["mul", "add", "__missing__"]), "pid": st.sampled_from([0, 0, 0, 1, "x"]),
-    "tid": st.just(0), "ts": st.integers(0, 60), "dur": st.sampled_from([0, 10, 10, 10, 60]),
-    "args": st.dictionaries(st.sampled_from([*COUNTERS, "dram__bytes.sum", ""]), st.one_of(st.integers(-3, 1 << 70), st.floats(), st.text(max_size=2)), max_size=5),
+    "ph": st.just("X"), "cat": st.just("cuda_profiler_range"), "name": st.sampled_from(["mul", "add", "__missing__"]),
+    "pid": st.sampled_from([0, 0, 0, 1, "x"]), "tid": st.just(0), "ts": st.integers(0, 60), "dur": st.sampled_from([0, 10, 10, 10, 60]),
+    "args": st.dictionaries(
+        st.sampled_from([*COUNTERS, "dram__bytes.sum", ""]), st.one_of(st.integers(-3, 1 << 70), st.floats(), st.text(max_size=2)), max_size=5,
+    ),
 })
 SAMPLE = st.fixed_dictionaries({
-    "ph": st.just("C"), "cat": st.just("hardware_counters"), "name": st.sampled_from(["a", "b"]), "pid": st.sampled_from(["GPU 0 Counters", 3]), "tid": st.just(0),
-    "ts": st.integers(0, 90), "args": st.dictionaries(st.sampled_from(["", "k"]), st.one_of(st.integers(-9, 9), st.booleans(), st.text(max_size=2)), max_size=2),
+    "ph": st.just("C"), "cat": st.just("hardware_counters"), "name": st.sampled_from(["a", "b"]), "pid": st.sampled_from(["GPU 0 Counters", 3]),
+    "tid": st.just(0), "ts": st.integers(0, 90), "args": st.dictionaries(st.sampled_from(["", "k"]), st.one_of(st.integers(-9, 9), st.booleans(), st.text(max_size=2)), max_size=2),
 })
 
 
@@ -70,7 +75,7 @@ def _check_ties(trace: Trace, facts: Facts) -> None:
     ends = spans["start"] + spans["dur"]
     for i, launch in enumerate(ties.launch.tolist()):
         path = [*found.operators[found.first[i]:found.first[i + 1]].tolist(), *([launch] if launch >= 0 else [])]
-        assert all(spans["start"][a] <= spans["start"][b] and ends[a] >= ends[b] for a, b in zip(path, path[1:], strict=False))
+        assert all(spans["start"][a] <= spans["start"][b] and ends[a] >= ends[b] for a, b in pairwise(path))
         assert all(spans["role"][row] == Role.OPERATOR for row in path[:-1])
 
 

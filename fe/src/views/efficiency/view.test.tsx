@@ -105,3 +105,18 @@ it("says what to record where there is nothing", async () => {
   await waitFor(() => expect(text()).toContain("The operators carry no input shapes."));
   expect(text()).toContain("profile(record_shapes=True)");
 });
+
+it("keeps all steps in sight when one is chosen", async () => {
+  const [first] = efficiency().steps;
+  answer = efficiency({ steps: first ? [first] : [] });
+  const whole = efficiency();
+  vi.stubGlobal("fetch", (address: string) => {
+    const url = new URL(address);
+    const efficient = url.searchParams.get("steps") === null ? whole : answer;
+    return Promise.resolve(new Response(JSON.stringify(url.pathname.endsWith("/findings") ? findings([]) : efficient)));
+  });
+  show({}, { steps: { first: 0, last: 0, skipCold: false } });
+  await waitFor(() => expect(screen.getAllByRole("button", { name: /^step \d/ })).toHaveLength(2));
+  expect(screen.getByRole("button", { name: /^step 4/ }).getAttribute("aria-pressed")).toBe("true");
+  expect(screen.getByRole("button", { name: /^step 5/ }).getAttribute("class")).toContain("faded");
+});

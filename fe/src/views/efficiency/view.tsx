@@ -56,7 +56,7 @@ function EfficiencyPage(props: PageProps): JSX.Element {
     event: (event) => hrefOf("trace", { sel: String(event) }),
   };
   // A payload tells of the chosen steps only; the others stay in sight to be chosen.
-  const whole = useResource(steps.first === null ? null : "efficiency", viewQuery({ selection: props.selection, steps: { ...steps, first: null, last: null } }));
+  const whole = useResource(steps.first === null ? null : "efficiency", viewQuery({ selection: props.selection, steps: { ...steps, first: null, last: null } }, { group: payload.group }));
   const allSteps = whole.data?.steps ?? payload.steps;
   const chosen = (index: number): boolean => steps.first === null || (index >= steps.first && index <= (steps.last ?? steps.first));
   const shared = { ...props, drawable, families, links, search: params.search ?? "" };

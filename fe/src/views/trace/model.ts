@@ -43,9 +43,9 @@ export function windowOfSteps(steps: readonly StepItem[], first: number, last: n
   return { t0: Math.max(0, Math.min(...chosen.map((s) => s.start_ns))), t1: Math.max(...chosen.map((s) => s.start_ns + s.wall_ns)) };
 }
 
-/** What Perfetto is given for a choice: it does not read zstd, so a whole file of that kind is asked for as a window, which comes as gzip. */
+/** What Perfetto is given for a choice: it reads no zstd and no databases, so a whole file that is no plain JSON is asked for as a window: gzip of JSON. */
 export function windowForPerfetto(file: string, chosen: TimeWindow | null, spanNs: number): TimeWindow | null {
-  return chosen === null && file.toLowerCase().endsWith(".zst") ? { t0: 0, t1: spanNs + 1 } : chosen;
+  return chosen === null && !/\.json(\.gz)?$/i.test(file) ? { t0: 0, t1: spanNs + 1 } : chosen;
 }
 
 /** The wall clock of the first event in UTC, or `null` where the trace's clock is not one that starts in 1970. */

@@ -100,6 +100,12 @@ def test_without_an_accelerator_there_is_none() -> None:
     assert [(row.key, row.count, row.cpu_time) for row in averages] == [("aten::mm", 2, 11)]
 
 
+def test_calls_into_a_runtime_without_any_work() -> None:
+    found = rows(drawn("main  [aten::mm     ]\nmain   <query    >"))
+    assert {row.use_device for row in found.values()} == {"cuda"}
+    assert found["aten::mm", "CPU"].self_cpu_time_total == found["aten::mm", "CPU"].cpu_time_total - found["cudaEventQuery", "CPU"].cpu_time_total == 4
+
+
 def test_python_functions() -> None:
     """Counted, left out of the rows, or as if they had not been recorded."""
     drawing = """

@@ -24,8 +24,8 @@ from torch_tb_profiler.store.roles import Role
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_DEVICE_OF_VENDOR = {"nvidia": "cuda", "amd": "cuda", "intel": "xpu", "mtia": "mtia", "ascend": "npu"}
-"""PyTorch calls AMD's accelerators CUDA as well."""
+_DEVICE_OF_VENDOR = {"nvidia": "cuda", "amd": "cuda", "intel": "xpu", "mtia": "mtia", "ascend": "npu", "none": "cuda"}
+"""PyTorch calls AMD's accelerators CUDA as well; ``none``: runtime calls without any work."""
 _SUMMED = (
     "count", "cpu_time_total", "self_cpu_time_total", "device_time_total", "self_device_time_total", "cpu_memory_usage", "self_cpu_memory_usage",
     "device_memory_usage", "self_device_memory_usage", "flops",

@@ -133,10 +133,11 @@ def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> F
     memory = _memory(row, role, within, alone)
     place = np.append(np.cumsum(kept) - 1, -1)
     first = _recording_start(trace)
+    overload = np.where(role == Role.OPERATOR, known.overload[written], -1)
     return FunctionEvents(
-        trace, strings.table(), row[kept], role[kept], track[kept], text[kept], np.where(role == Role.OPERATOR, known.overload[written], -1)[kept],
-        microseconds(start[kept] - first), microseconds(end[kept] - first), on_device[kept], is_async[kept], place[parent[kept]], place[operator[kept]],
-        (memory[0][kept], memory[1][kept]),
+        trace=trace, names=strings.table(), row=row[kept], role=role[kept], track=track[kept], name=text[kept].astype(np.int32),
+        overload=overload[kept].astype(np.int32), start=microseconds(start[kept] - first), end=microseconds(end[kept] - first), on_device=on_device[kept],
+        is_async=is_async[kept], parent=place[parent[kept]], operator=place[operator[kept]], memory=(memory[0][kept], memory[1][kept]),
     )
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from torch_tb_profiler.analysis.nesting import depths
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
-
 LOSSLESS = sys.version_info >= (3, 12)
 """Whether Python's ``sum`` carries what rounding takes away."""
 

@@ -80,11 +80,13 @@ DATA_CENTRE = (
 
 _GEFORCE_30 = (  # name, fp32 = tf32, half, int8, GB/s, SMs
     ("RTX 3090 Ti", 40, 80, 320, 1008, 84), ("RTX 3090", 35.6, 71.2, 284.7, 936, 82), ("RTX 3080 Ti", 34.1, 68.2, 272.8, 912, 80),
-    ("RTX 3080", 29.8, 59.5, 238.1, 760, 68), ("RTX 3070", 20.3, 40.6, 162.6, 448, 46),
+    ("RTX 3080", 29.8, 59.5, 238.1, 760, 68), ("RTX 3070 Ti", 21.7, 43.5, 174, 608, 48), ("RTX 3070", 20.3, 40.6, 162.6, 448, 46),
+    ("RTX 3060", 12.7, 25.5, 101.9, 360, 28),
 )
 _GEFORCE_40 = (  # name, fp32 = tf32, half, GB/s, SMs; fp8 is twice, int8 four times the half rate
     ("RTX 4090 D", 73.5, 147, 1008, 114), ("RTX 4090", 82.6, 165.2, 1008, 128), ("RTX 4080 SUPER", 52.2, 104.4, 736, 80), ("RTX 4080", 48.7, 97.5, 717, 76),
-    ("RTX 4070 Ti", 40.1, 80.2, 504, 60), ("RTX 4070", 29.1, 58.3, 504, 46), ("RTX 4060 Ti", 22.1, 44.1, 288, 34),
+    ("RTX 4070 Ti SUPER", 44.1, 88.2, 672, 66), ("RTX 4070 Ti", 40.1, 80.2, 504, 60), ("RTX 4070 SUPER", 35.5, 71, 504, 56), ("RTX 4070", 29.1, 58.3, 504, 46),
+    ("RTX 4060 Ti", 22.1, 44.1, 288, 34), ("RTX 4060", 15.1, 30.2, 272, 24),
 )
 _GEFORCE_50 = (  # the same, and fp4 is eight times the half rate
     ("RTX 5090", 104.8, 209.5, 1792, 170), ("RTX 5080", 56.3, 112.6, 960, 84), ("RTX 5070 Ti", 43.9, 87.9, 896, 70), ("RTX 5070", 30.9, 61.7, 672, 48),
@@ -104,9 +106,15 @@ WORKSTATION = (
     Accelerator("NVIDIA RTX PRO 6000 Blackwell", r"RTX PRO 6000 Blackwell", _RTX_PRO, 1792,
                 _tensor(503.8, tf32=251.9, fp8=1007.6, int8=1007.6, fp4=2015.2), {"fp32": 125}, 188),
     Accelerator("NVIDIA RTX 6000 Ada", r"RTX 6000 Ada", _ADA, 960, _tensor(364.2, tf32=182.1, fp8=728.5, int8=728.5), {"fp32": 91.1}, 142),
+    *(Accelerator(f"NVIDIA RTX {number} Ada", rf"RTX {number} Ada(?!.*(?:Laptop|Mobile))",
+                  f"NVIDIA RTX {number} Ada data sheet, {_SITE}en-us/products/workstations/", bandwidth,
+                  _tensor(half, tf32=half / 2, fp8=2 * half, int8=2 * half), {"fp32": single}, units)
+      for number, single, half, bandwidth, units in ((5000, 65.3, 261.1, 576, 100), (4500, 39.6, 158.5, 432, 60), (4000, 26.7, 106.9, 360, 48))),
     Accelerator("NVIDIA RTX A6000", r"RTX A6000", _AMPERE, 768, _tensor(154.8, tf32=77.4, int8=309.7), {"fp32": 38.7}, 84),
     Accelerator("NVIDIA RTX A5000", r"RTX A5000(?!.*(?:Laptop|Mobile))", "NVIDIA RTX A5000 data sheet, " + _SITE + "en-us/design-visualization/rtx-a5000/", 768,
                 _tensor(111.1, tf32=55.6, int8=222.2), {"fp32": 27.8}, 64),
+    Accelerator("NVIDIA RTX A4000", r"RTX A4000(?!.*(?:Laptop|Mobile))", "NVIDIA RTX A4000 data sheet, " + _SITE + "en-us/design-visualization/rtx-a4000/", 448,
+                _tensor(76.7, tf32=38.3, int8=153.4), {"fp32": 19.2}, 48),
     Accelerator("NVIDIA Quadro RTX 8000 / 6000", r"Quadro RTX [86]000(?!.*(?:Laptop|Max-Q))", _TURING, 672, {"fp16": 130.5, "int8": 261}, {"fp32": 16.3}, 72),
     Accelerator("NVIDIA TITAN RTX", r"TITAN RTX", _TURING, 672, {"fp16": 130.5, "int8": 261}, {"fp32": 16.3}, 72),
     Accelerator("NVIDIA TITAN V", r"TITAN V\b", "NVIDIA TITAN V, " + _SITE + "en-us/titan/titan-v/", 652.8, {"fp16": 110}, {"fp64": 7.45, "fp32": 14.9}, 80),

@@ -206,10 +206,16 @@ class Gatherer:
         blobs = self._whole_args(batch)
         if blobs is None:
             return
-        found = [(span, *counter) for span, place in zip(spans.tolist(), places.tolist(), strict=True) for counter in counters_of(blobs[place])]
-        if found:
-            span, name, value = zip(*found, strict=True)
-            self._put("counter_args", span=span, counter=self.texts.column(name), value=value)
+        names: list[str] = []
+        values: list[float] = []
+        counts: list[int] = []
+        for place in places.tolist():
+            found = counters_of(blobs[place])
+            names += found
+            values += found.values()
+            counts.append(len(found))
+        if names:
+            self._put("counter_args", span=np.repeat(spans, counts), counter=self.texts.column(names), value=values)
 
     def _operator_columns(self, args: list[Args]) -> dict[str, Any]:
         return {

@@ -42,7 +42,8 @@ RANGE = st.fixed_dictionaries({
 })
 SAMPLE = st.fixed_dictionaries({
     "ph": st.just("C"), "cat": st.just("hardware_counters"), "name": st.sampled_from(["a", "b"]), "pid": st.sampled_from(["GPU 0 Counters", 3]),
-    "tid": st.just(0), "ts": st.integers(0, 90), "args": st.dictionaries(st.sampled_from(["", "k"]), st.one_of(st.integers(-9, 9), st.booleans(), st.text(max_size=2)), max_size=2),
+    "tid": st.just(0), "ts": st.integers(0, 90),
+    "args": st.dictionaries(st.sampled_from(["", "k"]), st.one_of(st.integers(-9, 9), st.booleans(), st.text(max_size=2)), max_size=2),
 })
 
 

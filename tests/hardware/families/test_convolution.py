@@ -121,4 +121,5 @@ def test_the_halves_of_the_old_backward() -> None:
 
 def test_what_cannot_be_a_convolution_is_unknown() -> None:
     assert unknown("aten::conv2d", "fp32 2x4x2x2", "fp32 6x4x5x5", None, [1, 1], [0, 0], [1, 1], 1)
+    assert unknown("aten::conv2d", "fp32 2x4x9x8", "fp32 6x3x3x3", None, [1, 1], [0, 0], [1, 1], 1)
     assert unknown("aten::conv2d", "fp32 2x4x9x8", "fp32 6x4x3x3", None, [0, 1], [0, 0], [1, 1], 1)

@@ -191,6 +191,9 @@ def _fit(call: Call, places: _Places, x: tuple[int, ...], weight: tuple[int, ...
     padding = call.integers(places.padding, spatial)
     if stride is None or padding is None or dilation is None or not isinstance(groups, int) or min(stride) < 1:
         return None
+    if x[1] != (weight[0] if transposed else weight[1] * groups):
+        # Not the schema that it seems to be: with a second operand, say.
+        return None
     channels = weight[1] * groups if transposed else weight[0]
     if transposed:
         more = (call.integers(places.output_padding, spatial) if places.output_padding >= 0 else None) or (0,) * spatial

@@ -49,6 +49,9 @@ def added_products(call: Call) -> Work | None:
 def linear(call: Call) -> Work | None:
     """``linear(x, W, bias)``: ``x[…, K] · W[N, K]ᵀ``."""
     x, weight, bias = call.tensor(0), call.tensor(1), call.tensor(2)
+    if call.name == "mkldnn::_linear_pointwise" and bias is not None and len(bias.shape) == 2:
+        # The overload that adds a second operand, which stands in front of the weight.
+        return None
     if x is None or weight is None or not 1 <= len(weight.shape) <= 2:
         return None
     turned = Tensor(weight.shape[::-1], weight.dtype, None if weight.strides is None else weight.strides[::-1])

@@ -1,0 +1,48 @@
+"""The page ``docs/performance_models.md``: ``python -m torch_tb_profiler.hardware.models_doc > docs/performance_models.md``."""
+
+from __future__ import annotations
+
+import sys
+
+from torch_tb_profiler.hardware import user_models
+from torch_tb_profiler.hardware.work import Model, modelled
+
+_HEAD = """# Performance models
+
+Which operators have one, by what formula. Generated from `torch_tb_profiler/hardware/families` by
+`python -m torch_tb_profiler.hardware.models_doc > docs/performance_models.md`; do not edit. What FLOPs and bytes mean: [definitions.md](definitions.md).
+
+## Models of your own
+
+A Python file named by `TORCH_TB_PROFILER_MODELS` is run where models are needed, in worker processes too; in a notebook `register_model` does it at once:
+
+```python
+{example}
+```
+
+`call.tensor(i)`, `call.tensors(i)` and `call.value(i)` give what stands at place i of the operator's schema: a tensor with `shape`, `dtype`, `strides`,
+`elements` and `bytes`, a list of them, or a number, a truth value, a list of numbers. A model returns None where something that it needs was not recorded.
+`bytes` is None where an element type is not known. A name that ends with `*` is for all operators that begin so.
+"""
+
+
+def text() -> str:
+    """The whole page."""
+    by_family: dict[str, dict[Model, list[str]]] = {}
+    for name, model in modelled().items():
+        by_family.setdefault(model.family, {}).setdefault(model, []).append(name)
+    example = (user_models.__doc__ or "").partition("::\n")[2]
+    parts = [_HEAD.format(example="\n".join(line.removeprefix("    ") for line in example.strip("\n").split("\n")))]
+    for family in sorted(by_family):
+        parts.append(f"## {family}\n")
+        parts += [_section(model, names) for model, names in by_family[family].items()]
+    return "\n".join(parts)
+
+
+def _section(model: Model, names: list[str]) -> str:
+    form = " ".join((model.function.__doc__ or "").replace("``", "`").split())
+    return f"{form}\n\nFormula: {model.source}.\n\nOperators: {', '.join(f'`{name}`' for name in names)}\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())

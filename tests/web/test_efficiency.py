@@ -192,3 +192,20 @@ def test_sizes_that_nothing_can_have(tmp_path: Path) -> None:
         assert found["rows"]["name"][0] == "aten::mm"
         assert found["rows"]["ideal_ns"][0] is None
     assert found["steps"][0]["flops"] == 2 << 60
+
+
+def test_several_devices_could_have_worked_side_by_side() -> None:
+    """The share of the peak is of all devices that the process used."""
+    both = {"deviceProperties": [H100["deviceProperties"][0], H100["deviceProperties"][0] | {"id": 1}]}
+    drawing = """
+    main    [ProfilerStep#1           ]
+    main      [mm     ]  [mm     ]
+    main       <L #1>     <L #2>
+    gpu 0:7      {gemm #1}
+    gpu 1:7                 {gemm #2}
+    """
+    found = _asked(catalogue=_catalogue(drawing, **both))
+    [step] = found["steps"]
+    assert step["flops"] == 2 * FLOPS
+    assert step["mfu"] == pytest.approx(2 * FLOPS / (2 * 989.4e12) / (step["wall_ns"] / 1e9))
+    assert found["mfu"] == pytest.approx(step["mfu"])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device, changed, device_peaks
+from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device, changed, device_peaks, working_devices
 from torch_tb_profiler.analysis.efficiency.families import families
 from torch_tb_profiler.analysis.efficiency.placing import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares, kernel_rows, matrix_use, shares, workload_rows
@@ -90,8 +90,9 @@ def _steps(facts: Facts, insight: Insight, selection: Selection, rows: Rows, fou
     table = facts["steps"]
     use = matrix_use(insight, selection, rows, found)
     wall = table["end"][selection.steps] - table["start"][selection.steps]
-    has = (use.flops > 0) & (wall > 0)
-    share = np.where(has, use.ideal / np.maximum(wall, 1), np.nan)
+    # Several devices of one process could have worked side by side.
+    could = wall * working_devices(facts)
+    share = np.where((use.flops > 0) & (could > 0), use.ideal / np.maximum(could, 1), np.nan)
     listed = [
         StepMfu(index=index, name=facts.strings[name], wall_ns=length, flops=int(min(flops, LARGEST)), mfu=mfu)
         for index, name, length, flops, mfu in zip(
@@ -99,7 +100,7 @@ def _steps(facts: Facts, insight: Insight, selection: Selection, rows: Rows, fou
         )
     ]
     whole = np.isin(selection.steps, complete(facts, selection))
-    length, ideal = int(wall[whole].sum()), float(use.ideal[whole].sum())
+    length, ideal = int(could[whole].sum()), float(use.ideal[whole].sum())
     known = length > 0 and bool((use.flops[whole] > 0).any()) and np.isfinite(ideal)
     return listed, ideal / length if known else None
 

@@ -18,6 +18,12 @@ def busiest_device(facts: Facts) -> int:
     return int(np.argmax(np.bincount(table["device"], weights=table["kernel_time"], minlength=facts["devices"].n)))
 
 
+def working_devices(facts: Facts) -> int:
+    """How many devices ran kernels in the steps; at least 1."""
+    table = facts["device_steps"]
+    return max(1, len(np.unique(table["device"][table["kernel_time"] > 0])))
+
+
 def device_peaks(facts: Facts, file: str = "") -> Peaks:
     """Its peaks; without a device, or where nothing is known of it, none. ``file``: path of the user's own figures.
 

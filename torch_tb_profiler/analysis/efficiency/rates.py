@@ -147,22 +147,45 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
     """Rates and shares of rows on a device."""
     seconds = np.where(rows.time > 0, rows.time / 1e9, np.nan)
     flops_rate, bytes_rate = rows.flops / seconds, rows.bytes / seconds
-    workloads, texts = insight["workloads"], insight.strings
-    numbers = [np.append(workloads[key], NONE)[rows.workload] for key in ("unit", "precision")]
-    told = [(texts[unit], texts[precision]) for unit, precision in zip(*(column.tolist() for column in numbers), strict=True)]
-    keys = [peak_key(*pair, matrix, rate, peaks) for pair, matrix, rate in zip(told, rows.matrix.tolist(), flops_rate.tolist(), strict=True)]
-    peak = np.array([np.nan if key is None else peaks.rates[key][0] for key in keys], np.float64)
+    kinds = _kinds(insight, rows, flops_rate, peaks)
+    peak = kinds.peak
     bandwidth = np.where(rows.link | (peaks.bandwidth is None), np.nan, peaks.bandwidth or np.nan)
     flops_share, bytes_share = flops_rate / peak, bytes_rate / bandwidth
     moving = rows.bytes / bandwidth
     # What does no arithmetic takes as long as its bytes, where that is known.
     ideal = np.fmax(np.where(rows.flops == 0, 0 * moving, rows.flops / peak), moving) * 1e9
-    named = [pair if key is None else key for pair, key in zip(told, keys, strict=True)]
-    vector = np.array([unit != "matrix" for unit, _ in told], np.bool_)
     return Shares(
-        peak, [unit for unit, _ in named], [precision for _, precision in named], flops_rate, bytes_rate, flops_share, bytes_share,
-        np.where(rows.link, np.nan, ideal), _bounds(flops_share, bytes_share, vector & ~np.isnan(rows.flops)),
+        peak, kinds.unit, kinds.precision, flops_rate, bytes_rate, flops_share, bytes_share,
+        np.where(rows.link, np.nan, ideal), _bounds(flops_share, bytes_share, kinds.little & ~np.isnan(rows.flops)),
     )
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """Of rows: the peak that they are measured by, FLOP/s; its unit and precision, else those of the workload; whether their work is no product."""
+
+    peak: Array
+    unit: list[str]
+    precision: list[str]
+    little: Mask
+
+
+def _kinds(insight: Insight, rows: Rows, rate: Array, peaks: Peaks) -> _Kinds:
+    """Asked once per distinct unit, precision and knowledge of matrix cores, for rates that the vector units could reach and for those beyond."""
+    workloads, texts = insight["workloads"], insight.strings
+    unit, precision = (np.append(workloads[key], NONE)[rows.workload] for key in ("unit", "precision"))
+    first, of = group_rows((unit, precision, rows.matrix))
+    named: list[tuple[str, str]] = []
+    beyond = np.full(len(first), np.inf)
+    for place, row in enumerate(first.tolist()):
+        told = texts[int(unit[row])], texts[int(precision[row])]
+        beyond[place] = peaks.rate("vector", told[1]) or np.inf
+        named += [peak_key(*told, int(rows.matrix[row]), reached, peaks) or told for reached in (0.0, np.inf)]
+    found = 2 * of + (rate > beyond[of]) if len(of) else of
+    peak = np.array([np.nan if (known := peaks.rate(*pair)) is None else known for pair in named], np.float64)
+    words = np.array(named, object).reshape(-1, 2)[found]
+    product = np.isin(unit, [texts.number("matrix")]) & (unit >= 0)
+    return _Kinds(peak[found], words[:, 0].tolist(), words[:, 1].tolist(), ~product)
 
 
 def peak_key(unit: str, precision: str, matrix: int, rate: float, peaks: Peaks) -> tuple[str, str] | None:

@@ -80,6 +80,8 @@ def test_the_views_say_that_it_is_no_timeline() -> None:
     assert notes[0].startswith("The file holds sums of stacks and no times")
     assert "laid end to end" in found.strings[int(found["tracks"]["process_name"][0])]
     assert insight.about["module_source"] == "python"
+    assert insight.about["findings"]["unsure"][0] == "sums"
+    assert insight.about["findings"]["found"] == []
 
 
 def test_lines_that_are_no_stacks_are_counted() -> None:

@@ -60,7 +60,7 @@ def costly(findings: list[Finding]) -> list[Finding]:
 def judged(made: Mapping[str, Any], found: list[Finding]) -> bool:
     """Whether enough was recorded to call a trace healthy: steps, the accelerator's work if its runtime was called, and not mostly the profiler itself."""
     artefacts = sum(finding.share or 0.0 for finding in found if finding.artefact)
-    return made["step_ns"] is not None and not {"device_lost", "device_profiled"}.intersection(made["unsure"]) and artefacts <= MOST_ARTEFACTS
+    return made["step_ns"] is not None and not {"device_lost", "device_profiled", "sums"}.intersection(made["unsure"]) and artefacts <= MOST_ARTEFACTS
 
 
 def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:

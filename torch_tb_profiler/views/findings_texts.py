@@ -294,6 +294,7 @@ NUMBERS: dict[str, tuple[str, str]] = {
 """Number of a finding → (label, unit), in the order in which they are shown. Others are for the sentence or for nobody."""
 
 UNSURE: dict[str, str] = {
+    "sums": "The file holds sums of stacks and no times: gaps, waiting and steps are not known, and nothing was judged.",
     "no_steps": "The recording has no steps: all of it stands as one, so what was done once (loading, compiling) counts in full.",
     "one_step": "Only one step was recorded: whether it is like the others is not known.",
     "no_device": "The trace holds no work of an accelerator: only what the host shows was looked at.",

@@ -52,7 +52,8 @@ def find_findings(trace: Trace, facts: Facts, insight: Insight) -> dict[str, Any
 
 def _claims(case: Case) -> list[Claim]:
     taken, kept = NOTHING, []
-    if not case.windows.length:
+    # Sums that were laid end to end have neither gaps nor order.
+    if not case.windows.length or case.facts.summary["sums"]:
         return []
     for rule in RULES:
         candidate = rule(case, taken)
@@ -87,7 +88,8 @@ def unsure(case: Case) -> list[str]:
     attribution = summary["attribution"]
     has_calls = bool((case.trace["spans"]["role"] == Role.RUNTIME).any())
     absent = {
-        "no_steps": case.is_whole,
+        "sums": summary["sums"],
+        "no_steps": case.is_whole and not summary["sums"],
         "one_step": len(case.steps) == 1 and not case.is_whole,
         "no_device": not len(work.row) and not has_calls,
         "device_lost": not len(work.row) and has_calls and not summary["profiled_ranges"],

@@ -45,6 +45,8 @@ SCHEMA: dict[str, str] = {
     "PROFILER_OVERHEAD": f"{_CALL}, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL",
     "NVTX_EVENTS": "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER, color INTEGER, text TEXT, "
         "globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER, jsonText TEXT",
+    "CUDA_GPU_MEMORY_USAGE_EVENTS": "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
+        "address INTEGER NOT NULL, pc INTEGER NOT NULL, bytes INTEGER NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT NULL, name TEXT",
     "TARGET_INFO_GPU_METRICS": "typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, typeName TEXT NOT NULL, metricId INTEGER NOT NULL, "
         "metricName TEXT NOT NULL",
     "GPU_METRICS": "rawTimestamp INTEGER NOT NULL, timestamp INTEGER NOT NULL, typeId INTEGER NOT NULL, metricId INTEGER NOT NULL, value INTEGER NOT NULL",
@@ -153,6 +155,8 @@ def write_training(path: Path, steps: int = 3) -> None:
             file.add("TARGET_INFO_GPU_METRICS", typeId=256, metricId=len(name), metricName=name, typeName="GPU Metrics [NVIDIA A100]")
             for time in range(0, steps * 1_000_000, 100_000):
                 file.add("GPU_METRICS", rawTimestamp=time, timestamp=time, typeId=256, metricId=len(name), value=time // 100_000 % 100)
+        for at, size, operation in ((10_000, 2 << 20, 0), (45_000, 20 << 20, 0), (860_000, 2 << 20, 1)):
+            file.add("CUDA_GPU_MEMORY_USAGE_EVENTS", start=at, globalPid=global_id(PID), bytes=size, memKind=2, memoryOperationType=operation)
         for step in range(steps):
             _write_step(file, step, step * 1_000_000)
 

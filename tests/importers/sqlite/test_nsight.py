@@ -176,6 +176,18 @@ def test_samples_of_gpu_metrics_are_counters(path: Path) -> None:
     assert trace.strings.many(trace["tracks"]["pid"]) == [str(PID), "1"]
 
 
+def test_memory_of_the_device_is_a_counter(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.push_pop("step", 0, 900)
+        for device, rows in ((0, ((10, 100, 0), (20, 50, 0), (30, 100, 1))), (1, ((15, 70, 1), (25, 5, 0)))):
+            for time, size, kind in rows:
+                file.add("CUDA_GPU_MEMORY_USAGE_EVENTS", start=time, deviceId=device, bytes=size, memKind=2, memoryOperationType=kind)
+        file.add("CUDA_GPU_MEMORY_USAGE_EVENTS", start=40, deviceId=0, bytes=1 << 20, memKind=1)
+    assert sorted((time, text) for time, _, _, _, text in instants(read(path))) == [
+        (10, '{"bytes":100}'), (15, '{"bytes, at least":0}'), (20, '{"bytes":150}'), (25, '{"bytes, at least":5}'), (30, '{"bytes":50}'),
+    ]
+
+
 def test_calls_of_libraries_are_shown_and_counted_in_no_figure(path: Path) -> None:
     with NsightFile(path) as file:
         file.push_pop("aten::mm, seq = 1", 0, 900)

@@ -27,11 +27,14 @@ _GRAPHS, _SYNCHRONISATIONS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_
 _CALLS, _NVTX, _METRICS = "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "GPU_METRICS"
 _OTHER_CALLS = {"CUBLAS_EVENTS": "cublas", "CUDNN_EVENTS": "cudnn", "OSRT_API": "osrt", "MPI_P2P_EVENTS": "mpi", "MPI_COLLECTIVES_EVENTS": "mpi"}
 """Calls that are part of whatever makes them: they are shown, and no figure counts them."""
+_MEMORY = "CUDA_GPU_MEMORY_USAGE_EVENTS"
+_DEVICE_MEMORY, _ALLOCATION = 2, 0
 _OVERHEADS = ("PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD")
-TABLES = (*_KERNELS, _COPIES, _MEMSETS, _GRAPHS, _SYNCHRONISATIONS, _CALLS, *_OTHER_CALLS, *_OVERHEADS, _NVTX, _METRICS)
+TABLES = (*_KERNELS, _COPIES, _MEMSETS, _GRAPHS, _SYNCHRONISATIONS, _CALLS, *_OTHER_CALLS, *_OVERHEADS, _NVTX, _METRICS, _MEMORY)
 _MEMORY_KINDS = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed", 5: "Device Static", 6: "Managed Static", 7: "Unknown"}
 _MARK, _THREAD_NAME, _PUSH_POP, _START_END, _DOMAIN = 34, 39, 59, 60, 75
 _DRIVER_CLASS = 1
+_MOST_BYTES = 1 << 48
 _LOW24 = (1 << 24) - 1
 
 
@@ -70,6 +73,7 @@ class _Export:
             self._named_calls(table, "overhead", Role.OVERHEAD)
         self._nvtx()
         self._metrics()
+        self._memory()
         self._names()
         return self._filling.trace(self._header)
 
@@ -169,6 +173,31 @@ class _Export:
             called = np.full(rows.count, filling.gathered.texts["GPU metrics"], np.int32)
             samples = filling.texts(written)[of.reshape(-1)]
             filling.instants(filling.ordinals(rows), rows.numbers["timestamp"], called, "hardware_counters", tracks, "C", samples)
+
+    def _memory(self) -> None:
+        """Memory that the processes hold of each device (``--cuda-memory-usage``), as a counter: for PyTorch's allocator it is what is reserved."""
+        filling, columns = self._filling, ("start", "deviceId", "bytes", "memKind", "memoryOperationType")
+        filling.begin(_MEMORY)
+        parts: list[dict[str, Ints]] = []
+        for rows in self._database.rows(_MEMORY, columns):
+            size = rows.numbers["bytes"]
+            chosen = np.isin(rows.numbers["memKind"], (_DEVICE_MEMORY, MISSING)) & (size >= 0) & (size < _MOST_BYTES)
+            parts.append({"ordinal": filling.ordinals(rows)[chosen], **{c: rows.numbers[c][chosen] for c in columns}})
+        if not parts:
+            return
+        found = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        for device in np.unique(found["deviceId"]).tolist():
+            row = np.flatnonzero(found["deviceId"] == device)
+            row = row[np.argsort(found["start"][row], kind="stable")]
+            held = np.cumsum(np.where(found["memoryOperationType"][row] == _ALLOCATION, found["bytes"][row], -found["bytes"][row]))
+            # What is given back was taken before the recording, if not in it.
+            before = max(0, -int(held.min()))
+            key = "bytes, at least" if before else "bytes"
+            samples = filling.texts(json.dumps({key: value}).encode() for value in (held + before).tolist())
+            name, place = filling.names(["Memory of the device"]), ("" if device == MISSING else device, "memory")
+            track = filling.gathered.tracks.column([place])
+            n = len(row)
+            filling.instants(found["ordinal"][row], found["start"][row], name.repeat(n), "device_memory", track.repeat(n), "C", samples)
 
     def _names(self) -> None:
         for rows in self._database.rows("ThreadNames", ["globalTid", "nameId"]):

@@ -196,7 +196,7 @@ def test_sizes_that_nothing_can_have(tmp_path: Path) -> None:
 
 def test_several_devices_could_have_worked_side_by_side() -> None:
     """The share of the peak is of all devices that the process used."""
-    both = {"deviceProperties": [H100["deviceProperties"][0], H100["deviceProperties"][0] | {"id": 1}]}
+    both: dict[str, Any] = {"deviceProperties": [H100["deviceProperties"][0], H100["deviceProperties"][0] | {"id": 1}]}
     drawing = """
     main    [ProfilerStep#1           ]
     main      [mm     ]  [mm     ]

@@ -32,8 +32,11 @@ def test_tensors_and_values() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("1", 1), ("0.", 0.0), ("-2.", -2.0), ("1.0000000000000001e-05", 1.0000000000000001e-05), ("True", True), ("False", False), ("None", None), ("", None),
-     ("[1, 2]", [1, 2]), ("[]", []), ("[True, False]", [True, False]), ("same", "same"), ("inf", "inf"), ("[1,", "[1,"), ("9" * 400, None)],
+    [
+        ("1", 1), ("0.", 0.0), ("-2.", -2.0), ("[2., 0.5, -3.]", [2.0, 0.5, -3.0]), ("1.e-05", "1.e-05"), ("1e-05", 1e-05),
+        ("1.0000000000000001e-05", 1.0000000000000001e-05), ("True", True), ("False", False), ("None", None), ("", None), ("[1, 2]", [1, 2]), ("[]", []),
+        ("[True, False]", [True, False]), ("same", "same"), ("inf", "inf"), ("[1,", "[1,"), ("9" * 400, None),
+    ],
 )
 def test_values(text: str, value: object) -> None:
     found = read([[]], ["Scalar"], None, [text]).value(0)

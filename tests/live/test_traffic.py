@@ -130,6 +130,9 @@ def of_products(t: Any) -> list[Case]:
         _case("aten::upsample_nearest2d", lambda a: nn.interpolate(a, scale_factor=2.5), image),
         _case("aten::upsample_bilinear2d", lambda a: nn.interpolate(a, (5, 20), mode="bilinear"), image),
         _case("aten::upsample_bicubic2d", lambda a: nn.interpolate(a, (5, 20), mode="bicubic"), image),
+        _case("aten::upsample_nearest2d by whole factors", lambda a: nn.interpolate(a, scale_factor=2), image),
+        _case("aten::pixel_shuffle", lambda a: nn.pixel_shuffle(a, 2), t.rand(2, 8, 3, 4)), _case("aten::_cdist_forward", t.cdist, square, t.rand(3, 5, 6)),
+        _case("aten::reflection_pad1d_backward", lambda g: t.ops.aten.reflection_pad1d_backward(g, t.empty(3, 5), [1, 2]), t.rand(3, 8)),
         _case("aten::grid_sampler_2d", lambda a, g: nn.grid_sample(a, g, align_corners=False), image, t.rand(2, 4, 3, 2)),
         _case("aten::scaled_dot_product_attention", nn.scaled_dot_product_attention, q, k, k.clone()),
         _network("aten::lstm", t.nn.LSTM(7, 4, 2, bidirectional=True), x), _network("aten::gru", t.nn.GRU(7, 4, 2, bidirectional=True), x),
@@ -151,7 +154,7 @@ def test_bytes_of_what_is_taken_and_given(torch: Any, tmp_path: Path) -> None:
             wrong.append((title, works[0] if works else sorted({call.name for call, _ in calls}), expected))
         compared.add(title)
     assert wrong == []
-    assert len(compared) == 113
+    assert len(compared) == 117
 
 
 def test_every_operator_of_pytorch_that_is_modelled_exists(torch: Any) -> None:

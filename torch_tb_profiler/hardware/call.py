@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ from torch_tb_profiler.hardware.element_types import element_bytes
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _VALUES = frozenset(("Scalar", "ScalarList", "GenericList", "TensorList", "Int", "Bool", "Double", "String", "Device", "None"))
 """Types of what is no tensor; PyTorch before 1.13 wrote ``Int``, ``Bool`` and ``Double`` where later ones write ``Scalar``."""
+_BARE = re.compile(r"(?<=\d)\.(?![\de])")
+"""The point of a float without decimals, as C++ writes it: ``2.``, ``[0., 2.]``."""
 _LARGEST = 1 << 48
 """A dimension beyond it is no tensor's: products of such would not fit any counter."""
 
@@ -116,8 +119,7 @@ class Call:
         if text in ("True", "False"):
             return text == "True"
         try:
-            # "2." is how C++ writes a float without decimals.
-            return _ANY.decode(text.replace("True", "true").replace("False", "false") if text[0] == "[" else f"{text}0" if text[-1] == "." else text)
+            return _ANY.decode(_BARE.sub(r"\g<0>0", text.replace("True", "true").replace("False", "false") if text[0] == "[" else text))
         except msgspec.DecodeError:
             return text
 

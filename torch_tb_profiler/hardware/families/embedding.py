@@ -40,3 +40,15 @@ def bags(call: Call) -> Work | None:
     read = Tensor((min(rows.elements, table.elements),), table.dtype)
     return vector_work(rows.elements * (2 if weights is not None else 1), table.dtype, [indices, offsets, weights, read],
                        [Tensor((count, table.shape[1]), table.dtype)], {"table": table.shape, "indices": indices.elements, "bags": count})
+
+
+@model("embedding", "aten::_embedding_bag_dense_backward",
+       source="1 FLOP per element of dy and index of its bag, added to the row; dy and indices read, all of the table's gradient written")
+def bags_backward(call: Call) -> Work | None:
+    """``_embedding_bag_dense_backward(dy, indices, offset2bag, bag_size, maximum_indices, rows of the table, …)``."""
+    gradient, indices, bag, rows = call.tensor(0), call.tensor(1), call.tensor(2), call.value(5)
+    if gradient is None or indices is None or not isinstance(rows, int) or len(gradient.shape) != 2:
+        return None
+    table = Tensor((rows, gradient.shape[1]), gradient.dtype)
+    return vector_work(indices.elements * gradient.shape[1], gradient.dtype, [gradient, indices, bag], [table],
+                       {"table": table.shape, "indices": indices.elements, "bags": gradient.shape[0]})

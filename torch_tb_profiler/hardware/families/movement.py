@@ -23,6 +23,7 @@ def copy(call: Call) -> Work | None:
 
 
 @model("copy", "aten::clone", "aten::_to_copy", "aten::roll", "aten::flip", "aten::tril", "aten::triu", "aten::tril_", "aten::triu_", "aten::narrow_copy",
+       "aten::pixel_shuffle", "aten::pixel_unshuffle", "aten::native_channel_shuffle",
        "fbgemm::permute_pooled_embs", "fbgemm::permute_pooled_embs_auto_grad", source=_COPY)
 def duplicate(call: Call) -> Work | None:
     """``clone(x)``, ``_to_copy(x, dtype)`` and rearrangements of all elements."""
@@ -147,6 +148,16 @@ def columns(call: Call) -> Work | None:
     else:
         out = Tensor((x.elements // max(x.shape[-2] * x.shape[-1], 1) * (x.shape[-2] // window) * math.prod(size),), x.dtype)
     return vector_work(0 if first == 1 else x.elements, x.dtype, [x], [out], {"shape": x.shape, "kernel": kernel})
+
+
+@model("copy", *(f"aten::{word}_pad{n}d_backward" for word in ("reflection", "replication") for n in (1, 2, 3)),
+       source="1 FLOP per element of dy, which is added to its place; dy read, dx written once")
+def pad_backward(call: Call) -> Work | None:
+    """``reflection_pad2d_backward(dy, x, padding)``; x gives only its shape."""
+    gradient, x = call.tensor(0), call.tensor(1)
+    if gradient is None or x is None:
+        return None
+    return vector_work(gradient.elements, x.dtype, [gradient], [Tensor(x.shape, x.dtype)], {"shape": x.shape})
 
 
 @model("copy", "aten::slice_backward", "aten::select_backward", "aten::unfold_backward", source="no FLOPs; the gradient read, all of the input's written")

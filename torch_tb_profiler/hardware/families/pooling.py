@@ -118,6 +118,18 @@ def grid_sample(call: Call) -> Work | None:
     return vector_work(2 * neighbours * out.elements, x.dtype, [x, grid], [out], {"shape": x.shape, "output": out.shape[2:]})
 
 
+@model("resampling", "aten::grid_sampler_2d_backward", "aten::grid_sampler_3d_backward",
+       source="4 FLOPs per neighbour and element of dy: half for the input's gradient, half for the grid's; dy, input and grid read, both written")
+def grid_sample_backward(call: Call) -> Work | None:
+    """``grid_sampler_2d_backward(dy, x, grid, interpolation_mode, …, output_mask)``."""
+    gradient, x, grid, mode, asked = call.tensor(0), call.tensor(1), call.tensor(2), call.value(3), call.flags(6, 2)
+    if gradient is None or x is None or grid is None or mode not in (0, 1, 2) or asked is None:
+        return None
+    neighbours = (2 ** _spatial(call.name), 1, 16)[mode]
+    made = [Tensor(tensor.shape, tensor.dtype) for tensor, wanted in ((x, asked[0]), (grid, asked[1])) if wanted]
+    return vector_work(2 * neighbours * sum(asked) * gradient.elements, x.dtype, [gradient, x, grid], made, {"shape": x.shape, "output": gradient.shape[2:]})
+
+
 def _spatial(name: str) -> int:
     return next(n for n in (1, 2, 3) if f"{n}d" in name)
 

@@ -99,6 +99,16 @@ def scan(call: Call) -> Work | None:
     return vector_work(x.elements, dtype, [x], [Tensor(x.shape, dtype)], {"shape": x.shape})
 
 
+@model("reduction", "aten::_cdist_forward", source="3 FLOPs per pair of rows and column: difference, power, sum; both inputs read, a distance per pair written")
+def distances(call: Call) -> Work | None:
+    """``_cdist_forward(x1[…, P, M], x2[…, R, M], p, compute_mode)``."""
+    a, b = call.tensor(0), call.tensor(1)
+    if a is None or b is None or len(a.shape) < 2 or len(b.shape) < 2 or a.shape[-1] != b.shape[-1]:
+        return None
+    shape = (*broadcast((a.shape[:-2], b.shape[:-2])), a.shape[-2], b.shape[-2])
+    return vector_work(3 * math.prod(shape) * a.shape[-1], a.dtype, [a, b], [Tensor(shape, a.dtype)], {"shape": shape, "columns": a.shape[-1]})
+
+
 @model("softmax", "aten::_softmax", "aten::_log_softmax", "aten::_safe_softmax", "aten::_masked_softmax", source=_SOFTMAX)
 def softmax(call: Call) -> Work | None:
     """``_softmax(x, dim, half_to_float)``, ``_masked_softmax(x, mask, …)``."""

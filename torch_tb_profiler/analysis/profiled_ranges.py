@@ -93,6 +93,17 @@ def tie_ranges(trace: Trace, parent: Array, launched_by: Array) -> Ties:
     return Ties(row, device, launch, how, spare, slices)
 
 
+def sliced_tracks(trace: Trace) -> dict[int, bool]:
+    """Tracks of nothing but ranges, and whether their times are slices of a window."""
+    spans = trace["spans"]
+    is_range = spans["role"] == Role.COUNTER_RANGE
+    found = {}
+    for track in np.setdiff1d(spans["track"][is_range], spans["track"][~is_range]).tolist():
+        rows = np.flatnonzero(is_range & (spans["track"] == track))
+        found[track] = are_slices(spans["start"][rows], spans["dur"][rows])
+    return found
+
+
 def are_slices(start: Ints, dur: Ints) -> bool:
     """Whether ranges in time order are equal slices of one window, with equal gaps or none; a single one is the window, whose length was measured."""
     if len(start) < 2 or int(np.ptp(dur)) > SLICE_NS:

@@ -171,6 +171,8 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
     # Utilization is of kernels alone and of all selected steps: the two figures stand on one page and must not seem to be one.
     busy = "" if made["busy"] is None else f" The {device} works, copies included, for {format_share(made['busy'], 0)} of it."
     costing = costly(found)
+    if "sums" in made["unsure"]:
+        return f"The file holds sums, {format_ns(made['step_ns'])} in all: where they were spent is known, when is not."
     if not costing:
         lost = sum(finding.share or 0.0 for finding in found)
         own = f" {format_share(lost, 0)} of it is laid at the recording itself." if lost else ""

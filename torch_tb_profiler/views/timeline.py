@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.profiled_ranges import sliced_tracks
 from torch_tb_profiler.analysis.timeline.tiles import TILE_BITS, highest_level
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
@@ -20,6 +21,7 @@ from torch_tb_profiler.views.timeline_wire import (
 NAME_PAGE = 4096
 LONGEST_NAME = 240
 MOST_MARKS = 2000
+_RANGES = {True: "profiled ranges (equal slices, not their times)", False: "profiled ranges"}
 _KINDS: dict[int, GroupKindName] = {
     GroupKind.PYTHON: "python", GroupKind.CALLS: "calls", GroupKind.DEVICE_ANNOTATION: "device_annotation", GroupKind.WORK: "work", GroupKind.SYNC: "sync",
     GroupKind.INSTANT: "instant",
@@ -32,22 +34,24 @@ def timeline_payload(trace: Trace, facts: Facts, timeline: Timeline, content_id:
     return TimelinePayload(
         id=content_id, span_ns=about["span_ns"], origin_ns=str(trace.origin_ns + trace.base_ns), events=timeline["slices"].n,
         level_max=highest_level(about["span_ns"]), tile_bits=TILE_BITS, name_count=timeline["names"].n, name_page=NAME_PAGE,
-        has_modules=bool(about["has_modules"]), groups=_groups(trace, timeline), counters=_counters(trace, timeline),
+        has_modules=bool(about["has_modules"]), groups=_groups(trace, facts, timeline), counters=_counters(trace, timeline),
         arrow_kinds=[ArrowKind(kind=k["kind"], label=k["label"], total=k["total"]) for k in about["arrow_kinds"]],
         steps=_steps(facts), marks=_marks(trace), device_activity=about["device_activity"], host_activity=about["host_activity"],
     )
 
 
-def _groups(trace: Trace, timeline: Timeline) -> list[TimelineGroup]:
+def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGroup]:
     groups, lanes, tracks, strings = timeline["groups"], timeline["lanes"], trace["tracks"], trace.strings
     is_device = _device_tracks(trace, timeline)
+    ranges = sliced_tracks(trace) if facts.summary["profiled_ranges"] else {}
     found = []
     for row in range(groups.n):
         track, kind, first, count = (int(groups[name][row]) for name in ("track", "kind", "lane", "lanes"))
         pid, tid = strings[int(tracks["pid"][track])], strings[int(tracks["tid"][track])]
         found.append(TimelineGroup(
             key=group_key(trace, timeline, row), kind=_KINDS[kind], process_key=pid, process=process_text(trace, track),
-            thread=strings[int(tracks["thread_name"][track])], pid=pid, tid=tid, device=track in is_device, lane=first, lanes=count,
+            thread=_RANGES[ranges[track]] if track in ranges else strings[int(tracks["thread_name"][track])], pid=pid, tid=tid,
+            device=track in is_device, lane=first, lanes=count,
             events=int(groups["events"][row]), overlapping=int(groups["overlapping"][row]),
             depth=lanes["depth"][first : first + count].tolist(), sub=lanes["sub"][first : first + count].tolist(),
         ))

@@ -11,6 +11,7 @@ import pytest
 from tests.analysis.counters.drawing import tied, with_ranges
 from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
+from torch_tb_profiler.analysis.profiled_ranges import sliced_tracks
 from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 
@@ -80,6 +81,12 @@ def test_equal_slices_of_a_window_are_no_times() -> None:
     # Slices of Intel's writer leave a fifth of the pitch between them.
     assert with_ranges(host + "    gpu 0 {r0    }    {r1    }    {r2    }")[2].time.tolist() == [-1] * 3
     assert with_ranges(host + "    gpu 0 {r0    }    {r1    }        {r2    }")[2].time.tolist() == [8_000] * 3
+
+
+def test_a_thread_of_slices_is_known_as_such() -> None:
+    trace, _, _ = with_ranges("main [a   ]\ngpu 0:0 {r0  }{r1  }\ngpu 1:0 {r2 }   {r3       }\ngpu 1:7 {gemm }")
+    tracks = [(trace.strings[int(pid)], trace.strings[int(tid)]) for pid, tid in zip(trace["tracks"]["pid"], trace["tracks"]["tid"], strict=True)]
+    assert {tracks[track]: sliced for track, sliced in sliced_tracks(trace).items()} == {("0", "0"): True, ("1", "0"): False}
 
 
 def test_a_counter_that_one_kernel_lacks_was_not_measured_there() -> None:

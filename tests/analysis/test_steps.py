@@ -89,6 +89,22 @@ def test_marks_of_cut_steps(launches: list[int], expected: list[int]) -> None:
     assert flags(of_lengths([100] * len(launches), launches)) == expected
 
 
+def test_the_mark_of_a_step_that_did_not_come_is_cut() -> None:
+    facts = derive(draw("""
+        main  (ProfilerStep#1)(ProfilerStep#2)(ProfilerStep#3)
+        main     [aten::mm]      [aten::mm]
+    """))
+    assert flags(facts) == [0, 0, CUT]
+    mean = average(facts, select(facts))
+    assert mean is not None
+    assert mean["wall"] == 16_000
+
+
+def test_steps_of_a_trace_without_operators_are_none_that_did_not_come() -> None:
+    facts = derive(draw("main  (ProfilerStep#1)(ProfilerStep#2)"))
+    assert flags(facts) == [0, 0]
+
+
 def test_reason_of_an_odd_step_is_the_category_that_grew_most() -> None:
     facts = of_lengths([200, 200, 200, 200, 900], waits=4)
     assert flags(facts) == [0, 0, 0, 0, ODD]

@@ -12,6 +12,7 @@ import pytest
 
 from tests.live.test_key_averages import torch
 from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.recording import Recording, record
 from torch_tb_profiler.runs.model import Opened
@@ -79,7 +80,9 @@ def test_a_loop_that_ends_before_the_warm_up_does(train: Callable[[], None], tmp
 
 def test_a_loop_that_ends_while_it_is_recorded(train: Callable[[], None], tmp_path: Path) -> None:
     (trace,) = loop(record(tmp_path), train, 5)
-    assert step_names(trace)[:2] == ["ProfilerStep#3", "ProfilerStep#4"]
+    assert step_names(trace) == ["ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5"]
+    # step() said that another one begins.
+    assert trace.facts["steps"]["flags"].tolist()[1:] == [0, StepFlag.CUT]
     assert absent(trace.facts) == ("device",)
 
 

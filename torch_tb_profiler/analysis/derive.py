@@ -39,6 +39,7 @@ from torch_tb_profiler.analysis.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.communication import backends, communication_kernels
 from torch_tb_profiler.analysis.device_facts import device_tables
 from torch_tb_profiler.analysis.found_defects import find_defects
+from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.header import distributed_info, integer, oldest_capability, vendor, versions
 from torch_tb_profiler.analysis.kernel_facts import kernel_facts
 from torch_tb_profiler.analysis.links import enclosing_spans, span_links
@@ -77,7 +78,7 @@ def derive(trace: Trace) -> Facts:
     give_back_memory()
     kernels, kernel_steps = kernel_facts(trace, tree, caused, communication, matrix, operators.eligible, windows.device_step)
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings)
-    flags = flag_steps(windows)
+    flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
     give_back_memory()
     tables: dict[str, Table] = {
         "steps": _steps(windows, flags, break_down(active_sets(trace, tree, names, caused, communication), windows.start, windows.end)),
@@ -111,6 +112,12 @@ def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
     for number in distinct(name[kernel], trace.strings):
         known[number] = uses_matrix_cores(trace.strings[number], maker, capability)
     return np.where(kernel, known[name], np.uint8(Knowledge.NO))
+
+
+def _begun(operator_steps: Table, steps: int) -> Array:
+    """Operators that began in each step."""
+    inside = operator_steps["step"] >= 0
+    return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
 
 
 def _steps(windows: StepWindows, flags: Array, categories: dict[str, Any]) -> Table:

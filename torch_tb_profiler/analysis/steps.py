@@ -78,14 +78,14 @@ def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Ints:
     return np.where(inside, step, -1)
 
 
-def flag_steps(windows: StepWindows) -> Array:
-    """``StepFlag`` of every step, uint8 of shape (steps,); the rules are in docs/definitions.md."""
+def flag_steps(windows: StepWindows, operators: Array) -> Array:
+    """``StepFlag`` of every step, uint8 of shape (steps,); the rules are in docs/definitions.md. ``operators``: how many began in each step."""
     n = len(windows.start)
     flags = np.zeros(n, np.uint8)
     if windows.source == WHOLE_SPAN:
         flags[:] = StepFlag.WHOLE
         return flags
-    flags[_first_cut(windows.launched):] |= np.uint8(StepFlag.CUT)
+    flags[min(_first_cut(windows.launched), _first_empty(windows.launched + operators)):] |= np.uint8(StepFlag.CUT)
     wall = (windows.end - windows.start).astype(np.float64)
     counted = flags == 0
     others = counted.copy()
@@ -193,6 +193,12 @@ def _extended(trace: Trace, caused: Causes, host: StepWindows) -> StepWindows:
     unknown = np.flatnonzero(caused.time < 0)
     step[unknown] = host_step(start, end, begin[unknown])
     return StepWindows(host.source, host.name, host.number, host.host_start, host.host_end, start, end, launched, step)
+
+
+def _first_empty(ran: Array) -> int:
+    """The first of the last steps in which nothing ran: a loop that ends early leaves the mark of the step that did not come. n when there is none."""
+    some = np.flatnonzero(ran)
+    return int(some[-1]) + 1 if len(some) else len(ran)
 
 
 def _first_cut(launched: Ints) -> int:

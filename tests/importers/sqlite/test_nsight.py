@@ -57,6 +57,20 @@ def test_device_properties_and_the_begin_of_the_session(path: Path) -> None:
     assert devices["multiprocessors"].tolist() == [72]
 
 
+def test_processes_that_see_different_gpus_under_one_number(path: Path) -> None:
+    """As ``CUDA_VISIBLE_DEVICES`` makes them."""
+    with NsightFile(path) as file:
+        for pid, gpu, name, count in ((PID, 4, "NVIDIA A100-SXM4-40GB", 108), (PID + 1, 5, "NVIDIA A10", 72)):
+            file.add("TARGET_INFO_GPU", id=gpu, name=name, smCount=count)
+            file.add("TARGET_INFO_CUDA_DEVICE", gpuId=gpu, cudaId=0, pid=pid, numMultiprocessors=count)
+            file.kernel(f"kernel{pid}", 12_000, 15_000, (2000 + pid, 3000 + pid), pid=pid)
+    trace = read(path)
+    assert {track for name, track in spans(trace, "track") if name.startswith("kernel")} == {("4", "7"), ("5", "7")}
+    assert arguments(trace, "device_args", "device", "blocks_per_sm") == {f"kernel{PID}": (4, 2.0), f"kernel{PID + 1}": (5, 3.0)}
+    facts = derive(trace)
+    assert facts.strings.many(facts["devices"]["name"]) == ["NVIDIA A100-SXM4-40GB", "NVIDIA A10"]
+
+
 def test_copies_memsets_and_waits(path: Path) -> None:
     with NsightFile(path) as file:
         number = file.call("cudaMemcpyAsync_v3020", 1000, 2000)

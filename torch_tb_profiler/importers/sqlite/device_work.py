@@ -40,6 +40,7 @@ class Dialect:
         process: ``globalPid`` → process.
         multiprocessors: device id → number of its multiprocessors.
         devices: context id → device id, for records that name the context alone.
+        gpus: (process, device id) → GPU of the machine, where processes mean different ones by the same id.
     """
 
     kernel_names: tuple[str, ...]
@@ -50,6 +51,7 @@ class Dialect:
     process: Callable[[Ints], Ints]
     multiprocessors: dict[int, int] = field(default_factory=dict)
     devices: dict[int, int] = field(default_factory=dict)
+    gpus: dict[tuple[int, int], int] = field(default_factory=dict)
 
 
 class DeviceWork:
@@ -67,11 +69,12 @@ class DeviceWork:
             found = rows.numbers
             grid, block = [found[c] for c in _GRID], [found[c] for c in _BLOCK]
             static, dynamic = found["staticSharedMemory"], found["dynamicSharedMemory"]
-            self._add(rows, filling.names(self._kernel_names(found)), "kernel", Role.KERNEL, {
+            sides = {
                 "grid": filling.tuples(*grid), "block": filling.tuples(*block), "registers": found["registersPerThread"],
                 "shared_memory": np.where((static < 0) | (dynamic < 0), MISSING, static + np.maximum(dynamic, 0)),
-                "blocks_per_sm": self._blocks_per_sm(found["deviceId"], grid),
-            })
+                "blocks_per_sm": self._blocks_per_sm(self._devices(found), grid),
+            }
+            self._add(rows, filling.names(self._kernel_names(found)), "kernel", Role.KERNEL, sides)
 
     def _kernel_names(self, found: Mapping[str, Ints]) -> list[str]:
         chosen = np.full(len(found["start"]), MISSING)
@@ -127,14 +130,22 @@ class DeviceWork:
             named = self._filling.names([SYNCHRONISATIONS.get(kind, "Synchronisation") for kind in distinct.tolist()])
             self._add(rows, named[of], "cuda_sync", Role.SYNC, None)
 
+    def _devices(self, found: Mapping[str, Ints]) -> Ints:
+        """The devices of a chunk's rows."""
+        dialect, device = self._dialect, found["deviceId"]
+        if dialect.devices:
+            known, of = np.unique(found["contextId"], return_inverse=True)
+            told = np.array([dialect.devices.get(number, MISSING) for number in known.tolist()], np.int64)[of]
+            device = np.where(device == MISSING, told, device)
+        if dialect.gpus:
+            pairs, of = np.unique(np.stack((dialect.process(found["globalPid"]), device), axis=1), axis=0, return_inverse=True)
+            device = np.array([dialect.gpus.get((p, number), number) for p, number in pairs.tolist()], np.int64)[of.reshape(-1)]
+        return device
+
     def _add(self, rows: Rows, name: Array, category: str, role: Role, side: dict[str, Array] | None) -> None:
         filling, found = self._filling, rows.numbers
         process, context = self._dialect.process(found["globalPid"]), found["contextId"]
-        device = found["deviceId"]
-        if self._dialect.devices:
-            known, of = np.unique(context, return_inverse=True)
-            told = np.array([self._dialect.devices.get(number, MISSING) for number in known.tolist()], np.int64)[of]
-            device = np.where(device == MISSING, told, device)
+        device = self._devices(found)
         # What waits for a context or an event names no stream: CUPTI writes the largest number there is.
         stream = np.where((found["streamId"] >= (1 << 32) - 1) | ((found["streamId"] < 0) & (found["streamId"] != MISSING)), -1, found["streamId"])
         arguments = None if side is None else {"device": device, "stream": stream, **side}

@@ -52,9 +52,11 @@ class _Export:
     def __init__(self, database: Database, filling: Filling) -> None:
         self._database, self._filling = database, filling
         self._texts = Texts(database, "StringIds", "id")
+        self._gpus = self._gpus_of_processes()
         self._header, multiprocessors = self._properties()
         kinds = {**_MEMORY_KINDS, **self._labels("ENUM_CUDA_MEM_KIND")}
-        dialect = Dialect(("demangledName", "shortName", "mangledName"), self._texts.many, kinds, "memKind", "syncType", _process, multiprocessors)
+        names = ("demangledName", "shortName", "mangledName")
+        dialect = Dialect(names, self._texts.many, kinds, "memKind", "syncType", _process, multiprocessors, gpus=self._gpus)
         self._work = DeviceWork(database, filling, dialect)
 
     def read(self) -> Trace:
@@ -228,6 +230,15 @@ class _Export:
             header["deviceProperties"] = devices
         return header, {gpu["id"]: gpu["numSms"] for gpu in devices if gpu.get("numSms", 0) > 0}
 
+    def _gpus_of_processes(self) -> dict[tuple[int, int], int]:
+        """(process, CUDA's device id) → GPU of the machine, if processes mean different GPUs by one id, as ``CUDA_VISIBLE_DEVICES`` makes them; else none."""
+        found: dict[tuple[int, int], int] = {}
+        for rows in self._database.rows("TARGET_INFO_CUDA_DEVICE", ["pid", "cudaId", "gpuId"]):
+            for pid, cuda, gpu in zip(*(rows.numbers[c].tolist() for c in ("pid", "cudaId", "gpuId")), strict=True):
+                if MISSING not in (pid, cuda, gpu):
+                    found[pid, cuda] = gpu
+        return found if len({(cuda, gpu) for (_, cuda), gpu in found.items()}) > len({cuda for _, cuda in found}) else {}
+
     def _devices(self) -> list[tuple[int, dict[str, Any]]]:
         """CUDA's device ids and what is known of each. ``TARGET_INFO_CUDA_DEVICE`` ties them to the GPUs of the machine, process by process."""
         keys = {
@@ -241,6 +252,8 @@ class _Export:
             for i, number in enumerate(rows.numbers["id"].tolist()):
                 told = {key: int(rows.numbers[column][i]) for column, key in keys.items() if rows.numbers[column][i] != MISSING}
                 gpus[number if number != MISSING else i] = {"name": rows.texts["name"][i], **told}
+        if self._gpus:
+            return sorted(gpus.items())
         found: dict[int, dict[str, Any]] = {}
         for rows in self._database.rows("TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "numMultiprocessors"]):
             for gpu, cuda, count in zip(*(rows.numbers[c].tolist() for c in ("gpuId", "cudaId", "numMultiprocessors")), strict=True):

@@ -73,6 +73,13 @@ def test_a_faulty_file_is_one_clear_line(tmp_path: Path, text: str, told: str) -
     assert str(tmp_path) not in caught.value.message.split("(")[0]
 
 
+def test_a_path_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("models.py").write_text("\n1 / 0")
+    with pytest.raises(BadRequest, match="line 2: ZeroDivisionError"):
+        user_models.load("models.py")
+
+
 def test_a_missing_file_and_one_that_is_no_program(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match=r"models\.py could not be used: FileNotFoundError"):
         user_models.load(str(tmp_path / "models.py"))

@@ -44,7 +44,7 @@ def load(path: str) -> None:
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # the user's own program may raise anything
-        raise BadRequest(f"The models file {Path(path).name} could not be used: {_words(error, path)}", "Correct TORCH_TB_PROFILER_MODELS' file.") from error
+        raise BadRequest(f"The models file {Path(path).name} could not be used: {_words(error, spec.origin)}", "Correct TORCH_TB_PROFILER_MODELS' file.") from error
 
 
 @lru_cache(maxsize=8)
@@ -65,8 +65,8 @@ def version(path: str) -> str:
     return (_digest(path) if path else "") + code
 
 
-def _words(error: BaseException, path: str) -> str:
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+def _words(error: BaseException, file: str | None) -> str:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     if isinstance(error, SyntaxError):
         lines = [error.lineno]
     place = f"line {lines[-1]}: " if lines and lines[-1] is not None else ""

@@ -14,11 +14,14 @@ from tests.builders.drawn import events, trace_of
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.counter_tables import COUNTERS
+from torch_tb_profiler.views.event_arguments import kept_arguments
+from torch_tb_profiler.views.timeline import timeline_payload
 
 STEPS = """
     main  [ProfilerStep#1 ][ProfilerStep#2  ]
@@ -111,3 +114,12 @@ def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:
         assert "Times of kernels" in [item["what"] for item in missing], route
     diagnosed = json.loads(body(asked.get(f"/findings?{WHERE}")))
     assert any("hardware counters" in sentence for sentence in diagnosed["unsure"]), diagnosed["unsure"]
+
+
+def test_a_range_shows_its_counters_and_its_thread_what_it_is() -> None:
+    trace, facts, found = with_ranges("main  <launch><launch>\ngpu 0 {r0    }{r1    }", {"r0": {"x": 1, "dram__bytes.sum": 4096, "y.pct": 12.25}})
+    assert [(argument.name, argument.value) for argument in kept_arguments(trace, facts, int(found.ties.row[0]))] == [
+        ("x", "1"), ("dram__bytes.sum", "4,096"), ("y.pct", "12.25"),
+    ]
+    groups = timeline_payload(trace, facts, build_timeline(trace, facts), "id").groups
+    assert [group.thread for group in groups if group.pid == "0"] == ["ranges, not in time"]

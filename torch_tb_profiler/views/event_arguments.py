@@ -39,6 +39,7 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
         *_texts(trace, "operator_args", event, _OPERATOR), *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
         *_of_device(trace, facts, event), *_texts(trace, "collective_args", event, _COLLECTIVE),
         *_numbers(trace, "collective_args", event, _COLLECTIVE_NUMBERS), *_numbers(trace, "python_args", event, _PYTHON_NUMBERS),
+        *_of_range(trace, event),
     ]
     for column, name in (("correlation", "Correlation"), ("external", "External id")):
         if spans[column][event] >= 0:
@@ -79,6 +80,17 @@ def _of_device(trace: Trace, facts: Facts, event: int) -> Iterator[Argument]:
         if math.isfinite(value):
             yield Argument(name=name, value=f"{value:.6g}{unit}")
     yield from _numbers(trace, "device_args", event, {"bytes": "Bytes"}, _bytes)
+
+
+def _of_range(trace: Trace, event: int) -> Iterator[Argument]:
+    """The hardware counters of a profiled range."""
+    table = trace["counter_args"]
+    wanted = table["span"].dtype.type(event)
+    first, last = (int(np.searchsorted(table["span"], wanted, side=side)) for side in ("left", "right"))
+    for row in range(first, min(last, first + MOST_ARGUMENTS)):
+        value = float(table["value"][row])
+        shown = f"{int(value):,}" if value.is_integer() else f"{value:.6g}"
+        yield Argument(name=cut(trace.strings[int(table["counter"][row])], LONGEST_VALUE), value=shown)
 
 
 def _bytes(value: int) -> str:

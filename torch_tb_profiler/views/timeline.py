@@ -21,7 +21,7 @@ from torch_tb_profiler.views.timeline_wire import (
 NAME_PAGE = 4096
 LONGEST_NAME = 240
 MOST_MARKS = 2000
-_RANGES = {True: "profiled ranges (equal slices, not their times)", False: "profiled ranges"}
+_RANGES = {True: "ranges, not in time", False: "profiled ranges"}
 _KINDS: dict[int, GroupKindName] = {
     GroupKind.PYTHON: "python", GroupKind.CALLS: "calls", GroupKind.DEVICE_ANNOTATION: "device_annotation", GroupKind.WORK: "work", GroupKind.SYNC: "sync",
     GroupKind.INSTANT: "instant",

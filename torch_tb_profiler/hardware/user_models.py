@@ -44,7 +44,8 @@ def load(path: str) -> None:
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # the user's own program may raise anything
-        raise BadRequest(f"The models file {Path(path).name} could not be used: {_words(error, spec.origin)}", "Correct TORCH_TB_PROFILER_MODELS' file.") from error
+        told = f"The models file {Path(path).name} could not be used: {_words(error, spec.origin)}"
+        raise BadRequest(told, "Correct the file of TORCH_TB_PROFILER_MODELS.") from error
 
 
 @lru_cache(maxsize=8)

@@ -22,26 +22,13 @@ from typing import Any
 import pytest
 
 from tests.live.layers import LAYERS, Layer
+from tests.live.test_key_averages import record, torch
 from torch_tb_profiler.hardware.call import Call, read_call
 from torch_tb_profiler.hardware.work import Work, work_of
 
+__all__ = ["torch"]
+
 COUNTED = ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")
-
-
-@pytest.fixture(scope="module")
-def torch() -> Any:
-    """PyTorch, where it is installed; its own warnings on import are not ours."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            module = importlib.import_module("torch")
-            importlib.import_module("torch.profiler")
-            importlib.import_module("torch.utils.flop_counter")
-        except ImportError:
-            pytest.skip("PyTorch is not installed")
-    module.set_num_threads(1)
-    module.manual_seed(0)
-    return module
 
 
 def train(torch: Any, layer: Layer) -> None:
@@ -54,11 +41,7 @@ def train(torch: Any, layer: Layer) -> None:
 
 def recorded(torch: Any, path: Path, work: Callable[[], object]) -> list[tuple[Call, Work | None]]:
     """The calls of a live run with their work, by our model."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True) as profile:
-            work()
-        profile.export_chrome_trace(str(path))
+    record(torch, path, work, record_shapes=True)
     found = []
     for event in json.loads(path.read_bytes())["traceEvents"]:
         arguments = event.get("args", {})
@@ -74,7 +57,7 @@ def counted(torch: Any, work: Callable[[], object]) -> Counter[str]:
     """FLOPs by operator, by the counter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with torch.utils.flop_counter.FlopCounterMode(display=False) as mode:
+        with importlib.import_module("torch.utils.flop_counter").FlopCounterMode(display=False) as mode:
             work()
     return Counter({str(operator).removeprefix("aten."): flops for operator, flops in mode.get_flop_counts().get("Global", {}).items()})
 
@@ -118,7 +101,7 @@ def test_twenty_layers_and_every_counted_operator(torch: Any) -> None:
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("keys", [13, 21, 5])
 def test_attention_of_the_cpu_by_the_formula_of_the_counter(torch: Any, tmp_path: Path, keys: int, causal: bool) -> None:
-    counter = torch.utils.flop_counter
+    counter = importlib.import_module("torch.utils.flop_counter")
     q, k, v = (torch.randn(2, 4, n, 8, requires_grad=True) for n in (13, keys, keys))
 
     def attend() -> None:

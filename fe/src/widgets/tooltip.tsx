@@ -83,6 +83,26 @@ export function place(element: HTMLElement, box: { left: number; top: number; bo
   element.style.top = `${Math.round(top)}px`;
 }
 
+interface FloatingProps {
+  /** What it floats beside; asked when it is drawn, because a chart may draw both at once. */
+  anchor: () => Element | null | undefined;
+  class?: string;
+  children: ComponentChildren;
+}
+
+/** The box at the pointer of a chart. Screen readers are told by the chart itself. */
+export function Floating({ anchor, class: name = "", children }: FloatingProps): JSX.Element {
+  const put = (element: HTMLDivElement | null): void => {
+    const beside = anchor();
+    if (element && beside) place(element, beside.getBoundingClientRect());
+  };
+  return createPortal(
+    <div class={`tooltip ${name}`} ref={put} aria-hidden="true">
+      {children}
+    </div>,
+  );
+}
+
 interface TermProps {
   /** Key in docs/definitions.md. */
   id: string;

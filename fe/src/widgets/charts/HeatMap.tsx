@@ -3,8 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, type Unit } from "../../base/units";
-import { createPortal } from "../portal";
-import { place } from "../tooltip";
+import { Floating } from "../tooltip";
 import { MOVES } from "./moves";
 import { type Cells, cellsOf, type HeatValues, largestIn, levelBounds, levelOf, levelPaths, LEVELS } from "./heat";
 import { useWidth } from "./size";
@@ -46,6 +45,7 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
   const { at, spoken, point, leave, keys } = useCursor(columns.length, order.length, cells, cursor);
   const row = order[at?.y ?? 0] ?? 0;
   const told = at ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}` : "";
+  const note = at ? props.note?.(row, at.x) : "";
   const size = { width: columns.length * cells.width, height: order.length * cells.height };
   return (
     <div class="heat" ref={root}>
@@ -70,7 +70,12 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
       <span class="visually-hidden" role="status">
         {spoken ? told : ""}
       </span>
-      {at ? <HeatTip anchor={cursor} told={told} note={props.note?.(row, at.x) ?? ""} /> : null}
+      {at ? (
+        <Floating anchor={() => cursor.current}>
+          <strong>{told}</strong>
+          {note ? <div class="muted">{note}</div> : null}
+        </Floating>
+      ) : null}
     </div>
   );
 }
@@ -172,18 +177,6 @@ function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps): JSX.Ele
         )),
       )}
     </>
-  );
-}
-
-function HeatTip({ anchor, told, note }: { anchor: { current: Element | null }; told: string; note: string }): JSX.Element {
-  const put = (element: HTMLDivElement | null): void => {
-    if (element && anchor.current) place(element, anchor.current.getBoundingClientRect());
-  };
-  return createPortal(
-    <div class="tooltip" ref={put} aria-hidden="true">
-      <strong>{told}</strong>
-      {note ? <div class="muted">{note}</div> : null}
-    </div>,
   );
 }
 

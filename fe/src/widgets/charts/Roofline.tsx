@@ -3,8 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { formatNumber, formatRate } from "../../base/units";
-import { createPortal } from "../portal";
-import { place } from "../tooltip";
+import { Floating } from "../tooltip";
 import { TOP } from "./axes";
 import { MOVES } from "./moves";
 import { axesOf, type LogAxis, markPath, mergedRoofs, radiusOf, type Roof, type RoofPoint, spread } from "./roofline";
@@ -88,7 +87,7 @@ export function Roofline(props: RooflineProps): JSX.Element {
           />
         ))}
       </svg>
-      {shown ? <PointTip point={shown} group={groups[shown.group]?.label} anchor={pointIn(svg.current, shown.key)} /> : null}
+      {shown ? <PointTip point={shown} group={groups[shown.group]?.label} anchor={() => pointIn(svg.current, shown.key)} /> : null}
     </div>
   );
 }
@@ -234,12 +233,9 @@ function Point({ point, area, color, radius, tabStop, activate, onSelect }: Poin
 }
 
 /** Every figure of the point under the pointer. */
-function PointTip({ point, group, anchor }: { point: RoofPoint; group: string | undefined; anchor: Element | undefined }): JSX.Element {
-  const put = (element: HTMLDivElement | null): void => {
-    if (element && anchor) place(element, anchor.getBoundingClientRect());
-  };
-  return createPortal(
-    <div class="tooltip chart-tip" ref={put} aria-hidden="true">
+function PointTip({ point, group, anchor }: { point: RoofPoint; group: string | undefined; anchor: () => Element | undefined }): JSX.Element {
+  return (
+    <Floating anchor={anchor} class="chart-tip">
       <strong class="roof-title">{point.title}</strong>
       {group ? <div class="muted">{group}</div> : null}
       <dl class="roof-figures">
@@ -250,6 +246,6 @@ function PointTip({ point, group, anchor }: { point: RoofPoint; group: string | 
           </div>
         ))}
       </dl>
-    </div>,
+    </Floating>
   );
 }

@@ -175,9 +175,25 @@ def test_annotation_that_repeats_makes_steps() -> None:
     assert facts["steps"]["number"].tolist() == [-1] * 3
 
 
+@pytest.mark.parametrize(("names", "source"), [
+    (("iteration 8", "iteration 9", "iteration 10"), "iteration"), (("train_step_0", "train_step_1", "train_step_2"), "train_step"),
+    (("Batch #1", "Batch #2", "Batch #7"), "Batch"), (("step", "step", "step"), "step"),
+])
+def test_names_that_count_steps_are_one(names: tuple[str, str, str], source: str) -> None:
+    facts = derive(draw("""
+        main    (one          )(two          )(three        )
+        main      (layer1  )     (layer2  )     (layer3  )
+    """, names=dict(zip(("one", "two", "three"), names, strict=True))))
+    assert facts.summary["step_source"] == source
+    assert step_names(facts) == list(names)
+
+
 @pytest.mark.parametrize(
     "drawing",
     [
+        """
+        main    (layer 1      )(layer 2      )(layer 3      )
+        """,
         """
         main    (iteration    )(iteration    )
         """,
@@ -195,7 +211,7 @@ def test_annotation_that_repeats_makes_steps() -> None:
         main    (nccl:all_reduce )(nccl:all_reduce )(nccl:all_reduce )
         """,
     ],
-    ids=["only twice", "covers too little", "several threads at once", "operators", "collectives"],
+    ids=["other numbers", "only twice", "covers too little", "several threads at once", "operators", "collectives"],
 )
 def test_without_steps_the_whole_span_is_one(drawing: str) -> None:
     facts = derive(draw(drawing))

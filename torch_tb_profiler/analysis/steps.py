@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +12,19 @@ from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.intervals import union
-from torch_tb_profiler.analysis.names import HostNames
+from torch_tb_profiler.analysis.names import HostNames, distinct
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import StringTable
 
 __all__ = ["StepFlag", "StepWindows", "find_steps", "flag_steps", "host_step", "odd_reason"]
 
 LEAST_REPEATS = 3
 LEAST_COVERAGE = 0.5
 """A repeated annotation makes steps when it occurs at least so often and covers at least this share of the span."""
+LONGEST_COUNTED = 200
+_COUNTED = re.compile(r"(?P<stem>.*(?:step|iteration|iter|batch))[ _#:=-]{0,2}\d{1,18}$", re.IGNORECASE | re.ASCII | re.DOTALL)
 COLD_FACTOR = 1.5
 CUT_FACTOR = 0.8
 ODD_DEVIATIONS = 5.0
@@ -60,7 +64,7 @@ def find_steps(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -
     node, source = _profiler_steps(trace, tree, names), "ProfilerStep"
     if not len(node):
         node = _repeated_annotations(trace, tree, names, _extent(trace))
-        source = trace.strings[int(spans["name"][tree.row[node[0]]])] if len(node) else WHOLE_SPAN
+        source = _stem(trace.strings[int(spans["name"][tree.row[node[0]]])]) if len(node) else WHOLE_SPAN
     if not len(node):
         return _whole(trace, caused)
     row = tree.row[node]
@@ -123,7 +127,7 @@ def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:
 
 
 def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent: tuple[int, int]) -> Ints:
-    """Nodes of the top-level annotation that repeats and covers most of the span; none if no name does.
+    """Nodes of the top-level annotation that repeats and covers most of the span; none if no name does. Names that count steps (``iteration 3``) are one.
 
     A name that several threads are in at the same time makes no steps: requests that are served side by side follow nothing.
     """
@@ -133,7 +137,7 @@ def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent
     node = np.flatnonzero(top)
     if not len(node):
         return node
-    track, number = spans["track"][tree.row[node]].astype(np.int64), name[node].astype(np.int64)
+    track, number = spans["track"][tree.row[node]].astype(np.int64), _without_counts(name[node], trace.strings)
     kinds, of = np.unique(track * (len(trace.strings) + 1) + number, return_inverse=True)
     times = np.bincount(of, minlength=len(kinds))
     covered = np.bincount(of, weights=spans["dur"][tree.row[node]], minlength=len(kinds))
@@ -146,6 +150,21 @@ def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent
             return np.asarray(node[of == best])
         covered[best] = 0
     return node[:0]
+
+
+def _stem(text: str) -> str:
+    """A name without the count at its end, where it says that it counts steps."""
+    match = _COUNTED.match(text) if len(text) < LONGEST_COUNTED else None
+    return match["stem"] if match else text
+
+
+def _without_counts(name: Array, strings: StringTable) -> Ints:
+    """For numbers of strings those of the first text that is the same but for its count."""
+    same = np.full(len(strings) + 1, -1, np.int64)
+    known: dict[str, int] = {}
+    for number in distinct(name, strings):
+        same[number] = known.setdefault(_stem(strings[number]), number)
+    return np.asarray(same[name])
 
 
 def _extent(trace: Trace) -> tuple[int, int]:

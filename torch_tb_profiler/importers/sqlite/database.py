@@ -188,6 +188,13 @@ class Database:
             return {}
         return dict(zip(names, row, strict=True)) if row else {}
 
+    def pairs(self, query: str, *given: Any) -> list[tuple[Any, Any]]:
+        """The rows of a query of our own for two columns; none where it fails."""
+        try:
+            return self._open.execute(query, given).fetchall()
+        except self._failure:
+            return []
+
     def value(self, query: str, *given: Any) -> Any:
         """The first value of a query of our own; None without any, or where it fails."""
         try:
@@ -200,16 +207,17 @@ class Database:
 class Texts:
     """The table of texts that others name by number: ``StringIds`` (id, value) or ``StringTable`` (_id_, value)."""
 
-    _KEPT = 1 << 17
+    _KEPT, _FEW = 1 << 17, 64
 
     def __init__(self, database: Database, table: str, key: str) -> None:
         self._database = database
         self._known: dict[int, str] = {MISSING: ""}
-        self._query = ""
+        self._query = self._range = ""
         columns = database.columns(table)
         if columns.get(key):
             # A look-up by the number of the row costs the depth of the tree; by any other column it would cost the whole table.
             self._query = f"SELECT {_text('value')} FROM [{table}] WHERE [{key}] = ?"
+            self._range = f"SELECT [{key}], {_text('value')} FROM [{table}] WHERE [{key}] BETWEEN ? AND ?"
         elif columns:
             for rows in database.rows(table, [key], ["value"]):
                 self._known.update(zip(rows.numbers[key].tolist(), rows.texts["value"], strict=True))
@@ -217,15 +225,29 @@ class Texts:
     def many(self, numbers: Array) -> list[str]:
         """The texts of some numbers; empty where there is none."""
         distinct, of = np.unique(numbers, return_inverse=True)
+        self._fetch(distinct[distinct != MISSING])
         found = [self.one(number) for number in distinct.tolist()]
         return [found[place] for place in of.tolist()]
+
+    def _fetch(self, numbers: Ints) -> None:
+        """Take texts that stand close together in one go: a marker's text of its own is asked for once, with those of its neighbours."""
+        if not self._query or len(numbers) < self._FEW:
+            return
+        low, high = int(numbers[0]), int(numbers[-1])
+        if high - low < 4 * len(numbers):
+            self._make_room()
+            self._known.update(self._database.pairs(self._range, low, high))
+
+    def _make_room(self) -> None:
+        if len(self._known) > self._KEPT:
+            self._known = {MISSING: ""}
 
     def one(self, number: int) -> str:
         """The text of a number; empty where there is none."""
         known = self._known.get(number)
         if known is None:
-            if len(self._known) > self._KEPT and self._query:
-                self._known = {MISSING: ""}
+            if self._query:
+                self._make_room()
             known = self._known[number] = str(self._database.value(self._query, number) or "") if self._query else ""
         return known
 

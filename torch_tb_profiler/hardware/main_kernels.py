@@ -15,7 +15,7 @@ _MULTIPLIES = re.compile(
 _HELPS = re.compile(
     rf"{PARTS}|reduce_wgrad|compute\w*offsets|nchwtonhwc|nhwctonchw|scalepackedtensor|im2col|col2im|transpose|quantize|_cast|routing|finalize|fill_tensormaps"
     r"|triton_(?:poi|red|per)_|subtensorop"
-    r"|winograd\w*(?:transform|xform|tiles|data|filter|output)|fft\w*(?:r2c|c2r|r2r)|memset|softmax|splitk\w*reduc|reduc\w*splitk|postgsu"
+    r"|winograd\w*(?:transform|xform|tiles|data|filter|output)|fft\w*(?:r2c|c2r|r2r)|memset|softmax|reduce_1block|splitk\w*reduc|reduc\w*splitk|postgsu"
 )
 _PYTORCH = re.compile(r"(?:^|void )at::native::(?!.*(?:flash|attention|gemm|conv|int4))|_zn2at6native(?!.*(?:flash|attention|gemm|conv))")
 

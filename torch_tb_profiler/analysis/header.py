@@ -21,7 +21,7 @@ _VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))
 _WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 _VERSION_KEYS = {
     "cuda_runtime_version": "CUDA runtime", "cuda_driver_version": "CUDA driver", "hip_runtime_version": "HIP runtime", "hip_driver_version": "HIP driver",
-    "cupti_version": "CUPTI", "roctracer_version": "roctracer", "torch_version": "PyTorch", "pytorch_version": "PyTorch",
+    "profiler": "Profiler", "cupti_version": "CUPTI", "roctracer_version": "roctracer", "torch_version": "PyTorch", "pytorch_version": "PyTorch",
 }
 
 

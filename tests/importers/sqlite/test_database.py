@@ -21,7 +21,7 @@ from tests.builders.nsight import PID, TID, NsightFile, global_id
 from tests.importers.reading import Stream
 from tests.importers.sqlite.asked import read, spans
 from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.errors import NotATrace, ProfilerError
+from torch_tb_profiler.errors import NotATrace, ProfilerError, SourceError
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.importers.sqlite.database import DAMAGED, MISSING, Database, Texts
 from torch_tb_profiler.runs.single import load, load_all
@@ -118,7 +118,10 @@ def test_names_that_are_sql_are_names(tmp_path: Path) -> None:
     assert found == ["'; DROP TABLE StringIds; --", "b", "a" * (1 << 16), "\ud7ff 🎈", "[x] AS y", "\ufffdA"]
 
 
-VALUES = ("NULL", "'text'", "x'00ff'", "1.5", "1e300", "-1e300", "9223372036854775807", "-9223372036854775808", "-5", "''")
+VALUES = (
+    "4611686018427387904", "-4611686018427387904", "2305843009213693951", "-2305843009213693951", "NULL", "'text'",
+    "x'00ff'", "1.5", "1e300", "-1e300", "9223372036854775807", "-9223372036854775808", "-5", "''",
+)
 
 
 @pytest.mark.parametrize("table", [t for t in nsight.SCHEMA if t not in ("META_DATA_EXPORT", "ENUM_CUDA_MEMCPY_OPER", "PROFILER_OVERHEAD")])
@@ -134,6 +137,11 @@ def test_any_value_may_stand_anywhere(table: str, tmp_path: Path) -> None:
             others = ", ".join(value if name == column else f"[{name}]" for name in columns)
             database.execute(f"INSERT INTO {table} SELECT {others} FROM {table} LIMIT 1")
     derive(read(path))
+
+
+def test_a_file_that_has_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"^gone\.sqlite could not be opened"):
+        Database(str(tmp_path / "gone.sqlite"), DefectCounts())
 
 
 def test_what_is_missing_is_unknown_and_never_zero(tmp_path: Path) -> None:

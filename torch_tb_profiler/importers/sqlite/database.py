@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.sources.places import words
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
@@ -66,6 +66,7 @@ class Database:
 
         Raises:
             NotATrace: it is no database, or its list of tables cannot be read.
+            SourceError: it cannot be opened.
         """
         try:
             import sqlite3
@@ -74,12 +75,15 @@ class Database:
         # The second where the message of the first quotes a damaged text.
         self._failure = (sqlite3.Error, UnicodeError)
         self._counts, self._progress = counts, progress
-        self._size = os.path.getsize(path)
+        self._size = os.path.getsize(path) if os.path.exists(path) else 0
         self._left = self._size // _ROW_BYTES
         self._done = self._total = 0
         self._damaged: set[str] = set()
         # Immutable: no journal is looked for and no lock is taken, so that a folder that may not be written is no matter.
-        self._open: sqlite3.Connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            self._open: sqlite3.Connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        except sqlite3.Error as error:
+            raise SourceError(f"{os.path.basename(path)} could not be opened: {words(error)}.", "Check that it exists and may be read.") from error
         self._open.text_factory = lambda raw: raw.decode("utf-8", "replace")
         limit = getattr(self._open, "setlimit", None)
         if limit is not None:  # Python 3.11

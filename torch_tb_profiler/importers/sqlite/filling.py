@@ -26,12 +26,15 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE
 
-_LATEST = 1 << 62
+_LATEST = 1 << 61
+"""Times beyond are none: the difference of any two others has 63 bits."""
 _GPU_SORT = 1 << 24
 """Kineto's: devices stand below the processes."""
 _PER_PROCESS = 1 << 40
 """Correlation ids count from 1 in every process, and stay below 2**32."""
 
+PROFILER = "profiler"
+"""Key of the header: who recorded, with its version."""
 DATABASE_TABLES = "databaseTables"
 """Key of the header: ``[[table, position of its first row among all rows read], …]``, by which ``ordinal`` leads back to the row."""
 

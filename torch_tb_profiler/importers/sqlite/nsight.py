@@ -14,7 +14,7 @@ import numpy as np
 from torch_tb_profiler.importers.sqlite.call_names import plain_name
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
-from torch_tb_profiler.importers.sqlite.filling import Filling
+from torch_tb_profiler.importers.sqlite.filling import PROFILER, Filling
 from torch_tb_profiler.importers.sqlite.ranges import Ranges
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import UNMATCHED_BEGIN
@@ -34,6 +34,7 @@ TABLES = (*_KERNELS, _COPIES, _MEMSETS, _GRAPHS, _SYNCHRONISATIONS, _CALLS, *_OT
 _MEMORY_KINDS = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed", 5: "Device Static", 6: "Managed Static", 7: "Unknown"}
 _MARK, _THREAD_NAME, _PUSH_POP, _START_END, _DOMAIN = 34, 39, 59, 60, 75
 _DRIVER_CLASS = 1
+_LONGEST_VERSION = 60
 _MOST_BYTES = 1 << 48
 _LOW24 = (1 << 24) - 1
 
@@ -220,7 +221,7 @@ class _Export:
 
     def _properties(self) -> tuple[dict[str, Any], dict[int, int]]:
         """The header in Kineto's words, and the number of multiprocessors by device id."""
-        header: dict[str, Any] = {"source": "Nsight Systems"}
+        header: dict[str, Any] = {PROFILER: f"Nsight Systems {self._version()}".rstrip()}
         for rows in self._database.rows("TARGET_INFO_SESSION_START_TIME", ["utcEpochNs"]):
             began = int(rows.numbers["utcEpochNs"][0])
             if 0 < began < 1 << 62:
@@ -229,6 +230,11 @@ class _Export:
         if devices:
             header["deviceProperties"] = devices
         return header, {gpu["id"]: gpu["numSms"] for gpu in devices if gpu.get("numSms", 0) > 0}
+
+    def _version(self) -> str:
+        for rows in self._database.rows("META_DATA_EXPORT", [], ["name", "value"]):
+            return dict(zip(rows.texts["name"], rows.texts["value"], strict=True)).get("EXPORT_PRODUCT_VERSION", "")[:_LONGEST_VERSION]
+        return ""
 
     def _gpus_of_processes(self) -> dict[tuple[int, int], int]:
         """(process, CUDA's device id) → GPU of the machine, if processes mean different GPUs by one id, as ``CUDA_VISIBLE_DEVICES`` makes them; else none."""

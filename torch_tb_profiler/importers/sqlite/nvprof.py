@@ -15,7 +15,7 @@ from torch_tb_profiler.importers.sqlite.call_names import driver_call, runtime_c
 from torch_tb_profiler.importers.sqlite.database import CHUNK_ROWS, MISSING, Database, Rows, Texts
 from torch_tb_profiler.importers.sqlite.demangle import demangled
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
-from torch_tb_profiler.importers.sqlite.filling import Filling
+from torch_tb_profiler.importers.sqlite.filling import PROFILER, Filling
 from torch_tb_profiler.importers.sqlite.ranges import Ranges
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
@@ -183,7 +183,7 @@ class _File:
                 told = {key: int(rows.numbers[column][i]) for column, key in keys.items() if rows.numbers[column][i] != MISSING}
                 devices[number] = {"id": number, "name": self._texts.one(int(rows.numbers["name"][i])), **told}
         devices.pop(MISSING, None)
-        header: dict[str, Any] = {"source": "nvprof"}
+        header: dict[str, Any] = {PROFILER: "nvprof"}
         if devices:
             header["deviceProperties"] = [devices[number] for number in sorted(devices)]
         return header, {number: told["numSms"] for number, told in devices.items() if told.get("numSms", 0) > 0}

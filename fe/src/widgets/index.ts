@@ -11,7 +11,7 @@ export { OTHER, type Part, poolParts } from "./charts/parts";
 export type { Roof, RoofPoint } from "./charts/roofline";
 export { Mark, Roofline } from "./charts/Roofline";
 export type { Series, StackedBar } from "./charts/stack";
-export { StackedBars } from "./charts/StackedBars";
+export { SeriesLegend, StackedBars } from "./charts/StackedBars";
 export { type StairLine, Staircase } from "./charts/Staircase";
 export { Strip, type StripRow } from "./charts/Strip";
 export { Treemap } from "./charts/Treemap";

@@ -5,7 +5,7 @@ import type { DevicePeaks, EfficiencyPayload, Peak, StepMfu } from "../../api/ty
 import { otherColor, seriesColor } from "../../base/theme";
 import { format, formatRate, formatShare, formatTime, type Unit } from "../../base/units";
 import { capitalised, stepName } from "../../base/words";
-import { Figure, type FigureTable, Mark, StackedBars, Term, Tooltip } from "../../widgets";
+import { Figure, type FigureTable, Mark, SeriesLegend, StackedBars, Term, Tooltip } from "../../widgets";
 import { type FamilyRow, rateOfSteps, timeWord, topSentences } from "./model";
 
 /** The answer in plain words. */
@@ -162,16 +162,7 @@ export function Families({ payload, rows }: FamiliesProps): JSX.Element {
   };
   return (
     <Figure title={title} term={matrix ? "efficiency_matrix_time" : "efficiency_family"} note={`of the ${timeWord(payload)} time`} table={table} name="efficiency-families">
-      {matrix ? (
-        <ul class="legend-line">
-          {PARTS.map(({ key, label, color }) => (
-            <li key={key}>
-              <span class="swatch" style={{ background: color }} />
-              {label}
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      {matrix ? <SeriesLegend series={PARTS} /> : null}
       <ul class="bars" aria-label={title}>
         {rows.map((row) => (
           <Family key={row.family} row={row} largest={largest} />

@@ -95,7 +95,8 @@ function sumOf(bar: StackedBar): number {
   return bar.values.reduce((sum, value) => sum + Math.max(0, value), 0);
 }
 
-function SeriesLegend({ series }: { series: readonly Series[] }): JSX.Element {
+/** What the colours mean. */
+export function SeriesLegend({ series }: { series: readonly Series[] }): JSX.Element {
   return (
     <ul class="legend-line">
       {series.map((item) => (

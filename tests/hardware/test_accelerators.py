@@ -144,6 +144,12 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, content: object, part: s
     assert str(tmp_path) not in raised.value.message
 
 
+def test_the_file_may_lie_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    _file(tmp_path, {"*": {"bandwidth_gbps": 100}})
+    assert peaks_of("x", "other", -1, -1, "~/peaks.json").bandwidth == 100e9
+
+
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be read"):
         peaks_of("x", "other", -1, -1, str(tmp_path / "none.json"))

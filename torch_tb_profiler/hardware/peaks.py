@@ -79,7 +79,7 @@ def changed(file: str) -> int:
     if not file:
         return 0
     try:
-        return Path(file).stat().st_mtime_ns
+        return Path(file).expanduser().stat().st_mtime_ns
     except OSError as error:
         raise SourceError(f"The file of peaks {Path(file).name} cannot be read: {error.strerror}.", "Correct TORCH_TB_PROFILER_PEAKS.") from None
 
@@ -93,7 +93,7 @@ def read_file(file: str, changed: int) -> dict[str, dict[str, Any]]:
     """
     named = Path(file).name
     try:
-        content = json.loads(Path(file).read_text(encoding="utf-8"))
+        content = json.loads(Path(file).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise SourceError(f"The file of peaks {named} is no JSON: {error}.", _SHAPE) from None
     if not isinstance(content, dict):

@@ -155,7 +155,7 @@ class Recording:
 
     def _start_profile(self, options: dict[str, Any], schedule: Callable[[int], Any], ready: Callable[[Any], object]) -> None:
         begin = self._step
-        given = {"experimental_config": _experimental(), **options}
+        given = {**_experimental(), **options}
         # PyTorch asks for step 0 when it is made, and for its own numbers from then on, which shall be those of the loop.
         self.profile = self._torch.profiler.profile(schedule=lambda n: schedule(max(n, begin)), on_trace_ready=ready, **given)
         self.profile.step_num = begin
@@ -246,11 +246,11 @@ def _torch() -> Any:
     return torch
 
 
-def _experimental() -> Any:
-    """Options that not every version of PyTorch knows; None where it knows none."""
+def _experimental() -> dict[str, Any]:
+    """Options that not every version of PyTorch knows."""
     with contextlib.suppress(ImportError, AttributeError, TypeError):
-        return import_module("torch._C._profiler")._ExperimentalConfig(**_EXPERIMENTAL)
-    return None
+        return {"experimental_config": import_module("torch._C._profiler")._ExperimentalConfig(**_EXPERIMENTAL)}
+    return {}
 
 
 def _rank(torch: Any) -> int | None:

@@ -71,12 +71,15 @@ def test_ranges_of_one_trace(pairs: dict[str, str], capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(("option", "value"), [("--steps-a", "99"), ("--steps-b", "x"), ("--steps-b", "3-1")])
 def test_wrong_steps(pairs: dict[str, str], option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(pairs["baseline"], pairs["again"], option, value) == 2
-    assert "steps" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(f"torch-tb-profiler: {option}")
 
 
 def test_what_cannot_be_read(pairs: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(pairs["baseline"], str(tmp_path / "nothing.json")) == 2
     assert compare(pairs["baseline"], str(Path(pairs["again"]).parents[1])) == 2
     assert "7 readable traces, expected one" in capsys.readouterr().err
+    (tmp_path / "none.json").write_text("hello")
+    assert compare(pairs["baseline"], str(tmp_path / "none.json")) == 2
+    assert "none.json: Not a trace" in capsys.readouterr().err
     (tmp_path / "text.json").write_text("hello")
     assert compare(pairs["baseline"], str(tmp_path / "text.json")) == 2

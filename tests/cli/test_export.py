@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -104,6 +106,20 @@ def test_nothing_is_written_over(run: Path, capsys: pytest.CaptureFixture[str]) 
     assert "exists already" in capsys.readouterr().err
     assert Path("operators.csv").read_text() == "mine"
     assert export(run, "--force") == 0
+
+
+def test_a_device_is_written_to_and_never_replaced(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    assert export(run, "--what", "steps", "-o", "pipe", "--force") == 0
+    assert os.read(reader, 9) == b"step,name"
+    os.close(reader)
+    assert stat.S_ISFIFO(os.stat("pipe").st_mode)
+
+
+def test_a_file_with_nothing_in_it_is_told(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export(run, "--what", "counters") == 0
+    assert "no counters are there to write" in capsys.readouterr().err
 
 
 def test_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import sys
@@ -127,6 +128,18 @@ def test_a_reader_that_hangs_up_is_no_error(holds: Any, monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "stdout", HungUp())
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert main.main(["summary", "somewhere"]) == 0
+
+
+def test_a_full_disk_is_one_line(holds: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    holds(hand_made.opened())
+
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main.main(["summary", "somewhere"]) == 2
+    assert capsys.readouterr().err == "torch-tb-profiler: No space left on device.\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["summary"], ["serve"], ["serve", "x", "--port", "99999"], ["serve", "x", "--port", "y"]])

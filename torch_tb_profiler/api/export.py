@@ -154,18 +154,34 @@ def saving(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Bin
         sys.stdout.buffer.flush()
         return
     target = Path(path)
-    if target.exists() and not force:
-        raise BadRequest(f"{target} exists already.", "Give another name, or --force.")
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    kept(target, force)
+    beside = target if is_device(target) else target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as file:
             yield cast(BinaryIO, file)
-        os.replace(beside, target)
+        if beside != target:
+            os.replace(beside, target)
     except OSError as error:
         raise SourceError(f"{target} cannot be written: {error.strerror}.") from error
     finally:
-        with contextlib.suppress(OSError):
-            beside.unlink()
+        if beside != target:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+
+
+def is_device(target: Path) -> bool:
+    """Whether it is there and holds no bytes of its own, such as a pipe or ``/dev/null``: it is written to, and a file never put in its place."""
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def kept(target: Path, force: bool) -> None:
+    """Refuse to write over a file.
+
+    Raises:
+        BadRequest: it is there already, and ``force`` is not given.
+    """
+    if target.exists() and not force and not is_device(target):
+        raise BadRequest(f"{target} exists already.", "Give another name, or --force.")
 
 
 def _one_trace(frames: Frames) -> TraceFrames:

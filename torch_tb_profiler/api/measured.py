@@ -25,7 +25,8 @@ _EFFICIENCY_NAMES = {"short": "short_name", "shapes": "input_shapes", "types": "
 
 
 def efficiency(one: One, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
-    """See ``columns.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources; ``attrs["mfu"]``: model FLOPs utilization of the steps."""
+    """See ``columns.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources; ``attrs["mfu"]``: model FLOPs utilization of the steps;
+    ``attrs["notes"]``: what to know about the figures, such as why a rate is above a peak."""
     payload = efficiency_payload(one.facts, one.insight, one.selection(chosen), by, MOST_ROWS, one.settings.peaks)
     values = {_EFFICIENCY_NAMES.get(name, name): column for name, column in _columns(payload.rows).items()}
     values["matrix"] = [{0: False, 1: True}.get(known) for known in values["matrix"]]
@@ -33,7 +34,7 @@ def efficiency(one: One, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
     if by == "operator":
         values = {name: column for name, column in values.items() if name not in ("kernel", "short_name")}
     made = frame(columns.EFFICIENCY, values)
-    made.attrs |= {"device": msgspec.to_builtins(payload.device), "mfu": payload.mfu}
+    made.attrs |= {"device": msgspec.to_builtins(payload.device), "mfu": payload.mfu, "notes": payload.notes}
     return made
 
 

@@ -10,8 +10,9 @@ import msgspec
 
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.cli.output import chosen, settings_of, write
+from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.cli.progress import Progress
-from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, insight_of, load, load_all
 from torch_tb_profiler.settings import Settings
@@ -69,6 +70,8 @@ def one_trace(path: str, settings: Settings) -> Opened:
     with Progress("reading") as progress:
         try:
             return load(path, settings, progress.update)
+        except NotATrace as error:
+            raise NotATrace(printable(f"{path}: {error.message}"), error.hint) from error
         except BadRequest:
             found = [item for item in load_all(path, settings, progress.update) if not (isinstance(item, Unreadable) and item.rejected)]
     traces = [item for item in found if isinstance(item, Opened)]

@@ -36,15 +36,20 @@ def run(options: argparse.Namespace) -> int:
     """
     form, what = _asked(options)
     output = options.output or what + ENDINGS[form]
-    if output != export.STDOUT and Path(output).exists() and not options.force:
-        raise BadRequest(f"{output} exists already.", "Give another -o, or --force.")
+    if output != export.STDOUT:
+        export.kept(Path(output), options.force)
     frames = _frames(options)
     with export.saving(output, force=options.force) as file:
         if form in export.TABLE_FORMS:
-            export.write_table(export.table(frames, what, options.by), file, form)
+            table = export.table(frames, what, options.by)
+            empty = not len(table)
+            export.write_table(table, file, form)
         else:
+            empty = form == "folded"
             for piece in _pieces(options, frames, form, what):
-                file.write(piece)
+                empty = file.write(piece) == 0 and empty
+    if empty:
+        print(f"torch-tb-profiler: no {what} are there to write.", file=sys.stderr)
     if output != export.STDOUT:
         print(printable(f"{output}: {format_bytes(Path(output).stat().st_size)}"), file=sys.stderr)
     return 0

@@ -3,53 +3,60 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.waiting import findings_together, seats
 from torch_tb_profiler.cli.document import Document, Item, Listing
-from torch_tb_profiler.cli.output import Told, place, tell, title
+from torch_tb_profiler.cli.output import Told, place, tell_runs, title
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_ns
-from torch_tb_profiler.views.findings import Source, findings_payload
-from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload
+from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 
 EVENTS = 5
 """Events that a text names; JSON has the others that the page lists."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the findings of every trace at a path; the exit code. Raises as ``output.tell`` does."""
-    return tell(options, about)
+    """Print the findings of every trace at a path; the exit code. Raises as ``output.tell_runs`` does."""
+    return tell_runs(options, lambda traces, settings: (_about(opened, found) for opened, found in found_in_run(traces, settings)))
 
 
-def about(opened: Opened, settings: Settings) -> Told:
-    """The findings of one trace."""
-    found = found_in(opened, settings)
-    return Told(lambda: Document(title(opened), (opened.span.path,), (Listing("Findings", finding_items(found)),)), lambda: place(opened) | _plain(found))
+def found_in_run(traces: Iterable[Opened], settings: Settings) -> Iterator[tuple[Opened, FindingsPayload]]:
+    """The page's findings of the traces of a run, and who of them keeps the others waiting; all of them are held while they are compared."""
+    run = [One(opened, settings) for opened in traces]
+    for one, seat in zip(run, seats(run), strict=True):
+        yield one.opened, findings_together(one, seat)
 
 
-def found_in(opened: Opened, settings: Settings) -> FindingsPayload:
-    """The payload of the page's findings."""
-    source = Source(opened.trace, opened.facts, opened.worker.name, opened.span.name)
-    return findings_payload(source, insight_of(opened, settings).about["findings"])
+def _about(opened: Opened, found: FindingsPayload) -> Told:
+    items = finding_items(found, opened)
+    return Told(lambda: Document(title(opened), (opened.span.path,), (Listing("Findings", items),)), lambda: place(opened) | _plain(found))
 
 
-def finding_items(found: FindingsPayload) -> list[Item]:
+def finding_items(found: FindingsPayload, opened: Opened) -> list[Item]:
     """The headline, every finding with its evidence, and what could not be judged."""
-    return [Item(found.headline, (), ""), *map(_item, found.findings), *(Item(text, (), "? ") for text in found.unsure)]
+    return [Item(found.headline, (), ""), *(_item(finding, opened) for finding in found.findings), *(Item(text, (), "? ") for text in found.unsure)]
 
 
-def _item(finding: Finding) -> Item:
+def _item(finding: Finding, opened: Opened) -> Item:
     details = [f"at {finding.line}"] if finding.line else []
     if finding.evidence:
-        shown = ", ".join(f"#{event.event} {event.label} {format_ns(event.dur_ns)}" for event in finding.evidence[:EVENTS])
+        shown = ", ".join(_event(event, opened) for event in finding.evidence[:EVENTS])
         more = finding.evidence_count - min(len(finding.evidence), EVENTS)
         details.append(f"Events: {shown}{f' and {more:,} more' if more > 0 else ''}")
     details.append(f"Try: {finding.attempt} But: {finding.caveat}")
     return Item(f"{finding.title}. {finding.sentence}", tuple(details))
+
+
+def _event(event: Evidence, opened: Opened) -> str:
+    """An event's number counts in its own trace, which can be another worker's."""
+    here = (event.worker, event.span) == (opened.worker.name, opened.span.name)
+    return f"#{event.event}{'' if here else f' of {event.worker}'} {event.label} {format_ns(event.dur_ns)}"
 
 
 def _plain(found: FindingsPayload) -> dict[str, Any]:

@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module, _, function = options.target.partition(":")
     try:
         code: int = getattr(import_module(f"torch_tb_profiler.cli.{module}"), function)(options)
+        sys.stdout.flush()
         return code
     except ProfilerError as error:
         print(f"torch-tb-profiler: {error.message} {error.hint}".rstrip(), file=sys.stderr)
@@ -31,6 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # `| head` is no error; closing now keeps the interpreter from complaining at its end.
         sys.stderr.close()
         return 0
+    except OSError as error:
+        # Such as a full disk behind `> FILE`; what is left in the buffer would only complain again at the end.
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"torch-tb-profiler: {where}{error.strerror or error}.", file=sys.stderr)
+        sys.stdout = None
+        return FAILED
     except KeyboardInterrupt:
         return 130
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -14,7 +16,7 @@ from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.markdown import markdown
 from torch_tb_profiler.cli.plain import plain, printable
 from torch_tb_profiler.cli.progress import Progress
-from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
@@ -38,7 +40,14 @@ def settings_of(options: argparse.Namespace) -> Settings:
 
 
 def tell(options: argparse.Namespace, about: Callable[[Opened, Settings], Told]) -> int:
-    """Print what ``about`` says of every trace at ``options.path`` to standard output, what could not be read to standard error; the exit code.
+    """Print what ``about`` says of every trace at ``options.path``; see ``tell_runs``."""
+    return tell_runs(options, lambda run, settings: (about(opened, settings) for opened in run))
+
+
+def tell_runs(options: argparse.Namespace, about: Callable[[Iterator[Opened], Settings], Iterable[Told]]) -> int:
+    """Print what ``about`` says of the traces of every run at ``options.path`` to standard output, what could not be read to standard error; the exit code.
+
+    A run's traces come one after the other: only those that ``about`` keeps stay in memory.
 
     Raises:
         SourceError: there is nothing at the path.
@@ -48,8 +57,8 @@ def tell(options: argparse.Namespace, about: Callable[[Opened, Settings], Told])
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
     printed = 0
-    for opened in readable(options.path, settings, unreadable):
-        told = about(opened, settings)
+    runs = groupby(readable(options.path, settings, unreadable), lambda opened: opened.run.name)
+    for told in (told for _, run in runs for told in about(run, settings)):
         if options.json:
             write(("," if printed else "[") + "\n" + msgspec.json.encode(told.data()).decode())
         else:
@@ -93,7 +102,10 @@ def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> 
         BadRequest: the trace has no such steps.
     """
     asked = asked_steps(options, name)
-    return choose(opened.facts, asked.first, asked.last, asked.skip_cold, f"--{name.replace('_', '-')}")
+    try:
+        return choose(opened.facts, asked.first, asked.last, asked.skip_cold, name)
+    except BadRequest as error:
+        raise _of_option(error, name) from None
 
 
 def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
@@ -102,7 +114,16 @@ def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
     Raises:
         BadRequest: they are no steps.
     """
-    return step_range(_Given({"steps": getattr(options, name) or "all", "skip_cold": "1" if getattr(options, "skip_cold", False) else "0"}))
+    try:
+        return step_range(_Given({"steps": getattr(options, name) or "all", "skip_cold": "1" if getattr(options, "skip_cold", False) else "0"}))
+    except BadRequest as error:
+        raise _of_option(error, name) from None
+
+
+def _of_option(error: BadRequest, name: str) -> BadRequest:
+    """The error in the words of the command line, where neither parameters nor routes are."""
+    said = re.sub(rf"^Parameter (steps|{name})\b", f"--{name.replace('_', '-')}", error.message)
+    return BadRequest(said, error.hint.replace("Take the indices from /steps.", "`summary PATH` lists them."))
 
 
 class _Given(dict[str, str]):

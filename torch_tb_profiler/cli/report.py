@@ -6,10 +6,12 @@ import argparse
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
+from typing import BinaryIO
 
+from torch_tb_profiler.api.export import STDOUT, saving
+from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.cli.progress import Progress
-from torch_tb_profiler.errors import BadRequest, NotATrace, SourceError
+from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.logdirs import catalogue_of
 from torch_tb_profiler.runs.model import Snapshot, State
@@ -32,9 +34,15 @@ def run(options: argparse.Namespace) -> int:
         SourceError: there is nothing at the path, or the output cannot be written.
         NotATrace: nothing there could be read.
     """
-    output = Path(options.output)
-    if output.exists() and not options.force:
-        raise BadRequest(f"{output} exists already.", "Give another -o, or --force.")
+    with saving(options.output, force=options.force) as file:
+        said, size = _write(options, file)
+    if options.output != STDOUT:
+        print(printable(f"{options.output}: {said}, {format_bytes(size)}"), file=sys.stderr)
+    return 0
+
+
+def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
+    """What is in the report, and its bytes."""
     settings = replace(Settings.from_environment(use_cache=False if options.no_cache else None), max_table_rows=ROWS)
     catalogue = catalogue_of(options.path, None, settings)
     try:
@@ -49,13 +57,8 @@ def run(options: argparse.Namespace) -> int:
         text = page(kept, f"{chosen[0]['run'] or 'Trace'} · PyTorch Profiler", ABOUT)
     finally:
         catalogue.close()
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SourceError(f"{output} cannot be written: {error.strerror}.") from error
     left = f", {len(found) - len(chosen)} more left out (--most)" if len(found) > len(chosen) else ""
-    print(f"{output}: {len(chosen)} trace{'s' if len(chosen) > 1 else ''}{left}, {format_bytes(output.stat().st_size)}", file=sys.stderr)
-    return 0
+    return f"{len(chosen)} trace{'s' if len(chosen) > 1 else ''}{left}", file.write(text.encode())
 
 
 def _wait(catalogue: Catalogue, progress: Progress) -> None:
@@ -72,4 +75,4 @@ def _wait(catalogue: Catalogue, progress: Progress) -> None:
 
 def _reason(path: str, snapshot: Snapshot) -> str:
     files = "; ".join(f"{file.path}: {file.reason}" for file in snapshot.files[:5])
-    return f"{path} holds no readable trace{f': {files}' if files else '. ' + ' '.join(snapshot.notes)}"
+    return f"{path} holds no readable trace{f': {files}' if files else '. ' + ' '.join(note.partition(' (yet)')[0] for note in snapshot.notes)}"

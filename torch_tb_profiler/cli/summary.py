@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from torch_tb_profiler.cli.findings import found_in
-from torch_tb_profiler.cli.output import Told, tell
+from torch_tb_profiler.cli.document import Document
+from torch_tb_profiler.cli.findings import found_in_run
+from torch_tb_profiler.cli.output import Told, tell, tell_runs
 from torch_tb_profiler.cli.summary_document import summary_document
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.summary import Identity, summary
@@ -17,17 +21,29 @@ from torch_tb_profiler.views.summary import Identity, summary
 
 def run(options: argparse.Namespace) -> int:
     """Print every trace at a path; the exit code. Raises as ``output.tell`` does."""
-    return tell(options, about)
+    if options.json:
+        # It has no findings: no trace needs to wait for those beside it.
+        return tell(options, about)
+    return tell_runs(options, lambda run, settings: (_told(opened, partial(_same, found)) for opened, found in found_in_run(run, settings)))
 
 
 def about(opened: Opened, settings: Settings) -> Told:
-    """The facts of one trace."""
+    """The facts of one trace, looked at alone."""
+    return _told(opened, lambda: next(found_in_run([opened], settings))[1])
+
+
+def _same(found: FindingsPayload) -> FindingsPayload:
+    return found
+
+
+def _told(opened: Opened, found: Callable[[], FindingsPayload]) -> Told:
+    return Told(lambda: _document(opened, found()), lambda: facts_object(opened))
+
+
+def _document(opened: Opened, found: FindingsPayload) -> Document:
     worker = opened.worker
     place = Place(len(opened.run.beside(worker)), worker.rank, worker.rank_source, worker.world_size)
-    return Told(
-        lambda: summary_document(opened, facts_object(opened), overview_payload(opened.facts, choose(opened.facts), place), found_in(opened, settings)),
-        lambda: facts_object(opened),
-    )
+    return summary_document(opened, facts_object(opened), overview_payload(opened.facts, choose(opened.facts), place), found)
 
 
 def facts_object(opened: Opened) -> dict[str, Any]:

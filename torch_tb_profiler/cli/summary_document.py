@@ -35,7 +35,7 @@ def summary_document(opened: Opened, summary: dict[str, Any], overview: Overview
         *overview.notes,
     )
     blocks = (
-        Listing("Findings", finding_items(findings)), _breakdown(overview), _operators(opened, summary), _kernels(opened, summary), _steps(overview),
+        Listing("Findings", finding_items(findings, opened)), _breakdown(overview), _operators(opened, summary), _kernels(opened, summary), _steps(overview),
         _devices(overview), _defects(summary), _missing(overview),
     )
     return Document(title(opened), tuple(line for line in lines if line), tuple(block for block in blocks if block))
@@ -50,7 +50,8 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
     for key, label in CATEGORY_LABELS.items():
         value = getattr(average.categories_ns, key)
         part = value / wall if wall else 0.0
-        known = bool(overview.devices) or key not in _OF_DEVICE
+        # Runtime calls are recorded on the host: some may be there without a device.
+        known = bool(overview.devices) or key not in _OF_DEVICE or value > 0
         rows.append((label, format_ns(value) if known else NONE, f"{part:.1%}" if known else NONE, "#" * round(part * BAR)))
     columns = (Column("Category", "text"), Column("Time"), Column("Share"), Column("", "bar"))
     return Table(f"Step time: {format_ns(wall)}, average of {average.steps} step{'s' if average.steps != 1 else ''}", columns, rows, len(rows))
@@ -59,8 +60,8 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
 def _steps(overview: OverviewPayload) -> Block | None:
     if len(overview.steps) < 2:
         return None
-    rows = [(step.name, format_ns(step.wall_ns), _remarks(step)) for step in overview.steps[:STEPS_SHOWN]]
-    return Table("Steps", (Column("Name", "name"), Column("Time"), Column("Remark", "text")), rows, len(overview.steps))
+    rows = [(str(step.index), step.name, format_ns(step.wall_ns), _remarks(step)) for step in overview.steps[:STEPS_SHOWN]]
+    return Table("Steps", (Column("Index"), Column("Name", "name"), Column("Time"), Column("Remark", "text")), rows, len(overview.steps))
 
 
 def _remarks(step: StepItem) -> str:

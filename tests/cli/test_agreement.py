@@ -1,0 +1,39 @@
+"""What the commands say agrees with what the DataFrames and the page say of the same traces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import torch_tb_profiler
+from tests.builders.drawn import Event, text_of
+from torch_tb_profiler.cli import main
+
+
+def test_findings_of_a_run_tell_who_is_late(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = repository / "samples" / "ddp_gloo"
+    assert main.main(["findings", str(run), "--json", "--no-cache"]) == 0
+    told = [(t["worker"], f["rule"], f["sentence"]) for t in json.loads(capsys.readouterr().out) for f in t["findings"]]
+    frame = torch_tb_profiler.open(run, use_cache=False).findings
+    assert told == list(frame[["worker", "rule", "sentence"]].itertuples(index=False, name=None))
+    assert "straggler" in {rule for _, rule, _ in told}
+    assert main.main(["findings", str(run), "--no-cache"]) == 0
+    assert " of rank3 all_reduce" in capsys.readouterr().out
+
+
+def test_runtime_calls_without_a_device_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole: Event = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 100}
+    call: Event = {"ph": "X", "cat": "cuda_runtime", "name": "cudaMalloc", "pid": 1, "tid": 1, "ts": 10, "dur": 50, "args": {"correlation": 1}}
+    path = tmp_path / "w0.pt.trace.json"
+    path.write_text(text_of([whole, call]))
+    assert main.main(["summary", str(path), "--no-cache"]) == 0
+    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines() if line.startswith(("  Runtime ", "  Kernel "))}
+    assert rows == {"Kernel": ["-", "-"], "Runtime": ["50.0", "µs", "50.0%", "#" * 15]}
+
+
+def test_rates_above_a_peak_are_explained(repository: Path) -> None:
+    found = torch_tb_profiler.open(repository / "samples" / "synthetic_ddp8" / "rank0.pt.trace.json.gz", use_cache=False).efficiency()
+    above = found[(found["flops_share"] > 1.05) | (found["bytes_share"] > 1.05)]
+    assert bool(len(above)) == any("the memory bandwidth" in note or "the arithmetic peak" in note for note in found.attrs["notes"])

@@ -30,6 +30,10 @@ export function onlyStep({ first, last }: StepRange): number | null {
   return first !== null && (last ?? first) === first ? first : null;
 }
 
+export function isChosen({ first, last }: StepRange, index: number): boolean {
+  return first === null || (index >= first && index <= (last ?? first));
+}
+
 /** That step alone, or all of them where it was alone already. */
 export function withOnly(steps: StepRange, index: number): StepRange {
   return index === onlyStep(steps) ? { ...steps, first: null, last: null } : { ...steps, first: index, last: index };

@@ -29,10 +29,10 @@ it("divides only what is known, and never by nothing", () => {
 
 it("draws the means of a device per step, and nothing outside the steps", () => {
   const { sampled_counters, sampled, steps } = counters();
-  const [chart] = sampledCharts(sampled_counters, sampled, "GPU 0", steps);
-  expect(chart?.bars.map(({ key, label, values }) => [key, label, values[0]])).toEqual([[0, "3", 0.5], [1, "4", 0.6]]);
+  const [chart] = sampledCharts(sampled_counters, sampled, "GPU 0", steps, (step) => step === 1);
+  expect(chart?.bars.map(({ key, label, values, faded }) => [key, label, values[0], faded])).toEqual([[0, "3", 0.5, true], [1, "4", 0.6, false]]);
   expect([chart?.least, chart?.greatest]).toEqual([0.4, 0.8]);
-  expect(sampledCharts(sampled_counters, { ...sampled, step: [null, null, null, null] }, "GPU 0", steps)).toEqual([]);
+  expect(sampledCharts(sampled_counters, { ...sampled, step: [null, null, null, null] }, "GPU 0", steps, () => true)).toEqual([]);
 });
 
 it("puts counters that counted nothing last", () => {

@@ -58,13 +58,13 @@ export interface SampledChart {
 }
 
 /** Means per step of one device, a chart per counter that has a sample inside a step. */
-export function sampledCharts(counters: readonly CounterInfo[], { counter, device, step, mean, least, greatest }: SampledColumns, wanted: string, names: readonly string[]): SampledChart[] {
+export function sampledCharts(counters: readonly CounterInfo[], { counter, device, step, mean, least, greatest }: SampledColumns, wanted: string, names: readonly string[], chosen: (step: number) => boolean): SampledChart[] {
   return counters.flatMap((info, number) => {
     const rows = counter.flatMap((other, row) => (other === number && device[row] === wanted && step[row] !== null ? [row] : []));
     const value = (values: readonly number[], row: number): number => scaled(info, [values[row] ?? 0])[0] ?? 0;
     const bars = rows.map((row): StackedBar => {
       const name = names[step[row] ?? 0] ?? "";
-      return { key: step[row] ?? 0, label: stepName(name), title: `step ${stepName(name)} (${name})`, values: [value(mean, row)] };
+      return { key: step[row] ?? 0, label: stepName(name), title: `step ${stepName(name)} (${name})`, values: [value(mean, row)], faded: !chosen(step[row] ?? 0) };
     });
     return bars.length ? [{ counter: info, bars, least: Math.min(...rows.map((row) => value(least, row))), greatest: Math.max(...rows.map((row) => value(greatest, row))) }] : [];
   });

@@ -7,8 +7,9 @@ import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
 import { format, formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
+import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Button, type Column, CopyButton, Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
+import { useAllSteps } from "../all_steps";
 import { columnsOf, told } from "../columns";
 import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
@@ -131,25 +132,17 @@ function Profiled(props: PageProps): JSX.Element {
   );
 }
 
-function Sampled({ payload, params, setParam, steps, setSteps, hrefOf }: PageProps): JSX.Element {
-  const { sampled, sampled_counters: counters } = payload;
+function Sampled(props: PageProps): JSX.Element {
+  const { payload, params, setParam, steps, setSteps, hrefOf } = props;
+  const whole = useAllSteps("counters", props, payload);
+  const { sampled } = payload;
   const devices = [...new Set(sampled.device)];
   const device = devices.find((name) => name === params.device) ?? devices[0] ?? "";
   const [all, setAll] = useState(false);
-  const charts = useMemo(() => sampledCharts(counters, sampled, device, payload.steps), [counters, sampled, device, payload.steps]);
-  const columns = useMemo(() => {
-    const of = (row: number): CounterInfo | undefined => counters[sampled.counter[row] ?? 0];
-    return [
-      column("counter", "Counter", "code", 280, sampled.counter.map((_, row) => of(row)?.name ?? "")),
-      column("unit", "Unit", "text", 90, sampled.counter.map((_, row) => of(row)?.unit ?? ""), { unknown: () => "" }),
-      column("device", "Device", "text", 110, sampled.device),
-      column("step", "Step", "text", 130, sampled.step.map((step) => (step === null ? null : (payload.steps[step] ?? null))), { unknown: () => "outside the steps" }),
-      column("samples", "Samples", "count", 84, sampled.samples),
-      column("mean", "Mean", "number", 100, sampled.mean),
-      column("least", "Least", "number", 100, sampled.least),
-      column("greatest", "Greatest", "number", 100, sampled.greatest),
-    ];
-  }, [sampled, counters, payload.steps]);
+  const charts = useMemo(
+    () => sampledCharts(whole.sampled_counters, whole.sampled, device, whole.steps, (step) => isChosen(steps, step)),
+    [whole, device, steps],
+  );
   return (
     <Panel
       title="Sampled counters"
@@ -186,7 +179,25 @@ function Sampled({ payload, params, setParam, steps, setSteps, hrefOf }: PagePro
           </Figure>
         ))}
       </div>
-      <Grid label="Sampled counters" columns={columns} rowCount={sampled.counter.length} height={360} storage="counters-sampled" />
+      <SampledTable payload={payload} />
     </Panel>
   );
+}
+
+function SampledTable({ payload }: { payload: CountersTablePayload }): JSX.Element {
+  const { sampled, sampled_counters: counters } = payload;
+  const columns = useMemo(() => {
+    const of = (row: number): CounterInfo | undefined => counters[sampled.counter[row] ?? 0];
+    return [
+      column("counter", "Counter", "code", 280, sampled.counter.map((_, row) => of(row)?.name ?? "")),
+      column("unit", "Unit", "text", 90, sampled.counter.map((_, row) => of(row)?.unit ?? ""), { unknown: () => "" }),
+      column("device", "Device", "text", 110, sampled.device),
+      column("step", "Step", "text", 130, sampled.step.map((step) => (step === null ? null : (payload.steps[step] ?? null))), { unknown: () => "outside the steps" }),
+      column("samples", "Samples", "count", 84, sampled.samples),
+      column("mean", "Mean", "number", 100, sampled.mean),
+      column("least", "Least", "number", 100, sampled.least),
+      column("greatest", "Greatest", "number", 100, sampled.greatest),
+    ];
+  }, [sampled, counters, payload.steps]);
+  return <Grid label="Sampled counters" columns={columns} rowCount={sampled.counter.length} height={360} storage="counters-sampled" />;
 }

@@ -7,8 +7,9 @@ import { seriesColor } from "../../base/theme";
 import { adoptStyles } from "../../base/styles";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
+import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Figure, type FigureTable, Grid, Panel, Roofline, Segmented } from "../../widgets";
+import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing, Notes } from "../loaded";
@@ -55,10 +56,7 @@ function EfficiencyPage(props: PageProps): JSX.Element {
     kernels: (search) => hrefOf("efficiency", { ...search, group: "kernel" }),
     event: (event) => hrefOf("trace", { sel: String(event) }),
   };
-  // A payload tells of the chosen steps only; the others stay in sight to be chosen.
-  const whole = useResource(steps.first === null ? null : "efficiency", viewQuery({ selection: props.selection, steps: { ...steps, first: null, last: null } }, { group: payload.group }));
-  const allSteps = whole.data?.steps ?? payload.steps;
-  const chosen = (index: number): boolean => steps.first === null || (index >= steps.first && index <= (steps.last ?? steps.first));
+  const { steps: allSteps } = useAllSteps("efficiency", props, payload, { group: payload.group });
   const shared = { ...props, drawable, families, links, search: params.search ?? "" };
   return (
     <>
@@ -75,7 +73,7 @@ function EfficiencyPage(props: PageProps): JSX.Element {
         {allSteps.some((step) => step.flops > 0) ? (
           <section class="panel">
             <div class="panel-body">
-              <StepChart payload={payload} steps={allSteps} chosen={onlyStep(steps)} isChosen={chosen} onChoose={(index) => props.setSteps(withOnly(steps, index))} />
+              <StepChart payload={payload} steps={allSteps} chosen={onlyStep(steps)} isChosen={(index) => isChosen(steps, index)} onChoose={(index) => props.setSteps(withOnly(steps, index))} />
             </div>
           </section>
         ) : null}

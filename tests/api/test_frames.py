@@ -144,6 +144,15 @@ def test_sorting_a_gpu_trace_by_device_time(real_traces: Path) -> None:
     assert trace.operators()["device_self_ns"].sum() == trace.events.query("role in ('kernel', 'memcpy', 'memset')")["dur_ns"].sum()
 
 
+def test_tables_can_be_written_to(one: TraceFrames) -> None:
+    for table in (one.steps, one.operators(by="shape"), one.kernels(by="properties"), one.findings, one.collectives, one.events.copy()):
+        for name in table.columns:
+            if str(table[name].dtype) in ("int64", "Int64", "float64") and len(table):
+                table.loc[0, name] = 5
+                assert table[name][0] == 5
+    assert one.steps["step"].tolist() == [0, 1]
+
+
 def test_some_steps_alone(one: TraceFrames) -> None:
     second = one.in_steps(1)
     assert second.steps["name"].tolist() == ["ProfilerStep#2"]

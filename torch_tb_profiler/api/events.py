@@ -37,7 +37,7 @@ def events(one: One) -> DataFrame:
     }
     if one.steps is not None or one.skip_cold:
         return _of_steps(one, values)
-    return frame(EVENTS, values)
+    return frame(EVENTS, values, share=True)
 
 
 def _of_operators(trace: Trace, name: str) -> Array:

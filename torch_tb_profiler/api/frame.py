@@ -22,11 +22,11 @@ UNKNOWN = 2
 """``Knowledge.UNKNOWN``."""
 
 
-def frame(spec: TableSpec, values: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> DataFrame:
+def frame(spec: TableSpec, values: Mapping[str, Any], more: Mapping[str, Any] | None = None, *, share: bool = False) -> DataFrame:
     """The declared columns that there are values for, in declared order, and ``more`` columns behind them.
 
     A value is an array, a list (None: missing) or an array of pandas. Integers of a column ``Int64`` given as a numpy array are missing where negative,
-    numbers of a column ``boolean`` given as one are ``Knowledge``. Columns share memory with the arrays they are given.
+    numbers of a column ``boolean`` given as one are ``Knowledge``. With ``share`` columns share memory with the arrays that they are given, which may not be written to.
 
     Raises:
         KeyError: a column is not declared.
@@ -39,7 +39,7 @@ def frame(spec: TableSpec, values: Mapping[str, Any], more: Mapping[str, Any] | 
         raise KeyError(f"frame {spec.name}: the columns {unknown} are not declared")
     shown = {name: column for name, column in declared.items() if name in values}
     columns = {name: _column(values[name], column.dtype) for name, column in shown.items()}
-    made: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=False)
+    made: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=not share)
     made.attrs = {"units": {name: column.unit for name, column in shown.items()}, "docs": {name: column.doc for name, column in shown.items()}}
     return made
 

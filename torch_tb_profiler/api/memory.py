@@ -33,7 +33,7 @@ def curve(one: One) -> DataFrame:
         "reserved_bytes": table["reserved"], "operator": category(name, insight.strings),
         "module": category(module_names_of(insight)[table["path"]], insight.strings), "event": event,
     }
-    return frame(columns.MEMORY, values)
+    return frame(columns.MEMORY, values, share=True)
 
 
 def blocks(one: One) -> DataFrame:
@@ -50,7 +50,7 @@ def blocks(one: One) -> DataFrame:
         "line": category(table["line"], insight.strings), "category": pandas.Categorical.from_codes(told, list(BLOCK_CATEGORIES)),
         "event": event[table["node"]], "release_event": event[table["released_by"]],
     }
-    return frame(columns.MEMORY_BLOCKS, values)
+    return frame(columns.MEMORY_BLOCKS, values, share=True)
 
 
 def alive(one: One, time_ns: int | None, device: str | None) -> DataFrame:

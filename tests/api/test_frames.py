@@ -66,8 +66,12 @@ def test_operators(trace: TraceFrames) -> None:
         (), ("model.py(7): forward", "train.py(1): main"), ("model.py(9): backward", "train.py(1): main"),
     ]
     assert trace.operators(steps=1)["calls"].tolist() == trace.operators(steps=(1, 1))["calls"].tolist() == [3]
+    assert trace.operators(steps=trace.steps["step"].iloc[1])["calls"].tolist() == [3]
     with pytest.raises(IndexError):
         trace.operators(steps=3)
+    for wrong in ([0, 1], (0, 1, 2), 1.0, "1", True, slice(0, 1)):
+        with pytest.raises(TypeError, match="expected a step, a first and a last one"):
+            trace.operators(steps=wrong)  # type: ignore[arg-type]
 
 
 def test_operators_of_a_shape_have_the_columns_that_programs_rely_on(one: TraceFrames) -> None:
@@ -232,6 +236,7 @@ def test_a_run_is_a_sequence_of_its_traces(run: RunFrames) -> None:
     assert (len(run), [trace.worker for trace in run]) == (2, ["rank0", "rank1"])
     assert run["rank1"] is run[1]
     assert [trace.worker for trace in run[1:]] == ["rank1"]
+    assert "traces     0" in repr(run[2:])
     with pytest.raises(NotFound, match="rank7"):
         _ = run["rank7"]
     workers = run.workers

@@ -297,7 +297,8 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             found.append(("", f"and {len(self._traces) - SHOWN:,} more"))
         found += [("unreadable", f"{item.path}: {item.message}") for item in self.unreadable[:SHOWN]]
         listed = described.TABLES.replace("  .key_averages()", "")
-        found.append(("tables", f".workers  {listed}, each with the worker in front; a trace by [0] or [\"{self._traces[0].worker}\"]"))
+        one = f"; a trace by [0] or [\"{self._traces[0].worker}\"]" if self._traces else ""
+        found.append(("tables", f".workers  {listed}, each with the worker in front{one}"))
         return [(label, one_line(text)) for label, text in found]
 
     @property

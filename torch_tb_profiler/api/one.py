@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 
 from torch_tb_profiler.analysis.selection import Selection, select
 from torch_tb_profiler.runs.model import Opened
@@ -50,12 +51,21 @@ class One:
 
 
 def bounds(steps: Steps) -> tuple[int | None, int | None]:
-    """First and last step, both included."""
+    """First and last step, both included.
+
+    Raises:
+        TypeError: they are neither.
+    """
     if steps is None:
         return None, None
-    if isinstance(steps, tuple):
-        return steps
-    return steps, steps
+    try:
+        first, last = steps if isinstance(steps, tuple) else (steps, steps)
+        # Rows of a frame hold numpy's integers; a bool is one by accident.
+        if not isinstance(first, bool) and not isinstance(last, bool):
+            return index(first), index(last)
+    except (TypeError, ValueError):
+        pass
+    raise TypeError(f"steps={steps!r}: expected a step, a first and a last one like (2, 4), or None")
 
 
 __all__ = ["One", "Steps", "bounds"]

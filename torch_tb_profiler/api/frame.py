@@ -26,7 +26,8 @@ def frame(spec: TableSpec, values: Mapping[str, Any], more: Mapping[str, Any] | 
     """The declared columns that there are values for, in declared order, and ``more`` columns behind them.
 
     A value is an array, a list (None: missing) or an array of pandas. Integers of a column ``Int64`` given as a numpy array are missing where negative,
-    numbers of a column ``boolean`` given as one are ``Knowledge``. With ``share`` columns share memory with the arrays that they are given, which may not be written to.
+    numbers of a column ``boolean`` given as one are ``Knowledge``. With ``share`` columns share memory with the arrays that they are given, which may not be
+    written to.
 
     Raises:
         KeyError: a column is not declared.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST_ROWS = 1 << 24
+LARGEST = 1 << 53
+"""Counters beyond it are no whole numbers any more as the file's reader keeps them."""
 _EFFICIENCY_NAMES = {"short": "short_name", "shapes": "input_shapes", "types": "input_dtypes"}
 
 
@@ -92,5 +94,5 @@ def _numbers(values: list[float | None]) -> Any:
     """A counter that only took whole numbers is a column of integers."""
     import pandas
 
-    whole = all(value is None or float(value).is_integer() for value in values)
+    whole = all(value is None or (float(value).is_integer() and abs(value) < LARGEST) for value in values)
     return pandas.array(values, dtype="Int64") if whole and values else pandas.array(values, dtype="Float64")

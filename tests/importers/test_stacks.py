@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_frame_is_as_long_as_everything_beneath_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["stacks_cuda.txt", "/logs/GPU_stacks.txt", "stacks.xpu.txt"])
+@pytest.mark.parametrize("name", ["stacks_cuda.txt", "GPU_stacks.txt.gz", "stacks.xpu.txt"])
 def test_the_name_tells_that_the_sums_are_of_a_device(name: str) -> None:
     found = read_stacks(Stream(b"a;b 7\na 2\n"), name)
     assert _drawn(found) == [
@@ -116,3 +117,5 @@ def test_files_are_found_by_their_name_and_judged_by_their_content(tmp_path: Pat
     assert {Path(path).name: kind for path, kind in found.items()} == {"profiler_stacks.txt": "Opened", "my_stack_notes.txt": "Unreadable"}
     opened = load(str(tmp_path / "profiler_stacks.txt"), Settings(use_cache=False))
     assert opened.facts.summary["sums"] is True
+    (tmp_path / "stacks_cuda.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
+    assert load(str(tmp_path / "stacks_cuda.txt.gz"), Settings(use_cache=False)).facts.summary["has_device"] is True

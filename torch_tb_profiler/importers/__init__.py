@@ -34,7 +34,7 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
     if is_folded(peeked.head):
         from torch_tb_profiler.importers.stacks_text import read_stacks
 
-        return read_stacks(peeked, stream.path if isinstance(stream, TextStream) else None, progress)
+        return read_stacks(peeked, stream.name if isinstance(stream, TextStream) else "", progress)
     if MEMORY_TIMELINE.match(peeked.head):
         from torch_tb_profiler.importers.memory_timeline import read_memory_timeline
 

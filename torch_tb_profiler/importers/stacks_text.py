@@ -17,7 +17,6 @@ Source: ``EventList.export_stacks`` in ``torch/autograd/profiler_util.py`` (2.13
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -59,17 +58,16 @@ class _Node:
     called: dict[str, _Node] = field(default_factory=dict)
 
 
-def read_stacks(stream: Text, path: str | None = None, progress: Callable[[int, int | None], None] | None = None) -> Trace:
+def read_stacks(stream: Text, name: str = "", progress: Callable[[int, int | None], None] | None = None) -> Trace:
     """Read a whole file of folded stacks; see ``importers.read_trace``.
 
     Args:
-        path: of the file. Its name tells the metric and the unit, which the content does not: device time where it speaks of a device (``stacks_cuda.txt``).
+        name: of the file. It tells the metric and the unit, which the content does not: device time where it speaks of a device (``stacks_cuda.txt``).
 
     Raises:
         NotATrace: no line is a stack, or the sums are endless.
         SourceError: the source broke off.
     """
-    name = os.path.basename(path or "")
     unit = 1 if _IN_NANOSECONDS.search(name) else 1000
     counts = DefectCounts()
     root, entries = _Node(), 0

@@ -21,7 +21,7 @@ from typing import IO, Any
 from torch_tb_profiler.errors import MissingDriver, SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.inflate import Inflated, compression_of, inflate
-from torch_tb_profiler.sources.places import is_url, local_path, shown, words
+from torch_tb_profiler.sources.places import base_name, is_url, local_path, shown, words
 
 READ_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20
@@ -90,11 +90,13 @@ class TextStream:
         size: raw (compressed) size in bytes, None when the source does not tell.
         problem: after the end, what was wrong with the compressed stream, else None.
         path: the local file that holds these very bytes; None where there is none, or it is compressed.
+        name: what the file is called, without folders; empty where that is not known.
     """
 
-    def __init__(self, file: IO[bytes], size: int | None, path: str | None = None) -> None:
+    def __init__(self, file: IO[bytes], size: int | None, path: str | None = None, name: str = "") -> None:
         self.size = size
         self.path = path
+        self.name = name
         self._file = file
         self._state = Inflated()
         self._blocks: queue.Queue[bytes | BaseException | None] = queue.Queue(BLOCKS_AHEAD)
@@ -186,10 +188,10 @@ def open_text(location: str, settings: Settings | None = None) -> TextStream:
     """
     file, size = open_bytes(location)
     if is_url(location) or not file.seekable():
-        return TextStream(file, size)
+        return TextStream(file, size, name=base_name(location))
     compressed = compression_of(file.read(4)) != "plain"
     file.seek(0)
-    return TextStream(file, size, None if compressed else local_path(location))
+    return TextStream(file, size, None if compressed else local_path(location), base_name(location))
 
 
 class TextInMemory:

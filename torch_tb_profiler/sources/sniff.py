@@ -118,13 +118,20 @@ def is_folded(head: bytes) -> bool:
     return b"\n" not in head and b"\x00" not in head and head[:1] not in (b"{", b"[") and head.count(b";") >= _FOLDED_FRAMES
 
 
+def sqlite_bytes(head: bytes) -> int:
+    """How large a database is by its header: pages of a size (1 stands for 65,536)."""
+    page = int.from_bytes(head[16:18], "big")
+    return (1 << 16 if page == 1 else page) * int.from_bytes(head[28:32], "big")
+
+
 def _judge_sqlite(head: Head) -> str | None:
-    """Databases abound (MLflow's, browsers'): the list of tables must name one of a profiler's, as far as it is within the head."""
+    """Databases abound (MLflow's, browsers'): the list of tables must name one of a profiler's, if it is within the head. One that is cut off is the
+    import's to refuse."""
     text = head.text
     if _SQLITE_TABLE.search(text):
         return None
     all_listed = text[_SQLITE_KIND_AT : _SQLITE_KIND_AT + 1] == bytes([_SQLITE_LEAF]) and text[_SQLITE_ENCODING_AT:][:4] == _SQLITE_UTF8
-    if all_listed or head.whole:
+    if all_listed or (head.whole and len(text) >= sqlite_bytes(text)):
         return "Not a trace: an SQLite database without the tables of nvprof or Nsight Systems."
     return None
 

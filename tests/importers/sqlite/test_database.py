@@ -164,6 +164,7 @@ def test_what_is_missing_is_unknown_and_never_zero(tmp_path: Path) -> None:
 def test_a_database_that_is_cut_off_says_so(path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: len(data) * 2 // 3])
+    assert sniff.rejection(str(path)) is None
     with pytest.raises(NotATrace, match=rf"^The SQLite database ends early: {len(data) * 2 // 3:,} of {len(data):,} bytes are there\.$"):
         read(path)
 

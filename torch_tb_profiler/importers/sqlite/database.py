@@ -19,6 +19,7 @@ import numpy as np
 
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.sources.places import words
+from torch_tb_profiler.sources.sniff import sqlite_bytes
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
 
@@ -257,11 +258,9 @@ class Texts:
 
 
 def _damage(path: str, size: int, error: Exception) -> str:
-    """Why a database cannot be opened. Its header says of how many pages of which size it is."""
+    """Why a database cannot be opened."""
     with open(path, "rb") as file:
-        head = file.read(32)
-    page = int.from_bytes(head[16:18], "big")
-    whole = (1 << 16 if page == 1 else page) * int.from_bytes(head[28:32], "big")
+        whole = sqlite_bytes(file.read(32))
     if whole > size:
         return f"The SQLite database ends early: {size:,} of {whole:,} bytes are there."
     why = "its list of tables is unreadable" if isinstance(error, UnicodeError) else words(error).partition(": ")[2]

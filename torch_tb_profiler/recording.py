@@ -69,11 +69,14 @@ class Recording:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        # What was recorded before an error is wanted all the more.
         if error is None:
             self.stop()
-        else:
+            return
+        # What was recorded before an error is wanted all the more, but the error is what must be seen.
+        try:
             self._finish(failed=True)
+        except Exception as failed:
+            warnings.warn(f"The recording could not be ended: {failed}", stacklevel=2)
 
     def start(self) -> None:
         """Begin; ``with`` does it.

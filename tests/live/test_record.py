@@ -166,6 +166,20 @@ def test_a_full_disk_ends_no_training(train: Callable[[], None], tmp_path: Path,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_error_of_the_loop_is_the_one_that_is_seen(train: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    end = Recording._end_profile
+
+    def broken(recording: Recording) -> None:
+        end(recording)
+        raise RuntimeError("the device is lost")
+
+    recording = record(tmp_path, warmup=0)
+    monkeypatch.setattr(Recording, "_end_profile", broken)
+    with pytest.warns(UserWarning, match="could not be ended: the device is lost"), pytest.raises(ArithmeticError, match="loss is NaN"):
+        loop(recording, train, 3, 1)
+    assert len(recording.paths) == 1
+
+
 def test_it_begins_once(train: Callable[[], None], tmp_path: Path) -> None:
     recording = record(tmp_path, active=1)
     loop(recording, train, 9)

@@ -11,9 +11,10 @@ from tests.importers.reading import Stream, defects, names, read
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.selection import select
-from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.errors import NotATrace, NotFound
 from torch_tb_profiler.importers import stacks_text
 from torch_tb_profiler.importers.stacks_text import read_stacks
+from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.single import load, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
@@ -119,3 +120,10 @@ def test_files_are_found_by_their_name_and_judged_by_their_content(tmp_path: Pat
     assert opened.facts.summary["sums"] is True
     (tmp_path / "stacks_cuda.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
     assert load(str(tmp_path / "stacks_cuda.txt.gz"), Settings(use_cache=False)).facts.summary["has_device"] is True
+
+
+def test_an_event_made_of_sums_stands_nowhere_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "stacks.txt"
+    path.write_text(TEXT)
+    with pytest.raises(NotFound, match="made of them and stands nowhere"):
+        EventTexts(Settings()).read(load(str(path), Settings(use_cache=False)), 1)

@@ -84,6 +84,8 @@ class EventTexts:
         wanted = _wanted(opened.trace, event)
         if DATABASE_TABLES in opened.trace.header:
             return _record(opened, wanted)
+        if "sums" in opened.trace.header:
+            raise NotFound("The file holds sums of stacks: this event was made of them and stands nowhere in it.")
         number = _chunk_number(opened.trace, wanted.ordinal)
         if not self._lock.acquire(timeout=WAIT_SECONDS):
             raise NotReady("Another event is being read from its file.", "Wait a moment.", progress=0.0)

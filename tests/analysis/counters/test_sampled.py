@@ -7,6 +7,7 @@ from typing import Any
 from tests.builders.drawn import Event, events, trace_of
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.analysis.timeline.counters import series_of
 from torch_tb_profiler.store.insight import Insight
 
 STEPS = "main [ProfilerStep#1 ][ProfilerStep#2 ]"
@@ -47,3 +48,10 @@ def test_devices_and_keys_are_apart_and_the_most_sampled_stand_first() -> None:
 
 def test_a_trace_without_samples_has_no_rows() -> None:
     assert _rows(_insight()) == []
+
+
+def test_curves_of_the_timeline_have_the_counters_unit() -> None:
+    names = ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes.sum", "jobs")
+    trace = trace_of([*events(STEPS), *(_sample(6, 50, name) for name in names)])
+    series, _ = series_of(trace, derive(trace))
+    assert {one["name"]: one["unit"] for one in series} == {"dram__bytes.sum": "bytes", "jobs": "", "sm__throughput.avg.pct_of_peak_sustained_elapsed": "%"}

@@ -11,6 +11,7 @@ Ns = NewType("Ns", int)
 Bytes = NewType("Bytes", int)
 
 _TIME_STEPS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
+_COUNT_STEPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -28,6 +29,14 @@ def format_bytes(size: float) -> str:
         if abs(size) >= factor:
             return f"{_three_digits(size / factor)} {unit}"
     return f"{size:.0f} B"
+
+
+def format_count(number: float) -> str:
+    """``3_285_000`` → ``3.29 M``: powers of 1000, three significant digits; of FLOPs and the like."""
+    for factor, prefix in _COUNT_STEPS:
+        if abs(number) >= factor:
+            return f"{_three_digits(number / factor)} {prefix}"
+    return f"{number:.0f}"
 
 
 def format_share(share: float, digits: int = 1) -> str:

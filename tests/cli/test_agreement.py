@@ -10,6 +10,7 @@ import pytest
 import torch_tb_profiler
 from tests.builders.drawn import Event, text_of
 from torch_tb_profiler.cli import main
+from torch_tb_profiler.units import format_count
 
 
 def test_findings_of_a_run_tell_who_is_late(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,3 +38,8 @@ def test_rates_above_a_peak_are_explained(repository: Path) -> None:
     found = torch_tb_profiler.open(repository / "samples" / "synthetic_ddp8" / "rank0.pt.trace.json.gz", use_cache=False).efficiency()
     above = found[(found["flops_share"] > 1.05) | (found["bytes_share"] > 1.05)]
     assert bool(len(above)) == any("the memory bandwidth" in note or "the arithmetic peak" in note for note in found.attrs["notes"])
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0"), (999, "999"), (10_000_000, "10.0 M"), (7_400_000_000, "7.40 G"), (999_999, "1000 k"), (2.5e15, "2.50 P")])
+def test_flops_have_three_digits_as_times_have(number: float, text: str) -> None:
+    assert format_count(number) == text

@@ -38,6 +38,13 @@ def test_the_widest_columns_give_way() -> None:
     assert "1,234" in text
 
 
+def test_names_that_begin_alike_are_told_apart() -> None:
+    columns = (Column("Name", "name"), *(Column("A quantity") for _ in range(6)), Column("Shapes", "below"))
+    names = [f"aten::cudnn_convolution_backward_{of}" for of in ("input", "weight")]
+    text = plain(Document("T", (), (Table("Operators", columns, [(name, *("1",) * 6, "[[2,3]]") for name in names], 2),)))
+    assert [line.split() for line in text.splitlines() if "[[" in line] == [[name, "[[2,3]]"] for name in names]
+
+
 @pytest.mark.parametrize("tokens", [2000, 600, 300, 150, 90, 60])
 def test_a_budget_is_kept_and_said(tokens: int) -> None:
     blocks: tuple[Block, ...] = (Listing("Findings", [Item("The first.", ("Detail.",)), *(Item(f"Another {i}.") for i in range(30))]), table(500), table(40))

@@ -56,7 +56,11 @@ def _table(block: Table) -> list[str]:
     lines = [_row([column.label for column in columns], columns, widths)]
     for row, whole in zip(rows, block.rows, strict=True):
         lines.append(_row(row, columns, widths))
-        long = "  ".join(text for text, column in zip(whole, block.columns, strict=True) if column.kind == "below" and text)
+        # A name that its column cuts stands whole before what is below anyway: two operators may begin alike.
+        cut = (_short(text, LONGEST_BELOW // 2) for text, column, width in zip(row, columns, widths, strict=True)
+               if column.kind == "name" and len(text) > width)
+        below = (text for text, column in zip(whole, block.columns, strict=True) if column.kind == "below" and text)
+        long = "  ".join([*cut, *below] if len(columns) < len(block.columns) else [])
         lines += _wrapped(_short(long, LONGEST_BELOW), "      ")
     if block.total > len(block.rows):
         lines.append(f"  and {block.total - len(block.rows):,} more")

@@ -16,7 +16,7 @@ from torch_tb_profiler.cli.summary_document import NONE, event_id, time
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.units import format_bytes, format_share
+from torch_tb_profiler.units import format_bytes, format_count, format_share
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Cell = Callable[[Any], str]
 
 NOTE = "Longest: the id of the longest event, a row of torch_tb_profiler.open(PATH).events."
-_FLOP_STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def operators(options: argparse.Namespace) -> int:
@@ -156,9 +155,4 @@ def _event(value: float | None) -> str:
 
 
 def _flops(value: int | None) -> str:
-    if value is None:
-        return NONE
-    for factor, unit in _FLOP_STEPS:
-        if value >= factor:
-            return f"{value / factor:.3g} {unit}"
-    return str(value)
+    return NONE if value is None else format_count(value)

@@ -11,7 +11,7 @@ def absent(facts: Facts) -> tuple[str, ...]:
     """Keys of what is missing: ``device`` (``device_times`` where counters of its kernels were measured in their place),
     ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
 
-    ``events`` stands among them where there is nothing but memory records.
+    ``events`` stands among them where there is nothing but memory records, ``pytorch_profiler`` where another profiler recorded.
     """
     summary = facts.summary
     steps = facts["steps"]
@@ -24,6 +24,7 @@ def absent(facts: Facts) -> tuple[str, ...]:
         "memory": not summary["has_memory"],
         "events": summary["has_memory"] and facts["span_links"].n == 0,
         "host": facts["operators"].n == 0,
+        "pytorch_profiler": "Profiler" in summary["versions"],
         "operators_of_device": summary["has_device"] and facts["operators"].n > 0 and not operators_have_device_time(facts),
     }
     return tuple(key for key, is_missing in missing.items() if is_missing)

@@ -111,6 +111,23 @@ MISSING: dict[str, Missing] = {
 }
 
 
+_NVTX_CALL = "\n".join((
+    "import torch",
+    "",
+    "# nsys profile --trace=cuda,nvtx python train.py",
+    "with torch.autograd.profiler.emit_nvtx(record_shapes=True):",
+    "    for step, batch in enumerate(loader):",
+    '        with torch.cuda.nvtx.range(f"ProfilerStep#{step}"):',
+    "            train_step(batch)",
+))
+_BY_NVTX: dict[str, tuple[str, str]] = {
+    "host": ("No operator is in the file: PyTorch tells nvprof and Nsight Systems of them through NVTX, if it is asked to.", _NVTX_CALL),
+    "shapes": ("The operators carry no input shapes: record_shapes of emit_nvtx was off.", _NVTX_CALL),
+    "steps": ("No range is named ProfilerStep#N, and none repeats over most of the recording.", _NVTX_CALL),
+    "stack": ("nvprof and Nsight Systems know no Python lines, but those that PyProf writes. PyTorch's own profiler does.", profile_call("with_stack=True")),
+    "memory": ("nvprof and Nsight Systems do not see PyTorch's allocator. PyTorch's own profiler does.", profile_call("profile_memory=True")),
+}
+"""Why, and what to run, where another profiler recorded."""
 _INSTEAD = {"device": "device_times"}
 """Another reason for the same lack."""
 
@@ -120,7 +137,13 @@ def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
     absent = set(found)
     if "events" in absent:
         return [MISSING["events"]] if absent.intersection(wanted) else []
-    return [MISSING[key] for of in wanted for key in (of, _INSTEAD.get(of)) if key in absent]
+    texts = _other_profilers() if "pytorch_profiler" in absent else MISSING
+    return [texts[key] for of in wanted for key in (of, _INSTEAD.get(of)) if key in absent]
+
+
+def _other_profilers() -> dict[str, Missing]:
+    """The texts for what nvprof or Nsight Systems recorded."""
+    return {key: Missing(what=text.what, why=_BY_NVTX[key][0], call=_BY_NVTX[key][1]) if key in _BY_NVTX else text for key, text in MISSING.items()}
 
 
 def no_operator_reason(reason: str, device: str) -> str:

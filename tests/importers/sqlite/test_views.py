@@ -121,6 +121,16 @@ def test_a_window_is_a_chrome_trace_and_the_file_itself_the_database(asked: Aske
     assert 0 < read_trace(TextInMemory(gzip.decompress(small.data)), Settings())["spans"].n < opened["spans"].n / 3
 
 
+def test_what_is_missing_is_said_in_the_other_profilers_words(asked: Asked) -> None:
+    (missing,) = answer(asked, "nsight", "/memory")["missing"]
+    assert "do not see PyTorch's allocator" in missing["why"]
+    found = {item["what"]: item for item in answer(asked, "nvprof", "/findings")["missing"]}
+    assert set(found) == {"Memory records"}
+    found = {item["what"]: item for item in answer(asked, "nsight", "/findings")["missing"]}
+    assert set(found) == {"Call stacks", "Memory records"}
+    assert "was off" not in found["Call stacks"]["why"]
+
+
 def test_diff_of_both(asked: Asked) -> None:
     _, places, _ = asked
     other = {f"{key}2": value for key, value in places["nvprof"].items()}

@@ -40,6 +40,8 @@ def test_rates_above_a_peak_are_explained(repository: Path) -> None:
     assert bool(len(above)) == any("the memory bandwidth" in note or "the arithmetic peak" in note for note in found.attrs["notes"])
 
 
-@pytest.mark.parametrize(("number", "text"), [(0, "0"), (999, "999"), (10_000_000, "10.0 M"), (7_400_000_000, "7.40 G"), (999_999, "1000 k"), (2.5e15, "2.50 P")])
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0"), (999, "999"), (10_000_000, "10.0 M"), (7_400_000_000, "7.40 G"), (999_999, "1000 k"), (2.5e15, "2.50 P")],
+)
 def test_flops_have_three_digits_as_times_have(number: float, text: str) -> None:
     assert format_count(number) == text

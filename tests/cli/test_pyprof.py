@@ -92,6 +92,7 @@ def test_a_line_is_no_longer_than_the_width(folder: Path, capsys: pytest.Capture
         lines = printed(capsys, folder / "nvprof.sqlite", "-w", str(width)).splitlines()
         assert len(lines) == 13
         assert max(map(len, lines)) <= width
+    assert max(map(len, printed(capsys, folder / "nvprof.sqlite", "-w", "9" * 12).splitlines())) <= 10_000
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,13 @@ def test_wrong_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str
     assert "usage:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("arguments", [["diff", "a", "b", "--fail-on", "x"], ["operators", "a", "--limit", "x"], ["serve", "a", "--port", "x"]])
+def test_a_word_in_the_place_of_a_number_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main.main(arguments)
+    assert capsys.readouterr().err.endswith("'x' is no number\n")
+
+
 def test_serve_says_why_it_cannot(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def refuse(*_: Any) -> None:
         raise SourceError("127.0.0.1:1 cannot be used: Permission denied.", "Choose another --port.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 _PYPROF_COLUMNS = """columns by their words, with commas between, or all (default: %(default)s): idx number; seq sequence number of autograd;
 altseq others around it; tid thread; layer range layer:NAME or nn.Module; trace lines of your program; dir fprop or bprop; sub which kernel of its call;
@@ -15,6 +16,7 @@ _WHAT = """of csv, parquet and arrow a table: steps, operators, kernels, modules
 counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); of folded and speedscope modules or lines (default: lines);
 of trace events"""
 
+_Number = TypeVar("_Number", int, float)
 Arguments = Callable[[argparse.ArgumentParser], None]
 
 
@@ -127,22 +129,29 @@ def _export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
 
 
+def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
+    try:
+        return kind(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+
+
 def _positive(text: str) -> int:
-    number = int(text)
+    number = _number(text, int)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return number
 
 
 def _percent(text: str) -> float:
-    number = float(text.removesuffix("%"))
+    number = _number(text.removesuffix("%"), float)
     if not 0 <= number < 1e6:
         raise argparse.ArgumentTypeError(f"{text} is no percentage of at least 0")
     return number
 
 
 def _port(text: str) -> int:
-    number = int(text)
+    number = _number(text, int)
     if not 0 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"{number} is no port, expected 0 to 65535")
     return number

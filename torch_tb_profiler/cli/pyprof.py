@@ -25,6 +25,8 @@ from torch_tb_profiler.views.pyprof import BETWEEN_LINES, COLUMNS, Cell, KernelC
 ALL = "all"
 ROWS_AT_ONCE = 10_000
 """Rows that are made and printed together: no text of the whole table is held."""
+_WIDEST = 10_000
+"""Characters of a line, however many are asked for: each is padded to its width."""
 _SHARED = ("kernel", "params")
 """Columns that share what a width leaves them."""
 
@@ -125,6 +127,7 @@ def _columns(keys: Sequence[str], width: int) -> _Form:
     Raises:
         BadRequest: the columns need more.
     """
+    width = min(width, _WIDEST)
     widths = {key: COLUMNS[key].width for key in keys}
     rest = width - sum(widths[key] + 1 for key in keys) + 1
     if rest < 0:

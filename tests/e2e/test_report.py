@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from torch_tb_profiler.cli import main
 PATIENCE_MS = 30_000
 SAMPLE = "samples/synthetic_ddp8"
 NOT_HELD = ("trace",)
+IDLE = """() => document.querySelector('main')?.textContent.trim() && !document.querySelector('.skeleton, [aria-busy="true"]')"""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def page(browser: Browser, report: Path) -> Iterator[tuple[Page, Watch]]:
 def show(page: Page, report: Path, view: str, **more: str) -> None:
     page.goto("about:blank")
     page.goto(f"{report.as_uri()}#view={view}" + "".join(f"&{key}={value}" for key, value in more.items()))
-    page.wait_for_function("() => document.querySelector('main')?.textContent.trim() && !document.querySelector('.skeleton, [aria-busy=\"true\"]')", timeout=PATIENCE_MS)
+    page.wait_for_function(IDLE, timeout=PATIENCE_MS)
 
 
 def test_every_view_opens_from_the_file(page: tuple[Page, Watch], report: Path) -> None:
@@ -74,7 +76,8 @@ def test_what_is_not_held_says_where_it_is(page: tuple[Page, Watch], report: Pat
 
 def test_a_report_names_nothing_as_markup(tmp_path: Path, browser: Browser) -> None:
     trace = tmp_path / "<img src=x onerror=alert(1)>.pt.trace.json"
-    trace.write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "</script><script>document.title = 1</script>", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]}')
+    event = {"ph": "X", "cat": "cpu_op", "name": "</script><script>document.title = 1</script>", "pid": 1, "tid": 1, "ts": 1, "dur": 5}
+    trace.write_text(json.dumps({"traceEvents": [event]}))
     file = tmp_path / "report.html"
     assert main.main(["report", str(trace), "-o", str(file), "--no-cache"]) == 0
     tab = browser.new_page()

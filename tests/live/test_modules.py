@@ -12,6 +12,7 @@ import numpy as np
 from tests.analysis.module.trees import insight_of
 from tests.live.figures import of_pytorch, operator_names
 from tests.live.test_key_averages import OPTIONS, record, torch
+from tests.live.test_key_averages_table import checkpoints
 from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
@@ -83,14 +84,7 @@ def test_backward_of_every_module(torch: Any, tmp_path: Path) -> None:
 
 def test_a_checkpoint_runs_its_modules_again(torch: Any, tmp_path: Path) -> None:
     path = tmp_path / "worker.pt.trace.json"
-    checkpoint = importlib.import_module("torch.utils.checkpoint").checkpoint
-    net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh())
-
-    def work() -> None:
-        for reentrant in (False, True):
-            checkpoint(net, torch.randn(4, 8, requires_grad=True), use_reentrant=reentrant).sum().backward()
-
-    prof = record(torch, path, work, **OPTIONS["stacks"])
+    prof = record(torch, path, checkpoints(torch), **OPTIONS["stacks"])
     theirs = {name: figures for (name, _), figures in of_pytorch(prof.key_averages(), operator_names(prof.events())).items()}
     found, insight = read(path)
     rows = dict(zip(found.rows.name, zip(found.rows.calls, found.rows.operators, strict=True), strict=True))

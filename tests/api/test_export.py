@@ -21,13 +21,6 @@ from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 
 
-@pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> TraceFrames:
-    found = torch_tb_profiler.open(write(tmp_path_factory.mktemp("one") / "run", "w0"), use_cache=False)
-    assert isinstance(found, TraceFrames)
-    return found
-
-
 def text(frame: pandas.DataFrame) -> str:
     file = io.BytesIO()
     export.write_table(frame, file, "csv")

@@ -37,13 +37,6 @@ def trace() -> TraceFrames:
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> TraceFrames:
-    found = torch_tb_profiler.open(write(tmp_path_factory.mktemp("one") / "run", "w0"), use_cache=False)
-    assert isinstance(found, TraceFrames)
-    return found
-
-
-@pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunFrames:
     found = torch_tb_profiler.open(write(tmp_path_factory.mktemp("two") / "run", "rank0", "rank1"), use_cache=False)
     assert isinstance(found, RunFrames)

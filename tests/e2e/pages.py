@@ -70,6 +70,16 @@ class Tab:
         self.page.wait_for_timeout(50)
         self.frame.wait_for_function(_IDLE, timeout=patience_ms)
 
+    def settled_state(self) -> dict[str, str]:
+        """The address once small changes are written into it."""
+        self.page.wait_for_timeout(400)
+        self.idle()
+        return self.state()
+
+    def grid(self, name: str) -> Locator:
+        """A table by its label."""
+        return self.frame.get_by_role("grid", name=name, exact=True)
+
     def tab(self, view: str) -> Locator:
         """The link to a view in the page's header."""
         return self.frame.get_by_role("navigation").get_by_role("link", name=re.compile(f"^{view}", re.I))

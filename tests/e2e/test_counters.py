@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
-from tests.e2e.pages import Tab
 from tests.e2e.server import Server
 from tests.e2e.test_every_view import need_axe
 from tests.e2e.watch import accessibility
@@ -25,14 +24,10 @@ ALEXNET = "a100_alexnet_cupti_ranges"
 FADD = "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"
 
 
-def grid(tab: Tab, name: str) -> Locator:
-    return tab.frame.get_by_role("grid", name=name, exact=True)
-
-
 def test_alexnet_has_77_kernels_with_nine_counters_each(open_tab: OpenTab, real_server: Server) -> None:
     tab = open_tab(real_server).load("counters", run=ALEXNET)
     expect(tab.frame.locator(".headline-first")).to_have_text("77 kernels measured with 9 counters each")
-    table = grid(tab, "Profiled kernels")
+    table = tab.grid("Profiled kernels")
     expect(table).to_have_attribute("aria-rowcount", "78")
     sixth = table.locator("[aria-rowindex='7']")
     expect(sixth).to_contain_text("fft2d_r2c_32x32")
@@ -53,7 +48,7 @@ def test_a_kernel_leads_to_its_launch_and_its_operators(open_tab: OpenTab, real_
     tab = open_tab(real_server).load("counters", run=ALEXNET, search="fft2d_r2c_32x32")
     found = real_server.answer("counters", ALEXNET)["profiled"]
     rows = [row for row, name in enumerate(found["kernel"]) if "fft2d_r2c_32x32" in name]
-    table = grid(tab, "Profiled kernels")
+    table = tab.grid("Profiled kernels")
     expect(table).to_have_attribute("aria-rowcount", str(len(rows) + 1))
     table.locator(".body-row").first.get_by_role("link", name="launch").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
@@ -78,7 +73,7 @@ def test_sampled_counters_have_a_mean_per_step(open_tab: OpenTab, start: Start, 
     tab = open_tab(server).load("counters", run="run")
     sampled = server.answer("counters", "run")["sampled"]
     assert len(sampled["counter"]) > 3
-    expect(grid(tab, "Sampled counters")).to_have_attribute("aria-rowcount", str(len(sampled["counter"]) + 1))
+    expect(tab.grid("Sampled counters")).to_have_attribute("aria-rowcount", str(len(sampled["counter"]) + 1))
     bars = tab.frame.locator(".stack-bar")
     expect(bars).to_have_count(3)
     bars.nth(1).click()
@@ -99,6 +94,6 @@ def test_a_trace_without_counters_says_how_to_record_them(open_tab: OpenTab, sam
 def test_nothing_bars_anybody(open_tab: OpenTab, real_server: Server, dark: bool) -> None:
     need_axe()
     tab = open_tab(real_server, dark=dark).load("counters", run=ALEXNET)
-    grid(tab, "Profiled kernels").locator(".toggle").first.click()
+    tab.grid("Profiled kernels").locator(".toggle").first.click()
     tab.idle()
     assert accessibility(tab.frame) == []

@@ -35,13 +35,6 @@ def headline(tab: Tab) -> Locator:
     return tab.frame.locator(".headline-first")
 
 
-def settled_state(tab: Tab) -> dict[str, str]:
-    """The address once small changes are written into it."""
-    tab.page.wait_for_timeout(400)
-    tab.idle()
-    return tab.state()
-
-
 def drawable(rows: dict[str, list[Any]]) -> list[int]:
     """The rows that have a place below the roofs: on logarithmic axes nothing is at 0."""
     return [row for row, (x, y) in enumerate(zip(rows["intensity"], rows["flops_rate"], strict=True)) if x and y]
@@ -73,7 +66,7 @@ def test_a_point_leads_to_its_row_and_on(open_tab: OpenTab, real_server: Server)
     tab = open_tab(real_server).load("efficiency", run="h100_vit")
     rows = real_server.answer("efficiency", "h100_vit")["rows"]
     tab.frame.get_by_role("button", name=re.compile(rf"^aten::addmm: .*{re.escape(rows['parameters'][0])}")).click()
-    state = settled_state(tab)
+    state = tab.settled_state()
     assert state["regex"] == "1"
     expect(grid(tab).locator(".body-row")).to_have_count(1)
     expect(grid(tab).locator(".body-row")).to_contain_text(rows["parameters"][0])
@@ -102,9 +95,9 @@ def test_the_chart_is_worked_by_keyboard_and_is_a_table_too(open_tab: OpenTab, r
     expect(focused).to_have_attribute("aria-label", re.compile(rf"^{rows['name'][order[-1]]}: .*{re.escape(rows['parameters'][order[-1]])}"))
     expect(tab.frame.locator(".chart-tip")).to_contain_text(rows["parameters"][order[-1]])
     tab.page.keyboard.press("Enter")
-    assert "search" in settled_state(tab)
+    assert "search" in tab.settled_state()
     tab.page.keyboard.press("Enter")
-    assert "search" not in settled_state(tab)
+    assert "search" not in tab.settled_state()
     tab.frame.get_by_role("button", name="Show Roofline as a data table").click()
     expect(tab.frame.get_by_role("region", name="Roofline, data table").locator("tbody tr")).to_have_count(len(order))
 
@@ -114,11 +107,11 @@ def test_precisions_and_kernels_are_chosen_and_kept_in_the_address(open_tab: Ope
     rows = real_server.answer("efficiency", "h100_vit")["rows"]
     tab.frame.get_by_label("fp32", exact=True).check(force=True)
     expect(points(tab)).to_have_count(sum(rows["precision"][row] == "fp32" for row in drawable(rows)))
-    assert settled_state(tab)["precision"] == "fp32"
+    assert tab.settled_state()["precision"] == "fp32"
     tab.frame.get_by_label("kernel", exact=True).check(force=True)
     kernels = real_server.answer("efficiency", "h100_vit", group="kernel")["rows"]
     expect(grid(tab, "kernels")).to_have_attribute("aria-rowcount", str(len(kernels["kernel"]) + 1))
-    assert settled_state(tab)["group"] == "kernel"
+    assert tab.settled_state()["group"] == "kernel"
 
 
 def test_a_bar_chooses_its_step(open_tab: OpenTab, sample_server: Server) -> None:
@@ -127,12 +120,12 @@ def test_a_bar_chooses_its_step(open_tab: OpenTab, sample_server: Server) -> Non
     bars = tab.frame.locator("figure", has_text="MFU per step").locator(".stack-bar")
     expect(bars).to_have_count(len(steps))
     bars.nth(2).click()
-    assert settled_state(tab)["steps"] == str(steps[2]["index"])
+    assert tab.settled_state()["steps"] == str(steps[2]["index"])
     alone = sample_server.answer("efficiency", "synthetic_ddp8", steps=str(steps[2]["index"]))
     expect(headline(tab)).to_contain_text(f"The step reaches {per_cent(alone['mfu'])}")
     expect(bars).to_have_count(len(steps))
     bars.nth(2).click()
-    assert "steps" not in settled_state(tab)
+    assert "steps" not in tab.settled_state()
 
 
 def test_the_table_is_saved_with_exact_figures(open_tab: OpenTab, sample_server: Server) -> None:

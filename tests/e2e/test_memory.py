@@ -31,10 +31,6 @@ def chart(tab: Tab) -> Locator:
     return tab.frame.get_by_role("slider")
 
 
-def grid(tab: Tab, name: str) -> Locator:
-    return tab.frame.get_by_role("grid", name=name, exact=True)
-
-
 def body(tab: Tab) -> str:
     return str(tab.frame.locator("main").text_content())
 
@@ -50,13 +46,6 @@ def drag(tab: Tab, begin: float, end: float) -> None:
     tab.page.mouse.move(left + (begin + end) / 2 * width, y)
     tab.page.mouse.move(left + end * width, y)
     tab.page.mouse.up()
-
-
-def settled_state(tab: Tab) -> dict[str, str]:
-    """The address once small changes are written into it."""
-    tab.page.wait_for_timeout(400)
-    tab.idle()
-    return tab.state()
 
 
 def mib(size: int) -> str:
@@ -76,23 +65,23 @@ def test_the_peak_is_the_routes(open_tab: OpenTab, sample_server: Server) -> Non
 def test_a_click_chooses_an_instant_and_a_drag_a_window(open_tab: OpenTab, sample_server: Server) -> None:
     tab = open_tab(sample_server).load("memory", run="transformer")
     drag(tab, 0.5, 0.5)
-    state = settled_state(tab)
+    state = tab.settled_state()
     answer = sample_server.answer("memory/alive", "transformer", t=state["t"])
-    expect(grid(tab, "Alive").locator(".body-row")).not_to_have_count(0)
+    expect(tab.grid("Alive").locator(".body-row")).not_to_have_count(0)
     assert f"{len(answer['rows']['bytes'])} rows" in body(tab)
     drag(tab, 0.25, 0.5)
-    state = settled_state(tab)
+    state = tab.settled_state()
     span = sample_server.answer("memory", "transformer")["span_ns"]
     assert abs(int(state["t0"]) / span - 0.25) < 0.01
     assert abs(int(state["t1"]) / span - 0.5) < 0.01
     window = sample_server.answer("memory/blocks", "transformer", t0=state["t0"], t1=state["t1"])
-    expect(grid(tab, "Memory: Blocks")).to_have_attribute("aria-rowcount", str(len(window["rows"]["bytes"]) + 1))
+    expect(tab.grid("Memory: Blocks")).to_have_attribute("aria-rowcount", str(len(window["rows"]["bytes"]) + 1))
     tab.page.reload()
     tab.idle()
     expect(chart(tab)).to_have_attribute("aria-valuemin", state["t0"])
     tab.frame.get_by_role("button", name="Whole recording").click()
     tab.frame.get_by_role("button", name="At the peak").click()
-    assert not {"t", "t0", "t1"} & settled_state(tab).keys()
+    assert not {"t", "t0", "t1"} & tab.settled_state().keys()
     expect(tab.frame.get_by_role("heading", name="Alive at the peak")).to_be_visible()
 
 
@@ -106,12 +95,12 @@ def test_the_chart_is_worked_by_keyboard(open_tab: OpenTab, sample_server: Serve
     assert abs(at / span - (1 - 11 / 200)) < 0.001
     tab.page.keyboard.press("Enter")
     tab.page.keyboard.press("+")
-    state = settled_state(tab)
+    state = tab.settled_state()
     assert state["t"] == str(at)
     assert abs((int(state["t1"]) - int(state["t0"])) / span - 0.5) < 0.001
     chart(tab).focus()
     tab.page.keyboard.press("Escape")
-    assert "t0" not in settled_state(tab)
+    assert "t0" not in tab.settled_state()
 
 
 def test_a_tile_shows_its_rows_and_a_block_its_call(open_tab: OpenTab, sample_server: Server) -> None:
@@ -119,10 +108,10 @@ def test_a_tile_shows_its_rows_and_a_block_its_call(open_tab: OpenTab, sample_se
     rows = sample_server.answer("memory/alive", "transformer")["rows"]
     of_addmm = [size for name, size in zip(rows["operator"], rows["bytes"], strict=True) if name == "aten::addmm"]
     tab.frame.get_by_role("button", name=f"aten::addmm: {mib(sum(of_addmm))}").click()
-    expect(grid(tab, "Alive").locator(".body-row")).to_have_count(len(of_addmm))
+    expect(tab.grid("Alive").locator(".body-row")).to_have_count(len(of_addmm))
     tab.frame.get_by_label("module", exact=True).check(force=True)
-    assert settled_state(tab)["by"] == "module"
-    first = grid(tab, "Memory: Blocks").locator(".body-row").first
+    assert tab.settled_state()["by"] == "module"
+    first = tab.grid("Memory: Blocks").locator(".body-row").first
     operator = str(first.get_by_role("link").first.text_content())
     first.get_by_role("link", name="its call").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
@@ -134,9 +123,9 @@ def test_statistics_are_the_routes_and_are_saved(open_tab: OpenTab, sample_serve
     tab = open_tab(sample_server).load("memory", run="transformer")
     for label, group in (("By module", "module"), ("By operator", "operator")):
         tab.frame.get_by_label(label, exact=True).check(force=True)
-        assert settled_state(tab)["table"] == group
+        assert tab.settled_state()["table"] == group
         rows = sample_server.answer("memory/statistics", "transformer", group=group)["rows"]
-        table = grid(tab, f"Memory: {label}")
+        table = tab.grid(f"Memory: {label}")
         expect(table).to_have_attribute("aria-rowcount", str(len(rows["name"]) + 1))
         with tab.page.expect_download() as waiting:
             tab.frame.get_by_role("button", name=re.compile("^Download the")).last.click()

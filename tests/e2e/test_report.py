@@ -17,7 +17,10 @@ from torch_tb_profiler.cli import main
 PATIENCE_MS = 30_000
 SAMPLE = "samples/synthetic_ddp8"
 NOT_HELD = ("trace", "diff")
-IDLE = """() => document.querySelector('main')?.textContent.trim() && !document.querySelector('.skeleton, [aria-busy="true"]')"""
+IDLE = """() => {
+  const text = document.querySelector("main")?.textContent.trim();
+  return Boolean(text) && !text.includes("Loading") && !document.querySelector('.skeleton, [aria-busy="true"]');
+}"""
 
 
 @pytest.fixture(scope="module")

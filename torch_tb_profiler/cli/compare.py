@@ -24,6 +24,7 @@ SLOWER = 1
 
 Form = Literal["markdown", "csv", "json"]
 
+
 def run(options: argparse.Namespace) -> int:
     """Print the comparison of B with A; the exit code.
 

@@ -11,7 +11,7 @@ from typing import cast
 from torch_tb_profiler.api import export
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 from torch_tb_profiler.api.one import One
-from torch_tb_profiler.cli.output import asked_steps, chosen, nothing_at, readable, settings_of
+from torch_tb_profiler.cli.output import asked_steps, chosen, nothing_at, readable, say_failed, settings_of
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.runs.single import Unreadable
@@ -85,9 +85,7 @@ def _frames(options: argparse.Namespace) -> TraceFrames | RunFrames:
         found.append(TraceFrames(One(opened, settings)).in_steps(asked.first, asked.last, skip_cold=asked.skip_cold))
     if not found:
         raise NotATrace(nothing_at(options.path, unreadable))
-    for item in unreadable:
-        if not item.rejected:
-            print(printable(f"torch-tb-profiler: {item.path}: {item.message}"), file=sys.stderr)
+    say_failed(unreadable)
     return found[0] if len(found) == 1 else RunFrames(found)
 
 

@@ -69,9 +69,7 @@ def tell_runs(options: argparse.Namespace, about: Callable[[Iterator[Opened], Se
         raise NotATrace(nothing_at(options.path, unreadable))
     if options.json:
         write("\n]\n")
-    for item in unreadable:
-        if not item.rejected:
-            print(printable(f"torch-tb-profiler: {item.path}: {item.message}"), file=sys.stderr)
+    say_failed(unreadable)
     return 0
 
 
@@ -84,6 +82,13 @@ def readable(path: str, settings: Settings, unreadable: list[Unreadable]) -> Ite
             else:
                 progress.hide()
                 yield item
+
+
+def say_failed(unreadable: list[Unreadable]) -> None:
+    """The files that claim to be traces and are none, on standard error."""
+    for item in unreadable:
+        if not item.rejected:
+            print(printable(f"torch-tb-profiler: {item.path}: {item.message}"), file=sys.stderr)
 
 
 def nothing_at(path: str, unreadable: list[Unreadable]) -> str:

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from torch_tb_profiler.api.export import STDOUT, saving
+from torch_tb_profiler.cli.output import settings_of
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.logdirs import catalogue_of
 from torch_tb_profiler.runs.model import Snapshot, State
-from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.web.report_page import keep, page, ready_traces
 
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
     """What is in the report, and its bytes."""
-    settings = replace(Settings.from_environment(use_cache=False if options.no_cache else None), max_table_rows=ROWS)
+    settings = replace(settings_of(options), max_table_rows=ROWS)
     catalogue = catalogue_of(options.path, None, settings)
     try:
         catalogue.start()

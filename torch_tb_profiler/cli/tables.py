@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.one import One
 from torch_tb_profiler.cli.document import Column, Document, Kind, Table
-from torch_tb_profiler.cli.output import Told, chosen, place, tell, title
+from torch_tb_profiler.cli.output import Told, asked_steps, chosen, place, tell, title
 from torch_tb_profiler.cli.summary_document import NONE, event_id, time
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
@@ -50,16 +50,10 @@ def kernels(options: argparse.Namespace) -> int:
 
 
 def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> One:
-    selection = chosen(opened, options)
-    bounds = None if selection.whole or not options.steps else _bounds(options.steps)
+    chosen(opened, options)
+    asked = asked_steps(options)
+    bounds = None if asked.first is None or asked.last is None else (asked.first, asked.last)
     return One(opened, settings, bounds, options.skip_cold)
-
-
-def _bounds(text: str) -> tuple[int, int] | None:
-    if text == "all":
-        return None
-    first, _, last = text.partition("-")
-    return int(first), int(last or first)
 
 
 def _events(frame: DataFrame, key: str, events: Mapping[str, int]) -> list[int | None]:

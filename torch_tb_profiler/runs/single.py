@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
 
 from torch_tb_profiler.analysis.efficiency import models
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SidecarError, SourceError
@@ -18,6 +20,8 @@ from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import Found, list_files
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -98,21 +102,10 @@ def insight_of(opened: Opened, settings: Settings, progress: Report | None = Non
         return build_insight(opened.trace, opened.facts, progress)
     from torch_tb_profiler.store import sidecar
 
-    cache = CacheFolder(settings)
-    try:
-        path = INSIGHT.path(str(cache.sidecar(found, content_version(settings))))
-        try:
-            earlier = INSIGHT.read(path)
-            cache.touch(path)
-            return earlier
-        except (SidecarError, OSError):
-            insight = build_insight(opened.trace, opened.facts, progress)
-        with contextlib.suppress(OSError):
-            sidecar.write_insight(path, insight)
-            cache.trim()
-        return insight
-    finally:
-        cache.close()
+    return _kept(
+        found, settings, lambda path: Path(INSIGHT.path(str(path))), lambda path: INSIGHT.read(str(path)),
+        lambda: build_insight(opened.trace, opened.facts, progress), lambda path, made: sidecar.write_insight(path, made),
+    )
 
 
 def _file(location: str) -> Found:
@@ -148,20 +141,29 @@ def _import(found: Found, settings: Settings, progress: Report | None) -> tuple[
         return read(found.location, settings, progress)
     from torch_tb_profiler.store import sidecar
 
+    return _kept(
+        found, settings, lambda path: path, sidecar.read, lambda: read(found.location, settings, progress), lambda path, made: sidecar.write(path, *made),
+    )
+
+
+def _kept(
+    found: Found, settings: Settings, place: Callable[[Path], Path], read_kept: Callable[[Path], T], make: Callable[[], T], write: Callable[[Path, T], None],
+) -> T:
+    """What an earlier call kept of a file, else made now and kept; ``place``: where, given the path of the file's own sidecar."""
     cache = CacheFolder(settings)
     try:
-        path = cache.sidecar(found, content_version(settings))
+        path = place(cache.sidecar(found, content_version(settings)))
         try:
-            earlier = sidecar.read(path)
+            earlier = read_kept(path)
             cache.touch(path)
             return earlier
         except (SidecarError, OSError):
-            trace, facts = read(found.location, settings, progress)
-        # A full disk costs the next call an import and this one nothing.
+            made = make()
+        # A full disk costs the next call the work and this one nothing.
         with contextlib.suppress(OSError):
-            sidecar.write(path, trace, facts)
+            write(path, made)
             cache.trim()
-        return trace, facts
+        return made
     finally:
         cache.close()
 

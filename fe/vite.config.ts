@@ -3,25 +3,35 @@ import { defineConfig } from "vite";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-export default defineConfig({
+/** The page as TensorBoard serves it. */
+const served = {
+  input: { index: here("src/main.ts") },
+  // TensorBoard imports index.js and calls its `render`; so its exports must stay.
+  preserveEntrySignatures: "strict",
+  output: {
+    entryFileNames: "[name].js",
+    chunkFileNames: "assets/[name]-[hash].js",
+    assetFileNames: "assets/[name]-[hash][extname]",
+  },
+} as const;
+
+/** The page in one piece, for the one file of `torch-tb-profiler report`: a document from a disk cannot import another module. */
+const report = {
+  input: { report: here("src/report.ts") },
+  output: { entryFileNames: "[name].js", codeSplitting: false },
+} as const;
+
+export default defineConfig(({ mode }) => ({
   // Everything is fetched relative to the module, because TensorBoard may serve the plugin under any prefix.
   base: "./",
   publicDir: false,
   build: {
     target: "es2022",
     outDir: here("../torch_tb_profiler/static"),
-    emptyOutDir: true,
+    // The report is built last, beside the page.
+    emptyOutDir: mode !== "report",
     modulePreload: false,
     reportCompressedSize: false,
-    rolldownOptions: {
-      input: { index: here("src/main.ts") },
-      // TensorBoard imports index.js and calls its `render`; so its exports must stay.
-      preserveEntrySignatures: "strict",
-      output: {
-        entryFileNames: "[name].js",
-        chunkFileNames: "assets/[name]-[hash].js",
-        assetFileNames: "assets/[name]-[hash][extname]",
-      },
-    },
+    rolldownOptions: mode === "report" ? report : served,
   },
-});
+}));

@@ -47,10 +47,10 @@ def test_what_a_command_prints(name: str, repository: Path, monkeypatch: pytest.
 
 
 def _anywhere(text: str) -> str:
-    """Without what depends on the machine: versions, the cache and the settings."""
+    """Without what depends on the machine: versions, the cache and the settings, each of which may wrap over several lines."""
     head, _, rest = text.partition("\n\n")
-    lines = [re.sub(r"^(Version|Packages|TensorBoard's tab|Page|Cache|Settings): .*", r"\1: …", line) for line in head.splitlines()]
-    return "\n".join(line for line in lines if line.endswith("…") or not re.match(r"\S.*not installed", line)) + "\n\n" + rest
+    keys = "Version|Packages|TensorBoard's tab|Page|Cache|Settings"
+    return re.sub(rf"^({keys}): .*?(?=\n(?:{keys}): |\Z)", r"\1: …", head, flags=re.MULTILINE | re.DOTALL) + "\n\n" + rest
 
 
 def test_every_command_is_described(repository: Path) -> None:

@@ -17,7 +17,7 @@ def plain(document: Document) -> str:
     """The text; it ends in a line feed."""
     title = printable(document.title)
     head = [_short(title, WIDTH), "=" * min(WIDTH, max(20, len(title)))]
-    head += [part for line in document.lines for part in _wrapped(line)]
+    head += [part for line in document.lines for part in _wrapped(line, other="  ")]
     return "\n\n".join(["\n".join(head), *(_block(block) for block in document.blocks)]) + "\n"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.analysis.selection import mask
-from torch_tb_profiler.api.frame import category, frame
+from torch_tb_profiler.api.frame import category, coded, frame
 from torch_tb_profiler.api.frame_columns import EVENTS
 from torch_tb_profiler.api.one import One
 from torch_tb_profiler.store.columns import Array
@@ -21,14 +21,12 @@ if TYPE_CHECKING:
 
 def events(one: One) -> DataFrame:
     """See ``frame_columns.EVENTS``."""
-    import pandas
-
     trace, links = one.trace, one.facts["span_links"]
     spans, tracks = trace["spans"], trace["tracks"]
     on_device = device_arguments(trace, np.arange(spans.n), ("device", "stream"))
     values: dict[str, Any] = {
         "event": np.arange(spans.n), "name": category(spans["name"], trace.strings), "category": category(spans["category"], trace.strings),
-        "role": pandas.Categorical.from_codes(spans["role"].astype(np.int8), [role.name.lower() for role in Role]),
+        "role": coded(spans["role"].astype(np.int8), [role.name.lower() for role in Role]),
         "start_ns": spans["start"], "dur_ns": spans["dur"], "process": category(tracks["pid"][spans["track"]], trace.strings),
         "thread": category(tracks["tid"][spans["track"]], trace.strings), "device": on_device["device"], "stream": on_device["stream"],
         **{name: links[name] for name in ("step", "parent", "launch", "operator")},

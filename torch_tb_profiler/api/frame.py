@@ -47,15 +47,20 @@ def frame(spec: TableSpec, values: Mapping[str, Any], more: Mapping[str, Any] | 
 
 def category(numbers: Array, strings: StringTable) -> Any:
     """Texts by their numbers, as pandas' ``Categorical``; −1 is missing. Each distinct text is read once, the rest is one gather."""
-    import pandas
-
     used = distinct(numbers, strings)
     codes: dict[str, int] = {}
     place = np.full(len(strings) + 1, -1, np.int32)
     # Texts that are not valid UTF-8 may become equal.
     place[used] = [codes.setdefault(text, len(codes)) for text in strings.many(used)]
     narrow = np.min_scalar_type(-max(len(codes), 1))
-    return pandas.Categorical.from_codes(place.astype(narrow)[numbers], list(codes))
+    return coded(place.astype(narrow)[numbers], list(codes))
+
+
+def coded(codes: Any, texts: Sequence[str]) -> Any:
+    """A categorical column of integer codes, ``-1`` where missing, and what they stand for."""
+    import pandas
+
+    return pandas.Categorical.from_codes(codes, pandas.Index(texts))
 
 
 def known(values: Array, mask: Mask | bool) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from torch_tb_profiler.api.frame import coded
 from torch_tb_profiler.api.frame_columns import PLACE
 from torch_tb_profiler.runs.model import Opened
 
@@ -37,10 +38,9 @@ def joined(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:
 
 def _repeated(texts: list[str], lengths: list[int]) -> Any:
     import numpy as np
-    import pandas
 
     distinct = list(dict.fromkeys(texts))
-    return pandas.Categorical.from_codes(np.repeat([distinct.index(text) for text in texts], lengths), distinct)
+    return coded(np.repeat([distinct.index(text) for text in texts], lengths), distinct)
 
 
 def _share_categories(frames: list[DataFrame]) -> None:
@@ -54,9 +54,9 @@ def _share_categories(frames: list[DataFrame]) -> None:
                 frame[column] = frame[column].cat.set_categories(categories)
 
 
-def _attributes(listed: list[dict[str, Any]]) -> dict[str, Any]:
+def _attributes(listed: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
     """Units and docs of all columns; what else a table says of one trace stands in a list, in the order of the traces."""
-    found: dict[str, Any] = {"units": {}, "docs": {}}
+    found: dict[Any, Any] = {"units": {}, "docs": {}}
     for attributes in listed:
         for key in ("units", "docs"):
             found[key] |= attributes.get(key, {})

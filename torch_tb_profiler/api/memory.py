@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.memory.places import module_names_of
 from torch_tb_profiler.api import frame_columns as columns
-from torch_tb_profiler.api.frame import category, frame
+from torch_tb_profiler.api.frame import category, coded, frame
 from torch_tb_profiler.api.one import One
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
@@ -38,8 +38,6 @@ def curve(one: One) -> DataFrame:
 
 def blocks(one: One) -> DataFrame:
     """See ``columns.MEMORY_BLOCKS``."""
-    import pandas
-
     insight = one.insight
     table, nodes = insight["allocations"], insight["memory_nodes"]
     name, event = (np.append(nodes[key], -1) for key in ("name", "event"))
@@ -47,7 +45,7 @@ def blocks(one: One) -> DataFrame:
     values: dict[str, Any] = {
         "device": _devices(insight, table["device"]), "bytes": table["bytes"], "allocated_ns": table["begin"], "released_ns": table["end"],
         "operator": category(name[table["node"]], insight.strings), "module": category(module_names_of(insight)[table["path"]], insight.strings),
-        "line": category(table["line"], insight.strings), "category": pandas.Categorical.from_codes(told, list(BLOCK_CATEGORIES)),
+        "line": category(table["line"], insight.strings), "category": coded(told, BLOCK_CATEGORIES),
         "event": event[table["node"]], "release_event": event[table["released_by"]],
     }
     return frame(columns.MEMORY_BLOCKS, values, share=True)
@@ -81,6 +79,4 @@ def _alive_on(insight: Insight, row: int, name: str, time_ns: int | None) -> Dat
 
 
 def _devices(insight: Insight, numbers: Array) -> Any:
-    import pandas
-
-    return pandas.Categorical.from_codes(numbers, device_names(insight["memory_devices"]))
+    return coded(numbers, device_names(insight["memory_devices"]))

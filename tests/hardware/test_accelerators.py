@@ -47,6 +47,42 @@ LINES = [(vendor, line) for vendor, lines in TABLE.items() for line in lines]
     ("", "amd", 304, 192, "AMD Instinct MI300X"),
     ("AMD Radeon Graphics", "amd", 110, 64, "AMD Instinct MI250X (one of its two GCDs)"),
     ("Intel(R) Data Center GPU Max 1550", "intel", 512, 64, "Intel Data Center GPU Max 1550 (one of its two stacks)"),
+    ("NVIDIA H100 80GB HBM2e", "nvidia", 114, 79, "NVIDIA H100 PCIe"),
+    ("NVIDIA H800 PCIe", "nvidia", 114, 79, "NVIDIA H800 PCIe"),
+    ("NVIDIA H20-3e", "nvidia", 78, 140, "NVIDIA H20 141GB"),
+    ("NVIDIA H200 NVL", "nvidia", 132, 140, "NVIDIA H200 NVL"),
+    ("NVIDIA GH200 144G HBM3e", "nvidia", 132, 140, "NVIDIA GH200 (HBM3e)"),
+    ("NVIDIA GB200", "nvidia", 152, 184, "NVIDIA GB200"),
+    ("NVIDIA GB300", "nvidia", 152, 277, "NVIDIA GB300"),
+    ("NVIDIA B300 SXM6 AC", "nvidia", 148, 267, "NVIDIA B300"),
+    ("NVIDIA A800-SXM4-80GB", "nvidia", 108, 79, "NVIDIA A800 SXM 80GB"),
+    ("NVIDIA A30", "nvidia", 56, 23, "NVIDIA A30"),
+    ("NVIDIA A40", "nvidia", 84, 44, "NVIDIA A40"),
+    ("NVIDIA A16", "nvidia", 10, 14, "NVIDIA A16 (one of its four GPUs)"),
+    ("NVIDIA L40", "nvidia", 142, 44, "NVIDIA L40"),
+    ("NVIDIA GB10", "nvidia", 48, 119, "NVIDIA GB10 (DGX Spark)"),
+    ("Orin", "nvidia", 16, 61, "NVIDIA Jetson AGX Orin 64GB"),
+    ("NVIDIA Thor", "nvidia", 20, 122, "NVIDIA Jetson T5000 (Thor)"),
+    ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "nvidia", 188, 95, "NVIDIA RTX PRO 6000 Blackwell"),
+    ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "nvidia", 188, 95, "NVIDIA RTX PRO 6000 Blackwell Max-Q"),
+    ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "nvidia", 188, 95, "NVIDIA RTX PRO 6000 Blackwell Server Edition"),
+    ("NVIDIA RTX 4000 SFF Ada Generation", "nvidia", 48, 19, "NVIDIA RTX 4000 SFF Ada"),
+    ("NVIDIA RTX A2000 12GB", "nvidia", 26, 12, "NVIDIA RTX A2000"),
+    ("Quadro RTX 6000", "nvidia", 72, 24, "NVIDIA Quadro RTX 8000 / 6000"),
+    ("NVIDIA GeForce RTX 5090", "nvidia", 170, 31, "NVIDIA GeForce RTX 5090"),
+    ("NVIDIA GeForce RTX 5060 Ti", "nvidia", 36, 15, "NVIDIA GeForce RTX 5060 Ti"),
+    ("NVIDIA GeForce RTX 4070 Ti SUPER", "nvidia", 66, 15, "NVIDIA GeForce RTX 4070 Ti SUPER"),
+    ("NVIDIA GeForce RTX 3080", "nvidia", 70, 12, "NVIDIA GeForce RTX 3080"),
+    ("GeForce RTX 2080 Super", "nvidia", 48, 8, "NVIDIA GeForce RTX 2080 SUPER"),
+    ("AMD Instinct MI60 / MI50", "amd", 60, 16, "AMD Instinct MI50"),
+    ("AMD Instinct MI60 / MI50", "amd", 64, 32, "AMD Instinct MI60"),
+    ("AMD Instinct MI300X VF", "amd", 304, 192, "AMD Instinct MI300X"),
+    ("AMD Instinct MI355X", "amd", 256, 288, "AMD Instinct MI355X"),
+    ("AMD Instinct MI300A", "amd", 228, 128, "AMD Instinct MI300A"),
+    ("AMD Radeon RX 7900 XTX", "amd", 48, 24, "AMD Radeon RX 7900 XTX"),
+    ("AMD Radeon RX 9070 XT", "amd", 32, 16, "AMD Radeon RX 9070 XT"),
+    ("Intel(R) Arc(TM) A770 Graphics", "intel", 512, 15, "Intel Arc A770 16GB"),
+    ("Intel(R) Arc(TM) B580 Graphics", "intel", 160, 11, "Intel Arc B580"),
 ])
 def test_names_as_they_occur(name: str, vendor: str, units: int, gigabytes: int, expected: str) -> None:
     found = find(name, vendor, units, gigabytes * GIB)
@@ -54,11 +90,31 @@ def test_names_as_they_occur(name: str, vendor: str, units: int, gigabytes: int,
     assert found.name == expected
 
 
+@pytest.mark.parametrize(("name", "expected"), [
+    ("NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM"), ("NVIDIA H100 PCIe", "NVIDIA H100 PCIe"), ("NVIDIA H100 80GB HBM2e", "NVIDIA H100 PCIe"),
+    ("NVIDIA H800", "NVIDIA H800 SXM"), ("NVIDIA A100-SXM4-40GB", "NVIDIA A100 SXM 40GB"), ("NVIDIA A100-SXM4-80GB", "NVIDIA A100 SXM 80GB"),
+    ("NVIDIA A100-PCIE-40GB", "NVIDIA A100 PCIe 40GB"), ("NVIDIA A100 80GB PCIe", "NVIDIA A100 PCIe 80GB"), ("NVIDIA GH200 480GB", "NVIDIA GH200 (HBM3)"),
+    ("NVIDIA GH200 144G HBM3e", "NVIDIA GH200 (HBM3e)"), ("NVIDIA H20", "NVIDIA H20"),
+])
+def test_the_name_alone_tells_where_units_and_memory_are_not_known(name: str, expected: str) -> None:
+    found = find(name, "nvidia")
+    assert found is not None
+    assert found.name == expected
+
+
 @pytest.mark.parametrize(("name", "vendor", "units", "gigabytes"), [
+    ("Tesla V100-FHHL-16GB", "nvidia", 80, 16),  # clocked lower than the full-height card
+    ("AMD Instinct MI308X", "amd", 80, 192),  # AMD has no public data sheet
+    ("Orin", "nvidia", 8, 15),  # Orin NX and Nano, of several power modes
+    ("NVIDIA GeForce RTX 5090 Laptop GPU", "nvidia", 82, 24),
+    ("NVIDIA RTX 5000 Ada Generation Laptop GPU", "nvidia", 76, 16),
+    ("NVIDIA RTX PRO 5000 Blackwell Generation Laptop GPU", "nvidia", 82, 24),
+    ("NVIDIA GeForce RTX 5090 D", "nvidia", 170, 31),
+    ("Ascend910B3", "npu", 20, 61),
     ("Tesla P100-PCIE-16GB", "nvidia", 56, 16),  # before matrix cores
     ("NVIDIA A100-SXM4-80GB MIG 3g.40gb", "nvidia", 42, 39),  # a part of a device
     ("NVIDIA GeForce RTX 4090 Laptop GPU", "nvidia", 76, 16),
-    ("NVIDIA GeForce RTX 3080", "nvidia", 70, 12),  # another device of the same name
+    ("NVIDIA GeForce RTX 3080", "nvidia", 72, 12),  # no device of that name has so many
     ("NVIDIA H100 80GB HBM3", "nvidia", 66, 40),
     ("AMD Instinct MI300X", "amd", 38, 24),  # a partition
     ("", "nvidia", 304, 192),

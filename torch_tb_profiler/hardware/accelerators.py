@@ -12,8 +12,8 @@ TABLE: dict[str, tuple[Accelerator, ...]] = {"nvidia": accelerators_nvidia.TABLE
 _GENERIC = re.compile(r"(?:amd )?radeon graphics|", re.I)
 _LONGEST = 200
 """Characters of a name that are looked at: a trace may hold any."""
-_PART = re.compile(r"\bMIG\b|\bvGPU\b|^GRID |\b[A-Z]\w+-\d+[QCABe]$")
-"""Names of a slice of a device: what share of its units it has, the name does not tell."""
+_PART = re.compile(r"\bMIG\b|\bvGPU\b|^GRID |\b(?!H20-3e$)[A-Z]\w+-\d+[QCABe]$")
+"""Names of a slice of a device: what share of its units it has, the name does not tell. An H20-3e is a whole device."""
 
 
 def find(name: str, vendor: str, units: int = -1, memory: int = -1) -> Accelerator | None:

@@ -6,8 +6,8 @@ from functools import lru_cache
 from importlib import import_module
 
 FAMILIES = (
-    "gemm", "convolution", "attention", "elementwise", "movement", "reduction", "normalization", "embedding", "loss", "optimizer", "recurrent", "pooling",
-    "quantization", "moe", "triton", "fft",
+    "gemm", "quantized_gemm", "convolution", "attention", "elementwise", "movement", "reduction", "normalization", "embedding", "loss", "optimizer",
+    "recurrent", "pooling", "quantization", "moe", "triton", "fft",
 )
 
 

@@ -56,6 +56,8 @@ class _Places:
     window: int = -1
     secret: tuple[int, ...] = ()
     """Tensors whose values decide which keys count (used lengths, pages): with one nothing is known."""
+    local: int = -1
+    """Of CUTLASS' kernels, whose ``causal`` is a custom_mask_type, the size of the window."""
     heads_last: bool = False
     """Tensors are (batch, sequence, head, element) instead of (batch, head, sequence, element)."""
     bottom_right: bool = False
@@ -74,15 +76,25 @@ _FORWARD: dict[str, _Places] = {
     "aten::_scaled_dot_product_efficient_attention": _Places(causal=6, mask=3),
     "aten::_scaled_dot_product_cudnn_attention": _Places(causal=6, mask=3),
     "aten::_scaled_dot_product_fused_attention_overrideable": _Places(causal=5, mask=3),
-    "aten::_flash_attention_forward": _Places(causal=8, lengths=3, longest=5, window=11, secret=(13,), heads_last=True, bottom_right=True),
+    "aten::_flash_attention_forward": _Places(causal=8, lengths=3, longest=5, window=11, secret=(13, 15), heads_last=True, bottom_right=True),
+    "aten::_flash_attention_forward_no_dropout_inplace": _Places(
+        causal=9, first=1, lengths=4, longest=6, window=12, secret=(14, 16), heads_last=True, bottom_right=True),
     "aten::_cudnn_attention_forward": _Places(causal=10, mask=3, lengths=4, longest=6),
-    "aten::_efficient_attention_forward": _Places(causal=9, mask=3, lengths=4, longest=6, secret=(12,), heads_last=True),
+    **dict.fromkeys(("aten::_efficient_attention_forward", "xformers::efficient_attention_forward_cutlass"),
+                    _Places(causal=9, mask=3, lengths=4, longest=6, secret=(12,), local=13, heads_last=True)),
+    "xformers_flash::flash_fwd": _Places(causal=10, lengths=3, longest=6, window=11, secret=(5, 14), heads_last=True, bottom_right=True),
+    "aiter::_flash_attn_forward": _Places(causal=5, window=6, mask=8, heads_last=True, bottom_right=True),
     # flash-attn names its operators with and without the underscore.
     **{f"{library}::_flash_attn_forward": _FLASH for library in ("flash_attn", "flashattn")},
     **{f"{library}::_flash_attn_varlen_forward": _FLASH_PACKED for library in ("flash_attn", "flashattn")},
     "flash_attn_3::_flash_attn_forward": _FLASH_3,
     "flash_attn_3::fwd": _FLASH_3,
 }
+_QUANTIZED: dict[str, tuple[int, _Places]] = {
+    "aten::_scaled_dot_product_flash_attention": (10, _Places(causal=7)),
+    "aten::_flash_attention_forward": (18, _Places(causal=8, lengths=3, longest=5, window=14, secret=(16,), heads_last=True, bottom_right=True)),
+}
+"""Overloads with the scales of eight-bit operands, told by their number of arguments."""
 _BACKWARDS: dict[str, _Places] = {
     "aten::_scaled_dot_product_flash_attention_backward": _Places(causal=11, first=1, out=4),
     "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _Places(causal=7, first=1, out=4, mask=8),
@@ -91,7 +103,7 @@ _BACKWARDS: dict[str, _Places] = {
     "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Places(causal=13, first=1, mask=4, out=6),
     "aten::_flash_attention_backward": _Places(causal=11, first=1, out=4, lengths=6, longest=8, window=15, heads_last=True, bottom_right=True),
     "aten::_cudnn_attention_backward": _Places(causal=14, first=1, out=4, mask=8, lengths=9, longest=11),
-    "aten::_efficient_attention_backward": _Places(causal=14, first=1, mask=4, out=5, lengths=6, longest=8, heads_last=True),
+    "aten::_efficient_attention_backward": _Places(causal=14, first=1, mask=4, out=5, lengths=6, longest=8, local=18, heads_last=True),
     **{f"{library}::_flash_attn_backward": _FLASH_BACKWARD for library in ("flash_attn", "flashattn")},
     **{f"{library}::_flash_attn_varlen_backward": _FLASH_PACKED_BACKWARD for library in ("flash_attn", "flashattn")},
     "flash_attn_3::_flash_attn_backward": _Places(
@@ -103,7 +115,8 @@ _BACKWARDS: dict[str, _Places] = {
 @model("attention", *_FORWARD, source=SOURCE + _VARIABLE)
 def forward(call: Call) -> Work | None:
     """``scaled_dot_product_attention(Q, K, V, …)`` in any of its schemas."""
-    found = _read(call, _FORWARD[call.name])
+    arity, scaled = _QUANTIZED.get(call.name, (-1, _FORWARD[call.name]))
+    found = _read(call, scaled if len(call.inputs) == arity else _FORWARD[call.name])
     if found is None:
         return None
     shape, q, k, v, mask = found
@@ -220,8 +233,11 @@ def _least(window: Window, tokens: int, sequences: int, longest: int) -> int:
 def _window(call: Call, places: _Places) -> Window | None:
     """What the mask leaves; None where it was not recorded. An attention bias hides nothing that is known."""
     told = call.value(places.causal)
-    if call.name.startswith("aten::_efficient_attention"):
-        # custom_mask_type of CUTLASS: 0 none, 1 causal from the top left, 2 from the bottom right.
+    if places.local >= 0:
+        # custom_mask_type of CUTLASS: 0 none, 1 causal from the top left, 2 from the bottom right. Which pairs a window leaves is not documented.
+        if call.value(places.local) is not None or isinstance(told, bool):
+            # A truth value: the schema of PyTorch 2.2 and before, which has no longest key.
+            return None
         return {0: Window(), 1: Window(right=0), 2: Window(right=0, bottom_right=True)}.get(told) if isinstance(told, int) else None
     if not isinstance(told, bool):
         return None

@@ -51,7 +51,7 @@ _SCHEMAS: dict[str, _Places] = {
     "aten::cudnn_convolution_transpose": _Places(bias=-1, padding=2, output_padding=3, stride=4, dilation=5, groups=6, always_transposed=True),
     "aten::miopen_convolution_transpose": _Places(bias=2, padding=3, output_padding=4, stride=5, dilation=6, groups=7, always_transposed=True),
     # After the weight: what is added to the result, and the factor of it.
-    "aten::cudnn_convolution_add_relu": _Places(bias=4, stride=5, padding=6, dilation=7, groups=8),
+    **dict.fromkeys(("aten::cudnn_convolution_add_relu", "aten::miopen_convolution_add_relu"), _Places(bias=4, stride=5, padding=6, dilation=7, groups=8)),
 }
 
 
@@ -94,11 +94,24 @@ def forward(call: Call) -> Work | None:
     if shapes is None:
         return None
     bias = call.tensor(places.bias) if places.bias >= 0 else None
-    added = call.tensor(2) if call.name == "aten::cudnn_convolution_add_relu" else None
+    added = call.tensor(2) if call.name.endswith("_add_relu") else None
     outputs = math.prod(shapes.out)
     # A fused relu compares each element once, a fused addition adds once.
     extra = outputs * ((bias is not None) + (added is not None) + call.name.endswith("_relu"))
     return Work(shapes.flops + extra, moved(x, weight, bias, added, Tensor(shapes.out, x.dtype)), "matrix", precision(x.dtype), shapes.parameters(), extra)
+
+
+@model("convolution", "DaoAILab::_causal_conv1d_fwd_cpp", "sgl_kernel::causal_conv1d_fwd", "_C::causal_conv1d_fwd",
+       source="2·R FLOPs per element of the result, one more for a bias, one for the activation; input, weight and bias read, the result written once")
+def causal(call: Call) -> Work | None:
+    """``_causal_conv1d_fwd_cpp(x[…, D, L], W[D, R], bias, …, silu_activation)``: every channel with its own R weights, as long as the input."""
+    x, weight, bias = call.tensor(0), call.tensor(1), call.tensor(2)
+    activated = call.value(7)
+    if x is None or weight is None or len(weight.shape) != 2 or not isinstance(activated, bool):
+        return None
+    extra = x.elements * ((bias is not None) + activated)
+    return Work(2 * weight.shape[1] * x.elements + extra, moved(x, weight, bias, Tensor(x.shape, x.dtype)), "vector", precision(x.dtype),
+                {"shape": x.shape, "R": weight.shape[1]}, extra)
 
 
 @model("convolution", "aten::convolution_backward", "aten::convolution_backward_overrideable", source=_BACKWARD)

@@ -31,13 +31,17 @@ def _named(words: str, function: _Function, *, in_place: bool = True) -> dict[st
 
 _FLOAT_UNARY = (
     "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh atanh sigmoid erf erfc erfinv "
-    "lgamma digamma sinc i0 reciprocal deg2rad rad2deg"
+    "lgamma digamma sinc i0 reciprocal deg2rad rad2deg angle mvlgamma"
 )
-_SPECIAL = "special_expit special_erf special_erfc special_exp2 special_expm1 special_log1p special_i0 special_ndtr"
+_SPECIAL = " ".join(f"special_{word}" for word in (
+    "expit", "erf", "erfc", "erfcx", "exp2", "expm1", "log1p", "entr", "i0", "i0e", "i1", "i1e", "ndtr", "ndtri", "log_ndtr", "airy_ai", "bessel_j0",
+    "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "spherical_bessel_j0",
+    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
+))
 _UNARY = "abs absolute neg negative ceil floor round trunc fix frac sign sgn square relu relu6 silu mish hardswish hardsigmoid selu conj_physical"
 _BINARY = (
     "mul multiply floor_divide remainder fmod hypot copysign nextafter heaviside bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift "
-    "pow float_power"
+    "pow float_power gcd lcm"
 )
 _COMPARISON = "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
 _FUNCTIONS: dict[str, _Function] = {
@@ -54,10 +58,10 @@ _FUNCTIONS: dict[str, _Function] = {
     **_named("softplus", _Function(3), in_place=False),
     **_named("elu nan_to_num", _Function(4)),
     **_named(_BINARY, _Function(2)),
-    **_named("maximum minimum fmax fmin logaddexp logaddexp2 __and__ __or__ __xor__ __lshift__ __rshift__ __iand__ __ior__ __ixor__", _Function(2),
-             in_place=False),
-    **_named("div divide true_divide atan2 arctan2 xlogy", _Function(2, result="float")),
-    **_named("special_xlogy", _Function(2, result="float"), in_place=False),
+    **_named("maximum minimum fmax fmin logaddexp logaddexp2 __and__ __or__ __xor__ __lshift__ __rshift__ __iand__ __ior__ __ixor__ __ilshift__ "
+             "__irshift__", _Function(2), in_place=False),
+    **_named("div divide true_divide atan2 arctan2 xlogy igamma igammac polygamma", _Function(2, result="float")),
+    **_named("special_xlogy special_xlog1py special_zeta", _Function(2, result="float"), in_place=False),
     **_named("add sub subtract", _Function(3)),
     **_named("rsub", _Function(3), in_place=False),
     **_named(_COMPARISON, _Function(2, result="bool")),
@@ -80,7 +84,8 @@ def elementwise(call: Call) -> Work | None:
     """Any function of the table: what is a tensor among its arguments is an operand."""
     function = _FUNCTIONS[call.name]
     operands = [tensor for place in range(function.arity) if (tensor := call.tensor(place)) is not None]
-    if not operands:
+    if not operands or (call.name == "aten::where" and len(call.inputs) == 1):
+        # where(condition) alone gives positions, as many as there are.
         return None
     computed = promoted([tensor for place in function.typed if (tensor := call.tensor(place)) is not None] if function.typed else operands)
     if function.result == "float" and kind(computed) in ("int", "bool"):
@@ -128,7 +133,37 @@ def glu_backward(call: Call) -> Work | None:
     return None if gradient is None or x is None else vector_work(3 * x.elements, x.dtype, [gradient, x], [Tensor(x.shape, x.dtype)], {"shape": x.shape})
 
 
-@model("elementwise", "_C::silu_and_mul", "_C::gelu_and_mul", "_C::gelu_tanh_and_mul", "sgl_kernel::silu_and_mul", "sgl_kernel::gelu_and_mul",
+@model("elementwise", "aten::_prelu_kernel_backward", source="two FLOPs per element: a comparison and a product; both gradients have x's shape")
+def prelu_backward(call: Call) -> Work | None:
+    """``_prelu_kernel_backward(dy, x, weight)``: the weight's gradient is summed up afterwards."""
+    gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    if gradient is None or x is None:
+        return None
+    return vector_work(2 * x.elements, x.dtype, [gradient, x, weight], [Tensor(x.shape, x.dtype)] * 2, {"shape": x.shape})
+
+
+_ACTIVATIONS = tuple(f"_C::{word}" for word in ("gelu_new", "gelu_fast", "gelu_quick", "relu_squared"))
+_GATED = (
+    *(f"{library}::{word}_and_mul" for library in ("_C", "sgl_kernel") for word in ("silu", "gelu", "gelu_tanh")), "_moe_C::silu_and_mul", "_C::mul_and_silu",
+    "_C::fatrelu_and_mul",
+)
+
+
+@model("elementwise", *_ACTIVATIONS, source="one FLOP per element (vLLM)")
+def activation(call: Call) -> Work | None:
+    """``gelu_new(out, x)``."""
+    out, x = call.tensor(0), call.tensor(1)
+    return None if out is None or x is None else vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
+
+
+@model("elementwise", "npu::npu_swiglu", source="two FLOPs per element of the result: the activation and the product (torch_npu)")
+def halves(call: Call) -> Work | None:
+    """``npu_swiglu(x, dim)``: one half gates the other."""
+    x = call.tensor(0)
+    return None if x is None else vector_work(x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape})
+
+
+@model("elementwise", *_GATED,
        source="two FLOPs per element of the result: the activation and the product (vLLM, SGLang)")
 def gated(call: Call) -> Work | None:
     """``silu_and_mul(out, x)``: x has the gate and the value side by side."""
@@ -142,9 +177,12 @@ def rotary(call: Call) -> Work | None:
     positions, q, k, table = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
     if positions is None or q is None or table is None or len(table.shape) != 2:
         return None
-    rows = Tensor((positions.elements, table.shape[1]), table.dtype)
-    rotated = q.elements + (k.elements if k is not None else 0)
-    return vector_work(3 * rotated, q.dtype, [positions, q, k, rows], [q, k], {"shape": q.shape})
+    rows, head, rotated = Tensor((positions.elements, table.shape[1]), table.dtype), call.value(3), q.elements + (k.elements if k is not None else 0)
+    if isinstance(head, int) and head > table.shape[1]:
+        # Only the first elements of a head are rotated, and the rest is not touched.
+        rotated = rotated // head * table.shape[1]
+    part = Tensor((rotated,), q.dtype)
+    return vector_work(3 * rotated, q.dtype, [positions, part, rows], [part], {"shape": q.shape})
 
 
 @model("elementwise", "aten::_transform_bias_rescale_qkv",

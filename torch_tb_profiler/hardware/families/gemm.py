@@ -12,6 +12,8 @@ from torch_tb_profiler.hardware.work import Unit, Work, model
 SOURCE = "2·M·N·K FLOPs (a multiplication and an addition per product), M·N more for a bias; A, B and the bias read once, C written once"
 _BACKWARD = "2·M·N·K FLOPs for each gradient that output_mask asks for, M·N for the bias'"
 _GROUPED = "2·M·N·K FLOPs summed over the groups: the grouped dimension counts once in all"
+_RECIPES = {0: "float32", 1: "float32", 2: "float8_e4m3fn", 3: "float8_e8m0fnu", 4: "float32", 5: "float32"}
+"""Element type of scales by ``at::blas::ScalingType``: TensorWise, RowWise, BlockWise1x16, 1x32, 1x128, 128x128."""
 
 
 @model("gemm", "aten::mm", "aten::_int_mm", "aten::bmm", "aten::matmul", "aten::mv", "aten::dot", "aten::vdot", "aten::inner", source=SOURCE)
@@ -95,11 +97,11 @@ def vllm_scaled_mm(call: Call) -> Work | None:
     return None if out is None else product(call.tensor(1), call.tensor(2), call.tensor(5), call.tensor(3), call.tensor(4), out_dtype=out.dtype)
 
 
-@model("gemm", "aten::_grouped_mm", "aten::_scaled_grouped_mm", source=_GROUPED)
+@model("gemm", "aten::_grouped_mm", "aten::_scaled_grouped_mm", "aten::_scaled_grouped_mm_v2", source=_GROUPED)
 def grouped(call: Call) -> Work | None:
     """``_grouped_mm(A, B, offs, …)``: groups of rows (A 2-D), of columns (B 2-D), of K (both), or a batch (neither)."""
-    scaled = call.name.endswith("_scaled_grouped_mm")
-    a, b, offsets = call.tensor(0), call.tensor(1), call.tensor(4 if scaled else 2)
+    scaled, lists = "_scaled" in call.name, call.name.endswith("_v2")
+    a, b, offsets = call.tensor(0), call.tensor(1), call.tensor(8 if lists else 4 if scaled else 2)
     if a is None or b is None or not {len(a.shape), len(b.shape)} <= {2, 3}:
         return None
     m, k, n = a.shape[-2], a.shape[-1] * _packed(a), b.shape[-1]
@@ -108,9 +110,16 @@ def grouped(call: Call) -> Work | None:
         return None
     shape: Shape = (m, n) if len(a.shape) != len(b.shape) else (groups, m, n)
     times = groups if len(a.shape) == len(b.shape) == 3 else 1
-    dtype = scalar_type(call.value(7 if scaled else 4)) or ("bfloat16" if scaled else a.dtype)
-    scales = (call.tensor(2), call.tensor(3)) if scaled else ()
-    return Work(2 * m * n * k * times, moved(a, b, *scales, Tensor(shape, dtype)), "matrix", precision(a.dtype), {"G": groups, "M": m, "N": n, "K": k})
+    dtype = scalar_type(call.value(10 if lists else 7 if scaled else 4)) or ("bfloat16" if scaled else a.dtype)
+    scales = [*listed_scales(call, 2), *listed_scales(call, 5)] if lists else [call.tensor(2), call.tensor(3)] if scaled else []
+    return Work(2 * m * n * k * times, moved(a, b, offsets, *scales, Tensor(shape, dtype)), "matrix", precision(a.dtype), {"G": groups, "M": m, "N": n, "K": k})
+
+
+def listed_scales(call: Call, place: int) -> list[Tensor]:
+    """A list of scales, whose types a trace does not record: the recipes that follow them tell."""
+    scales, recipes = call.tensors(place) or (), call.integers(place + 1) or ()
+    types = [_RECIPES.get(recipe, "") for recipe in recipes] + [""] * len(scales)
+    return [Tensor(scale.shape, scale.dtype or dtype, scale.strides) for scale, dtype in zip(scales, types, strict=False)]
 
 
 @model("gemm", "aten::_weight_int8pack_mm", "aten::_weight_int4pack_mm", source="2·M·N·K FLOPs in the type of A; the packed weight read once as it is stored")

@@ -1,14 +1,38 @@
-"""Mixtures of experts in one operator, as vLLM and SGLang call them."""
+"""Mixtures of experts as vLLM and SGLang call them: in one operator, and the choice and the sum around one."""
 
 from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import precision
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 _NAMES = tuple(f"{library}::{word}fused_experts" for library in ("vllm", "sglang") for word in ("inplace_", "outplace_"))
 SOURCE = ("2·M·topk·K·N₁ FLOPs up and 2·M·topk·N₂·K down, M·topk·N₂·2 for the gate, M·K·(2·topk − 1) for the weighted sum (TraceLens); "
           "of the experts' weights as many read as are hit if tokens choose evenly: E·(1 − (1 − topk/E)^M)")
+
+
+@model("moe", "_moe_C::topk_softmax", "_moe_C::topk_sigmoid", "sgl_kernel::topk_softmax", "sgl_kernel::topk_sigmoid",
+       source="5 FLOPs per logit of softmax, 1 of sigmoid; logits and bias read, weights and ids of the chosen experts written once (vLLM, SGLang)")
+def choice(call: Call) -> Work | None:
+    """``topk_softmax(weights, ids, token_expert_indices, logits, …)``; SGLang's has no third."""
+    weights, ids, third, fourth = (call.tensor(place) for place in range(4))
+    logits = third if fourth is None or (third is not None and weights is not None and third.shape != weights.shape) else fourth
+    if weights is None or ids is None or logits is None or len(logits.shape) != 2:
+        return None
+    written = [weights, ids, *([third] if logits is fourth else [])]
+    parameters = {"tokens": logits.shape[0], "E": logits.shape[1], "topk": weights.shape[-1]}
+    return vector_work((5 if "softmax" in call.name else 1) * logits.elements, logits.dtype, [logits], written, parameters)
+
+
+@model("moe", "_moe_C::moe_sum", "sgl_kernel::moe_sum", "sgl_kernel::moe_sum_reduce",
+       source="topk - 1 FLOPs per element of the result, one more for a factor; all read, the result written once (vLLM, SGLang)")
+def combined(call: Call) -> Work | None:
+    """``moe_sum(x[tokens, topk, K], out[tokens, K])``, ``moe_sum_reduce(x, out, factor)``."""
+    x, out = call.tensor(0), call.tensor(1)
+    if x is None or out is None or len(x.shape) != 3 or x.elements != out.elements * x.shape[1]:
+        return None
+    flops = x.elements - out.elements + (out.elements if call.name.endswith("_reduce") else 0)
+    return vector_work(flops, x.dtype, [x], [out], {"shape": x.shape})
 
 
 @model("moe", *_NAMES, source=SOURCE)

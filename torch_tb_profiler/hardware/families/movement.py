@@ -169,6 +169,31 @@ def padded_gradient(call: Call) -> Work | None:
     return vector_work(0, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes})
 
 
+@model("copy", "aten::split_with_sizes_copy", "fsdp::split_with_sizes_copy", "aten::_chunk_cat", "fsdp::chunk_cat",
+       source=_COPY + " (FSDP; padding is not read)")
+def between_list_and_tensor(call: Call) -> Work | None:
+    """``split_with_sizes_copy(x, sizes, dim, out)``, ``_chunk_cat(tensors, dim, chunks, out)``."""
+    if "chunk_cat" in call.name:
+        parts, out = call.tensors(0), call.last(3)
+        if not parts or out is None:
+            return None
+        # The parts are cast to the result's type; their own is not recorded by most versions.
+        return vector_work(0, out.dtype, parts, [out], {"tensors": len(parts), "elements": out.elements})
+    x = call.tensor(0)
+    return None if x is None else vector_work(0, x.dtype, [x], [Tensor((x.stored,), x.dtype)], {"shape": x.shape})
+
+
+@model("copy", "aten::searchsorted", "aten::bucketize",
+       source="no FLOPs (comparisons are not counted); values and boundaries read once, a position for each value written")
+def positions(call: Call) -> Work | None:
+    """``searchsorted(boundaries, x, out_int32, …)``, ``bucketize(x, boundaries, out_int32, …)``."""
+    first, second, narrow = call.tensor(0), call.tensor(1), call.value(2)
+    x = second if call.name == "aten::searchsorted" else first
+    if first is None or second is None or x is None or not isinstance(narrow, bool):
+        return None
+    return vector_work(0, x.dtype, [first, second], [Tensor(x.shape, "int32" if narrow else "int64")], {"shape": x.shape})
+
+
 @model("copy", "aten::_local_scalar_dense", source="no FLOPs; one element read")
 def item(call: Call) -> Work | None:
     """``x.item()``."""
@@ -185,6 +210,28 @@ def cache(call: Call) -> Work | None:
         return None
     written = [Tensor(key.shape, key_cache.dtype), Tensor(value.shape, value_cache.dtype)]
     return vector_work(0, key.dtype, [key, value, slots], written, {"shape": key.shape})
+
+
+@model("copy", "_C_cache_ops::concat_and_cache_mla", "sgl_kernel::store_kv_cache", "sgl_kernel::concat_mla_k", "sgl_kernel::shuffle_rows",
+       "sgl_kernel::copy_to_gpu_no_ce", "_moe_C::shuffle_rows", source="no FLOPs; what is written read once, and so are the positions (vLLM, SGLang)")
+def into_cache(call: Call) -> Work | None:
+    """``concat_and_cache_mla(kv, k_pe, cache, slots, …)``, ``store_kv_cache(k_cache, v_cache, slots, k, v)``, ``concat_mla_k(k, k_nope, k_rope)``,
+    ``shuffle_rows(x, map, out)``, ``copy_to_gpu_no_ce(x, out)``."""
+    word, given = call.name.partition("::")[2], [call.tensor(place) for place in range(5)]
+    first, second, third, fourth, fifth = given
+    if word == "concat_and_cache_mla" and first is not None and second is not None and third is not None:
+        read, written = [first, second, fourth], [Tensor((first.elements + second.elements,), third.dtype)]
+    elif word == "store_kv_cache" and first is not None and second is not None and fourth is not None and fifth is not None:
+        read, written = [third, fourth, fifth], [Tensor(fourth.shape, first.dtype), Tensor(fifth.shape, second.dtype)]
+    elif word == "concat_mla_k" and first is not None:
+        read, written = [second, third], [first]
+    elif word == "shuffle_rows" and first is not None and third is not None:
+        read, written = [second, Tensor((min(first.elements, third.elements),), first.dtype)], [third]
+    elif word == "copy_to_gpu_no_ce" and first is not None and second is not None:
+        read, written = [first], [second]
+    else:
+        return None
+    return vector_work(0, written[0].dtype, read, written, {"shape": written[0].shape})
 
 
 @model("sort", "aten::sort", "aten::argsort", source=_SORT)

@@ -13,6 +13,9 @@ _RMS = "TraceLens: 2 FLOPs per element (1 without a weight), 2 per element for t
 _BACKWARD = ("TraceLens: 4 FLOPs per element for the gradients of weight and bias, for that of the input 5 more (2 with given statistics), 3 per channel; "
              "dy and the input read once, the asked gradients written once")
 
+_GEMMA = "; 1 per element of the weight where 1 is added to it (Gemma)"
+_WEIGHT = "3 FLOPs per element: square, sum, quotient; 4 per element backward: product, sum, product, difference; all read, the results written once"
+
 
 @model("normalization", "aten::layer_norm", "aten::native_layer_norm", source=SOURCE)
 def layer_norm(call: Call) -> Work | None:
@@ -54,20 +57,47 @@ def rms_norm(call: Call) -> Work | None:
     return None if x is None or not shape else _rms(x, math.prod(shape), weight, [x], [Tensor(x.shape, x.dtype)])
 
 
-@model("normalization", "_C::rms_norm", "sgl_kernel::rmsnorm", source=_RMS + " (vLLM, SGLang)")
+@model("normalization", "_C::rms_norm", "sgl_kernel::rmsnorm", "sgl_kernel::gemma_rmsnorm", source=_RMS + " (vLLM, SGLang)" + _GEMMA)
 def vllm_rms_norm(call: Call) -> Work | None:
     """``rms_norm(out, x, weight, eps)``."""
     out, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
-    return None if out is None or x is None or weight is None else _rms(x, weight.elements, weight, [x], [out])
+    return None if out is None or x is None or not x.shape else _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
 
 
-@model("normalization", "_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm", source=_RMS + "; 1 more per element for the residual, read and written too")
+@model("normalization", "_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm", "sgl_kernel::gemma_fused_add_rmsnorm",
+       source=_RMS + "; 1 more per element for the residual, read and written too" + _GEMMA)
 def added_rms_norm(call: Call) -> Work | None:
     """``fused_add_rms_norm(x, residual, weight, eps)``, in place."""
     x, residual, weight = call.tensor(0), call.tensor(1), call.tensor(2)
-    if x is None or residual is None or weight is None:
+    if x is None or residual is None or not x.shape:
         return None
-    return _rms(x, weight.elements, weight, [x, residual], [x, residual], extra=x.elements)
+    return _rms(x, x.shape[-1], weight, [x, residual], [x, residual], extra=x.elements + _of_gemma(call, weight))
+
+
+def _of_gemma(call: Call, weight: Tensor | None) -> int:
+    return weight.elements if weight is not None and "gemma" in call.name else 0
+
+
+@model("normalization", "_C::rms_norm_static_fp8_quant", "_C::fused_add_rms_norm_static_fp8_quant", "_C::rms_norm_dynamic_per_token_quant",
+       source=_RMS + "; 2 more per element to scale and clamp, 2 for a dynamic scale, 1 for a residual, which is read and written too (vLLM)")
+def quantized_rms_norm(call: Call) -> Work | None:
+    """``rms_norm_static_fp8_quant(out, x, weight, scale, eps)``, ``fused_add_…(out, x, residual, weight, scale, eps)``,
+    ``rms_norm_dynamic_per_token_quant(out, x, weight, scales, eps, upper bound, residual)``."""
+    added, dynamic = "fused_add" in call.name, "dynamic" in call.name
+    out, x, weight, scale = call.tensor(0), call.tensor(1), call.tensor(3 if added else 2), call.tensor(4 if added else 3)
+    residual = call.tensor(2) if added else call.tensor(6) if dynamic else None
+    if out is None or x is None or scale is None or not x.shape:
+        return None
+    others = [residual] if residual is not None else []
+    each = 2 + 2 * dynamic + len(others)
+    return _rms(x, x.shape[-1], weight, [x, *others, *([] if dynamic else [scale])], [out, *others, *([scale] if dynamic else [])], extra=each * x.elements)
+
+
+@model("normalization", "npu::npu_rms_norm", source=_RMS + " (torch_npu)")
+def npu_rms_norm(call: Call) -> Work | None:
+    """``npu_rms_norm(x, weight, eps)``."""
+    x, weight = call.tensor(0), call.tensor(1)
+    return None if x is None or weight is None else _rms(x, weight.elements, weight, [x], [Tensor(x.shape, x.dtype)])
 
 
 @model("normalization", "aten::native_layer_norm_backward", source=_BACKWARD)
@@ -140,6 +170,38 @@ def synchronised_backward(call: Call) -> Work | None:
     made = Tensor((4, x.shape[1]), "float32") if sums else Tensor(x.shape, x.dtype)
     read = [call.tensor(place) for place in range(2, 5 if sums else 8)]
     return vector_work((4 if sums else 5) * x.elements, x.dtype, [dy, x, *read], [made], {"shape": x.shape})
+
+
+@model("normalization", "aten::batch_norm_update_stats", source="4 FLOPs per element (sum, difference, square, sum); input read once, four values per channel")
+def batch_norm_update_stats(call: Call) -> Work | None:
+    """``batch_norm_update_stats(x, running_mean, running_var, momentum)``: statistics of the batch, mixed into the running ones."""
+    x, running = call.tensor(0), [call.tensor(1), call.tensor(2)]
+    if x is None or len(x.shape) < 2:
+        return None
+    return vector_work(4 * x.elements, x.dtype, [x, *running], [Tensor((2, x.shape[1]), "float32"), *running], {"shape": x.shape})
+
+
+@model("normalization", "aten::batch_norm_gather_stats", "aten::batch_norm_gather_stats_with_counts",
+       source="8 FLOPs per channel and rank to join means and deviations; they, the counts and the running statistics read, four values per channel written")
+def batch_norm_gather(call: Call) -> Work | None:
+    """``batch_norm_gather_stats_with_counts(x, means[ranks, C], deviations[ranks, C], running_mean, running_var, momentum, eps, counts)``; x gives the type."""
+    x, mean, deviation, counts = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(7)
+    if x is None or mean is None or deviation is None or len(mean.shape) != 2:
+        return None
+    running = [call.tensor(3), call.tensor(4)]
+    return vector_work(8 * mean.elements, mean.dtype, [mean, deviation, counts, *running], [Tensor((2, mean.shape[1]), mean.dtype), *running],
+                       {"ranks": mean.shape[0], "channels": mean.shape[1]})
+
+
+@model("normalization", "aten::_weight_norm_interface", "aten::_weight_norm_interface_backward", source=_WEIGHT)
+def weight_norm(call: Call) -> Work | None:
+    """``_weight_norm_interface(v, g, dim)`` gives the weight and the norms; ``…_backward(dw, v, g, norms, dim)`` the gradients of v and g."""
+    back = call.name.endswith("_backward")
+    dw, v, g, norms = (call.tensor(place) if back else call.tensor(place - 1) if place else None for place in range(4))
+    if v is None or g is None or (back and (dw is None or norms is None)):
+        return None
+    return vector_work((4 if back else 3) * v.elements, v.dtype, [dw, v, g, norms if back else None], [Tensor(v.shape, v.dtype), Tensor(g.shape, g.dtype)],
+                       {"shape": v.shape})
 
 
 def _forward(x: Tensor, channels: int, weight: Tensor | None, bias: Tensor | None, *, training: bool) -> Work | None:

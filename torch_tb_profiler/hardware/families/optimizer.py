@@ -29,8 +29,9 @@ def foreach(call: Call) -> Work | None:
     operands = [tensor for entries in lists for tensor in entries]
     dtype = promoted(list(lists[0]))
     written = [Tensor((total,), dtype)]
-    if base == "norm":
-        return vector_work(2 * total + len(lists[0]), dtype, operands, [Tensor((len(lists[0]),), dtype)], _shown(lists[0], total))
+    if base in ("norm", "max"):
+        flops = total if base == "max" else 2 * total + len(lists[0])
+        return vector_work(flops, dtype, operands, [Tensor((len(lists[0]),), dtype)], _shown(lists[0], total))
     if base in _MOVES:
         # What is overwritten is not read.
         return vector_work(0, dtype, operands if base == "clone" else operands[len(lists[0]):], written, _shown(lists[0], total))
@@ -58,7 +59,7 @@ def adam(call: Call) -> Work | None:
     if decay is None or not isinstance(amsgrad, bool):
         return None
     each = 13 + (0 if decay == 0 else 1 if "adamw" in call.name else 2) + amsgrad + (call.tensor(13) is not None)
-    return _step(call, each, total, lists, unwritten=1)
+    return _step(call, each, total, lists, counted=True, scaled=call.tensor(13) is not None)
 
 
 @model("optimizer", "aten::_fused_sgd_", source=_SGD)
@@ -69,7 +70,7 @@ def sgd(call: Call) -> Work | None:
         return None
     momentum = 0 if call.value(4) == 0 else 2 + (call.value(6) != 0)
     each = 2 + (2 if call.value(3) != 0 else 0) + momentum + (2 if call.value(7) else 0)
-    return _step(call, each, total, lists, unwritten=1)
+    return _step(call, each, total, lists, counted=False, scaled=call.tensor(10) is not None)
 
 
 @model("optimizer", "aten::_fused_adagrad_", source=_ADAGRAD)
@@ -78,7 +79,7 @@ def adagrad(call: Call) -> Work | None:
     lists, total = _lists(call), _total(call)
     if total is None or call.value(6) is None:
         return None
-    return _step(call, 7 + (2 if call.value(6) != 0 else 0), total, lists, unwritten=1)
+    return _step(call, 7 + (2 if call.value(6) != 0 else 0), total, lists, counted=True, scaled=call.tensor(9) is not None)
 
 
 def _lists(call: Call) -> list[tuple[Tensor, ...]]:
@@ -95,8 +96,9 @@ def _shown(tensors: tuple[Tensor, ...], total: int) -> dict[str, object]:
     return {"tensors": len(tensors), "elements": total}
 
 
-def _step(call: Call, each: int, total: int, lists: list[tuple[Tensor, ...]], unwritten: int) -> Work | None:
-    """A step that reads all lists and writes all but the gradients, which stand at ``unwritten``."""
+def _step(call: Call, each: int, total: int, lists: list[tuple[Tensor, ...]], *, counted: bool, scaled: bool = False) -> Work | None:
+    """A step that reads all lists and writes all but the gradients (the second), which are written where a scale is taken out of them, and the step counts."""
     read = [tensor for entries in lists for tensor in entries]
-    written = [tensor for place, entries in enumerate(lists) for tensor in entries if place != unwritten]
+    changed = lists[:-1] if counted else lists
+    written = [tensor for place, entries in enumerate(changed) for tensor in entries if place != 1 or scaled]
     return vector_work(each * total, promoted(lists[0]), read, written, _shown(lists[0], total))

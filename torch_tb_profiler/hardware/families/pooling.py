@@ -10,7 +10,10 @@ from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 SOURCE = "1 FLOP per element of every window (a comparison or an addition); input read, result (and int64 positions) written once"
 _BACKWARD = "1 FLOP per element that is added to the gradient; dy (and positions) read, all of dx written once"
-_RESAMPLING = "2 FLOPs per neighbour and element of the result (nearest 0, linear 2 neighbours, bilinear 4, trilinear 8, bicubic 16); input and result once"
+_RESAMPLING = ("2 FLOPs per neighbour and element of the result (nearest 0, linear 2 neighbours, bilinear 4, trilinear 8, bicubic 16; antialiased: as many "
+               "more as each dimension shrinks); input and result once")
+_ANTIALIASED = {"bilinear": 2, "bicubic": 4, "lanczos": 6}
+"""Neighbours in one dimension of an antialiased resampling (``_aa``) that does not shrink; one that does has as many more as it shrinks."""
 _NEIGHBOURS = {"nearest": 0, "trilinear": 8, "bilinear": 4, "bicubic": 16, "linear": 2}
 _MAXIMUM = tuple(f"aten::max_pool{n}d{ending}" for n in (1, 2, 3) for ending in ("", "_with_indices"))
 _AVERAGE = tuple(f"aten::avg_pool{n}d" for n in (1, 2, 3))
@@ -19,11 +22,12 @@ _ADAPTIVE = (
 )
 _BACKWARDS = tuple(f"aten::{word}_backward" for word in (
     "max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d",
-    "adaptive_max_pool2d", "adaptive_max_pool3d",
+    "adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_avg_pool3d",
 ))
 _UPSAMPLING = tuple(f"aten::{word}" for word in (
     "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d",
     "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
+    "_upsample_lanczos2d_aa",
 ))
 
 
@@ -91,7 +95,8 @@ def upsample(call: Call) -> Work | None:
             return None
         ends = tuple(math.floor(length * factor) for length, factor in zip(x.shape[-spatial:], factors, strict=True))
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
-    return vector_work(2 * _neighbours(call.name) * out.elements, x.dtype, [x], [out], {"shape": x.shape, "output": ends})
+    flops = round(2 * _neighbours(call.name, x.shape, ends) * out.elements)
+    return vector_work(flops, x.dtype, [x], [out], {"shape": x.shape, "output": ends})
 
 
 @model("resampling", *(f"{name}_backward" for name in _UPSAMPLING), source=_RESAMPLING)
@@ -101,7 +106,7 @@ def upsample_backward(call: Call) -> Work | None:
     if gradient is None or sizes is None:
         return None
     # The nearest neighbour's gradient is added, too.
-    flops = (2 * _neighbours(call.name) or 1) * gradient.elements
+    flops = round(2 * _neighbours(call.name, sizes, gradient.shape) or 1) * gradient.elements
     return vector_work(flops, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes, "output": gradient.shape})
 
 
@@ -134,8 +139,13 @@ def _spatial(name: str) -> int:
     return next(n for n in (1, 2, 3) if f"{n}d" in name)
 
 
-def _neighbours(name: str) -> int:
-    return next(count for word, count in _NEIGHBOURS.items() if word in name)
+def _neighbours(name: str, whole: tuple[int, ...], ends: tuple[int, ...]) -> float:
+    """Neighbours of an element of the result; ``whole``, ``ends``: shapes that end with the spatial dimensions, before and after."""
+    if "_aa" not in name:
+        return next(count for word, count in _NEIGHBOURS.items() if word in name)
+    width = next(count for word, count in _ANTIALIASED.items() if word in name)
+    spatial = _spatial(name)
+    return math.prod(width * max(1.0, before / max(after, 1)) for before, after in zip(whole[-spatial:], ends[-spatial:], strict=True))
 
 
 def _covered(length: int, count: int) -> int:

@@ -48,6 +48,7 @@ def observed(call: Call) -> Work | None:
 
 
 @model("quantization", "_C::static_scaled_fp8_quant", "_C::dynamic_scaled_fp8_quant", "_C::dynamic_per_token_scaled_fp8_quant", "_C::static_scaled_int8_quant",
+       "_C::dynamic_scaled_int8_quant",
        source="2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for a dynamic scale; input read, result and scales once (vLLM)")
 def scaled(call: Call) -> Work | None:
     """``static_scaled_fp8_quant(out, x, scale)``, ``dynamic_…(out, x, scale written)``."""
@@ -73,3 +74,66 @@ def of_collectives(call: Call) -> Work | None:
     out = Tensor((*x.shape[:-1], row), "float32" if back else "uint8")
     elements = (out if back else x).elements
     return vector_work((4 if rows and not back else 2) * elements, "float32", [x], [out], {"shape": x.shape})
+
+
+_GROUPS = tuple(f"{library}::{word}" for library, word in (
+    ("_C", "per_token_group_fp8_quant"), ("_C", "per_token_group_quant_int8"), ("sgl_kernel", "sgl_per_token_group_quant_fp8"),
+    ("sgl_kernel", "sgl_per_token_group_quant_int8"), ("sgl_kernel", "sgl_per_token_quant_fp8"), ("sgl_kernel", "sgl_per_tensor_quant_fp8"),
+))
+
+
+@model("quantization", *_GROUPS,
+       source="4 FLOPs per element: magnitude, maximum, scale, clamp (2 with a given scale); input read, result and scales once (vLLM, SGLang)")
+def by_groups(call: Call) -> Work | None:
+    """``per_token_group_fp8_quant(x, out, scales, group_size, …)``, ``sgl_per_tensor_quant_fp8(x, out, scale, is_static)``."""
+    x, out, scales = (call.tensor(place) for place in range(3))
+    if x is None or out is None or scales is None:
+        return None
+    given = call.name.endswith("sgl_per_tensor_quant_fp8") and call.value(3) is True
+    return vector_work((2 if given else 4) * x.elements, x.dtype, [x, scales if given else None], [out, None if given else scales], {"shape": x.shape})
+
+
+@model("quantization", "sgl_kernel::scaled_fp4_quant",
+       source="4 FLOPs per element: magnitude, maximum, scale, clamp; input and its scale read, result and scales of blocks written once (SGLang)")
+def to_fp4(call: Call) -> Work | None:
+    """``scaled_fp4_quant(out, x, scales of blocks, scale of x)``."""
+    out, x, blocks, scale = (call.tensor(place) for place in range(4))
+    if out is None or x is None or blocks is None:
+        return None
+    return vector_work(4 * x.elements, x.dtype, [x, scale], [out, blocks], {"shape": x.shape})
+
+
+@model("quantization", "fbgemm::quantize_fp8_per_tensor", "fbgemm::quantize_fp8_per_row", "fbgemm::quantize_fp8_per_col", "bitsandbytes::int8_vectorwise_quant",
+       "bitsandbytes::quantize_4bit", "bitsandbytes::quantize_blockwise",
+       source="4 FLOPs per element: magnitude, maximum, scale, clamp; input read, result and scales written once (FBGEMM, bitsandbytes)")
+def with_scales(call: Call) -> Work | None:
+    """``quantize_fp8_per_row(x, …)``, ``quantize_4bit(x, blocksize, …)``, ``quantize_blockwise(x, code, blocksize)``: they make result and scales."""
+    x, word = call.tensor(0), call.name.partition("::")[2]
+    if x is None or not x.shape:
+        return None
+    rows = x.elements // max(x.shape[-1], 1)
+    block = call.value(1 if word == "quantize_4bit" else 2) if word in ("quantize_4bit", "quantize_blockwise") else None
+    scales = {"quantize_fp8_per_tensor": 1, "quantize_fp8_per_col": x.shape[-1]}.get(word, rows)
+    if word in ("quantize_4bit", "quantize_blockwise"):
+        if not isinstance(block, int) or block < 1:
+            return None
+        scales = -(-x.elements // block)
+    made = Tensor(((x.elements + 1) // 2 if word == "quantize_4bit" else x.elements,), "uint8")
+    return vector_work(4 * x.elements, x.dtype, [x, call.tensor(1)], [made, Tensor((scales,), "float32")], {"shape": x.shape})
+
+
+@model("quantization", "bitsandbytes::dequantize_4bit", "bitsandbytes::dequantize_blockwise", "bitsandbytes::int8_mm_dequant",
+       "bitsandbytes::int8_vectorwise_dequant",
+       source="1 FLOP per element of the result, 2 with scales of rows and of columns; packed input and scales read, result written (bitsandbytes)")
+def from_packed(call: Call) -> Work | None:
+    """``dequantize_4bit(x, absmax, blocksize, type, shape, dtype)``, ``dequantize_blockwise(x, absmax, code, blocksize, dtype)``,
+    ``int8_mm_dequant(x, scales of rows, of columns, dtype, bias)``, ``int8_vectorwise_dequant(x, scales)``."""
+    x, word = call.tensor(0), call.name.partition("::")[2]
+    shape = call.integers(4) if word == "dequantize_4bit" else x.shape if x is not None else None
+    asked = scalar_type(call.value({"dequantize_4bit": 5, "dequantize_blockwise": 4}.get(word, 3)))
+    dtype = {"int8_mm_dequant": asked or "float16", "int8_vectorwise_dequant": "float32"}.get(word, asked)
+    if x is None or shape is None or not dtype:
+        return None
+    out = Tensor(shape, dtype)
+    scales = [tensor for place in (1, 2, 4) if (tensor := call.tensor(place)) is not None]
+    return vector_work((2 if word == "int8_mm_dequant" else 1) * out.elements, dtype, [x, *scales], [out], {"shape": shape})

@@ -80,6 +80,17 @@ def lstm_cell_backward(call: Call) -> Work | None:
     return vector_work(20 * before.elements, gates.dtype, [call.tensor(0), call.tensor(1), before, after, gates], made, {"shape": before.shape})
 
 
+@model("recurrent", "aten::_thnn_fused_gru_cell_backward", source="16 FLOPs per hidden element: the derivatives of three gates and of the state")
+def gru_cell_backward(call: Call) -> Work | None:
+    """``_thnn_fused_gru_cell_backward(dh, workspace, has_bias)`` gives the gradients of both products' gates and of the state."""
+    gradient, workspace = call.tensor(0), call.tensor(1)
+    if gradient is None or workspace is None:
+        return None
+    gates = Tensor((3 * gradient.elements,), gradient.dtype)
+    return vector_work(16 * gradient.elements, gradient.dtype, [gradient, workspace], [gates, gates, Tensor(gradient.shape, gradient.dtype)],
+                       {"shape": gradient.shape})
+
+
 def _cell(call: Call, each: int, biased: int, states: int) -> Work | None:
     inputs, hidden, state = call.tensor(0), call.tensor(1), call.tensor(2)
     if inputs is None or hidden is None or state is None:

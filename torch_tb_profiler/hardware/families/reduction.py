@@ -89,14 +89,49 @@ def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
     return "int64" if rule == _SUM and kind(dtype) in ("int", "bool") else dtype
 
 
-@model("reduction", "aten::cumsum", "aten::cumprod", "aten::cumsum_", "aten::logcumsumexp", source="1 FLOP per element; input read, result written once")
+@model("reduction", "aten::cumsum", "aten::cumprod", "aten::cumsum_", "aten::cumprod_", "aten::logcumsumexp", "aten::_logcumsumexp",
+       source="1 FLOP per element; input read, result written once")
 def scan(call: Call) -> Work | None:
     """``cumsum(x, dim, dtype)``."""
     x = call.tensor(0)
     if x is None:
         return None
-    dtype = scalar_type(call.value(2)) or ("int64" if kind(x.dtype) in ("int", "bool") else x.dtype)
+    in_place = call.name.endswith("_")
+    dtype = scalar_type(call.value(2)) or ("int64" if kind(x.dtype) in ("int", "bool") and not in_place else x.dtype)
+    if in_place:
+        return vector_work(x.elements, dtype, [x], [x], {"shape": x.shape})
     return vector_work(x.elements, dtype, [x], [Tensor(x.shape, dtype)], {"shape": x.shape})
+
+
+@model("reduction", "aten::_cummax_helper", "aten::_cummin_helper", source="1 FLOP per element, a comparison; input read, values and int64 positions written")
+def scan_of_extremes(call: Call) -> Work | None:
+    """``_cummax_helper(x, values, indices, dim)``."""
+    x, values, indices = (call.tensor(place) for place in range(3))
+    return None if x is None else vector_work(x.elements, x.dtype, [x], [values, indices], {"shape": x.shape})
+
+
+@model("reduction", "aten::trace", "aten::equal", source="1 FLOP per element: of the diagonal (trace), of both tensors' (equal); they read, one value written")
+def to_one(call: Call) -> Work | None:
+    """``trace(x)``, ``equal(a, b)``."""
+    a, b = call.tensor(0), call.tensor(1)
+    if a is None or (call.name == "aten::trace") != (b is None):
+        return None
+    if b is not None:
+        return vector_work(a.elements, a.dtype, [a, b], [], {"shape": a.shape}) if a.shape == b.shape else None
+    diagonal = Tensor((min(a.shape),), a.dtype) if len(a.shape) == 2 else None
+    if diagonal is None:
+        return None
+    return vector_work(diagonal.elements, a.dtype, [diagonal], [Tensor((), a.dtype)], {"shape": a.shape})
+
+
+@model("reduction", "_C::selective_scan_fwd",
+       source="7 FLOPs per token, channel and state: Δ·A, its exponential, Δu·B, the products with the old state and with C, two sums; all read once (vLLM)")
+def selective_scan(call: Call) -> Work | None:
+    """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``; the result takes delta's place, or z's."""
+    u, delta, a, *rest = (call.tensor(place) for place in range(8))
+    if u is None or delta is None or a is None or len(a.shape) != 2 or u.shape != delta.shape:
+        return None
+    return vector_work(7 * u.elements * a.shape[1], u.dtype, [u, delta, a, *rest], [u], {"shape": u.shape, "states": a.shape[1]})
 
 
 @model("reduction", "aten::_cdist_forward", source="3 FLOPs per pair of rows and column: difference, power, sum; both inputs read, a distance per pair written")
@@ -120,11 +155,13 @@ def softmax(call: Call) -> Work | None:
     return vector_work(5 * x.elements, x.dtype, [x, mask], [Tensor(x.shape, "float32" if wide else x.dtype)], {"shape": x.shape, "dim": call.value(1)})
 
 
-@model("softmax", "aten::_softmax_backward_data", "aten::_log_softmax_backward_data", source=_SOFTMAX_BACKWARD)
+@model("softmax", "aten::_softmax_backward_data", "aten::_log_softmax_backward_data", "aten::_masked_softmax_backward", source=_SOFTMAX_BACKWARD)
 def softmax_backward(call: Call) -> Work | None:
-    """``_softmax_backward_data(dy, y, dim, input_dtype)``."""
+    """``_softmax_backward_data(dy, y, dim, input_dtype)``, ``_masked_softmax_backward(dy, y, mask, dim)``."""
     gradient, y = call.tensor(0), call.tensor(1)
     if gradient is None or y is None:
         return None
+    if "_masked" in call.name:
+        return vector_work(4 * y.elements, y.dtype, [gradient, y, call.tensor(2)], [Tensor(y.shape, y.dtype)], {"shape": y.shape, "dim": call.value(3)})
     dtype = scalar_type(call.value(3)) or y.dtype
     return vector_work(4 * y.elements, y.dtype, [gradient, y], [Tensor(y.shape, dtype)], {"shape": y.shape, "dim": call.value(2)})

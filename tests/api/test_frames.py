@@ -251,7 +251,10 @@ def test_runs_are_compared_worker_by_worker(run: RunFrames, one: TraceFrames, tm
     assert found["worker"].unique().tolist() == ["rank0", "rank1"]
     assert found["delta_ns"].abs().sum() == 0
     assert len(found.attrs["verdict"]) == 2
-    other = torch_tb_profiler.open(write(tmp_path, "other0", "other1"), use_cache=False)
+    renamed = torch_tb_profiler.open(write(tmp_path / "renamed", "rank-1", "rank-0"), use_cache=False)
+    assert isinstance(renamed, RunFrames)
+    assert run.diff(renamed)["worker"].unique().tolist() == ["rank0", "rank1"], "the same ranks"
+    other = torch_tb_profiler.open(write(tmp_path / "other", "left", "right"), use_cache=False)
     with pytest.raises(BadRequest, match="no worker in common"):
         run.diff(other)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="take one of its traces"):

@@ -74,10 +74,73 @@ def test_wrong_steps(pairs: dict[str, str], option: str, value: str, capsys: pyt
     assert capsys.readouterr().err.startswith(f"torch-tb-profiler: {option}")
 
 
+def write_run(folder: Path, changes: dict[str, str], steps: int = 8) -> str:
+    """A run of one trace per worker, each with the change of a name."""
+    folder.mkdir()
+    for seed, (worker, change) in enumerate(changes.items()):
+        (folder / f"{worker}.pt.trace.json").write_text(text_of(recording(CHANGES[change], 100 * len(folder.name) + seed, steps)))
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("runs")
+    return {
+        "before": write_run(folder / "before", dict.fromkeys(("rank0", "rank1", "rank2"), NO_CHANGE)),
+        "same": write_run(folder / "same", dict.fromkeys(("rank0", "rank1", "rank2"), NO_CHANGE)),
+        "slower": write_run(folder / "slower", dict.fromkeys(("rank0", "rank1", "rank2"), "slower_kernel")),
+        "one": write_run(folder / "one", {"rank0": NO_CHANGE, "rank1": "slower_kernel", "rank2": NO_CHANGE}),
+        "renamed": write_run(folder / "renamed", {"rank-2": NO_CHANGE, "rank-0": "slower_kernel", "rank-9": NO_CHANGE}),
+    }
+
+
+@pytest.mark.parametrize(("b", "limit", "code"), [("same", "3", 0), ("slower", "3", 1), ("slower", "50", 0), ("one", "3", 1), ("one", "12", 0)])
+def test_a_build_fails_when_a_run_or_one_of_its_workers_is_slower(runs: dict[str, str], b: str, limit: str, code: int) -> None:
+    assert compare(runs["before"], runs[b], "--fail-on", limit, "--json") == code
+
+
+def test_runs_are_compared_worker_by_worker(runs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare(runs["before"], runs["one"], "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    alone = {}
+    for worker in ("rank0", "rank1", "rank2"):
+        assert compare(runs["before"], runs["one"], "--worker", worker, "--json") == 0
+        alone[worker] = json.loads(capsys.readouterr().out)
+    assert found["workers"][0]["name"] == "rank1", "the one that changed most"
+    assert {w["name"]: w["verdict"] for w in found["workers"]} == {name: payload["verdict"] for name, payload in alone.items()}
+    assert [w["name"] for w in found["workers"] if w["sure"]] == ["rank1"]
+    assert found["verdict"]["delta_ns"] == pytest.approx(sum(p["verdict"]["delta_ns"] for p in alone.values()) / 3, abs=2)
+    for whole in found["wholes"]:
+        rows = [i for i, table in enumerate(found["changes"]["table"]) if table == whole["table"]]
+        assert sum(found["changes"]["time_b_ns"][i] or 0 for i in rows) == whole["time_b_ns"]
+        mean = sum(next(w["time_b_ns"] for w in p["wholes"] if w["table"] == whole["table"]) for p in alone.values()) / 3
+        assert whole["time_b_ns"] == pytest.approx(mean, abs=len(rows) + 1)
+
+
+def test_the_workers_of_a_run_in_markdown(runs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare(runs["before"], runs["renamed"]) == 0
+    text = capsys.readouterr().out
+    assert "- Only in A, not compared: rank1." in text
+    assert "- Only in B, not compared: rank-9." in text
+    assert [line.split(" |")[0] for line in text.split("### Workers")[1].splitlines()[4:6]] == ["| `rank0 → rank-0`", "| `rank2 → rank-2`"]
+    assert "over 2 workers" in text.splitlines()[0]
+    assert compare(runs["before"], runs["renamed"], "--tokens", "400") == 0
+    assert len(capsys.readouterr().out) < len(text) / 2
+
+
+def test_a_run_without_a_counterpart(runs: dict[str, str], pairs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare(runs["before"], runs["same"], "--worker", "rank7") == 2
+    assert capsys.readouterr().err == "torch-tb-profiler: There is no worker 'rank7'. There are: rank0, rank1, rank2.\n"
+    assert compare(str(Path(runs["before"]) / "rank1.pt.trace.json"), pairs["again"]) == 0
+    capsys.readouterr()
+    assert compare(str(Path(runs["before"]) / "rank1.pt.trace.json"), runs["renamed"]) == 2
+    assert "no worker in common: rank1 in A, rank-0, rank-2, rank-9 in B" in capsys.readouterr().err
+
+
 def test_what_cannot_be_read(pairs: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(pairs["baseline"], str(tmp_path / "nothing.json")) == 2
     assert compare(pairs["baseline"], str(Path(pairs["again"]).parents[1])) == 2
-    assert "7 readable traces, expected one" in capsys.readouterr().err
+    assert "B holds 7 runs: again, baseline, extra_copy and 4 more. Give one of them." in capsys.readouterr().err
     (tmp_path / "none.json").write_text("hello")
     assert compare(pairs["baseline"], str(tmp_path / "none.json")) == 2
     assert "none.json: Not a trace" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.analysis.operators import OperatorGroup
 from torch_tb_profiler.analysis.selection import complete
 from torch_tb_profiler.api import described, events, measured, memory, tables
-from torch_tb_profiler.api.changes import changes
+from torch_tb_profiler.api.changes import changes, matched
 from torch_tb_profiler.api.frame import frame
 from torch_tb_profiler.api.frame_columns import WORKERS
 from torch_tb_profiler.api.joined import joined
@@ -323,20 +323,15 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return RunFrames([trace.in_steps(first, last, skip_cold=skip_cold) for trace in self._traces], self.unreadable)
 
     def diff(self, other: RunFrames) -> DataFrame:
-        """What changed from the traces of this run to those of another one, worker by worker.
+        """What changed from the traces of this run to those of another one, worker by worker: of the same name, or the same rank.
 
         Raises:
             BadRequest: the two have no worker in common.
         """
         if not isinstance(other, RunFrames):
             raise TypeError(f"a run can be compared with a run, not with {type(other).__name__}: take one of its traces, run[0]")
-        several = all(len({trace.run for trace in side}) > 1 for side in (self, other))
-        of_other = {(trace.run if several else "", trace.worker): trace for trace in reversed(other._traces)}
-        keys = [(trace.run if several else "", trace.worker) for trace in self._traces]
-        pairs = [(trace, of_other[key]) for trace, key in zip(self._traces, keys, strict=True) if key in of_other]
-        if not pairs:
-            raise BadRequest("The runs have no worker in common.", "Compare two of their traces: run[0].diff(other[0]).")
-        return joined([(a.one.opened, changes(a.one, b.one)) for a, b in pairs])
+        pairs = matched(*([trace.one.opened for trace in side] for side in (self, other))).pairs
+        return joined([(self[a].one.opened, changes(self[a].one, other[b].one)) for a, b in pairs])
 
 
 def _one_of(given: str, allowed: tuple[str, ...]) -> None:

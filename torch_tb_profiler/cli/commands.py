@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+_PATH = "a trace file, a run folder or a logdir; a path or a URL"
+
 _PYPROF_COLUMNS = """columns by their words, with commas between, or all (default: %(default)s): idx number; seq sequence number of autograd;
 altseq others around it; tid thread; layer range layer:NAME or nn.Module; trace lines of your program; dir fprop or bprop; sub which kernel of its call;
 mod and op the call; kernel; params what the call was given; sil ns on the device; tc matrix cores 1, 0 or - (multiplies nothing); device; stream; grid; block;
@@ -31,8 +33,13 @@ class Command:
 
 
 def _trace(parser: argparse.ArgumentParser, needed: bool = True) -> None:
-    parser.add_argument("path", metavar="PATH", nargs=None if needed else "?", help="a trace file, a run folder or a logdir; a path or a URL")
+    parser.add_argument("path", metavar="PATH", nargs=None if needed else "?", help=_PATH)
+    _workers(parser)
     _cache(parser)
+
+
+def _workers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--worker", metavar="NAMES", type=_words, default=(), help="workers of a run by names or ranks, with commas between (default: all)")
 
 
 def _cache(parser: argparse.ArgumentParser) -> None:
@@ -79,8 +86,7 @@ def _kernels(parser: argparse.ArgumentParser) -> None:
 
 
 def _pyprof(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a trace file, or a folder that holds one; a path or a URL")
-    _cache(parser)
+    _trace(parser)
     _steps(parser)
     default = "idx,dir,sub,mod,op,kernel,params,sil"
     parser.add_argument("-c", dest="columns", metavar="COLUMNS", default=default, help=_PYPROF_COLUMNS)
@@ -97,8 +103,9 @@ def _serve(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", help="the baseline: a trace file, or a folder that holds one")
-    parser.add_argument("b", metavar="B", help="what is compared with it")
+    parser.add_argument("a", metavar="A", help="the baseline: a trace file, or the folder of a run")
+    parser.add_argument("b", metavar="B", help="what is compared with it; the workers of two runs by their names, else their ranks")
+    _workers(parser)
     parser.add_argument("--steps-a", metavar="STEPS", help="steps of A by their index, like 3 or 3-7 (default: all)")
     parser.add_argument("--steps-b", metavar="STEPS", help="steps of B")
     parser.add_argument("--fail-on", metavar="PERCENT", type=_percent, help="exit with 1 when the step of B is slower by more, and by more than noise")
@@ -109,7 +116,8 @@ def _compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    _trace(parser)
+    parser.add_argument("path", metavar="PATH", help=_PATH)
+    _cache(parser)
     parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help="(default: %(default)s)")
     parser.add_argument("--most", metavar="N", type=_positive, default=8, help="traces that are kept at most (default: %(default)s)")
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
@@ -134,6 +142,10 @@ def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
         return kind(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for part in text.split(",") if (word := part.strip()))
 
 
 def _positive(text: str) -> int:
@@ -167,6 +179,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("serve", "show the page without TensorBoard", _serve, "serve:run"),
     Command("doctor", "say what was found at a path, what is used, and why not", _doctor, "doctor:run"),
     Command("report", "write the page with its figures as one HTML file that needs no server", _report, "report:run"),
-    Command("diff", "compare a trace with a baseline", _compare, "compare:run"),
+    Command("diff", "compare a trace or a run with a baseline", _compare, "compare:run"),
     Command("compare", "the same as diff", _compare, "compare:run"),
 )

@@ -1,23 +1,23 @@
-"""``torch-tb-profiler diff``: what changed between two traces, for a terminal, a review and CI."""
+"""``torch-tb-profiler diff``: what changed between two traces, or between two runs worker by worker, for a terminal, a review and CI."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
 
+from torch_tb_profiler.api.changes import matched, recording
+from torch_tb_profiler.api.one import One
 from torch_tb_profiler.cli.markdown import estimate
-from torch_tb_profiler.cli.output import chosen, settings_of, write
+from torch_tb_profiler.cli.output import all_at, chosen, settings_of, write
 from torch_tb_profiler.cli.plain import printable
-from torch_tb_profiler.cli.progress import Progress
-from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, insight_of, load, load_all
-from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.diff import Recording, compared, diff_payload
+from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
+from torch_tb_profiler.views.diff_run import ALL_ROWS, DiffWorker, Pair, named, run_markdown, run_payload
 from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
 
 SLOWER = 1
@@ -29,31 +29,53 @@ def run(options: argparse.Namespace) -> int:
     """Print the comparison of B with A; the exit code.
 
     Raises:
-        BadRequest: a path holds no or several traces, or there are no such steps.
-        SourceError, NotATrace: a trace cannot be read.
+        BadRequest: the two have no worker in common, or there are no such steps.
+        SourceError, NotATrace, NotFound: nothing can be read on a side, or it has no such worker.
     """
     settings = settings_of(options)
-    opened = one_trace(options.a, settings), one_trace(options.b, settings)
-    same = opened[0].span.location == opened[1].span.location
-    first = insight_of(opened[0], settings)
-    insights = first, first if same else insight_of(opened[1], settings)
-    steps = [chosen(one, options, name) for one, name in zip(opened, ("steps_a", "steps_b"), strict=True)]
-    found = compared((opened[0].facts, insights[0], steps[0]), (opened[1].facts, insights[1], steps[1]))
-    payload = diff_payload(found, _recording(opened[0], options.a), _recording(opened[1], options.b))
-    write(_text(payload, options.format, options.tokens))
-    return _judged(payload.verdict, options.fail_on)
+    sides = [[One(opened, settings) for opened in all_at(path, settings, options.worker)] for path in (options.a, options.b)]
+    found = matched(*([one.opened for one in side] for side in sides))
+    # A trace that is compared with itself is looked at once.
+    once: dict[str, One] = {}
+    pairs = []
+    for places in found.pairs:
+        a, b = (once.setdefault(side[i].opened.span.location, side[i]) for side, i in zip(sides, places, strict=True))
+        pairs.append(_pair(a, b, options, alone=len(found.pairs) == 1))
+    only = [[side[i].opened.worker.name for i in places] for side, places in zip(sides, (found.only_a, found.only_b), strict=True)]
+    if len(pairs) == 1 and not any(only):
+        pair = pairs[0]
+        payload = diff_payload(pair.found, pair.a, pair.b, ALL_ROWS if options.format == "csv" else MOST_ROWS)
+        write(_text(payload, options, lambda most: diff_markdown(payload, most)))
+        return _judged(payload.verdict, options.fail_on)
+    together = run_payload(pairs, (options.a, options.b), (only[0], only[1]))
+    write(_text(together, options, lambda most: run_markdown(together, most)))
+    return max(_judged(together.verdict, options.fail_on), _any_judged(together.workers, options.fail_on))
 
 
-def _text(payload: DiffPayload, form: Form, tokens: int | None) -> str:
+def _pair(a: One, b: One, options: argparse.Namespace, *, alone: bool) -> Pair:
+    steps = [chosen(one.opened, options, name) for one, name in zip((a, b), ("steps_a", "steps_b"), strict=True)]
+    found = compared((a.facts, a.insight, steps[0]), (b.facts, b.insight, steps[1]))
+    labels = (options.a, options.b) if alone else ("", "")
+    return Pair(_name(a.opened, b.opened), found, *(recording(one.opened, label) for one, label in zip((a, b), labels, strict=True)))
+
+
+def _name(a: Opened, b: Opened) -> str:
+    """The worker, and which of its recordings where there are several; both where they have other names."""
+    names = [f"{one.worker.name} · {one.span.name}" if len(one.worker.spans) > 1 else one.worker.name for one in (a, b)]
+    return " → ".join(dict.fromkeys(names))
+
+
+def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[[int], str]) -> str:
+    form: Form = options.format
     if form == "json":
         return msgspec.json.encode(payload).decode() + "\n"
     if form == "csv":
         return diff_csv(payload)
-    text = diff_markdown(payload)
-    for most in range(MOST_LINES - 1, -1, -1) if tokens else ():
-        if estimate(text) <= (tokens or 0):
+    text = markdown(MOST_LINES)
+    for most in range(MOST_LINES - 1, -1, -1) if options.tokens else ():
+        if estimate(text) <= options.tokens:
             break
-        text = diff_markdown(payload, most)
+        text = markdown(most)
     return text
 
 
@@ -66,20 +88,9 @@ def _judged(verdict: Verdict, fail_on: float | None) -> int:
     return SLOWER if slower and verdict.beyond else 0
 
 
-def one_trace(path: str, settings: Settings) -> Opened:
-    """The one trace at a path."""
-    with Progress("reading") as progress:
-        try:
-            return load(path, settings, progress.update)
-        except NotATrace as error:
-            raise NotATrace(printable(f"{path}: {error.message}"), error.hint) from error
-        except BadRequest:
-            found = [item for item in load_all(path, settings, progress.update) if not (isinstance(item, Unreadable) and item.rejected)]
-    traces = [item for item in found if isinstance(item, Opened)]
-    if len(traces) != 1:
-        raise BadRequest(f"{path} holds {len(traces)} readable traces, expected one.", "Give the trace file itself.")
-    return traces[0]
-
-
-def _recording(opened: Opened, path: str) -> Recording:
-    return Recording(opened.run.name, opened.worker.name, opened.span.name, path, opened.trace.header)
+def _any_judged(workers: Sequence[DiffWorker], fail_on: float | None) -> int:
+    """A worker that became slower alone counts too: it need not keep the others waiting."""
+    slower = [w.name for w in workers if fail_on is not None and w.sure and (w.verdict.share or 0.0) * 100 > fail_on]
+    if slower:
+        print(printable(f"torch-tb-profiler: slower than allowed: {named(slower)}."), file=sys.stderr)
+    return SLOWER if slower else 0

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     settings = settings_of(options)
     program = _program(settings)
     unreadable: list[Unreadable] = []
-    traces = [_trace(opened) for opened in readable(options.path, settings, unreadable)] if options.path else []
+    traces = [_trace(opened) for opened in readable(options.path, settings, unreadable, options.worker)] if options.path else []
     files = [{"path": item.path, "rejected": item.rejected, "reason": item.message} for item in unreadable]
     if options.json:
         write(msgspec.json.encode({"program": program, "traces": traces, "unreadable": files}).decode() + "\n")

@@ -11,10 +11,9 @@ from typing import cast
 from torch_tb_profiler.api import export
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 from torch_tb_profiler.api.one import One
-from torch_tb_profiler.cli.output import asked_steps, chosen, nothing_at, readable, say_failed, settings_of
+from torch_tb_profiler.cli.output import all_at, asked_steps, chosen, settings_of
 from torch_tb_profiler.cli.plain import printable
-from torch_tb_profiler.errors import BadRequest, NotATrace
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.views.module_wire import FlameTree
 
@@ -77,15 +76,11 @@ def _form_of(output: str) -> str:
 
 def _frames(options: argparse.Namespace) -> TraceFrames | RunFrames:
     """The traces at the path with the chosen steps."""
-    settings, unreadable = settings_of(options), list[Unreadable]()
-    asked = asked_steps(options)
+    settings, asked = settings_of(options), asked_steps(options)
     found = []
-    for opened in readable(options.path, settings, unreadable):
+    for opened in all_at(options.path, settings, options.worker):
         chosen(opened, options)
         found.append(TraceFrames(One(opened, settings)).in_steps(asked.first, asked.last, skip_cold=asked.skip_cold))
-    if not found:
-        raise NotATrace(nothing_at(options.path, unreadable))
-    say_failed(unreadable)
     return found[0] if len(found) == 1 else RunFrames(found)
 
 

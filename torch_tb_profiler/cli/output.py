@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.diff_run import named
 from torch_tb_profiler.views.steps import Selection, choose
 from torch_tb_profiler.web.parameters import StepRange, step_range
 
@@ -57,7 +58,7 @@ def tell_runs(options: argparse.Namespace, about: Callable[[Iterator[Opened], Se
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
     printed = 0
-    runs = groupby(readable(options.path, settings, unreadable), lambda opened: opened.run.name)
+    runs = groupby(readable(options.path, settings, unreadable, options.worker), lambda opened: opened.run.name)
     for told in (told for _, run in runs for told in about(run, settings)):
         if options.json:
             write(("," if printed else "[") + "\n" + msgspec.json.encode(told.data()).decode())
@@ -73,15 +74,48 @@ def tell_runs(options: argparse.Namespace, about: Callable[[Iterator[Opened], Se
     return 0
 
 
-def readable(path: str, settings: Settings, unreadable: list[Unreadable]) -> Iterator[Opened]:
-    """The traces of a path, one in memory at a time; the others go into ``unreadable``."""
+def readable(path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = ()) -> Iterator[Opened]:
+    """The traces of a path, one in memory at a time, or those of some ``workers``; the others go into ``unreadable``."""
     with Progress("reading") as progress:
-        for item in load_all(path, settings, progress.update):
+        for item in load_all(path, settings, progress.update, workers):
             if isinstance(item, Unreadable):
                 unreadable.append(item)
             else:
                 progress.hide()
                 yield item
+
+
+def all_at(path: str, settings: Settings, workers: Collection[str] = ()) -> list[Opened]:
+    """All of them together; what could not be read is said on standard error.
+
+    Raises:
+        SourceError: there is nothing at the path.
+        NotATrace: none of its files could be read.
+        NotFound: there is none of these workers.
+    """
+    unreadable: list[Unreadable] = []
+    found = list(readable(path, settings, unreadable, workers))
+    if not found:
+        raise NotATrace(nothing_at(path, unreadable))
+    say_failed(unreadable)
+    return found
+
+
+def one_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> Opened:
+    """The one trace at a path.
+
+    Raises:
+        SourceError, NotATrace, NotFound: as ``all_at``.
+        BadRequest: there are several.
+    """
+    unreadable: list[Unreadable] = []
+    found = list(islice(readable(path, settings, unreadable, workers), 2))
+    if not found:
+        raise NotATrace(nothing_at(path, unreadable))
+    if len(found) > 1:
+        names = list(dict.fromkeys(worker.name for worker in found[0].run.workers))
+        raise BadRequest(f"{path} holds more than one readable trace: {named(names)}.", "Give one of its files, or --worker NAME.")
+    return found[0]
 
 
 def say_failed(unreadable: list[Unreadable]) -> None:

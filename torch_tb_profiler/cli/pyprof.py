@@ -13,8 +13,7 @@ import msgspec
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.analysis.selection import mask
-from torch_tb_profiler.cli.compare import one_trace
-from torch_tb_profiler.cli.output import chosen, settings_of, write
+from torch_tb_profiler.cli.output import chosen, one_trace, settings_of, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.single import insight_of
@@ -51,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     keys = chosen_columns(options.columns)
     form = _CSV if options.csv else _columns(keys, options.width) if options.width else _SPACED
     settings = settings_of(options)
-    opened = one_trace(options.path, settings)
+    opened = one_trace(options.path, settings, options.worker)
     insight = insight_of(opened, settings)
     table = kernel_table(opened.trace, opened.facts, insight)
     if not len(table.row):

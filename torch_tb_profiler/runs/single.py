@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from torch_tb_profiler.analysis.efficiency import models
-from torch_tb_profiler.errors import BadRequest, ProfilerError, SidecarError, SourceError
-from torch_tb_profiler.runs.entries import Entry, arrange, run_name
+from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError, SidecarError, SourceError
+from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
 from torch_tb_profiler.runs.import_job import Report, content_version, outcome_of, read
 from torch_tb_profiler.runs.insights import INSIGHT
 from torch_tb_profiler.runs.model import Opened, State
@@ -22,6 +22,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
 T = TypeVar("T")
+MOST_NAMED = 16
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,17 @@ def load(location: str, settings: Settings, progress: Report | None = None) -> O
     return _opened(entry, [entry], run_name(entry), trace, facts)
 
 
-def load_all(path: str, settings: Settings, progress: Report | None = None) -> Iterator[Opened | Unreadable]:
+def load_all(path: str, settings: Settings, progress: Report | None = None, workers: Collection[str] = ()) -> Iterator[Opened | Unreadable]:
     """Every trace of a file, a run folder or a logdir, in the catalogue's order, one in memory at a time; the rejected files last.
+
+    With ``workers`` those alone, by their names or their ranks as texts, and nothing is said of other files.
 
     Raises:
         SourceError: there is nothing at the path, or it cannot be read.
+        NotFound: there is none of these workers.
     """
+    if not path:
+        raise SourceError("An empty path names nothing.", "Give a trace file, a run folder or a logdir; . is the current folder.")
     home = path if places.scheme_of(path) else places.local_path(path)
     listing = list_files(home)
     if not listing.files and listing.notes:
@@ -68,7 +74,8 @@ def load_all(path: str, settings: Settings, progress: Report | None = None) -> I
     folders: dict[str, list[Entry]] = {}
     for entry in entries:
         folders.setdefault(entry.found.folder, []).append(entry)
-    for (run, worker, span), entry in arrange(entries).entries.items():
+    listed = arrange(entries)
+    for (run, worker, span), entry in _of_workers(listed, workers).items():
         try:
             trace, facts = _import(entry.found, settings, progress)
         except ProfilerError as error:
@@ -79,9 +86,20 @@ def load_all(path: str, settings: Settings, progress: Report | None = None) -> I
             yield _opened(entry, folders[entry.found.folder], run, trace, facts)
             continue
         yield Unreadable(run, worker, span, entry.path, entry.message)
-    for entry in entries:
+    for entry in entries if not workers else ():
         if entry.state is State.REJECTED:
             yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
+
+
+def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry]:
+    workers = [(run.name, worker) for run in listed.runs for worker in run.workers]
+    for word in wanted:
+        if not any(word in (worker.name, str(worker.rank)) for _, worker in workers):
+            names = list(dict.fromkeys(worker.name for _, worker in workers))
+            more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+            raise NotFound(f"There is no worker {word!r}.", f"There are: {', '.join(names[:MOST_NAMED])}{more}." if names else "There is none at all.")
+    taken = {(run, worker.name) for run, worker in workers if not wanted or worker.name in wanted or str(worker.rank) in wanted}
+    return {key: entry for key, entry in listed.entries.items() if key[:2] in taken}
 
 
 def insight_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Insight:

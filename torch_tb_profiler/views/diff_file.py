@@ -101,28 +101,40 @@ def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]
     shown = [i for i in rows if abs(changes.share[i] or 0.0) >= LEAST_SHARE and not changes.rest[i]][:most]
     if not shown:
         return
-    yield from ("", f"### {_TITLES[table]}", "", "| name | A | B | change | of the step | noise |", "| --- | ---: | ---: | ---: | ---: | --- |")
+    events = any(changes.event_a[i] is not None or changes.event_b[i] is not None for i in shown)
+    more = (" longest |", " --- |", " |") if events else ("", "", "")
+    yield from ("", f"### {_TITLES[table]}", "", f"| name | A | B | change | of the step | noise |{more[0]}")
+    yield f"| --- | ---: | ---: | ---: | ---: | --- |{more[1]}"
     for i in shown:
-        yield _line(changes, i)
+        yield _line(changes, i) + (f" {_events(changes.event_a[i], changes.event_b[i])} |" if events else "")
     others = sorted(set(rows) - set(shown))
     if others:
         times = [sum(column[i] or 0 for i in others) for column in (changes.time_a_ns, changes.time_b_ns)]
-        yield f"| others | {_time(times[0])} | {_time(times[1])} | {signed_time(times[1] - times[0])} | | |"
+        yield f"| others | {_time(times[0])} | {_time(times[1])} | {signed_time(times[1] - times[0])} | | |{more[2]}"
     whole = next(w for w in payload.wholes if w.table == table)
-    yield f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} | {signed_time(whole.time_b_ns - whole.time_a_ns)} | | |"
+    yield f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} | {signed_time(whole.time_b_ns - whole.time_a_ns)} | | |{more[2]}"
 
 
 def _line(changes: ChangeColumns, i: int) -> str:
     other = changes.name_b[i]
     name = markdown_name(changes.short[i]) + (f" → {markdown_name(other)}" if other is not None and changes.table[i] != "kernel" else "")
     status = changes.status[i] if changes.status[i] in ("new", "gone") else ""
-    beyond = changes.beyond[i]
-    noise = "unknown" if beyond is None else "beyond" if beyond else "within"
     cells = (
         f"{name} ({status})" if status else name, _time(changes.time_a_ns[i]), _time(changes.time_b_ns[i]), signed_time(changes.delta_ns[i]),
-        signed_share(changes.share[i]), noise,
+        signed_share(changes.share[i]), noise_word(changes.beyond[i]),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _events(a: int | None, b: int | None) -> str:
+    """The longest call on either side, as texts name events."""
+    named = ["—" if event is None else f"#{event}" for event in (a, b)]
+    return "" if named == ["—", "—"] else markdown_text(" → ".join(named))
+
+
+def noise_word(beyond: bool | None) -> str:
+    """Whether a change is more than noise, in a word."""
+    return "unknown" if beyond is None else "beyond" if beyond else "within"
 
 
 def _time(value: int | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
-from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEVEL
+from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEVEL, Test
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns
@@ -14,19 +14,24 @@ from torch_tb_profiler.views.diff_wire import Verdict
 
 def verdict(found: Comparison) -> Verdict:
     """The verdict on a comparison."""
-    counts = len(found.a.steps), len(found.b.steps)
+    whole = all(is_whole(one.facts) for one in (found.a, found.b))
+    return judged(found.test, found.beyond, (found.a.mean, found.b.mean), (len(found.a.steps), len(found.b.steps)), whole)
+
+
+def judged(test: Test, beyond: bool | None, means: tuple[float, float], counts: tuple[int, int], whole: bool, among: str = "") -> Verdict:
+    """The same of figures: mean steps in ns and their numbers. ``whole``: recordings without steps; ``among``: behind the sentence, of what it is the mean."""
     if not all(counts):
         side = "A" if not counts[0] else "B"
         sentence = f"{side} has no step: nothing can be compared."
         return Verdict(sentence=sentence, delta_ns=None, share=None, beyond=None, test="", p=None, low_ns=None, high_ns=None)
-    test = found.test
-    share = test.delta / found.a.mean if found.a.mean > 0 else None
+    share = test.delta / means[0] if means[0] > 0 else None
     told = not math.isnan(test.p)
+    change = f" ({signed_share(share)})" if share is not None else ""
     return Verdict(
-        sentence=_sentence(found, share),
+        sentence=f"{'Recording' if whole else 'Step'} {from_to(*means)}{change}{among}, {_noise(beyond, counts)}",
         delta_ns=round(test.delta),
         share=share,
-        beyond=found.beyond,
+        beyond=beyond,
         test=_test(counts) if told else "",
         p=test.p if told else None,
         low_ns=round(test.delta - test.half) if told else None,
@@ -46,16 +51,10 @@ def signed_share(share: float | None) -> str:
     return "" if share is None else f"{share * 100:+.1f} %".replace("-", "−")
 
 
-def _sentence(found: Comparison, share: float | None) -> str:
-    what = "Recording" if all(_is_whole(one.facts) for one in (found.a, found.b)) else "Step"
-    change = f" ({signed_share(share)})" if share is not None else ""
-    return f"{what} {from_to(found.a.mean, found.b.mean)}{change}, {_noise(found)}"
-
-
-def _noise(found: Comparison) -> str:
-    if found.beyond is not None:
-        return f"{'beyond' if found.beyond else 'within'} step-to-step noise."
-    single = [name for name, one in (("A", found.a), ("B", found.b)) if len(one.steps) < 2]
+def _noise(beyond: bool | None, counts: tuple[int, int]) -> str:
+    if beyond is not None:
+        return f"{'beyond' if beyond else 'within'} step-to-step noise."
+    single = [name for name, steps in zip("AB", counts, strict=True) if steps < 2]
     return f"one step {'of each' if len(single) == 2 else f'of {single[0]}'}: whether that is more than noise cannot be told."
 
 
@@ -66,5 +65,6 @@ def _test(counts: tuple[int, int]) -> str:
     )
 
 
-def _is_whole(facts: Facts) -> bool:
+def is_whole(facts: Facts) -> bool:
+    """Whether all of the recording stands as one step."""
     return bool(facts["steps"].n and facts["steps"]["flags"][0] & StepFlag.WHOLE)

@@ -10,6 +10,7 @@ discovery rate", J. R. Statist. Soc. B 57, 1995). Everything here is numpy and t
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,11 +78,23 @@ def moments(row: Array, place: Array, value: Array, rows: int, steps: int) -> Mo
 
 def compare_steps(a: Floats, b: Floats) -> Test:
     """Step times of both sides in their order, ns."""
-    delta = float(b.mean() - a.mean()) if len(a) and len(b) else math.nan
-    if len(a) < 2 or len(b) < 2:
+    return compare_workers([(a, b)])
+
+
+def compare_workers(pairs: Sequence[tuple[Floats, Floats]]) -> Test:
+    """The mean over pairs of workers of the same comparison; of each pair the step times of both sides.
+
+    Workers that wait for each other are slow in the same steps, so their number makes nothing surer: the spread of a mean of dependent quantities is at
+    most the mean of their spreads, and that is taken. One pair alone gives Welch's test.
+    """
+    told = all(len(x) >= 2 for pair in pairs for x in pair)
+    delta = float(np.mean([b.mean() - a.mean() for a, b in pairs])) if pairs and all(len(x) for pair in pairs for x in pair) else math.nan
+    if not told or not pairs:
         return Test(delta, math.nan, math.nan)
-    variance = [float(x.var(ddof=1)) / len(x) * dependence(x) for x in (a, b)]
-    p, freedom = welch(np.array([delta]), (np.array(variance[:1]), len(a)), (np.array(variance[1:]), len(b)))
+    spreads = [[math.sqrt(float(x.var(ddof=1)) / len(x) * dependence(x)) for x in side] for side in zip(*pairs, strict=True)]
+    variance = [float(np.mean(side)) ** 2 for side in spreads]
+    counts = [min(map(len, side)) for side in zip(*pairs, strict=True)]
+    p, freedom = welch(np.array([delta]), (np.array(variance[:1]), counts[0]), (np.array(variance[1:]), counts[1]))
     return Test(delta, float(p[0]), quantile(0.05, float(freedom[0])) * math.sqrt(sum(variance)) if sum(variance) > 0 else 0.0)
 
 

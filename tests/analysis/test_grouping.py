@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, sum_
 from torch_tb_profiler.hardware.knowledge import Knowledge
 
 # What a hostile file may hold: numbers of any size and sign in columns that mostly hold small ones.
-VALUES = st.integers(-3, 3) | st.integers(-(1 << 62), 1 << 62) | st.just((1 << 31) - 1)
+VALUES = st.integers(-3, 3) | st.integers(-1, 30) | st.integers(-(1 << 62), 1 << 62) | st.just((1 << 31) - 1)
 
 
 @settings(deadline=None)

@@ -35,7 +35,7 @@ import numpy as np
 from torch_tb_profiler.analysis import defects as d
 from torch_tb_profiler.analysis.attribution import Causes, causes
 from torch_tb_profiler.analysis.breakdown import active_sets, break_down
-from torch_tb_profiler.analysis.calltree import call_tree, is_call
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.communication import backends, communication_kernels
 from torch_tb_profiler.analysis.device_facts import device_tables
 from torch_tb_profiler.analysis.found_defects import find_defects
@@ -43,7 +43,7 @@ from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.header import distributed_info, integer, oldest_capability, vendor, versions
 from torch_tb_profiler.analysis.kernel_facts import kernel_facts
 from torch_tb_profiler.analysis.links import enclosing_spans, span_links
-from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
+from torch_tb_profiler.analysis.names import HostNames, distinct
 from torch_tb_profiler.analysis.operator_facts import operator_facts
 from torch_tb_profiler.analysis.profiled_ranges import tie_ranges
 from torch_tb_profiler.analysis.stacks import call_stacks
@@ -61,8 +61,8 @@ from torch_tb_profiler.store.strings import StringBuilder
 def derive(trace: Trace) -> Facts:
     """The facts of a trace. A trace of anything, or of nothing, has facts."""
     spans = trace["spans"]
-    names = host_names(trace.strings, spans["name"][is_call(spans["role"])])
-    tree = call_tree(trace, names)
+    tree = call_tree(trace)
+    names = tree.names
     caused = causes(trace, tree, names)
     windows = find_steps(trace, tree, names, caused)
     communication = communication_kernels(trace, tree, names, caused)

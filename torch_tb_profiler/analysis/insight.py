@@ -12,7 +12,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.counters.sampled import build_sampled
 from torch_tb_profiler.analysis.diff.work import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
@@ -27,6 +29,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
 Report = Callable[[int, "int | None"], None]
+Part = Callable[[Trace, Facts, dict[str, Table], StringBuilder], tuple[dict[str, Table], dict[str, object]]]
 PARTS = 7
 
 
@@ -36,13 +39,19 @@ def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> I
     texts = StringBuilder()
     tables: dict[str, Table] = {}
     about: dict[str, object] = {}
+    tree = call_tree(trace)
     # Each part sees the tables of those before it.
-    for done, part in enumerate((build_paths, build_work, build_memory, build_communication, build_workloads, build_sampled)):
+    parts: tuple[Part, ...] = (
+        partial(build_paths, tree=tree), build_work, partial(build_memory, tree=tree), build_communication, partial(build_workloads, tree=tree),
+        build_sampled,
+    )
+    for done, part in enumerate(parts):
         made, said = part(trace, facts, tables, texts)
         tables |= made
         about |= said
         give_back_memory()
         say(done + 1, PARTS)
+    del tree, parts, part
     insight = Insight(texts.table(), tables, about)
     about["findings"] = find_findings(trace, facts, insight)
     say(PARTS, PARTS)

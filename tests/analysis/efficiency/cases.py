@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.builders.drawn import draw
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
 from torch_tb_profiler.store.columns import Table
@@ -46,7 +47,7 @@ def drawn(drawing: str, args: Mapping[str, Mapping[str, Any]] | None = None, sca
     trace = draw(drawing, NAMES | {"mm32": "aten::mm"}, {**ARGUMENTS, **(args or {})}, scale, **header)
     facts = derive(trace)
     texts = StringBuilder()
-    tables, _ = build_workloads(trace, facts, {}, texts)
+    tables, _ = build_workloads(trace, facts, {}, texts, call_tree(trace))
     return trace, facts, Insight(texts.table(), tables)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.efficiency.workloads import LaidWork, build_workloads, laid_work
 from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.runs.model import Opened
@@ -36,7 +37,7 @@ def case(request: pytest.FixtureRequest, real_traces: Path) -> tuple[list[dict[s
                 rows += list(csv.DictReader(file))
     [opened] = [found for found in load_all(str(real_traces / request.param), Settings()) if isinstance(found, Opened)]
     texts = StringBuilder()
-    tables, _ = build_workloads(opened.trace, opened.facts, {}, texts)
+    tables, _ = build_workloads(opened.trace, opened.facts, {}, texts, call_tree(opened.trace))
     return rows, opened, Insight(texts.table(), tables)
 
 
@@ -72,7 +73,7 @@ def _per_call(opened: Opened, work: LaidWork, calls: list[int]) -> np.ndarray:
 def test_rates(case: tuple[list[dict[str, str]], Opened, Insight]) -> None:
     """TFLOP/s and TB/s are 1e12 per second of kernel time. TraceLens leaves out what the bias of a convolution adds: its amounts are smaller."""
     rows, opened, insight = case
-    work = laid_work(opened.trace, opened.facts)
+    work = laid_work(opened.trace, opened.facts, call_tree(opened.trace))
     table = insight["workloads"]
     for row in rows:
         found = _workloads(insight, row)

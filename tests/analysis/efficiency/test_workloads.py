@@ -9,6 +9,7 @@ import pytest
 
 from tests.analysis.efficiency.cases import NAMES, drawn, of
 from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -103,7 +104,7 @@ def test_without_a_device_the_outermost_modelled_calls_count() -> None:
 
 def test_a_trace_of_nothing_has_the_tables() -> None:
     trace = read_trace(TextInMemory(b'{"traceEvents": []}'), Settings())
-    tables, _ = build_workloads(trace, derive(trace), {}, StringBuilder())
+    tables, _ = build_workloads(trace, derive(trace), {}, StringBuilder(), call_tree(trace))
     assert {name: table.n for name, table in tables.items()} == {"workloads": 0, "workload_steps": 0, "workload_kernels": 0, "device_workloads": 0}
 
 
@@ -124,7 +125,7 @@ def test_public_traces(real_traces: Path) -> None:
         if not isinstance(opened, Opened):
             continue
         trace, facts = opened.trace, opened.facts
-        tables, _ = build_workloads(trace, facts, {}, StringBuilder())
+        tables, _ = build_workloads(trace, facts, {}, StringBuilder(), call_tree(trace))
         works, steps, kernels = (tables[name] for name in ("workloads", "workload_steps", "workload_kernels"))
         rows = device_rows(trace)
         assert kernels["total"].sum() == trace["spans"]["dur"][rows].sum()

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.builders.allocator import records
 from tests.builders.drawn import Event, events, trace_of
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.memory.build import build_memory
 from torch_tb_profiler.analysis.module.paths import build_paths
@@ -28,8 +29,9 @@ def case(written: str, drawing: str = "", more: list[Event] | None = None, **dra
 def built(trace: Trace, facts: Facts) -> Insight:
     """As much of the insight as the Memory view rests on."""
     texts = StringBuilder()
-    tables, about = build_paths(trace, facts, {}, texts)
-    made, said = build_memory(trace, facts, tables, texts)
+    tree = call_tree(trace)
+    tables, about = build_paths(trace, facts, {}, texts, tree)
+    made, said = build_memory(trace, facts, tables, texts, tree)
     return Insight(texts.table(), tables | made, about | said)
 
 

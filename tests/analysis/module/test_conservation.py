@@ -12,6 +12,7 @@ import pytest
 from tests.analysis.figures import opened, trace_files
 from tests.analysis.module.trees import insight_of, per_path
 from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.defects import OVERLAP_ON_THREAD
 from torch_tb_profiler.analysis.module.frames import line_frames, module_frames
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
@@ -72,7 +73,7 @@ def test_operators_are_those_of_the_operator_view(trace: Opened) -> None:
 def within_operators(trace: Trace, facts: Facts) -> Any:
     """Own host time per step of modules that operators call (reruns of checkpoints): the Operator view, where Python frames are nothing, has it in
     the operator's own time."""
-    nodes = host_nodes(trace, facts)
+    nodes = host_nodes(trace, facts, call_tree(trace))
     found = np.zeros(facts["steps"].n + 1, np.int64)
     for node in np.flatnonzero(nodes.kind == PathKind.MODULE).tolist():
         above = int(nodes.parent[node])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.module.paths import build_paths
 from torch_tb_profiler.store.columns import Table
@@ -19,7 +20,7 @@ SIGN = "M", "A", "O"
 def insight_of(trace: Trace, facts: Facts | None = None) -> Insight:
     """The insight of a trace as far as paths go."""
     texts = StringBuilder()
-    tables, about = build_paths(trace, facts or derive(trace), {}, texts)
+    tables, about = build_paths(trace, facts or derive(trace), {}, texts, call_tree(trace))
     return Insight(texts.table(), tables, dict(about))
 
 

@@ -12,6 +12,7 @@ from tests.analysis.module.test_any_trace import CALL
 from tests.analysis.pyprof.rows import rows_of
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.module.nodes import host_nodes
@@ -51,7 +52,7 @@ def test_nothing_breaks_and_slow_reading_agrees(listed: list[dict[str, Any]]) ->
 def calls_around(trace: Trace, facts: Facts, span: int) -> list[tuple[str, int, int]]:
     """(name, sequence number, forward thread) of the calls around a kernel's launch, innermost first."""
     links, arguments = facts["span_links"], trace["operator_args"]
-    nodes = host_nodes(trace, facts)
+    nodes = host_nodes(trace, facts, call_tree(trace))
     at = max(int(links["operator"][span]), -1)
     at = at if at >= 0 else int(links["launch"][span])
     node = int(nodes.around[at]) if at >= 0 else -1

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.calltree import call_tree, is_call
+from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.efficiency.placing import Pieces, bounded_sums, counted_calls, laid, main_pieces
 from torch_tb_profiler.analysis.grouping import group_rows, last_of, places_of, sum_by
-from torch_tb_profiler.analysis.names import distinct, host_names
+from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import carried_up, nearest
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -50,10 +50,12 @@ class _Works:
     products: Mask
 
 
-def build_workloads(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
+def build_workloads(
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree,
+) -> tuple[dict[str, Table], dict[str, object]]:
     """The four tables; ``tables`` is not needed."""
     device = device_rows(trace)
-    operators = _operators(trace, facts, device)
+    operators = _operators(trace, facts, tree, device)
     works = _works(trace, operators, bool(len(device)), texts)
     modelled = np.append(works.modelled, np.False_)[works.of]
     dur = trace["spans"]["dur"]
@@ -76,9 +78,8 @@ def build_workloads(trace: Trace, facts: Facts, tables: dict[str, Table], texts:
     }, {}
 
 
-def _operators(trace: Trace, facts: Facts, device: Ints) -> _Operators:
+def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Operators:
     spans = trace["spans"]
-    tree = call_tree(trace, host_names(trace.strings, spans["name"][is_call(spans["role"])]))
     node = np.flatnonzero(tree.is_operator)
     place = np.full(len(tree.row) + 1, -1, np.int32)
     place[node] = np.arange(len(node), dtype=np.int32)
@@ -216,11 +217,11 @@ class LaidWork:
     texts: StringTable
 
 
-def laid_work(trace: Trace, facts: Facts) -> LaidWork:
+def laid_work(trace: Trace, facts: Facts, tree: CallTree) -> LaidWork:
     """What each single kernel, copy and memset did, by the rules of the tables."""
     device = device_rows(trace)
     texts = StringBuilder()
-    operators = _operators(trace, facts, device)
+    operators = _operators(trace, facts, tree, device)
     works = _works(trace, operators, bool(len(device)), texts)
     call = counted_calls(operators.above, np.append(works.modelled, np.False_)[works.of], operators.launched)
     pieces = _pieces(trace, works, call, device)

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.memory.blocks import Blocks, pair
 from torch_tb_profiler.analysis.memory.origins import Origins, origins
@@ -52,7 +53,9 @@ class Records:
         return self.columns[name]
 
 
-def build_memory(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
+def build_memory(
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree,
+) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``.
 
     ``tables`` hold ``span_paths``. About: ``memory_source``, and counts of what is wrong with the records:
@@ -65,7 +68,7 @@ def build_memory(trace: Trace, facts: Facts, tables: dict[str, Table], texts: St
         about |= {"memory_lost_releases": 0, "memory_lost_allocations": 0, "memory_begin_categories": []}
         return {spec.name: spec.empty() for spec in _TABLES}, about
     own = np.flatnonzero(~records.before)
-    found = origins(trace, facts, tables, texts, records["track"][own], records["time"][own])
+    found = origins(trace, facts, tables, texts, tree, records["track"][own], records["time"][own])
     blocks = pair(records.device, records["address"], records["bytes"])
     devices, curve = _devices(records, blocks)
     curve = curve.replace(node=found.node, path=found.path)

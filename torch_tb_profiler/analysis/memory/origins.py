@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import CallTree, call_tree, is_call
+from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.links import host_mask
 from torch_tb_profiler.analysis.memory.forest import DEEPEST, outermost
-from torch_tb_profiler.analysis.names import distinct, host_names
+from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import around, climb, depths, nearest
 from torch_tb_profiler.analysis.source_lines import line_ranks, lines_of_stacks
 from torch_tb_profiler.analysis.stacks import call_stacks
@@ -42,11 +42,12 @@ class Origins:
     nodes: Table
 
 
-def origins(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, track: Array, time: Ints) -> Origins:
+def origins(
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree, track: Array, time: Ints,
+) -> Origins:
     """Where records (int64 ns of shape (records,) and their rows of tracks) come from. ``tables`` hold ``span_paths``."""
     links, paths = facts["span_links"], tables["span_paths"]["path"]
     inner = _innermost(trace, links, track, time)
-    tree = call_tree(trace, host_names(trace.strings, trace["spans"]["name"][is_call(trace["spans"]["role"])]))
     call = climb(links["parent"], inner, tree.node >= 0)
     operator = np.where(call >= 0, tree.operator[tree.node[call]], -1) if len(tree.row) else np.full(len(inner), -1)
     kept, parent, depth, node = _with_ancestors(tree, operator)

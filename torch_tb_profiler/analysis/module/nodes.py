@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import call_tree, is_call
+from torch_tb_profiler.analysis.calltree import CallTree, is_call
 from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.module.written import LIGHTNING
-from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
+from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.analysis.timeline.naming import MODULE
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -45,17 +45,16 @@ class Nodes:
         return own, place[own]
 
 
-def host_nodes(trace: Trace, facts: Facts) -> Nodes:
+def host_nodes(trace: Trace, facts: Facts, tree: CallTree) -> Nodes:
     """The calls of all threads, as the Operator view has them, and the modules between them. Steps are no calls; other Python frames neither.
 
     As in the Operator view an operator is one with its only child of the same name.
     """
     spans = trace["spans"]
     role, name = spans["role"], spans["name"]
-    names = host_names(trace.strings, name[is_call(role)])
     module = module_names(trace)
     kind = np.full(spans.n, -1, np.int8)
-    calls, runtime = _calls(trace, names)
+    calls, runtime = _calls(trace, tree)
     for row, what in calls:
         kind[row] = what
     frames = module[name] & (role == Role.PYTHON)
@@ -82,12 +81,11 @@ def module_names(trace: Trace) -> Mask:
     return named
 
 
-def _calls(trace: Trace, names: HostNames) -> tuple[list[tuple[Ints, PathKind]], Ints]:
+def _calls(trace: Trace, tree: CallTree) -> tuple[list[tuple[Ints, PathKind]], Ints]:
     """(rows of operators and of annotations with their kinds, rows of the runtime calls that no other runtime call makes)."""
-    tree = call_tree(trace, names)
     role, name = trace["spans"]["role"][tree.row], trace["spans"]["name"][tree.row]
     call = role == Role.RUNTIME
-    annotation = tree.kept & ~tree.is_operator & ~call & (names.step[name] < 0)
+    annotation = tree.kept & ~tree.is_operator & ~call & (tree.names.step[name] < 0)
     inside = np.zeros(len(call), np.bool_)
     has = tree.parent >= 0
     inside[has] = call[tree.parent[has]]

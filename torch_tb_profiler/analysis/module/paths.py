@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.module.backward import lay_backward
 from torch_tb_profiler.analysis.module.lines import launch_lines
@@ -42,9 +43,11 @@ class _Written:
     itself: Array
 
 
-def build_paths(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
+def build_paths(
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree,
+) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables ``paths``, ``path_steps``, ``span_paths``, ``lines`` and ``line_steps``, and what is said about them (see ``store/insight.py``)."""
-    nodes = host_nodes(trace, facts)
+    nodes = host_nodes(trace, facts, tree)
     written = _written(trace, nodes)
     laid = lay_backward(trace, nodes, written.inside)
     kinds, code, modules = _codes(trace, nodes, written, laid.backward, texts)

@@ -10,11 +10,10 @@ from enum import IntEnum
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import is_call
+from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.efficiency.workloads import LaidWork, laid_work
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
-from torch_tb_profiler.analysis.names import host_names
 from torch_tb_profiler.analysis.pyprof.calls import ordinals, shown_calls
 from torch_tb_profiler.analysis.pyprof.parameters import workloads_told
 from torch_tb_profiler.analysis.pyprof.passes import Passes, passes
@@ -75,9 +74,10 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     """The kernel table of a trace. A trace without kernels has one of no rows."""
     spans, links = trace["spans"], facts["span_links"]
     row = np.flatnonzero(spans["role"] == Role.KERNEL)
-    nodes = host_nodes(trace, facts)
-    found = passes(trace, facts, nodes, host_names(trace.strings, spans["name"][is_call(spans["role"])]), row)
-    work = laid_work(trace, facts)
+    tree = call_tree(trace)
+    nodes = host_nodes(trace, facts, tree)
+    found = passes(trace, facts, nodes, tree.names, row)
+    work = laid_work(trace, facts, tree)
     piece = np.searchsorted(work.row, row)
     node, part_of = shown_calls(trace, nodes, found, work.call[piece])
     call = _rows(nodes, node)

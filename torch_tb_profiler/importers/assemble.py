@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -26,6 +27,8 @@ from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
+Keep = Callable[[Array], Array]
+"""Takes over an array and gives back the same numbers, perhaps from elsewhere."""
 DAY_NS = 24 * 3600 * 10**9
 MARKS_PER_DEFECT = 10_000
 _SIDE_TABLES = (schema.OPERATOR_ARGS, schema.DEVICE_ARGS, schema.PYTHON_ARGS, schema.COLLECTIVE_ARGS, schema.COUNTER_ARGS)
@@ -37,29 +40,34 @@ _TEXTS_OF = {
 _QUOTED_OF = {"operator_args": ("stack",), "collective_args": ("collective", "dtype", "group")}
 
 
-def assemble(gathered: Gatherer, header: dict[str, Any], entries: int) -> Trace:
-    """The trace of everything that was gathered."""
+def in_memory(array: Array) -> Array:
+    """``Keep`` that leaves an array where it is."""
+    return array
+
+
+def assemble(gathered: Gatherer, header: dict[str, Any], entries: int, keep: Keep = in_memory) -> Trace:
+    """The trace of everything that was gathered. ``keep``: where each column stays when it is made."""
     counts = gathered.counts
     strings = StringBuilder()
     texts = np.array(strings.intern_all(["" if t is None else t for t in gathered.texts]), np.int32)
     categories = np.array(strings.intern_all([c or "" for c in gathered.categories]), np.int32)
     blobs = _Blobs(list(gathered.blobs)[1:], strings, counts)
-    group = {name: _joined(gathered.groups.pop(name)) for name in list(gathered.groups)}
+    group = {name: _joined(gathered.groups.pop(name), keep) for name in list(gathered.groups)}
     for name, columns in group.items():
         for key in _TEXTS_OF.get(name, ()):
-            columns[key] = blobs.plain(columns[key])
+            columns[key] = keep(blobs.plain(columns[key]))
         for key in _QUOTED_OF.get(name, ()):
             columns[key] = blobs.unquoted(columns[key])
         if "category" in columns and name != "memory":
-            columns["category"] = categories[columns["category"]]
+            columns["category"] = keep(categories[columns["category"]])
         if name in ("spans", "instants"):
-            columns["name"] = texts[columns["name"]]
+            columns["name"] = keep(texts[columns["name"]])
     for name, key in (("marks", "defect"), ("counter_args", "counter")):
         if name in group:
             group[name][key] = texts[group[name][key]]
     origin = _origin(group)
     tracks = tracks_table(gathered, group, strings, counts)
-    tables = _tables(group, origin, counts)
+    tables = _tables(group, origin, counts, keep)
     give_back_memory()
     tables["tracks"] = tracks
     base = header.get("baseTimeNanoseconds")
@@ -119,11 +127,12 @@ def _narrow(spec: TableSpec, columns: dict[str, Array], counts: DefectCounts) ->
                 columns[column.name] = np.where(wide, -1, values)
 
 
-def _joined(columns: Group) -> dict[str, Array]:
+def _joined(columns: Group, keep: Keep) -> dict[str, Array]:
     """One array per column; the pieces are let go as they are joined, so that no table stands in memory twice."""
     out = {}
     for name in list(columns):
-        out[name] = np.concatenate(columns.pop(name))
+        pieces = columns.pop(name)
+        out[name] = keep(pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
     give_back_memory()
     return out
 
@@ -136,31 +145,20 @@ def _origin(group: dict[str, dict[str, Array]]) -> int:
     return 0
 
 
-def _tables(group: dict[str, dict[str, Array]], origin: int, counts: DefectCounts) -> dict[str, Table]:
+def _tables(group: dict[str, dict[str, Array]], origin: int, counts: DefectCounts, keep: Keep) -> dict[str, Table]:
     tables: dict[str, Table] = {}
     spans = group.pop("spans", None)
-    place: Ints = np.zeros(0, np.int64)
+    place: Array = np.zeros(0, np.int32)
     if spans is not None:
-        spans["start"] -= origin
-        order = _span_order(spans)
-        for column in schema.SPANS.columns:
-            spans[column.name] = spans[column.name][order].astype(column.dtype, copy=False)
-        keep = _first_of_duplicates(spans, group.get("python_args"), order)
-        if not keep.all():
-            counts.add(d.DUPLICATE, int((~keep).sum()))
-            for name in spans:
-                spans[name] = spans[name][keep]
-        place = np.full(len(order), NONE, np.int64)
-        place[order[keep]] = np.arange(int(keep.sum()))
-        tables["spans"] = schema.SPANS.build(**spans)
+        tables["spans"], place = _spans_table(spans, group.get("python_args"), origin, counts, keep)
     for spec in (*_SIDE_TABLES, schema.MEMORY):
         if spec.name in group:
             _narrow(spec, group[spec.name], counts)
     for spec in _SIDE_TABLES:
-        tables[spec.name] = _side_table(spec, group.pop(spec.name, None), place)
+        tables[spec.name] = _side_table(spec, group.pop(spec.name, None), place, keep)
     end = int((tables["spans"]["start"] + tables["spans"]["dur"]).max()) if spans is not None and tables["spans"].n else None
     for spec in (schema.MEMORY, schema.FLOWS, schema.INSTANTS):
-        tables[spec.name] = _timed_table(spec, group.pop(spec.name, None), origin, end, counts)
+        tables[spec.name] = _timed_table(spec, group.pop(spec.name, None), (origin, end), counts, keep)
     tables["chunks"] = schema.CHUNKS.build(**group["chunks"]) if "chunks" in group else schema.CHUNKS.empty()
     marks = group.get("marks")
     if marks is not None:
@@ -169,6 +167,27 @@ def _tables(group: dict[str, dict[str, Array]], origin: int, counts: DefectCount
     for spec in schema.TRACE_TABLES:
         tables.setdefault(spec.name, spec.empty())
     return tables
+
+
+def _spans_table(
+    spans: dict[str, Array], python: dict[str, Array] | None, origin: int, counts: DefectCounts, keep: Keep,
+) -> tuple[Table, Array]:
+    """The table, and the row in it of each gathered span; int32, ``NONE`` for one that repeats another."""
+    order = _span_order(spans)
+    for column in schema.SPANS.columns:
+        values = spans.pop(column.name)[order].astype(column.dtype, copy=False)
+        if column.name == "start":
+            values -= origin
+        spans[column.name] = keep(values)
+    first = _first_of_duplicates(spans, python, order)
+    if not first.all():
+        counts.add(d.DUPLICATE, int((~first).sum()))
+        order = order[first]
+        for name in list(spans):
+            spans[name] = keep(spans.pop(name)[first])
+    place = np.full(len(first), NONE, np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return schema.SPANS.build(**spans), place
 
 
 def _span_order(spans: dict[str, Array]) -> Ints:
@@ -192,13 +211,13 @@ def _first_of_duplicates(spans: dict[str, Array], python: dict[str, Array] | Non
     Events without any id (correlation, external, Python id) are never called duplicates: two equal ones may both have happened.
     """
     n = len(spans["start"])
-    identity = np.full(n, -1, np.int64)
+    columns = [spans[c] for c in ("name", "category", "track", "correlation", "external", "dur", "start")]
+    named = (spans["correlation"] >= 0) | (spans["external"] > 0)
     if python is not None:
         gathered = np.full(n, -1, np.int64)
         gathered[python["span"]] = python["id"]
-        identity = gathered[order]
-    columns = [identity, *(spans[c] for c in ("name", "category", "track", "correlation", "external", "dur", "start"))]
-    named = (spans["correlation"] >= 0) | (spans["external"] > 0) | (identity >= 0)
+        columns.insert(0, gathered[order])
+        named |= columns[0] >= 0
     tie = (spans["start"][1:] == spans["start"][:-1]) & (spans["dur"][1:] == spans["dur"][:-1])
     near = np.zeros(n, np.bool_)
     near[1:] |= tie
@@ -213,31 +232,34 @@ def _first_of_duplicates(spans: dict[str, Array], python: dict[str, Array] | Non
     return keep
 
 
-def _side_table(spec: TableSpec, columns: dict[str, Array] | None, place: Ints) -> Table:
+def _side_table(spec: TableSpec, columns: dict[str, Array] | None, place: Array, keep: Keep) -> Table:
     if columns is None:
         return spec.empty()
     columns["span"] = place[columns["span"]]
     order = np.argsort(columns["span"], kind="stable")
     order = order[columns["span"][order] >= 0]
-    return _ordered(spec, columns, order)
+    return _ordered(spec, columns, order, keep)
 
 
-def _ordered(spec: TableSpec, columns: dict[str, Array], order: Ints) -> Table:
+def _ordered(spec: TableSpec, columns: dict[str, Array], order: Ints, keep: Keep) -> Table:
     """The rows in ``order``; each column is let go once it is taken over, so that only one stands in memory twice."""
-    return spec.build(**{c.name: columns.pop(c.name)[order].astype(c.dtype, copy=False) for c in spec.columns})
+    return spec.build(**{c.name: keep(columns.pop(c.name)[order].astype(c.dtype, copy=False)) for c in spec.columns})
 
 
-def _timed_table(spec: TableSpec, columns: dict[str, Array] | None, origin: int, end: int | None, counts: DefectCounts) -> Table:
+def _timed_table(
+    spec: TableSpec, columns: dict[str, Array] | None, extent: tuple[int, int | None], counts: DefectCounts, keep: Keep,
+) -> Table:
     if columns is None:
         return spec.empty()
-    columns["time"] -= origin
+    origin, end = extent
+    columns["time"] = keep(columns["time"] - origin)
     order = np.argsort(columns["time"], kind="stable")
     if end is not None:
         time = columns["time"][order]
         near = (time > -DAY_NS) & (time < end + DAY_NS)
         counts.add(d.FAR_EVENT, int((~near).sum()))
         order = order[near]
-    return _ordered(spec, columns, order)
+    return _ordered(spec, columns, order, keep)
 
 
 def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> tuple[list[Event], list[int]]:

@@ -209,6 +209,20 @@ class Database:
         return row[0] if row else None
 
 
+def distinct_rows(*columns: Ints) -> tuple[list[tuple[int, ...]], Ints]:
+    """Distinct rows of some columns of one length, in their order, and which of them each row is.
+
+    As ``np.unique(axis=0)``, which compares whole rows and is ten times slower where most columns hold one value, as these do.
+    """
+    of = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        if len(column) and (column != column[0]).any():
+            values, place = np.unique(column, return_inverse=True)
+            of = np.unique(of * len(values) + place, return_inverse=True)[1]
+    _, first = np.unique(of, return_index=True)
+    return list(zip(*(column[first].tolist() for column in columns), strict=True)), of
+
+
 class Texts:
     """The table of texts that others name by number: ``StringIds`` (id, value) or ``StringTable`` (_id_, value)."""
 

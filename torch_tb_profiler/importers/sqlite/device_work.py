@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows
+from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, distinct_rows
 from torch_tb_profiler.importers.sqlite.filling import Filling
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
@@ -94,10 +94,9 @@ class DeviceWork:
         """A table of copies."""
         self._filling.begin(table)
         for rows in self._database.rows(table, (*_PLACE, "bytes", "copyKind", "srcKind", "dstKind")):
-            kinds = np.stack([rows.numbers[c] for c in ("copyKind", "srcKind", "dstKind")], axis=1)
-            distinct, of = np.unique(kinds, axis=0, return_inverse=True)
-            named = self._filling.names([self._copy_name(*row) for row in distinct.tolist()])
-            self._add(rows, named[of.reshape(-1)], "gpu_memcpy", Role.MEMCPY, {"bytes": rows.numbers["bytes"]})
+            distinct, of = distinct_rows(*(rows.numbers[c] for c in ("copyKind", "srcKind", "dstKind")))
+            named = self._filling.names([self._copy_name(*row) for row in distinct])
+            self._add(rows, named[of], "gpu_memcpy", Role.MEMCPY, {"bytes": rows.numbers["bytes"]})
 
     def _copy_name(self, kind: int, source: int, destination: int) -> str:
         kinds = self._dialect.memory_kinds
@@ -138,8 +137,8 @@ class DeviceWork:
             told = np.array([dialect.devices.get(number, MISSING) for number in known.tolist()], np.int64)[of]
             device = np.where(device == MISSING, told, device)
         if dialect.gpus:
-            pairs, of = np.unique(np.stack((dialect.process(found["globalPid"]), device), axis=1), axis=0, return_inverse=True)
-            device = np.array([dialect.gpus.get((p, number), number) for p, number in pairs.tolist()], np.int64)[of.reshape(-1)]
+            pairs, of = distinct_rows(dialect.process(found["globalPid"]), device)
+            device = np.array([dialect.gpus.get((p, number), number) for p, number in pairs], np.int64)[of]
         return device
 
     def _add(self, rows: Rows, name: Array, category: str, role: Role, side: dict[str, Array] | None) -> None:

@@ -17,7 +17,8 @@ from msgspec import Raw
 from torch_tb_profiler.importers.assemble import assemble
 from torch_tb_profiler.importers.events import Args, Event
 from torch_tb_profiler.importers.gather import Gatherer
-from torch_tb_profiler.importers.sqlite.database import MISSING, Rows
+from torch_tb_profiler.importers.sqlite.database import MISSING, Rows, distinct_rows
+from torch_tb_profiler.importers.sqlite.spill import Spill
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, TableSpec
@@ -52,6 +53,7 @@ class Filling:
         self.tables: list[tuple[str, int]] = []
         """Tables read, each with the position of its first row among all rows."""
         self._processes: dict[int, int] = {}
+        self._spill = Spill()
         self._streams: dict[tuple[int, ...], int] = {}
         self._stream_names: dict[tuple[int, str], int] = {}
         """(device, name of a stream) → the process of the first one."""
@@ -76,10 +78,8 @@ class Filling:
 
     def tuples(self, *columns: Ints) -> Array:
         """Numbers of JSON texts ``[x,y,z]``; ``NONE`` where one of the numbers is missing."""
-        stacked = np.stack(columns, axis=1)
-        distinct, of = np.unique(stacked, axis=0, return_inverse=True)
-        written = [b"" if MISSING in row else json.dumps(row, separators=(",", ":")).encode() for row in distinct.tolist()]
-        return self.texts(written)[of.reshape(-1)]
+        distinct, of = distinct_rows(*columns)
+        return self.texts(b"" if MISSING in row else json.dumps(row, separators=(",", ":")).encode() for row in distinct)[of]
 
     def correlations(self, process: Ints, number: Ints) -> Ints:
         """Correlation ids that are unique over processes; −1 for none."""
@@ -89,14 +89,14 @@ class Filling:
 
     def threads(self, process: Ints, thread: Ints, mark: str = "") -> Array:
         """Numbers of the tracks of host threads. ``mark``: what is put behind the thread's number."""
-        distinct, of = np.unique(np.stack((process, thread), axis=1), axis=0, return_inverse=True)
-        places = [("" if p == MISSING else p, f"{'' if t == MISSING else t}{mark}") for p, t in distinct.tolist()]
-        return self.gathered.tracks.column(places)[of.reshape(-1)]
+        distinct, of = distinct_rows(process, thread)
+        places = [("" if p == MISSING else p, f"{'' if t == MISSING else t}{mark}") for p, t in distinct]
+        return self.gathered.tracks.column(places)[of]
 
     def streams(self, device: Ints, process: Ints, context: Ints, stream: Ints) -> Array:
         """Numbers of the tracks of streams: those of several contexts and processes of one device are several, whatever their numbers."""
-        distinct, of = np.unique(np.stack((device, process, context, stream), axis=1), axis=0, return_inverse=True)
-        return np.array([self._stream(tuple(key)) for key in distinct.tolist()], np.int32)[of.reshape(-1)]
+        distinct, of = distinct_rows(device, process, context, stream)
+        return np.array([self._stream(key) for key in distinct], np.int32)[of]
 
     def _stream(self, key: tuple[int, ...]) -> int:
         found = self._streams.get(key)
@@ -138,7 +138,7 @@ class Filling:
         self.counts.add(d.NO_DURATION, int((good & ~ended).sum()))
         self.counts.add(d.NEGATIVE_DURATION, int((good & (dur < 0)).sum()))
         columns = {
-            "start": start, "dur": np.maximum(dur, 0), "name": name, "category": self._category(category, n), "track": track,
+            "start": start, "dur": np.maximum(dur, 0), "name": name, "category": self._category(category, n), "track": np.asarray(track, np.int32),
             "role": np.broadcast_to(np.asarray(role, np.uint8), n), "ordinal": np.asarray(ordinal, np.int32),
             "correlation": np.broadcast_to(np.asarray(correlation, np.int64), n), "external": np.broadcast_to(np.asarray(external, np.int64), n),
         }
@@ -153,7 +153,8 @@ class Filling:
         rows: dict[str, Array] = {"span": np.arange(self.gathered.spans, self.gathered.spans + count, dtype=np.int32)}
         for column in spec.columns[1:]:
             if column.name not in side:
-                rows[column.name] = np.full(count, np.nan if column.dtype == "f8" else -1, column.dtype)
+                kind = np.int64 if column.dtype == "i4" and column.unit != schema.TEXT else column.dtype
+                rows[column.name] = np.full(count, np.nan if column.dtype == "f8" else -1, kind)
                 continue
             values = np.asarray(side[column.name])[good]
             rows[column.name] = np.where(values == MISSING, -1, values) if values.dtype == np.int64 else values
@@ -178,13 +179,14 @@ class Filling:
         return self.gathered.categories.column(names)
 
     def _put(self, group: str, columns: Mapping[str, Array]) -> None:
-        target = self.gathered.groups[group]
         for key, column in columns.items():
-            target[key].append(column)
+            self._spill.add(group, key, column)
 
     def trace(self, header: dict[str, Any]) -> Trace:
         """The trace of all that was added."""
-        if not self.gathered.groups.keys() - {"chunks"}:
+        for table, columns in self._spill.columns().items():
+            self.gathered.groups[table].update({name: [column] for name, column in columns.items()})
+        if not self.gathered.groups:
             self.counts.add(d.NO_EVENTS)
         read = [[table, first] for table, first in self.tables]
-        return assemble(self.gathered, {**header, DATABASE_TABLES: read}, self.entries)
+        return assemble(self.gathered, {**header, DATABASE_TABLES: read}, self.entries, self._spill.keep)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.importers.sqlite.call_names import plain_name
-from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts
+from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts, distinct_rows
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
 from torch_tb_profiler.importers.sqlite.filling import PROFILER, Filling
 from torch_tb_profiler.importers.sqlite.ranges import Ranges
@@ -165,16 +165,16 @@ class _Export:
         filling.begin(_METRICS)
         for rows in self._database.rows(_METRICS, ["timestamp", "typeId", "metricId", "value"]):
             columns = [rows.numbers[c] for c in ("typeId", "metricId", "value")]
-            distinct, of = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+            distinct, of = distinct_rows(*columns)
             written = []
-            for kind, metric, value in distinct.tolist():
+            for kind, metric, value in distinct:
                 name = names.get((kind, metric)) or names.get((MISSING, metric)) or f"metric {metric}"
                 written.append(b"" if value == MISSING else json.dumps({name: value}, separators=(",", ":")).encode())
             kinds, which = np.unique(columns[0], return_inverse=True)
             places = [("" if kind == MISSING else kind & 0xFF, "GPU metrics") for kind in kinds.tolist()]
             tracks = filling.gathered.tracks.column(places)[which]
             called = np.full(rows.count, filling.gathered.texts["GPU metrics"], np.int32)
-            samples = filling.texts(written)[of.reshape(-1)]
+            samples = filling.texts(written)[of]
             filling.instants(filling.ordinals(rows), rows.numbers["timestamp"], called, "hardware_counters", tracks, "C", samples)
 
     def _memory(self) -> None:

@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config";
+import { oxc } from "./vite.config.ts";
 
 export default defineConfig({
+  oxc,
   test: {
     environment: "happy-dom",
     include: ["src/**/*.test.{ts,tsx}", "scripts/**/*.test.mjs"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import tempfile
 from collections.abc import Callable
@@ -91,4 +92,15 @@ def test_a_disk_without_room_is_no_matter(path: Path, small: Path, monkeypatch: 
 def test_no_folder_for_temporary_files_is_no_matter(path: Path, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = columns(read(path))
     monkeypatch.setattr(tempfile, "tempdir", str(small / "gone"))
+    np.testing.assert_equal(columns(read(path)), expected)
+
+
+def test_a_system_that_maps_no_files_is_no_matter(path: Path, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = columns(read(path))
+
+    class Refused(mmap.mmap):
+        def __new__(cls, *_: Any, **__: Any) -> Refused:
+            raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(mmap, "mmap", Refused)
     np.testing.assert_equal(columns(read(path)), expected)

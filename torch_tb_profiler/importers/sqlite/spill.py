@@ -35,7 +35,9 @@ class Spill:
 
     def add(self, table: str, column: str, piece: Array) -> None:
         """Append to a column."""
-        self._columns[table, column].pieces.append(piece)
+        pieces = self._columns[table, column].pieces
+        if len(piece) or not pieces:
+            pieces.append(piece)
         self._held += piece.nbytes
         if self._held > self._most:
             self._to_disk()
@@ -78,7 +80,7 @@ class _Column:
             # A file holds numbers of one kind: what differs stays in memory, and what follows it.
             while self.pieces and (not self._written or self.pieces[0].dtype == self._dtype):
                 self._dtype = self.pieces[0].dtype
-                left = np.ascontiguousarray(self.pieces[0]).data.cast("B")
+                left = np.ascontiguousarray(self.pieces[0]).view(np.uint8).data
                 # Behind what is whole: an earlier try may have broken off in a piece.
                 self._file.seek(self._written)
                 while len(left):
@@ -102,5 +104,9 @@ class _Column:
         with self._file as file:
             if not self._written:
                 return [np.zeros(0, self._dtype)]
-            data = mmap.mmap(file.fileno(), self._written, access=mmap.ACCESS_READ)
-        return [np.frombuffer(data, self._dtype)]
+            try:
+                return [np.frombuffer(mmap.mmap(file.fileno(), self._written, access=mmap.ACCESS_READ), self._dtype)]
+            except OSError:
+                # Some systems map nothing, and a process may hold too many files.
+                file.seek(0)
+                return [np.frombuffer(file.read(), self._dtype)]

@@ -189,6 +189,11 @@ def test_rows_have_the_old_names_too() -> None:
     row = rows(drawn())["aten::mm", "CPU"]
     assert (row.cuda_time, row.cuda_time_total, row.self_cuda_time_total) == (12, 12, 12)
     assert (row.device_time, row.device_time_total, row.self_device_time_total) == (12, 12, 12)
+    assert (row.device_time_str, row.self_cpu_time_total_str, row.cpu_time_str) == ("12.000us", "12.000us", "23.000us")
+    assert repr(row) == (
+        "<FunctionEventAvg key=aten::mm self_cpu_time=12.000us cpu_time=23.000us  self_cuda_time=12.000us cuda_time=12.000us input_shapes= "
+        "cpu_memory_usage=0 cuda_memory_usage=0>"
+    )
     assert (row.cuda_memory_usage, row.self_cuda_memory_usage) == (row.device_memory_usage, row.self_device_memory_usage) == (0, 0)
 
 
@@ -205,7 +210,8 @@ def test_a_sequence_that_prints_as_a_table() -> None:
 
 @pytest.mark.parametrize(("ask", "message"), [
     (lambda averages, path: averages.table(sort_by="colour"), "sort_by='colour'"),
-    (lambda averages, path: averages.table(sort_by="stack"), "sort_by='stack'"),
+    (lambda averages, path: averages.table(sort_by="use_device_time"), "sort_by='use_device_time'"),
+    (lambda averages, path: averages.table(sort_by="cpu_parent"), "sort_by='cpu_parent'"),
     (lambda averages, path: averages.export_stacks(path, "count"), "metric='count'"),
 ])
 def test_what_cannot_be_asked(ask: Any, message: str, tmp_path: Path) -> None:

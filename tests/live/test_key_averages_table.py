@@ -27,7 +27,8 @@ TABLES: tuple[dict[str, Any], ...] = (
     {"sort_by": "self_cpu_memory_usage", "time_unit": "ms"}, {"sort_by": "self_cuda_memory_usage"}, {"sort_by": "xpu_time", "header": "Run", "time_unit": "us"},
     {"top_level_events_only": True, "row_limit": 7, "time_unit": "s"}, {"max_name_column_width": 20, "max_shapes_column_width": 12, "max_src_column_width": 15},
     {"max_name_column_width": None, "max_shapes_column_width": None, "max_src_column_width": None, "sort_by": "count"}, {"sort_by": "flops"},
-    {"sort_by": "key", "row_limit": 3},
+    {"sort_by": "key", "row_limit": 3}, {"max_name_column_width": 0, "max_shapes_column_width": 0, "max_src_column_width": 0}, {"sort_by": "cpu_time_str"},
+    {"sort_by": "stack"},
 )
 RECORDED = {**OPTIONS, "memory": {"profile_memory": True}}
 METRICS = ("self_cpu_time_total", "self_cuda_time_total")
@@ -52,7 +53,7 @@ def layers(torch: Any) -> Callable[[], None]:
 
 
 def memory(torch: Any) -> Callable[[], None]:
-    """Blocks that are released outside of every operator, and one that there is no room for."""
+    """Blocks that are released outside of every operator, before and after one that there is no room for; a product of what does not fit."""
 
     def work() -> None:
         kept = [torch.empty(1000, 1000) for _ in range(3)]
@@ -62,6 +63,10 @@ def memory(torch: Any) -> Callable[[], None]:
         del held
         with pytest.raises(RuntimeError, match="can't allocate"):
             torch.empty(10**15)
+        late = torch.ones(2, 3)
+        with pytest.raises(RuntimeError, match="cannot be multiplied"):
+            torch.mm(late, late)
+        del late
 
     return work
 
@@ -90,6 +95,19 @@ def checkpoints(torch: Any) -> Callable[[], None]:
     def work() -> None:
         for reentrant in (False, True):
             checkpoint(net, torch.randn(4, 8, requires_grad=True), use_reentrant=reentrant).sum().backward()
+
+    return work
+
+
+def recursive(torch: Any) -> Callable[[], None]:
+    """A function that calls nothing but itself is one event with its caller, and two frames of the stacks beneath it."""
+
+    def down(steps: int) -> Any:
+        return down(steps - 1) if steps else (torch.ones(3), sorted([1]))
+
+    def work() -> None:
+        for steps in range(4):
+            down(steps)
 
     return work
 
@@ -139,13 +157,14 @@ RUNS: dict[str, tuple[Program, str, dict[str, bool] | None]] = {
     "checkpoints with stacks": (checkpoints, "everything", {}),
     "one of a name in another": (nested, "plain", None),
     "operators that run Python": (python_inside, "everything", {}),
+    "recursive functions": (recursive, "everything", {}),
     "TorchScript": (scripted, "stacks", None),
     "collectives": (collectives, "everything", {"profile_all_threads": True}),
 }
 SHOWN = {
     "training with everything": ("Total KFLOPs", "CPU Mem", "ProfilerStep*", "nn.Module: Conv2d_0"), "training by shape": ("Input Shapes", "[4, 3, 8, 8]"),
     "training with stacks": ("Source Location", "nn/modules/conv.py"), "training with overloads": ("Overload Name", "memory_format"),
-    "layers": ("aten::_scaled_dot_product", "aten::baddbmm"), "memory": ("[memory]", "[OutOfMemory]", "-11.44 MB", "hold"),
+    "layers": ("aten::_scaled_dot_product", "aten::baddbmm"), "memory": ("[memory]", "[OutOfMemory]", "-11.44 MB", "hold", "aten::mm"),
     "threads with stacks": ("MmBackward0", "Source Location"), "TorchScript": ("Source Location", "aten::relu"), "collectives": ("gloo:all_reduce",),
 }
 
@@ -162,7 +181,16 @@ def run(request: pytest.FixtureRequest, torch: Any, tmp_path_factory: pytest.Tem
     program, options, config = RUNS[request.param]
     path = tmp_path_factory.mktemp("run") / "worker.pt.trace.json"
     more = {} if config is None else {"experimental_config": verbose(torch, **config)}
-    prof = record(torch, path, program(torch), **RECORDED[options], **more)
+    for attempt in range(3):
+        prof = record(torch, path, program(torch), **RECORDED[options], **more)
+        try:
+            prof.events()
+        except UnicodeDecodeError:
+            # PyTorch 2.13 now and then holds the name of a function whose memory is another's by now, and fails itself.
+            if attempt == 2:
+                raise
+        else:
+            break
     return request.param, prof, read(path)
 
 
@@ -173,6 +201,7 @@ def test_tables(run: tuple[str, Any, TraceFrames], group: dict[str, Any]) -> Non
     for options in TABLES:
         assert ours.table(**options) == theirs.table(**options), options
     assert str(ours) == str(theirs)
+    assert [repr(row) for row in ours] == [repr(row) for row in theirs]
 
 
 def test_what_the_runs_are_for(run: tuple[str, Any, TraceFrames]) -> None:

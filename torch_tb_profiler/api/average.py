@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from torch_tb_profiler.store.columns import Column, TableSpec
 
@@ -37,7 +38,22 @@ KEY_AVERAGES = TableSpec("key_averages", _MEANING, (
 ))
 
 
-@dataclass
+TimeUnit = Literal["s", "ms", "us"]
+_US_OF = {"s": 1e6, "ms": 1e3, "us": 1.0}
+
+
+def time_text(us: float, unit: str | None = None) -> str:
+    """A time as PyTorch prints it, in its own unit where none is given."""
+    if unit not in _US_OF:
+        unit = "s" if us >= _US_OF["s"] else "ms" if us >= _US_OF["ms"] else "us"
+    return f"{us / _US_OF[unit]:.3f}{unit}"
+
+
+def _text_of(name: str) -> property:
+    return property(lambda row: time_text(getattr(row, name)), doc=f"``{name}`` as text, with its unit.")
+
+
+@dataclass(repr=False)
 class Average:
     """All events of one key. Times are in microseconds, as PyTorch's, sizes in bytes; ``vars(row)`` gives a row for ``pandas.DataFrame``.
 
@@ -77,6 +93,19 @@ class Average:
     is_async: bool = False
     is_remote: bool = False
     is_legacy: bool = False
+
+    cpu_time_str, device_time_str = _text_of("cpu_time"), _text_of("device_time")
+    cpu_time_total_str, device_time_total_str = _text_of("cpu_time_total"), _text_of("device_time_total")
+    self_cpu_time_total_str, self_device_time_total_str = _text_of("self_cpu_time_total"), _text_of("self_device_time_total")
+
+    def __repr__(self) -> str:
+        """PyTorch's line."""
+        device = self.use_device or "cuda"
+        return (
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
+            f" self_{device}_time={self.self_device_time_total_str} {device}_time={self.device_time_str} input_shapes={self.input_shapes} "
+            f"cpu_memory_usage={self.cpu_memory_usage} {device}_memory_usage={self.device_memory_usage}>"
+        )
 
     @property
     def on_device(self) -> bool:

@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from torch_tb_profiler.api.average import Average
+from torch_tb_profiler.api.average import Average, TimeUnit, time_text
 
-TimeUnit = Literal["s", "ms", "us"]
 _WIDTH, _GAP = 12, 2
 _MARGIN = 4
 """What a column of texts is wider than its longest one."""
 _CUT = 3
-_US = {"s": 1e6, "ms": 1e3, "us": 1.0}
 _FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 _UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"))
 
@@ -44,7 +42,7 @@ class _Column(NamedTuple):
 
 @dataclass(frozen=True)
 class _Shown:
-    """Which optional columns there are, their widths, and what shares are taken of. A width of 0: no such column."""
+    """Which optional columns there are, their widths, and what shares are taken of. A width of None: no such column."""
 
     device: str
     """Heading of device times; empty without any."""
@@ -52,8 +50,8 @@ class _Shown:
     memory: bool
     overloads: bool
     name_width: int
-    shapes_width: int
-    stack_width: int
+    shapes_width: int | None
+    stack_width: int | None
     flops_scale: float
     """0: no such column."""
     flops_unit: str
@@ -83,9 +81,9 @@ def averages_table(rows: Sequence[Average], memory: bool, flops: bool, options: 
         left -= 1
         text.append(line.format(*_cells(row, shown, options)))
         text += [line.format(*[""] * (len(columns) - 1), entry) for entry in _more_frames(row, shown)]
-    text += [rule, f"Self CPU time total: {_time(shown.cpu_total, options.time_unit)}"]
+    text += [rule, f"Self CPU time total: {time_text(shown.cpu_total, options.time_unit)}"]
     if shown.device:
-        text.append(f"Self {shown.device} time total: {_time(shown.device_total, options.time_unit)}")
+        text.append(f"Self {shown.device} time total: {time_text(shown.device_total, options.time_unit)}")
     return "".join(f"{part}\n" for part in text)
 
 
@@ -99,8 +97,8 @@ def _shown(rows: Sequence[Average], memory: bool, flops: bool, options: Options)
     return _Shown(
         device=device if timed else "", device_memory=device if sized else "", memory=memory, overloads=any(row.overload_name for row in rows),
         name_width=_width((row.key for row in rows), options.max_name_column_width),
-        shapes_width=_width((str(row.input_shapes) for row in rows), options.max_shapes_column_width) if any(row.input_shapes for row in rows) else 0,
-        stack_width=_width(entries, options.max_src_column_width) if entries else 0, flops_scale=scale, flops_unit=unit,
+        shapes_width=_width((str(row.input_shapes) for row in rows), options.max_shapes_column_width) if any(row.input_shapes for row in rows) else None,
+        stack_width=_width(entries, options.max_src_column_width) if entries else None, flops_scale=scale, flops_unit=unit,
         cpu_total=_added(row.self_cpu_time_total for row in rows),
         device_total=_added(row.self_device_time_total for row in rows if row.on_device and not row.is_user_annotation),
     )
@@ -118,9 +116,9 @@ def _columns(shown: _Shown) -> list[_Column]:
     if shown.device_memory:
         headings += [f"{shown.device_memory} Mem", f"Self {shown.device_memory} Mem"]
     found += [_Column(heading, _WIDTH) for heading in (*headings, "# of Calls")]
-    if shown.shapes_width:
+    if shown.shapes_width is not None:
         found.append(_Column("Input Shapes", shown.shapes_width))
-    if shown.stack_width:
+    if shown.stack_width is not None:
         found.append(_Column("Source Location", shown.stack_width, "<"))
     if shown.flops_scale:
         found.append(_Column(f"Total {shown.flops_unit}", _WIDTH))
@@ -133,31 +131,31 @@ def _cells(row: Average, shown: _Shown, options: Options) -> list[str | int]:
     if shown.overloads:
         cells.append(_named(row.overload_name, options.max_name_column_width))
     cells += [
-        _share(row.self_cpu_time_total, shown.cpu_total), _time(row.self_cpu_time_total, unit),
-        0 if row.is_async else _share(row.cpu_time_total, shown.cpu_total), _time(row.cpu_time_total, unit), _time(row.cpu_time, unit),
+        _share(row.self_cpu_time_total, shown.cpu_total), time_text(row.self_cpu_time_total, unit),
+        0 if row.is_async else _share(row.cpu_time_total, shown.cpu_total), time_text(row.cpu_time_total, unit), time_text(row.cpu_time, unit),
     ]
     if shown.device:
         cells += [
-            _time(row.self_device_time_total, unit), _share(row.self_device_time_total, shown.device_total), _time(row.device_time_total, unit),
-            _time(row.device_time, unit),
+            time_text(row.self_device_time_total, unit), _share(row.self_device_time_total, shown.device_total), time_text(row.device_time_total, unit),
+            time_text(row.device_time, unit),
         ]
     if shown.memory:
         cells += [_bytes(row.cpu_memory_usage), _bytes(row.self_cpu_memory_usage)]
     if shown.device_memory:
         cells += [_bytes(row.device_memory_usage), _bytes(row.self_device_memory_usage)]
     cells.append(row.count)
-    if shown.shapes_width:
+    if shown.shapes_width is not None:
         cells.append(str(row.input_shapes)[: shown.shapes_width])
     if shown.flops_scale:
         cells.append(f"{row.flops * shown.flops_scale:8.3f}" if row.flops > 0 else "--")
-    if shown.stack_width:
+    if shown.stack_width is not None:
         cells.append(_end_of(row.stack[0], shown.stack_width) if row.stack else "")
     return cells
 
 
 def _more_frames(row: Average, shown: _Shown) -> list[str]:
     """The last column of the lines below a row: its other frames, and an empty line."""
-    return [*(_end_of(frame, shown.stack_width) for frame in row.stack[1:]), ""] if shown.stack_width else []
+    return [] if shown.stack_width is None else [*(_end_of(frame, shown.stack_width) for frame in row.stack[1:]), ""]
 
 
 def _width(texts: Iterable[str], most: int | None) -> int:
@@ -188,12 +186,6 @@ def _end_of(frame: str, width: int) -> str:
         return frame
     end = frame[len(frame) - width:]
     return "..." + end[_CUT:] if len(end) > _CUT else end
-
-
-def _time(us: float, unit: TimeUnit | None) -> str:
-    if unit not in _US:
-        unit = "s" if us >= _US["s"] else "ms" if us >= _US["ms"] else "us"
-    return f"{us / _US[unit]:.3f}{unit}"
 
 
 def _share(us: float, total: float) -> str:

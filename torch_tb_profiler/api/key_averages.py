@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks
 from torch_tb_profiler.analysis.key_averages.flops import flops
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents, function_events
 from torch_tb_profiler.analysis.key_averages.groups import Grouping, Groups, group_events, is_annotation
-from torch_tb_profiler.api.average import KEY_AVERAGES, Average
-from torch_tb_profiler.api.averages_table import Options, TimeUnit, averages_table
+from torch_tb_profiler.api.average import KEY_AVERAGES, Average, TimeUnit
+from torch_tb_profiler.api.averages_table import Options, averages_table
 from torch_tb_profiler.api.frame import frame
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
@@ -88,7 +88,7 @@ class KeyAverages(Sequence[Average]):
         """
         top_level = self._top_level if top_level_events_only is None else top_level_events_only
         options = Options(row_limit, max_src_column_width, max_name_column_width, max_shapes_column_width, header, top_level, time_unit)
-        rows = self._rows if sort_by is None else sorted(self._rows, key=lambda row: self._sort_value(row, sort_by), reverse=True)
+        rows = self._rows if sort_by is None else self._sorted(sort_by)
         return averages_table(rows, self._memory, self._with_flops, options)
 
     @property
@@ -131,12 +131,12 @@ class KeyAverages(Sequence[Average]):
         name = _metric(metric)
         _write_stacks(path, [(row.stack, getattr(row, name)) for row in self])
 
-    @staticmethod
-    def _sort_value(row: Average, key: str) -> Any:
+    def _sorted(self, key: str) -> list[Average]:
         name = _modern(key)
-        if name not in _SORTABLE:
-            raise BadRequest(f"sort_by={key!r} is not known.", f"Take one of: {', '.join(sorted(_SORTABLE))}.")
-        return getattr(row, name)
+        try:
+            return sorted(self._rows, key=lambda row: getattr(row, name), reverse=True)
+        except (AttributeError, TypeError):
+            raise BadRequest(f"sort_by={key!r}: rows cannot be sorted by that.", f"Take one of: {', '.join(sorted(_SORTABLE))}.") from None
 
 
 _SORTABLE = {"key", "cpu_time", "device_time", "overload_name", *_SUMMED}

@@ -22,7 +22,7 @@ Pair = tuple[Ints, Ints]
 
 @dataclass(frozen=True)
 class Alone:
-    """Records that are events of their own, arrays of shape (records,): when, row of tracks, bytes, and whether memory had run out."""
+    """Records that are events of their own, in time order, arrays of shape (records,): when, row of tracks, bytes, and whether memory had run out."""
 
     time: Ints
     track: Array
@@ -41,14 +41,16 @@ def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[Pair, Ints]:
 
 
 def records_alone(trace: Trace, rows: Ints) -> Alone:
-    """The given records of the table ``memory``, and behind them every time that memory ran out, which takes none."""
+    """The given records of the table ``memory``, and every time that memory ran out, which takes none."""
     table, instants = trace["memory"], trace["instants"]
     out = np.flatnonzero(instants["name"] == trace.strings.number(OUT_OF_MEMORY_NAME))
     nothing = np.zeros(len(out), np.int64)
     host, device = _split(table["device_type"][rows], table["bytes"][rows])
+    time = np.concatenate((table["time"][rows], instants["time"][out]))
+    order = np.argsort(time, kind="stable")
     return Alone(
-        np.concatenate((table["time"][rows], instants["time"][out])), np.concatenate((table["track"][rows], instants["track"][out])),
-        (np.concatenate((host, nothing)), np.concatenate((device, nothing))), np.repeat([False, True], [len(rows), len(out)]),
+        time[order], np.concatenate((table["track"][rows], instants["track"][out]))[order],
+        (np.concatenate((host, nothing))[order], np.concatenate((device, nothing))[order]), np.repeat([False, True], [len(rows), len(out)])[order],
     )
 
 

@@ -81,22 +81,25 @@ class CallStacks:
         return stack
 
     def _lay_frames(self, events: FunctionEvents) -> None:
-        """Python functions are recorded without their stack: it is the functions around them."""
+        """Python functions are recorded without their stack: it is the functions around them, those included that are one event with their caller."""
         at = np.flatnonzero(events.role == Role.PYTHON)
         if not len(at):
             return
-        parent = nest(events.track[at], events.start[at], events.end[at]).parent
+        spans, strings = events.trace["spans"], events.trace.strings
+        row = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["name"] >= 0))
+        start, name = spans["start"][row], spans["name"][row]
+        parent = nest(spans["track"][row], start, start + spans["dur"][row]).parent
         depth = depths(parent)
         order = np.argsort(depth, kind="stable")
         bounds = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2))
-        at_and_above = np.append(np.full(len(at), NO_STACK, np.int64), NO_STACK)
+        around, at_and_above = np.full(len(row), NO_STACK, np.int64), np.full(len(row) + 1, NO_STACK, np.int64)
         for begin, end in pairwise(bounds.tolist()):
             level = order[begin:end]
-            caller = at_and_above[parent[level]]
-            self.of_event[at[level]] = caller
-            first, group = group_rows((caller, events.name[at[level]]))
-            made = [self._add(c, events.names[n]) for c, n in zip(caller[first].tolist(), events.name[at[level]][first].tolist(), strict=True)]
+            around[level] = at_and_above[parent[level]]
+            first, group = group_rows((around[level], name[level]))
+            made = [self._add(c, strings[n]) for c, n in zip(around[level][first].tolist(), name[level][first].tolist(), strict=True)]
             at_and_above[level] = np.array(made, np.int64)[group]
+        self.of_event[at] = around[np.searchsorted(row, events.row[at])]
 
     def _lay_backward(self, events: FunctionEvents) -> None:
         sequence, thread = events.arguments("sequence"), events.arguments("forward_thread")

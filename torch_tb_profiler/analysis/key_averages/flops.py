@@ -52,10 +52,10 @@ def call_flops(call: Call) -> int:
 
 
 def _product(left: Tensor | None, right: Tensor | None, batches: int) -> int:
-    """2 · B · M · K · N."""
+    """2 · B · M · K · N; where the inputs do not fit, so that the call failed, what PyTorch makes of them."""
     if left is None or right is None or len(left.shape) != batches + 2 or len(right.shape) != batches + 2 or not left.elements:
         return 0
-    return 2 * left.elements * right.shape[-1]
+    return 2 * (left.elements // math.prod((*left.shape[:batches], left.shape[-1]))) * right.elements
 
 
 def _convolution(call: Call) -> int:

@@ -27,8 +27,9 @@ from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 
 KEPT = 2
 """First steps at most that are kept in case the loop ends early."""
-DEFAULTS: dict[str, bool] = {"record_shapes": True, "profile_memory": True, "with_stack": True, "with_modules": True}
-"""Without ``with_flops``: PyTorch 2.13 counts while it measures, which made a multiplication of 4 µs one of 40 to 80. We count from the shapes afterwards."""
+DEFAULTS: dict[str, bool] = {"record_shapes": True, "profile_memory": True, "with_stack": True}
+"""Without ``with_modules``: ``nn.Module``s come with the stacks, and since 2.14 PyTorch warns of it. Without ``with_flops``: PyTorch 2.13 counts while it
+measures, which made a multiplication of 4 µs one of 40 to 80. We count from the shapes afterwards."""
 _EXPERIMENTAL = {"enable_cuda_sync_events": True}
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 """Variables in which torchrun, Open MPI, MPICH and Slurm tell a process its rank."""
@@ -146,7 +147,7 @@ class Recording:
                 return
             record, kept = self._begin + self._warmup, 0
         if number == 0 and kept:
-            self._start_profile({**self._options, "with_stack": False, "with_modules": False}, self._plan(0, kept), self._keep)
+            self._start_profile({**self._options, "with_stack": False}, self._plan(0, kept), self._keep)
         elif self.profile is None and number >= record - 1 and number >= kept:
             self._start_profile(self._options, self._plan(record, record + self._active), self._save)
 

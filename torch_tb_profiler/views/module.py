@@ -22,7 +22,7 @@ from torch_tb_profiler.views.wire import Missing
 MODULES = Missing(
     what="nn.Modules",
     why="The trace names no nn.Module: Python frames were not recorded, or what ran is in no module.",
-    call=profile_call("with_stack=True", "with_modules=True"),
+    call=profile_call("with_stack=True"),
 )
 _INSTANCE = re.compile(r"(?P<kind>.+)_\d+")
 _WRITTEN = re.compile(r"(?P<name>.*)\((?P<kind>[^()]+)\)")

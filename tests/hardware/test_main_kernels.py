@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torch_tb_profiler.hardware.main_kernels import multiplies
+from torch_tb_profiler.hardware.main_kernels import computes_less, multiplies, only_helps, transforms
 
 
 @pytest.mark.parametrize("name", [
@@ -15,6 +15,8 @@ from torch_tb_profiler.hardware.main_kernels import multiplies
     "void gemv2T_kernel_val<int, int, __nv_bfloat16, __nv_bfloat16, __nv_bfloat16, float, 128, 16, 4, 4, false>(cublasGemvParamsEx)",
     "void dot_kernel<float, 128, 0, cublasDotParams<cublasGemvTensorStridedBatched<float const>>>(cublasDotParams)",
     "void cudnn::cnn::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int)",
+    "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float, float, float, float, false, true, true, false>(int)",
+    "volta_scudnn_128x64_stridedB_interior_nn_v1",
     "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1",
     "void implicit_convolve_sgemm<float, float, 1024, 5, 5, 3, 3, 3, 1, false, false, true>(int)",
     "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 128, 4>>(pytorch_flash::Flash_fwd_params)",
@@ -47,6 +49,30 @@ def test_these_multiply(name: str) -> None:
 ])
 def test_these_prepare_or_finish(name: str) -> None:
     assert not multiplies(name)
+
+
+@pytest.mark.parametrize(("name", "less", "transform"), [
+    ("void cudnn::winograd_nonfused::winogradForwardData4x4<float, float>(cudnn::winograd_nonfused::WinogradDataParams<float, float>)", True, True),
+    ("void cudnn::winograd_nonfused::winogradWgradDelta4x4<float, float>(cudnn::winograd_nonfused::WinogradDeltaParams<float, float>)", True, True),
+    ("void cudnn::winograd::generateWinogradTilesKernel<0, float, float>(cudnn::winograd::GenerateWinogradTilesParams<float, float>)", True, True),
+    ("void fft2d_r2c_32x32<float, false, 5u, true>(float2*, float const*, int)", True, True),
+    ("volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1", True, False),
+    ("miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1", True, False),
+    ("volta_sgemm_64x64_nt", False, False),
+    ("void cudnn::cnn::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int)", False, False),
+])
+def test_fast_convolutions_and_their_transforms(name: str, less: bool, transform: bool) -> None:
+    assert (computes_less(name), transforms(name)) == (less, transform)
+    assert not only_helps(name)
+
+
+@pytest.mark.parametrize(("name", "helps"), [
+    ("Memset (Device)", True), ("void splitKreduce_kernel<float, float, float, float, true>(cublasSplitKParams<float>)", True),
+    ("void cudnn::ops::nchwToNhwcKernel<float, float>(int)", True), ("volta_sgemm_64x64_nt", False), ("a_kernel_that_nobody_knows", False),
+    ("void at::native::reduce_kernel<512, 1>(at::native::ReduceOp)", False),
+])
+def test_what_never_does_the_arithmetic(name: str, helps: bool) -> None:
+    assert only_helps(name) == helps
 
 
 def test_only_the_beginning_of_a_name_is_looked_at() -> None:

@@ -259,6 +259,8 @@ WORKLOAD_KERNELS = TableSpec(
         Column("flops", "i8", "FLOP", "FLOPs of the workload that these launches did, all together: a call's work is laid at its main kernels; -1 unknown, "
                                       "0 for what prepares or finishes."),
         Column("bytes", "i8", "bytes", "Likewise; -1 unknown."),
+        Column("fast", "u1", "0 or 1", "Whether any of these launches was part of a convolution by Winograd's algorithm or by Fourier transforms, which needs "
+                                       "fewer operations than FLOPs counts."),
         Column("matrix", "u1", "Knowledge", "Whether it uses matrix cores."),
         Column("event", "i4", ROW, "The longest launch."),
     ),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device, changed, device_peaks, working_devices
-from torch_tb_profiler.analysis.efficiency.families import families
+from torch_tb_profiler.analysis.efficiency.families import ASIDE, aside, families
 from torch_tb_profiler.analysis.efficiency.placing import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares, kernel_rows, matrix_use, shares, workload_rows
 from torch_tb_profiler.analysis.kernels import short_name
@@ -57,7 +57,8 @@ def efficiency_payload(
     steps, mfu = _steps(facts, insight, selection, by_workload, judged)
     return EfficiencyPayload(
         group=group, has_device=bool(facts.summary["has_device"]), vocabulary=vocabulary(facts), device=_device(facts, peaks), steps=steps, mfu=mfu,
-        families=FamilyColumns(**table.columns), time_ns=table.time, modelled_ns=table.modelled, rows=_columns(insight, rows, found, limit),
+        families=FamilyColumns(**table.columns), time_ns=table.time, computation_ns=table.computation, modelled_ns=table.modelled,
+        rows=_columns(insight, rows, found, aside(facts, insight, selection, rows), limit),
         pooled=max(len(rows.time) - limit, 0),
         notes=notes(facts, insight, selection, rows, found, peaks) + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
@@ -105,7 +106,7 @@ def _steps(facts: Facts, insight: Insight, selection: Selection, rows: Rows, fou
     return listed, ideal / length if known else None
 
 
-def _columns(insight: Insight, rows: Rows, found: Shares, limit: int) -> EfficiencyColumns:
+def _columns(insight: Insight, rows: Rows, found: Shares, kinds: NDArray[Any], limit: int) -> EfficiencyColumns:
     texts, workloads = insight.strings, insight["workloads"]
     kept = min(len(rows.time), limit)
     rest = len(rows.time) > kept
@@ -127,15 +128,17 @@ def _columns(insight: Insight, rows: Rows, found: Shares, limit: int) -> Efficie
     with np.errstate(invalid="ignore", divide="ignore"):
         intensity = np.where(rows.bytes > 0, rows.flops / rows.bytes, np.nan)
     names = of_workload("name")
+    family = [ASIDE[kind] if kind >= 0 else word for kind, word in zip([*kinds[:kept].tolist(), *([-1] if rest else [])], of_workload("family"), strict=True)]
     if rest:
         names[-1] = OTHER
     return EfficiencyColumns(
         name=names, kernel=[*kernel, *blank], short=[*(None if name is None else short_name(name) for name in kernel), *blank], shapes=of_workload("dims"),
-        types=of_workload("types"), parameters=of_workload("parameters"), family=of_workload("family"),
+        types=of_workload("types"), parameters=of_workload("parameters"), family=family,
         calls=[*rows.calls[:kept].tolist(), *([int(rows.calls[kept:].sum())] if rest else [])],
         time_ns=[*rows.time[:kept].tolist(), *([int(rows.time[kept:].sum())] if rest else [])],
         flops=whole(rows.flops / np.maximum(rows.calls, 1)), bytes=whole(rows.bytes / np.maximum(rows.calls, 1)), intensity=floats(intensity),
-        flops_rate=floats(found.flops_rate), bytes_rate=floats(found.bytes_rate), unit=words(found.unit), precision=words(found.precision),
+        flops_rate=floats(found.flops_rate), bytes_rate=floats(found.bytes_rate),
+        fast=[*rows.fast[:kept].tolist(), *([bool(rows.fast[kept:].any())] if rest else [])], unit=words(found.unit), precision=words(found.precision),
         peak=floats(found.peak), flops_share=floats(found.flops_share), bytes_share=floats(found.bytes_share),
         bound=[*found.bound[:kept], *(["unknown"] if rest else [])],  # type: ignore[list-item]
         ideal_ns=whole(found.ideal), recoverable_ns=whole(np.maximum(rows.time - np.rint(found.ideal), 0)),

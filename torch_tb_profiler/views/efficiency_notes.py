@@ -30,13 +30,19 @@ def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, foun
         name = facts.strings[int(devices["name"][busiest_device(facts)])]
         said.append(f"The device table has no figures for {name or 'the device, which the trace does not name'}: shares of peaks are not known. {GIVE}")
     for share, text in (
-        (found.flops_share, "the arithmetic peak: the clock was higher than the vendor states, or less was computed than the formulas count (Winograd, FFT)"),
-        (found.bytes_share, "the memory bandwidth: what one kernel leaves in a cache the next one need not read from memory"),
+        (found.flops_share, "the arithmetic peak: the clock was higher than the vendor states, or less was computed than the shapes say"),
+        (found.bytes_share, f"the memory bandwidth: what one kernel leaves in a cache the next one need not read from memory{_expanded(insight)}"),
     ):
         above = share > ABOVE
         if above.any():
             many = int(above.sum())
             said.append(f"{many:,} {'row reaches' if many == 1 else 'rows reach'} ({format_ns(int(rows.time[above].sum()))} in all) more than {text}.")
+    if rows.fast.any():
+        many = int(rows.fast.sum())
+        said.append(
+            f"{many:,} {'row is' if many == 1 else 'rows are'} ({format_ns(int(rows.time[rows.fast].sum()))} in all) convolutions by Winograd's algorithm or "
+            "Fourier transforms, which need fewer operations than the formula counts: FLOP/s is by the formula, and no share of the peak is shown."
+        )
     kernels = insight["workload_kernels"]
     lost = int(kernels["total"][mask(selection, kernels["step"]) & (kernels["workload"] < 0)].sum())
     if lost:
@@ -46,9 +52,14 @@ def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, foun
     return said
 
 
+def _expanded(insight: Insight) -> str:
+    """Where strides were not recorded an input that was expanded cannot be told from one that fills its shape."""
+    return "" if np.any(insight["workloads"]["strides"] >= 0) else "; strides were not recorded, so that an expanded input counts in full"
+
+
 def unmodelled_products(time: int) -> str:
     """``time``: ns of calls that multiply matrices and have no model."""
     return (
-        f"{format_ns(time)} are matrix products, convolutions or attention whose work is not known, because their inputs were not recorded in full or no model "
-        "knows them: the share of the peak of the steps counts the others only."
+        f"{format_ns(time)} are matrix products, convolutions or attention whose work is not known, because their inputs or their kernels were not recorded in "
+        "full or no model knows them: the share of the peak of the steps counts the others only."
     )

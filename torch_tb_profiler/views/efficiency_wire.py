@@ -31,7 +31,8 @@ class DevicePeaks(Wire, frozen=True, kw_only=True):
 
 
 class FamilyColumns(Wire, frozen=True, kw_only=True):
-    """Use of matrix cores by family of the performance models; the last row, family null, is the time without a model.
+    """Use of matrix cores by family of the performance models; behind them ``communication`` and ``memcpy``, which compute nothing, and last, family null, the
+    computation without a model.
 
     ``matrix_ns``: of ``time_ns``, kernels known to use matrix cores; ``matrix_unknown_ns``: of which it is not known; null without device work."""
 
@@ -58,6 +59,8 @@ class EfficiencyColumns(Wire, frozen=True, kw_only=True):
     """One entry per row, the largest ``time_ns`` first; the times of all rows add up to ``time_ns`` of the payload but for work of no operator.
 
     ``flops`` and ``bytes`` are of one call (of kernels one launch on average); ``time_ns`` of all calls (device time, without a device host time).
+    ``family``: of the model; of what has none ``communication`` or ``memcpy``, else null. ``fast``: convolutions by Winograd's algorithm or Fourier transforms
+    are among the calls: they need fewer operations than ``flops``, so that their share of the peak is not known.
     ``matrix`` is Knowledge: whether any of its kernels uses matrix cores. ``peak`` is the rate that ``flops_share`` is a share of, ``unit`` and ``precision``
     say whose. ``ideal_ns``: the longer of flops/peak and bytes/bandwidth, of all calls; ``recoverable_ns``: time − ideal, what there is to gain at most.
     ``kernel`` and ``short`` are null in rows of operators; ``event``: the longest; -1 none.
@@ -77,6 +80,7 @@ class EfficiencyColumns(Wire, frozen=True, kw_only=True):
     intensity: list[float | None]
     flops_rate: list[float | None]
     bytes_rate: list[float | None]
+    fast: list[bool]
     unit: list[str | None]
     precision: list[str | None]
     peak: list[float | None]
@@ -93,7 +97,8 @@ EfficiencyGroup = Literal["operator", "kernel"]
 
 
 class EfficiencyPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/efficiency``. ``time_ns``: all device time (host time of operators without a device); ``modelled_ns``: of it, of modelled calls.
+    """Route ``/efficiency``. ``time_ns``: all device time (host time of operators without a device); ``computation_ns``: of it, without communication, copies
+    and memsets that no model knows; ``modelled_ns``: of that, of modelled calls.
 
     ``notes``: sentences about what the figures cannot say, such as rows above a peak.
     """
@@ -106,6 +111,7 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     mfu: float | None
     families: FamilyColumns
     time_ns: int
+    computation_ns: int
     modelled_ns: int
     rows: EfficiencyColumns
     pooled: int

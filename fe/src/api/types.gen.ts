@@ -1059,7 +1059,7 @@ export interface DevicePeaks {
   peaks: Peak[];
 }
 
-/** Use of matrix cores by family of the performance models; the last row, family null, is the time without a model. `matrix_ns`: of `time_ns`, kernels known to use matrix cores; `matrix_unknown_ns`: of which it is not known; null without device work. */
+/** Use of matrix cores by family of the performance models; behind them `communication` and `memcpy`, which compute nothing, and last, family null, the computation without a model. `matrix_ns`: of `time_ns`, kernels known to use matrix cores; `matrix_unknown_ns`: of which it is not known; null without device work. */
 export interface FamilyColumns {
   family: (string | null)[];
   calls: number[];
@@ -1078,7 +1078,7 @@ export interface StepMfu {
   mfu: number | null;
 }
 
-/** One entry per row, the largest `time_ns` first; the times of all rows add up to `time_ns` of the payload but for work of no operator. `flops` and `bytes` are of one call (of kernels one launch on average); `time_ns` of all calls (device time, without a device host time). `matrix` is Knowledge: whether any of its kernels uses matrix cores. `peak` is the rate that `flops_share` is a share of, `unit` and `precision` say whose. `ideal_ns`: the longer of flops/peak and bytes/bandwidth, of all calls; `recoverable_ns`: time − ideal, what there is to gain at most. `kernel` and `short` are null in rows of operators; `event`: the longest; -1 none. */
+/** One entry per row, the largest `time_ns` first; the times of all rows add up to `time_ns` of the payload but for work of no operator. `flops` and `bytes` are of one call (of kernels one launch on average); `time_ns` of all calls (device time, without a device host time). `family`: of the model; of what has none `communication` or `memcpy`, else null. `fast`: convolutions by Winograd's algorithm or Fourier transforms are among the calls: they need fewer operations than `flops`, so that their share of the peak is not known. `matrix` is Knowledge: whether any of its kernels uses matrix cores. `peak` is the rate that `flops_share` is a share of, `unit` and `precision` say whose. `ideal_ns`: the longer of flops/peak and bytes/bandwidth, of all calls; `recoverable_ns`: time − ideal, what there is to gain at most. `kernel` and `short` are null in rows of operators; `event`: the longest; -1 none. */
 export interface EfficiencyColumns {
   name: (string | null)[];
   kernel: (string | null)[];
@@ -1094,6 +1094,7 @@ export interface EfficiencyColumns {
   intensity: (number | null)[];
   flops_rate: (number | null)[];
   bytes_rate: (number | null)[];
+  fast: boolean[];
   unit: (string | null)[];
   precision: (string | null)[];
   peak: (number | null)[];
@@ -1106,7 +1107,7 @@ export interface EfficiencyColumns {
   event: number[];
 }
 
-/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `modelled_ns`: of it, of modelled calls. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
+/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
   group: EfficiencyGroup;
   has_device: boolean;
@@ -1116,6 +1117,7 @@ export interface EfficiencyPayload {
   mfu: number | null;
   families: FamilyColumns;
   time_ns: number;
+  computation_ns: number;
   modelled_ns: number;
   rows: EfficiencyColumns;
   pooled: number;
@@ -1130,7 +1132,7 @@ export interface CounterInfo {
   unit: string;
 }
 
-/** One entry per profiled range. `values[c][i]` is counter c of row i; null: not measured. `operators`: the operators around the launch, outermost first; `flops` from instruction counters, `bytes` from memory counters; `time_ns` null where the times are no measured ones. */
+/** One entry per profiled range. `values[c][i]` is counter c of row i; null: not measured. `operators`: the operators around the launch, outermost first; `flops` from instruction counters, `bytes` from memory counters; `time_ns` null where the times are no measured ones. `unit`, `precision` and `peak` (FLOP/s) as in the Efficiency view, of what did most of the FLOPs. */
 export interface ProfiledColumns {
   kernel: string[];
   short: string[];
@@ -1139,6 +1141,9 @@ export interface ProfiledColumns {
   time_ns: (number | null)[];
   flops: (number | null)[];
   bytes: (number | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
   values: ((number | null)[])[];
   launch: number[];
   event: number[];
@@ -1155,13 +1160,15 @@ export interface SampledColumns {
   greatest: number[];
 }
 
-/** Route `/counters`. `matching` says how ranges were tied to launches, and what did not match. `whole`: ranges over many kernels. */
+/** Route `/counters`. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
 export interface CountersTablePayload {
   vocabulary: Vocabulary;
   counters: CounterInfo[];
   profiled: ProfiledColumns;
   matching: string;
   measured: "" | "ranges" | "slices";
+  bandwidth: number | null;
+  no_roofline: string;
   sampled_counters: CounterInfo[];
   sampled: SampledColumns;
   steps: string[];

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.efficiency.placing import Pieces, bounded_sums, counted_calls, laid, main_pieces
+from torch_tb_profiler.analysis.efficiency.placing import Pieces, bounded_sums, counted_calls, laid, lost_calls, main_pieces
 from torch_tb_profiler.analysis.nesting import carried_up
 
 PIECES = st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 3), st.integers(0, 1 << 40), st.booleans(), st.booleans()), min_size=1, max_size=40)
@@ -16,7 +16,7 @@ def _pieces(drawn: list[tuple[int, int, int, bool, bool]]) -> Pieces:
     call, name, dur, kernel, multiplies = (np.array(column) for column in zip(*drawn, strict=True))
     call = call.astype(np.int64)
     # Calls 0 to 2 are of workload 0, the others of workload 1.
-    return Pieces(call, np.where(call < 0, -1, call // 3), name, dur.astype(np.int64), kernel, kernel & multiplies)
+    return Pieces(call, np.where(call < 0, -1, call // 3), name, dur.astype(np.int64), kernel, kernel & multiplies, np.zeros(len(call), np.bool_))
 
 
 @given(PIECES, st.integers(0, 1 << 60), st.integers(-1, 1 << 60))
@@ -43,6 +43,13 @@ def test_what_multiplies_does_the_work(drawn: list[tuple[int, int, int, bool, bo
             assert (main[mine] == pieces.multiplies[mine]).all()
         elif pieces.kernel[mine].any():
             assert pieces.kernel[mine & main].all()
+
+
+@given(PIECES)
+def test_a_call_whose_work_cannot_have_been_its_own_is_lost(drawn: list[tuple[int, int, int, bool, bool]]) -> None:
+    call, able, wanted = (np.array(column) for column in zip(*((piece[0], piece[3], piece[4]) for piece in drawn), strict=True))
+    expected = sorted({c for c, _, w in zip(call, able, wanted, strict=True) if c >= 0 and w and not any(able[(call == c) & wanted])})
+    assert lost_calls(call, able, wanted).tolist() == expected
 
 
 def _forest(draw: st.DrawFn) -> tuple[list[int], list[bool], list[int]]:

@@ -110,7 +110,7 @@ def _bound(flops: float, moved: float, unit: str = "matrix", precision: str = "b
     table = insight["workloads"].replace(unit=[insight.strings.number(unit)], precision=[insight.strings.number(precision)])
     rows = Rows(
         np.array([0]), np.array([-1]), np.array([1]), np.array([1_000_000]), np.array([flops * 1e11]), np.array([moved * 1e9]), np.array([1]), np.array([0]),
-        np.array([False]),
+        np.array([False]), np.array([False]),
     )
     return shares(Insight(insight.strings, {**insight.tables, "workloads": table}), rows, ROUND).bound[0]
 
@@ -143,6 +143,37 @@ def test_copies_from_the_host_have_no_share_of_the_memory_bandwidth() -> None:
     assert np.isnan(found.bytes_share[0])
     assert np.isnan(found.ideal[0])
     assert found.bound == ["unknown"]
+
+
+CONVOLVED = {
+    "Input Dims": [[], [32, 256, 14, 14], [256, 256, 3, 3], [], [], [], [], [], [], []],
+    "Input type": ["GenericList", "float", "float", "GenericList", "GenericList", "GenericList", "", "", "", ""],
+}
+
+
+def test_a_fast_convolution_shares_its_flops_among_its_kernels_and_has_no_share_of_the_peak() -> None:
+    """As cuDNN on a V100: 7.4 GFLOP by the formula in 282 µs would be 26 TFLOP/s on a device of 15.7."""
+    _, facts, insight = drawn("""
+    main   [aten::cudnn_convolution_backward_input   ] [aten::cudnn_convolution_backward_input ]
+    main    <L #1>     <L #2>     <L #3>                 <L #4>
+    gpu 7    {winogradForwardData4x4 #1}{sgemm #2                     }{dgrad_engine #4}
+    gpu 8                            {Memset (Device) #3}
+    """, {"aten::cudnn_convolution_backward_input": CONVOLVED}, **H100)
+    flops = 2 * 32 * 256 * 14 * 14 * 256 * 9
+    rows = kernel_rows(insight, select(facts))
+    found = shares(insight, rows, ROUND)
+    kernel = {insight.strings[int(number)]: i for i, number in enumerate(rows.kernel.tolist())}
+    transform, product, engine = (kernel[text] for text in ("winogradForwardData4x4", "ampere_sgemm_128x64_tn", "dgrad_engine"))
+    assert rows.flops[transform] + rows.flops[product] == flops
+    assert rows.flops[transform] / rows.flops[product] == pytest.approx(rows.time[transform] / rows.time[product], rel=1e-9)
+    assert rows.flops[engine] == flops
+    assert rows.flops[kernel["Memset (Device)"]] == 0
+    assert rows.fast.tolist() == [i in (transform, product) for i in range(4)]
+    assert np.isnan(found.flops_share[[transform, product]]).all()
+    assert found.flops_share[engine] == pytest.approx(flops / rows.time[engine] * 1e9 / 10e12)
+    assert found.flops_rate[product] == pytest.approx(rows.flops[product] / rows.time[product] * 1e9)
+    whole = workload_rows(insight, select(facts))
+    assert (whole.calls.tolist(), whole.flops.tolist(), whole.fast.tolist()) == ([2], [2 * flops], [True])
 
 
 def test_the_device_of_the_trace() -> None:

@@ -10,51 +10,113 @@ import numpy as np
 from torch_tb_profiler.analysis.efficiency.placing import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import Rows
 from torch_tb_profiler.analysis.grouping import sum_by
+from torch_tb_profiler.analysis.names import host_names
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE
 
+ASIDE = ("communication", "memcpy")
+"""What computes nothing and has no model: collectives; copies and memsets of operators without a model, or of none. In place of a family."""
+COMMUNICATION, MEMCPY = range(len(ASIDE))
+
 
 @dataclass(frozen=True)
 class Families:
-    """``columns``: lists of one length: family, calls, time_ns, matrix_ns, matrix_unknown_ns, flops; the last row, family None, is what no model knows.
-    ``time``: all time, ns; ``modelled``: of it, of modelled calls; ``products``: of what is not modelled, calls that multiply matrices or use matrix cores."""
+    """``columns``: lists of one length: family, calls, time_ns, matrix_ns, matrix_unknown_ns, flops; after the models' families those of ``ASIDE`` that there
+    are, and last, family None, the computation that no model knows. Work of no operator has launches for calls.
+    ``time``: all time, ns; ``computation``: of it, without ``ASIDE``; ``modelled``: of that, of modelled calls; ``products``: of what is not modelled, calls
+    that multiply matrices or use matrix cores.
+    """
 
     columns: dict[str, list[Any]]
     time: int
+    computation: int
     modelled: int
     products: int
 
 
 def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Families:
-    """``rows`` are those of workloads; device time of no operator counts as not modelled."""
-    workloads, kernels = insight["workloads"], insight["workload_kernels"]
-    listed = np.append(workloads["family"], NONE)
-    used, of = np.unique(listed[rows.workload], return_inverse=True)
-    if not len(used) or used[0] != NONE:
-        used, of = np.concatenate(([NONE], used)), of + 1
-    n = len(used)
+    """``rows`` are those of workloads."""
+    listed = np.append(insight["workloads"]["family"], NONE)
+    used = np.unique(listed)
+    used = used[used != NONE]
+    # Numbers of families: first those of ASIDE, then the models', then the unknown.
+    n = len(ASIDE) + len(used) + 1
+    kernels = insight["workload_kernels"]
     at = np.flatnonzero(mask(selection, kernels["step"]))
-    family = np.minimum(np.searchsorted(used, listed[kernels["workload"][at]]), n - 1)
-    total = kernels["total"][at]
-    lost = int(total[kernels["workload"][at] < 0].sum())
-    time = sum_by(of, n, rows.time)
-    time[0] += lost
+    of_row = _numbered(listed[rows.workload], used, aside(facts, insight, selection, rows))
+    place = np.full(len(listed), -1, np.int64)
+    place[rows.workload] = of_row
+    lost = kernels["workload"][at] < 0
+    of_lost = _numbered(np.full(len(at), NONE), used, _asides_of_kernels(facts, insight)[kernels["kernel"][at]])
+    of_kernel = np.where(lost, of_lost, place[kernels["workload"][at]])
+    known = of_kernel >= 0
+    time = sum_by(of_row, n, rows.time) + sum_by(of_kernel[lost], n, kernels["total"][at][lost])
+    calls = sum_by(of_row, n, rows.calls) + sum_by(of_kernel[lost], n, kernels["calls"][at][lost])
     has_device = bool(facts.summary["has_device"])
-    used_time = {known: sum_by(family, n, np.where(kernels["matrix"][at] == known, total, 0)) for known in (Knowledge.YES, Knowledge.UNKNOWN)}
-    matrix = {known: values.tolist() if has_device else [None] * n for known, values in used_time.items()}
-    flops = np.bincount(of, weights=np.nan_to_num(rows.flops), minlength=n)
-    order = np.concatenate((1 + np.argsort(-time[1:], kind="stable"), [0])).astype(np.int64)
+    matrix = [
+        sum_by(of_kernel[known], n, np.where(kernels["matrix"][at] == knowledge, kernels["total"][at], 0)[known]).tolist() if has_device else [None] * n
+        for knowledge in (Knowledge.YES, Knowledge.UNKNOWN)
+    ]
+    flops = np.bincount(of_row, weights=np.nan_to_num(rows.flops), minlength=n)
+    modelled = np.arange(len(ASIDE), n - 1)
+    order = [*modelled[np.argsort(-time[modelled], kind="stable")].tolist(), *range(len(ASIDE)), n - 1]
+    order = [i for i in order if calls[i] or i == n - 1]
     columns: dict[str, list[Any]] = {
-        "family": [insight.strings[int(used[i])] if i else None for i in order.tolist()], "calls": sum_by(of, n, rows.calls)[order].tolist(),
-        "time_ns": time[order].tolist(), "matrix_ns": [matrix[Knowledge.YES][i] for i in order.tolist()],
-        "matrix_unknown_ns": [matrix[Knowledge.UNKNOWN][i] for i in order.tolist()],
-        "flops": [round(float(flops[i])) if i and flops[i] < LARGEST else None for i in order.tolist()],
+        "family": [_word(insight, used, i) for i in order], "calls": calls[order].tolist(), "time_ns": time[order].tolist(),
+        "matrix_ns": [matrix[0][i] for i in order], "matrix_unknown_ns": [matrix[1][i] for i in order],
+        "flops": [round(float(flops[i])) if len(ASIDE) <= i < n - 1 and flops[i] < LARGEST else None for i in order],
     }
-    return Families(columns, int(time.sum()), int(time[1:].sum()), _products(insight, rows))
+    return Families(columns, int(time.sum()), int(time[len(ASIDE):].sum()), int(time[modelled].sum()), _products(insight, rows))
+
+
+def aside(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Ints:
+    """Which of ``ASIDE`` rows are, −1 none; int64. A row without a model is one when most of its time is: by its kernels, without a device by its name."""
+    unknown = np.append(insight["workloads"]["family"], NONE)[rows.workload] == NONE
+    if not facts.summary["has_device"]:
+        names = np.append(insight["workloads"]["name"], NONE)[rows.workload]
+        return np.where(unknown & host_names(insight.strings, names[names >= 0]).collective[names], COMMUNICATION, NONE).astype(np.int64)
+    of_name = _asides_of_kernels(facts, insight)
+    if len(rows.kernel) and rows.kernel[0] >= 0:
+        return np.where(unknown, of_name[rows.kernel], NONE).astype(np.int64)
+    kernels = insight["workload_kernels"]
+    at = np.flatnonzero(mask(selection, kernels["step"]) & (kernels["workload"] >= 0))
+    total, kind = kernels["total"][at], of_name[kernels["kernel"][at]]
+    n = insight["workloads"].n
+    whole = sum_by(kernels["workload"][at], n, total)
+    found = np.full(len(rows.workload), NONE, np.int64)
+    for number in range(len(ASIDE)):
+        part = sum_by(kernels["workload"][at], n, np.where(kind == number, total, 0))
+        found[unknown & (2 * part > whole)[rows.workload]] = number
+    return found
+
+
+def _numbered(family: Array, used: Array, kind: Ints) -> Ints:
+    """Numbers of families: ``kind`` where that is one of ``ASIDE``."""
+    model = len(ASIDE) + np.where(family == NONE, len(used), np.searchsorted(used, family))
+    return np.where(kind >= 0, kind, model).astype(np.int64)
+
+
+def _word(insight: Insight, used: Array, number: int) -> str | None:
+    if number < len(ASIDE):
+        return ASIDE[number]
+    return insight.strings[int(used[number - len(ASIDE)])] if number < len(ASIDE) + len(used) else None
+
+
+def _asides_of_kernels(facts: Facts, insight: Insight) -> Ints:
+    """By own text of the insight, which of ``ASIDE`` the device work of that name is, −1 none of it."""
+    found = np.full(len(insight.strings) + 1, MEMCPY, np.int64)
+    table = facts["kernels"]
+    # Of several kernels of one name the one that communicates comes last.
+    for name, communicates in sorted(set(zip(table["name"].tolist(), table["communication"].tolist(), strict=True))):
+        number = insight.strings.number(facts.strings[name])
+        if number >= 0:
+            found[number] = COMMUNICATION if communicates else NONE
+    return found
 
 
 def _products(insight: Insight, rows: Rows) -> int:
@@ -62,6 +124,5 @@ def _products(insight: Insight, rows: Rows) -> int:
     unknown = np.flatnonzero(np.isnan(rows.flops))
     names = insight["workloads"]["name"][rows.workload[unknown]]
     could = {int(name): operator_could(insight.strings[int(name)]) == Knowledge.YES for name in np.unique(names)}
-    does = np.array([could[name] for name in names.tolist()], np.bool_) | (rows.matrix[unknown] == Knowledge.YES)
+    does: Mask = np.array([could[name] for name in names.tolist()], np.bool_) | (rows.matrix[unknown] == Knowledge.YES)
     return int(rows.time[unknown][does].sum())
-

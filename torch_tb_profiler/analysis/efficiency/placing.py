@@ -6,6 +6,7 @@
       [aten::addmm                     ]         modelled, launches: counted, takes all that is beneath
         [aten::zero_] <launch> <launch>
     {fill} {gemm      } {splitK reduce}          0, all FLOPs and bytes of the addmm, 0
+    {winograd data} {sgemm} {winograd output}    of a convolution: to each in proportion to its time
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class Pieces:
     """Device work, arrays of shape (device events,).
 
     call: the counted call that it is laid at, −1 none. workload: that call's, −1 none. name: number of its name. dur: ns. kernel: not a copy or memset.
-    multiplies: a kernel whose name shows a matrix product, a convolution or attention, of a call whose work is one.
+    multiplies: a kernel whose name shows a matrix product, a convolution or attention, of a call whose work is one; also the transforms of a fast convolution,
+    without which its products are none.
+    fast: of a call that has kernels of such an algorithm (Winograd's, or by Fourier transforms).
     """
 
     call: Ints
@@ -61,6 +64,22 @@ class Pieces:
     dur: Ints
     kernel: Mask
     multiplies: Mask
+    fast: Mask
+
+
+def lost_calls(call: Ints, able: Mask, wanted: Mask) -> Ints:
+    """Calls whose recorded device work cannot have done their arithmetic: the kernel that did was not recorded. Ascending.
+
+    Args:
+        call: of every piece of device work the counted call, −1 none.
+        able: whether it can do arithmetic.
+        wanted: whether the work of its call is arithmetic.
+    """
+    at = np.flatnonzero((call >= 0) & wanted)
+    lost = np.zeros(int(call.max(initial=-1)) + 1, np.bool_)
+    lost[call[at]] = True
+    lost[call[at[able[at]]]] = False
+    return np.flatnonzero(lost)
 
 
 def main_pieces(pieces: Pieces) -> Mask:

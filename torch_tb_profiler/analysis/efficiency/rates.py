@@ -37,7 +37,8 @@ class Rows:
 
     workload: row of ``workloads`` as an example (those that only differ in strides or concrete inputs are one row), −1 none.
     kernel: own text of the insight, −1 in rows of workloads. calls: counted calls, or launches. time: ns. flops, bytes: of all calls, float64, NaN unknown.
-    matrix: uint8 Knowledge. event: row of spans. link: bool, copies to or from the host, whose roof is not the device's memory.
+    matrix: uint8 Knowledge. event: row of spans. link: copies to or from the host, whose roof is not the device's memory. fast: convolutions by Winograd's
+    algorithm or Fourier transforms among them, which need fewer operations than ``flops``.
     """
 
     workload: Ints
@@ -49,6 +50,7 @@ class Rows:
     matrix: Array
     event: Ints
     link: Mask
+    fast: Mask
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Shares:
     """Beside ``Rows``, of the same shape; float64, NaN unknown.
 
     peak: FLOP/s. unit, precision: whose peak that is, else those of the workload; "" none. flops_rate, bytes_rate: per second. flops_share, bytes_share:
-    of the peaks. ideal: ns of all calls. bound: ``compute``, ``memory``, ``latency``, ``unknown``.
+    of the peaks. ideal: ns of all calls. bound: ``compute``, ``memory``, ``latency``, ``unknown``. What ``fast`` rows truly computed is not known: they have no
+    share of the peak, and the time that arithmetic needs is not in their ideal.
     """
 
     peak: Array
@@ -87,10 +90,10 @@ def workload_rows(insight: Insight, selection: Selection) -> Rows:
     calls, time = (sum_by(of, n, steps[key][at]) for key in ("counted", "counted_time"))
     place = np.full(insight["workloads"].n + 1, -1, np.int64)
     place[workload] = np.arange(n)
-    matrix, link = _of_kernels(insight, selection, np.append(place[like], -1), n)
+    matrix, link, fast = _of_kernels(insight, selection, np.append(place[like], -1), n)
     event = last_of(of, n, steps["event"][at], np.argsort(steps["counted_time"][at] / steps["counted"][at], kind="stable"))
     flops, moved = (_known(insight["workloads"][key][workload]) * calls for key in ("flops", "bytes"))
-    return _ordered(Rows(workload, np.full(n, NONE), calls, time, flops, moved, matrix, event, link))
+    return _ordered(Rows(workload, np.full(n, NONE), calls, time, flops, moved, matrix, event, link, fast))
 
 
 def kernel_rows(insight: Insight, selection: Selection) -> Rows:
@@ -105,8 +108,10 @@ def kernel_rows(insight: Insight, selection: Selection) -> Rows:
     flops, moved = (np.bincount(of, weights=_known(kernels[key][at]), minlength=n) for key in ("flops", "bytes"))
     event = last_of(of, n, kernels["event"][at], np.argsort(kernels["total"][at] / kernels["calls"][at], kind="stable"))
     name = kernels["kernel"][example].astype(np.int64)
+    fast = np.bincount(of, weights=kernels["fast"][at], minlength=n) > 0
     return _ordered(Rows(
         like[kernels["workload"][example]], name, calls, time, flops, moved, join_knowledge(of, n, kernels["matrix"][at]), event, _host_copies(insight)[name],
+        fast,
     ))
 
 
@@ -115,15 +120,16 @@ def everything() -> Selection:
     return Selection(np.zeros(0, np.int64), True)
 
 
-def _of_kernels(insight: Insight, selection: Selection, row: Ints, n: int) -> tuple[Array, Mask]:
-    """(Knowledge of matrix cores, whether most of the time is copies from or to the host) of rows; ``row``: the row of every workload, −1 last."""
+def _of_kernels(insight: Insight, selection: Selection, row: Ints, n: int) -> tuple[Array, Mask, Mask]:
+    """(Knowledge of matrix cores, whether most of the time is copies from or to the host, ``fast``) of rows; ``row``: the row of every workload, −1 last."""
     kernels = insight["workload_kernels"]
     at = np.flatnonzero(mask(selection, kernels["step"]))
     of = row[kernels["workload"][at]]
     at, of = at[of >= 0], of[of >= 0]
     total = kernels["total"][at]
     copies = sum_by(of, n, np.where(_host_copies(insight)[kernels["kernel"][at]], total, 0))
-    return join_knowledge(of, n, kernels["matrix"][at]), 2 * copies > sum_by(of, n, total)
+    fast = np.bincount(of, weights=kernels["fast"][at], minlength=n) > 0
+    return join_knowledge(of, n, kernels["matrix"][at]), 2 * copies > sum_by(of, n, total), fast
 
 
 def _host_copies(insight: Insight) -> Mask:
@@ -153,9 +159,10 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
     flops_share, bytes_share = flops_rate / peak, bytes_rate / bandwidth
     moving = rows.bytes / bandwidth
     # What does no arithmetic takes as long as its bytes, where that is known.
-    ideal = np.fmax(np.where(rows.flops == 0, 0 * moving, rows.flops / peak), moving) * 1e9
+    arithmetic = np.where(rows.fast, np.nan, np.where(rows.flops == 0, 0 * moving, rows.flops / peak))
+    ideal = np.fmax(arithmetic, moving) * 1e9
     return Shares(
-        peak, kinds.unit, kinds.precision, flops_rate, bytes_rate, flops_share, bytes_share,
+        peak, kinds.unit, kinds.precision, flops_rate, bytes_rate, np.where(rows.fast, np.nan, flops_share), bytes_share,
         np.where(rows.link, np.nan, ideal), _bounds(flops_share, bytes_share, kinds.little & ~np.isnan(rows.flops)),
     )
 

@@ -8,9 +8,16 @@ describe("the sentences on top", () => {
     expect(topSentences(efficiency())).toEqual([
       "The steps reach 18.8 % of what NVIDIA H100 80GB HBM3 can do (MFU)",
       "That is 186 TFLOP/s over the whole time of the steps.",
-      "95.2 % of the device time is in operators whose work is modelled.",
+      "95.2 % of the device time of computation is in operators whose work is modelled.",
       "At most 3.80 µs would be gained at the peaks, 3.70 µs of it in aten::mm (M=788, N=768, K=768).",
     ]);
+  });
+
+  it("leave out what computes nothing", () => {
+    const families = { family: ["gemm", "communication", null], calls: [4, 1, 1], time_ns: [8000, 90_000, 500], matrix_ns: [0, 0, 0], matrix_unknown_ns: [0, 0, 0], flops: [1, null, null] };
+    const told = topSentences(efficiency({ families, time_ns: 98_500, computation_ns: 8_500, modelled_ns: 8_000 }));
+    expect(told).toContain("94.1 % of the device time of computation (without communication) is in operators whose work is modelled.");
+    expect(familyRows(efficiency({ families }), []).map(({ family }) => family)).toEqual(["gemm", "communication", "not modelled"]);
   });
 
   it("speak of rates where no peak is known", () => {
@@ -71,6 +78,12 @@ describe("what is said of a row", () => {
   it("names the peak beside the share", () => {
     expect(figuresOf(rows(), 0)).toContainEqual(["Of the peak", "47.0 % of 989 TFLOP/s bf16"]);
     expect(figuresOf(rows(), 0)).toContainEqual(["Intensity", "258 FLOP/B"]);
+  });
+
+  it("says why a fast convolution has no share of the peak", () => {
+    const fast = rows({ fast: [true, false, false], flops_share: [null, 0.009, null] });
+    expect(figuresOf(fast, 0)).toContainEqual(["Of the peak", "not known: Winograd or FFT"]);
+    expect(figuresOf(fast, 0)).toContainEqual(["FLOP/s", "460 TFLOP/s"]);
   });
 
   it("says that it is not modelled, and no figure that is not known", () => {

@@ -6,6 +6,10 @@ import type { Roof, RoofPoint } from "../../widgets";
 import { exactly } from "../grid_params";
 
 export const NOT_MODELLED = "not modelled";
+/** In place of a share of the peak: what was truly computed is not known. */
+export const FAST = "Winograd or FFT";
+/** In place of a family, what computes nothing. */
+const ASIDE = ["communication", "memcpy"];
 /** More points would hide each other; the table has every row. */
 const MOST_POINTS = 400;
 /** In this text, precisions that no row names. */
@@ -58,6 +62,7 @@ export function figuresOf(rows: EfficiencyColumns, row: number): [string, string
     ...known("Bytes per call", rows.bytes[row], formatBytes),
     ...known("Intensity", rows.intensity[row], (value) => `${formatNumber(value)} FLOP/B`),
     ...known("FLOP/s", rows.flops_rate[row], (value) => formatRate(value, "FLOP/s")),
+    ...(rows.fast[row] ? [["Of the peak", `not known: ${FAST}`] as [string, string]] : []),
     ...known("Of the peak", share, (value) => `${formatShare(value)} of ${peakText(rows, row)}`),
     ...known("Bytes/s", rows.bytes_rate[row], (value) => formatRate(value, "B/s")),
     ...known("Of the bandwidth", rows.bytes_share[row], formatShare),
@@ -136,7 +141,7 @@ const deviceName = ({ name }: DevicePeaks, otherwise: string): string => name ??
 
 /** The answer in words; the first sentence is the headline. */
 export function topSentences(payload: EfficiencyPayload): string[] {
-  const { mfu, device, has_device, time_ns, modelled_ns, vocabulary } = payload;
+  const { mfu, device, has_device, computation_ns, modelled_ns, vocabulary } = payload;
   const rate = rateOfSteps(payload.steps);
   const gain = mostToGain(payload);
   const name = deviceName(device, vocabulary.device);
@@ -144,9 +149,15 @@ export function topSentences(payload: EfficiencyPayload): string[] {
     headline(payload, rate, name),
     ...(mfu !== null && rate !== null ? [`That is ${formatRate(rate, "FLOP/s")} over the whole time of the ${payload.steps.length === 1 ? "step" : "steps"}.`] : []),
     ...(!has_device && rate !== null ? ["Nothing ran on an accelerator: times are those of the host, whose peaks are not known."] : []),
-    ...(modelled_ns > 0 ? [`${formatShare(modelled_ns / time_ns)} of the ${timeWord(payload)} time is in operators whose work is modelled.`] : []),
+    ...(modelled_ns > 0 ? [`${formatShare(modelled_ns / computation_ns)} of the ${timeWord(payload)} time of computation${besides(payload)} is in operators whose work is modelled.`] : []),
     ...(gain ? [gain] : []),
   ];
+}
+
+/** What the time of computation leaves out. */
+function besides({ families }: EfficiencyPayload): string {
+  const left = ASIDE.filter((family) => families.family.includes(family));
+  return left.length ? ` (without ${left.join(" and ")})` : "";
 }
 
 function headline({ mfu, steps, modelled_ns }: EfficiencyPayload, rate: number | null, name: string): string {
@@ -180,7 +191,7 @@ export interface FamilyRow {
   matrix: { used: number; unused: number; unknown: number } | null;
 }
 
-/** Time by family, the longest first, what is not modelled last. */
+/** Time by family, the longest first, what computes nothing and what is not modelled last. */
 export function familyRows({ families }: EfficiencyPayload, marked: readonly string[]): FamilyRow[] {
   const rows = families.family.map((family, i): FamilyRow => {
     const time = families.time_ns[i] ?? 0;
@@ -195,6 +206,6 @@ export function familyRows({ families }: EfficiencyPayload, marked: readonly str
       matrix: used === null ? null : { used, unknown, unused: Math.max(0, time - used - unknown) },
     };
   });
-  const rest = (row: FamilyRow): number => Number(row.family === NOT_MODELLED);
+  const rest = (row: FamilyRow): number => [...ASIDE, NOT_MODELLED].indexOf(row.family);
   return rows.filter((row) => row.time > 0).sort((a, b) => rest(a) - rest(b) || b.time - a.time);
 }

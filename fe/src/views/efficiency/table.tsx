@@ -6,7 +6,7 @@ import { capitalised } from "../../base/words";
 import type { CellKind, Column } from "../../widgets";
 import { CopyButton } from "../../widgets";
 import { columnsOf, told } from "../columns";
-import { callText, figuresOf, isModelled, NOT_MODELLED, ownRows, peakText, searchFor, timeWord } from "./model";
+import { callText, FAST, figuresOf, isModelled, NOT_MODELLED, ownRows, peakText, searchFor, timeWord } from "./model";
 
 export interface RowLinks {
   operator: (name: string) => string;
@@ -15,6 +15,9 @@ export interface RowLinks {
   kernels: (search: { search: string; regex: string }) => string;
   event: (event: number) => string;
 }
+
+/** A share of the bandwidth beyond it cannot come from memory. */
+const ROUNDING = 1.005;
 
 const column = columnsOf("efficiency");
 
@@ -40,9 +43,13 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     figure("time", `${capitalised(timeWord(payload))} time`, "time", 100, rows.time_ns, { bar: true }),
     figure("flops_share", "Of the peak", "share", 208, rows.flops_share, {
       bar: true,
-      note: (row) => (typeof rows.flops_share[row] === "number" ? <span class="muted">of {peakText(rows, row)}</span> : null),
+      note: (row) =>
+        typeof rows.flops_share[row] === "number" ? <span class="muted">of {peakText(rows, row)}</span> : rows.fast[row] && !rest(row) ? <span class="muted">{FAST}</span> : null,
     }),
-    figure("bytes_share", "Of the bandwidth", "share", 88, rows.bytes_share, { bar: true }),
+    figure("bytes_share", "Of the bandwidth", "share", 104, rows.bytes_share, {
+      bar: true,
+      note: (row) => ((rows.bytes_share[row] ?? 0) > ROUNDING ? <span class="muted">cache</span> : null),
+    }),
     column("bound", "Bound by", "text", 96, rows.bound.map((bound, row) => (rest(row) || bound === "unknown" ? null : bound)), { unknown: () => "" }),
     figure("recoverable", "Recoverable", "time", 100, rows.recoverable_ns, { bar: true }),
     figure("flops_rate", "FLOP/s", "FLOP/s", 104, rows.flops_rate),

@@ -42,6 +42,17 @@ it("says how far the steps are from the peak, and shows device, steps, families,
   expect(sort?.textContent).not.toContain("0 FLOP");
 });
 
+it("tells a fast convolution and a rate from a cache in the row", async () => {
+  answer = efficiency({ rows: rows({ fast: [true, false, false], flops_share: [null, 0.009, null], bytes_share: [0.54, 1.3, null] }) });
+  show();
+  await ready();
+  const table = screen.getByRole("grid", { name: "Efficiency of operators" });
+  const row = (name: string): string => within(table).getAllByRole("row").find((item) => item.textContent.includes(name))?.textContent ?? "";
+  expect(row("aten::mm")).toContain("Winograd or FFT");
+  expect(row("aten::mm")).not.toContain("cache");
+  expect(row("aten::add")).toContain("130.0 %cache");
+});
+
 it("leads from a point to its row, and from there to kernels, operator and timeline", async () => {
   const { setParam } = show();
   await ready();

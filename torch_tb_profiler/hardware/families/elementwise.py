@@ -31,7 +31,7 @@ def _named(words: str, function: _Function, *, in_place: bool = True) -> dict[st
 
 _FLOAT_UNARY = (
     "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh atanh sigmoid erf erfc erfinv "
-    "lgamma digamma sinc i0 reciprocal deg2rad rad2deg angle mvlgamma"
+    "lgamma digamma sinc i0 reciprocal deg2rad rad2deg mvlgamma"
 )
 _SPECIAL = " ".join(f"special_{word}" for word in (
     "expit", "erf", "erfc", "erfcx", "exp2", "expm1", "log1p", "entr", "i0", "i0e", "i1", "i1e", "ndtr", "ndtri", "log_ndtr", "airy_ai", "bessel_j0",
@@ -46,7 +46,7 @@ _BINARY = (
 _COMPARISON = "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
 _FUNCTIONS: dict[str, _Function] = {
     **_named(_FLOAT_UNARY, _Function(1, result="float")),
-    **_named(_SPECIAL, _Function(1, result="float"), in_place=False),
+    **_named(f"{_SPECIAL} angle", _Function(1, result="float"), in_place=False),
     **_named(f"{_UNARY} bitwise_not", _Function(1)),
     **_named("log_sigmoid log_sigmoid_forward", _Function(1), in_place=False),
     **_named("logical_not", _Function(1, result="bool")),

@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
+
+from tests.builders.databases import DatabaseFile
 
 PID, TID = 4242, 4300
 _PLACE = "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, " \
@@ -47,10 +48,26 @@ SCHEMA: dict[str, str] = {
         "globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER, jsonText TEXT",
     "CUDA_GPU_MEMORY_USAGE_EVENTS": "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
         "address INTEGER NOT NULL, pc INTEGER NOT NULL, bytes INTEGER NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT NULL, name TEXT",
+    "DIAGNOSTIC_EVENT": "timestamp INTEGER, timestampType INTEGER NOT NULL, source INTEGER NOT NULL, severity INTEGER NOT NULL, text TEXT NOT NULL, "
+        "globalPid INTEGER",
     "TARGET_INFO_GPU_METRICS": "typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, typeName TEXT NOT NULL, metricId INTEGER NOT NULL, "
         "metricName TEXT NOT NULL",
     "GPU_METRICS": "rawTimestamp INTEGER NOT NULL, timestamp INTEGER NOT NULL, typeId INTEGER NOT NULL, metricId INTEGER NOT NULL, value INTEGER NOT NULL",
 }
+RARE: dict[str, str] = {
+    "MPI_P2P_EVENTS": f"{_CALL}, textId INTEGER, commHandle INTEGER, tag INTEGER, remoteRank INTEGER, size INTEGER, requestHandle INTEGER",
+    "MPI_START_WAIT_EVENTS": f"{_CALL}, textId INTEGER, requestHandle INTEGER",
+    "MPI_OTHER_EVENTS": f"{_CALL}, textId INTEGER",
+    "COMPOSITE_EVENTS": "id INTEGER NOT NULL PRIMARY KEY, start INTEGER NOT NULL, cpu INTEGER, threadState INTEGER, globalTid INTEGER, "
+        "cpuCycles INTEGER NOT NULL",
+    "SCHED_EVENTS": "start INTEGER NOT NULL, cpu INTEGER NOT NULL, isSchedIn INTEGER NOT NULL, globalTid INTEGER",
+    "CUDA_UM_GPU_PAGE_FAULT_EVENTS": "start INTEGER NOT NULL, end INTEGER NOT NULL, globalPid INTEGER, deviceId INTEGER NOT NULL, "
+        "numberOfPageFaults INTEGER NOT NULL",
+    "NET_NIC_METRIC": "start INTEGER NOT NULL, end INTEGER NOT NULL, globalId INTEGER NOT NULL, metricsIdx INTEGER NOT NULL, value INTEGER NOT NULL",
+    "CUDA_GRAPH_NODE_EVENTS": f"{_CALL}, nameId INTEGER NOT NULL, graphNodeId INTEGER NOT NULL, originalGraphNodeId INTEGER",
+    "SAMPLING_CALLCHAINS": "id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, stackDepth INTEGER NOT NULL",
+}
+"""Tables that few recordings have."""
 MEMORY_KINDS = ("Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown")
 
 
@@ -59,12 +76,11 @@ def global_id(pid: int, tid: int = 0) -> int:
     return (1 << 56) | (pid << 24) | tid
 
 
-class NsightFile:
+class NsightFile(DatabaseFile):
     """Writes an export. Tables come to be with their first row, as ``nsys`` makes them; ``without``: columns that this version does not have."""
 
     def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
-        self._database = sqlite3.connect(path)
-        self._database.execute("PRAGMA synchronous = OFF")
+        super().__init__(path)
         self._without = {name.lower() for name in without}
         self._columns: dict[str, list[str]] = {}
         self._texts: dict[str, int] = {}
@@ -72,22 +88,15 @@ class NsightFile:
         self.add("META_DATA_EXPORT", name="EXPORT_PRODUCT_VERSION", value="2025.6.3")
         self.text("")
 
-    def __enter__(self) -> NsightFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._database.commit()
-        self._database.close()
-
     def add(self, table: str, **values: Any) -> None:
         """A row; what is declared NOT NULL and not given is 0."""
         if table not in self._columns:
-            declared = [column.strip() for column in SCHEMA[table].split(",") if column.split()[0].lower() not in self._without]
-            self._database.execute(f"CREATE TABLE {table} ({', '.join(declared)})")
+            declared = [column.strip() for column in {**SCHEMA, **RARE}[table].split(",") if column.split()[0].lower() not in self._without]
+            self.create(table, declared)
             self._columns[table] = declared
         declared = self._columns[table]
         row = {c.split()[0]: values.get(c.split()[0], (0 if "INTEGER" in c else "") if "NOT NULL" in c else None) for c in declared}
-        self._database.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", list(row.values()))
+        self.insert(table, row)
 
     def text(self, value: str) -> int:
         """The number of a registered text."""
@@ -150,6 +159,8 @@ def write_training(path: Path, steps: int = 3) -> None:
         file.add("PROCESSES", globalPid=global_id(PID), pid=PID, name="/usr/bin/python3.11")
         for tid, name in ((TID, "python3.11"), (TID + 1, "pt_autograd_0")):
             file.add("ThreadNames", nameId=file.text(name), globalTid=global_id(PID, tid))
+        said = "Common injection library initialized."
+        file.add("DIAGNOSTIC_EVENT", timestamp=500, timestampType=2, source=1, severity=1, text=said, globalPid=global_id(PID))
         file.add("NVTX_EVENTS", start=0, eventType=75, text="NCCL", domainId=3, globalTid=global_id(PID, TID))
         for name in ("SMs Active [Throughput %]", "DRAM Read Bandwidth [Throughput %]"):
             file.add("TARGET_INFO_GPU_METRICS", typeId=256, metricId=len(name), metricName=name, typeName="GPU Metrics [NVIDIA A100]")

@@ -9,10 +9,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 import struct
 from pathlib import Path
 from typing import Any
+
+from tests.builders.databases import DatabaseFile
 
 PID = 777
 TID = 0xF1234567
@@ -53,41 +54,32 @@ def object_id(thread: int = TID, process: int = PID) -> bytes:
     return struct.pack("<iI4x", process, thread)
 
 
-class NvprofFile:
+class NvprofFile(DatabaseFile):
     """Writes a file; all its tables are there from the beginning, as nvprof makes them. ``without``: columns that this one does not have."""
 
     def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
-        self._database = sqlite3.connect(path)
-        self._database.execute("PRAGMA synchronous = OFF")
+        super().__init__(path)
         self._texts: dict[str, int] = {}
         self._correlation = self._marker = 0
         self._columns: dict[str, list[str]] = {}
-        self._database.execute("CREATE TABLE StringTable(_id_ INTEGER PRIMARY KEY AUTOINCREMENT, value TEXT NOT NULL UNIQUE)")
-        self._database.execute("CREATE TABLE Version(version INTEGER)")
-        self._database.execute("INSERT INTO Version VALUES (9)")
+        self.create("StringTable", ["_id_ INTEGER PRIMARY KEY AUTOINCREMENT", "value TEXT NOT NULL UNIQUE"])
+        self.create("Version", ["version INTEGER"])
+        self.insert("Version", {"version": 9})
         for table, declared in SCHEMA.items():
             columns = [column.strip() for column in declared.split(",") if column.split()[0] not in without]
             self._columns[table] = columns
-            self._database.execute(f"CREATE TABLE CUPTI_ACTIVITY_KIND_{table}(_id_ INTEGER PRIMARY KEY AUTOINCREMENT, {', '.join(columns)})")
-
-    def __enter__(self) -> NvprofFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._database.commit()
-        self._database.close()
+            self.create(f"CUPTI_ACTIVITY_KIND_{table}", ["_id_ INTEGER PRIMARY KEY AUTOINCREMENT", *columns])
 
     def add(self, table: str, **values: Any) -> None:
         """A row of ``CUPTI_ACTIVITY_KIND_`` table; what is not given is 0."""
         row = {c.split()[0]: values.get(c.split()[0], b"" if "BLOB" in c else 0) for c in self._columns[table]}
-        query = f"INSERT INTO CUPTI_ACTIVITY_KIND_{table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
-        self._database.execute(query, list(row.values()))
+        self.insert(f"CUPTI_ACTIVITY_KIND_{table}", row)
 
     def text(self, value: str) -> int:
         """The number of a text."""
         if value not in self._texts:
             self._texts[value] = len(self._texts) + 1
-            self._database.execute("INSERT INTO StringTable VALUES (?, ?)", (self._texts[value], value))
+            self.insert("StringTable", {"_id_": self._texts[value], "value": value})
         return self._texts[value]
 
     def device(self, number: int = 0, name: str = "Tesla V100-SXM2-16GB", multiprocessors: int = 80) -> None:

@@ -110,4 +110,36 @@ FAR_EVENT = declare("far_away_event", Severity.NOTICE, "An instant lies more tha
 NOT_A_STACK = declare(
     "unusable_stack", Severity.DATA_LOSS, "A line of folded stacks has no whole number behind it, or is too deep, and was left out.", "all totals"
 )
+DAMAGED_TABLE = declare(
+    "damaged_table", Severity.DATA_LOSS, "A table of the database is damaged in the middle; the rows before the damage are used.", "counts and totals",
+)
+UNFINISHED_DATABASE = declare(
+    "unfinished_database", Severity.DATA_LOSS, "The database was not closed by who wrote it: what stands in the -wal or -journal file beside it was not read.",
+    "all totals",
+)
+NOT_READ = declare(
+    "rows_not_read", Severity.INFO, "A row of a table, or of a kind, that this version does not read: it is in no view and in no figure.",
+)
+CPU_NOT_READ = declare(
+    "cpu_activity_not_read", Severity.INFO, "A sample of a CPU's call stack, or a switch of threads on a CPU: they are in the file and not shown.",
+)
+MANAGED_NOT_READ = declare(
+    "managed_memory_not_read", Severity.INFO, "A page fault or a counter of managed (unified) memory: they are in the file and not shown.",
+)
+METRICS_NOT_READ = declare(
+    "metrics_not_read", Severity.INFO,
+    "A value of a hardware counter, of a network card, or of the device's power and clocks, in a table that this version does not read.",
+)
+NESTED_KERNELS_NOT_READ = declare(
+    "nested_kernels_not_read", Severity.DATA_LOSS, "A kernel that another kernel launched (dynamic parallelism): it is in no figure.", "device time",
+)
+PROFILER_WARNING = declare(
+    "profiler_warning", Severity.NOTICE, "The profiler itself warned while it recorded; its words are marks of the Trace view.", "whatever it warns of",
+)
+SEVERAL_PROCESSES = declare(
+    "several_processes", Severity.NOTICE,
+    "A process with kernels of its own beside others in the same file: they are laid over each other as one worker. Steps are those of one process, totals are sums "
+    "over all, and the step-time breakdown says what any of them did. Record a file per process (nsys profile -o rank%q{RANK}) to see them as ranks.",
+    "step-time breakdown", "averages per step",
+)
 NO_EVENTS = declare("no_trace_events", Severity.ERROR, "The file holds no event.", "everything")

@@ -19,11 +19,11 @@ import pytest
 from tests.builders import nsight, nvprof
 from tests.builders.nsight import PID, TID, NsightFile, global_id
 from tests.importers.reading import Stream
-from tests.importers.sqlite.asked import read, spans
+from tests.importers.sqlite.asked import drop_column, read, spans
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.errors import NotATrace, ProfilerError, SourceError
 from torch_tb_profiler.importers import read_trace
-from torch_tb_profiler.importers.sqlite.database import DAMAGED, MISSING, Database, Texts
+from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts
 from torch_tb_profiler.runs.single import load, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, sniff
@@ -124,6 +124,30 @@ VALUES = (
 )
 
 
+COLUMNS = {
+    "nsight": (
+        "deviceId", "contextId", "streamId", "correlationId", "globalPid", "gridX", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
+        "demangledName", "shortName", "eventClass", "globalTid", "nameId", "textId", "domainId", "eventType", "end", "text", "bytes", "copyKind", "memKind",
+        "syncType", "graphId", "smCount", "cuDevice", "typeId", "metricName", "value", "id",
+    ),
+    "nvprof": (
+        "deviceId", "contextId", "streamId", "correlationId", "gridX", "registersPerThread", "dynamicSharedMemory", "cbid", "processId", "threadId", "flags",
+        "timestamp", "id", "objectKind", "objectId", "name", "domain", "copyKind", "srcKind", "dstKind", "bytes", "memoryKind", "type", "overheadKind",
+        "numMultiprocessors", "value", "_id_", "end",
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "missing"), [(kind, column) for kind, columns in COLUMNS.items() for column in columns])
+def test_any_column_may_be_missing(kind: str, missing: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    {"nsight": nsight.write_training, "nvprof": nvprof.write_training}[kind](path, 1)
+    drop_column(path, missing)
+    trace = read(path)
+    derive(trace)
+    assert trace["spans"].n > 0
+
+
 @pytest.mark.parametrize("table", [t for t in nsight.SCHEMA if t not in ("META_DATA_EXPORT", "ENUM_CUDA_MEMCPY_OPER", "PROFILER_OVERHEAD")])
 def test_any_value_may_stand_anywhere(table: str, tmp_path: Path) -> None:
     path = tmp_path / "report1.sqlite"
@@ -179,7 +203,7 @@ def test_damage_in_the_middle_of_a_table_leaves_the_rows_before(tmp_path: Path) 
     path.write_bytes(data)
     trace = read(path)
     assert 1000 < trace["spans"].n < 20_000
-    assert trace.defects.as_dict() == {DAMAGED: 1}
+    assert trace.defects.as_dict() == {d.DAMAGED_TABLE: 1}
 
 
 def test_damage_anywhere_ends_in_a_trace_or_in_one_line(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders.nsight import PID, TID, NsightFile, global_id, write_training
-from tests.importers.sqlite.asked import arguments, drop_column, instants, read, spans
+from tests.builders.nsight import PID, TID, NsightFile, global_id
+from tests.importers.sqlite.asked import arguments, instants, read, spans
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.roles import Role
@@ -165,7 +165,7 @@ def test_processes_keep_their_correlation_ids_apart(path: Path) -> None:
     facts = derive(trace)
     pairs = {(facts.strings[int(k)], facts.strings[int(o)]) for k, o in zip(facts["kernels"]["name"], facts["kernels"]["operator"], strict=True)}
     assert pairs == {(f"kernel{PID}", f"aten::op{PID}"), (f"kernel{PID + 1}", f"aten::op{PID + 1}")}
-    assert facts.defects.as_dict() == {}
+    assert facts.defects.as_dict() == {d.SEVERAL_PROCESSES: 2}
     assert {track for name, track in spans(trace, "track") if name.startswith("kernel")} == {("0", "7"), ("0", f"7 (process {PID + 1})")}
 
 
@@ -215,22 +215,51 @@ def test_calls_of_libraries_are_shown_and_counted_in_no_figure(path: Path) -> No
     assert facts["operator_steps"]["host_self"].tolist() == [900]
 
 
+def test_calls_of_mpi_have_the_names_that_stand_where_ranges_have_their_texts(path: Path) -> None:
+    with NsightFile(path) as file:
+        for number, table in enumerate(("MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS")):
+            file.add(table, start=100 * number, end=100 * number + 50, globalTid=global_id(PID, TID), textId=file.text(f"MPI_{number}"))
+        file.push_pop("step", 400, 500)
+    assert spans(read(path), "category")[:3] == [("MPI_0", "mpi"), ("MPI_1", "mpi"), ("MPI_2", "mpi")]
+
+
+def test_what_the_profiler_said_is_marked_and_its_warnings_are_counted(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.push_pop("step", 100, 900)
+        for severity, time, text in ((1, 150, "Started."), (2, 300, "Not all CUDA events might have been collected."), (3, None, "Lost.")):
+            file.add("DIAGNOSTIC_EVENT", timestamp=time, severity=severity, text=text, globalPid=global_id(PID))
+    trace = read(path)
+    assert instants(trace) == [
+        (50, "Nsight Systems: Started.", "diagnostics", "i", ""),
+        (200, "Nsight Systems: Not all CUDA events might have been collected.", "diagnostics", "i", ""),
+    ]
+    assert trace.defects.as_dict() == {d.PROFILER_WARNING: 2}
+
+
+def test_what_is_not_read_is_counted(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.push_pop("step", 100, 900)
+        file.push_pop("of a kind to come", 200, 300, kind=99)
+        file.add("NVTX_EVENTS", start=0, eventType=33, text="mine", category=1, globalTid=global_id(PID, TID))
+        rows = {"COMPOSITE_EVENTS": 3, "SCHED_EVENTS": 4, "CUDA_UM_GPU_PAGE_FAULT_EVENTS": 2, "NET_NIC_METRIC": 5, "CUDA_GRAPH_NODE_EVENTS": 6}
+        for table, count in rows.items():
+            for number in range(count):
+                file.add(table, **({"id": number + 1} if table == "COMPOSITE_EVENTS" else {}))
+        file.add("SAMPLING_CALLCHAINS")
+    assert read(path).defects.as_dict() == {d.NOT_READ: 1 + 6, d.CPU_NOT_READ: 3 + 4, d.MANAGED_NOT_READ: 2, d.METRICS_NOT_READ: 5}
+
+
+def test_ranges_and_marks_without_a_text_are_called_so(path: Path) -> None:
+    """Their message may stand in a payload that the export does not hold."""
+    with NsightFile(path) as file:
+        file.add("NVTX_EVENTS", start=0, end=10, eventType=59, jsonText='{"a": 1}', globalTid=global_id(PID, TID), domainId=0)
+        file.add("NVTX_EVENTS", start=5, eventType=34, globalTid=global_id(PID, TID), domainId=0)
+    trace = read(path)
+    assert (spans(trace), instants(trace)[0][1]) == ([("range without a text",)], "mark without a text")
+
+
 def test_driver_calls_are_told_by_class_or_name(path: Path) -> None:
     with NsightFile(path, without=("eventClass",)) as file:
         file.call("cuLaunchKernel", 1000, 2000)
         file.call("cudaFree_v3020", 3000, 4000)
     assert spans(read(path), "category") == [("cuLaunchKernel", "cuda_driver"), ("cudaFree", "cuda_runtime")]
-
-
-@pytest.mark.parametrize("missing", [
-    "deviceId", "contextId", "streamId", "correlationId", "globalPid", "gridX", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
-    "demangledName", "shortName", "eventClass", "globalTid", "nameId", "textId", "domainId", "eventType", "end", "text", "bytes", "copyKind", "memKind",
-    "syncType", "graphId", "smCount", "cuDevice", "typeId", "metricName", "value", "id",
-])
-def test_any_column_may_be_missing(path: Path, missing: str) -> None:
-    write_training(path, 1)
-    drop_column(path, missing)
-    trace = read(path)
-    derive(trace)
-    assert trace["spans"].n > 0
-

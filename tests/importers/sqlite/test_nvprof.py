@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders.nvprof import EPOCH, PID, TID, NvprofFile, object_id, write_training
-from tests.importers.sqlite.asked import arguments, drop_column, instants, read, spans
+from tests.importers.sqlite.asked import arguments, instants, read, spans
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.roles import Role
@@ -147,17 +147,14 @@ def test_what_is_no_literal_stays_a_range(path: Path) -> None:
     assert [name for name, in spans(read(path))] == texts
 
 
-@pytest.mark.parametrize("missing", [
-    "deviceId", "contextId", "streamId", "correlationId", "gridX", "registersPerThread", "dynamicSharedMemory", "cbid", "processId", "threadId", "flags",
-    "timestamp", "id", "objectKind", "objectId", "name", "domain", "copyKind", "srcKind", "dstKind", "bytes", "memoryKind", "type", "overheadKind",
-    "numMultiprocessors", "value", "_id_", "end",
-])
-def test_any_column_may_be_missing(path: Path, missing: str) -> None:
+def test_what_is_not_read_is_counted(path: Path) -> None:
     write_training(path, 1)
-    drop_column(path, missing)
-    trace = read(path)
-    derive(trace)
-    assert trace["spans"].n > 0
+    tables = {"METRIC_INSTANCE": 3, "CDP_KERNEL": 2, "UNIFIED_MEMORY_COUNTER": 4, "PREEMPTION": 1}
+    with closing(sqlite3.connect(path)) as database, database:
+        for table, rows in tables.items():
+            database.execute(f"CREATE TABLE CUPTI_ACTIVITY_KIND_{table}(_id_ INTEGER PRIMARY KEY AUTOINCREMENT, timestamp INT NOT NULL, value NUMERIC)")
+            database.executemany(f"INSERT INTO CUPTI_ACTIVITY_KIND_{table}(timestamp, value) VALUES (?, 1)", [(EPOCH + row,) for row in range(rows)])
+    assert read(path).defects.as_dict() == {d.METRICS_NOT_READ: 3, d.NESTED_KERNELS_NOT_READ: 2, d.MANAGED_NOT_READ: 4, d.NOT_READ: 1}
 
 
 def test_a_file_of_an_older_version_has_fewer_tables(path: Path) -> None:

@@ -21,14 +21,11 @@ from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.sources.places import words
 from torch_tb_profiler.sources.sniff import sqlite_bytes
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
+from torch_tb_profiler.store.defects import DAMAGED_TABLE, UNFINISHED_DATABASE, DefectCounts
 
 if TYPE_CHECKING:
     import sqlite3
 
-DAMAGED = declare(
-    "damaged_table", Severity.DATA_LOSS, "A table of the database is damaged in the middle; the rows before the damage are used.", "counts and totals",
-)
 MISSING = -(1 << 63) + 1
 """What a number is where the file has none: no column, NULL, or a value of another type."""
 CHUNK_ROWS = 1 << 14
@@ -97,7 +94,8 @@ class Database:
         except self._failure as error:
             self._open.close()
             raise NotATrace(_damage(path, self._size, error), _HINT) from error
-        self._tables = {name.lower() for (name,) in listed if isinstance(name, str)}
+        self._tables = {name.lower(): name for (name,) in listed if isinstance(name, str)}
+        counts.add(UNFINISHED_DATABASE, int(any(_holds_something(path + ending) for ending in ("-wal", "-journal"))))
 
     def __enter__(self) -> Database:
         return self
@@ -109,6 +107,11 @@ class Database:
     def rows_read(self) -> int:
         """Rows of all tables read so far."""
         return self._done
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables, as they are written; none that could not stand in a query."""
+        return [name for name in self._tables.values() if _PLAIN_NAME.fullmatch(name)]
 
     def has(self, table: str) -> bool:
         """Whether there is a table of that name."""
@@ -127,12 +130,15 @@ class Database:
 
     def expect(self, tables: Sequence[str]) -> None:
         """Say how many rows there are to read, for the progress: about the last row's number of each table."""
-        for table in tables:
-            with contextlib.suppress(*self._failure):
-                if self.has(table):
-                    (last,) = self._open.execute(f"SELECT max(rowid) FROM [{table}]").fetchone()
-                    self._done = 0
-                    self._total += min(last, self._size) if isinstance(last, int) and last > 0 else 0
+        self._done = 0
+        self._total += sum(map(self.about, tables))
+
+    def about(self, table: str) -> int:
+        """The number of the last row of a table: about how many it has; 0 without the table."""
+        if not self.has(table) or not _PLAIN_NAME.fullmatch(table):
+            return 0
+        last = self.value(f"SELECT max(rowid) FROM [{table}]")
+        return min(last, self._left) if isinstance(last, int) and last > 0 else 0
 
     def rows(self, table: str, numbers: Sequence[str], texts: Sequence[str] = (), blobs: Sequence[str] = (), where: str = "") -> Iterator[Rows]:
         """The rows of a table, ``CHUNK_ROWS`` at a time; none without the table. ``where``: a condition of our own.
@@ -162,7 +168,7 @@ class Database:
                 first += len(found)
             return
         except self._failure:
-            self._counts.add(DAMAGED, int(table not in self._damaged))
+            self._counts.add(DAMAGED_TABLE, int(table not in self._damaged))
             self._damaged.add(table)
         # What was fetched of the last chunk before the damage is lost with the error: once more, row by row.
         rest: list[tuple[Any, ...]] = []
@@ -269,6 +275,13 @@ class Texts:
                 self._make_room()
             known = self._known[number] = str(self._database.value(self._query, number) or "") if self._query else ""
         return known
+
+
+def _holds_something(path: str) -> bool:
+    try:
+        return os.path.getsize(path) > 0
+    except OSError:
+        return False
 
 
 def _damage(path: str, size: int, error: Exception) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, distinct_rows
 from torch_tb_profiler.importers.sqlite.filling import Filling
+from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -59,6 +60,7 @@ class DeviceWork:
 
     def __init__(self, database: Database, filling: Filling, dialect: Dialect) -> None:
         self._database, self._filling, self._dialect = database, filling, dialect
+        self._processes: set[int] = set()
 
     def kernels(self, table: str) -> None:
         """A table of kernels."""
@@ -67,6 +69,7 @@ class DeviceWork:
         filling.begin(table)
         for rows in self._database.rows(table, numbers):
             found = rows.numbers
+            self._processes.update(np.unique(dialect.process(found["globalPid"])).tolist())
             grid, block = [found[c] for c in _GRID], [found[c] for c in _BLOCK]
             static, dynamic = found["staticSharedMemory"], found["dynamicSharedMemory"]
             sides = {
@@ -89,6 +92,11 @@ class DeviceWork:
         usable = (counts > 0) & np.logical_and.reduce([(side > 0) & (side < _LARGEST) for side in grid])
         blocks = np.prod([side.astype(np.float64) for side in grid], axis=0)
         return np.where(usable, blocks / np.where(counts > 0, counts, 1.0), np.nan)
+
+    def tell_processes(self) -> None:
+        """Count the processes with kernels, where there are several."""
+        if len(self._processes) > 1:
+            self._filling.counts.add(d.SEVERAL_PROCESSES, len(self._processes))
 
     def copies(self, table: str) -> None:
         """A table of copies."""

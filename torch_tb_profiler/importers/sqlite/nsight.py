@@ -16,8 +16,9 @@ from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
 from torch_tb_profiler.importers.sqlite.filling import PROFILER, Filling
 from torch_tb_profiler.importers.sqlite.ranges import Ranges
+from torch_tb_profiler.importers.sqlite.unread import count_unread
+from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.defects import UNMATCHED_BEGIN
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -25,14 +26,22 @@ _KERNELS = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
 _COPIES, _MEMSETS = "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"
 _GRAPHS, _SYNCHRONISATIONS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
 _CALLS, _NVTX, _METRICS = "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "GPU_METRICS"
-_OTHER_CALLS = {"CUBLAS_EVENTS": "cublas", "CUDNN_EVENTS": "cudnn", "OSRT_API": "osrt", "MPI_P2P_EVENTS": "mpi", "MPI_COLLECTIVES_EVENTS": "mpi"}
+_OTHER_CALLS = {
+    "CUBLAS_EVENTS": "cublas", "CUDNN_EVENTS": "cudnn", "OSRT_API": "osrt", "MPI_P2P_EVENTS": "mpi", "MPI_COLLECTIVES_EVENTS": "mpi",
+    "MPI_START_WAIT_EVENTS": "mpi", "MPI_OTHER_EVENTS": "mpi", "UCP_EVENTS": "ucx", "UCP_SUBMIT_EVENTS": "ucx", "UCP_PROGRESS_EVENTS": "ucx",
+}
 """Calls that are part of whatever makes them: they are shown, and no figure counts them."""
 _MEMORY = "CUDA_GPU_MEMORY_USAGE_EVENTS"
 _DEVICE_MEMORY, _ALLOCATION = 2, 0
 _OVERHEADS = ("PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD")
-TABLES = (*_KERNELS, _COPIES, _MEMSETS, _GRAPHS, _SYNCHRONISATIONS, _CALLS, *_OTHER_CALLS, *_OVERHEADS, _NVTX, _METRICS, _MEMORY)
+_DIAGNOSTICS = "DIAGNOSTIC_EVENT"
+TABLES = (*_KERNELS, _COPIES, _MEMSETS, _GRAPHS, _SYNCHRONISATIONS, _CALLS, *_OTHER_CALLS, *_OVERHEADS, _NVTX, _METRICS, _MEMORY, _DIAGNOSTICS)
 _MEMORY_KINDS = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed", 5: "Device Static", 6: "Managed Static", 7: "Unknown"}
-_MARK, _THREAD_NAME, _PUSH_POP, _START_END, _DOMAIN = 34, 39, 59, 60, 75
+_CATEGORY, _MARK, _THREAD_NAME, _PUSH_POP, _START_END, _DOMAIN, _DOMAIN_END = 33, 34, 39, 59, 60, 75, 76
+_NAMING = (_CATEGORY, _DOMAIN, _DOMAIN_END)
+"""Kinds of rows that name what others belong to."""
+_INFORMATION = 1
+"""The severity of what is no warning."""
 _DRIVER_CLASS = 1
 _LONGEST_VERSION = 60
 _MOST_BYTES = 1 << 48
@@ -77,7 +86,10 @@ class _Export:
         self._nvtx()
         self._metrics()
         self._memory()
+        self._diagnostics()
         self._names()
+        self._work.tell_processes()
+        count_unread(database, TABLES, self._filling.counts)
         return self._filling.trace(self._header)
 
     def _labels(self, table: str) -> dict[int, str]:
@@ -109,9 +121,10 @@ class _Export:
     def _named_calls(self, table: str, category: str, role: Role) -> None:
         filling = self._filling
         filling.begin(table)
-        for rows in self._database.rows(table, ["start", "end", "globalTid", "nameId"]):
+        for rows in self._database.rows(table, ["start", "end", "globalTid", "nameId", "textId"]):
             found = rows.numbers
-            numbers, of = np.unique(found["nameId"], return_inverse=True)
+            # MPI and UCX have their names where ranges have their texts.
+            numbers, of = np.unique(np.where(found["nameId"] == MISSING, found["textId"], found["nameId"]), return_inverse=True)
             names = filling.names([plain_name(self._texts.one(n)) or category for n in numbers.tolist()])[of]
             filling.spans(filling.ordinals(rows), found["start"], found["end"], names, category, self._threads(found["globalTid"]), role)
 
@@ -139,19 +152,20 @@ class _Export:
             found, ordinal = rows.numbers, filling.ordinals(rows)
             kind = found["eventType"] if typed else np.where(found["end"] == MISSING, _MARK, _PUSH_POP)
             known = np.flatnonzero(np.isin(kind, (_MARK, _THREAD_NAME, _PUSH_POP, _START_END)))
+            filling.counts.add(d.NOT_READ, rows.count - len(known) - int(np.isin(kind, _NAMING).sum()))
             texts = self._texts_of([rows.texts["text"][i] for i in known.tolist()], found["textId"][known])
             process, domain = _process(found["globalTid"][known]).tolist(), found["domainId"][known].tolist()
             of_domain = [domains.get(key, "") for key in zip(process, domain, strict=True)]
             for number, mark in ((_PUSH_POP, ""), (_START_END, " ranges")):
                 open_ = (kind[known] == number) & (found["end"][known] == MISSING)
-                filling.counts.add(UNMATCHED_BEGIN, int(open_.sum()))
+                filling.counts.add(d.UNMATCHED_BEGIN, int(open_.sum()))
                 at = np.flatnonzero((kind[known] == number) & ~open_)
                 row = known[at]
                 chosen, within = [texts[i] for i in at.tolist()], [of_domain[i] for i in at.tolist()]
                 ranges.add(ordinal[row], found["start"][row], found["end"][row], chosen, self._threads(found["globalTid"][row], mark), within)
             at = np.flatnonzero(kind[known] == _MARK)
             row = known[at]
-            marks = [": ".join(filter(None, (of_domain[i], texts[i]))) for i in at.tolist()]
+            marks = [": ".join(filter(None, (of_domain[i], texts[i] or "mark without a text"))) for i in at.tolist()]
             filling.instants(ordinal[row], found["start"][row], filling.names(marks), "nvtx", self._threads(found["globalTid"][row]), "i")
             for i in np.flatnonzero(kind[known] == _THREAD_NAME).tolist():
                 self._name_thread(int(found["globalTid"][known[i]]), texts[i])
@@ -201,6 +215,18 @@ class _Export:
             track = filling.gathered.tracks.column([place])
             n = len(row)
             filling.instants(found["ordinal"][row], found["start"][row], name.repeat(n), "device_memory", track.repeat(n), "C", samples)
+
+    def _diagnostics(self) -> None:
+        """What the profiler said while it recorded, as marks; warnings and errors are counted."""
+        filling = self._filling
+        filling.begin(_DIAGNOSTICS)
+        for rows in self._database.rows(_DIAGNOSTICS, ["timestamp", "severity", "globalPid"], ["text"]):
+            found, ordinal = rows.numbers, filling.ordinals(rows)
+            filling.counts.add(d.PROFILER_WARNING, int((found["severity"] > _INFORMATION).sum()))
+            timed = np.flatnonzero(found["timestamp"] != MISSING)
+            names = filling.names(f"Nsight Systems: {rows.texts['text'][i]}" for i in timed.tolist())
+            track = filling.threads(_process(found["globalPid"][timed]), np.full(len(timed), MISSING))
+            filling.instants(ordinal[timed], found["timestamp"][timed], names, "diagnostics", track, "i")
 
     def _names(self) -> None:
         for rows in self._database.rows("ThreadNames", ["globalTid", "nameId"]):

@@ -17,6 +17,7 @@ from torch_tb_profiler.importers.sqlite.demangle import demangled
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
 from torch_tb_profiler.importers.sqlite.filling import PROFILER, Filling
 from torch_tb_profiler.importers.sqlite.ranges import Ranges
+from torch_tb_profiler.importers.sqlite.unread import count_unread
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
@@ -68,6 +69,7 @@ class _File:
         self._overheads()
         self._markers()
         self._names()
+        count_unread(self._database, TABLES, self._filling.counts)
         return self._filling.trace(self._header)
 
     def _kernel_names(self, numbers: Ints) -> list[str]:
@@ -132,7 +134,7 @@ class _File:
         ranges.finish()
         row = np.flatnonzero(found["kind"] == _INSTANT)
         pairs = zip(self._texts.many(found["domain"][row]), self._texts.many(found["name"][row]), strict=True)
-        names = filling.names(": ".join(filter(None, pair)) for pair in pairs)
+        names = filling.names(": ".join(filter(None, (domain, text or "mark without a text"))) for domain, text in pairs)
         filling.instants(found["ordinal"][row], found["time"][row], names, "nvtx", found["track"][row], "i")
 
     def _marker_columns(self, rows: Rows) -> dict[str, Array]:

@@ -22,6 +22,7 @@ from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 
 _KEPT = 1 << 13
+_NO_TEXT = "range without a text"
 _CATEGORY = {Role.OPERATOR: "cpu_op", Role.ANNOTATION: "user_annotation"}
 _A_THREAD = 1
 """A forward thread that is not told, but was: what has one runs in the backward pass. Sequence numbers tie it to its forward."""
@@ -51,7 +52,7 @@ class Ranges:
         markers = [self._marker(text) for text in texts]
         if domains is not None:
             # PyTorch and PyProf write to the default domain; the texts of others are no one's but theirs.
-            markers = [Marker(f"{domain}: {text}") if domain else marker for domain, text, marker in zip(domains, texts, markers, strict=True)]
+            markers = [Marker(f"{domain}: {text or _NO_TEXT}") if domain else marker for domain, text, marker in zip(domains, texts, markers, strict=True)]
         own = np.array([marker.kind == Kind.RANGE for marker in markers], np.bool_)
         for i in np.flatnonzero(~own).tolist():
             self._held.append(_Held(int(track[i]), int(start[i]), int(end[i]), int(ordinal[i]), markers[i]))
@@ -63,7 +64,7 @@ class Ranges:
         if found is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            found = self._known[text] = read_marker(text)
+            found = self._known[text] = read_marker(text or _NO_TEXT)
         return found
 
     def _put(self, markers: list[Marker], ordinal: Ints, start: Ints, end: Ints, track: Array) -> None:

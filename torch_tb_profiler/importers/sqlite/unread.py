@@ -1,0 +1,37 @@
+"""What a database holds and no view shows: counted, so that nothing is left out in silence.
+
+Sources: the SQLite schema in Nsight Systems' User Guide; ``cupti_activity.h``, whose kinds are nvprof's tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from torch_tb_profiler.importers.sqlite.database import Database
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.defects import DefectCounts
+
+_TIMES = ("start", "timestamp", "rawtimestamp")
+_FAMILIES = (
+    (re.compile(r"SCHED_EVENTS|COMPOSITE_EVENTS|PERF_EVENT|THREAD_STATE|ETW_", re.IGNORECASE), d.CPU_NOT_READ),
+    (re.compile(r"CUDA_UM_|CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY", re.IGNORECASE), d.MANAGED_NOT_READ),
+    (re.compile(r"CUPTI_ACTIVITY_KIND_CDP_KERNEL$", re.IGNORECASE), d.NESTED_KERNELS_NOT_READ),
+    (
+        re.compile(
+            r"NET_|NIC_|IB_|SOC_METRICS|CUPTI_ACTIVITY_KIND_(?:METRIC|EVENT|INSTANTANEOUS_|ENVIRONMENT|PC_SAMPLING|NVLINK|GLOBAL_ACCESS|BRANCH|INSTRUCTION)",
+            re.IGNORECASE,
+        ),
+        d.METRICS_NOT_READ,
+    ),
+)
+
+
+def count_unread(database: Database, read: Sequence[str], counts: DefectCounts) -> None:
+    """Count about how many rows there are in tables of events other than those that are read: tables with a time, or with values of counters."""
+    known = {table.lower() for table in read}
+    for table in database.tables:
+        if table.lower() not in known:
+            family = next((defect for pattern, defect in _FAMILIES if pattern.match(table)), d.NOT_READ)
+            if family != d.NOT_READ or not {column.lower() for column in database.columns(table)}.isdisjoint(_TIMES):
+                counts.add(family, database.about(table))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, sum_by
+from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, largest_by, sum_by
 from torch_tb_profiler.hardware.knowledge import Knowledge
 
 # What a hostile file may hold: numbers of any size and sign in columns that mostly hold small ones.
@@ -39,3 +39,11 @@ def test_one_known_use_outweighs_what_is_not_known() -> None:
     no, yes, unknown = Knowledge.NO, Knowledge.YES, Knowledge.UNKNOWN
     values = np.array([no, no, no, unknown, unknown, yes, yes, no])
     assert join_knowledge(np.array([0, 0, 1, 1, 2, 2, 3, 3]), 4, values).tolist() == [no, unknown, yes, yes]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.integers(-2, 2)), max_size=20))
+def test_the_largest_of_a_group(rows: list[tuple[int, bool, int]]) -> None:
+    group, first, second = (np.array([row[k] for row in rows], np.int64) for k in range(3))
+    expected = [max((i for i, row in enumerate(rows) if row[0] == number), key=lambda i: (rows[i][1:], i), default=-1) for number in range(4)]
+    assert largest_by(group, 4, first.astype(np.bool_), second).tolist() == expected

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.nesting import around, carried_up, climb, nearest, nest
+from torch_tb_profiler.analysis.nesting import around, carried_up, climb, nearest, nest, with_ancestors
 
 SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 20)), max_size=40)
 Spans = list[tuple[int, int, int]]
@@ -103,6 +103,19 @@ def test_nearest_is_where_climbing_from_everywhere_ends(nodes: list[tuple[int, b
     parent = np.array([min(above, i - 1) for i, (above, _) in enumerate(nodes)], np.int64)
     wanted = np.array([is_wanted for _, is_wanted in nodes], np.bool_)
     assert nearest(parent, wanted).tolist() == climb(parent, np.arange(len(nodes)), wanted).tolist()
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 30), st.booleans()), max_size=40))
+def test_ancestors_are_all_that_climbing_meets(nodes: list[tuple[int, bool]]) -> None:
+    parent = np.array([min(above, i - 1) for i, (above, _) in enumerate(nodes)], np.int64)
+    expected = [False] * len(nodes)
+    for i, (_, is_wanted) in enumerate(nodes):
+        node = i if is_wanted else -1
+        while node >= 0:
+            expected[node] = True
+            node = int(parent[node])
+    assert with_ancestors(parent, np.array([is_wanted for _, is_wanted in nodes], np.bool_)).tolist() == expected
 
 
 @settings(deadline=None)

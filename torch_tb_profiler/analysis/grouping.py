@@ -82,12 +82,20 @@ def sum_by(group: Array, groups: int, values: Array) -> Ints:
     return np.bincount(group, weights=values, minlength=groups).astype(np.int64)
 
 
-def largest_by(group: Array, groups: int, values: Array) -> Ints:
-    """Per group the position of its largest value (of equals the last), −1 where it has none; int64 of shape (groups,)."""
+def largest_by(group: Array, groups: int, *values: Array) -> Ints:
+    """Per group the position of its largest value (where several are given: by the first, of equals by the next; of equals the last), −1 where it has none.
+
+    ``values`` are of integers or truth values, of the shape of ``group``. int64 of shape (groups,).
+    """
+    at = np.arange(len(group))
+    for column in values:
+        value, of = column[at].astype(np.int64), group[at]
+        top = np.full(groups, np.iinfo(np.int64).min)
+        np.maximum.at(top, of, value)
+        at = at[value == top[of]]
     found = np.full(groups, -1, np.int64)
-    # The last assignment to a place stays: in ascending order that is the largest.
-    order = np.argsort(values, kind="stable")
-    found[group[order]] = order
+    # The last assignment to a place stays.
+    found[group[at]] = at
     return found
 
 

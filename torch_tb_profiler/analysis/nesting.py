@@ -91,6 +91,19 @@ def nearest(parent: Array, wanted: Mask) -> Array:
     return found
 
 
+def with_ancestors(parent: Array, wanted: Mask) -> Mask:
+    """The nodes of a forest for which ``wanted`` holds and all around them; bool of the shape of ``parent``."""
+    marked = wanted.copy()
+    jump = parent.astype(np.int32)
+    active = np.flatnonzero(jump >= 0)
+    # Every round doubles how far up is marked, and how far each node has looked.
+    while len(active):
+        marked[jump[active[marked[active]]]] = True
+        jump[active] = jump[jump[active]]
+        active = active[jump[active] >= 0]
+    return np.asarray(marked)
+
+
 def around(track: Array, start: Ints, end: Ints, parent: Array, point_track: Array, point_time: Ints) -> Ints:
     """For points (track, time) the position of the innermost span around each, −1 none; int64 of the points' shape.
 
@@ -135,8 +148,10 @@ def carried_up(parent: Array, values: Array, join: np.ufunc = np.add) -> Array:
     """
     total = values.copy()
     depth = depths(parent.astype(np.int64))
-    order = np.argsort(depth, kind="stable")
-    bounds = np.searchsorted(depth[order], np.arange(1, int(depth.max(initial=0)) + 1))
+    deepest = int(depth.max(initial=0))
+    # numpy sorts 16-bit integers stably in linear time.
+    order = np.argsort(depth.astype(np.uint16) if deepest < 1 << 16 else depth, kind="stable")
+    bounds = np.searchsorted(depth[order], np.arange(1, deepest + 1))
     for level in reversed(np.split(order, bounds)[1:]):
         join.at(total, parent[level], total[level])
     return np.asarray(total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.grouping import group_rows, last_of, sum_by
+from torch_tb_profiler.analysis.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -30,5 +30,5 @@ def _counted(trace: Trace, row: Ints, keys: dict[str, Array]) -> dict[str, Array
     n = len(first)
     return {
         **{key: values[first] for key, values in keys.items()},
-        "calls": np.bincount(of, minlength=n), "total": sum_by(of, n, dur), "event": last_of(of, n, row, np.argsort(dur, kind="stable")),
+        "calls": np.bincount(of, minlength=n), "total": sum_by(of, n, dur), "event": row[largest_by(of, n, dur)],
     }

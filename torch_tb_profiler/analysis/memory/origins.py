@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.links import host_mask
 from torch_tb_profiler.analysis.memory.forest import DEEPEST, outermost
 from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.nesting import around, climb, depths, nearest
+from torch_tb_profiler.analysis.nesting import around, climb, depths, nearest, with_ancestors
 from torch_tb_profiler.analysis.source_lines import line_ranks, lines_of_stacks
 from torch_tb_profiler.analysis.stacks import call_stacks
 from torch_tb_profiler.store import insight_schema as schema
@@ -80,14 +80,9 @@ def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, I
     with ``DEEPEST`` operators or more around it counts as the last of these.
     """
     above = np.append(nearest(tree.parent, tree.is_operator), np.int32(-1))[tree.parent]
-    is_kept = np.zeros(len(tree.row), np.bool_)
-    is_kept[operator[operator >= 0]] = True
-    jump = above
-    # Every round doubles how far up is marked.
-    while len(to := (found := jump[is_kept])[found >= 0]):
-        is_kept[to] = True
-        jump = np.append(jump, np.int32(-1))[jump]
-    kept = np.flatnonzero(is_kept)
+    asked = np.zeros(len(tree.row), np.bool_)
+    asked[operator[operator >= 0]] = True
+    kept = np.flatnonzero(with_ancestors(above, asked))
     parent = np.where(above[kept] >= 0, np.searchsorted(kept, above[kept]), -1)
     depth = depths(parent)
     shallow = nearest(parent, depth < DEEPEST)

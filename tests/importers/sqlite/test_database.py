@@ -193,6 +193,31 @@ def test_a_database_that_is_cut_off_says_so(path: Path) -> None:
         read(path)
 
 
+def test_one_that_lacks_a_part_of_its_last_page_says_so(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+    assert read(path).defects[d.TRUNCATED] == 1
+
+
+def test_a_lock_is_no_matter(path: Path) -> None:
+    expected = spans(read(path), "start")
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        assert spans(read(path), "start") == expected
+
+
+def test_what_stands_in_a_log_beside_it_is_missed_and_said(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+    # Its log was taken over and removed when it was closed.
+    assert read(path).defects.as_dict() == {}
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("INSERT INTO NVTX_EVENTS (start, end, eventType, text) VALUES (5, 10, 59, 'late')")
+        writer.commit()
+        trace = read(path)
+    assert trace.defects.as_dict() == {d.UNFINISHED_DATABASE: 1}
+    assert "late" not in {name for name, in spans(trace)}
+
+
 def test_damage_in_the_middle_of_a_table_leaves_the_rows_before(tmp_path: Path) -> None:
     path = tmp_path / "report1.sqlite"
     with NsightFile(path) as file:

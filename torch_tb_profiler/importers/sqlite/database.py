@@ -21,7 +21,7 @@ from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.sources.places import words
 from torch_tb_profiler.sources.sniff import sqlite_bytes
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.defects import DAMAGED_TABLE, UNFINISHED_DATABASE, DefectCounts
+from torch_tb_profiler.store.defects import DAMAGED_TABLE, TRUNCATED, UNFINISHED_DATABASE, DefectCounts
 
 if TYPE_CHECKING:
     import sqlite3
@@ -95,6 +95,8 @@ class Database:
             self._open.close()
             raise NotATrace(_damage(path, self._size, error), _HINT) from error
         self._tables = {name.lower(): name for (name,) in listed if isinstance(name, str)}
+        # SQLite opens what lacks but a part of its last page, and reads zeros there.
+        counts.add(TRUNCATED, int(_whole(path) > self._size))
         counts.add(UNFINISHED_DATABASE, int(any(_holds_something(path + ending) for ending in ("-wal", "-journal"))))
 
     def __enter__(self) -> Database:
@@ -284,10 +286,16 @@ def _holds_something(path: str) -> bool:
         return False
 
 
+def _whole(path: str) -> int:
+    """Bytes that the file has by its own header; 0 where the header was left as it was by a version of SQLite that did not know them (before 3.7)."""
+    with open(path, "rb") as file:
+        head = file.read(100)
+    return sqlite_bytes(head) if len(head) < 96 or head[24:28] == head[92:96] else 0
+
+
 def _damage(path: str, size: int, error: Exception) -> str:
     """Why a database cannot be opened."""
-    with open(path, "rb") as file:
-        whole = sqlite_bytes(file.read(32))
+    whole = _whole(path)
     if whole > size:
         return f"The SQLite database ends early: {size:,} of {whole:,} bytes are there."
     why = "its list of tables is unreadable" if isinstance(error, UnicodeError) else words(error).partition(": ")[2]

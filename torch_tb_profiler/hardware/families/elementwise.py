@@ -12,17 +12,19 @@ from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 SOURCE = "one FLOP per function and output element, whatever the function (TraceLens); operands read once, the result written once"
 _DROPOUT = "two FLOPs per element (comparison, scaling); the mask is a truth value per element"
-Result = Literal["promoted", "bool", "float"]
+Result = Literal["promoted", "bool", "float", "double"]
 
 
 @dataclass(frozen=True)
 class _Function:
-    """``arity``: arguments before ``out``; ``each``: FLOPs per element of the result; ``typed``: places that decide the type, all when empty."""
+    """``arity``: arguments before ``out``; ``each``: FLOPs per element of the result; ``typed``: places of tensors that decide the type, all when empty;
+    ``numbers``: places at which a plain number does, too."""
 
     arity: int
     each: int = 1
     result: Result = "promoted"
     typed: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
 
 
 def _named(words: str, function: _Function, *, in_place: bool = True) -> dict[str, _Function]:
@@ -40,8 +42,7 @@ _SPECIAL = " ".join(f"special_{word}" for word in (
 ))
 _UNARY = "abs absolute neg negative ceil floor round trunc fix frac sign sgn square relu relu6 silu mish hardswish hardsigmoid selu conj_physical"
 _BINARY = (
-    "mul multiply floor_divide remainder fmod hypot copysign nextafter heaviside bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift "
-    "pow float_power gcd lcm"
+    "mul multiply floor_divide remainder fmod hypot nextafter heaviside bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift pow gcd lcm"
 )
 _COMPARISON = "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
 _FUNCTIONS: dict[str, _Function] = {
@@ -52,24 +53,27 @@ _FUNCTIONS: dict[str, _Function] = {
     **_named("logical_not", _Function(1, result="bool")),
     **_named("isnan isinf isfinite isposinf isneginf signbit", _Function(1, result="bool"), in_place=False),
     **_named("logit", _Function(2, result="float")),
-    **_named("gelu leaky_relu celu clamp_min clamp_max", _Function(2)),
+    **_named("gelu leaky_relu celu", _Function(2)),
+    **_named("clamp_min clamp_max", _Function(2, numbers=(1,))),
     **_named("hardshrink softshrink _prelu_kernel prelu", _Function(2), in_place=False),
-    **_named("clamp clip hardtanh threshold", _Function(3)),
+    **_named("clamp clip", _Function(3, numbers=(1, 2))),
+    **_named("hardtanh threshold", _Function(3)),
     **_named("softplus", _Function(3), in_place=False),
     **_named("elu nan_to_num", _Function(4)),
-    **_named(_BINARY, _Function(2)),
+    **_named(_BINARY, _Function(2, numbers=(0, 1))),
+    **_named("float_power", _Function(2, result="double")),
     **_named("maximum minimum fmax fmin logaddexp logaddexp2 __and__ __or__ __xor__ __lshift__ __rshift__ __iand__ __ior__ __ixor__ __ilshift__ "
-             "__irshift__", _Function(2), in_place=False),
-    **_named("div divide true_divide atan2 arctan2 xlogy igamma igammac polygamma", _Function(2, result="float")),
-    **_named("special_xlogy special_xlog1py special_zeta", _Function(2, result="float"), in_place=False),
-    **_named("add sub subtract", _Function(3)),
-    **_named("rsub", _Function(3), in_place=False),
-    **_named(_COMPARISON, _Function(2, result="bool")),
+             "__irshift__", _Function(2, numbers=(1,)), in_place=False),
+    **_named("div divide true_divide atan2 arctan2 xlogy copysign igamma igammac polygamma", _Function(2, result="float", numbers=(0, 1))),
+    **_named("special_xlogy special_xlog1py special_zeta", _Function(2, result="float", numbers=(0, 1)), in_place=False),
+    **_named("add sub subtract", _Function(3, numbers=(1,))),
+    **_named("rsub", _Function(3, numbers=(1,)), in_place=False),
+    **_named(_COMPARISON, _Function(2, result="bool", numbers=(1,))),
     **_named("isclose", _Function(2, result="bool"), in_place=False),
     # A product, its factor and a sum; a difference, a factor and a sum.
     **_named("addcmul addcdiv", _Function(4, each=3)),
     **_named("lerp", _Function(3, each=3)),
-    **_named("where", _Function(3, each=0, typed=(1, 2)), in_place=False),
+    **_named("where", _Function(3, each=0, typed=(1, 2), numbers=(1, 2)), in_place=False),
     **_named("masked_fill", _Function(3, each=0, typed=(0,))),
     **_named("silu_backward mish_backward sigmoid_backward tanh_backward hardswish_backward hardsigmoid_backward", _Function(2), in_place=False),
     **_named("threshold_backward gelu_backward logit_backward hardshrink_backward softshrink_backward log_sigmoid_backward", _Function(3), in_place=False),
@@ -87,8 +91,13 @@ def elementwise(call: Call) -> Work | None:
     if not operands or (call.name == "aten::where" and len(call.inputs) == 1):
         # where(condition) alone gives positions, as many as there are.
         return None
-    computed = promoted([tensor for place in function.typed if (tensor := call.tensor(place)) is not None] if function.typed else operands)
-    if function.result == "float" and kind(computed) in ("int", "bool"):
+    deciding = [tensor for place in function.typed if (tensor := call.tensor(place)) is not None] if function.typed else operands
+    computed = promoted(deciding)
+    if not deciding or kind(computed) in ("int", "bool"):
+        computed = _with_numbers(computed, [call.value(place) for place in function.numbers])
+    if function.result == "double":
+        computed = "float64"
+    elif function.result == "float" and kind(computed) in ("int", "bool"):
         computed = "float32"
     shape = broadcast(tensor.shape for tensor in operands)
     result = Tensor(shape, "bool" if function.result == "bool" else computed)
@@ -99,6 +108,15 @@ def elementwise(call: Call) -> Work | None:
         result = Tensor(shape, given.dtype, given.strides if given.shape == shape else None)
     each = function.each + (call.name in _WITH_FACTOR and call.value(2) not in (None, 1))
     return vector_work(each * result.elements, computed, operands, [result], shown(shape, operands))
+
+
+def _with_numbers(dtype: str, numbers: list[object]) -> str:
+    """The element type where plain numbers meet tensors of one: a number of a higher kind brings the default type of its kind."""
+    if any(isinstance(number, float) for number in numbers):
+        return "float32"
+    if kind(dtype) != "int" and any(isinstance(number, int) and not isinstance(number, bool) for number in numbers):
+        return "int64"
+    return dtype or ("bool" if any(isinstance(number, bool) for number in numbers) else "")
 
 
 def shown(shape: tuple[int, ...], operands: list[Tensor]) -> dict[str, object]:

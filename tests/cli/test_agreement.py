@@ -34,10 +34,17 @@ def test_runtime_calls_without_a_device_are_told(tmp_path: Path, capsys: pytest.
     assert rows == {"Kernel": ["-", "-"], "Runtime": ["50.0", "µs", "50.0%", "#" * 15]}
 
 
-def test_rates_above_a_peak_are_explained(repository: Path) -> None:
-    found = torch_tb_profiler.open(repository / "samples" / "synthetic_ddp8" / "rank0.pt.trace.json.gz", use_cache=False).efficiency()
-    above = found[(found["flops_share"] > 1.05) | (found["bytes_share"] > 1.05)]
-    assert bool(len(above)) == any("the memory bandwidth" in note or "the arithmetic peak" in note for note in found.attrs["notes"])
+def test_rates_above_a_peak_are_explained(real_traces: Path) -> None:
+    """A ResNet-50 on a V100: what its cache holds, and convolutions by Winograd's algorithm, which by the formula are above the arithmetic peak."""
+    path = next((real_traces / "v100_resnet50_num_workers_4").glob("*.json*"))
+    for by in ("operator", "kernel"):
+        found = torch_tb_profiler.open(path, use_cache=False).efficiency(by=by)
+        assert not (found["flops_share"] > 1).any()
+        assert (found["bytes_share"] > 1.05).any()
+        assert found["flops_share"][found["fast"]].isna().all()
+        assert (found["flops_rate"] > found["peak"])[found["fast"]].any()
+        for told in ("the memory bandwidth", "Winograd"):
+            assert any(told in note for note in found.attrs["notes"])
 
 
 @pytest.mark.parametrize(

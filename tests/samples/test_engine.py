@@ -9,12 +9,15 @@ import pytest
 
 from tests.samples.conftest import document
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
+from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.kernels import kernel_rows
 from torch_tb_profiler.analysis.operators import operator_rows
 from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.efficiency import efficiency_payload
+from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
 
 SETTINGS = Settings(use_cache=False)
 
@@ -69,6 +72,17 @@ def test_committed_run(samples: Path, rank: int) -> None:
     assert opened.facts.summary["synthetic"] is True
     assert (opened.facts.summary["rank"], opened.facts.summary["world_size"]) == (rank, 8)
     assert opened.facts.summary["step_source"] == "ProfilerStep"
+
+
+@pytest.mark.parametrize("rank", range(8))
+@pytest.mark.parametrize("by", ["operator", "kernel"])
+def test_nothing_is_faster_than_its_device(samples: Path, rank: int, by: EfficiencyGroup) -> None:
+    opened = load(str(samples / "synthetic_ddp8" / f"rank{rank}.pt.trace.json.gz"), SETTINGS)
+    payload = efficiency_payload(opened.facts, build_insight(opened.trace, opened.facts), select(opened.facts), by)
+    known = [share for share in (*payload.rows.flops_share, *payload.rows.bytes_share) if share is not None]
+    assert len(known) > 20
+    assert max(known) < 1
+    assert not [note for note in payload.notes if "more than" in note]
 
 
 @pytest.mark.parametrize("seed", range(1, 6))

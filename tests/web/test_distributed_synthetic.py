@@ -69,7 +69,9 @@ def test_the_stalled_loader_is_named_with_its_line(model: Truth) -> None:
 def test_the_stragglers_kernels_are_named() -> None:
     for item in found().late:
         if item.worker == STRAGGLER:
-            assert (item.before_side, item.before_operator) == ("device", "aten::mm")
+            assert item.before_side == "device"
+            # Forward or backward of a Linear: what takes most before the collective.
+            assert item.before_operator in ("aten::mm", "aten::addmm")
             assert (item.before_module or "").startswith("Linear_")
             assert (item.before_line or "").startswith("torch/nn/modules/linear.py")
             # All kernels are a quarter slower, so the one that is named is a part of what the device took more.

@@ -43,7 +43,7 @@ def test_made_once_and_mapped_by_the_next_server(settings: Settings, trace_sidec
         first = shelf.get(trace_sidecar)
         assert shelf.get(trace_sidecar) is first
         assert shelf.jobs.started == 1
-        assert Path(TIMELINE.path(trace_sidecar)).is_file()
+        assert Path(TIMELINE.path(trace_sidecar, settings)).is_file()
     finally:
         shelf.close()
     again = DerivedShelf(settings, TIMELINE, 4)
@@ -100,7 +100,7 @@ def test_a_failure_is_told_and_the_next_call_tries_again(settings: Settings, tra
 
 def test_a_damaged_timeline_is_made_again(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
-    Path(TIMELINE.path(trace_sidecar)).write_bytes(b"\0" * 1000)
+    Path(TIMELINE.path(trace_sidecar, settings)).write_bytes(b"\0" * 1000)
     shelf = DerivedShelf(settings, TIMELINE, 4)
     try:
         assert shelf.get(trace_sidecar)["slices"].n == 3
@@ -121,7 +121,8 @@ def test_the_catalogue_opens_a_trace_with_its_timeline(settings: Settings, logdi
 
         until(there)
         found = catalogue.timeline("run", "worker0", "1")
-        assert found.id == TIMELINE.id(next(str(p) for p in Path(settings.cache_dir).iterdir() if ".timeline" not in p.name and p.suffix == ".safetensors"))
+        own = next(str(path) for path in Path(settings.cache_dir).iterdir() if ".timeline" not in path.name and path.suffix == ".safetensors")
+        assert found.id == TIMELINE.id(own, settings)
         assert len(found.id) == 24
     finally:
         catalogue.close()

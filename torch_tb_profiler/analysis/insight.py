@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.counters.sampled import build_sampled
 from torch_tb_profiler.analysis.diff.work import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
+from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
 from torch_tb_profiler.analysis.findings.engine import find_findings
 from torch_tb_profiler.analysis.memory.build import build_memory
@@ -33,8 +34,12 @@ Part = Callable[[Trace, Facts, dict[str, Table], StringBuilder], tuple[dict[str,
 PARTS = 7
 
 
-def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> Insight:
-    """The insight of a trace. A trace of anything, or of nothing, has one. ``report`` is called with (parts done, parts in all)."""
+def build_insight(trace: Trace, facts: Facts, report: Report | None = None, peaks_file: str = "") -> Insight:
+    """The insight of a trace. A trace of anything, or of nothing, has one.
+
+    ``report`` is called with (parts done, parts in all). ``peaks_file``: path of the user's own figures of devices; one that cannot be used counts as none,
+    which the Efficiency view says.
+    """
     say = report or (lambda done, total: None)
     texts = StringBuilder()
     tables: dict[str, Table] = {}
@@ -53,6 +58,6 @@ def build_insight(trace: Trace, facts: Facts, report: Report | None = None) -> I
         say(done + 1, PARTS)
     del tree, parts, part
     insight = Insight(texts.table(), tables, about)
-    about["findings"] = find_findings(trace, facts, insight)
+    about["findings"] = find_findings(trace, facts, insight, usable(peaks_file))
     say(PARTS, PARTS)
     return insight

@@ -84,6 +84,19 @@ def changed(file: str) -> int:
         raise SourceError(f"The file of peaks {Path(file).name} cannot be read: {error.strerror}.", "Correct TORCH_TB_PROFILER_PEAKS.") from None
 
 
+def usable(file: str) -> str:
+    """The file, or empty where it cannot be used: for work that goes on with the device table then."""
+    try:
+        return file if file and read_file(file, changed(file)) else ""
+    except SourceError:
+        return ""
+
+
+def version(file: str) -> str:
+    """Tells apart what files of peaks say; empty where there is none that can be used."""
+    return repr(read_file(file, changed(file))) if usable(file) else ""
+
+
 @lru_cache(maxsize=8)
 def read_file(file: str, changed: int) -> dict[str, dict[str, Any]]:
     """The user's figures by pattern; ``changed`` tells versions of the file apart.

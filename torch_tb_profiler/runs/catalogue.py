@@ -134,7 +134,7 @@ class Catalogue:
         """
         opened = self.open(run, worker, span)
         _, path = self._ready(run, worker, span)
-        return OpenedTimeline(opened, self.timelines.get(path), TIMELINE.id(path))
+        return OpenedTimeline(opened, self.timelines.get(path), self.timelines.id(path))
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
         """The same if it was made before; None while it was not, or while the trace is not imported."""
@@ -144,7 +144,7 @@ class Catalogue:
         except ProfilerError:
             return None
         timeline = self.timelines.made(path)
-        return OpenedTimeline(opened, timeline, TIMELINE.id(path)) if timeline is not None else None
+        return OpenedTimeline(opened, timeline, self.timelines.id(path)) if timeline is not None else None
 
     def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
         """The same with the trace's insight.
@@ -154,7 +154,7 @@ class Catalogue:
         """
         opened = self.open(run, worker, span)
         _, path = self._ready(run, worker, span)
-        return OpenedInsight(opened, self.insights.get(path), INSIGHT.id(path))
+        return OpenedInsight(opened, self.insights.get(path), self.insights.id(path))
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on. For the workers beside the asked one.
@@ -168,7 +168,7 @@ class Catalogue:
         except NotReady:
             return 0.0
         share = self.insights.ask(path)
-        return share if share < 1.0 else OpenedInsight(opened, self.insights.get(path), INSIGHT.id(path))
+        return share if share < 1.0 else OpenedInsight(opened, self.insights.get(path), self.insights.id(path))
 
     def _ready(self, run: str, worker: str, span: str) -> tuple[Entry, str]:
         """The entry of a name and its sidecar, if its import is done."""

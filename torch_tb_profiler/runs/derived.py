@@ -37,6 +37,7 @@ class Recipe(Generic[T]):
 
     ``word``: its name in file names; ``what``: in messages. ``target``: ``module:function(location, sidecar_path, settings, report)`` for a worker process.
     ``read``: maps the file, raises SidecarError. ``code``: folders and files of the package that decide what it holds, beside what decides the import.
+    ``chosen``: what of the user's settings decides it, beside that.
     """
 
     word: str
@@ -44,20 +45,21 @@ class Recipe(Generic[T]):
     target: str
     read: Callable[[str], T]
     code: tuple[str, ...]
+    chosen: Callable[[Settings], str] = lambda settings: ""
 
-    def path(self, sidecar: str) -> str:
+    def path(self, sidecar: str, settings: Settings) -> str:
         """Where it is kept, for a trace's sidecar."""
-        return f"{sidecar.removesuffix(SUFFIX)}-{_version(self.code)}.{self.word}{SUFFIX}"
+        return f"{sidecar.removesuffix(SUFFIX)}-{_version(self.code, self.chosen(settings))}.{self.word}{SUFFIX}"
 
-    def id(self, sidecar: str) -> str:
+    def id(self, sidecar: str, settings: Settings) -> str:
         """A short name of the content: equal only for one content of a file, read and derived by one version of the program."""
-        return f"{Path(sidecar).name.removesuffix(SUFFIX)[:16]}{_version(self.code)}"
+        return f"{Path(sidecar).name.removesuffix(SUFFIX)[:16]}{_version(self.code, self.chosen(settings))}"
 
 
 @lru_cache(maxsize=8)
-def _version(code: tuple[str, ...]) -> str:
-    """Tells apart programs that would derive something else from the same trace's sidecar: a digest of the code that does it."""
-    digest = hashlib.sha256()
+def _version(code: tuple[str, ...], chosen: str) -> str:
+    """Tells apart programs that would derive something else from the same trace's sidecar: a digest of the code that does it, and of the user's choices."""
+    digest = hashlib.sha256(chosen.encode())
     package = Path(__file__).parents[1]
     for place in (package / name for name in code):
         for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
@@ -95,6 +97,7 @@ class DerivedShelf(Generic[T]):
     def __init__(self, settings: Settings, recipe: Recipe[T], mapped: int, target: str = "") -> None:
         """``target`` replaces the recipe's, for tests."""
         self._recipe = recipe
+        self._settings = settings
         self._mapped = Memo(max(1, mapped))
         self._changed = threading.Condition()
         self._making: dict[str, _Making] = {}
@@ -107,7 +110,7 @@ class DerivedShelf(Generic[T]):
             NotReady: it is being made; ``details["progress"]`` is 0 to 1.
             ImportFailed: it could not be made; told to those who wait for it, or to the next one. The call after that tries again.
         """
-        path = self._recipe.path(sidecar)
+        path = self._path(sidecar)
         found = self._made(path)
         if found is None:
             self._make(sidecar, path)
@@ -117,20 +120,27 @@ class DerivedShelf(Generic[T]):
 
     def made(self, sidecar: str) -> T | None:
         """The same if it was made before; nothing is made now."""
-        return self._made(self._recipe.path(sidecar))
+        return self._made(self._path(sidecar))
 
     def ask(self, sidecar: str) -> float:
         """Have it made without waiting; how far that is, 0 to 1. 1 also where it failed: ``get`` says why."""
-        path = self._recipe.path(sidecar)
+        path = self._path(sidecar)
         if self._made(path) is not None:
             return 1.0
         making = self._begin(sidecar, path)
         # All parts may be made and the file not yet written.
         return 1.0 if making.done else min(making.progress, NEARLY)
 
+    def id(self, sidecar: str) -> str:
+        """A short name of what is derived from a trace, as it is or would be made now; see ``Recipe.id``."""
+        return self._recipe.id(sidecar, self._settings)
+
     def close(self) -> None:
         """End what is being made."""
         self.jobs.close()
+
+    def _path(self, sidecar: str) -> str:
+        return self._recipe.path(sidecar, self._settings)
 
     def _made(self, path: str) -> T | None:
         try:

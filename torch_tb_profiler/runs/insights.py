@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from torch_tb_profiler.analysis.efficiency import models
+from torch_tb_profiler.analysis.efficiency import device, models
 from torch_tb_profiler.runs import derived
 from torch_tb_profiler.runs.derived import Recipe
 from torch_tb_profiler.runs.import_job import Report
@@ -13,7 +14,7 @@ from torch_tb_profiler.store.insight import Insight
 
 
 def run_build(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
-    """Make the insight of a trace, with the user's own performance models; see ``derived.run_build``.
+    """Make the insight of a trace, with the user's own performance models and peaks of devices; see ``derived.run_build``.
 
     Raises:
         BadRequest: the user's models file cannot be used.
@@ -22,7 +23,7 @@ def run_build(location: str, sidecar_path: str, settings: Settings, report: Repo
     from torch_tb_profiler.store import sidecar
 
     models.load(settings.models)
-    return derived.run_build(location, sidecar_path, report, build_insight, sidecar.write_insight)
+    return derived.run_build(location, sidecar_path, report, partial(build_insight, peaks_file=settings.peaks), sidecar.write_insight)
 
 
 def _read(path: str) -> Insight:
@@ -34,4 +35,5 @@ def _read(path: str) -> Insight:
 _PARTS = ("module", "diff/work.py", "memory", "distributed", "efficiency", "counters", "findings", "timeline")
 INSIGHT = Recipe(
     "insight", "analysis of the trace", "torch_tb_profiler.runs.insights:run_build", _read, ("analysis/insight.py", *(f"analysis/{part}" for part in _PARTS)),
+    lambda settings: device.version(settings.peaks),
 )

@@ -10,16 +10,19 @@ from typing import TypeVar
 
 from torch_tb_profiler.analysis.efficiency import models
 from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError, SidecarError, SourceError
+from torch_tb_profiler.runs.derived import Recipe
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
 from torch_tb_profiler.runs.import_job import Report, content_version, outcome_of, read
 from torch_tb_profiler.runs.insights import INSIGHT
 from torch_tb_profiler.runs.model import Opened, State
+from torch_tb_profiler.runs.timelines import TIMELINE
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import Found, list_files
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
 MOST_NAMED = 16
@@ -109,21 +112,29 @@ def insight_of(opened: Opened, settings: Settings, progress: Report | None = Non
         BadRequest: the user's models file cannot be used.
     """
     from torch_tb_profiler.analysis.insight import build_insight
+    from torch_tb_profiler.store import sidecar
 
     models.load(settings.models)
+    return _derived(opened, settings, INSIGHT, lambda: build_insight(opened.trace, opened.facts, progress, settings.peaks), sidecar.write_insight)
+
+
+def timeline_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Timeline:
+    """The timeline of a trace of ``load`` or ``load_all``, likewise."""
+    from torch_tb_profiler.analysis.timeline.build import build_timeline
+    from torch_tb_profiler.store import sidecar
+
+    return _derived(opened, settings, TIMELINE, lambda: build_timeline(opened.trace, opened.facts, progress), sidecar.write_timeline)
+
+
+def _derived(opened: Opened, settings: Settings, recipe: Recipe[T], make: Callable[[], T], write: Callable[[Path, T], None]) -> T:
     try:
         found = _file(opened.span.location) if settings.use_cache else None
     except ProfilerError:
         # The file has gone since it was opened.
         found = None
     if found is None:
-        return build_insight(opened.trace, opened.facts, progress)
-    from torch_tb_profiler.store import sidecar
-
-    return _kept(
-        found, settings, lambda path: Path(INSIGHT.path(str(path))), lambda path: INSIGHT.read(str(path)),
-        lambda: build_insight(opened.trace, opened.facts, progress), lambda path, made: sidecar.write_insight(path, made),
-    )
+        return make()
+    return _kept(found, settings, lambda path: Path(recipe.path(str(path), settings)), lambda path: recipe.read(str(path)), make, write)
 
 
 def _file(location: str) -> Found:

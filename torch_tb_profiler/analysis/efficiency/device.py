@@ -7,6 +7,8 @@ import numpy as np
 from torch_tb_profiler.hardware.peaks import Peaks as Peaks
 from torch_tb_profiler.hardware.peaks import changed as changed
 from torch_tb_profiler.hardware.peaks import peaks_of
+from torch_tb_profiler.hardware.peaks import usable as usable
+from torch_tb_profiler.hardware.peaks import version as version
 from torch_tb_profiler.store.model import Facts
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.efficiency.device import device_peaks
 from torch_tb_profiler.analysis.efficiency.rates import everything, kernel_rows, representatives, shares
 from torch_tb_profiler.analysis.grouping import group_rows, places_of
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.peaks import Peaks
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import NONE
 
 
@@ -30,12 +30,12 @@ class Least:
     workload: Ints
 
 
-def least_times(trace: Trace, facts: Facts, insight: Insight, row: Ints, in_half: bool = False) -> Least:
+def least_times(trace: Trace, insight: Insight, row: Ints, peaks: Peaks, in_half: bool = False) -> Least:
     """Of rows of spans that are device work. Launches of one kernel for one workload count as equal.
 
     ``in_half``: were all products of float32 done in a 16-bit type on matrix cores, which also halves the bytes.
     """
-    rows, peaks = kernel_rows(insight, everything()), device_peaks(facts)
+    rows = kernel_rows(insight, everything())
     # A fast algorithm takes less time than this: what is lost beyond it is lost by any.
     rows = replace(rows, fast=np.zeros(len(rows.fast), np.bool_))
     if in_half:

@@ -12,6 +12,7 @@ import numpy as np
 from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.calltree import is_call
 from torch_tb_profiler.analysis.device_facts import device_of
+from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.grouping import expand
@@ -57,11 +58,12 @@ class Work:
 
 @dataclass(frozen=True)
 class Case:
-    """A trace before the rules."""
+    """A trace before the rules; ``peaks_file``: path of the user's own figures of devices, empty none."""
 
     trace: Trace
     facts: Facts
     insight: Insight
+    peaks_file: str = ""
 
     @cached_property
     def steps(self) -> Ints:
@@ -109,6 +111,11 @@ class Case:
             row, start, start + spans["dur"][row], self.facts["span_links"]["launch"][row].astype(np.int64), look == Look.COMMUNICATION,
             spans["role"][row] == Role.KERNEL,
         )
+
+    @cached_property
+    def peaks(self) -> Peaks:
+        """What the device can do at best."""
+        return device_peaks(self.facts, self.peaks_file)
 
     @cached_property
     def device(self) -> int:

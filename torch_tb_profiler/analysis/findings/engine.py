@@ -36,9 +36,9 @@ SHOWN = 20
 """Pieces of evidence that are kept of a finding, the dearest."""
 
 
-def find_findings(trace: Trace, facts: Facts, insight: Insight) -> dict[str, Any]:
-    """The findings of one trace; see above."""
-    case = Case(trace, facts, insight)
+def find_findings(trace: Trace, facts: Facts, insight: Insight, peaks_file: str = "") -> dict[str, Any]:
+    """The findings of one trace; see above. ``peaks_file``: path of a file of peaks that can be read, empty none."""
+    case = Case(trace, facts, insight, peaks_file)
     claims = _claims(case)
     found = [_plain(case, claim) for claim in claims]
     found.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))

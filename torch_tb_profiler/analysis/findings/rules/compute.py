@@ -136,7 +136,7 @@ def _beyond(case: Case, rule: str, work: Work, chosen: Mask, in_half: bool) -> C
     if not chosen.any():
         return None
     some = work.take(chosen)
-    least = least_times(case.trace, case.facts, case.insight, some.row, in_half)
+    least = least_times(case.trace, case.insight, some.row, case.peaks, in_half)
     numbers = {"kernels": len(case.within(some.row)) / len(case.steps)}
     return Candidate(rule, *beyond_least(case, some, least.time), numbers, {"largest": described(case, largest(case, some))})
 

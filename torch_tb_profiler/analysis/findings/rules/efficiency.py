@@ -29,7 +29,7 @@ def far_from_peak(case: Case, taken: Intervals) -> Candidate | None:
     work = case.work.take(case.work.kernel & ~case.work.communication & (case.work.end - case.work.start >= LONG_KERNEL))
     if not len(work.row):
         return None
-    least = least_times(case.trace, case.facts, case.insight, work.row)
+    least = least_times(case.trace, case.insight, work.row, case.peaks)
     dur = work.end - work.start
     known = ~np.isnan(least.time) & (least.workload >= 0)
     if not known.any():

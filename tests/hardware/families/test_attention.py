@@ -95,7 +95,44 @@ def test_every_backward_schema(arguments: tuple[Argument, ...], bottom_right: bo
     found = work(str(name), *rest)
     # Five products where the forward has two.
     assert found.flops == 2 * 2 * 3 * pairs * 5 * 8
-    assert found.bytes == 2 * 2 * 3 * 8 * ((5 + 5 + 7 + 7 + 5) + (5 + 7 + 7))
+    # What the forward kept of each row is in float32.
+    assert found.bytes == 2 * 2 * 3 * 8 * ((5 + 5 + 7 + 7 + 5) + (5 + 7 + 7)) + 4 * 2 * 3 * 5
+
+
+def test_overloads_with_scales_of_eight_bits() -> None:
+    x, scale = "fp8 2x3x5x8", "fp32 2x3"
+    found = work("aten::_scaled_dot_product_flash_attention", x, x, x, scale, scale, scale, 0.0, True, False, None)
+    assert (found.flops, found.parameters["causal"]) == (2 * 2 * 3 * 15 * 16, True)
+    y = "fp8 2x5x3x8"
+    wide = work("aten::_flash_attention_forward", y, y, y, None, None, 5, 5, 0.0, False, False, scale, scale, scale, None, 1, 0, None, None)
+    # Each query sees its own key and the one before it.
+    assert wide.flops == 2 * 2 * 3 * 9 * 16
+
+
+def test_attention_into_a_given_tensor() -> None:
+    y = "bf16 2x5x3x8"
+    rest: tuple[Argument, ...] = (None, None, 5, 5, 0.0, True, False, None, None, None, None, None)
+    found = work("aten::_flash_attention_forward_no_dropout_inplace", y, y, y, y, *rest, None, None)
+    assert (found.flops, found.bytes) == (2 * 2 * 3 * 15 * 16, 2 * 4 * 240)
+    # Pages of keys: which of them count, the trace does not tell.
+    assert unknown("aten::_flash_attention_forward_no_dropout_inplace", y, y, y, y, *rest, "i32 2x4", None)
+
+
+def test_masks_of_cutlass() -> None:
+    q = "fp16 2x5x3x8"
+    name, none = "xformers::efficient_attention_forward_cutlass", (None, None, None, None, None)
+    assert work(name, q, q, q, *none, 0.0, 1, True, 0.125, None, None).flops == 2 * 2 * 3 * 15 * 16
+    assert work(name, q, q, q, *none, 0.0, 0, True, 0.125, None, None).flops == 2 * 2 * 3 * 25 * 16
+    assert unknown(name, q, q, q, *none, 0.0, 1, True, 0.125, None, 128)
+    # Before PyTorch 2.3 there was no longest key, and a truth value stands where the mask is now.
+    assert unknown("aten::_efficient_attention_forward", q, q, q, None, None, None, None, 0.0, 1, True, None, None, None)
+
+
+def test_libraries_around_flash_attention() -> None:
+    q = "bf16 2x5x3x8"
+    dense: tuple[Argument, ...] = (None, None, None, 5, 5, 0.0, 0.125, True, -1, -1, False, None)
+    assert work("xformers_flash::flash_fwd", q, q, q, *dense).flops == 2 * 2 * 3 * 15 * 16
+    assert work("aiter::_flash_attn_forward", q, q, q, 0.0, 0.125, True, -1, -1, None, None, True, False).flops == 2 * 2 * 3 * 15 * 16
 
 
 def test_eight_bits_give_sixteen() -> None:

@@ -79,7 +79,26 @@ def test_batch_norm(training: bool) -> None:
     assert backward.flops == 4 * n + (5 * n if training else 2 * n + 3 * c)
     # And has the 2 FLOPs of given statistics where the input's gradient is not asked for.
     assert work("aten::native_batch_norm_backward", *arguments, [False, True, True]).flops == 4 * n + (0 if training else 3 * c)
-    assert backward.bytes == 2 * (3 * n + 5 * c)
+    # dy, x and the weight read, three gradients written, and the statistics: of the batch in float32, the running ones as they are.
+    assert backward.bytes == 2 * (3 * n + 3 * c) + (2 * 4 * c if training else 2 * 2 * c)
+
+
+def test_the_statistics_of_rows_are_read_backward() -> None:
+    layer = work("aten::native_layer_norm_backward", "bf16 6x8", "bf16 6x8", [8], "fp32 6x1", "fp32 6x1", "bf16 8", "bf16 8", [True, True, True])
+    assert (layer.flops, layer.bytes) == (9 * 48, 2 * (3 * 48 + 3 * 8) + 4 * 12)
+    plain = work("aten::native_layer_norm_backward", "fp32 6x8", "fp32 6x8", [8], "fp32 6x1", "fp32 6x1", None, None, [True, False, False])
+    assert plain.bytes == 4 * (3 * 48 + 12)
+    weights = work("aten::native_layer_norm_backward", "fp32 6x8", "fp32 6x8", [8], "fp32 6x1", "fp32 6x1", "fp32 8", "fp32 8", [False, True, True])
+    assert weights.bytes == 4 * (2 * 48 + 3 * 8 + 12)
+    group = work("aten::native_group_norm_backward", "fp32 2x4x3", "fp32 2x4x3", "fp32 2x2", "fp32 2x2", "fp32 4", 2, 4, 3, 2, [True, True, True])
+    assert group.bytes == 4 * (3 * 24 + 3 * 4 + 8)
+
+
+def test_what_is_cut_off_is_not_read() -> None:
+    assert work("aten::constant_pad_nd", "fp32 4x5", [-1, 2], 0).bytes == 4 * (4 * 4 + 4 * 6)
+    assert unknown("aten::constant_pad_nd", "fp32 4x5", [-6, 2], 0)
+    assert work("aten::upsample_nearest2d", "fp32 1x1x8x8", [4, 4], None).bytes == 4 * (16 + 16)
+    assert work("aten::upsample_bilinear2d", "fp32 1x1x8x8", [4, 4], False, None).bytes == 4 * (64 + 16)
 
 
 def test_norms_of_one_shape_cost_the_same() -> None:

@@ -9,7 +9,8 @@ from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.hardware.work import Work, model
 
 SOURCE = "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: the query-key pairs that the mask leaves; Q, K, V and the mask read once, the output written once"
-_BACKWARD = "2·B·H·pairs·(3·d_qk + 2·d_v) FLOPs: the scores again, dV, dP, dQ, dK (torch.utils.flop_counter); O, dO, Q, K, V read, dQ, dK, dV written"
+_BACKWARD = ("2·B·H·pairs·(3·d_qk + 2·d_v) FLOPs: the scores again, dV, dP, dQ, dK (torch.utils.flop_counter); O, dO, Q, K, V and the logarithms of the sums "
+             "read, dQ, dK, dV written")
 _VARIABLE = ("; of sequences of several lengths the least that the number of tokens, the number of sequences and the longest one allow: "
              "a sum of convex functions is least where the rest are equal")
 WHOLE = 1 << 40
@@ -49,6 +50,8 @@ class _Places:
     mask: int = -1
     out: int = -1
     """The forward's output, which the backward reads."""
+    statistics: int = -1
+    """The logarithm of the softmax' sums, which the backward reads too; behind the output where it is not told."""
     lengths: int = -1
     """Cumulated lengths of the queries' sequences; those of the keys follow."""
     longest: int = -1
@@ -103,7 +106,7 @@ _BACKWARDS: dict[str, _Places] = {
     "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Places(causal=13, first=1, mask=4, out=6),
     "aten::_flash_attention_backward": _Places(causal=11, first=1, out=4, lengths=6, longest=8, window=15, heads_last=True, bottom_right=True),
     "aten::_cudnn_attention_backward": _Places(causal=14, first=1, out=4, mask=8, lengths=9, longest=11),
-    "aten::_efficient_attention_backward": _Places(causal=14, first=1, mask=4, out=5, lengths=6, longest=8, local=18, heads_last=True),
+    "aten::_efficient_attention_backward": _Places(causal=14, first=1, mask=4, out=5, statistics=10, lengths=6, longest=8, local=18, heads_last=True),
     **{f"{library}::_flash_attn_backward": _FLASH_BACKWARD for library in ("flash_attn", "flashattn")},
     **{f"{library}::_flash_attn_varlen_backward": _FLASH_PACKED_BACKWARD for library in ("flash_attn", "flashattn")},
     "flash_attn_3::_flash_attn_backward": _Places(
@@ -133,7 +136,8 @@ def backward(call: Call) -> Work | None:
     if found is None or gradient is None:
         return None
     shape, q, k, v, mask = found
-    data = moved(gradient, q, k, v, mask, out, *(Tensor(tensor.shape, tensor.dtype) for tensor in (q, k, v)))
+    statistics = call.tensor(places.out + 1 if places.statistics < 0 else places.statistics)
+    data = moved(gradient, q, k, v, mask, out, statistics, *(Tensor(tensor.shape, tensor.dtype) for tensor in (q, k, v)))
     return Work(2 * shape.scores * (3 * shape.d_qk + 2 * shape.d_v), data, "matrix", precision(q.dtype), shape.parameters())
 
 

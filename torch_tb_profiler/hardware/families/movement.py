@@ -127,10 +127,15 @@ def pad(call: Call) -> Work | None:
     x, sides = call.tensor(0), call.integers(1)
     if x is None or sides is None or len(sides) > 2 * len(x.shape):
         return None
-    shape = list(x.shape)
+    shape, kept = list(x.shape), list(x.shape)
     for place in range(len(sides) // 2):
         shape[-1 - place] += sides[2 * place] + sides[2 * place + 1]
-    return vector_work(0, x.dtype, [x], [Tensor(tuple(shape), x.dtype)], {"shape": tuple(shape)})
+        # Negative padding cuts off what then is not read.
+        kept[-1 - place] += min(sides[2 * place], 0) + min(sides[2 * place + 1], 0)
+    if min(kept, default=0) < 0 or min(shape, default=0) < 0:
+        return None
+    read = x if kept == list(x.shape) else Tensor(tuple(kept), x.dtype)
+    return vector_work(0, x.dtype, [read], [Tensor(tuple(shape), x.dtype)], {"shape": tuple(shape)})
 
 
 @model("copy", "aten::im2col", "aten::col2im", source="no FLOPs, one per element that is added back by col2im; input read, result written once")

@@ -11,7 +11,7 @@ SOURCE = ("TraceLens: 2 FLOPs per element (3 more where the statistics are compu
           "(one more for the weight, one for the bias, two where the statistics are computed)")
 _RMS = "TraceLens: 2 FLOPs per element (1 without a weight), 2 per element for the mean of squares and 2 per row; input, weight and output once"
 _BACKWARD = ("TraceLens: 4 FLOPs per element for the gradients of weight and bias, for that of the input 5 more (2 with given statistics), 3 per channel; "
-             "dy and the input read once, the asked gradients written once")
+             "dy, the input, the weight and the statistics read once, the asked gradients written once")
 
 _GEMMA = "; 1 per element of the weight where 1 is added to it (Gemma)"
 _WEIGHT = "3 FLOPs per element: square, sum, quotient; 4 per element backward: product, sum, product, difference; all read, the results written once"
@@ -105,14 +105,14 @@ def layer_norm_backward(call: Call) -> Work | None:
     """``native_layer_norm_backward(dy, x, normalized_shape, mean, rstd, weight, bias, output_mask)``."""
     weight, shape = call.tensor(5), call.integers(2)
     channels = math.prod(shape) if shape else weight.elements if weight is not None else 0
-    return _backward(call.tensor(0), call.tensor(1), weight, channels, call.flags(7, 3), training=True)
+    return _backward(call.tensor(0), call.tensor(1), weight, channels, call.flags(7, 3), [call.tensor(3), call.tensor(4)], training=True)
 
 
 @model("normalization", "aten::native_group_norm_backward", source=_BACKWARD)
 def group_norm_backward(call: Call) -> Work | None:
     """``native_group_norm_backward(dy, x, mean, rstd, weight, N, C, HxW, groups, output_mask)``."""
-    x = call.tensor(1)
-    return None if x is None or len(x.shape) < 2 else _backward(call.tensor(0), x, call.tensor(4), x.shape[1], call.flags(9, 3), training=True)
+    x, statistics = call.tensor(1), [call.tensor(2), call.tensor(3)]
+    return None if x is None or len(x.shape) < 2 else _backward(call.tensor(0), x, call.tensor(4), x.shape[1], call.flags(9, 3), statistics, training=True)
 
 
 @model("normalization", "aten::native_batch_norm_backward", "aten::batch_norm_backward", source=_BACKWARD)
@@ -121,14 +121,15 @@ def batch_norm_backward(call: Call) -> Work | None:
     x, training = call.tensor(1), call.value(7)
     if x is None or len(x.shape) < 2 or not isinstance(training, bool):
         return None
-    return _backward(call.tensor(0), x, call.tensor(2), x.shape[1], call.flags(9, 3), training=training)
+    statistics = [call.tensor(place) for place in ((5, 6) if training else (3, 4))]
+    return _backward(call.tensor(0), x, call.tensor(2), x.shape[1], call.flags(9, 3), statistics, training=training)
 
 
 @model("normalization", "aten::cudnn_batch_norm_backward", "aten::miopen_batch_norm_backward", source=_BACKWARD)
 def library_batch_norm_backward(call: Call) -> Work | None:
     """``cudnn_batch_norm_backward(x, dy, weight, …)``: for training, and always all three gradients."""
-    x = call.tensor(0)
-    return None if x is None or len(x.shape) < 2 else _backward(call.tensor(1), x, call.tensor(2), x.shape[1], (True, True, True), training=True)
+    x, statistics = call.tensor(0), [call.tensor(5), call.tensor(6)]
+    return None if x is None or len(x.shape) < 2 else _backward(call.tensor(1), x, call.tensor(2), x.shape[1], (True, True, True), statistics, training=True)
 
 
 @model("normalization", "aten::_fused_rms_norm_backward",
@@ -218,14 +219,14 @@ def _rms(x: Tensor, channels: int, weight: Tensor | None, read: list[Tensor], wr
 
 
 def _backward(
-    gradient: Tensor | None, x: Tensor | None, weight: Tensor | None, channels: int, asked: tuple[bool, ...] | None, *, training: bool
+    gradient: Tensor | None, x: Tensor | None, weight: Tensor | None, channels: int, asked: tuple[bool, ...] | None, statistics: list[Tensor | None], *,
+    training: bool,
 ) -> Work | None:
     if gradient is None or x is None or asked is None:
         return None
     flops = 4 * x.elements + (3 * channels if not training else 0)
     if asked[0]:
         flops += (5 if training else 2) * x.elements
-    # Mean and inverse deviation, the weight, and the gradients of weight and bias.
-    values = Tensor(((2 + (weight is not None) + asked[1] + asked[2]) * channels,), x.dtype)
     made = [Tensor(x.shape, x.dtype)] if asked[0] else []
-    return vector_work(flops, x.dtype, [gradient, x, values], made, {"shape": x.shape, "channels": channels, "training": training})
+    made += [Tensor((channels,), x.dtype if weight is None else weight.dtype) for wanted in asked[1:] if wanted]
+    return vector_work(flops, x.dtype, [gradient, x, weight, *statistics], made, {"shape": x.shape, "channels": channels, "training": training})

@@ -96,7 +96,9 @@ def upsample(call: Call) -> Work | None:
         ends = tuple(math.floor(length * factor) for length, factor in zip(x.shape[-spatial:], factors, strict=True))
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
     flops = round(2 * _neighbours(call.name, x.shape, ends) * out.elements)
-    return vector_work(flops, x.dtype, [x], [out], {"shape": x.shape, "output": ends})
+    # The nearest neighbours of a smaller result are not all of the input.
+    read = Tensor((out.elements,), x.dtype) if "nearest" in call.name and out.elements < x.stored else x
+    return vector_work(flops, x.dtype, [read], [out], {"shape": x.shape, "output": ends})
 
 
 @model("resampling", *(f"{name}_backward" for name in _UPSAMPLING), source=_RESAMPLING)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 
+from tests.analysis.figures import opened
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import ImportFailed
@@ -65,3 +68,9 @@ class WrittenRun:
         if worker in self.failing:
             raise ImportFailed("The insight could not be made: it is too large.")
         return 0.25 if worker in self.waiting else self.insight(run, worker, span)
+
+
+@lru_cache(maxsize=2)
+def sample(folder: str) -> WrittenRun:
+    """A run of the traces in a folder."""
+    return WrittenRun({path.name.split(".")[0]: opened(path) for path in sorted(Path(folder).glob("*.pt.trace.json.gz"))})

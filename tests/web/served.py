@@ -25,8 +25,27 @@ WHERE = "run=run&worker=w0&span=1"
 TIMELINE_ID = "0123456789abcdef"
 
 
+class Answering:
+    """What a catalogue answers beside ``open``: timelines and insights that are made at once."""
+
+    def open(self, run: str, worker: str, span: str) -> Opened:
+        raise NotImplementedError
+
+    def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
+        return timeline_of(self.open(run, worker, span))
+
+    def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
+        return self.timeline(run, worker, span)
+
+    def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
+        return insight_of(self.open(run, worker, span))
+
+    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
+        return self.insight(run, worker, span)
+
+
 @dataclass
-class WrittenCatalogue:
+class WrittenCatalogue(Answering):
     """Opens ``opened`` for run "run"; run "slow" is not ready, "broken" failed, "bug" raises what nobody expected."""
 
     opened: Opened = field(default_factory=hand_made.opened)
@@ -50,18 +69,6 @@ class WrittenCatalogue:
         if (run, worker, span) != ("run", "w0", "1"):
             raise NotFound(f"There is no run {run!r}.")
         return self.opened
-
-    def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
-        return timeline_of(self.open(run, worker, span))
-
-    def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
-        return self.timeline(run, worker, span)
-
-    def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
-        return insight_of(self.open(run, worker, span))
-
-    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
-        return self.insight(run, worker, span)
 
 
 def timeline_of(opened: Opened) -> OpenedTimeline:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import glob
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +9,8 @@ import msgspec
 import pytest
 from werkzeug.test import Client
 
-from tests.analysis.figures import opened
 from tests.builders.listed import trace_listed
-from tests.runs.written_run import WrittenRun
+from tests.runs.written_run import WrittenRun, sample
 from tests.web import original_ranks
 from tests.web.served import body
 from torch_tb_profiler.settings import Settings
@@ -29,12 +26,6 @@ def payload(run: WrittenRun, worker: str = "") -> DistributedPayload:
     response = Client(Application(run, Settings())).get(f"/distributed?run=run&worker={name}&span=1")  # type: ignore[arg-type]
     assert response.status_code == 200
     return msgspec.json.decode(body(response), type=DistributedPayload, strict=True)
-
-
-@lru_cache(maxsize=2)
-def sample(folder: str) -> WrittenRun:
-    paths = sorted(glob.glob(f"{folder}/*.pt.trace.json.gz"))
-    return WrittenRun({Path(path).name.split(".")[0]: opened(Path(path)) for path in paths})
 
 
 def shares(found: DistributedPayload, worker: int, step: int = 0) -> list[float]:

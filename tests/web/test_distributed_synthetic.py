@@ -9,7 +9,8 @@ import pytest
 
 from tests.analysis.distributed.injected import Truth, truth
 from tests.conftest import REPOSITORY
-from tests.web.test_distributed import payload, sample
+from tests.runs.written_run import sample
+from tests.web.test_distributed import payload
 from torch_tb_profiler.views.distributed_wire import DistributedPayload
 
 STRAGGLER, STALLED, STALLED_STEP = 5, 2, 4

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import glob
-from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 import pytest
 from werkzeug.test import Client
 
-from tests.analysis.figures import opened
-from tests.runs.written_run import WrittenRun
+from tests.runs.written_run import WrittenRun, sample
 from tests.web.served import WHERE, body, client
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload
 from torch_tb_profiler.web.application import Application
-
-
-@lru_cache(maxsize=2)
-def sample(folder: str) -> WrittenRun:
-    paths = sorted(glob.glob(f"{folder}/*.pt.trace.json.gz"))
-    return WrittenRun({Path(path).name.split(".")[0]: opened(Path(path)) for path in paths})
 
 
 def lonely(run: WrittenRun, worker: str) -> WrittenRun:

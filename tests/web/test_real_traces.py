@@ -13,10 +13,10 @@ import pytest
 from werkzeug.test import Client
 
 from tests.conftest import REAL_TRACES
-from tests.web.served import body, insight_of, timeline_of
+from tests.web.served import Answering, body
 from torch_tb_profiler.cli.plain import WIDTH, plain
 from torch_tb_profiler.cli.summary import about, facts_object
-from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot
+from torch_tb_profiler.runs.model import Opened, Snapshot
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import wire
@@ -37,7 +37,7 @@ ROUTES: tuple[tuple[str, type[wire.Wire]], ...] = (
 
 
 @dataclass
-class Loaded:
+class Loaded(Answering):
     """A catalogue of the traces of one run, all ready."""
 
     traces: list[Opened]
@@ -50,18 +50,6 @@ class Loaded:
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         return next(t for t in self.traces if (t.run.name, t.worker.name, t.span.name) == (run, worker, span))
-
-    def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
-        return timeline_of(self.open(run, worker, span))
-
-    def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
-        return self.timeline(run, worker, span)
-
-    def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
-        return insight_of(self.open(run, worker, span))
-
-    def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
-        return self.insight(run, worker, span)
 
 
 @pytest.fixture(scope="module", params=RUNS or ["absent"])

@@ -63,6 +63,8 @@ def test_flops_are_those_of_the_efficiency_view(built: Built) -> None:
         assert (shown[laid[kernel] >= 0] == laid[kernel][laid[kernel] >= 0]).all()
         # An amount that is not known is −1, in single launches and in sums.
         assert int(laid.clip(0).sum()) == int(insight["workload_kernels"][key].clip(0).sum())
+    # No copy or memset computes: what the table leaves out has bytes only.
+    assert int(table.work.flops[~kernel].clip(0).sum()) == 0
 
 
 @pytest.mark.parametrize(("run", "least"), [("mi300_resnet_ddp", 400), ("v100_resnet50_num_workers_0", 1000), ("v100_ns_timestamps", 1000)])

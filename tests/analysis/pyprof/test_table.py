@@ -203,6 +203,21 @@ def test_what_a_function_of_python_calls_is_named_by_its_own_operators() -> None
     assert texts(rows, "seq", "dir", "mod", "op", "sub") == ["4 fprop aten mm 0", "4 bprop aten mm 0", "4 bprop ~ MyFn 0"]
 
 
+def test_what_undoes_a_graph_of_torchscript_is_named_by_its_own_operators() -> None:
+    """The operator of its number only came next after that graph, which holds many."""
+    drawing = """
+    main    [relu    ]
+    main      <k #1>
+    engine              [torch::jit::DifferentiableGraphBackward ]
+    engine               [mm     ]
+    engine                <k #2>
+    gpu 7            {p #1}     {g #2}
+    """
+    name = "torch::jit::DifferentiableGraphBackward"
+    rows = rows_of(draw(drawing, NAMES, {"relu": {**number(4), **VECTOR}, "mm": MM, name: number(4, 1)}))
+    assert texts(rows, "seq", "dir", "op", "params") == ["4 fprop relu shape=(8,4),type=fp16", "4 bprop mm M=8,N=4,K=16,type=fp16"]
+
+
 def test_a_function_whose_forward_is_not_in_the_trace_is_named_by_itself() -> None:
     drawing = """
     engine    [MulBackward0       ]

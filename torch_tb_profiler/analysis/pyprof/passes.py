@@ -11,7 +11,7 @@
 
 A kernel beneath a function of the graph undoes that function's forward. What the engine adds up beside the function, and what has no forward
 (``AccumulateGrad``, hooks), does work of its own, at the module and line of the function before; what a function written in Python calls does its own
-work too, at those of its forward. An operator with a sequence number within the
+work too, at those of its forward, and so does what undoes a whole graph of TorchScript: the operator of its number is only the next one after that graph. An operator with a sequence number within the
 backward pass (a checkpoint that runs again, a gradient that will be differentiated) is itself such a forward: it keeps its own.
 """
 
@@ -33,6 +33,8 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
+GRAPH = "DifferentiableGraphBackward"
+"""The backward function of a graph that TorchScript runs: its forward is no single operator."""
 MOST_NUMBERS = 16
 """Sequence numbers around one kernel that are listed, the nearest ones; no program nests deeper, a hostile trace may."""
 
@@ -148,7 +150,8 @@ def _ties(trace: Trace, nodes: Nodes, functions: Functions, made: Ints, node: In
     inside = ~split[function[at]] | (nearest(nodes.parent, itself)[node[at]] >= function[at])
     # What a function of Python calls to undo another is told by its own operators.
     told = dispatched(trace, nodes)[made[place]] | itself[node[at]] | (node[at] == function[at])
-    undoes[at] = inside & told & functions.numbered[place] & (made[place] >= 0)
+    graph = named_nodes(trace, nodes, lambda text: text.endswith(GRAPH))[function[at]]
+    undoes[at] = inside & told & ~graph & functions.numbered[place] & (made[place] >= 0)
     forward[at] = np.where(undoes[at], made[place], -1)
     return undoes, forward, home
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -131,6 +133,73 @@ def test_a_model_must_give_whole_numbers(caplog: pytest.LogCaptureFixture) -> No
     with caplog.at_level(logging.WARNING):
         assert work_of(MINE) is None
     assert "is no Work of whole FLOPs and bytes" in caplog.text
+
+
+class Rude:
+    """A parameter that cannot be shown."""
+
+    def __str__(self) -> str:
+        raise OSError("no")
+
+
+BAD: list[tuple[Callable[[Call], object], str]] = [
+    (lambda call: Work(-1, None, "", ""), "from 0 to 2**62"), (lambda call: Work(1, -1, "", ""), "from 0 to 2**62"),
+    (lambda call: Work(1 << 70, None, "", ""), "from 0 to 2**62"), (lambda call: Work(1, 10**400, "", ""), "from 0 to 2**62"),
+    (lambda call: Work(float("nan"), None, "", ""), "is no Work of whole"),  # type: ignore[arg-type]
+    (lambda call: Work(True, None, "", ""), "is no Work of whole"), (lambda call: (1, 2), "is no Work of whole"), (lambda call: "x" * 10**7, "is no Work"),
+    (lambda call: Work(1, None, "tensor", ""), "expected is matrix"),  # type: ignore[arg-type]
+    (lambda call: Work(1, None, "matrix", None), "expected is matrix"),  # type: ignore[arg-type]
+    (lambda call: Work(1, None, "matrix", "bf16", [1]), "parameters are no dict"),  # type: ignore[arg-type]
+    (lambda call: Work(1, None, "matrix", "bf16", {"M": "x" * 10**6}), "parameters are no dict"),
+    (lambda call: Work(1, None, "matrix", "bf16", {"M": Rude()}), "OSError: no"),
+    (lambda call: sys.exit("enough"), "SystemExit: enough"), (lambda call: _endless(call), "RecursionError"),
+]
+
+
+def _endless(call: Call) -> Work | None:
+    return _endless(call)
+
+
+@pytest.mark.parametrize(("function", "told"), BAD)
+def test_what_cannot_be_shown_is_told_and_not_shown(function: Callable[[Call], object], told: str, caplog: pytest.LogCaptureFixture) -> None:
+    register_model("attention", "my::attention", source="wrong")(function)  # type: ignore[arg-type]
+    assert MINE is not None
+    with caplog.at_level(logging.WARNING):
+        assert work_of(MINE) is None
+    assert told in caplog.text
+    assert len(caplog.text) < 1000
+
+
+@pytest.mark.parametrize(("family", "names", "source"), [("gemm", (), "x"), ("", ("my::op",), "x"), ("gemm", ("",), "x"), ("gemm", ("my::op",), "")])
+def test_a_registration_needs_all_its_texts(family: str, names: tuple[str, ...], source: str) -> None:
+    with pytest.raises(ValueError, match="needs a family"):
+        register_model(family, *names, source=source)
+
+
+def test_anything_that_can_be_called_is_a_model() -> None:
+    class Model:
+        def __call__(self, call: Call) -> Work | None:
+            return Work(4, None, "", "")
+
+    def scaled(factor: int, call: Call) -> Work | None:
+        return Work(factor, None, "", "")
+
+    versions = set()
+    for function, flops in ((Model(), 4), (partial(scaled, 5), 5), (partial(scaled, 6), 6)):
+        register_model("attention", "my::attention", source="of my own")(function)
+        assert MINE is not None
+        found = work_of(MINE)
+        assert found is not None
+        assert found.flops == flops
+        versions.add(user_models.version(""))
+    assert len(versions) == 3
+
+
+def test_a_file_that_ends_the_program_does_not_end_ours(tmp_path: Path) -> None:
+    file = tmp_path / "models.py"
+    file.write_text("import sys\nsys.exit(3)")
+    with pytest.raises(BadRequest, match="line 2: SystemExit: 3"):
+        user_models.load(str(file))
 
 
 def test_ours_fail_silently_on_shapes_that_cannot_be(caplog: pytest.LogCaptureFixture) -> None:

@@ -22,7 +22,25 @@ A Python file named by `TORCH_TB_PROFILER_MODELS` is run where models are needed
 
 `call.tensor(i)`, `call.tensors(i)` and `call.value(i)` give what stands at place i of the operator's schema: a tensor with `shape`, `dtype`, `strides`,
 `elements` and `bytes`, a list of them, or a number, a truth value, a list of numbers. A model returns None where something that it needs was not recorded.
-`bytes` is None where an element type is not known. A name that ends with `*` is for all operators that begin so.
+`bytes` is None where an element type is not known. A name that ends with `*` is for all operators that begin so. `unit` is `matrix`, `vector` or, where there
+is no arithmetic, empty.
+
+A model that raises an error, or that gives anything but such a `Work` of whole numbers from 0 to 2**62, leaves its calls not modelled; the log says so once
+for each operator, and no view is lost. A file that cannot be run at all is one clear message.
+
+## Not modelled, and why
+
+What cannot be known from a call's arguments stays unknown; its time is shown as not modelled.
+
+- No shapes in the trace: record with `record_shapes=True`. PyTorch before 2.0 records no values beside them (strides, dimensions, flags), and no PyTorch those
+  of a list of more than thirty tensors.
+- `aten::index`, `aten::index_put_`: the shapes of the positions are not recorded.
+- `aten::nonzero`, `aten::masked_select`, `aten::unique` and their kin: how much comes out, the data decide.
+- Attention over pages, or with used lengths (`seqused_k`, `block_table`, vLLM's `unified_attention`): the lengths are in tensors.
+- `vllm::moe_forward` and custom operators that find their weights elsewhere: the weights are not among the arguments.
+- Inductor's templates (`triton_tem_fused_…`): what was fused into the product, the name does not tell.
+- Bytes alone are unknown where lists of tensors are taken (`aten::cat`, `_foreach_…`, `_fused_adam_`): the element types of lists are not recorded.
+- Operators of sparse tensors: how many elements they have is not recorded.
 """
 
 

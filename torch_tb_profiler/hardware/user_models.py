@@ -18,7 +18,7 @@ import hashlib
 import importlib.util
 import marshal
 import traceback
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import CodeType
 
@@ -43,7 +43,7 @@ def load(path: str) -> None:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # the user's own program may raise anything
+    except (Exception, SystemExit) as error:  # the user's own program may raise anything
         told = f"The models file {Path(path).name} could not be used: {_words(error, spec.origin)}"
         raise BadRequest(told, "Correct the file of TORCH_TB_PROFILER_MODELS.") from error
 
@@ -61,9 +61,19 @@ def version(path: str) -> str:
 
     Empty where there are none.
     """
-    own = {name: function.__code__ for name, function in users().items() if function.__module__ != _MODULE and isinstance(function.__code__, CodeType)}
-    code = hashlib.sha256(b"".join(name.encode() + marshal.dumps(own[name]) for name in sorted(own))).hexdigest() if own else ""
+    own = {name: _code(function) for name, function in users().items() if getattr(function, "__module__", "") != _MODULE}
+    code = hashlib.sha256(b"".join(name.encode() + own[name] for name in sorted(own))).hexdigest() if own else ""
     return (_digest(path) if path else "") + code
+
+
+def _code(function: object) -> bytes:
+    """The program of a function, of a partial one's with its arguments, or of an object that can be called; its name where it has none."""
+    bound = b""
+    while isinstance(function, partial):
+        bound += repr((function.args, function.keywords)).encode()
+        function = function.func
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    return bound + (marshal.dumps(code) if isinstance(code, CodeType) else str(getattr(function, "__qualname__", type(function))).encode())
 
 
 def _words(error: BaseException, file: str | None) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import kind
@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 Unit = Literal["matrix", "vector", ""]
 """Which units of the hardware can do the arithmetic; empty where there is none (a copy)."""
 _LARGEST = 1 << 62
+_LONGEST = 2000
+"""Characters of all parameters of a call."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,13 @@ def model(family: str, *names: str, source: str) -> Callable[[Function], Functio
     """Registers a function as the model of operators; a name that ends with ``*`` is for all that begin so and have none of their own.
 
     A later registration takes the place of an earlier one, so that users can have their own: ``torch_tb_profiler.register_model`` is this function.
+
+    Raises:
+        ValueError: a text is missing.
     """
+
+    if not names or not all(isinstance(text, str) and text for text in (family, source, *names)):
+        raise ValueError("a performance model needs a family, the names of its operators and a source, all of them texts")
 
     def register(function: Function) -> Function:
         if not _is_ours(function):
@@ -125,17 +133,31 @@ def work_of(call: Call) -> Work | None:
     call = replace(call, name=name)
     try:
         work = found.function(call)
-        if work is not None and not (isinstance(work, Work) and isinstance(work.flops, int) and isinstance(work.bytes, int | None)):
-            raise TypeError(f"{work!r} is no Work of whole FLOPs and bytes")
-    except Exception as error:
+        if work is not None:
+            _check(work)
+    except (Exception, SystemExit) as error:
         # Shapes that no such operator can have: a trace may say anything. A user's model may raise anything, and is told.
         if not _is_ours(found.function) and call.name not in _TOLD:
             _TOLD.add(call.name)
-            logger.warning("The performance model of %s raised %s: %s", call.name, type(error).__name__, error)
-        return None
-    if work is None or not 0 <= work.flops < _LARGEST or (work.bytes is not None and not 0 <= work.bytes < _LARGEST):
+            logger.warning("The performance model of %s raised %s: %.300s", call.name, type(error).__name__, error)
         return None
     return work
+
+
+def _check(work: object) -> None:
+    """Whether a model's answer can be shown.
+
+    Raises:
+        TypeError, ValueError: it cannot. What the texts of its parameters raise.
+    """
+    if not (isinstance(work, Work) and type(work.flops) is int and type(work.bytes) in (int, type(None))):
+        raise TypeError(f"{work!r:.200} is no Work of whole FLOPs and bytes")
+    if not 0 <= work.flops < _LARGEST or not 0 <= (work.bytes or 0) < _LARGEST:
+        raise ValueError("FLOPs and bytes are numbers from 0 to 2**62")
+    if work.unit not in get_args(Unit) or not isinstance(work.precision, str):
+        raise ValueError(f"unit {work.unit!r:.50}, precision {work.precision!r:.50}: expected is matrix, vector or empty, and a word like bf16")
+    if not isinstance(work.parameters, dict) or sum(len(f"{key}{value}") for key, value in work.parameters.items()) > _LONGEST:
+        raise ValueError("parameters are no dict of short texts and numbers")
 
 
 def users() -> dict[str, Function]:
@@ -144,7 +166,7 @@ def users() -> dict[str, Function]:
 
 
 def _is_ours(function: Function) -> bool:
-    return function.__module__.startswith(f"{__package__}.families.")
+    return str(getattr(function, "__module__", "")).startswith(f"{__package__}.families.")
 
 
 def _load() -> None:

@@ -233,3 +233,13 @@ def test_a_user_tells_the_role_of_a_category() -> None:
 def test_a_flow_id_of_any_type() -> None:
     flows = [json.dumps({"ph": "s", "cat": "ac2g", "pid": 1, "tid": 2, "ts": 1, "id": value}) for value in (True, 7, 2.0, 2.5, "0x1f", None)]
     assert read(trace(span(0), *flows))["flows"]["id"].tolist() == [1, 7, 2, -1, 31, -1]
+
+
+def test_instants_that_were_given_a_length() -> None:
+    """As ``export_chrome_trace(..., use_python_export=True)`` of PyTorch writes them."""
+    record = {"ph": "X", "cat": "cpu_instant_event", "pid": 1, "tid": 1, "ts": 5, "dur": 95}
+    sized = {**record, "name": "[memory]", "args": {"Device Type": 0, "Device Id": -1, "Bytes": 24, "Addr": 7}}
+    found = read(trace(span(0), json.dumps(sized), json.dumps({**record, "name": "[OutOfMemory]"}), span(1)))
+    assert (names(found), defects(found)) == (["op0", "op1"], {})
+    assert (found["memory"]["bytes"].tolist(), found.strings.many(found["instants"]["name"])) == ([24], ["[OutOfMemory]"])
+    assert found["instants"]["phase"].tolist() == [ord("i")]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
+from operator import attrgetter, countOf
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ def _is_one_of(*members: Role) -> Mask:
 _CALLS, _FRAMES, _WORK = _is_one_of(Role.OPERATOR, Role.ANNOTATION), _is_one_of(Role.PYTHON), _is_one_of(*DEVICE_ROLES)
 _TALKING = _is_one_of(Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
 _NO_ARGS = Args()
+_INSTANT = "cpu_instant_event"
 _NO_ROWS = np.zeros(0, np.int64)
 _KNOWN_PHASES = frozenset("XBEistfCMIR")
 _INT64_LOW, _INT64_HIGH = -(1 << 63), (1 << 63) - 1
@@ -85,9 +86,15 @@ class Gatherer:
             return
         rows_of = _by_phase(events)
         ordinals = np.arange(first, first + len(events), dtype=np.int32)
-        rows = rows_of.get("X")
-        if rows is not None:
-            self._spans(events if len(rows) == len(events) else [events[i] for i in rows.tolist()], ordinals[rows], batch, first)
+        rows = rows_of.get("X", _NO_ROWS)
+        spans = events if len(rows) == len(events) else [events[i] for i in rows.tolist()]
+        # PyTorch's own writer (``use_python_export=True``) gives instants a length, to the recording's end.
+        if countOf(map(attrgetter("cat"), spans), _INSTANT):
+            instant = np.array([e.cat == _INSTANT for e in spans])
+            rows_of["i"], rows = np.concatenate((rows_of.get("i", _NO_ROWS), rows[instant])), rows[~instant]
+            spans = [e for e in spans if e.cat != _INSTANT]
+        if spans:
+            self._spans(spans, ordinals[rows], batch, first)
         for phase in "BE":
             self.begin_end += [(first + i, events[i]) for i in rows_of.get(phase, _NO_ROWS).tolist()]
         self.metadata += [events[i] for i in rows_of.get("M", _NO_ROWS).tolist()]
@@ -275,7 +282,7 @@ class Gatherer:
         self._put(
             "instants", time=times[good], track=self.track_of(chosen)[good], name=self.texts.column(e.name or "" for e in chosen)[good],
             category=self.categories.column(map(attrgetter("cat"), chosen))[good],
-            phase=np.array([ord(e.ph) for e in chosen], np.uint8)[good], args=args[good], ordinal=(np.array(rest) + first)[good],
+            phase=np.array([ord("i" if e.ph == "X" else e.ph) for e in chosen], np.uint8)[good], args=args[good], ordinal=(np.array(rest) + first)[good],
         )
 
     def _whole_args(self, batch: Batch) -> list[Raw] | None:

@@ -118,6 +118,9 @@ def test_python_functions() -> None:
     assert times == {"outer": (2, 8 + 9), "call": (1, 9)}
     hidden = {row.key: (row.count, row.self_cpu_time_total) for row in trace.key_averages(include_python_functions=False)}
     assert hidden == {"outer": (2, 8 + 9)}
+    since = {version: [row.key for row in drawn(drawing, torch_version=version).key_averages()] for version in ("2.9.1", "2.12.0+cu130", "2.14.0a0", "main")}
+    assert since == {"2.9.1": ["outer"], "2.12.0+cu130": ["outer", "call"], "2.14.0a0": ["outer"], "main": ["outer", "call"]}
+    assert [drawn(drawing, torch_version=version).key_averages()[0].count for version in ("2.9.1", "2.14.0a0")] == [1, 2]
     # The inner one is the only child of one with its name.
     before = {row.key: (row.count, row.self_cpu_time_total) for row in trace.key_averages(python_frames=False)}
     assert before == {"outer": (1, 26)}

@@ -22,7 +22,7 @@ from torch_tb_profiler.api.changes import changes, matched
 from torch_tb_profiler.api.frame import frame
 from torch_tb_profiler.api.frame_columns import WORKERS
 from torch_tb_profiler.api.joined import joined
-from torch_tb_profiler.api.key_averages import KeyAverages, profile
+from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.one import One, Steps
 from torch_tb_profiler.api.waiting import Seat, findings_together, seats, waiting
 from torch_tb_profiler.errors import BadRequest, NotFound
@@ -197,18 +197,25 @@ class TraceFrames(Frames):
         return narrowed
 
     def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False, include_python_functions: bool = True, *,
-        top_level_events_only: bool = False, python_frames: bool = True,
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False,
+        include_python_functions: bool | None = None, *, top_level_events_only: bool = False, python_frames: bool | None = None,
     ) -> KeyAverages:
-        """What ``prof.key_averages()`` of PyTorch 2.13 said of the run, whatever steps are chosen; ``print`` it, or take ``.table(...)`` or ``.frame``.
+        """What ``prof.key_averages()`` said of the run, whatever steps are chosen; ``print`` it, or take ``.table(...)`` or ``.frame``.
 
         Args:
-            include_python_functions: whether Python functions, which ``with_stack`` records, have rows; later versions of PyTorch leave them out.
+            include_python_functions: whether Python functions, which ``with_stack`` records, have rows; PyTorch leaves them out since 2.14.
             top_level_events_only: what its table and frame show.
-            python_frames: False: as PyTorch before 2.13, for which Python functions are no calls at all.
+            python_frames: whether Python functions are calls at all; to PyTorch they are since 2.12.
+
+        What is said of Python functions is as in the version of PyTorch that recorded the trace where it is not given; most files that ``record`` did not write do not
+        tell it and are taken for 2.13's.
         """
-        by = Grouping(group_by_input_shape, group_by_stack_n, group_by_overload_name, include_python_functions)
-        return profile(self._one.opened, python_frames).key_averages(by, top_level_events_only)
+        events, listed = functions_in(self._one.opened)
+        events = events if python_frames is None else python_frames
+        by = Grouping(
+            group_by_input_shape, group_by_stack_n, group_by_overload_name, listed if include_python_functions is None else include_python_functions,
+        )
+        return profile(self._one.opened, events).key_averages(by, top_level_events_only)
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
         """Write folded stacks for flame graph programs, as ``prof.export_stacks`` does.
@@ -216,7 +223,7 @@ class TraceFrames(Frames):
         Raises:
             BadRequest: the metric is not known, or the recording holds no stacks.
         """
-        profile(self._one.opened).export_stacks(os.fspath(path), metric)
+        profile(self._one.opened, functions_in(self._one.opened)[0]).export_stacks(os.fspath(path), metric)
 
     def diff(self, other: TraceFrames) -> DataFrame:
         """What changed from this trace to another one; ``attrs["verdict"]`` is the answer in one sentence."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -33,6 +34,10 @@ _SUMMED = (
 _OLD_NAMES = ("cuda", "xpu", "privateuse1")
 METRICS = ("self_cpu_time_total", "self_device_time_total", *(f"self_{name}_time_total" for name in _OLD_NAMES))
 _VERBOSE = "Record with with_stack=True and experimental_config=torch.profiler._ExperimentalConfig(verbose=True)."
+_FUNCTIONS_ARE_EVENTS, _FUNCTIONS_ARE_LEFT_OUT = (2, 12), (2, 14)
+"""The versions of PyTorch since which Python functions are events like any other, and since which averages leave them out unless they are asked for."""
+_ASSUMED = (2, 13)
+_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
 _NO_SPACE = str.maketrans(" ;\t\n", "____")
 
 
@@ -201,8 +206,15 @@ class Profile:
 
 
 def profile(opened: Opened, python_frames: bool = True) -> Profile:
-    """The profile of an opened trace; kept with it. Without ``python_frames`` as PyTorch before 2.13 counted: Python functions are no calls."""
+    """The profile of an opened trace; kept with it. Without ``python_frames`` as PyTorch before 2.12 counted: Python functions are no calls."""
     return opened.memoise(("key_averages", python_frames), lambda: Profile(opened, python_frames))
+
+
+def functions_in(opened: Opened) -> tuple[bool, bool]:
+    """Whether the PyTorch that recorded a trace takes Python functions for events, and lists them; one that does not tell its version is taken for 2.13."""
+    told = _VERSION.match(opened.facts.summary["versions"].get("PyTorch", ""))
+    version = (int(told[1]), int(told[2])) if told else _ASSUMED
+    return version >= _FUNCTIONS_ARE_EVENTS, version < _FUNCTIONS_ARE_LEFT_OUT
 
 
 def _device(opened: Opened, events: FunctionEvents) -> str | None:

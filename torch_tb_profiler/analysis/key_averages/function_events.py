@@ -107,7 +107,7 @@ class _Texts:
 
 
 def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> FunctionEvents:
-    """The events of a recording; without ``python_frames`` as PyTorch before 2.13 makes them, which left Python functions out."""
+    """The events of a recording; without ``python_frames`` as PyTorch before 2.12 makes them, which left Python functions out."""
     spans = trace["spans"]
     strings = StringBuilder()
     known = _texts(trace, strings)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.calltree import CallTree
-from torch_tb_profiler.analysis.efficiency.placing import Pieces, bounded_sums, counted_calls, laid, main_pieces
+from torch_tb_profiler.analysis.efficiency.placing import Pieces, bounded_sums, counted_calls, laid, lost_calls, main_pieces
 from torch_tb_profiler.analysis.grouping import group_rows, largest_by, places_of, sum_by
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import carried_up, nearest, with_ancestors
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.hardware.main_kernels import multiplies
+from torch_tb_profiler.hardware.main_kernels import computes_less, multiplies, only_helps, transforms
 from torch_tb_profiler.hardware.work import model_of, work_of
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -70,7 +71,7 @@ def build_workloads(
         around = nearest(operators.above, modelled)
         counted = (np.where(operators.above >= 0, around[operators.above], -1) < 0) if len(around) else modelled
         time = np.where(counted, np.where(modelled, dur[operators.row], operators.self_time), 0)
-    pieces = _pieces(trace, works, call, device)
+    works, pieces = _pieces(trace, works, call, device)
     return {
         "workloads": works.table, "workload_steps": _steps(trace, facts, operators, works, counted, time, device),
         "workload_kernels": _kernels(trace, facts, works, pieces, device, texts),
@@ -174,20 +175,50 @@ def _kernels(trace: Trace, facts: Facts, works: _Works, pieces: Pieces, device: 
     amounts = {key: bounded_sums(of, n, laid(pieces, main, works.table[key])) for key in ("flops", "bytes")}
     return schema.WORKLOAD_KERNELS.build(
         workload=pieces.workload[first], kernel=own[pieces.name[first]], step=step[first], calls=np.bincount(of, minlength=n),
-        total=sum_by(of, n, pieces.dur), **amounts, matrix=np.where(pieces.kernel[first], matrix[pieces.name[first]], Knowledge.NO),
+        total=sum_by(of, n, pieces.dur), **amounts, fast=np.bincount(of, weights=pieces.fast & main, minlength=n) > 0,
+        matrix=np.where(pieces.kernel[first], matrix[pieces.name[first]], Knowledge.NO),
         event=device[largest_by(of, n, pieces.dur)],
     )
 
 
-def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> Pieces:
+def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> tuple[_Works, Pieces]:
+    """Device work at its calls; and the works anew, where those of calls whose kernels were not recorded are unknown."""
     spans = trace["spans"]
     name = spans["name"][device]
-    workload = np.where(call >= 0, works.of[call], NONE) if len(works.of) else np.full(len(device), NONE, np.int32)
-    used = distinct(name, trace.strings)
-    product = np.zeros(len(trace.strings) + 1, np.bool_)
-    product[used] = [multiplies(trace.strings[number]) for number in used]
     kernel = spans["role"][device] == Role.KERNEL
-    return Pieces(call, workload, name, spans["dur"][device], kernel, product[name] & kernel & np.append(works.products, np.False_)[workload])
+
+    def named(test: Callable[[str], bool]) -> Mask:
+        found = np.zeros(len(trace.strings) + 1, np.bool_)
+        found[[number for number in distinct(name, trace.strings) if test(trace.strings[number])]] = True
+        return np.asarray(found[name] & kernel)
+
+    def of_products() -> Mask:
+        return np.asarray(np.append(works.products, np.False_)[workload])
+
+    workload = _workload_of(works, call)
+    able = kernel & ~(named(only_helps) & of_products())
+    lost = lost_calls(call, able, np.append(works.table["flops"] > 0, np.False_)[workload])
+    if len(lost):
+        works = _with_unknown(works, lost)
+        workload = _workload_of(works, call)
+    fast = np.isin(call, call[named(computes_less) & of_products()])
+    main = (named(multiplies) | named(transforms)) & of_products()
+    return works, Pieces(call, workload, name, spans["dur"][device], kernel, main, fast)
+
+
+def _workload_of(works: _Works, call: Ints) -> Array:
+    return np.where(call >= 0, works.of[call], NONE) if len(works.of) else np.full(len(call), NONE, np.int32)
+
+
+def _with_unknown(works: _Works, calls: Ints) -> _Works:
+    """With rows for ``calls`` (positions of operators) that say of their work that it is unknown."""
+    rows, of = np.unique(works.of[calls], return_inverse=True)
+    nothing = np.full(len(rows), NONE)
+    added = works.table.take(rows).replace(**dict.fromkeys(("family", "flops", "bytes", "unit", "precision", "parameters"), nothing))
+    table = schema.WORKLOADS.build(**{key: np.concatenate((works.table[key], added[key])) for key in works.table})
+    of_operator = works.of.copy()
+    of_operator[calls] = works.table.n + of
+    return _Works(table, of_operator, table["flops"] >= 0, np.append(works.products, np.zeros(len(rows), np.bool_)))
 
 
 @dataclass(frozen=True)
@@ -214,7 +245,7 @@ def laid_work(trace: Trace, facts: Facts, tree: CallTree) -> LaidWork:
     operators = _operators(trace, facts, tree, device)
     works = _works(trace, operators, bool(len(device)), texts)
     call = counted_calls(operators.above, np.append(works.modelled, np.False_)[works.of], operators.launched)
-    pieces = _pieces(trace, works, call, device)
+    works, pieces = _pieces(trace, works, call, device)
     main = main_pieces(pieces)
     of_span = np.full(trace["spans"].n, NONE, np.int32)
     of_span[operators.row] = works.of

@@ -7,7 +7,7 @@ from importlib import import_module
 
 FAMILIES = (
     "gemm", "quantized_gemm", "convolution", "attention", "elementwise", "movement", "reduction", "normalization", "embedding", "loss", "optimizer",
-    "recurrent", "pooling", "quantization", "moe", "triton", "fft",
+    "recurrent", "pooling", "quantization", "moe", "triton", "fft", "factorization",
 )
 
 

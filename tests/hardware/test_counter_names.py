@@ -20,6 +20,9 @@ from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit
     ("l1tex__t_sector_hit_rate.pct", "l1tex__t_sector_hit_rate.pct", "%"),
     ("sm__ops_path_tensor_src_fp16_dst_fp32.sum", "sm__ops_path_tensor_src_fp16_dst_fp32.sum", "operations"),
     ("Queue Length", "Queue Length", ""),
+    ("GPU metrics: SMs Active [Throughput %]", "GPU metrics: SMs Active [Throughput %]", "%"),
+    ("GPC Clock Frequency [MHz]", "GPC Clock Frequency [MHz]", "MHz"),
+    ("Memory of the device: bytes", "Memory of the device: bytes", "bytes"),
 ])
 def test_label_and_unit(name: str, label: str, unit: str) -> None:
     assert (counter_label(name), counter_unit(name)) == (label, unit)

@@ -46,6 +46,7 @@ _UNITS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"inst"), "instructions"),
     (re.compile(r"__ops_|_ops_"), "operations"),
 )
+_BRACKETED = re.compile(r"\[(?:Throughput )?([^\[\]]{1,24})\]$")
 _PER_SECOND = re.compile(r"\.per_second$")
 
 
@@ -59,9 +60,13 @@ def counter_label(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def counter_unit(name: str) -> str:
-    """``bytes``, ``instructions``, ``%`` … as the counter's name tells it; empty where it does not, or where it is none of NVIDIA's."""
+    """``bytes``, ``instructions``, ``%`` … as the counter's name tells it; empty where it does not, or where it is none of NVIDIA's.
+
+    Nsight Systems writes it behind the name: ``SMs Active [Throughput %]``, ``GPC Clock Frequency [MHz]``.
+    """
     if "__" not in name[:_LONGEST]:
-        return ""
+        found = _BRACKETED.search(name[-_LONGEST:])
+        return found[1] if found else "bytes" if name.rpartition(": ")[2] == "bytes" else ""
     unit = next((unit for pattern, unit in _UNITS if pattern.search(name, 0, _LONGEST)), "")
     return f"{unit}/s" if unit and _PER_SECOND.search(name) else unit
 

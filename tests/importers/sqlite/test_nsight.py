@@ -198,8 +198,9 @@ def test_memory_of_the_device_is_a_counter(path: Path) -> None:
             for time, size, kind in rows:
                 file.add("CUDA_GPU_MEMORY_USAGE_EVENTS", start=time, deviceId=device, bytes=size, memKind=2, memoryOperationType=kind)
         file.add("CUDA_GPU_MEMORY_USAGE_EVENTS", start=40, deviceId=0, bytes=1 << 20, memKind=1)
-    assert sorted((time, text) for time, _, _, _, text in instants(read(path))) == [
-        (10, '{"bytes":100}'), (15, '{"bytes, at least":0}'), (20, '{"bytes":150}'), (25, '{"bytes, at least":5}'), (30, '{"bytes":50}'),
+    whole, least = "Memory of the device", "Memory of the device, at least"
+    assert sorted((time, name, text) for time, name, _, _, text in instants(read(path))) == [
+        (10, whole, '{"bytes":100}'), (15, least, '{"bytes":0}'), (20, whole, '{"bytes":150}'), (25, least, '{"bytes":5}'), (30, whole, '{"bytes":50}'),
     ]
 
 

@@ -52,7 +52,7 @@ def file_counters(trace: Trace) -> Iterator[Found]:
         process = trace.strings[int(pid[mine[0]])]
         shown = ": ".join(text for text in (name, label) if text)[:_TEXT] or "counter"
         identity = f"counter:{process}:{name}:{label}"[:4 * _TEXT]
-        yield identity, shown, int(instants["track"][head]), counter_unit(name), False, instants["time"][row[mine]], value[at[mine]]
+        yield identity, shown, int(instants["track"][head]), counter_unit(label) or counter_unit(name), False, instants["time"][row[mine]], value[at[mine]]
 
 
 def _numbers(trace: Trace, texts: Array) -> tuple[list[str], Ints, Array, Array]:

@@ -209,9 +209,8 @@ class _Export:
             held = np.cumsum(np.where(found["memoryOperationType"][row] == _ALLOCATION, found["bytes"][row], -found["bytes"][row]))
             # What is given back was taken before the recording, if not in it.
             before = max(0, -int(held.min()))
-            key = "bytes, at least" if before else "bytes"
-            samples = filling.texts(json.dumps({key: value}).encode() for value in (held + before).tolist())
-            name, place = filling.names(["Memory of the device"]), ("" if device == MISSING else device, "memory")
+            samples = filling.texts(json.dumps({"bytes": value}).encode() for value in (held + before).tolist())
+            name, place = filling.names(["Memory of the device, at least" if before else "Memory of the device"]), ("" if device == MISSING else device, "memory")
             track = filling.gathered.tracks.column([place])
             n = len(row)
             filling.instants(found["ordinal"][row], found["start"][row], name.repeat(n), "device_memory", track.repeat(n), "C", samples)

@@ -84,6 +84,23 @@ def test_unaligned_shapes_say_what_to_pad() -> None:
     assert found["recoverable_ns"] == pytest.approx(500_000 - _needed(141, 30522, 512), abs=2)
 
 
+@pytest.mark.parametrize(("first", "second", "padding"), [
+    ([64, 1], [5185, 1], "N from 5185 to 5192"),
+    ([1, 5185], [5185, 1], "M from 5185 to 5192 and N from 5185 to 5192"),
+    ([64, 1], [1, 64], "N from 5185 to 5192"),
+    (None, None, "M from 5185 to 5192 and N from 5185 to 5192"),
+    ([1], [1], "M from 5185 to 5192 and N from 5185 to 5192"),
+])
+def test_only_what_lies_along_memory_is_to_be_padded(first: list[int] | None, second: list[int] | None, padding: str) -> None:
+    """Q·Kᵀ of attention: Q lies along K, Kᵀ too, the scores along N; M odd costs nothing unless Q is transposed."""
+    recorded = inputs((5185, 64), (64, 5185)) | ({"Input Strides": [first, second]} if first else {})
+    if first is None:
+        del recorded["Input Strides"]
+    operator = span("cpu_op", "aten::mm", 0.5, 6, **recorded)
+    found = item(made([*steps((0, 1000)), operator, *launched(ALIGNED.replace("align2", "align1"), 1, 1, 1, 998)], **H100), "unaligned_shapes")
+    assert found["words"]["padding"] == padding
+
+
 def test_unaligned_shapes_without_a_model() -> None:
     entries = [*steps((0, 1000)), span("cpu_op", "mine::product", 0.5, 6), *launched(ALIGNED, 1, 1, 1, 500), *launched("k", 2, 8, 501, 499)]
     found = item(made(entries, **H100), "unaligned_shapes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -11,11 +12,15 @@ from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.efficiency.rates import representatives
 from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.grouping import places_of
+from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.store.columns import Array, Ints
 
 _WHOLE = {"fp16": 8, "bf16": 8, "fp32": 4, "fp8": 16, "int8": 16}
 """Elements of which matrix cores load sixteen bytes at a time (float32 as TF32)."""
 _PADDED = {"gemm": ("M", "N", "K"), "convolution": ("C", "K")}
+_OPERANDS = {"aten::mm": (0, 1), "aten::bmm": (0, 1), "aten::addmm": (1, 2), "aten::baddbmm": (1, 2)}
+"""Where the two matrices stand among the inputs of products."""
+_SIDES = 2
 _DIMENSION = re.compile(r"(\w+)=(\d{1,18})(?!\w)", re.ASCII)
 _ALIGNED = re.compile(r"align(\d{1,2})(?!\d)", re.ASCII)
 
@@ -50,7 +55,7 @@ def described(case: Case, workload: int) -> str:
 def padding(case: Case, workload: int, kernel: str) -> str:
     """Which dimensions to pad for whole loads, ``N from 30522 to 30528``; empty where that is not known.
 
-    Of several odd dimensions that or those which explain the alignment that the kernel's name says.
+    Those along which a matrix lies in memory, where strides tell. Of several odd ones that or those which explain the alignment that the kernel's name says.
     """
     if workload < 0:
         return ""
@@ -58,8 +63,27 @@ def padding(case: Case, workload: int, kernel: str) -> str:
     family, precision, parameters = (texts[int(table[key][workload])] for key in ("family", "precision", "parameters"))
     whole = _WHOLE.get(precision, 0)
     sizes = {key: int(size) for key, size in _DIMENSION.findall(parameters) if key in _PADDED.get(family, ())}
-    odd = {key: size for key, size in sizes.items() if whole and size % whole}
+    odd = {key: size for key, size in sizes.items() if whole and size % whole and key in _contiguous(case, workload, sizes)}
     found = _ALIGNED.search(kernel)
     if found:
         odd = {key: size for key, size in odd.items() if math.gcd(size, whole) == int(found.group(1))} or odd
     return " and ".join(f"{key} from {size} to {-(-size // whole) * whole}" for key, size in odd.items())
+
+
+def _contiguous(case: Case, workload: int, sizes: Mapping[str, int]) -> Collection[str]:
+    """Of a product C[M,N] = A[M,K] · B[K,N] the dimensions along which its matrices lie in memory; all where the strides were not recorded.
+
+    C is made row by row: N. A row of A is K long, a column M; a row of B N, a column K.
+    """
+    table, texts = case.insight["workloads"], case.insight.strings
+    name, *recorded = (texts[int(table[key][workload])] for key in ("name", "dims", "types", "strides"))
+    call = read_call(name, *recorded) if name in _OPERANDS else None
+    if call is None:
+        return sizes
+    found = {"N"}
+    for place, (column, row) in zip(_OPERANDS[name], (("M", "K"), ("K", "N")), strict=True):
+        matrix = call.tensor(place)
+        if matrix is None or len(matrix.strides or ()) < _SIDES:
+            return sizes
+        found |= {dimension for dimension, step in zip((column, row), (matrix.strides or ())[-_SIDES:], strict=True) if step == 1}
+    return found

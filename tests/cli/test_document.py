@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
-from torch_tb_profiler.cli.markdown import estimate, markdown
+from torch_tb_profiler.cli.markdown import estimate, markdown, shared
 from torch_tb_profiler.cli.plain import WIDTH, plain
 
 COLUMNS = (Column("Name", "name"), Column("Calls"), Column("Shapes", "below"), Column("", "bar"))
@@ -52,6 +52,35 @@ def test_a_budget_is_kept_and_said(tokens: int) -> None:
     assert estimate(text) <= tokens
     assert "Shortened to about" in text
     assert text.startswith("# Trace")
+
+
+@pytest.mark.parametrize("tokens", [3000, 1500, 700, 300, 120])
+def test_a_budget_is_shared(tokens: int) -> None:
+    documents = [Document(f"Trace {i}", (), (table(rows),)) for i, rows in enumerate((500, 2, 500, 2, 500, 2))]
+    text = shared(documents, tokens)
+    assert estimate(text) <= tokens
+    titles = [line for line in text.splitlines() if line.startswith("# ")]
+    assert titles == [f"# Trace {i}" for i in range(len(titles))]
+    assert len(titles) == min(6, max(1, tokens // 250))
+    assert text.count("Shortened to about") == 1
+    assert ("parts left out" in text) == (len(titles) < 6)
+    if tokens == 3000:
+        assert [("and " in part) for part in text.split("# Trace ")[1:]] == [True, False, True, False, True, False], "what is short stays whole"
+
+
+def test_findings_keep_their_events_when_their_details_are_cut() -> None:
+    items = [Item(f"The {i}.", ("Detail. " * 40,), brief=f"(#{i})") for i in range(8)]
+    text = markdown(Document("Trace", (), (Listing("Findings", items, "A note."),)), 150)
+    assert "Detail" not in text
+    assert "- The 0. (\\#0)" in text
+    assert text.count("\\#") == text.count("- The")
+    assert "more left out. A note." in text
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60), st.integers(20, 200))
+def test_a_budget_is_kept_whatever_names_there_are(name: str, tokens: int) -> None:
+    text = markdown(Document(name or "T", (name * 9,), (Listing("L", [Item(name * 5, (name,), brief=name)]), table(9))), tokens + 40)
+    assert estimate(text) <= tokens + 40
 
 
 def test_the_most_important_rows_stay() -> None:

@@ -18,6 +18,10 @@ CASES: dict[str, tuple[str, ...]] = {
     "summary.md": ("summary", SYNTHETIC, "--markdown"),
     "summary_600_tokens.md": ("summary", SYNTHETIC, "--markdown", "--tokens", "600"),
     "summary_run.txt": ("summary", "samples/ddp_gloo"),
+    "summary_run_900_tokens.md": ("summary", "samples/ddp_gloo", "--tokens", "900"),
+    "event.txt": ("event", SYNTHETIC, "479", "#646", "--raw"),
+    "event.md": ("event", "samples/ddp_gloo", "2253", "--worker", "1", "--markdown"),
+    "event.json": ("event", SYNTHETIC, "646", "--json"),
     "operators.txt": ("operators", "samples/transformer"),
     "operators_by_shape.md": ("operators", "samples/transformer", "--by", "shape", "--limit", "12", "--markdown"),
     "operators_by_stack.txt": ("operators", "samples/transformer", "--by", "stack", "--limit", "6", "--steps", "1-2"),
@@ -27,6 +31,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "kernels.json": ("kernels", SYNTHETIC, "--json", "--limit", "2"),
     "findings.txt": ("findings", SYNTHETIC),
     "findings.json": ("findings", "samples/cnn_workers_0", "--json"),
+    "diff_run.md": ("diff", "samples/ddp_gloo", "samples/ddp_gloo", "--steps-a", "0-1", "--steps-b", "2-3", "--tokens", "1500"),
     "diff.md": ("diff", "samples/cnn_workers_0", "samples/cnn_workers_2"),
     "doctor.txt": ("doctor", "samples/cnn_workers_0"),
 }
@@ -74,7 +79,7 @@ def bad_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("command", [command.name for command in COMMANDS if command.name != "serve"])
 def test_a_bad_file_is_one_line_and_exit_code_2(command: str, file: str, bad_files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(bad_files / file)
-    more = {"diff": [path], "compare": [path], "report": ["-o", str(bad_files / "report.html")], "export": ["-o", str(bad_files / "rows.csv")]}
+    more = {"diff": [path], "compare": [path], "event": ["1"], "report": ["-o", str(bad_files / "report.html")], "export": ["-o", str(bad_files / "rows.csv")]}
     assert main.main([command, path, *more.get(command, []), "--no-cache"]) == 2
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1

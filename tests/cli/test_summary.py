@@ -34,7 +34,7 @@ def holds(monkeypatch: pytest.MonkeyPatch) -> Any:
     def say(*items: Opened | Unreadable) -> list[Settings]:
         asked: list[Settings] = []
 
-        def load_all(path: str, settings: Settings, progress: object, workers: object) -> Iterator[Opened | Unreadable]:
+        def load_all(path: str, settings: Settings, progress: object, workers: object, beside: bool) -> Iterator[Opened | Unreadable]:
             asked.append(settings)
             yield from items
 

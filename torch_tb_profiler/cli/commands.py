@@ -61,7 +61,17 @@ def _form(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print a JSON array, one object per trace; times in integer nanoseconds")
     form.add_argument("--markdown", action="store_true", help="print Markdown")
-    parser.add_argument("--tokens", metavar="N", type=_positive, help="make the Markdown of each trace at most about N tokens long (default: no limit)")
+    # Not in the group: --markdown --tokens 600 asks for one thing.
+    parser.add_argument("--tokens", metavar="N", type=_positive, help="print Markdown of at most about N tokens, whatever matters least left out")
+
+
+def _event(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a trace file, or a folder that holds one; a path or a URL")
+    parser.add_argument("ids", metavar="ID", nargs="+", type=_id, help="ids of events, like 1234 (or '#1234' as other commands print it)")
+    _workers(parser)
+    _cache(parser)
+    _form(parser)
+    parser.add_argument("--raw", action="store_true", help="also all arguments as they stand in the file")
 
 
 def _steps(parser: argparse.ArgumentParser) -> None:
@@ -155,6 +165,13 @@ def _positive(text: str) -> int:
     return number
 
 
+def _id(text: str) -> int:
+    number = _number(text.removeprefix("#"), int)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is no id")
+    return number
+
+
 def _percent(text: str) -> float:
     number = _number(text.removesuffix("%"), float)
     if not 0 <= number < 1e6:
@@ -174,6 +191,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("operators", "print the operators of the traces at a path", _operators, "tables:operators"),
     Command("kernels", "print the kernels of the traces at a path", _kernels, "tables:kernels"),
     Command("findings", "print what costs time that could be had back", _told, "findings:run"),
+    Command("event", "print everything about events that the other commands name by their ids", _event, "event:run"),
     Command("pyprof", "print a line per launch of a kernel, with the columns of NVIDIA's PyProf", _pyprof, "pyprof:run"),
     Command("export", "write tables, flame graphs or a part of a trace as a file", _export, "export:run"),
     Command("serve", "show the page without TensorBoard", _serve, "serve:run"),

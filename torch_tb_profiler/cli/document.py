@@ -32,11 +32,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Item:
-    """A point of a list with what belongs to it. ``mark``: how it begins on a terminal."""
+    """A point of a list with what belongs to it. ``mark``: how it begins on a terminal; ``brief``: what is said in place of the details where they are cut."""
 
     text: str
     details: tuple[str, ...] = ()
     mark: str = "* "
+    brief: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,14 @@ class Document:
     lines: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = field(default=())
 
-    def cut(self, rows: int, blocks: int, details: bool) -> Document:
-        """The same with at most so many rows per block, only the first blocks, and what belongs to points or not."""
-        return Document(self.title, self.lines, tuple(_cut(block, rows, details) for block in self.blocks[:blocks]))
+    def cut(self, rows: int, blocks: int, details: bool, lines: bool = True) -> Document:
+        """The same with at most so many rows per block, only the first blocks, and what belongs to points, or lines about the whole, or not."""
+        return Document(self.title, self.lines if lines else (), tuple(_cut(block, rows, details) for block in self.blocks[:blocks]))
 
 
 def _cut(block: Block, rows: int, details: bool) -> Block:
     if isinstance(block, Table):
         return Table(block.title, block.columns, block.rows[:rows], block.total, block.note)
     left = len(block.items) - rows
-    items = [item if details else Item(item.text, (), item.mark) for item in block.items[:rows]]
-    return Listing(block.title, items, f"{block.note} {left:,} more left out.".strip() if left > 0 else block.note)
+    items = [item if details else Item(f"{item.text} {item.brief}".rstrip(), (), item.mark) for item in block.items[:rows]]
+    return Listing(block.title, items, f"{left:,} more left out. {block.note}".strip() if left > 0 else block.note)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -11,19 +11,33 @@ import msgspec
 from torch_tb_profiler.api.one import One
 from torch_tb_profiler.api.waiting import findings_together, seats
 from torch_tb_profiler.cli.document import Document, Item, Listing
-from torch_tb_profiler.cli.output import Told, place, tell_runs, title
+from torch_tb_profiler.cli.output import Told, is_chosen, place, tell_runs, title
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 
-EVENTS = 5
-"""Events that a text names; JSON has the others that the page lists."""
+EVENTS, BRIEF = 5, 2
+"""Events that a text names, and a short one; JSON has the others that the page lists."""
+HOW = "Show an event: torch-tb-profiler event PATH ID"
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings of every trace at a path; the exit code. Raises as ``output.tell_runs`` does."""
-    return tell_runs(options, lambda traces, settings: (_about(opened, found) for opened, found in found_in_run(traces, settings)))
+    return tell_runs(options, lambda traces, settings: told_of_run(options, found_in_run(traces, settings), _about), together=True)
+
+
+def told_of_run(
+    options: argparse.Namespace, found: Iterable[tuple[Opened, FindingsPayload]], about: Callable[[Opened, FindingsPayload], Told],
+) -> Iterator[Told]:
+    """What there is to say of the run as a whole where it has several traces, then of each that ``--worker`` chooses."""
+    from torch_tb_profiler.cli.run_head import run_head
+
+    traces = [(opened, payload) for opened, payload in found if is_chosen(opened, options)]
+    if len(traces) > 1:
+        yield Told(lambda: run_head(traces), None)
+    for opened, payload in traces:
+        yield about(opened, payload)
 
 
 def found_in_run(traces: Iterable[Opened], settings: Settings) -> Iterator[tuple[Opened, FindingsPayload]]:
@@ -35,7 +49,7 @@ def found_in_run(traces: Iterable[Opened], settings: Settings) -> Iterator[tuple
 
 def _about(opened: Opened, found: FindingsPayload) -> Told:
     items = finding_items(found, opened)
-    return Told(lambda: Document(title(opened), (opened.span.path,), (Listing("Findings", items),)), lambda: place(opened) | _plain(found))
+    return Told(lambda: Document(title(opened), (opened.span.path,), (Listing("Findings", items, HOW),)), lambda: place(opened) | _plain(found))
 
 
 def finding_items(found: FindingsPayload, opened: Opened) -> list[Item]:
@@ -50,13 +64,18 @@ def _item(finding: Finding, opened: Opened) -> Item:
         more = finding.evidence_count - min(len(finding.evidence), EVENTS)
         details.append(f"Events: {shown}{f' and {more:,} more' if more > 0 else ''}")
     details.append(f"Try: {finding.attempt} But: {finding.caveat}")
-    return Item(f"{finding.title}. {finding.sentence}", tuple(details))
+    brief = ", ".join(_number(event, opened) for event in finding.evidence[:BRIEF])
+    return Item(f"{finding.title}. {finding.sentence}", tuple(details), brief=f"({brief})" if brief else "")
 
 
 def _event(event: Evidence, opened: Opened) -> str:
+    return f"{_number(event, opened)} {event.label} {format_ns(event.dur_ns)}"
+
+
+def _number(event: Evidence, opened: Opened) -> str:
     """An event's number counts in its own trace, which can be another worker's."""
     here = (event.worker, event.span) == (opened.worker.name, opened.span.name)
-    return f"#{event.event}{'' if here else f' of {event.worker}'} {event.label} {format_ns(event.dur_ns)}"
+    return f"#{event.event}{'' if here else f' of {event.worker}'}"
 
 
 def _plain(found: FindingsPayload) -> dict[str, Any]:

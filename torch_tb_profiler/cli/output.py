@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.cli.document import Document
-from torch_tb_profiler.cli.markdown import markdown
+from torch_tb_profiler.cli.markdown import markdown, shared
 from torch_tb_profiler.cli.plain import plain, printable
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import BadRequest, NotATrace
@@ -29,10 +29,45 @@ REASONS_SHOWN = 5
 
 @dataclass(frozen=True)
 class Told:
-    """What a command says about one trace; only the form that was asked for is made. ``data``: plain values; times in integer ns, None is unknown."""
+    """What a command says about one trace, or with ``data`` None about a run as a whole, which JSON leaves out; only the form that was asked for is made.
+
+    ``data``: plain values; times in integer ns, None is unknown.
+    """
 
     document: Callable[[], Document]
-    data: Callable[[], dict[str, Any]]
+    data: Callable[[], dict[str, Any]] | None
+
+
+class Printer:
+    """Prints in the form that was asked for, each thing as it comes; under a number of tokens, which all share, at the end."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._json: bool = options.json
+        self._tokens: int | None = options.tokens
+        self._markdown: bool = options.markdown or options.tokens is not None
+        self._printed = 0
+        self._kept: list[Document] = []
+
+    def add(self, told: Told) -> None:
+        """Print it, or keep it until all are known."""
+        if self._json:
+            if told.data is not None:
+                write(("," if self._printed else "[") + "\n" + msgspec.json.encode(told.data()).decode())
+                self._printed += 1
+            return
+        document = told.document()
+        if self._tokens is not None:
+            self._kept.append(document)
+        else:
+            write(("\n" if self._printed else "") + (markdown(document) if self._markdown else plain(document)))
+            self._printed += 1
+
+    def end(self) -> None:
+        """What is still to be printed."""
+        if self._json:
+            write("\n]\n" if self._printed else "[]\n")
+        elif self._tokens is not None:
+            write(shared(self._kept, self._tokens))
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
@@ -45,39 +80,37 @@ def tell(options: argparse.Namespace, about: Callable[[Opened, Settings], Told])
     return tell_runs(options, lambda run, settings: (about(opened, settings) for opened in run))
 
 
-def tell_runs(options: argparse.Namespace, about: Callable[[Iterator[Opened], Settings], Iterable[Told]]) -> int:
+def tell_runs(options: argparse.Namespace, about: Callable[[Iterator[Opened], Settings], Iterable[Told]], together: bool = False) -> int:
     """Print what ``about`` says of the traces of every run at ``options.path`` to standard output, what could not be read to standard error; the exit code.
 
-    A run's traces come one after the other: only those that ``about`` keeps stay in memory.
+    A run's traces come one after the other: only those that ``about`` keeps stay in memory. ``together``: it wants all of them, also those that
+    ``--worker`` does not choose.
 
     Raises:
         SourceError: there is nothing at the path.
+        NotFound: there is no such worker.
         NotATrace: none of its files could be read.
         BadRequest: a trace has no such steps.
     """
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
-    printed = 0
-    runs = groupby(readable(options.path, settings, unreadable, options.worker), lambda opened: opened.run.name)
+    printer, found = Printer(options), False
+    traces = readable(options.path, settings, unreadable, options.worker, together)
+    runs = groupby(traces, lambda opened: opened.run.name)
     for told in (told for _, run in runs for told in about(run, settings)):
-        if options.json:
-            write(("," if printed else "[") + "\n" + msgspec.json.encode(told.data()).decode())
-        else:
-            document = told.document()
-            write(("\n" if printed else "") + (markdown(document, options.tokens) if options.markdown else plain(document)))
-        printed += 1
-    if not printed:
+        printer.add(told)
+        found = True
+    if not found:
         raise NotATrace(nothing_at(options.path, unreadable))
-    if options.json:
-        write("\n]\n")
+    printer.end()
     say_failed(unreadable)
     return 0
 
 
-def readable(path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = ()) -> Iterator[Opened]:
-    """The traces of a path, one in memory at a time, or those of some ``workers``; the others go into ``unreadable``."""
+def readable(path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = (), beside: bool = False) -> Iterator[Opened]:
+    """The traces of a path, one in memory at a time, or those of some ``workers`` (with ``beside`` the others too); what is none goes into ``unreadable``."""
     with Progress("reading") as progress:
-        for item in load_all(path, settings, progress.update, workers):
+        for item in load_all(path, settings, progress.update, workers, beside):
             if isinstance(item, Unreadable):
                 unreadable.append(item)
             else:
@@ -116,6 +149,11 @@ def one_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> O
         names = list(dict.fromkeys(worker.name for worker in found[0].run.workers))
         raise BadRequest(f"{path} holds more than one readable trace: {named(names)}.", "Give one of its files, or --worker NAME.")
     return found[0]
+
+
+def is_chosen(opened: Opened, options: argparse.Namespace) -> bool:
+    """Whether ``--worker`` chooses it."""
+    return not options.worker or opened.worker.name in options.worker or str(opened.worker.rank) in options.worker
 
 
 def say_failed(unreadable: list[Unreadable]) -> None:

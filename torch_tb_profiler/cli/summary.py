@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from torch_tb_profiler.cli.document import Document
-from torch_tb_profiler.cli.findings import found_in_run
+from torch_tb_profiler.cli.findings import found_in_run, told_of_run
 from torch_tb_profiler.cli.output import Told, tell, tell_runs
 from torch_tb_profiler.cli.summary_document import summary_document
 from torch_tb_profiler.runs.model import Opened
@@ -24,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         # It has no findings: no trace needs to wait for those beside it.
         return tell(options, about)
-    return tell_runs(options, lambda run, settings: (_told(opened, partial(_same, found)) for opened, found in found_in_run(run, settings)))
+    return tell_runs(options, lambda run, settings: told_of_run(options, found_in_run(run, settings), _about_found), together=True)
 
 
 def about(opened: Opened, settings: Settings) -> Told:
@@ -32,8 +31,8 @@ def about(opened: Opened, settings: Settings) -> Told:
     return _told(opened, lambda: next(found_in_run([opened], settings))[1])
 
 
-def _same(found: FindingsPayload) -> FindingsPayload:
-    return found
+def _about_found(opened: Opened, found: FindingsPayload) -> Told:
+    return _told(opened, lambda: found)
 
 
 def _told(opened: Opened, found: Callable[[], FindingsPayload]) -> Told:

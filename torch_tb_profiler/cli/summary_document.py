@@ -6,8 +6,9 @@ from typing import Any
 
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.analysis.longest import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.steps import WHOLE_SPAN
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
-from torch_tb_profiler.cli.findings import finding_items
+from torch_tb_profiler.cli.findings import HOW, finding_items
 from torch_tb_profiler.cli.output import title
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_ns
@@ -35,8 +36,8 @@ def summary_document(opened: Opened, summary: dict[str, Any], overview: Overview
         *overview.notes,
     )
     blocks = (
-        Listing("Findings", finding_items(findings, opened)), _breakdown(overview), _operators(opened, summary), _kernels(opened, summary), _steps(overview),
-        _devices(overview), _defects(summary), _missing(overview),
+        Listing("Findings", finding_items(findings, opened), HOW), _breakdown(overview), _operators(opened, summary), _kernels(opened, summary),
+        _steps(overview), _devices(overview), _defects(summary), _missing(overview),
     )
     return Document(title(opened), tuple(line for line in lines if line), tuple(block for block in blocks if block))
 
@@ -47,14 +48,17 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
         return None
     wall = average.wall_ns
     rows = []
-    for key, label in CATEGORY_LABELS.items():
+    # The largest first: of a short text the first rows are left.
+    for key, label in sorted(CATEGORY_LABELS.items(), key=lambda item: -getattr(average.categories_ns, item[0])):
         value = getattr(average.categories_ns, key)
         part = value / wall if wall else 0.0
         # Runtime calls are recorded on the host: some may be there without a device.
         known = bool(overview.devices) or key not in _OF_DEVICE or value > 0
         rows.append((label, format_ns(value) if known else NONE, f"{part:.1%}" if known else NONE, "#" * round(part * BAR)))
     columns = (Column("Category", "text"), Column("Time"), Column("Share"), Column("", "bar"))
-    return Table(f"Step time: {format_ns(wall)}, average of {average.steps} step{'s' if average.steps != 1 else ''}", columns, rows, len(rows))
+    whole = overview.step_source == WHOLE_SPAN
+    of = "Time of the whole recording" if whole else f"Step time: {format_ns(wall)}, average of {average.steps} step{'s' if average.steps != 1 else ''}"
+    return Table(f"{of}: {format_ns(wall)}" if whole else of, columns, rows, len(rows))
 
 
 def _steps(overview: OverviewPayload) -> Block | None:

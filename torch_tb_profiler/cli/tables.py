@@ -6,24 +6,28 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.longest import longest_calls, longest_kernels
 from torch_tb_profiler.analysis.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.one import One
-from torch_tb_profiler.cli.document import Column, Document, Kind, Table
+from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
 from torch_tb_profiler.cli.output import Told, asked_steps, chosen, place, tell, title
 from torch_tb_profiler.cli.summary_document import NONE, event_id, time
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_bytes, format_count, format_share
+from torch_tb_profiler.views.texts import missing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Cell = Callable[[Any], str]
+_GAP = {"operators": "host", "kernels": "device"}
+"""What was not recorded where there are none."""
 
-NOTE = "Longest: the id of the longest event, a row of torch_tb_profiler.open(PATH).events."
+NOTE = "Longest: the id of the longest event. Show it: torch-tb-profiler event PATH ID"
 
 
 def operators(options: argparse.Namespace) -> int:
@@ -72,6 +76,9 @@ def _told(opened: Opened, options: argparse.Namespace, word: str, frame: DataFra
 
 def _document(opened: Opened, word: str, by: str, frame: DataFrame, shown: DataFrame, columns: dict[str, tuple[str, Kind, Cell]]) -> Document:
     used = {name: how for name, how in columns.items() if name in shown.columns and (name != "longest_event" or shown[name].notna().any())}
+    if not len(frame):
+        why = [Item(f"{gap.what}: {gap.why}", (), "") for gap in missing(absent(opened.facts), (_GAP[word],))]
+        return Document(title(opened), (opened.span.path,), (Listing(f"No {word}", why or [Item(f"There are no {word} in these steps.", (), "")]),))
     cells = [[cell(value) for value in _plain(shown[name].tolist())] for name, (_, _, cell) in used.items()]
     head = tuple(Column(label, kind) for label, kind, _ in used.values())
     heading = f"{word.capitalize()} by {by.removesuffix('_ns').replace('_', ' ')}"

@@ -56,10 +56,12 @@ def load(location: str, settings: Settings, progress: Report | None = None) -> O
     return _opened(entry, [entry], run_name(entry), trace, facts)
 
 
-def load_all(path: str, settings: Settings, progress: Report | None = None, workers: Collection[str] = ()) -> Iterator[Opened | Unreadable]:
+def load_all(
+    path: str, settings: Settings, progress: Report | None = None, workers: Collection[str] = (), beside: bool = False,
+) -> Iterator[Opened | Unreadable]:
     """Every trace of a file, a run folder or a logdir, in the catalogue's order, one in memory at a time; the rejected files last.
 
-    With ``workers`` those alone, by their names or their ranks as texts, and nothing is said of other files.
+    With ``workers`` those alone, by their names or their ranks as texts, and nothing is said of other files; with ``beside`` all that stand beside them too.
 
     Raises:
         SourceError: there is nothing at the path, or it cannot be read.
@@ -78,7 +80,8 @@ def load_all(path: str, settings: Settings, progress: Report | None = None, work
     for entry in entries:
         folders.setdefault(entry.found.folder, []).append(entry)
     listed = arrange(entries)
-    for (run, worker, span), entry in _of_workers(listed, workers).items():
+    chosen = _of_workers(listed, workers)
+    for (run, worker, span), entry in (listed.entries if beside else chosen).items():
         try:
             trace, facts = _import(entry.found, settings, progress)
         except ProfilerError as error:

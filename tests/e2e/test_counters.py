@@ -97,3 +97,57 @@ def test_nothing_bars_anybody(open_tab: OpenTab, real_server: Server, dark: bool
     tab.grid("Profiled kernels").locator(".toggle").first.click()
     tab.idle()
     assert accessibility(tab.frame) == []
+
+
+SASS = "smsp__sass_thread_inst_executed_op_%s%s_pred_on.sum"
+
+
+def profiled(number: int, start: float, dur: float, fma: int, traffic: int) -> dict[str, Any]:
+    """A range with all that FLOPs and memory traffic are made from, of FP32 alone."""
+    counted = {SASS % (precision, kind): fma if precision + kind == "ffma" else 0 for precision in "dfh" for kind in ("add", "mul", "fma")}
+    found = traces.event("cuda_profiler_range", f"void kernel_{number}<float>(float*)", start, dur, 0, 0, **counted)
+    return {**found, "args": {**counted, "dram__bytes_read.sum": traffic, "dram__bytes_write.sum": 0}}
+
+
+def measured(folder: Path, *, timed: bool) -> Path:
+    """Four kernels on an A100, by their times or by slices of a window."""
+    content = traces.trace()
+    kept = [event for event in content["traceEvents"] if event.get("cat") not in ("kernel", "gpu_memcpy", "gpu_memset")]
+    times = [(0, 40), (60, 90), (170, 10), (200, 25)] if timed else [(50 * i, 50) for i in range(4)]
+    kept += [profiled(i, 2000 + at, dur, 10 ** (6 + i // 2), 10 ** (6 - i)) for i, (at, dur) in enumerate(times)]
+    properties = [{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "computeMajor": 8, "computeMinor": 0}]
+    return traces.write(folder / "run" / "worker.1.pt.trace.json", {**content, "traceEvents": kept, "deviceProperties": properties})
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_kernels_with_flops_and_traffic_stand_below_the_roofs(open_tab: OpenTab, start: Start, tmp_path: Path, timed: bool) -> None:
+    measured(tmp_path, timed=timed)
+    server = start(tmp_path)
+    server.settled()
+    tab = open_tab(server).load("counters", run="run")
+    found = server.answer("counters", "run")["profiled"]
+    chart = tab.frame.locator("figure", has_text="Measured roofline")
+    points = chart.locator(".roof-point")
+    expect(points).to_have_count(4)
+    expect(chart).to_contain_text("fp32 vector")
+    expect(chart).to_contain_text("TB/s memory")
+    assert ("no times were measured" in chart.inner_text()) is not timed
+    assert (found["time_ns"] == [None] * 4) is not timed
+    for row, (work, moved, time) in enumerate(zip(found["flops"], found["bytes"], found["time_ns"], strict=True)):
+        label = str(chart.locator(f"[data-point='{row}']").get_attribute("aria-label"))
+        told = re.search("Intensity ([^ ]+) FLOP/B", label)
+        assert told
+        assert float(told[1].replace("\u202f", "")) == pytest.approx(work / moved, rel=0.01)
+        assert ("Of the peak" in label) == ("Time " in label) == (time is not None)
+    points.first.focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.keyboard.press("Enter")
+    table = tab.grid("Profiled kernels")
+    expect(table).to_have_attribute("aria-rowcount", "2")
+    expect(chart.locator(".roof-point.selected")).to_have_count(1)
+
+
+def test_a_recording_without_memory_traffic_says_why_it_has_no_roofline(open_tab: OpenTab, real_server: Server) -> None:
+    tab = open_tab(real_server).load("counters", run=ALEXNET)
+    expect(tab.frame.locator("main")).to_contain_text("No roofline is drawn: memory traffic is not known")
+    expect(tab.frame.locator(".roof-point")).to_have_count(0)

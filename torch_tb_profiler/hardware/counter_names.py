@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 _INSTRUCTIONS = re.compile(r"sm(?:sp)?__sass_thread_inst_executed_op_(?P<precision>[dfh])(?P<kind>add|mul|fma)_pred_on\.sum")
-_MATRIX = re.compile(r"sm(?:sp)?__ops_path_tensor_src_(?!\w*sparsity)\w+\.sum")
+_MATRIX = re.compile(r"sm(?:sp)?__ops_path_tensor_src_(?!\w*sparsity)(?P<source>[a-z]+\d*)\w*\.sum")
 """Operations of the matrix cores, a multiplication and an addition each counted. Counters of sparse operations alone are parts of these."""
 _KINDS = {"add": ("add", 1), "mul": ("multiply", 1), "fma": ("fused multiply-add", 2)}
 _PRECISIONS = {"d": "FP64", "f": "FP32", "h": "FP16"}
@@ -83,3 +83,11 @@ def flop_weight(name: str) -> tuple[str, int] | None:
 def counts_matrix_operations(name: str) -> bool:
     """Whether a counter counts the operations of the matrix cores, FLOPs as they are."""
     return _MATRIX.fullmatch(name, 0, _LONGEST) is not None
+
+
+def operations_of(name: str) -> tuple[str, str, int] | None:
+    """``(unit, precision, FLOPs per count)`` of a counter of operations, unit and precision as in the device table (``matrix``, ``bf16``)."""
+    if weight := flop_weight(name):
+        return "vector", _PRECISIONS[weight[0]].lower(), weight[1]
+    found = _MATRIX.fullmatch(name, 0, _LONGEST)
+    return ("matrix", found["source"], 1) if found else None

@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.counters.names import counter_label, counter_unit
+from torch_tb_profiler.analysis.counters.names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, Tie, profiled_kernels
+from torch_tb_profiler.analysis.counters.roofs import Peaks, main_roofs, peaks_of_ranges
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.store.columns import Ints
@@ -18,6 +19,8 @@ from torch_tb_profiler.views.nullable import optional_floats, optional_integers,
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Missing
 
+_FLOP_METRICS = "kineto__cuda_core_flops"
+_TRAFFIC_METRICS = "dram__bytes_read.sum and dram__bytes_write.sum"
 _NO_NAME = "__missing__"
 """What CUPTI calls a kernel whose name it does not know."""
 WHOLE = "whole recording"
@@ -39,21 +42,28 @@ COUNTERS = Missing(
 )
 
 
-def counters_table_payload(trace: Trace, facts: Facts, insight: Insight, selection: Selection, limit: int) -> CountersTablePayload:
+def counters_table_payload(trace: Trace, facts: Facts, insight: Insight, selection: Selection, limit: int, file: str = "") -> CountersTablePayload:
     """Profiled ranges and sampled counters of the selected steps.
 
-    A range whose step is not known counts only where everything is selected.
+    A range whose step is not known counts only where everything is selected. ``file``: path of the user's own figures of devices, empty none.
+
+    Raises:
+        SourceError: that file cannot be read, or is none.
     """
     profiled = profiled_kernels(trace, facts)
+    peaks = peaks_of_ranges(trace, facts, profiled, file)
     chosen = np.flatnonzero(mask(selection, profiled.step))
     has = len(profiled.ties.row) or insight["counter_steps"].n
     names, sampled = _sampled(insight, selection)
+    bandwidth = peaks.bandwidth if profiled.traffic == DRAM else None
     return CountersTablePayload(
         vocabulary=vocabulary(facts),
         counters=[_info(name) for name in profiled.counters],
-        profiled=_profiled(trace, profiled, chosen[:limit]),
+        profiled=_profiled(trace, profiled, chosen[:limit], peaks),
         matching=matching_text(profiled),
         measured=_measured(profiled),
+        bandwidth=bandwidth,
+        no_roofline=_no_roofline(profiled, bandwidth),
         sampled_counters=[_info(name) for name in names],
         sampled=sampled,
         steps=facts.strings.many(facts["steps"]["name"]),
@@ -66,13 +76,15 @@ def _info(name: str) -> CounterInfo:
     return CounterInfo(name=name, label=counter_label(name), unit=counter_unit(name))
 
 
-def _profiled(trace: Trace, profiled: ProfiledKernels, chosen: Ints) -> ProfiledColumns:
+def _profiled(trace: Trace, profiled: ProfiledKernels, chosen: Ints, peaks: Peaks) -> ProfiledColumns:
     ties = profiled.ties
     name = trace["spans"]["name"]
     kernels = trace.strings.many(name[ties.row[chosen]])
     whole = (ties.how[chosen] == Tie.WHOLE).tolist()
     operators = [text or "" for text in optional_texts(trace.strings, name[profiled.operators])]
     first = profiled.first.tolist()
+    roofs, of = main_roofs(profiled)
+    roof = [roofs[place] if place >= 0 else None for place in of[chosen].tolist()]
     return ProfiledColumns(
         kernel=kernels,
         short=[WHOLE if is_whole else _short(kernel) for kernel, is_whole in zip(kernels, whole, strict=True)],
@@ -81,6 +93,9 @@ def _profiled(trace: Trace, profiled: ProfiledKernels, chosen: Ints) -> Profiled
         time_ns=optional_integers(profiled.time[chosen]),
         flops=optional_integers(profiled.flops[chosen]),
         bytes=optional_integers(profiled.bytes[chosen]),
+        unit=[found and found[0] for found in roof],
+        precision=[found and found[1] for found in roof],
+        peak=[None if found is None else peaks.rate(*found) for found in roof],
         values=[optional_floats(values) for values in profiled.values[:, chosen]],
         launch=ties.launch[chosen].tolist(),
         event=ties.row[chosen].tolist(),
@@ -95,6 +110,21 @@ def _measured(profiled: ProfiledKernels) -> Literal["ranges", "slices", ""]:
     if not len(profiled.ties.row):
         return ""
     return "slices" if profiled.ties.slices.all() else "ranges"
+
+
+def _no_roofline(profiled: ProfiledKernels, bandwidth: float | None) -> str:
+    """What is missing to draw ranges by their intensity, below what the device can do; empty where nothing is, or nothing was profiled."""
+    figures = (("FLOPs", _FLOP_METRICS, profiled.flops), ("memory traffic", _TRAFFIC_METRICS, profiled.bytes))
+    lacks = [words for *words, values in figures if not (values > 0).any()]
+    why = ""
+    if lacks:
+        what, metrics = zip(*lacks, strict=True)
+        why = f"{' and '.join(what)} {'are' if 'FLOPs' in what else 'is'} not known: record {' and '.join(metrics)}"
+    elif not ((profiled.flops > 0) & (profiled.bytes > 0)).any():
+        why = "of no kernel both FLOPs and memory traffic are known"
+    elif bandwidth is None and not (profiled.time > 0).any():
+        why = f"no times were measured, and the bandwidth of the {'device' if profiled.traffic == DRAM else 'cache'} is not known"
+    return f"No roofline is drawn: {why}." if why and len(profiled.ties.row) else ""
 
 
 def matching_text(profiled: ProfiledKernels) -> str:

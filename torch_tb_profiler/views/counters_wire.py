@@ -17,7 +17,8 @@ class CounterInfo(Wire, frozen=True, kw_only=True):
 
 class ProfiledColumns(Wire, frozen=True, kw_only=True):
     """One entry per profiled range. ``values[c][i]`` is counter c of row i; null: not measured. ``operators``: the operators around the launch, outermost
-    first; ``flops`` from instruction counters, ``bytes`` from memory counters; ``time_ns`` null where the times are no measured ones."""
+    first; ``flops`` from instruction counters, ``bytes`` from memory counters; ``time_ns`` null where the times are no measured ones. ``unit``, ``precision``
+    and ``peak`` (FLOP/s) as in the Efficiency view, of what did most of the FLOPs."""
 
     kernel: list[str]
     short: list[str]
@@ -26,6 +27,9 @@ class ProfiledColumns(Wire, frozen=True, kw_only=True):
     time_ns: list[int | None]
     flops: list[int | None]
     bytes: list[int | None]
+    unit: list[str | None]
+    precision: list[str | None]
+    peak: list[float | None]
     values: list[list[float | None]]
     launch: list[int]
     event: list[int]
@@ -44,13 +48,16 @@ class SampledColumns(Wire, frozen=True, kw_only=True):
 
 
 class CountersTablePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/counters``. ``matching`` says how ranges were tied to launches, and what did not match. ``whole``: ranges over many kernels."""
+    """Route ``/counters``. ``matching`` says how ranges were tied to launches, and what did not match. ``bandwidth``: bytes/s of the memory whose traffic was
+    counted, null not known; ``no_roofline``: what the recording lacks for one, empty where it can be drawn."""
 
     vocabulary: Vocabulary
     counters: list[CounterInfo]
     profiled: ProfiledColumns
     matching: str
     measured: Literal["ranges", "slices", ""]
+    bandwidth: float | None
+    no_roofline: str
     sampled_counters: list[CounterInfo]
     sampled: SampledColumns
     steps: list[str]

@@ -20,9 +20,9 @@ function contrast(a: string, b: string): number {
 }
 
 const TEXTS: readonly [string, readonly string[]][] = [
-  ["text", ["ground", "surface", "raised", "sunken", "hover", "bar", "less", "more"]],
+  ["text", ["ground", "surface", "raised", "sunken", "hover", "bar"]],
   ["text", ["flame-module", "flame-annotation", "flame-operator", "flame-line", "flame-rest"]],
-  ["muted", ["ground", "surface", "raised", "sunken", "hover", "bar", "less", "more"]],
+  ["muted", ["ground", "surface", "raised", "sunken", "hover", "bar"]],
   ["accent", ["ground", "surface", "raised", "sunken", "hover", "accent-soft"]],
   ["on-accent", ["accent"]],
   ["good", ["surface", "good-soft"]],

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit
+from torch_tb_profiler.hardware.counter_names import DRAM, counter_label, counter_unit
 
-__all__ = ["counter_label", "counter_unit"]
+__all__ = ["DRAM", "counter_label", "counter_unit"]

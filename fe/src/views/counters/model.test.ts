@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { counters } from "./fixtures";
-import { byUse, hintOf, kindOf, pathText, ratio, sampledCharts, scaled, topSentence, unitOf } from "./model";
+import { byUse, hintOf, kindOf, measuredChart, pathText, ratio, sampledCharts, scaled, topSentence, unitOf, widthOf } from "./model";
 
 const info = (unit: string, label = "a"): { name: string; label: string; unit: string } => ({ name: "a", label, unit });
 
@@ -12,7 +12,7 @@ it("writes counters in their units", () => {
 });
 
 it("says what a name means", () => {
-  expect(hintOf(info("instructions", "FP32 add"))).toBe("FP32 add, in instructions");
+  expect(hintOf(info("instructions", "FP32 add"))).toBe("a, in instructions");
   expect(hintOf(info(""))).toBe("");
   expect(pathText(["aten::conv2d", "aten::convolution"])).toBe("aten::conv2d → aten::convolution");
 });
@@ -37,4 +37,29 @@ it("draws the means of a device per step, and nothing outside the steps", () => 
 
 it("puts counters that counted nothing last", () => {
   expect(byUse([[0, 0], [0, 5], [null, null], [1, 0]])).toEqual([1, 3, 0, 2]);
+});
+
+it("makes room for a label in two lines, broken where it may be", () => {
+  expect(widthOf("FLOPs")).toBe(92);
+  expect(widthOf("FP32 fused multiply-add instructions")).toBeCloseTo(24 * 7.4 + 36);
+  expect(widthOf("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")).toBeLessThan(24 * 7.4 + 60);
+});
+
+it("draws measured kernels below the roof of what did their FLOPs", () => {
+  const { points, roofs, groups, timed, left } = measuredChart(counters(), "");
+  expect([roofs, groups, timed, left]).toEqual([[{ label: "fp32 vector", rate: 67e12 }], ["fp32 vector"], true, 1]);
+  expect(points).toHaveLength(1);
+  expect(points[0]).toMatchObject({ key: "0", title: "fft2d_r2c_32x32", intensity: 86_114_304 / 4096, rate: 43_057_152e6, size: 2000, group: 0, selected: false });
+  expect(points[0]?.figures).toContainEqual(["Of the peak", "64.3 %"]);
+  expect(points[0]?.figures).toContainEqual(["Of the bandwidth", "0.1 %"]);
+});
+
+it("puts kernels without times at the most that their intensity allows", () => {
+  const { profiled } = counters();
+  const untimed = { ...profiled, time_ns: [null, null], flops: [8192, 4096e6], bytes: [4096, 4096], peak: [67e12, 67e12] };
+  const { points, timed } = measuredChart(counters({ profiled: untimed }), "sgemm");
+  expect(timed).toBe(false);
+  expect(points.map(({ key, rate, size, selected }) => [key, rate, size, selected])).toEqual([["1", 67e12, 4096e6, false], ["0", 2 * 3.35e12, 8192, false]]);
+  expect(points[0]?.figures.map(([name]) => name)).toEqual(["FLOPs", "Memory traffic", "Intensity", "At most"]);
+  expect(measuredChart(counters({ profiled: { ...untimed, peak: [null, null] }, bandwidth: null }), "").points).toEqual([]);
 });

@@ -1,9 +1,11 @@
 /** What the Counters page computes from its payload: sentences, kinds and widths of columns, and the bars of sampled counters. */
 
 import type { CounterInfo, CountersTablePayload, SampledColumns } from "../../api/types.gen";
-import { formatCount, type Unit } from "../../base/units";
+import { formatBytes, formatCount, formatNumber, formatRate, formatShare, formatTime, type Unit } from "../../base/units";
 import { stepName } from "../../base/words";
-import type { CellKind, StackedBar } from "../../widgets";
+import type { CellKind, Roof, RoofPoint, StackedBar } from "../../widgets";
+import { exactly } from "../grid_params";
+import { MOST_POINTS, roofsOf, unitText } from "../roofs";
 
 const KINDS: Readonly<Record<string, CellKind>> = { bytes: "bytes", ns: "time", share: "share", "%": "share", "bytes/s": "B/s", FLOP: "FLOP", "FLOP/s": "FLOP/s" };
 const UNITS: Readonly<Partial<Record<CellKind, Unit>>> = { time: "ns", bytes: "bytes", share: "share", "B/s": "B/s", FLOP: "FLOP", "FLOP/s": "FLOP/s" };
@@ -15,11 +17,15 @@ export const unitOf = (counter: CounterInfo): Unit => UNITS[kindOf(counter)] ?? 
 /** Shares are fractions on the page; some counters are per cent. */
 export const scaled = <T extends number | null>({ unit }: CounterInfo, values: readonly T[]): (T | number)[] => (unit === "%" ? values.map((value) => (value === null ? value : value / 100)) : [...values]);
 
-/** What is said of a counter on hover: what its own name means, and its unit. */
-export const hintOf = ({ name, label, unit }: CounterInfo): string => [label === name ? "" : label, unit && `in ${unit}`].filter(Boolean).join(", ");
+/** What is said of a counter on hover: its own name where the label is another, and its unit. */
+export const hintOf = ({ name, label, unit }: CounterInfo): string => [label === name ? "" : name, unit && `in ${unit}`].filter(Boolean).join(", ");
 
-/** So that a long name of one word fits two lines of the header. */
-export const widthOf = (name: string): number => Math.min(230, Math.max(92, Math.ceil(name.length / 2) * 7.2 + 34));
+/** So that a label fits two lines of the header, broken where it may be. */
+export function widthOf(label: string): number {
+  const parts = label.split(/(?<=[ _.])(?![ _.])/);
+  const [least] = parts.map((_, at) => Math.max(parts.slice(0, at).join("").length, parts.slice(at).join("").length)).sort((a, b) => a - b);
+  return Math.min(280, Math.max(92, (least ?? 0) * 7.4 + 36));
+}
 
 /** Places of counters, those that counted nothing at all last. */
 export function byUse(values: readonly (readonly (number | null)[])[]): number[] {
@@ -68,4 +74,53 @@ export function sampledCharts(counters: readonly CounterInfo[], { counter, devic
     });
     return bars.length ? [{ counter: info, bars, least: Math.min(...rows.map((row) => value(least, row))), greatest: Math.max(...rows.map((row) => value(greatest, row))) }] : [];
   });
+}
+
+export interface MeasuredChart {
+  points: RoofPoint[];
+  roofs: Roof[];
+  /** What each mark's colour and form stands for. */
+  groups: string[];
+  /** Whether the heights of the marks are measured; else they are the most that their intensities allow. */
+  timed: boolean;
+  /** Kernels without a mark. */
+  left: number;
+}
+
+/** Kernels of which FLOPs and memory traffic were measured, below the roofs. `search`: what the table shows, so that the mark behind it is chosen. */
+export function measuredChart({ profiled, bandwidth }: CountersTablePayload, search: string): MeasuredChart {
+  const { kernel, short, time_ns, flops, bytes, peak } = profiled;
+  const intensity = ratio(flops, bytes);
+  const measured = ratio(flops, time_ns, 1e9);
+  const timed = measured.some((rate) => rate);
+  const most = (row: number): number => Math.min((intensity[row] ?? 0) * (bandwidth ?? Infinity), peak[row] ?? Infinity);
+  const size = timed ? time_ns : flops;
+  const rateOf = (row: number): number => (timed ? (measured[row] ?? 0) : most(row));
+  const rows = [...kernel.keys()]
+    .filter((row) => intensity[row] && rateOf(row) > 0 && Number.isFinite(rateOf(row)))
+    .sort((a, b) => (size[b] ?? 0) - (size[a] ?? 0))
+    .slice(0, MOST_POINTS);
+  const groups = [...new Set(rows.map((row) => unitText(profiled, row)))];
+  const points = rows.map((row): RoofPoint => {
+    const [rate, traffic, time] = [rateOf(row), bytes[row] ?? 0, time_ns[row] ?? 0];
+    return {
+      key: String(row),
+      title: short[row] ?? "",
+      intensity: intensity[row] ?? 0,
+      rate,
+      size: size[row] ?? 0,
+      group: groups.indexOf(unitText(profiled, row)),
+      figures: [
+        ...(timed ? [["Time", formatTime(time)] as const] : []),
+        ["FLOPs", formatRate(flops[row] ?? 0, "FLOP")],
+        ["Memory traffic", formatBytes(traffic)],
+        ["Intensity", `${formatNumber(intensity[row])} FLOP/B`],
+        [timed ? "FLOP/s" : "At most", formatRate(rate, "FLOP/s")],
+        ...(timed && peak[row] ? [["Of the peak", formatShare(rate / peak[row])] as const] : []),
+        ...(timed && bandwidth ? [["Of the bandwidth", formatShare((traffic * 1e9) / time / bandwidth)] as const] : []),
+      ],
+      selected: search !== "" && exactly(kernel[row] ?? "").search === search,
+    };
+  });
+  return { points, roofs: roofsOf(profiled, rows), groups, timed, left: kernel.length - points.length };
 }

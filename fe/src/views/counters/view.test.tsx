@@ -25,14 +25,14 @@ function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn>; setSte
 const text = (): string => document.body.textContent;
 const ready = (): Promise<void> => waitFor(() => expect(text()).toContain("measured with 3 counters each"));
 
-it("shows each profiled kernel with its operators and its counters under their own names", async () => {
+it("shows each profiled kernel with its operators and its counters by labels whose hint is their name", async () => {
   show();
   await ready();
   expect(text()).toContain("2 of 2 ranges were tied to their launches by order.");
   const table = screen.getByRole("grid", { name: "Profiled kernels" });
   const heads = within(table).getAllByRole("columnheader").map((head) => head.textContent);
-  for (const head of [FADD, "dram__bytes.sum", "Top operator", "Bottom operator", "FLOPs", "FLOP/B", "FLOP/s"]) expect(heads).toContain(head);
-  expect(within(table).getByRole("button", { name: FADD }).getAttribute("aria-description")).toBe("FP32 add instructions, in instructions");
+  for (const head of ["FP32 add instructions", "Device memory traffic", "Top operator", "Bottom operator", "FLOPs", "FLOP/B", "FLOP/s"]) expect(heads).toContain(head);
+  expect(within(table).getByRole("button", { name: "FP32 add instructions" }).getAttribute("aria-description")).toBe(`${FADD}, in instructions`);
   const [, first, second] = within(table).getAllByRole("row");
   for (const part of ["aten::conv2d", "aten::cudnn_convolution", "86\u202f114\u202f304", "4.00 KiB", "37.5 %", "86.1 MFLOP", "43.1 TFLOP/s"]) expect(first?.textContent).toContain(part);
   expect(second?.textContent).toContain("none");
@@ -59,6 +59,28 @@ it("has no column for what was measured of no kernel", async () => {
   for (const head of ["Time", "FLOPs", "FLOP/B", "FLOP/s", "Memory traffic"]) expect(heads).not.toContain(head);
 });
 
+it("leads from a mark of the roofline to the rows of its kernel, and back", async () => {
+  const { setParam } = show();
+  await ready();
+  fireEvent.click(screen.getByRole("button", { name: /^fft2d_r2c_32x32: Time 2.00 µs/ }));
+  const pattern = String(setParam.mock.calls.at(-1)?.[1]);
+  expect(setParam.mock.calls).toEqual([["regex", "1"], ["search", pattern]]);
+  cleanup();
+  const again = show({ search: pattern, regex: "1" });
+  await ready();
+  expect(within(screen.getByRole("grid", { name: "Profiled kernels" })).getAllByRole("row")).toHaveLength(2);
+  fireEvent.click(screen.getByRole("button", { name: /^fft2d_r2c_32x32: Time/ }));
+  expect(again.setParam.mock.calls).toEqual([["regex", null], ["search", null]]);
+});
+
+it("says why no roofline is drawn", async () => {
+  answer = counters({ profiled: { ...counters().profiled, bytes: [null, null] }, no_roofline: "No roofline is drawn: memory traffic is not known." });
+  show();
+  await ready();
+  expect(text()).toContain("No roofline is drawn: memory traffic is not known.");
+  expect(screen.queryByRole("group", { name: /^Measured roofline/ })).toBeNull();
+});
+
 it("draws sampled counters per step of a device, and leads to their curves", async () => {
   const { setParam, setSteps } = show();
   await ready();
@@ -77,9 +99,9 @@ it("draws a few charts at first where there are many", async () => {
   answer = counters({ sampled_counters: many, sampled: { counter: many.map((_, i) => i), device: all("GPU 0"), step: all(0), samples: all(1), mean: all(2), least: all(1), greatest: all(3) } });
   show();
   await ready();
-  expect(screen.getAllByRole("figure")).toHaveLength(6);
+  expect(screen.getAllByRole("figure")).toHaveLength(7);
   fireEvent.click(screen.getByText("Draw all 9"));
-  expect(screen.getAllByRole("figure")).toHaveLength(9);
+  expect(screen.getAllByRole("figure")).toHaveLength(10);
 });
 
 it("says how to record counters where there are none", async () => {

@@ -8,13 +8,13 @@ import { seriesColor } from "../../base/theme";
 import { format, formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import { Button, type Column, CopyButton, Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
+import { Button, type Column, CopyButton, Figure, Grid, Panel, Roofline, Select, StackedBars } from "../../widgets";
 import { useAllSteps } from "../all_steps";
 import { columnsOf, told } from "../columns";
 import { exactly, gridParams } from "../grid_params";
-import { Loaded, MissingList, Nothing } from "../loaded";
+import { Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
-import { byUse, hintOf, kindOf, pathText, ratio, sampledCharts, scaled, topSentence, unitOf, widthOf } from "./model";
+import { byUse, hintOf, kindOf, measuredChart, pathText, ratio, sampledCharts, scaled, topSentence, unitOf, widthOf } from "./model";
 
 adoptStyles(tables);
 
@@ -52,10 +52,50 @@ function CountersPage(props: PageProps): JSX.Element {
         <p class="headline-first">{topSentence(payload)}</p>
         {payload.matching ? <p class="headline-more">{payload.matching}</p> : null}
       </section>
+      {payload.no_roofline ? <Notes notes={[payload.no_roofline]} /> : null}
+      {payload.profiled.kernel.length ? <Measured {...props} /> : null}
       {payload.profiled.kernel.length ? <Profiled {...props} /> : null}
       {payload.sampled.counter.length ? <Sampled {...props} /> : null}
       <MissingList missing={payload.missing} />
     </>
+  );
+}
+
+function Measured({ payload, params, setParam }: PageProps): JSX.Element | null {
+  const search = params.search ?? "";
+  const { points, roofs, groups, timed, left } = useMemo(() => measuredChart(payload, search), [payload, search]);
+  if (!points.length) return null;
+  const select = (key: string): void => {
+    const wanted = exactly(payload.profiled.kernel[Number(key)] ?? "");
+    const same = wanted.search === search;
+    setParam("regex", same ? null : wanted.regex || null);
+    setParam("search", same ? null : wanted.search);
+  };
+  const rate = timed ? "FLOP/s" : "FLOP/s at most";
+  return (
+    <section class="panel">
+      <div class="panel-body">
+        <Figure
+          title="Measured roofline"
+          term="counters_roofline"
+          name="measured-roofline"
+          note={`a mark per kernel, as large as its ${timed ? "time" : "FLOPs"}${timed ? "" : "; no times were measured, so that each stands at the most that its intensity allows"}${left ? `; ${formatCount(left)} more are in the table only` : ""}`}
+          table={{
+            columns: [{ label: "Kernel" }, { label: "FLOP per byte", unit: "number" }, { label: rate, unit: "FLOP/s" }],
+            rows: points.map((point) => [point.title, point.intensity, point.rate]),
+          }}
+        >
+          <Roofline
+            label="Measured roofline"
+            points={points}
+            groups={groups.map((label, i) => ({ label: label || "not known", color: seriesColor(i) }))}
+            roofs={roofs}
+            bandwidth={payload.bandwidth}
+            onSelect={select}
+          />
+        </Figure>
+      </div>
+    </section>
   );
 }
 
@@ -84,7 +124,8 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
     column("rate", "FLOP/s", "FLOP/s", 104, ratio(flops, time_ns, 1e9)),
     ...byUse(profiled.values).map((place) => {
       const counter = counters[place] ?? { name: "", label: "", unit: "" };
-      return column(`=${counter.name}`, counter.name, kindOf(counter), widthOf(counter.name), scaled(counter, profiled.values[place] ?? []), { hint: hintOf(counter) });
+      const { name, label } = counter;
+      return column(`=${name}`, label, kindOf(counter), widthOf(label), scaled(counter, profiled.values[place] ?? []), { name, hint: hintOf(counter) });
     }),
     column("timeline", "Timeline", "text", 84, kernel.map((_, row) => (shown(row) < 0 ? null : "launch")), {
       unknown: () => "",

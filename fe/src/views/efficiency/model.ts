@@ -4,14 +4,13 @@ import type { DevicePeaks, EfficiencyColumns, EfficiencyGroup, EfficiencyPayload
 import { formatBytes, formatCount, formatNumber, formatRate, formatShare, formatTime } from "../../base/units";
 import type { Roof, RoofPoint } from "../../widgets";
 import { exactly } from "../grid_params";
+import { MOST_POINTS, roofsOf } from "../roofs";
 
 export const NOT_MODELLED = "not modelled";
 /** In place of a share of the peak: what was truly computed is not known. */
 export const FAST = "Winograd or FFT";
 /** In place of a family, what computes nothing. */
 const ASIDE = ["communication", "memcpy"];
-/** More points would hide each other; the table has every row. */
-const MOST_POINTS = 400;
 /** In this text, precisions that no row names. */
 const UNNAMED = "not known";
 
@@ -107,12 +106,6 @@ export function chartOf(payload: EfficiencyPayload, drawable: readonly number[],
   const { rows } = payload;
   const families = familiesOf(rows, drawable);
   const wanted = drawable.filter((row) => !precision || precisionOf(rows, row) === precision);
-  const roofs = new Map<string, Roof>();
-  for (const row of wanted) {
-    const rate = rows.peak[row];
-    const label = [rows.precision[row], rows.unit[row]].filter(Boolean).join(" ");
-    if (rate) roofs.set(`${label} ${rate}`, { label, rate });
-  }
   const points = wanted.slice(0, MOST_POINTS).map((row) => ({
     key: String(row),
     title: rows.short[row] ?? rows.kernel[row] ?? rows.name[row] ?? "no operator",
@@ -123,7 +116,7 @@ export function chartOf(payload: EfficiencyPayload, drawable: readonly number[],
     figures: figuresOf(rows, row),
     selected: search !== "" && searchFor(rows, row).search === search,
   }));
-  return { points, roofs: [...roofs.values()], left: wanted.length - points.length };
+  return { points, roofs: roofsOf(rows, wanted), left: wanted.length - points.length };
 }
 
 /** What a row's time is: of the device where there is one. */

@@ -28,17 +28,18 @@ function Sourced({ text, source }: { text: string; source: string }): JSX.Elemen
   );
 }
 
+const fact = (term: string, value: JSX.Element | string, label?: string): JSX.Element => (
+  <div class="fact">
+    <dt>
+      <Term id={term}>{label}</Term>
+    </dt>
+    <dd>{value}</dd>
+  </div>
+);
+
 /** What the device can do at best. */
 export function DeviceCard({ device }: { device: DevicePeaks }): JSX.Element {
   const { name, entry, bandwidth, peaks } = device;
-  const fact = (term: string, value: JSX.Element | string): JSX.Element => (
-    <div class="fact">
-      <dt>
-        <Term id={term} />
-      </dt>
-      <dd>{value}</dd>
-    </div>
-  );
   return (
     <>
       <dl class="facts">
@@ -105,31 +106,49 @@ export function StepChart({ payload, steps, chosen, isChosen, onChoose }: StepCh
   const unit: Unit = shares ? "share" : "FLOP/s";
   const value = (step: StepMfu): number | null => (shares ? step.mfu : rateOf(step));
   const mean = shares ? payload.mfu : rateOfSteps(payload.steps);
-  const [title, term] = shares ? ["MFU per step", "efficiency_mfu"] : ["FLOP/s per step", "efficiency_step_rate"];
+  const [only] = steps.length === 1 ? steps : [];
+  const [what, term] = shares ? ["MFU", "efficiency_mfu"] : ["FLOP/s", "efficiency_step_rate"];
+  const title = `${what} ${only ? "of the" : "per"} step`;
   const table: FigureTable = {
     columns: [{ label: "Step" }, { label: "MFU", unit: "share" }, { label: "FLOPs", unit: "FLOP" }, { label: "FLOP/s", unit: "FLOP/s" }, { label: "Wall time", unit: "ns" }],
     rows: steps.map((step) => [step.name, step.mfu, step.flops, rateOf(step), step.wall_ns]),
   };
   return (
     <Figure title={title} term={term} table={table} name="efficiency-steps">
-      <StackedBars
-        label={title}
-        series={[{ key: "value", label: shares ? "MFU" : "FLOP/s", color: seriesColor(0), term }]}
-        bars={steps.map((step) => ({
-          key: step.index,
-          label: stepName(step.name),
-          title: `step ${stepName(step.name)} (${step.name})`,
-          values: [value(step) ?? 0],
-          note: value(step) === null ? "not known" : formatTime(step.wall_ns),
-          faded: !isChosen(step.index),
-        }))}
-        unit={unit}
-        height={230}
-        selected={chosen}
-        onSelect={onChoose}
-        {...(steps.length > 1 && mean !== null ? { line: { value: mean, label: steps.length > payload.steps.length ? "chosen" : "all" } } : {})}
-      />
+      {only ? (
+        <StepFigures step={only} />
+      ) : (
+        <StackedBars
+          label={title}
+          series={[{ key: "value", label: what, color: seriesColor(0), term }]}
+          bars={steps.map((step) => ({
+            key: step.index,
+            label: stepName(step.name),
+            title: `step ${stepName(step.name)} (${step.name})`,
+            values: [value(step) ?? 0],
+            note: value(step) === null ? "not known" : formatTime(step.wall_ns),
+            faded: !isChosen(step.index),
+          }))}
+          unit={unit}
+          height={230}
+          selected={chosen}
+          onSelect={onChoose}
+          {...(mean !== null ? { line: { value: mean, label: steps.length > payload.steps.length ? "chosen" : "all" } } : {})}
+        />
+      )}
     </Figure>
+  );
+}
+
+/** One bar would say less. */
+function StepFigures({ step }: { step: StepMfu }): JSX.Element {
+  return (
+    <dl class="facts">
+      {step.mfu === null ? null : fact("efficiency_mfu", formatShare(step.mfu))}
+      {fact("efficiency_step_rate", format(rateOf(step), "FLOP/s"), "FLOP/s")}
+      {fact("efficiency_step_flops", formatRate(step.flops, "FLOP"))}
+      {fact("efficiency_step_wall", formatTime(step.wall_ns))}
+    </dl>
   );
 }
 

@@ -2,12 +2,16 @@
 
 import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { adoptStyles } from "../../base/styles";
 import { formatNumber, formatRate } from "../../base/units";
 import { Floating } from "../tooltip";
 import { TOP } from "./axes";
 import { MOVES } from "./moves";
+import css from "./roofline.css?inline";
 import { axesOf, type LogAxis, markPath, mergedRoofs, radiusOf, type Roof, type RoofPoint, spread } from "./roofline";
 import { useWidth } from "./size";
+
+adoptStyles(css);
 
 interface Group {
   label: string;
@@ -74,7 +78,6 @@ export function Roofline(props: RooflineProps): JSX.Element {
         onPointerLeave={() => setActive(null)}
       >
         <Ticks axes={axes} area={area} />
-        <Roofs {...{ axes, area, roofs, bandwidth }} />
         {drawn.map((point) => (
           <Point
             key={point.key}
@@ -86,6 +89,7 @@ export function Roofline(props: RooflineProps): JSX.Element {
             onSelect={onSelect}
           />
         ))}
+        <Roofs {...{ axes, area, roofs, bandwidth }} />
       </svg>
       {shown ? <PointTip point={shown} group={groups[shown.group]?.label} anchor={() => pointIn(svg.current, shown.key)} /> : null}
     </div>
@@ -157,12 +161,12 @@ interface RoofsProps {
   bandwidth: number | null;
 }
 
-/** The slope of the memory's bandwidth, and the flat roofs of the precisions to the right of it. */
+/** The slope of the memory's bandwidth, and the flat roofs of the precisions to the right of it; over the marks, so that none hides a label. */
 function Roofs({ axes: { x, y }, area, roofs, bandwidth }: RoofsProps): JSX.Element {
   const heights = spread(roofs.map(({ rate }) => area.y(rate) - 5), LABEL_HEIGHT);
   const right = LEFT + area.width;
   return (
-    <g aria-hidden="true">
+    <g aria-hidden="true" pointer-events="none">
       {bandwidth ? <Slope {...{ x, y, area, bandwidth }} top={roofs[0]?.rate ?? y.high} /> : null}
       {roofs.map(({ rate, label }, i) => (
         <g key={rate}>

@@ -1,6 +1,6 @@
 /** The sticky row of column heads: sort, definition, width. */
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { definitionOf } from "../../base/definitions";
 import { Icon } from "../icons";
 import { Tooltip } from "../tooltip";
@@ -8,8 +8,8 @@ import { isText } from "./order";
 import { NARROWEST, WIDEST } from "./storage";
 import type { Column, Sort } from "./types";
 
-/** Labels are shorter; what is longer is a name, and may be cut anywhere. */
-const LONG_NAME = 24;
+/** Names of one word, such as a counter's, may break behind their marks. */
+const breakable = (label: string): ComponentChildren => label.split(/(?<=[_.])(?![_.])/).flatMap((part) => [part, <wbr />]);
 
 interface HeaderProps {
   columns: readonly Column[];
@@ -52,7 +52,7 @@ function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProp
     >
       <Tooltip content={text} class="head-tip" focusable={false}>
         <button type="button" class={`head-button${sort ? " sorted" : ""}`} aria-description={text} onClick={() => onSort(column)}>
-          <span class={`head-label${text ? " term-line" : ""}${column.label.length > LONG_NAME ? " head-name" : ""}`}>{column.label}</span>
+          <span class={`head-label${text ? " term-line" : ""}`}>{breakable(column.label)}</span>
           <span class="head-arrow">{sort ? <Icon name={sort.descending ? "down" : "up"} size={12} /> : null}</span>
         </button>
       </Tooltip>

@@ -22,8 +22,8 @@ const UNITS: Readonly<Record<Exclude<CellKind, "text" | "code" | "knowledge">, U
 const KNOWLEDGE = ["no", "yes", "unknown"] as const;
 
 export function csvHeader(column: Column): string {
-  const { kind, label } = column;
-  return kind === "knowledge" || kind === "text" || kind === "code" ? label : label + CSV_UNIT[UNITS[kind]];
+  const { kind, label, name = label } = column;
+  return kind === "knowledge" || kind === "text" || kind === "code" ? name : name + CSV_UNIT[UNITS[kind]];
 }
 
 /** The exact value: for CSV and for copies. Unknown is null. */

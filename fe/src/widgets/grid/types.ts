@@ -14,6 +14,8 @@ export interface Column {
   /** Stable; stands in the URL (sort) and in the browser's storage (widths, hidden). */
   key: string;
   label: string;
+  /** The head in the CSV, where other tools know the values by a name that is no label. */
+  name?: string;
   /** Key of the definition that the header shows on hover and focus. */
   term?: string;
   /** What the header says on hover and focus where no definition can: of names that only the trace knows. */
@@ -29,7 +31,7 @@ export interface Column {
   values: ArrayLike<CellValue>;
   /** A short form to draw instead (text and code only); search, sort, copy and CSV use `values`. */
   short?: ArrayLike<string | null>;
-  /** Whether a bar behind the number shows its part of the column's largest value; a delta's begins in the middle. */
+  /** Whether a bar below the number shows its part of the column's largest value; a delta's begins in the middle. */
   bar?: boolean;
   /** Makes the cell a link. */
   href?: (row: number) => string | null;

@@ -57,7 +57,7 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps): JS
       />
       {hasModules ? null : <p class="menu-note">No module was recorded: that needs with_stack=True.</p>}
       {value === "category" ? (
-        <ul class="legend-list">
+        <ul class="look-list">
           {LEGEND.map((look) => (
             <li key={look.label}>
               <span class="look" style={{ background: `var(${look.colour})` }} />

@@ -188,6 +188,21 @@ def test_names_that_count_steps_are_one(names: tuple[str, str, str], source: str
     assert step_names(facts) == list(names)
 
 
+@pytest.mark.parametrize(("outer", "names", "source"), [
+    ("epoch 0", ("iteration 8", "iteration 9", "iteration 10"), "iteration"), ("run", ("train_step", "train_step", "train_step"), "train_step"),
+    ("[pl][profile]run_training_epoch", ("[pl][profile]run_training_batch",) * 3, "[pl][profile]run_training_batch"),
+])
+def test_steps_may_stand_within_another_annotation(outer: str, names: tuple[str, str, str], source: str) -> None:
+    facts = derive(draw("""
+        main    (outer                                                )
+        main     (whole                                              )
+        main     (one          )(two          )(three        )
+        main      (a step )       (a step )      (a step )
+    """, names={**dict(zip(("one", "two", "three"), names, strict=True)), "outer": outer}))
+    assert facts.summary["step_source"] == source
+    assert step_names(facts) == list(names)
+
+
 @pytest.mark.parametrize(
     "drawing",
     [
@@ -210,8 +225,22 @@ def test_names_that_count_steps_are_one(names: tuple[str, str, str], source: str
         """
         main    (nccl:all_reduce )(nccl:all_reduce )(nccl:all_reduce )
         """,
+        """
+        main    (forward                                      )
+        main     (layer      )   (layer      )  (layer      )
+        """,
+        """
+        main    (run                                          )
+        main     [aten::loop                                 ]
+        main     (step       )   (step       )  (step       )
+        """,
+        """
+        main    (Optimizer.step#Adam.step)(Optimizer.step#Adam.step)(Optimizer.step#Adam.step)
+        """,
     ],
-    ids=["other numbers", "only twice", "covers too little", "several threads at once", "operators", "collectives"],
+    ids=[
+        "other numbers", "only twice", "covers too little", "several threads at once", "operators", "collectives", "layers", "within an operator", "optimizers",
+    ],
 )
 def test_without_steps_the_whole_span_is_one(drawing: str) -> None:
     facts = derive(draw(drawing))

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.intervals import union
 from torch_tb_profiler.analysis.names import HostNames, distinct
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringTable
@@ -25,6 +25,9 @@ LEAST_COVERAGE = 0.5
 """A repeated annotation makes steps when it occurs at least so often and covers at least this share of the span."""
 LONGEST_COUNTED = 200
 _COUNTED = re.compile(r"(?P<stem>.*(?:step|iteration|iter|batch))[ _#:=-]{0,2}\d{1,18}$", re.IGNORECASE | re.ASCII | re.DOTALL)
+_STEPS = re.compile(r"(?:step|iteration|iter|batch)\Z", re.IGNORECASE)
+DEEPEST_STEPS = 8
+"""Annotations around those of steps."""
 COLD_FACTOR = 1.5
 CUT_FACTOR = 0.8
 ODD_DEVIATIONS = 5.0
@@ -127,16 +130,45 @@ def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:
 
 
 def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent: tuple[int, int]) -> Ints:
-    """Nodes of the top-level annotation that repeats and covers most of the span; none if no name does. Names that count steps (``iteration 3``) are one.
+    """Nodes of the outermost annotation that repeats and covers most of the span; none if no name does.
 
-    A name that several threads are in at the same time makes no steps: requests that are served side by side follow nothing.
+    At the top any name will do; within other annotations (``epoch``) only one that ends like those of steps do: layers repeat as well.
     """
     spans = trace["spans"]
     name = spans["name"][tree.row]
-    top = (spans["role"][tree.row] == Role.ANNOTATION) & (tree.parent < 0) & ~names.region[name] & ~names.collective[name]
-    node = np.flatnonzero(top)
+    annotation = spans["role"][tree.row] == Role.ANNOTATION
+    like_steps = _ends_like_steps(name[annotation], trace.strings)[name] & ~names.collective[name]
+    level = annotation & (tree.parent < 0)
+    candidate = level & ~names.collective[name] & (~names.region[name] | like_steps)
+    for _ in range(DEEPEST_STEPS):
+        node = _repeated(trace, tree, np.flatnonzero(candidate), extent)
+        if len(node):
+            return node
+        level = annotation & (tree.parent >= 0) & level[tree.parent]
+        if not level.any():
+            break
+        candidate = level & like_steps
+    return np.zeros(0, np.int64)
+
+
+def _ends_like_steps(name: Array, strings: StringTable) -> Mask:
+    """For numbers of strings whether it is a name of steps by its end, a count aside; those of optimizers are none."""
+    found = np.zeros(len(strings) + 1, np.bool_)
+    for number in distinct(name, strings):
+        text = strings[number]
+        found[number] = not text.startswith("Optimizer.") and _STEPS.search(_stem(text)) is not None
+    return found
+
+
+def _repeated(trace: Trace, tree: CallTree, node: Ints, extent: tuple[int, int]) -> Ints:
+    """Those of some nodes whose name repeats and covers most of the span. Names that count steps (``iteration 3``) are one.
+
+    A name that several threads are in at the same time makes no steps: requests that are served side by side follow nothing.
+    """
     if not len(node):
         return node
+    spans = trace["spans"]
+    name = spans["name"][tree.row]
     track, number = spans["track"][tree.row[node]].astype(np.int64), _without_counts(name[node], trace.strings)
     kinds, of = np.unique(track * (len(trace.strings) + 1) + number, return_inverse=True)
     times = np.bincount(of, minlength=len(kinds))

@@ -141,9 +141,46 @@ def of_products(t: Any) -> list[Case]:
     ]
 
 
+def of_gradients(t: Any) -> list[Case]:
+    """Gradients of norms and losses, scans, factorisations, and what else takes and gives whole tensors."""
+    x, dy, row, aten, mask = t.rand(3, 4, 6), t.rand(3, 4, 6), t.rand(6), t.ops.aten, [True, True, True]
+    stats, half, channel = (t.rand(3, 4, 1), t.rand(3, 4, 1)), x.bfloat16(), t.rand(4)
+    groups, image, square = (t.rand(3, 2), t.rand(3, 2)), t.rand(2, 4, 5, 3), t.rand(6, 6) + 6 * t.eye(6)
+    return [
+        _case("aten::native_layer_norm_backward", lambda g, a, m, r, w: aten.native_layer_norm_backward(g, a, [6], m, r, w, w, mask), dy, x, *stats, row),
+        _case("aten::native_layer_norm_backward without weights",
+              lambda g, a, m, r: aten.native_layer_norm_backward(g, a, [6], m, r, None, None, [True, False, False])[0], dy, x, *stats),
+        _case("aten::native_group_norm_backward",
+              lambda g, a, m, r, w: aten.native_group_norm_backward(g, a, m, r, w, 3, 4, 6, 2, mask), dy, x, *groups, channel),
+        _case("aten::native_batch_norm_backward", lambda g, a, w, m, v: aten.native_batch_norm_backward(g, a, w, None, None, m, v, True, 1e-5, mask),
+              image, image.clone(), channel, t.rand(4), t.rand(4)),
+        _case("aten::native_batch_norm_backward of given statistics",
+              lambda g, a, w, m, v: aten.native_batch_norm_backward(g, a, w, m, v, None, None, False, 1e-5, mask),
+              image, image.clone(), channel, t.rand(4), t.rand(4)),
+        _case("aten::_weight_norm_interface", lambda v, g: aten._weight_norm_interface(v, g, 0), t.rand(5, 3), t.rand(5, 1)),
+        _case("aten::_weight_norm_interface_backward", lambda d, v, g, n: aten._weight_norm_interface_backward(d, v, g, n, 0),
+              t.rand(5, 3), t.rand(5, 3), t.rand(5, 1), t.rand(5, 1)),
+        _case("aten::trace of all", lambda a: t.trace(a), t.rand(1, 1)), _case("aten::cumprod_", lambda a: a.cumprod_(1), x.clone()),
+        _case("aten::searchsorted", t.searchsorted, row.sort().values, t.rand(5)),
+        _case("aten::bucketize", lambda a, b: t.bucketize(a, b, out_int32=True), x, row),
+        _case("aten::linalg_cholesky_ex", lambda a: t.linalg.cholesky_ex(a).L, square @ square.T),
+        _case("aten::linalg_inv_ex", lambda a: t.linalg.inv_ex(a)[0], square),
+        _case("aten::linalg_lu_factor_ex", lambda a: t.linalg.lu_factor_ex(a)[0], t.rand(2, 6, 5)),
+        _case("aten::linalg_solve_triangular", lambda a, b: t.linalg.solve_triangular(a, b, upper=True), square, t.rand(6, 3)),
+        _case("aten::_linalg_solve_ex", lambda a, b: aten._linalg_solve_ex(a, b)[:2], square, t.rand(6)),
+        _case("aten::geqrf", lambda a: t.geqrf(a)[0], t.rand(7, 4)), _case("aten::float_power", t.float_power, half, t.tensor([2.0, 3, 1, 1, 2, 2])),
+        _case("aten::pow of an integer", lambda a: a.pow(0.5), t.arange(9)), _case("aten::clamp of an integer", lambda a: a.clamp(0.5, 2), t.arange(9)),
+        _case("aten::where of numbers", lambda m: t.where(m, 1.0, 0.0), x > 0.5),
+        _case("aten::binary_cross_entropy_backward", lambda g, a, b: aten.binary_cross_entropy_backward(g, a, b), t.tensor(1.0), x, dy),
+        _case("aten::index_add_", lambda a, i, b: a.index_add_(0, i, b), t.rand(3, 4), t.arange(3), t.rand(3, 4)),
+        _case("aten::scatter_add_", lambda a, i, b: a.scatter_add_(0, i, b), t.rand(3, 4), t.zeros(3, 4, dtype=t.int64), t.rand(3, 4)),
+        _case("aten::_adaptive_avg_pool3d_backward", lambda g: aten._adaptive_avg_pool3d_backward(g, t.empty(1, 2, 4, 4, 4)), t.rand(1, 2, 2, 2, 2)),
+    ]
+
+
 def test_bytes_of_what_is_taken_and_given(torch: Any, tmp_path: Path) -> None:
     wrong, compared = [], set()
-    for title, case in (*of_elements(torch), *of_rows(torch), *of_products(torch)):
+    for title, case in (*of_elements(torch), *of_rows(torch), *of_products(torch), *of_gradients(torch)):
         kept: list[Made] = []
         calls = recorded(torch, tmp_path / "trace.json", lambda case=case, kept=kept: kept.append(case()))  # type: ignore[misc]
         works = [work for call, work in calls if call.name == title.split(" ")[0]]
@@ -154,7 +191,7 @@ def test_bytes_of_what_is_taken_and_given(torch: Any, tmp_path: Path) -> None:
             wrong.append((title, works[0] if works else sorted({call.name for call, _ in calls}), expected))
         compared.add(title)
     assert wrong == []
-    assert len(compared) == 117
+    assert len(compared) == 142
 
 
 def test_every_operator_of_pytorch_that_is_modelled_exists(torch: Any) -> None:

@@ -133,14 +133,14 @@ def library_batch_norm_backward(call: Call) -> Work | None:
 
 
 @model("normalization", "aten::_fused_rms_norm_backward",
-       source="TraceLens: 6 FLOPs per element for the input's gradient, 2 for the weight's; dy and x read once, the gradients written once")
+       source="TraceLens: 6 FLOPs per element for the input's gradient, 2 for the weight's; dy, x, weight and deviations read once, the gradients written once")
 def rms_norm_backward(call: Call) -> Work | None:
     """``_fused_rms_norm_backward(dy, x, normalized_shape, rstd, weight, output_mask)``."""
     gradient, x, weight, asked = call.tensor(0), call.tensor(1), call.tensor(4), call.flags(5, 2)
     if gradient is None or x is None or asked is None:
         return None
     made = [Tensor(t.shape, t.dtype) for t, wanted in zip((x, weight), asked, strict=True) if wanted and t is not None]
-    return vector_work((6 * asked[0] + 2 * asked[1]) * x.elements, x.dtype, [gradient, x, weight], made, {"shape": x.shape})
+    return vector_work((6 * asked[0] + 2 * asked[1]) * x.elements, x.dtype, [gradient, x, call.tensor(3), weight], made, {"shape": x.shape})
 
 
 @model("normalization", "aten::batch_norm_stats", source="4 FLOPs per element (sum, difference, square, sum); input read once, two values per channel written")

@@ -127,10 +127,10 @@ def around(track: Array, start: Ints, end: Ints, parent: Array, point_track: Arr
     return found
 
 
-def depths(parent: Ints) -> Ints:
+def depths(parent: Array) -> Ints:
     """Distance to the root of every node of a forest, by doubling: int64 of the shape of ``parent``."""
-    depth = (parent >= 0).astype(np.int64)
-    jump = parent.copy()
+    depth = (parent >= 0).astype(np.int32)
+    jump = parent.astype(np.int32)
     active = np.flatnonzero(jump >= 0)
     while len(active):
         to = jump[active]
@@ -138,7 +138,7 @@ def depths(parent: Ints) -> Ints:
         depth[active] += add
         jump[active] = following
         active = active[following >= 0]
-    return depth
+    return depth.astype(np.int64)
 
 
 def carried_up(parent: Array, values: Array, join: np.ufunc = np.add) -> Array:
@@ -147,7 +147,7 @@ def carried_up(parent: Array, values: Array, join: np.ufunc = np.add) -> Array:
     One round per level.
     """
     total = values.copy()
-    depth = depths(parent.astype(np.int64))
+    depth = depths(parent)
     deepest = int(depth.max(initial=0))
     # numpy sorts 16-bit integers stably in linear time.
     order = np.argsort(depth.astype(np.uint16) if deepest < 1 << 16 else depth, kind="stable")

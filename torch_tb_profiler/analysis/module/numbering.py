@@ -60,7 +60,7 @@ def number_paths(laid: Laid, parent: Ints, code: Ints, deep: int = DEEP, most: i
         most: number of paths beyond which new ones are not made: their calls belong to the path above.
     """
     numbering = _Numbering(parent, code, most)
-    depth = depths(laid.parent.astype(np.int64))
+    depth = depths(laid.parent)
     shallow = depth < deep
     pooled = ~shallow & ~laid.settled
     path = np.where(laid.settled, laid.given, -1).astype(np.int32)

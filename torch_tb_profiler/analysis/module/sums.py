@@ -62,12 +62,14 @@ def path_steps(trace: Trace, facts: Facts, nodes: Nodes, numbered: Numbered, wor
     launched = work.node >= 0
     row, launcher = work.row[launched], work.node[launched]
     own = {
-        "calls": counted.astype(np.int64), "host_total": np.where(counted, dur, 0), "host_self": np.maximum(dur - nodes.children - nodes.runtime, 0),
-        "runtime": nodes.runtime, "device_self": sum_by(launcher, n, spans["dur"][row]), "launched": np.bincount(launcher, minlength=n),
-        **_memory(trace, nodes),
+        "calls": counted, "host_total": np.where(counted, dur, 0), "host_self": np.maximum(dur - nodes.children - nodes.runtime, 0), "runtime": nodes.runtime,
     }
     first, cell = group_rows((step[nodes.row], path))
-    cells = {key: sum_by(cell, len(first), values) for key, values in own.items()}
+    groups = len(first)
+    cells = {key: sum_by(cell, groups, values) for key, values in own.items()}
+    cells |= {"device_self": sum_by(cell[launcher], groups, spans["dur"][row]), "launched": np.bincount(cell[launcher], minlength=groups)}
+    node, size = _memory(trace, nodes)
+    cells |= {"increase": sum_by(cell[node], groups, size), "allocated": sum_by(cell[node], groups, np.maximum(size, 0))}
     cells |= {"path": path[first].astype(np.int64), "step": step[nodes.row[first]].astype(np.int64)}
     rest = _unattributed(work.step[~launched], spans["dur"][work.row[~launched]])
     carried = _carried_up(cells["path"], cells["step"], cells["device_self"], numbered.parent)
@@ -108,30 +110,28 @@ def _carried_up(path: Ints, step: Ints, value: Ints, parent: Ints) -> dict[str, 
 
 
 def _table(parts: tuple[dict[str, Ints], ...]) -> Table:
-    """Rows of equal path and step added up, step by step."""
+    """Rows of equal path and step added up, step by step. Within a part they are distinct; what it does not have is 0 there."""
     path = np.concatenate([part["path"] for part in parts])
     step = np.concatenate([part["step"] for part in parts])
     first, of = group_rows((step, path))
-    summed = {}
-    for key in _SUMS:
-        values = np.concatenate([part.get(key, np.zeros(len(part["path"]), np.int64)) for part in parts])
-        summed[key] = sum_by(of, len(first), values)
+    summed = {key: np.zeros(len(first), np.int64) for key in _SUMS}
+    for part, groups in zip(parts, np.split(of, np.cumsum([len(part["path"]) for part in parts])[:-1]), strict=True):
+        for key in part.keys() & summed.keys():
+            summed[key][groups] += part[key]
     return schema.PATH_STEPS.build(path=path[first], step=step[first], **summed)
 
 
-def _memory(trace: Trace, nodes: Nodes) -> dict[str, Ints]:
-    """Per node the bytes that it allocated, and those less what it released, by itself."""
+def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
+    """Of every record of memory that a node wrote by itself, the node and the bytes that it allocated; negative, released."""
     memory = trace["memory"]
-    n = len(nodes.row)
     # What stood before the recording was allocated by nobody in it.
     used = memory["ordinal"] >= 0
     other = used & (memory["device_type"] != _CPU)
     rows = np.flatnonzero(other if other.any() else used)
-    if not len(rows) or not n:
-        return {"increase": np.zeros(n, np.int64), "allocated": np.zeros(n, np.int64)}
+    if not len(rows) or not len(nodes.row):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     start = trace["spans"]["start"][nodes.row]
     end = start + trace["spans"]["dur"][nodes.row]
     node = around(trace["spans"]["track"][nodes.row], start, end, nodes.parent, memory["track"][rows], memory["time"][rows])
     inside = node >= 0
-    size = memory["bytes"][rows[inside]]
-    return {"increase": sum_by(node[inside], n, size), "allocated": sum_by(node[inside], n, np.maximum(size, 0))}
+    return node[inside], memory["bytes"][rows[inside]]

@@ -52,7 +52,9 @@ class Recording:
             raise BadRequest(f"warmup={warmup}, active={active}, repeat={repeat}: expected at least 0, 1 and 1.")
         if worker is not None and (not worker or _NO_NAME & set(worker) or worker.startswith(".")):
             raise BadRequest(f"The worker's name {worker!r} cannot be part of a file name.", "Leave out slashes and a dot in front.")
-        self.directory = Path(directory)
+        if "://" in str(directory):
+            raise BadRequest(f"{directory} is a URL; recordings are written to folders.", "Give a local folder and copy its files afterwards.")
+        self.directory = Path(directory).expanduser()
         self.paths: list[Path] = []
         self.profile: Any = None
         self._warmup, self._active, self._cycles, self._worker = warmup, active, repeat, worker
@@ -97,20 +99,27 @@ class Recording:
         self._at_step()
 
     def step(self) -> None:
-        """The end of an iteration."""
+        """The end of an iteration.
+
+        Raises:
+            BadRequest: the recording was not begun.
+        """
+        if self._torch is None:
+            raise BadRequest("The recording has not begun.", "Use it in `with record(...) as p:`, or call p.start() before the loop.")
         self._step += 1
         if not self._running:
             return
         if self._schedule is not None or self.profile is not None:
-            self.profile.step()
-        self._at_step()
+            self._unbroken(self.profile.step)
+        if self._running:
+            self._at_step()
 
     def stop(self) -> None:
         """The end: what is not written yet is written; ``with`` does it."""
         steps, running = self._step, self._running
         self._finish()
         if running and self._kept is not None and self.paths:
-            done = f"The loop ended after {steps} steps" if steps else "step() was never called"
+            done = f"The loop ended after {steps} step{'' if steps == 1 else 's'}" if steps else "step() was never called"
             warnings.warn(
                 f"{done}: the beginning was recorded, without call stacks. record(..., warmup=0) records everything from the beginning.", stacklevel=3,
             )
@@ -158,6 +167,11 @@ class Recording:
         return lambda n: action.WARMUP if n < first else actions.get(n, action.RECORD)
 
     def _start_profile(self, options: dict[str, Any], schedule: Callable[[int], Any], ready: Callable[[Any], object]) -> None:
+        if self._torch.autograd._profiler_enabled():
+            # PyTorch has one at a time: ours would take the other's place, whose export then ends the program.
+            warnings.warn("Another profiler is running: nothing is recorded. Start it after this recording, or leave one of them out.", stacklevel=4)
+            self._running = False
+            return
         begin = self._step
         given = {**_experimental(), **options}
         # PyTorch asks for step 0 when it is made, and for its own numbers from then on, which shall be those of the loop.
@@ -170,7 +184,15 @@ class Recording:
     def _end_profile(self) -> None:
         profile, self.profile = self.profile, None
         # More than stop(): PyTorch counts steps for its daemon, too.
-        profile.__exit__(None, None, None)
+        self._unbroken(lambda: profile.__exit__(None, None, None))
+
+    def _unbroken(self, action: Callable[[], object]) -> None:
+        """A program shall not end because of what watches it: where PyTorch fails the recording ends."""
+        try:
+            action()
+        except RuntimeError as error:
+            self.profile, self._running = None, False
+            warnings.warn(f"The recording ended early, PyTorch says: {error}", stacklevel=4)
 
     def _keep(self, profile: Any) -> None:
         self._kept = profile
@@ -182,6 +204,9 @@ class Recording:
 
     def _write(self, profile: Any) -> None:
         """Everything is written beside its place under a hidden name, which no one who looks at the folder takes for a trace, and renamed at the end."""
+        if _was_taken_over(profile):
+            warnings.warn("Another profiler was started within the recording and took its place: nothing is written.", stacklevel=2)
+            return
         rank = _rank(self._torch)
         worker = self._worker or (f"rank{rank}" if rank is not None else "worker0")
         name = f"{worker}.{time.time_ns()}.pt.trace.json.gz"
@@ -226,7 +251,7 @@ def record(
             accelerator that PyTorch sees. ``schedule`` takes the place of ``warmup``, ``active`` and ``repeat``.
 
     Raises:
-        BadRequest: a number is too small, or the worker's name is none.
+        BadRequest: a number is too small, the worker's name is none, or the folder is a URL.
     """
     return Recording(directory, warmup=warmup, active=active, repeat=repeat, ranks=ranks, worker=worker, options=options)
 
@@ -255,6 +280,12 @@ def _experimental() -> dict[str, Any]:
     with contextlib.suppress(ImportError, AttributeError, TypeError):
         return {"experimental_config": import_module("torch._C._profiler")._ExperimentalConfig(**_EXPERIMENTAL)}
     return {}
+
+
+def _was_taken_over(profile: Any) -> bool:
+    """Whether a profiler that was started later ended this one; PyTorch has no results then, and exporting them ends the program."""
+    began = getattr(getattr(getattr(profile, "profiler", None), "kineto_results", None), "trace_start_ns", None)
+    return began is not None and not began()
 
 
 def _rank(torch: Any) -> int | None:

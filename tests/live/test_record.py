@@ -185,3 +185,37 @@ def test_it_begins_once(train: Callable[[], None], tmp_path: Path) -> None:
     loop(recording, train, 9)
     with pytest.raises(BadRequest, match="begun already"):
         recording.start()
+
+
+def test_it_has_to_begin(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="has not begun"):
+        record(tmp_path).step()
+    with pytest.raises(BadRequest, match="is a URL"):
+        record("gs://bucket/log")
+
+
+def test_another_profiler_that_runs_already_is_left_alone(torch: Any, train: Callable[[], None], tmp_path: Path) -> None:
+    recording = record(tmp_path / "log", warmup=0)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as other, pytest.warns(UserWarning, match="Another profiler is running"):
+        assert loop(recording, train, 2) == []
+    other.export_chrome_trace(str(tmp_path / "other.json"))
+    assert (tmp_path / "other.json").stat().st_size > 0
+
+
+def test_another_profiler_that_takes_the_place_ends_no_program(torch: Any, train: Callable[[], None], tmp_path: Path) -> None:
+    """PyTorch 2.13 dies of a segmentation fault where what it has nothing of is exported."""
+
+    def train_in_another() -> None:
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
+            train()
+
+    recording = record(tmp_path, warmup=0)
+    with pytest.warns(UserWarning, match="took its place"):
+        loop(recording, train_in_another, 1)
+    assert recording.paths == list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_the_user(train: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    loop(record("~/log", warmup=0, active=1), train, 1)
+    assert len(list((tmp_path / "log").iterdir())) == 1

@@ -162,6 +162,9 @@ COUNTERS = TableSpec("counters", "One row per profiled kernel (`cuda_profiler_ra
     C("time_ns", "Int64", "ns", "Duration; missing where the times of the file are no measured ones."),
     C("flops", "Int64", "FLOP", "From the instruction counters."),
     C("bytes", "Int64", "bytes", "From the memory counters."),
+    C("unit", "str", "", "`matrix` or `vector`: what did most of its FLOPs."),
+    C("precision", "str", "", "Of the multiplied elements."),
+    C("peak", "float64", "FLOP/s", "The device's rate of that unit and precision."),
     C("launch", "Int64", "row of events", "The launch."),
     C("event", "Int64", "row of events", "The range."),
 ))

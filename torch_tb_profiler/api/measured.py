@@ -83,7 +83,7 @@ def pyprof(one: One) -> DataFrame:
 
 
 def _counters(one: One) -> CountersTablePayload:
-    return counters_table_payload(one.trace, one.facts, one.insight, one.selection(), MOST_ROWS)
+    return counters_table_payload(one.trace, one.facts, one.insight, one.selection(), MOST_ROWS, one.settings.peaks)
 
 
 def _columns(rows: Wire) -> dict[str, Any]:

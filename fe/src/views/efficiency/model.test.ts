@@ -18,6 +18,7 @@ describe("the sentences on top", () => {
     const told = topSentences(efficiency({ families, time_ns: 98_500, computation_ns: 8_500, modelled_ns: 8_000 }));
     expect(told).toContain("94.1 % of the device time of computation (without communication) is in operators whose work is modelled.");
     expect(familyRows(efficiency({ families }), []).map(({ family }) => family)).toEqual(["gemm", "communication", "not modelled"]);
+    expect(familyRows(efficiency({ families }), []).map(({ matrix }) => matrix !== null)).toEqual([true, false, true]);
   });
 
   it("speak of rates where no peak is known", () => {

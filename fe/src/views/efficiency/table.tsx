@@ -46,7 +46,7 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
       note: (row) =>
         typeof rows.flops_share[row] === "number" ? <span class="muted">of {peakText(rows, row)}</span> : rows.fast[row] && !rest(row) ? <span class="muted">{FAST}</span> : null,
     }),
-    figure("bytes_share", "Of the bandwidth", "share", 104, rows.bytes_share, {
+    figure("bytes_share", "Of the bandwidth", "share", 116, rows.bytes_share, {
       bar: true,
       note: (row) => ((rows.bytes_share[row] ?? 0) > ROUNDING ? <span class="muted">cache</span> : null),
     }),

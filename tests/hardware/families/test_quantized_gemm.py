@@ -82,6 +82,18 @@ def test_a_bias_counts_once() -> None:
     assert (four.flops, four.bias_flops) == (FLOPS + M * N, M * N)
 
 
+def test_transformer_engine_is_read_however_its_operands_are_turned() -> None:
+    x: tuple[Argument, ...] = ("u8 64x16", "fp32 3", 1, 0, 1, "u8 32x64", "fp32 3", 0, 0, 0, "bf16 32x16", "fp32 0", 2, "fp32 0", "bf16 16", 2, "bf16 0", 0,
+                               "u8 99", 99, 0, 0)
+    found = work("tex_ts::te_gemm_ts", *x)
+    assert (found.flops, found.bias_flops, found.bytes, found.precision) == (FLOPS + M * N, M * N, K * N + M * K + 2 * M * N + 2 * N, "fp8")
+    assert found.parameters == {"M·N": M * N, "K": K}
+    turned = work("tex_ts::te_gemm_ts", "bf16 16x64", *x[1:5], "bf16 64x32", *x[6:14], "bf16 0", *x[15:])
+    assert (turned.flops, turned.bias_flops, turned.precision) == (FLOPS, 0, "bf16")
+    assert unknown("tex_ts::te_gemm_ts", "bf16 16x63", *x[1:])
+    assert unknown("tex_ts::te_gemm_ts", *x[:-1])
+
+
 def test_products_in_batches_and_lists() -> None:
     found = work("sgl_kernel::bmm_fp8", "fp8 4x32x64", "fp8 4x64x16", "bf16 4x32x16", "fp32 ", "fp32 ", "u8 9", 1, 1)
     assert (found.flops, found.bytes) == (4 * FLOPS, 4 * (M * K + K * N + 2 * M * N) + 8)

@@ -62,6 +62,11 @@ def test_by_hand(arguments: tuple[Argument, ...], flops: int, size: int) -> None
     (("aten::_upsample_bilinear2d_aa", "fp32 1x1x8x8", [4, 4], False, None, None), 2 * 16 * 16, 4 * (64 + 16)),
     (("aten::_upsample_bilinear2d_aa", "fp32 1x1x4x4", [8, 8], False, None, None), 2 * 4 * 64, 4 * (64 + 16)),
     (("aten::adaptive_avg_pool3d_backward", "fp32 1x2x1x1x1", "fp32 1x2x4x4x4"), 128, 4 * (2 + 128)),
+    (("aten::addr", "fp32 4x5", "fp32 4", "fp32 5", 1, 1), 40, 4 * (20 + 9 + 20)), (("aten::addr", "fp32 4x5", "fp32 4", "fp32 5", 0, 1), 20, 4 * (9 + 20)),
+    (("aten::_cdist_backward", "fp32 4x5", "fp32 4x3", "fp32 5x3", 2.0, "fp32 4x5"), 5 * 20 * 3, 4 * (20 + 12 + 15 + 20 + 12)),
+    (("aten::histc", "fp32 4x5", 10, 0, 0), 40, 4 * 30), (("aten::max_unpool2d", "fp32 1x2x4x4", "i64 1x2x4x4", [8, 8]), 0, 4 * (32 + 128) + 8 * 32),
+    (("aten::index_reduce_", "fp32 9x4", 0, "i64 3", "fp32 3x4", Other("prod"), True), 12, 8 * 3 + 4 * 36),
+    (("aten::cudnn_grid_sampler", "fp32 1x2x4x4", "fp32 1x3x3x2"), 8 * 18, 4 * (32 + 18 + 18)),
     (("aten::_prelu_kernel_backward", "fp32 4x5", "fp32 4x5", "fp32 1x5"), 40, 4 * (20 + 20 + 5 + 40)),
 ])
 def test_what_torch_calls_now_and_then(arguments: tuple[Argument, ...], flops: int, size: int) -> None:

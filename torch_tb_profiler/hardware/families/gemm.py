@@ -84,6 +84,18 @@ def outer(call: Call) -> Work | None:
     return Work(result.elements, moved(a, b, result), "vector", precision(a.dtype), {"M": a.elements, "N": b.elements})
 
 
+@model("gemm", "aten::addr", "aten::addr_", source="2·M·N FLOPs: a product and a sum per element of the result; all read once, the result written")
+def added_outer(call: Call) -> Work | None:
+    """``addr(C, a, b, beta, alpha)``: C is not read where beta is 0."""
+    added, a, b = (call.tensor(place) for place in range(3))
+    if added is None or a is None or b is None:
+        return None
+    hidden = call.value(3) == 0
+    result = Tensor((a.elements, b.elements), added.dtype)
+    return Work(result.elements * (1 if hidden else 2), moved(None if hidden else added, a, b, result), "vector", precision(added.dtype),
+                {"M": a.elements, "N": b.elements}, 0 if hidden else result.elements)
+
+
 @model("gemm", "aten::_scaled_mm", source=SOURCE + "; the scales read once")
 def scaled_mm(call: Call) -> Work | None:
     """``_scaled_mm(A, B, scale_a, scale_b, bias, scale_result, out_dtype)``: the result has A's type unless another is asked for."""

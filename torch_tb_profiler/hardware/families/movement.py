@@ -45,7 +45,7 @@ def _picked(call: Call, x: Tensor, length: object) -> Work | None:
 
 
 @model("copy", "aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_", "aten::bernoulli_", "aten::random_", "aten::exponential_", "aten::geometric_",
-       "aten::log_normal_", "aten::cauchy_", source=_FILL)
+       "aten::log_normal_", "aten::cauchy_", "aten::_philox_normal_", "aten::_philox_uniform_", source=_FILL)
 def fill(call: Call) -> Work | None:
     """``fill_(x, value)`` and random numbers."""
     x = call.tensor(0)
@@ -89,7 +89,8 @@ def pick(call: Call) -> Work | None:
 
 
 @model("copy", "aten::scatter", "aten::scatter_", "aten::scatter_add", "aten::scatter_add_", "aten::scatter_reduce", "aten::scatter_reduce_",
-       "aten::index_add", "aten::index_add_", "aten::index_copy", "aten::index_copy_", "aten::index_fill", "aten::index_fill_",
+       "aten::index_add", "aten::index_add_", "aten::index_reduce",
+       "aten::index_reduce_", "aten::index_copy", "aten::index_copy_", "aten::index_fill", "aten::index_fill_",
        source="no FLOPs, one per element that is added; the index and the source read, the places written (read too where added); not in place: all copied")
 def put(call: Call) -> Work | None:
     """``scatter_(x, dim, index, source)``, ``index_add_(x, dim, index, source)`` and their kin."""
@@ -136,6 +137,17 @@ def pad(call: Call) -> Work | None:
         return None
     read = x if kept == list(x.shape) else Tensor(tuple(kept), x.dtype)
     return vector_work(0, x.dtype, [read], [Tensor(tuple(shape), x.dtype)], {"shape": tuple(shape)})
+
+
+@model("copy", "aten::max_unpool2d", "aten::max_unpool3d", source="no FLOPs; values and positions read once, all of the result written")
+def unpool(call: Call) -> Work | None:
+    """``max_unpool2d(x, positions, output_size)``."""
+    x, places = call.tensor(0), call.tensor(1)
+    spatial = 3 if "3d" in call.name else 2
+    ends = call.integers(2, spatial)
+    if x is None or places is None or ends is None or len(x.shape) <= spatial:
+        return None
+    return vector_work(0, x.dtype, [x, places], [Tensor((*x.shape[:-spatial], *ends), x.dtype)], {"shape": x.shape, "output": ends})
 
 
 @model("copy", "aten::im2col", "aten::col2im", source="no FLOPs, one per element that is added back by col2im; input read, result written once")

@@ -112,12 +112,13 @@ def upsample_backward(call: Call) -> Work | None:
     return vector_work(flops, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes, "output": gradient.shape})
 
 
-@model("resampling", "aten::grid_sampler_2d", "aten::grid_sampler_3d",
+@model("resampling", "aten::grid_sampler_2d", "aten::grid_sampler_3d", "aten::cudnn_grid_sampler",
        source="2 FLOPs per neighbour (bilinear 4, trilinear 8, nearest none, bicubic 16) and element of the result; input, grid and result once")
 def grid_sample(call: Call) -> Work | None:
     """``grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)``; modes: 0 linear, 1 nearest, 2 bicubic."""
-    x, grid, mode = call.tensor(0), call.tensor(1), call.value(2)
-    spatial = _spatial(call.name)
+    # cuDNN's is bilinear and of two dimensions.
+    library = call.name == "aten::cudnn_grid_sampler"
+    x, grid, mode, spatial = call.tensor(0), call.tensor(1), 0 if library else call.value(2), 2 if library else _spatial(call.name)
     if x is None or grid is None or mode not in (0, 1, 2) or len(grid.shape) != spatial + 2:
         return None
     out = Tensor((*x.shape[:2], *grid.shape[1:-1]), x.dtype)

@@ -160,6 +160,24 @@ def fbgemm_int4(call: Call) -> Work | None:
     return _packed(x, weight.shape[0], [call.tensor(place) for place in range(1, 5)], out_dtype="bfloat16")
 
 
+@model("gemm", "tex_ts::te_gemm_ts",
+       source=SOURCE + "; M·N·K is the root of the product of the three numbers of elements, however they are turned (Transformer Engine)")
+def transformer_engine(call: Call) -> Work | None:
+    """``te_gemm_ts(A, scale of A, …, B, scale of B, …, D, …, bias, …)`` in the schema of 22 arguments, and of 17; bytes are eight-bit floats."""
+    places = {22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs))
+    if places is None:
+        return None
+    a, b, out, bias = (call.tensor(place) for place in places)
+    if a is None or b is None or out is None:
+        return None
+    volume = math.isqrt(a.elements * b.elements * out.elements)
+    if not out.elements or volume**2 != a.elements * b.elements * out.elements or volume % out.elements:
+        return None
+    bias_flops = out.elements if bias is not None and bias.elements else 0
+    kind = "fp8" if a.element_bytes == 1 else precision(a.dtype)
+    return Work(2 * volume + bias_flops, moved(a, b, out, bias), "matrix", kind, {"M·N": out.elements, "K": volume // out.elements}, bias_flops)
+
+
 @model("gemm", "pyg::segment_matmul", source="2·M·N·K FLOPs summed over the segments: every row meets one of the weights")
 def segments(call: Call) -> Work | None:
     """``segment_matmul(x[M, K], ends of segments, W[segments, K, N])`` of PyG."""

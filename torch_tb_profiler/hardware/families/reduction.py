@@ -144,6 +144,24 @@ def distances(call: Call) -> Work | None:
     return vector_work(3 * math.prod(shape) * a.shape[-1], a.dtype, [a, b], [Tensor(shape, a.dtype)], {"shape": shape, "columns": a.shape[-1]})
 
 
+@model("reduction", "aten::_cdist_backward",
+       source="5 FLOPs per pair of rows and column: difference, power, two products, sum; all read once, the gradient written")
+def distances_backward(call: Call) -> Work | None:
+    """``_cdist_backward(dy, x1[…, P, M], x2[…, R, M], p, distances)``."""
+    gradient, a, b, known = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
+    if gradient is None or a is None or b is None or not a.shape:
+        return None
+    return vector_work(5 * gradient.elements * a.shape[-1], a.dtype, [gradient, a, b, known], [Tensor(a.shape, a.dtype)],
+                       {"shape": gradient.shape, "columns": a.shape[-1]})
+
+
+@model("reduction", "aten::histc", source="2 FLOPs per element: a difference and a quotient; input read, the bins written")
+def histogram(call: Call) -> Work | None:
+    """``histc(x, bins, min, max)``."""
+    x, bins = call.tensor(0), call.value(1)
+    return None if x is None or not isinstance(bins, int) else vector_work(2 * x.elements, x.dtype, [x], [Tensor((bins,), x.dtype)], {"shape": x.shape})
+
+
 @model("softmax", "aten::_softmax", "aten::_log_softmax", "aten::_safe_softmax", "aten::_masked_softmax", source=_SOFTMAX)
 def softmax(call: Call) -> Work | None:
     """``_softmax(x, dim, half_to_float)``, ``_masked_softmax(x, mask, …)``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device
+from torch_tb_profiler.analysis.efficiency.families import asides_of_kernels
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight
@@ -44,9 +45,10 @@ def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, foun
             "Fourier transforms, which need fewer operations than the formula counts: FLOP/s is by the formula, and no share of the peak is shown."
         )
     kernels = insight["workload_kernels"]
-    lost = int(kernels["total"][mask(selection, kernels["step"]) & (kernels["workload"] < 0)].sum())
+    computes = asides_of_kernels(facts, insight)[kernels["kernel"]] < 0
+    lost = int(kernels["total"][mask(selection, kernels["step"]) & (kernels["workload"] < 0) & computes].sum())
     if lost:
-        said.append(f"{format_ns(lost)} of device time was launched by no recorded operator (graph replays among them): nothing is known of its shapes.")
+        said.append(f"{format_ns(lost)} of computation was launched by no recorded operator (graph replays among them): nothing is known of its shapes.")
     if np.any(rows.link):
         said.append("Copies from or to the host are limited by the link between them, whose peak is not known: they have no share.")
     return said

@@ -52,7 +52,7 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     place = np.full(len(listed), -1, np.int64)
     place[rows.workload] = of_row
     lost = kernels["workload"][at] < 0
-    of_lost = _numbered(np.full(len(at), NONE), used, _asides_of_kernels(facts, insight)[kernels["kernel"][at]])
+    of_lost = _numbered(np.full(len(at), NONE), used, asides_of_kernels(facts, insight)[kernels["kernel"][at]])
     of_kernel = np.where(lost, of_lost, place[kernels["workload"][at]])
     known = of_kernel >= 0
     time = sum_by(of_row, n, rows.time) + sum_by(of_kernel[lost], n, kernels["total"][at][lost])
@@ -80,7 +80,7 @@ def aside(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> I
     if not facts.summary["has_device"]:
         names = np.append(insight["workloads"]["name"], NONE)[rows.workload]
         return np.where(unknown & host_names(insight.strings, names[names >= 0]).collective[names], COMMUNICATION, NONE).astype(np.int64)
-    of_name = _asides_of_kernels(facts, insight)
+    of_name = asides_of_kernels(facts, insight)
     if len(rows.kernel) and rows.kernel[0] >= 0:
         return np.where(unknown, of_name[rows.kernel], NONE).astype(np.int64)
     kernels = insight["workload_kernels"]
@@ -107,7 +107,7 @@ def _word(insight: Insight, used: Array, number: int) -> str | None:
     return insight.strings[int(used[number - len(ASIDE)])] if number < len(ASIDE) + len(used) else None
 
 
-def _asides_of_kernels(facts: Facts, insight: Insight) -> Ints:
+def asides_of_kernels(facts: Facts, insight: Insight) -> Ints:
     """By own text of the insight, which of ``ASIDE`` the device work of that name is, −1 none of it."""
     found = np.full(len(insight.strings) + 1, MEMCPY, np.int64)
     table = facts["kernels"]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 from torch_tb_profiler.hardware import user_models
+from torch_tb_profiler.hardware.accelerator import PRECISIONS, Accelerator
+from torch_tb_profiler.hardware.accelerators import TABLE
 from torch_tb_profiler.hardware.work import Model, modelled
 
 _HEAD = """# Performance models
@@ -44,6 +47,33 @@ What cannot be known from a call's arguments stays unknown; its time is shown as
 """
 
 
+_DEVICES = """## Devices
+
+The peaks that figures are measured by: memory bandwidth in GB/s, dense rates in TFLOP/s (never "with sparsity") on matrix cores and on the other units. A
+device is known by the name that the trace has for it, and where that says too little by its units and memory. What a vendor does not publish is left out;
+figures of your own, or of a device that is not listed, come from the file of `TORCH_TB_PROFILER_PEAKS`.
+
+Not listed: laptop devices (their clock is what the maker of the laptop allows), slices of a device (MIG, vGPU, partitions), Jetson Orin NX and Nano (several
+power modes), V100 FHHL, MI308X, Ascend and MTIA (no public data sheet with the figures that are needed).
+
+| device | GB/s | matrix | vector | units | source |
+| --- | ---: | --- | --- | ---: | --- |"""
+
+
+def _device_rows() -> list[str]:
+    return [_device(line) for lines in TABLE.values() for line in lines] + [""]
+
+
+def _device(line: Accelerator) -> str:
+    title, _, address = line.source.rpartition(", https://")
+    source = f"[{title}](https://{address})" if title else line.source
+    return f"| {line.name} | {line.bandwidth:g} | {_rates(line.matrix)} | {_rates(line.vector)} | {line.units or ''} | {source} |"
+
+
+def _rates(rates: Mapping[str, float]) -> str:
+    return ", ".join(f"{precision} {rates[precision]:g}" for precision in PRECISIONS if precision in rates)
+
+
 def text() -> str:
     """The whole page."""
     by_family: dict[str, dict[Model, list[str]]] = {}
@@ -54,7 +84,7 @@ def text() -> str:
     for family in sorted(by_family):
         parts.append(f"## {family}\n")
         parts += [_section(model, names) for model, names in by_family[family].items()]
-    return "\n".join(parts)
+    return "\n".join([*parts, _DEVICES, *_device_rows()])
 
 
 def _section(model: Model, names: list[str]) -> str:

@@ -154,6 +154,9 @@ def test_rows_above_a_peak_are_shown_and_said(tmp_path: Path) -> None:
     assert found["rows"]["flops_share"][0] > 1
     assert found["rows"]["recoverable_ns"][0] == 0
     assert [note.split(" (")[0] for note in found["notes"]] == ["1 row reaches", "2 rows reach"]
+    # Drawn durations are whole microseconds; the strides of what is drawn are recorded.
+    assert "rates of the shortest kernels are rough" in found["notes"][1]
+    assert "strides" not in found["notes"][1]
 
 
 @pytest.mark.parametrize("wrong", ["group=", "group=shape", "group=kernel&group=kernel", "steps=9", "steps=1-0", "skip_cold=2"])

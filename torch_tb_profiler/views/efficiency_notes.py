@@ -14,6 +14,7 @@ from torch_tb_profiler.units import format_ns
 
 ABOVE = 1.005
 """A share from which on a row is said to be above a peak; below it is rounding."""
+_MICROSECOND = 1000
 GIVE = (
     'Give them in a file: TORCH_TB_PROFILER_PEAKS=peaks.json with {"device name, * for anything": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4, '
     '"vector_fp32": 67}, "source": "data sheet"}}.'
@@ -32,7 +33,7 @@ def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, foun
         said.append(f"The device table has no figures for {name or 'the device, which the trace does not name'}: shares of peaks are not known. {GIVE}")
     for share, text in (
         (found.flops_share, "the arithmetic peak: the clock was higher than the vendor states, or less was computed than the shapes say"),
-        (found.bytes_share, f"the memory bandwidth: what one kernel leaves in a cache the next one need not read from memory{_expanded(insight)}"),
+        (found.bytes_share, f"the memory bandwidth: what one kernel leaves in a cache the next one need not read from memory{_roughness(insight)}"),
     ):
         above = share > ABOVE
         if above.any():
@@ -54,9 +55,11 @@ def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, foun
     return said
 
 
-def _expanded(insight: Insight) -> str:
-    """Where strides were not recorded an input that was expanded cannot be told from one that fills its shape."""
-    return "" if np.any(insight["workloads"]["strides"] >= 0) else "; strides were not recorded, so that an expanded input counts in full"
+def _roughness(insight: Insight) -> str:
+    """What else an old recording leaves open: whether an input was expanded, and how long the shortest kernels took."""
+    total = insight["workload_kernels"]["total"]
+    said = "" if np.any(insight["workloads"]["strides"] >= 0) else "; strides were not recorded, so that an expanded input counts in full"
+    return said if np.any(total % _MICROSECOND) else f"{said}; durations are whole microseconds, so that rates of the shortest kernels are rough"
 
 
 def unmodelled_products(time: int) -> str:

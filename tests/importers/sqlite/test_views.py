@@ -131,6 +131,12 @@ def test_what_is_missing_is_said_in_the_other_profilers_words(asked: Asked) -> N
     assert "was off" not in found["Call stacks"]["why"]
 
 
+def test_efficiency_says_why_shapes_alone_give_no_share(asked: Asked) -> None:
+    (said,) = [note for note in answer(asked, "nsight", "/efficiency")["notes"] if "element types" in note]
+    assert said.startswith("270 µs are operators")
+    assert not [note for note in answer(asked, "nvprof", "/efficiency")["notes"] if "element types" in note]
+
+
 def test_diff_of_both(asked: Asked) -> None:
     _, places, _ = asked
     other = {f"{key}2": value for key, value in places["nvprof"].items()}

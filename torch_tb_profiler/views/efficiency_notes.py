@@ -55,8 +55,8 @@ def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, foun
     untyped[untyped] = types[rows.workload[untyped]] < 0
     if peaks.entry is not None and untyped.any():
         said.append(
-            f"{format_ns(int(rows.time[untyped].sum()))} are operators whose element types were not recorded (emit_nvtx writes shapes alone): which peak counts, "
-            "and how many bytes they move, is not known, so they have no share and no place in the roofline."
+            f"{format_ns(int(rows.time[untyped].sum()))} are operators whose element types were not recorded (emit_nvtx writes shapes alone): which peak "
+            "counts, and how many bytes they move, is not known, so they have no share and no place in the roofline."
         )
     if np.any(rows.link):
         said.append("Copies from or to the host are limited by the link between them, whose peak is not known: they have no share.")

@@ -74,6 +74,8 @@ LINES = [(vendor, line) for vendor, lines in TABLE.items() for line in lines]
     ("NVIDIA GeForce RTX 4070 Ti SUPER", "nvidia", 66, 15, "NVIDIA GeForce RTX 4070 Ti SUPER"),
     ("NVIDIA GeForce RTX 3080", "nvidia", 70, 12, "NVIDIA GeForce RTX 3080"),
     ("GeForce RTX 2080 Super", "nvidia", 48, 8, "NVIDIA GeForce RTX 2080 SUPER"),
+    ("AMD Instinct MI250X / MI250", "amd", 104, 64, "AMD Instinct MI250 (one of its two GCDs)"),
+    ("AMD Instinct MI250X / MI250", "amd", 110, 64, "AMD Instinct MI250X (one of its two GCDs)"),
     ("AMD Instinct MI60 / MI50", "amd", 60, 16, "AMD Instinct MI50"),
     ("AMD Instinct MI60 / MI50", "amd", 64, 32, "AMD Instinct MI60"),
     ("AMD Instinct MI300X VF", "amd", 304, 192, "AMD Instinct MI300X"),

@@ -32,7 +32,7 @@ _H20 = tensor_cores(148, fp64=1, tf32=74, fp8=296, int8=296)
 DATA_CENTRE = (
     Accelerator("NVIDIA GB300", r"\bGB300\b", _GB300, 8000, tensor_cores(2500, fp64=1.3, tf32=1250, fp8=5000, fp4=15000), {"fp64": 1.3, "fp32": 80}),
     Accelerator("NVIDIA GB200", r"\bGB200\b", _GB200, 8000, tensor_cores(2500, fp64=40, tf32=1250, fp8=5000, int8=5000, fp4=10000),
-                {"fp64": 40, "fp32": 80}, 152),
+                {"fp64": 40, "fp32": 80}),
     Accelerator("NVIDIA B300", r"\bB300\b", _HGX, 8000, tensor_cores(2250, fp64=1.25, tf32=1125, fp8=4500), {"fp64": 1.25, "fp32": 75}),
     Accelerator("NVIDIA B200", r"\bB200\b", _HGX, 8000, tensor_cores(2250, fp64=37, tf32=1125, fp8=4500, int8=4500, fp4=9000), {"fp64": 37, "fp32": 75}, 148),
     Accelerator("NVIDIA GH200 (HBM3)", r"\bGH200\b(?!.*(?:HBM3e|144G))", _GH200, 4000, _H100_SXM, _HOPPER, 132, 96),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 BITS: dict[str, int] = {
     **dict.fromkeys(("bool", "byte", "char", "uint8", "int8", "unsigned char", "signed char", "qint8", "quint8", "bits8"), 8),
@@ -36,6 +37,7 @@ def scalar_type(number: object) -> str:
     return SCALAR_TYPES[number] if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(SCALAR_TYPES) else ""
 
 
+@lru_cache(maxsize=256)
 def element_bytes(name: str) -> int | None:
     """Bytes of an element of the named type, in any of its spellings; None when it is not known. All eight-bit floats (``Float8_…``) take one."""
     key = _key(name)
@@ -51,12 +53,14 @@ _PRECISION: dict[str, str] = {
 }
 
 
+@lru_cache(maxsize=256)
 def precision(name: str) -> str:
     """The word for an element type's arithmetic (``fp64 fp32 fp16 bf16 fp8 fp4 int8``); empty when it is none that hardware states a peak for."""
     key = _key(name)
     return "fp8" if key.startswith("float8_") else _PRECISION.get(key, "")
 
 
+@lru_cache(maxsize=256)
 def kind(name: str) -> str:
     """``complex``, ``float``, ``int`` or ``bool``; empty when the type is not known."""
     key = _key(name)

@@ -115,12 +115,14 @@ def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringB
 
 
 def _asked(trace: Trace, columns: dict[str, Array], texts: StringBuilder) -> Table:
-    strings = trace.strings
-    own: dict[str, list[int]] = {key: texts.intern_all([strings[i] for i in values.tolist()]) for key, values in columns.items()}
+    used = distinct(np.concatenate(list(columns.values())), trace.strings)
+    told = {NONE: ""} | dict(zip(used, trace.strings.many(used), strict=True))
+    listed = {key: [told[number] for number in values.tolist()] for key, values in columns.items()}
+    own = {key: texts.intern_all(values) for key, values in listed.items()}
+    models = {name: model_of(name) for name in set(listed["name"])}
     table: dict[str, list[int]] = {key: [] for key in ("family", "flops", "bytes", "unit", "precision", "parameters")}
-    for numbers in zip(*(values.tolist() for values in columns.values()), strict=True):
-        name, *recorded = (strings[number] for number in numbers)
-        model = model_of(name)
+    for name, *recorded in zip(*listed.values(), strict=True):
+        model = models[name]
         call = read_call(name, *recorded) if model is not None else None
         work = work_of(call) if call is not None else None
         if model is None or work is None:

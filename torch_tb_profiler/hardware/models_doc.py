@@ -44,6 +44,8 @@ What cannot be known from a call's arguments stays unknown; its time is shown as
 - Inductor's templates (`triton_tem_fused_…`): what was fused into the product, the name does not tell.
 - Bytes alone are unknown where lists of tensors are taken (`aten::cat`, `_foreach_…`, `_fused_adam_`): the element types of lists are not recorded.
 - Operators of sparse tensors: how many elements they have is not recorded.
+- Most operators of AITER, TensorRT-LLM, FlashInfer and torch_npu: their arguments differ between versions, and no schema is recorded. So do those of autograd
+  functions (`FlashAttnFunc`, `LigerSiLUMulFunction`), which have no schema at all.
 """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.hardware.families.calls import Argument, unknown, work
+from tests.hardware.families.calls import Argument, Other, unknown, work
 from torch_tb_profiler.hardware.work import Work
 
 
@@ -61,6 +61,16 @@ def test_flops_per_element_of_the_result(arguments: tuple[Argument, ...], each: 
 def test_old_traces_write_scalars_by_other_names() -> None:
     # PyTorch 1.9: clamp_min(x, 0, out=x) with types "float", "Int", "float".
     assert work("aten::clamp_min", "fp32 4x5", 0, "fp32 4x5").bytes == 2 * 4 * 20
+
+
+def test_a_recorded_stack_ends_with_the_arguments() -> None:
+    # TorchScript of 2022, as in ddp128_sampled: what lay on the stack before pow(x, 2), and two masks before x <= 0.5.
+    stack: tuple[Argument, ...] = ("fp32 512x2842", "fp32 512", "fp32 2048x1421")
+    assert work("aten::pow", *stack, "fp32 20x14", 2) == work("aten::pow", "fp32 20x14", 2)
+    assert work("aten::le", "fp32 20x1", "bool 20x1", "fp32 20x7", 0.5) == work("aten::le", "fp32 20x7", 0.5)
+    # A mode of rounding and a given result are the operator's own.
+    assert work("aten::div", "fp32 4x5", "fp32 4x5", Other("floor"), "fp32 4x5").bytes == 4 * 60
+    assert unknown("aten::div", *stack, *stack, "fp32 4x5")
 
 
 def test_an_evaluation_drops_nothing() -> None:

@@ -86,7 +86,10 @@ _WITH_FACTOR = ("aten::add", "aten::sub", "aten::subtract", "aten::rsub", "aten:
 @model("elementwise", *_FUNCTIONS, source=SOURCE)
 def elementwise(call: Call) -> Work | None:
     """Any function of the table: what is a tensor among its arguments is an operand."""
-    function = _FUNCTIONS[call.name]
+    function, own = _FUNCTIONS[call.name], _own(call, _FUNCTIONS[call.name].arity)
+    if own is None:
+        return None
+    call = own
     operands = [tensor for place in range(function.arity) if (tensor := call.tensor(place)) is not None]
     if not operands or (call.name == "aten::where" and len(call.inputs) == 1):
         # where(condition) alone gives positions, as many as there are.
@@ -108,6 +111,17 @@ def elementwise(call: Call) -> Work | None:
         result = Tensor(shape, given.dtype, given.strides if given.shape == shape else None)
     each = function.each + (call.name in _WITH_FACTOR and call.value(2) not in (None, 1))
     return vector_work(each * result.elements, computed, operands, [result], shown(shape, operands))
+
+
+_SEVERAL = frozenset(f"aten::{word}{ending}" for word in ("div", "divide", "true_divide", "round", "isclose", "gelu", "gelu_backward") for ending in ("", "_"))
+"""Functions whose overloads have different numbers of arguments."""
+
+
+def _own(call: Call, arity: int) -> Call | None:
+    """The call without what stands before its own arguments: TorchScript of PyTorch before 1.13 recorded its whole stack, of which they are the last."""
+    if len(call.inputs) <= arity + 1 or (call.name in _SEVERAL and len(call.inputs) <= 5):
+        return call
+    return None if call.name in _SEVERAL else Call(call.name, call.inputs[-arity:], call.values[-arity:])
 
 
 def _with_numbers(dtype: str, numbers: list[object]) -> str:

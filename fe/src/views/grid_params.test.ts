@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { compileSearch } from "../base/search";
-import { exactly, gridParams, readSort, writeSort } from "./grid_params";
+import { exactly, gridParams, readSort, toggleSearch, writeSort } from "./grid_params";
 
 describe("sort", () => {
   it.each([
@@ -39,4 +39,13 @@ describe("exactly", () => {
   it("falls back to the words of a name that is too long for a pattern", () => {
     expect(exactly("n".repeat(300))).toEqual({ search: "n".repeat(300), regex: "" });
   });
+});
+
+it("makes a table show what is behind a mark, and all of it at the second press", () => {
+  const setParam = vi.fn();
+  toggleSearch(exactly("aten::mm"), "", setParam);
+  expect(setParam.mock.calls).toEqual([["regex", "1"], ["search", "^aten::mm$"]]);
+  setParam.mockClear();
+  toggleSearch(exactly("aten::mm"), "^aten::mm$", setParam);
+  expect(setParam.mock.calls).toEqual([["regex", null], ["search", null]]);
 });

@@ -55,7 +55,15 @@ export function onTimeline(name: string): { q: string; re: string } {
 export function showPart(key: string, setParam: SetParam): void {
   const name = nameOfKey(key);
   if (name === null) return;
-  const wanted = exactly(name);
-  setParam("regex", wanted.regex || null);
-  setParam("search", wanted.search);
+  show(exactly(name), setParam);
+}
+
+const show = ({ search, regex }: ReturnType<typeof exactly>, setParam: SetParam): void => {
+  setParam("regex", regex || null);
+  setParam("search", search || null);
+};
+
+/** Make the table show the rows behind a mark, and all rows again when it shows these already. */
+export function toggleSearch(wanted: ReturnType<typeof exactly>, shown: string, setParam: SetParam): void {
+  show(wanted.search === shown ? { search: "", regex: "" } : wanted, setParam);
 }

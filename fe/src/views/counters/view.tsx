@@ -11,7 +11,7 @@ import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../s
 import { Button, type Column, CopyButton, Figure, Grid, Panel, Roofline, Select, StackedBars } from "../../widgets";
 import { useAllSteps } from "../all_steps";
 import { columnsOf, told } from "../columns";
-import { exactly, gridParams } from "../grid_params";
+import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
 import { byUse, hintOf, kindOf, measuredChart, pathText, ratio, sampledCharts, scaled, topSentence, unitOf, widthOf } from "./model";
@@ -65,12 +65,6 @@ function Measured({ payload, params, setParam }: PageProps): JSX.Element | null 
   const search = params.search ?? "";
   const { points, roofs, groups, timed, left } = useMemo(() => measuredChart(payload, search), [payload, search]);
   if (!points.length) return null;
-  const select = (key: string): void => {
-    const wanted = exactly(payload.profiled.kernel[Number(key)] ?? "");
-    const same = wanted.search === search;
-    setParam("regex", same ? null : wanted.regex || null);
-    setParam("search", same ? null : wanted.search);
-  };
   const rate = timed ? "FLOP/s" : "FLOP/s at most";
   return (
     <section class="panel">
@@ -91,7 +85,7 @@ function Measured({ payload, params, setParam }: PageProps): JSX.Element | null 
             groups={groups.map((label, i) => ({ label: label || "not known", color: seriesColor(i) }))}
             roofs={roofs}
             bandwidth={payload.bandwidth}
-            onSelect={select}
+            onSelect={(key) => toggleSearch(exactly(payload.profiled.kernel[Number(key)] ?? ""), search, setParam)}
           />
         </Figure>
       </div>

@@ -11,7 +11,7 @@ import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../s
 import { Figure, type FigureTable, Grid, Panel, Roofline, Segmented } from "../../widgets";
 import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams } from "../grid_params";
+import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
 import css from "./efficiency.css?inline";
@@ -99,12 +99,6 @@ function RooflinePanel({ payload, drawable, families, links, search, params, set
   const precision = precisions.find((item) => item === params.precision) ?? "";
   const chart = useMemo(() => chartOf(payload, drawable, precision, search), [payload, drawable, precision, search]);
   const groups = useMemo(() => families.map((label, i) => ({ label: label || "other", color: seriesColor(i) })), [families]);
-  const select = (key: string): void => {
-    const wanted = searchFor(rows, Number(key));
-    const same = wanted.search === search;
-    setParam("regex", same ? null : wanted.regex || null);
-    setParam("search", same ? null : wanted.search);
-  };
   const table: FigureTable = {
     columns: [{ label: "Row" }, { label: "Family" }, { label: "Time", unit: "ns" }, { label: "FLOP per byte", unit: "number" }, { label: "FLOP/s", unit: "FLOP/s" }],
     rows: chart.points.map((point) => [point.title, groups[point.group]?.label ?? "", point.size, point.intensity, point.rate]),
@@ -131,7 +125,7 @@ function RooflinePanel({ payload, drawable, families, links, search, params, set
             ) : null
           }
         >
-          <Roofline label="Roofline" points={chart.points} groups={groups} roofs={chart.roofs} bandwidth={payload.device.bandwidth} onSelect={select} />
+          <Roofline label="Roofline" points={chart.points} groups={groups} roofs={chart.roofs} bandwidth={payload.device.bandwidth} onSelect={(key) => toggleSearch(searchFor(rows, Number(key)), search, setParam)} />
         </Figure>
         {selected.map((point) => (
           <div key={point.key} class="chosen">

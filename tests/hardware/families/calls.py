@@ -61,3 +61,10 @@ def work(name: str, *arguments: Argument) -> Work:
 def unknown(name: str, *arguments: Argument) -> bool:
     """Whether nothing is known of the work of a call."""
     return work_of(call(name, *arguments)) is None
+
+
+def amounts(arguments: tuple[Argument, ...]) -> tuple[int, int]:
+    """(FLOPs, bytes; -1 unknown) of a call that is modelled: its name and arguments."""
+    name, *rest = arguments
+    found = work(str(name), *rest)
+    return found.flops, -1 if found.bytes is None else found.bytes

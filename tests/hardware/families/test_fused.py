@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hardware.families.calls import Argument, unknown, work
+from tests.hardware.families.calls import Argument, amounts, unknown, work
 from torch_tb_profiler.hardware.families.triton import _functions
 from torch_tb_profiler.hardware.work import Work
 
@@ -69,9 +69,7 @@ def test_cells() -> None:
     ],
 )
 def test_pooling_resampling_and_quantisation(arguments: tuple[Argument, ...], flops: int, size: int) -> None:
-    name, *rest = arguments
-    found = work(str(name), *rest)
-    assert (found.flops, found.bytes) == (flops, size)
+    assert amounts(arguments) == (flops, size)
 
 
 @given(st.integers(1, 20), st.integers(1, 20))

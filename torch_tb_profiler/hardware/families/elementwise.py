@@ -151,9 +151,9 @@ def knows(name: str) -> bool:
     return f"aten::{name}" in _FUNCTIONS
 
 
-@model("elementwise", "aten::glu", source="two FLOPs per element of the result: a sigmoid and a product")
+@model("elementwise", "aten::glu", "npu::npu_swiglu", source="two FLOPs per element of the result: a sigmoid (SiLU) and a product")
 def glu(call: Call) -> Work | None:
-    """``glu(x, dim)``: one half gates the other."""
+    """``glu(x, dim)``, ``npu_swiglu(x, dim)`` of torch_npu: one half gates the other."""
     x = call.tensor(0)
     return None if x is None else vector_work(x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape})
 
@@ -186,13 +186,6 @@ def activation(call: Call) -> Work | None:
     """``gelu_new(out, x)``."""
     out, x = call.tensor(0), call.tensor(1)
     return None if out is None or x is None else vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
-
-
-@model("elementwise", "npu::npu_swiglu", source="two FLOPs per element of the result: the activation and the product (torch_npu)")
-def halves(call: Call) -> Work | None:
-    """``npu_swiglu(x, dim)``: one half gates the other."""
-    x = call.tensor(0)
-    return None if x is None else vector_work(x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape})
 
 
 @model("elementwise", *_GATED,

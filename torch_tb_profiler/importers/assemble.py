@@ -211,18 +211,20 @@ def _first_of_duplicates(spans: dict[str, Array], python: dict[str, Array] | Non
     Events without any id (correlation, external, Python id) are never called duplicates: two equal ones may both have happened.
     """
     n = len(spans["start"])
-    columns = [spans[c] for c in ("name", "category", "track", "correlation", "external", "dur", "start")]
-    named = (spans["correlation"] >= 0) | (spans["external"] > 0)
-    if python is not None:
-        gathered = np.full(n, -1, np.int64)
-        gathered[python["span"]] = python["id"]
-        columns.insert(0, gathered[order])
-        named |= columns[0] >= 0
     tie = (spans["start"][1:] == spans["start"][:-1]) & (spans["dur"][1:] == spans["dur"][:-1])
     near = np.zeros(n, np.bool_)
     near[1:] |= tie
     near[:-1] |= tie
-    rows = np.flatnonzero(near & named)
+    # Few are near, so that most of the other columns need not be read.
+    rows = np.flatnonzero(near)
+    named = (spans["correlation"][rows] >= 0) | (spans["external"][rows] > 0)
+    columns = [spans[c] for c in ("name", "category", "track", "correlation", "external", "dur", "start")]
+    if python is not None:
+        gathered = np.full(n, -1, np.int64)
+        gathered[python["span"]] = python["id"]
+        columns.insert(0, gathered[order])
+        named |= columns[0][rows] >= 0
+    rows = rows[named]
     rows = rows[np.lexsort((rows, *(c[rows] for c in columns)))]
     same = np.ones(max(len(rows) - 1, 0), np.bool_)
     for column in columns:

@@ -210,8 +210,8 @@ class _Export:
             # What is given back was taken before the recording, if not in it.
             before = max(0, -int(held.min()))
             samples = filling.texts(json.dumps({"bytes": value}).encode() for value in (held + before).tolist())
-            name, place = filling.names(["Memory of the device, at least" if before else "Memory of the device"]), ("" if device == MISSING else device, "memory")
-            track = filling.gathered.tracks.column([place])
+            name = filling.names(["Memory of the device, at least" if before else "Memory of the device"])
+            track = filling.gathered.tracks.column([("" if device == MISSING else device, "memory")])
             n = len(row)
             filling.instants(found["ordinal"][row], found["start"][row], name.repeat(n), "device_memory", track.repeat(n), "C", samples)
 

@@ -106,24 +106,36 @@ def test_calls_into_a_runtime_without_any_work() -> None:
     assert found["aten::mm", "CPU"].self_cpu_time_total == found["aten::mm", "CPU"].cpu_time_total - found["cudaEventQuery", "CPU"].cpu_time_total == 4
 
 
+FUNCTIONS = """
+main  [outer                   ]
+main    /call            /
+main      [outer  ]
+"""
+
+
 def test_python_functions() -> None:
     """Counted, left out of the rows, or as if they had not been recorded."""
-    drawing = """
-        main  [outer                   ]
-        main    /call            /
-        main      [outer  ]
-    """
-    trace = drawn(drawing)
+    trace = drawn(FUNCTIONS, torch_version="2.13.0")
     times = {row.key: (row.count, row.self_cpu_time_total) for row in trace.key_averages()}
     assert times == {"outer": (2, 8 + 9), "call": (1, 9)}
     hidden = {row.key: (row.count, row.self_cpu_time_total) for row in trace.key_averages(include_python_functions=False)}
     assert hidden == {"outer": (2, 8 + 9)}
-    since = {version: [row.key for row in drawn(drawing, torch_version=version).key_averages()] for version in ("2.9.1", "2.12.0+cu130", "2.14.0a0", "main")}
-    assert since == {"2.9.1": ["outer"], "2.12.0+cu130": ["outer", "call"], "2.14.0a0": ["outer"], "main": ["outer", "call"]}
-    assert [drawn(drawing, torch_version=version).key_averages()[0].count for version in ("2.9.1", "2.14.0a0")] == [1, 2]
     # The inner one is the only child of one with its name.
     before = {row.key: (row.count, row.self_cpu_time_total) for row in trace.key_averages(python_frames=False)}
     assert before == {"outer": (1, 26)}
+
+
+LISTED, LEFT_OUT, NO_CALLS = {"outer": 2, "call": 1}, {"outer": 2}, {"outer": 1}
+
+
+@pytest.mark.parametrize(("header", "counts"), [
+    ({"torch_version": "2.9.1"}, NO_CALLS), ({"torch_version": "2.12.0+cu130"}, LISTED), ({"torch_version": "2.14.0a0"}, LEFT_OUT),
+    ({"baseTimeNanoseconds": 0, "trace_id": "7", "host_name": "here"}, LISTED), ({"baseTimeNanoseconds": 0, "trace_id": "7"}, NO_CALLS),
+    ({"baseTimeNanoseconds": 0}, LISTED), ({}, NO_CALLS), ({"torch_version": "main", "baseTimeNanoseconds": 0}, LISTED),
+])
+def test_python_functions_by_the_version_that_recorded_them(header: dict[str, Any], counts: dict[str, int]) -> None:
+    """As the file tells it, or by what there was not always in a header."""
+    assert {row.key: row.count for row in drawn(FUNCTIONS, schemaVersion=1, **header).key_averages()} == counts
 
 
 def test_memory_of_every_thread_counts_for_all_that_is_open() -> None:

@@ -207,8 +207,8 @@ class TraceFrames(Frames):
             top_level_events_only: what its table and frame show.
             python_frames: whether Python functions are calls at all; to PyTorch they are since 2.12.
 
-        What is said of Python functions is as in the version of PyTorch that recorded the trace where it is not given; most files that ``record`` did not
-        write do not tell it and are taken for 2.13's.
+        Python functions are taken as by the version of PyTorch that recorded the trace where nothing else is said. ``record`` writes it; else a file is taken
+        for 2.13's, or, where it lacks what that writes, for an older one's.
         """
         events, listed = functions_in(self._one.opened)
         events = events if python_frames is None else python_frames

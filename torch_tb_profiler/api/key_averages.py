@@ -36,7 +36,7 @@ METRICS = ("self_cpu_time_total", "self_device_time_total", *(f"self_{name}_time
 _VERBOSE = "Record with with_stack=True and experimental_config=torch.profiler._ExperimentalConfig(verbose=True)."
 _FUNCTIONS_ARE_EVENTS, _FUNCTIONS_ARE_LEFT_OUT = (2, 12), (2, 14)
 """The versions of PyTorch since which Python functions are events like any other, and since which averages leave them out unless they are asked for."""
-_ASSUMED = (2, 13)
+_ASSUMED, _OLD = (2, 13), (2, 11)
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
 _NO_SPACE = str.maketrans(" ;\t\n", "____")
 
@@ -211,10 +211,19 @@ def profile(opened: Opened, python_frames: bool = True) -> Profile:
 
 
 def functions_in(opened: Opened) -> tuple[bool, bool]:
-    """Whether the PyTorch that recorded a trace takes Python functions for events, and lists them; one that does not tell its version is taken for 2.13."""
-    told = _VERSION.match(opened.facts.summary["versions"].get("PyTorch", ""))
-    version = (int(told[1]), int(told[2])) if told else _ASSUMED
+    """Whether the PyTorch that recorded a trace takes Python functions for events, and lists them."""
+    version = _version(opened)
     return version >= _FUNCTIONS_ARE_EVENTS, version < _FUNCTIONS_ARE_LEFT_OUT
+
+
+def _version(opened: Opened) -> tuple[int, int]:
+    """As the file tells it, else by what Kineto writes: no base of times before 2.4, an id since, and since 2.13 the host's name as well."""
+    told = _VERSION.match(opened.facts.summary["versions"].get("PyTorch", ""))
+    if told:
+        return int(told[1]), int(told[2])
+    header = opened.trace.header
+    old = "baseTimeNanoseconds" not in header or ("trace_id" in header and "host_name" not in header)
+    return _OLD if old and "schemaVersion" in header else _ASSUMED
 
 
 def _device(opened: Opened, events: FunctionEvents) -> str | None:

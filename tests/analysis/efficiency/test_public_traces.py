@@ -98,3 +98,17 @@ def test_no_row_of_a_public_trace_computes_beyond_its_peak(payloads: dict[str, E
         known = [share for share in payload.rows.flops_share if share is not None]
         assert known, run
         assert max(known) <= 1, run
+
+
+def test_families_divide_the_time(payloads: dict[str, EfficiencyPayload]) -> None:
+    for payload in payloads.values():
+        families = payload.families
+        time = dict(zip(families.family, families.time_ns, strict=True))
+        assert sum(families.time_ns) == payload.time_ns
+        aside = sum(time.get(word, 0) for word in ("communication", "memcpy"))
+        assert payload.computation_ns == payload.time_ns - aside
+        assert payload.modelled_ns == payload.computation_ns - time[None]
+    # 71.5 of 100 ms are RCCL's: they are no computation that a model could know.
+    resnet = payloads["mi300_resnet_ddp"]
+    assert resnet.modelled_ns / resnet.time_ns < 0.22
+    assert resnet.modelled_ns / resnet.computation_ns > 0.76

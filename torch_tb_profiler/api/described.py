@@ -36,11 +36,11 @@ def lines(one: One) -> list[Line]:
     """What is known of a trace; a line only for what there is."""
     opened, facts, selection = one.opened, one.facts, one.selection()
     counts = facts.summary["attribution"]
-    kernels = f", {counts['kernels']:,} kernels" if counts["kernels"] else ""
+    kernels = f", {_counted(counts['kernels'], 'kernel', 'kernels')}" if counts["kernels"] else ""
     found = [
         ("trace", " · ".join(part for part in (opened.run.name, opened.worker.name, opened.span.name) if part)),
         ("file", f"{opened.span.path}, {format_bytes(opened.span.bytes)}"),
-        ("events", f"{opened.trace.entries:,} entries{kernels}, {format_ns(facts.summary['span_ns'])} long"),
+        ("events", f"{_counted(opened.trace.entries, 'entry', 'entries')}{kernels}, {format_ns(facts.summary['span_ns'])} long"),
         ("devices", "; ".join(_device(use.name, use.id, use.utilization) for use in device_use(facts, selection))),
         ("steps", _steps(one, selection)),
         ("step time", _breakdown(one, selection)),
@@ -95,14 +95,18 @@ def _operators(one: One, selection: Selection) -> str:
     device = operators_have_device_time(one.facts)
     times = rows.device_self if device else rows.host_self
     most = [f"{_cut(one.facts.strings[name])} {format_ns(ns)}" for name, ns in zip(rows.name[:SHOWN].tolist(), times[:SHOWN].tolist(), strict=True)]
-    return f"{len(rows.name):,} names, most {'device' if device else 'host'} self time: {', '.join(most)}" if most else ""
+    return f"{_counted(len(rows.name), 'name', 'names')}, most {'device' if device else 'host'} self time: {', '.join(most)}" if most else ""
 
 
 def _kernels(one: One, selection: Selection) -> str:
     rows = kernel_rows(one.facts, selection, "name")
     names = one.facts.strings.many(rows.name[:SHOWN])
     most = [f"{_cut(short_name(name))} {format_ns(ns)}" for name, ns in zip(names, rows.total[:SHOWN].tolist(), strict=True)]
-    return f"{len(rows.name):,} names, most time: {', '.join(most)}" if most else ""
+    return f"{_counted(len(rows.name), 'name', 'names')}, most time: {', '.join(most)}" if most else ""
+
+
+def _counted(n: int, one: str, several: str) -> str:
+    return f"{n:,} {one if n == 1 else several}"
 
 
 def _cut(name: str) -> str:

@@ -10,7 +10,7 @@ from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 
-Path = str | os.PathLike[str]
+Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 def open_path(path: Path, *, use_cache: bool = True) -> TraceFrames | RunFrames:
@@ -38,7 +38,8 @@ def _traces(path: Path, use_cache: bool) -> tuple[list[TraceFrames], list[Unread
     settings = Settings.from_environment(use_cache=None if use_cache else False)
     found: list[TraceFrames] = []
     unreadable: list[Unreadable] = []
-    for item in load_all(os.fspath(path), settings):
+    path = os.fsdecode(path)
+    for item in load_all(path, settings):
         if isinstance(item, Unreadable):
             unreadable.append(item)
         else:

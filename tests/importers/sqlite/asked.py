@@ -8,11 +8,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tests.builders import nsight, nvprof
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store.model import Trace
 
+TRAININGS: dict[str, Callable[..., None]] = {"nsight": nsight.write_training, "nvprof": nvprof.write_training}
+"""Writers of a training, by profiler."""
 Report = Callable[[int, "int | None"], None]
 
 

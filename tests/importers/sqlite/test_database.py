@@ -19,7 +19,7 @@ import pytest
 from tests.builders import nsight, nvprof
 from tests.builders.nsight import PID, TID, NsightFile, global_id
 from tests.importers.reading import Stream
-from tests.importers.sqlite.asked import drop_column, read, spans
+from tests.importers.sqlite.asked import TRAININGS, drop_column, read, spans
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.errors import NotATrace, ProfilerError, SourceError
 from torch_tb_profiler.importers import read_trace
@@ -141,7 +141,7 @@ COLUMNS = {
 @pytest.mark.parametrize(("kind", "missing"), [(kind, column) for kind, columns in COLUMNS.items() for column in columns])
 def test_any_column_may_be_missing(kind: str, missing: str, tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
-    {"nsight": nsight.write_training, "nvprof": nvprof.write_training}[kind](path, 1)
+    TRAININGS[kind](path, 1)
     drop_column(path, missing)
     trace = read(path)
     derive(trace)

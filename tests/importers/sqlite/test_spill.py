@@ -6,20 +6,16 @@ import errno
 import mmap
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.builders import nsight, nvprof
-from tests.importers.sqlite.asked import read
+from tests.importers.sqlite.asked import TRAININGS, read
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.importers.sqlite import database, spill
 from torch_tb_profiler.store.model import Trace
-
-TRAININGS = [nsight.write_training, nvprof.write_training]
 
 
 def columns(trace: Trace) -> dict[tuple[str, str], list[Any]]:
@@ -38,10 +34,9 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return room
 
 
-@pytest.fixture(params=TRAININGS, ids=["nsight", "nvprof"])
+@pytest.fixture(params=TRAININGS)
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    write: Callable[[Path], None] = request.param
-    write(tmp_path / "a.sqlite")
+    TRAININGS[request.param](tmp_path / "a.sqlite")
     return tmp_path / "a.sqlite"
 
 

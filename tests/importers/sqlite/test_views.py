@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from tests.builders import nsight, nvprof
-from tests.importers.sqlite.asked import spans
+from tests.builders import nvprof
+from tests.importers.sqlite.asked import TRAININGS, spans
 from tests.web import live
 from tests.web.served import body
 from torch_tb_profiler.importers import read_trace
@@ -30,7 +30,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, di
     logdir = tmp_path_factory.mktemp("logdir")
     for kind, name in KINDS.items():
         (logdir / kind).mkdir()
-        {"nsight": nsight.write_training, "nvprof": nvprof.write_training}[kind](logdir / kind / name)
+        TRAININGS[kind](logdir / kind / name)
     with live.live(logdir, tmp_path_factory.mktemp("cache")) as (catalogue, client):
         yield client, {place["run"]: place for place in live.places(catalogue)}, logdir
 

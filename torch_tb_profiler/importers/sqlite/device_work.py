@@ -95,8 +95,9 @@ class DeviceWork:
 
     def tell_processes(self) -> None:
         """Count the processes with kernels, where there are several."""
-        if len(self._processes) > 1:
-            self._filling.counts.add(d.SEVERAL_PROCESSES, len(self._processes))
+        known = self._processes - {MISSING}
+        if len(known) > 1:
+            self._filling.counts.add(d.SEVERAL_PROCESSES, len(known))
 
     def copies(self, table: str) -> None:
         """A table of copies."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.traces import write
+from tests.builders.snapshots import Allocator, pickled, snapshot
 from torch_tb_profiler.cli import main
 
 STEPS = """\
@@ -71,6 +72,29 @@ def test_a_part_of_the_trace(run: Path) -> None:
     assert sorted(event["name"] for event in found["traceEvents"]) == ["ProfilerStep#2", "gemm"]
     assert export(run, "--to", "trace", "--start", "0", "--end", "1000", "-o", "begin.pt.trace.json.gz") == 0
     assert json.loads(gzip.decompress(Path("begin.pt.trace.json.gz").read_bytes()))["traceEvents"][0]["name"] == "ProfilerStep#1"
+
+
+def test_a_trace_of_some_steps_has_no_marks_of_others(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sample, output = repository / "samples" / "synthetic_ddp8" / "rank5.pt.trace.json.gz", tmp_path / "two.pt.trace.json.gz"
+    assert export(sample, "--to", "trace", "--steps", "2-3", "-o", output) == 0
+    capsys.readouterr()
+    found = {}
+    for path in (sample, output):
+        assert main.main(["summary", str(path), "--json", "--no-cache"]) == 0
+        found[path] = [(step["name"], step["wall_ns"]) for step in json.loads(capsys.readouterr().out)[0]["steps"]]
+    assert found[output] == found[sample][2:4]
+
+
+def test_a_memory_snapshot_is_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    memory = Allocator()
+    memory.alloc(4096)
+    (tmp_path / "snap.pickle").write_bytes(pickled(snapshot(memory)))
+    monkeypatch.chdir(tmp_path)
+    assert export("snap.pickle", "--to", "trace") == 2
+    assert capsys.readouterr().err.startswith("torch-tb-profiler: snap.pickle has no events of which a trace could be made. Export a table:")
+    assert written() == ["snap.pickle"]
+    assert main.main(["summary", "snap.pickle", "--no-cache"]) == 0
+    assert "Alive at the peak: 4.00 KiB on GPU 0" in capsys.readouterr().out
 
 
 def test_several_traces_are_one_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from torch_tb_profiler.api.frames import Frames, RunFrames, TraceFrames
 from torch_tb_profiler.api.one import One
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 from torch_tb_profiler.runs.download import cut
-from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed
+from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed, without_marks
 from torch_tb_profiler.views.diff_file import no_formula
 from torch_tb_profiler.views.flame import Metric, flame_file
 from torch_tb_profiler.views.module_wire import FlameTree
@@ -111,21 +111,26 @@ def flame(frames: Frames, tree: FlameTree, form: FlameForm, metric: Metric | Non
 
 
 def part(frames: Frames, start_ns: int | None = None, end_ns: int | None = None, kinds: Set[str] | None = None) -> Iterator[bytes]:
-    """A trace, gzip, with the events that touch a window of time, in ns after the first event; without one, the chosen steps. ``kinds``: some of ``KINDS``.
+    """A trace, gzip, with the events that touch a window of time, in ns after the first event; without one, the chosen steps, and no marks of others.
+    ``kinds``: some of ``KINDS``.
 
     Raises:
-        BadRequest: there are several traces, a kind is not known, or the window has no length.
+        BadRequest: there are several traces, a kind is not known, the window has no length, or the file has nothing that happened at a time.
         SourceError: the file cannot be opened any more.
     """
     one = _one_trace(frames).one
     unknown = sorted(set(kinds or ()) - set(KINDS))
     if unknown:
         raise BadRequest(f"The kinds {', '.join(unknown)} are not known.", f"Take some of: {', '.join(KINDS)}.")
+    if not one.trace["spans"].n and not one.trace["instants"].n and not one.trace["chunks"].n:
+        raise BadRequest(f"{one.opened.span.path} has no events of which a trace could be made.", "Export a table: --what memory_blocks, memory_alive …")
     first, last = _window(one)
     start, end = first if start_ns is None else start_ns, last if end_ns is None else end_ns
     if end <= start:
         raise BadRequest(f"The window from {start:,} to {end:,} ns holds nothing.", "Give an end behind the start.")
     texts = cut(one.opened, start, end, one.settings)
+    others = _other_steps(one) if start_ns is None and end_ns is None else set()
+    texts = without_marks(texts, others) if others else texts
     return packed(of_kinds(texts, kinds, one.settings.categories) if kinds else texts)
 
 
@@ -196,6 +201,13 @@ def _window(one: One) -> tuple[int, int]:
     if (one.steps is None and not one.skip_cold) or not steps.n:
         return 0, int(one.facts.summary["span_ns"]) + 1
     return int(steps["start"].min()), int(steps["end"].max())
+
+
+def _other_steps(one: One) -> set[str]:
+    """Names of the steps that are not chosen, as far as none that is has the same."""
+    steps = one.facts["steps"]
+    names, chosen = one.facts.strings.many(steps["name"]), set(one.selection().steps.tolist())
+    return {name for step, name in enumerate(names) if step not in chosen} - {names[step] for step in chosen}
 
 
 def _arrow(module: str) -> Any:

@@ -33,7 +33,7 @@ class Command:
 
 
 def _trace(parser: argparse.ArgumentParser, needed: bool = True) -> None:
-    parser.add_argument("path", metavar="PATH", nargs=None if needed else "?", help=_PATH)
+    parser.add_argument("path", metavar="PATH", type=_path, nargs=None if needed else "?", help=_PATH)
     _workers(parser)
     _cache(parser)
 
@@ -66,7 +66,7 @@ def _form(parser: argparse.ArgumentParser) -> None:
 
 
 def _event(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a trace file, or a folder that holds one; a path or a URL")
+    parser.add_argument("path", metavar="PATH", type=_path, help="a trace file, or a folder that holds one; a path or a URL")
     parser.add_argument("ids", metavar="ID", nargs="+", type=_id, help="ids of events, like 1234 (or '#1234' as other commands print it)")
     _workers(parser)
     _cache(parser)
@@ -107,14 +107,14 @@ def _pyprof(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("logdir", metavar="LOGDIR", help="a path or a URL")
+    parser.add_argument("logdir", metavar="LOGDIR", type=_path, help="a path or a URL")
     parser.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, this machine only)")
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", help="the baseline: a trace file, or the folder of a run")
-    parser.add_argument("b", metavar="B", help="what is compared with it; the workers of two runs by their names, else their ranks")
+    parser.add_argument("a", metavar="A", type=_path, help="the baseline: a trace file, or the folder of a run")
+    parser.add_argument("b", metavar="B", type=_path, help="what is compared with it; the workers of two runs by their names, else their ranks")
     _workers(parser)
     parser.add_argument("--steps-a", metavar="STEPS", help="steps of A by their index, like 3 or 3-7 (default: all)")
     parser.add_argument("--steps-b", metavar="STEPS", help="steps of B")
@@ -126,7 +126,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help=_PATH)
+    parser.add_argument("path", metavar="PATH", type=_path, help=_PATH)
     _cache(parser)
     parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help="(default: %(default)s)")
     parser.add_argument("--most", metavar="N", type=_positive, default=8, help="traces that are kept at most (default: %(default)s)")
@@ -152,6 +152,12 @@ def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
         return kind(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+
+
+def _path(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty path names nothing; . is the current folder")
+    return text
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import platform
+import re
+import shutil
+import sys
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, entry_points, version
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -28,6 +32,8 @@ from torch_tb_profiler.web.static_files import StaticFiles
 
 PACKAGES = ("tensorboard", "numpy", "pandas", "msgspec", "pyarrow", "torch")
 PLUGIN_GROUP = "tensorboard_plugins"
+MISSING_PACKAGE = "not installed"
+LEAST_TENSORBOARD = (2, 15)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -38,14 +44,16 @@ def run(options: argparse.Namespace) -> int:
         NotATrace: none of its files could be read; the report is printed all the same.
     """
     settings = settings_of(options)
-    program = _program(settings)
+    program, advice = _program(settings), _advice(settings)
     unreadable: list[Unreadable] = []
     traces = [_trace(opened) for opened in readable(options.path, settings, unreadable, options.worker)] if options.path else []
     files = [{"path": item.path, "rejected": item.rejected, "reason": item.message} for item in unreadable]
     if options.json:
-        write(msgspec.json.encode({"program": program, "traces": traces, "unreadable": files}).decode() + "\n")
+        write(msgspec.json.encode({"program": program, "advice": advice, "traces": traces, "unreadable": files}).decode() + "\n")
     else:
-        document = Document("torch-tb-profiler doctor", tuple(f"{key}: {value}" for key, value in program.items()), (*map(_block, traces), *_unreadable(files)))
+        to_do = [Listing("What to do", [Item(text) for text in advice])] if advice else []
+        lines = tuple(f"{key}: {value}" for key, value in program.items())
+        document = Document("torch-tb-profiler doctor", lines, (*to_do, *map(_block, traces), *_unreadable(files)))
         write(markdown(document, options.tokens) if options.markdown else plain(document))
     if options.path and not traces:
         raise NotATrace(nothing_at(options.path, unreadable))
@@ -56,22 +64,49 @@ def _program(settings: Settings) -> dict[str, str]:
     cache = cache_use(settings)
     cached = cache.note or f"{cache.folder} ({cache.files} files, {format_bytes(cache.bytes)})"
     changed = {field.name: getattr(settings, field.name) for field in fields(Settings) if getattr(settings, field.name) != getattr(Settings(), field.name)}
-    registered = any(point.value.startswith("torch_tb_profiler.") for point in entry_points(group=PLUGIN_GROUP))
     return {
         "Version": f"{__version__}, Python {platform.python_version()} on {platform.system()}",
         "Packages": ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
-        "TensorBoard's tab": "registered" if registered else "not registered: TensorBoard will not show it; install with pip install .",
-        "Page": "built" if StaticFiles().built else "not built: cd fe && npm ci && npm run build",
+        "TensorBoard's tab": "registered" if _registered() else "not registered",
+        "Page": "built" if StaticFiles().built else "not built",
         "Cache": cached,
         "Settings": ", ".join(f"{name}={value}" for name, value in changed.items()) or "all as by default",
     }
+
+
+def _advice(settings: Settings) -> list[str]:
+    """What is not as it should be, and what mends it."""
+    found = []
+    if not _registered():
+        found.append("TensorBoard will not show the tab: install the package into the Python that runs TensorBoard, with pip install .")
+    if not StaticFiles().built:
+        found.append("There is no page to show: build it with cd fe && npm ci && npm run build")
+    beside, command = Path(sys.executable).parent, shutil.which("tensorboard")
+    if command and _registered() and Path(command).parent.resolve() != beside.resolve():
+        found.append(f"The tensorboard command is another Python's ({command}), which may lack the tab: start it with {sys.executable} -m tensorboard.main")
+    tensorboard = _version("tensorboard")
+    if tensorboard == MISSING_PACKAGE:
+        found.append("Without TensorBoard the page is shown by torch-tb-profiler serve; the tab needs pip install tensorboard")
+    elif _number(tensorboard) < LEAST_TENSORBOARD:
+        found.append(f"TensorBoard {tensorboard} is too old for the tab: pip install --upgrade tensorboard")
+    if settings.use_cache and cache_use(settings).note:
+        found.append("Each command reads its traces anew: name a folder that can be written to, with TORCH_TB_PROFILER_CACHE_DIR=FOLDER")
+    return found
+
+
+def _registered() -> bool:
+    return any(point.value.startswith("torch_tb_profiler.") for point in entry_points(group=PLUGIN_GROUP))
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(digits) for digits in re.findall(r"\d+", version)[:2])
 
 
 def _version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        return "not installed"
+        return MISSING_PACKAGE
 
 
 def _trace(opened: Opened) -> dict[str, Any]:

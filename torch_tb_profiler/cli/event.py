@@ -52,7 +52,8 @@ def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[Ev
         return [event_payload(opened.trace, opened.facts, timeline, event, opened.memoise) for event in dict.fromkeys(ids)]
     except NotFound as error:
         count = opened.trace["spans"].n + opened.trace["instants"].n
-        raise NotFound(error.message.replace(" on the timeline", ""), f"Ids run from 0 to {count - 1:,}; those of counters' samples are none.") from error
+        hint = f"Ids run from 0 to {count - 1:,}; those of counters' samples are none." if count else "The file holds no events."
+        raise NotFound(error.message.replace(" on the timeline", ""), hint) from error
 
 
 def _object(opened: Opened, found: EventPayload, raw: str | None) -> dict[str, Any]:

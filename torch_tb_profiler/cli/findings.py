@@ -12,6 +12,7 @@ from torch_tb_profiler.api.one import One
 from torch_tb_profiler.api.waiting import findings_together, seats
 from torch_tb_profiler.cli.document import Document, Item, Listing
 from torch_tb_profiler.cli.output import Told, is_chosen, place, tell_runs, title
+from torch_tb_profiler.cli.run_head import run_head
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_ns
@@ -31,8 +32,6 @@ def told_of_run(
     options: argparse.Namespace, found: Iterable[tuple[Opened, FindingsPayload]], about: Callable[[Opened, FindingsPayload], Told],
 ) -> Iterator[Told]:
     """What there is to say of the run as a whole where it has several traces, then of each that ``--worker`` chooses."""
-    from torch_tb_profiler.cli.run_head import run_head
-
     traces = [(opened, payload) for opened, payload in found if is_chosen(opened, options)]
     if len(traces) > 1:
         yield Told(lambda: run_head(traces), None)
@@ -48,13 +47,13 @@ def found_in_run(traces: Iterable[Opened], settings: Settings) -> Iterator[tuple
 
 
 def _about(opened: Opened, found: FindingsPayload) -> Told:
-    items = finding_items(found, opened)
-    return Told(lambda: Document(title(opened), (opened.span.path,), (Listing("Findings", items, HOW),)), lambda: place(opened) | _plain(found))
+    return Told(lambda: Document(title(opened), (opened.span.path,), (findings_block(found, opened),)), lambda: place(opened) | _plain(found))
 
 
-def finding_items(found: FindingsPayload, opened: Opened) -> list[Item]:
+def findings_block(found: FindingsPayload, opened: Opened) -> Listing:
     """The headline, every finding with its evidence, and what could not be judged."""
-    return [Item(found.headline, (), ""), *(_item(finding, opened) for finding in found.findings), *(Item(text, (), "? ") for text in found.unsure)]
+    items = [Item(found.headline, (), ""), *(_item(finding, opened) for finding in found.findings), *(Item(text, (), "? ") for text in found.unsure)]
+    return Listing("Findings", items, HOW if any(finding.evidence for finding in found.findings) else "")
 
 
 def _item(finding: Finding, opened: Opened) -> Item:

@@ -74,5 +74,7 @@ def _wait(catalogue: Catalogue, progress: Progress) -> None:
 
 
 def _reason(path: str, snapshot: Snapshot) -> str:
+    if not snapshot.files and snapshot.notes:
+        return f"{snapshot.notes[0].partition(' (yet)')[0].rstrip('.')}."
     files = "; ".join(f"{file.path}: {file.reason}" for file in snapshot.files[:5])
-    return f"{path} holds no readable trace{f': {files}' if files else '. ' + ' '.join(note.partition(' (yet)')[0] for note in snapshot.notes)}"
+    return f"{path} holds no readable trace: {files or 'no file has the name or the content of one.'}"

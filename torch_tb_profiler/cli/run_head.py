@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torch_tb_profiler.cli.cells import NONE, event_id, time
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.summary_document import NONE, event_id, time
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_share
 from torch_tb_profiler.views.findings import costly

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
 
+from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.runs.logdirs import catalogue_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
@@ -24,12 +30,26 @@ def serve(logdir: str, host: str, port: int) -> int:
     settings = Settings.from_environment()
     catalogue = catalogue_of(logdir, None, settings)
     listening = server(Application(catalogue, settings), host, port)
+    # A container is stopped by SIGTERM: what reads traces must end with it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     catalogue.start()
-    shown = f"[{host}]" if ":" in host else host
+    everywhere = host in ("0.0.0.0", "::")
+    shown = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
     print(f"PyTorch profiler at http://{shown}:{listening.port}/ (press Ctrl+C to quit)", flush=True)
+    for line in _remarks(logdir, listening.port, everywhere, host):
+        print(printable(f"torch-tb-profiler: {line}"), file=sys.stderr)
     try:
         listening.serve_forever()
     finally:
         listening.server_close()
         catalogue.close()
     return 0
+
+
+def _remarks(logdir: str, port: int, everywhere: bool, host: str) -> Iterator[str]:
+    if "://" not in logdir and not os.path.exists(os.path.expanduser(logdir)):
+        yield f"{logdir} does not exist yet; it is looked at again and again."
+    if everywhere:
+        yield "Whoever can reach this machine can read the traces."
+    elif os.environ.get("SSH_CONNECTION") and host in ("127.0.0.1", "localhost"):
+        yield f"From your own machine: ssh -L {port}:{host}:{port} {socket.gethostname()}"

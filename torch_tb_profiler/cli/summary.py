@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from torch_tb_profiler.api.one import One
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.findings import found_in_run, told_of_run
 from torch_tb_profiler.cli.output import Told, tell, tell_runs
@@ -23,26 +24,26 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         # It has no findings: no trace needs to wait for those beside it.
         return tell(options, about)
-    return tell_runs(options, lambda run, settings: told_of_run(options, found_in_run(run, settings), _about_found), together=True)
+
+    def told(run: Iterable[Opened], settings: Settings) -> Iterator[Told]:
+        return told_of_run(options, found_in_run(run, settings), lambda opened, found: _told(One(opened, settings), lambda: found))
+
+    return tell_runs(options, told, together=True)
 
 
 def about(opened: Opened, settings: Settings) -> Told:
     """The facts of one trace, looked at alone."""
-    return _told(opened, lambda: next(found_in_run([opened], settings))[1])
+    return _told(One(opened, settings), lambda: next(found_in_run([opened], settings))[1])
 
 
-def _about_found(opened: Opened, found: FindingsPayload) -> Told:
-    return _told(opened, lambda: found)
+def _told(one: One, found: Callable[[], FindingsPayload]) -> Told:
+    return Told(lambda: _document(one, found()), lambda: facts_object(one.opened))
 
 
-def _told(opened: Opened, found: Callable[[], FindingsPayload]) -> Told:
-    return Told(lambda: _document(opened, found()), lambda: facts_object(opened))
-
-
-def _document(opened: Opened, found: FindingsPayload) -> Document:
-    worker = opened.worker
+def _document(one: One, found: FindingsPayload) -> Document:
+    opened, worker = one.opened, one.opened.worker
     place = Place(len(opened.run.beside(worker)), worker.rank, worker.rank_source, worker.world_size)
-    return summary_document(opened, facts_object(opened), overview_payload(opened.facts, choose(opened.facts), place), found)
+    return summary_document(one, facts_object(opened), overview_payload(opened.facts, choose(opened.facts), place), found)
 
 
 def facts_object(opened: Opened) -> dict[str, Any]:

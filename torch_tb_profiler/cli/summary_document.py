@@ -7,8 +7,11 @@ from typing import Any
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.analysis.longest import longest_calls, longest_kernels
 from torch_tb_profiler.analysis.steps import WHOLE_SPAN
+from torch_tb_profiler.api import memory
+from torch_tb_profiler.api.one import One
+from torch_tb_profiler.cli.cells import NONE, UNKNOWN, event_id, share, time
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
-from torch_tb_profiler.cli.findings import HOW, finding_items
+from torch_tb_profiler.cli.findings import findings_block
 from torch_tb_profiler.cli.output import title
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_ns
@@ -19,15 +22,14 @@ from torch_tb_profiler.views.wire import DeviceSummary, OverviewPayload, StepIte
 TOP = 10
 STEPS_SHOWN = 12
 BAR = 30
-UNKNOWN = "unknown"
-NONE = "-"
+_ALLOCATED_BY = ("line", "operator", "category", "module")
 _OF_DEVICE = ("kernel", "memcpy", "memset", "runtime")
 """Categories that a recording without an accelerator cannot tell."""
 
 
-def summary_document(opened: Opened, summary: dict[str, Any], overview: OverviewPayload, findings: FindingsPayload) -> Document:
+def summary_document(one: One, summary: dict[str, Any], overview: OverviewPayload, findings: FindingsPayload) -> Document:
     """One trace: its ``summary`` object, its overview and its findings."""
-    events = summary["events"]
+    events, opened = summary["events"], one.opened
     lost = f", {events['lost']:,} of them lost" if events["lost"] else ""
     lines = (
         summary["path"],
@@ -36,8 +38,8 @@ def summary_document(opened: Opened, summary: dict[str, Any], overview: Overview
         *overview.notes,
     )
     blocks = (
-        Listing("Findings", finding_items(findings, opened), HOW), _breakdown(overview), _operators(opened, summary), _kernels(opened, summary),
-        _steps(overview), _devices(overview), _defects(summary), _missing(overview),
+        findings_block(findings, opened), _breakdown(overview), _operators(opened, summary), _kernels(opened, summary),
+        _memory(one), _steps(overview), _devices(overview), _defects(summary), _missing(overview),
     )
     return Document(title(opened), tuple(line for line in lines if line), tuple(block for block in blocks if block))
 
@@ -126,6 +128,22 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
     return Table(f"Kernels: {_names(len(rows))}, top {len(body)} by total time", head, body, len(rows), followed)
 
 
+def _memory(one: One) -> Block | None:
+    """Of a file of allocations alone, which has nothing else to tell."""
+    if one.trace["spans"].n:
+        return None
+    found = memory.alive(one, None, None)
+    if not len(found):
+        return None
+    top = found.head(TOP)
+    by = [next((text for text in texts if isinstance(text, str) and text), UNKNOWN) for texts in zip(*(top[key] for key in _ALLOCATED_BY), strict=True)]
+    blocks = [NONE if count is None else f"{count:,}" for count in top["blocks"].to_numpy(object, na_value=None)]
+    body = list(zip(top["device"], map(format_bytes, top["bytes"].tolist()), blocks, by, strict=True))
+    whole = ", ".join(f"{format_bytes(total)} on {device}" for device, total in found.groupby("device", sort=False, observed=True)["bytes"].sum().items())
+    head = (Column("Device", "text"), Column("Bytes"), Column("Blocks"), Column("Allocated by", "name"))
+    return Table(f"Alive at the peak: {whole}", head, body, len(found))
+
+
 def _defects(summary: dict[str, Any]) -> Block | None:
     rows = [(d["name"].replace("_", " "), d["severity"], f"{d['count']:,}") for d in summary["defects"]]
     return Table("Trace health", (Column("Defect", "text"), Column("Severity", "text"), Column("Count")), rows, len(rows)) if rows else None
@@ -138,18 +156,3 @@ def _missing(overview: OverviewPayload) -> Block | None:
 
 def _names(count: int) -> str:
     return f"{count:,} name{'s' if count != 1 else ''}"
-
-
-def time(value: int | None) -> str:
-    """A time for people; a dash where it is not known."""
-    return NONE if value is None else format_ns(value)
-
-
-def event_id(event: int | None) -> str:
-    """How a text names an event."""
-    return NONE if event is None else f"#{event}"
-
-
-def share(value: float | None) -> str:
-    """A fraction in percent, or that it is not known."""
-    return UNKNOWN if value is None else f"{value:.1%}"

@@ -11,9 +11,9 @@ from torch_tb_profiler.analysis.longest import longest_calls, longest_kernels
 from torch_tb_profiler.analysis.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.one import One
+from torch_tb_profiler.cli.cells import NONE, event_id, time
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
 from torch_tb_profiler.cli.output import Told, asked_steps, chosen, place, tell, title
-from torch_tb_profiler.cli.summary_document import NONE, event_id, time
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
@@ -35,6 +36,7 @@ def server(application: Application, host: str = HOST, port: int = 0) -> BaseWSG
         # werkzeug duplicates the descriptor; binding here gives an error in words instead of its exit.
         return make_server(host, listener.getsockname()[1], application, threaded=True, request_handler=QuietHandler, fd=listener.fileno())
     except OSError as error:
-        raise SourceError(f"{host}:{port} cannot be used: {error.strerror}.", "Choose another --port.") from error
+        other = "--port" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "--host"
+        raise SourceError(f"{host}:{port} cannot be used: {error.strerror}.", f"Choose another {other}.") from error
     finally:
         listener.close()

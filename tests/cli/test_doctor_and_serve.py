@@ -1,0 +1,115 @@
+"""``torch-tb-profiler doctor``: what to do where something lacks. ``serve``: how it begins and ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from torch_tb_profiler.cli import doctor, main
+
+
+def advice(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    assert main.main(["doctor", "--json"]) == 0
+    found: list[str] = json.loads(capsys.readouterr().out)["advice"]
+    return found
+
+
+@pytest.fixture(autouse=True)
+def whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An installation in which nothing lacks."""
+    monkeypatch.setenv("TORCH_TB_PROFILER_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(doctor, "_registered", lambda: True)
+    monkeypatch.setattr(doctor, "StaticFiles", lambda: type("Built", (), {"built": True}))
+    monkeypatch.setattr("shutil.which", lambda name: str(Path(sys.executable).parent / name))
+
+
+def test_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert advice(capsys) == []
+    assert main.main(["doctor"]) == 0
+    assert "What to do" not in capsys.readouterr().out
+
+
+def _unregistered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_registered", lambda: False)
+
+
+def _unbuilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "StaticFiles", lambda: type("Unbuilt", (), {"built": False}))
+
+
+def _another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/opt/another/bin/{name}")
+
+
+def _versions(monkeypatch: pytest.MonkeyPatch, tensorboard: str) -> None:
+    monkeypatch.setattr(doctor, "_version", lambda name: tensorboard if name == "tensorboard" else doctor.MISSING_PACKAGE)
+
+
+def _cacheless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_TB_PROFILER_CACHE_DIR", "/dev/null/cache")
+
+
+@pytest.mark.parametrize(
+    ("broken", "what"),
+    [
+        (_unregistered, "pip install ."), (_unbuilt, "npm run build"), (_another, "-m tensorboard.main"),
+        (lambda patch: _versions(patch, doctor.MISSING_PACKAGE), "torch-tb-profiler serve"),
+        (lambda patch: _versions(patch, "2.9.1"), "TensorBoard 2.9.1 is too old"), (_cacheless, "TORCH_TB_PROFILER_CACHE_DIR=FOLDER"),
+    ],
+)
+def test_each_lack_says_what_to_do(broken: Any, what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    broken(monkeypatch)
+    found = advice(capsys)
+    assert len(found) == 1
+    assert what in found[0]
+
+
+def test_newer_versions_are_not_old(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for version in ("2.15.0", "2.21.0rc1", "3.0.0"):
+        _versions(monkeypatch, version)
+        assert advice(capsys) == []
+
+
+def serve(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "torch_tb_profiler.cli.main", "serve", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "SSH_CONNECTION": "", **environment})
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_one_address_is_printed_and_the_end_is_quiet(ending: signal.Signals, tmp_path: Path) -> None:
+    running = serve(str(tmp_path), "--port", "0")
+    assert running.stdout is not None
+    line = running.stdout.readline()
+    address = line.split()[3]
+    assert line == f"PyTorch profiler at {address} (press Ctrl+C to quit)\n"
+    with urlopen(address) as page:
+        # The page asks below its own address, so that it can stand behind any prefix.
+        text = page.read().decode()
+    assert page.status == 200
+    assert '="/' not in text
+    second = serve(str(tmp_path), "--port", address.rstrip("/").rpartition(":")[2])
+    assert second.communicate(timeout=60) == ("", f"torch-tb-profiler: {address[7:-1]} cannot be used: Address already in use. Choose another --port.\n")
+    assert second.returncode == 2
+    running.send_signal(ending)
+    out, err = running.communicate(timeout=60)
+    assert (out, running.returncode) == ("", 0)
+    assert "Traceback" not in err
+
+
+def test_a_logdir_that_is_not_there_yet_is_told(tmp_path: Path) -> None:
+    running = serve(str(tmp_path / "later"), "--port", "0", "--host", "0.0.0.0")
+    assert running.stdout is not None
+    assert f"http://{socket.gethostname()}:" in running.stdout.readline()
+    running.send_signal(signal.SIGINT)
+    err = running.communicate(timeout=60)[1]
+    assert err.startswith(f"torch-tb-profiler: {tmp_path / 'later'} does not exist yet; it is looked at again and again.\n")
+    assert "Whoever can reach this machine can read the traces." in err

@@ -1,8 +1,9 @@
 import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
 import type { StepMfu } from "../../api/types.gen";
-import { efficiency } from "./fixtures";
-import { StepChart } from "./parts";
+import { efficiency, onHost } from "./fixtures";
+import { familyRows } from "./model";
+import { Families, StepChart } from "./parts";
 
 afterEach(cleanup);
 
@@ -26,4 +27,15 @@ it("leaves out a share that is not known, and draws bars of several steps", () =
   show(efficiency().steps);
   expect(screen.queryAllByRole("definition")).toEqual([]);
   expect(screen.getAllByRole("button", { name: /^step/ })).toHaveLength(2);
+});
+
+it("says of what computes nothing that it does, instead of that it uses no matrix cores", () => {
+  const families = { ...efficiency().families, family: ["gemm", "communication", null] };
+  const payload = efficiency({ families });
+  const { container } = render(<Families payload={payload} rows={familyRows(payload, [])} />);
+  const said = (name: string): string | null | undefined => [...container.querySelectorAll("li")].find((row) => row.title.startsWith(name))?.querySelector(".muted")?.textContent;
+  expect([said("gemm"), said("communication")]).toEqual(["87.5 % used", "no computing"]);
+  cleanup();
+  render(<Families payload={onHost()} rows={familyRows(onHost(), [])} />);
+  expect(document.body.textContent).not.toContain("no computing");
 });

@@ -184,14 +184,21 @@ export function Families({ payload, rows }: FamiliesProps): JSX.Element {
       {matrix ? <SeriesLegend series={PARTS} /> : null}
       <ul class="bars" aria-label={title}>
         {rows.map((row) => (
-          <Family key={row.family} row={row} largest={largest} />
+          <Family key={row.family} row={row} largest={largest} without={matrix ? "no computing" : ""} />
         ))}
       </ul>
     </Figure>
   );
 }
 
-function Family({ row, largest }: { row: FamilyRow; largest: number }): JSX.Element {
+interface FamilyProps {
+  row: FamilyRow;
+  largest: number;
+  /** What is said of a row that nobody asks matrix cores of. */
+  without: string;
+}
+
+function Family({ row, largest, without }: FamilyProps): JSX.Element {
   const { matrix, time } = row;
   const pieces = matrix ? PARTS.map(({ key, label, color }) => ({ label, color, ns: matrix[key] })) : [{ label: "", color: row.group === null ? otherColor : seriesColor(row.group), ns: time }];
   const told = matrix ? PARTS.map(({ key, label }) => `${label} ${format(matrix[key], "ns")}`).join(", ") : "";
@@ -205,7 +212,7 @@ function Family({ row, largest }: { row: FamilyRow; largest: number }): JSX.Elem
         {pieces.map(({ label, color, ns }) => (ns > 0 ? <span key={label} class="bar-fill" style={{ width: `${(100 * ns) / largest}%`, background: color }} /> : null))}
       </span>
       <span class="number">{formatTime(time)}</span>
-      <span class="number muted">{matrix ? `${formatShare(matrix.used / time)} used` : ""}</span>
+      <span class="number muted">{matrix ? `${formatShare(matrix.used / time)} used` : without}</span>
     </li>
   );
 }

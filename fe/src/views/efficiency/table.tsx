@@ -38,7 +38,7 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     column("parameters", "Parameters", "code", 190, rows.parameters, { grow: true, hidden: group === "kernel", unknown: (row) => rows.shapes[row] ?? "" }),
     column("shapes", "Input shapes", "code", 220, rows.shapes, { hidden: true }),
     column("types", "Types", "code", 130, rows.types, { hidden: true }),
-    column("family", "Family", "text", 108, rows.family.map((family, row) => family ?? reason(row))),
+    column("family", "Family", "text", 118, rows.family.map((family, row) => family ?? reason(row))),
     figure("calls", "Calls", "count", 62, rows.calls, { term: "calls" }),
     figure("time", `${capitalised(timeWord(payload))} time`, "time", 100, rows.time_ns, { bar: true }),
     figure("flops_share", "Of the peak", "share", 208, rows.flops_share, {

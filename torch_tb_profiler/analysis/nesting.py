@@ -86,8 +86,9 @@ def nearest(parent: Array, wanted: Mask) -> Array:
     active = np.flatnonzero((found < 0) & (above >= 0))
     while len(active):
         to = above[active]
-        found[active], above[active] = found[to], above[to]
-        active = active[(found[active] < 0) & (above[active] >= 0)]
+        near, further = found[to], above[to]
+        found[active], above[active] = near, further
+        active = active[(near < 0) & (further >= 0)]
     return found
 
 

@@ -45,6 +45,19 @@ def test_names_that_begin_alike_are_told_apart() -> None:
     assert [line.split() for line in text.splitlines() if "[[" in line] == [[name, "[[2,3]]"] for name in names]
 
 
+def test_long_names_that_begin_alike_keep_their_ends() -> None:
+    columns = (Column("Name", "name"), *(Column("A quantity") for _ in range(5)))
+    names = [f"cutlass_75_tensorop_bf16_s1688gemm_bf16_{of}" for of in ("128x64_nt_align8", "256x128_tn_align8", "256x128_tn_align8")]
+    text = plain(Document("T", (), (Table("Kernels", columns, [(name, *("1",) * 5) for name in [*names, "gemm"]], 4),)))
+    shown = [line.split()[0] for line in text.splitlines() if line.endswith("1")]
+    assert shown[0].startswith("cutlass_75_tensorop")
+    assert shown[0].endswith("128x64_nt_align8")
+    assert shown[1] == shown[2]
+    assert shown[1].endswith("256x128_tn_align8")
+    assert shown[3] == "gemm"
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
 @pytest.mark.parametrize("tokens", [2000, 600, 300, 150, 90, 60])
 def test_a_budget_is_kept_and_said(tokens: int) -> None:
     blocks: tuple[Block, ...] = (Listing("Findings", [Item("The first.", ("Detail.",)), *(Item(f"Another {i}.") for i in range(30))]), table(500), table(40))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Listing, Table
@@ -53,6 +54,8 @@ def _table(block: Table) -> list[str]:
     rows = [tuple(printable(row[i]) for i in beside) for row in block.rows]
     widths = [max(len(row[i]) for row in (tuple(column.label for column in columns), *rows)) for i in range(len(columns))]
     _narrow(columns, widths)
+    if len(beside) == len(block.columns):
+        rows = _told_apart(rows, columns, widths)
     lines = [_row([column.label for column in columns], columns, widths)]
     for row, whole in zip(rows, block.rows, strict=True):
         lines.append(_row(row, columns, widths))
@@ -65,6 +68,19 @@ def _table(block: Table) -> list[str]:
     if block.total > len(block.rows):
         lines.append(f"  and {block.total - len(block.rows):,} more")
     return lines
+
+
+def _told_apart(rows: Sequence[tuple[str, ...]], columns: Sequence[Column], widths: Sequence[int]) -> list[tuple[str, ...]]:
+    """Names that would be cut to the same text keep their ends instead of their middles."""
+    texts = [list(cells) for cells in zip(*rows, strict=True)]
+    for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
+        if column.kind != "name" or not rows:
+            continue
+        cut = [_short(text, width) for text in texts[place]]
+        shared = Counter(short for short, _ in set(zip(cut, texts[place], strict=True)))
+        half = (width - 1) // 2
+        texts[place] = [f"{text[:width - 1 - half]}…{text[-half:]}" if shared[short] > 1 else text for short, text in zip(cut, texts[place], strict=True)]
+    return list(zip(*texts, strict=True))
 
 
 def _row(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:

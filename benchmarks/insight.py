@@ -1,8 +1,8 @@
-"""The insight's budgets as tables: making it part by part, and every view that rests on it, first after a restart and again.
+"""The insight's budgets as tables: making it part by part, every view that rests on it, first after a restart and again, and what is asked without a page.
 
-    python benchmarks/insight.py TRACE... [--scratch DIR] [--write]
+    python benchmarks/insight.py TRACE... [--peers PEERS.py] [--scratch DIR] [--write]
 
-``--write`` puts the tables into ``benchmarks/insight.md``.
+``--write`` puts the tables into ``benchmarks/insight.md``. With ``--peers`` they say how many times as long each peer takes to read and analyse the trace.
 """
 
 from __future__ import annotations
@@ -10,17 +10,28 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import run
 import timeline_server
 from timeline import MARK, part
 
 TARGET = Path(__file__).with_name("insight.md")
 PARTS = ("paths", "work", "memory", "communication", "workloads", "counters", "findings")
+COMMANDS = {
+    "summary": ("-m", "torch_tb_profiler.cli.main", "summary"), "findings": ("-m", "torch_tb_profiler.cli.main", "findings"),
+    "pyprof": ("-m", "torch_tb_profiler.cli.main", "pyprof"),
+    "key_averages": ("-c", "import sys, torch_tb_profiler as t; print(t.open(sys.argv[1]).key_averages().table())"),
+    "key_averages, shapes": ("-c", "import sys, torch_tb_profiler as t; print(t.open(sys.argv[1]).key_averages(group_by_input_shape=True).table())"),
+}
+"""What is asked without a page, up to the text; the trace follows."""
+PEERS = {"upstream_0.4.3": "original", "hta_0.5.0": "HTA"}
 
 
 def made(_: str, cache: str) -> dict[str, Any]:
@@ -62,6 +73,9 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
         "flame, lines": ("module/flame", {**where, "tree": "line"}), "distributed": ("distributed", where), "efficiency": ("efficiency", where),
         "efficiency, kernels": ("efficiency", {**where, "group": "kernel"}),
     }
+    counted = json.loads(timeline_server.ready(ask, f"/counters?{urlencode(where)}"))
+    if counted["counters"] or counted["sampled_counters"]:
+        views["counters"] = ("counters", where)
     if len(json.loads(timeline_server.ready(ask, f"/steps?{urlencode(where)}"))["steps"]) > 1:
         views["diff of all steps with all but the first"] = ("diff", {**where, **other, "steps": "all", "steps2": "all", "skip_cold2": "1"})
     if devices:
@@ -80,7 +94,20 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
     return {"views": found}
 
 
-def measure(trace: Path, scratch: Path) -> dict[str, Any]:
+def headless(trace: Path, scratch: Path) -> dict[str, list[float]]:
+    """Every command: wall seconds of a fresh process with nothing there, and again with the sidecars of the first."""
+    found: dict[str, list[float]] = {}
+    for number, (name, words) in enumerate(COMMANDS.items()):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(scratch / f"command{number}")}
+        found[name] = []
+        for _ in range(2):
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, *words, str(trace.resolve())], check=True, stdout=subprocess.DEVNULL, env=environment)
+            found[name].append(time.perf_counter() - begin)
+    return found
+
+
+def measure(trace: Path, scratch: Path, peers: Path | None) -> dict[str, Any]:
     """Everything about one trace."""
     if not trace.is_file():
         raise SystemExit(f"{trace} does not exist.")
@@ -93,11 +120,12 @@ def measure(trace: Path, scratch: Path) -> dict[str, Any]:
     part("timeline_server.py", "import", *words)
     row = {"name": name, "made": part("insight.py", "--part", "made", *words)}
     part("insight.py", "--part", "asked", *words)
-    return {**row, "asked": part("insight.py", "--part", "asked", *words)}
+    row["peers"] = {key: found.get("wall_s") for key, found in run.peer(peers, trace).items() if key in PEERS} if peers else {}
+    return {**row, "asked": part("insight.py", "--part", "asked", *words), "headless": headless(trace, scratch / name)}
 
 
 def tables(rows: list[dict[str, Any]]) -> str:
-    """Both tables as Markdown."""
+    """All tables as Markdown."""
     lines = [
         f"| trace | entries | spans | {' | '.join(PARTS)} | whole insight | µs per span | paths | blocks | collectives | sidecar | peak memory |",
         "| --- |" + " ---: |" * (10 + len(PARTS)),
@@ -114,7 +142,16 @@ def tables(rows: list[dict[str, Any]]) -> str:
     for view in views:
         cells = [row["asked"]["views"].get(view) for row in rows]
         lines.append(f"| {view} | " + " | ".join(f"{c[0]:.1f} / {c[1]:.1f}; {c[2] / 1e3:.1f}" if c else "-" for c in cells) + " |")
+    told = "; ".join(["nothing there / again, s", *(f"{word} takes × as long" for word in PEERS.values() if any(row["peers"] for row in rows))])
+    lines += ["", f"| without a page, fresh processes: {told} | " + " | ".join(row["name"] for row in rows) + " |", "| --- |" + " ---: |" * len(rows)]
+    lines += [f"| {name} | " + " | ".join(_wall(row, name) for row in rows) + " |" for name in COMMANDS]
     return "\n".join(lines)
+
+
+def _wall(row: dict[str, Any], name: str) -> str:
+    first, again = row["headless"][name]
+    ratios = [f"{row['peers'][key] / first:.1f}" if row["peers"].get(key) else "-" for key in PEERS] if row["peers"] else []
+    return "; ".join([f"{first:.2f} / {again:.2f}", *ratios])
 
 
 def main() -> None:
@@ -122,6 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("traces", nargs="+", type=Path)
     parser.add_argument("--part", choices=("made", "asked"), help=argparse.SUPPRESS)
+    parser.add_argument("--peers", type=Path, help="script that times other tools on a trace")
     parser.add_argument("--scratch", type=Path, help="folder for large files; default: a temporary one")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
@@ -130,7 +168,7 @@ def main() -> None:
         print(json.dumps(timeline_server.with_peak(result)))
         return
     with tempfile.TemporaryDirectory(dir=given.scratch) as scratch:
-        text = tables([measure(trace, Path(scratch)) for trace in given.traces])
+        text = tables([measure(trace, Path(scratch), given.peers) for trace in given.traces])
     print(text)
     if given.write:
         before, _, rest = TARGET.read_text(encoding="utf-8").partition(MARK)

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.diff import noise
 from torch_tb_profiler.analysis.diff.noise import (
     Moments,
     compare_steps,
+    compare_workers,
     dependence,
     false_discovery,
     is_beyond,
@@ -61,6 +62,27 @@ def test_changes_are_found(counts: tuple[int, int], factor: float, least: int) -
     random = np.random.default_rng(8)
     pairs = [(series("normal", counts[0], random), series("normal", counts[1], random) * factor) for _ in range(TRIALS)]
     assert sum(bool(is_beyond(compare_steps(a, b), 100.0)) for a, b in pairs) >= least
+
+
+def test_workers_that_swing_together_make_nothing_surer() -> None:
+    random = np.random.default_rng(9)
+    alarms = 0
+    for _ in range(TRIALS):
+        # What all workers of a side share in a step, and a little of their own.
+        sides = [series("normal", 5, random) for _ in range(2)]
+        pairs = [(sides[0] + random.normal(size=5) / 10, sides[1] + random.normal(size=5) / 10) for _ in range(16)]
+        alarms += bool(is_beyond(compare_workers(pairs), 100.0))
+    assert alarms <= ALLOWED
+
+
+def test_the_mean_over_equal_workers_is_one_of_them() -> None:
+    a, b = np.array([100.0, 103, 99, 104]), np.array([109.0, 112, 108, 115])
+    one, many = compare_steps(a, b), compare_workers([(a, b)] * 8)
+    assert (many.delta, many.p, many.half) == pytest.approx((one.delta, one.p, one.half))
+    mixed = compare_workers([(a, b), (a, a)])
+    assert mixed.delta == pytest.approx(one.delta / 2)
+    assert math.isnan(compare_workers([(a, b), (a, b[:1])]).p)
+    assert math.isnan(compare_workers([]).delta)
 
 
 def test_a_sure_but_tiny_difference_does_not_count() -> None:

@@ -50,4 +50,7 @@ def test_any_trace(tmp_path: Path, listed: list[dict[str, Any]]) -> None:
         try:
             assert b"".join(export.part(trace, kinds=kinds))[:2] == b"\x1f\x8b"
         except ProfilerError:
+            if not listed:
+                # Of no event no trace can be made.
+                continue
             pytest.fail("a part of a trace that opened could not be cut")

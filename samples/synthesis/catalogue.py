@@ -7,10 +7,20 @@ the bytes / bandwidth / 0.9.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 from synthesis.process import Kernel
 
 _ROWS, _WIDTH = 4096, 1024
+
+
+@dataclass(frozen=True)
+class Input:
+    """An argument of an operator as a profiler records it: the JSON of its shape, its type, and its value where it is no tensor."""
+
+    dims: str = "[]"
+    kind: str = ""
+    value: str = ""
 
 
 @dataclass(frozen=True)
@@ -22,20 +32,43 @@ class Call:
     """
 
     name: str
-    dims: str = ""
-    types: str = ""
+    inputs: tuple[Input, ...] = ()
     body: tuple[tuple[str, Call | Kernel | int], ...] = ()
     gradient: str = ""
     backward: tuple[Call, ...] = ()
 
-    @property
+    @cached_property
     def args(self) -> str:
         """The inside of the event's ``args``, after the external id."""
-        text = f', "Input Dims": {self.dims}' if self.dims else ""
-        return text + (f', "Input type": {self.types}' if self.types else "")
+        if not self.inputs:
+            return ""
+        dims, kinds, values = (", ".join(each) for each in zip(*((i.dims, f'"{i.kind}"', f'"{i.value}"') for i in self.inputs), strict=True))
+        return f', "Input Dims": [{dims}], "Input type": [{kinds}], "Concrete Inputs": [{values}]'
 
 
-_BF16 = "c10::BFloat16"
+NONE = Input()
+
+
+def tensor(*shape: int, kind: str = "c10::BFloat16") -> Input:
+    """A tensor."""
+    return Input(str(list(shape)), kind)
+
+
+def tensors(*shapes: tuple[int, ...]) -> Input:
+    """A list of tensors."""
+    return Input(str([list(shape) for shape in shapes]), "TensorList")
+
+
+def number(value: float | str) -> Input:
+    """A number or a truth value."""
+    return Input("[]", "Scalar", str(value))
+
+
+def numbers(*values: int | str) -> Input:
+    """A list of them."""
+    return Input("[]", "ScalarList", f"[{', '.join(map(str, values))}]")
+
+
 _GEMM_WIDE = Kernel("nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", (2, 64, 1), (384, 1, 1), 168, 213_000, 19, 96_000)
 _GEMM = Kernel(
     "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas",
@@ -188,88 +221,75 @@ GRAPH_KERNELS = (
 
 
 def _linear(inputs: int, outputs: int, kernel: Kernel) -> Call:
-    x, w = f"[{_ROWS}, {inputs}]", f"[{outputs}, {inputs}]"
-    types = f'["{_BF16}", "{_BF16}", "{_BF16}"]'
-    transpose = Call("aten::t", f"[{w}]", f'["{_BF16}"]', (("call", Call("aten::transpose", f"[{w}, [], []]", f'["{_BF16}", "Scalar", "Scalar"]')),))
+    x, w, bias, y = tensor(_ROWS, inputs), tensor(outputs, inputs), tensor(outputs), tensor(_ROWS, outputs)
+    transpose = Call("aten::t", (w,), (("call", Call("aten::transpose", (w, number(0), number(1)))),))
     product = Call(
-        "aten::addmm",
-        f"[[{outputs}], {x}, [{inputs}, {outputs}], [], []]",
-        f'["{_BF16}", "{_BF16}", "{_BF16}", "Scalar", "Scalar"]',
+        "aten::addmm", (bias, x, tensor(inputs, outputs), number(1), number(1)),
         (("allocate", _ROWS * outputs * 2), ("cudaLaunchKernelExC", kernel)),
     )
     back = (
-        Call("aten::mm", f"[[{_ROWS}, {outputs}], {w}]", f'["{_BF16}", "{_BF16}"]', (("cudaLaunchKernelExC", kernel),)),
-        Call("aten::mm", f"[[{outputs}, {_ROWS}], {x}]", f'["{_BF16}", "{_BF16}"]', (("cudaLaunchKernelExC", _GEMM_GRADIENT),)),
-        Call("aten::sum", f"[[{_ROWS}, {outputs}], [], [], []]", f'["{_BF16}", "ScalarList", "Scalar", ""]', (("cudaLaunchKernel", _SUM),)),
+        Call("aten::mm", (y, w), (("cudaLaunchKernelExC", kernel),)),
+        Call("aten::mm", (tensor(outputs, _ROWS), x), (("cudaLaunchKernelExC", _GEMM_GRADIENT),)),
+        Call("aten::sum", (y, numbers(0), number(True), NONE), (("cudaLaunchKernel", _SUM),)),
     )
     # Autocast dispatches aten::linear to itself: an only child of the same name, which is one call.
-    inner = Call("aten::linear", f"[{x}, {w}, [{outputs}]]", types, (("call", transpose), ("call", product)))
-    return Call("aten::linear", f"[{x}, {w}, [{outputs}]]", types, (("call", inner),), "AddmmBackward0", back)
+    inner = Call("aten::linear", (x, w, bias), (("call", transpose), ("call", product)))
+    return Call("aten::linear", (x, w, bias), (("call", inner),), "AddmmBackward0", back)
 
 
-_HIDDEN = f"[[8, 512, {_WIDTH}]]"
+_HIDDEN, _WIDE, _SCALES = tensor(8, 512, _WIDTH), tensor(8, 512, 4 * _WIDTH), tensor(_WIDTH)
+_MOMENT = tensor(8, 512, 1, kind="float")
+_NORMED = (_HIDDEN, numbers(_WIDTH), _SCALES, _SCALES, number("1.0000000000000001e-05"))
 _NORM_CALL = Call(
-    "aten::layer_norm",
-    f"[[8, 512, {_WIDTH}], [], [{_WIDTH}], [{_WIDTH}], [], []]",
-    f'["{_BF16}", "ScalarList", "{_BF16}", "{_BF16}", "Scalar", "Scalar"]',
+    "aten::layer_norm", (*_NORMED, number(True)),
+    (("call", Call("aten::native_layer_norm", _NORMED, (("allocate", _ROWS * _WIDTH * 2), ("cudaLaunchKernel", _NORM)))),),
+    "NativeLayerNormBackward0",
     (
-        (
-            "call",
-            Call(
-                "aten::native_layer_norm",
-                f"[[8, 512, {_WIDTH}], [], [{_WIDTH}], [{_WIDTH}], []]",
-                f'["{_BF16}", "ScalarList", "{_BF16}", "{_BF16}", "Scalar"]',
-                (("allocate", _ROWS * _WIDTH * 2), ("cudaLaunchKernel", _NORM)),
-            ),
+        Call(
+            "aten::native_layer_norm_backward",
+            (_HIDDEN, _HIDDEN, numbers(_WIDTH), _MOMENT, _MOMENT, _SCALES, _SCALES, numbers(True, True, True)),
+            (("cudaLaunchKernel", _NORM_GRADIENT), ("cudaLaunchKernel", _SUM)),
         ),
     ),
-    "NativeLayerNormBackward0",
-    (Call("aten::native_layer_norm_backward", _HIDDEN, f'["{_BF16}"]', (("cudaLaunchKernel", _NORM_GRADIENT), ("cudaLaunchKernel", _SUM))),),
 )
-_HEADS = "[8, 16, 512, 64]"
+_HEADS, _HEADS_LAST = tensor(8, 16, 512, 64), tensor(8, 512, 16, 64)
+_NO, _YES, _LENGTH = number(False), number(True), number(512)
+_SEED = tensor(kind="unsigned long int")
+_FLASH_CALL = Call(
+    "aten::_flash_attention_forward",
+    (*(_HEADS_LAST,) * 3, NONE, NONE, _LENGTH, _LENGTH, number("0."), _YES, _NO, number(0.125), NONE, NONE, NONE, NONE),
+    (("cudaLaunchKernel", _FLASH),),
+)
 _ATTENTION = Call(
-    "aten::scaled_dot_product_attention",
-    f"[{_HEADS}, {_HEADS}, {_HEADS}, [], [], [], []]",
-    f'["{_BF16}", "{_BF16}", "{_BF16}", "", "Scalar", "Scalar", ""]',
+    "aten::scaled_dot_product_attention", (*(_HEADS,) * 3, NONE, number("0."), _YES, NONE, _NO),
     (
         (
             "call",
             Call(
-                "aten::_scaled_dot_product_flash_attention",
-                f"[{_HEADS}, {_HEADS}, {_HEADS}, [], [], [], []]",
-                "",
-                (
-                    ("allocate", _ROWS * _WIDTH * 2),
-                    ("call", Call("aten::_flash_attention_forward", f"[{_HEADS}, {_HEADS}, {_HEADS}]", "", (("cudaLaunchKernel", _FLASH),))),
-                ),
+                "aten::_scaled_dot_product_flash_attention", (*(_HEADS,) * 3, number("0."), _YES, _NO, NONE),
+                (("allocate", _ROWS * _WIDTH * 2), ("call", _FLASH_CALL)),
             ),
         ),
     ),
     "ScaledDotProductFlashAttentionBackward0",
-    (Call("aten::_scaled_dot_product_flash_attention_backward", f"[{_HEADS}, {_HEADS}, {_HEADS}, {_HEADS}]", "", (("cudaLaunchKernel", _FLASH_GRADIENT),)),),
+    (
+        Call(
+            "aten::_scaled_dot_product_flash_attention_backward",
+            (*(_HEADS,) * 5, tensor(8, 16, 512, kind="float"), NONE, NONE, _LENGTH, _LENGTH, number("0."), _YES, _SEED, _SEED, NONE),
+            (("cudaLaunchKernel", _FLASH_GRADIENT),),
+        ),
+    ),
 )
 # Here the inner call of the same name has a sibling, so these are two calls.
 _CLONE = Call(
-    "aten::clone",
-    f"[{_HEADS}, []]",
-    f'["{_BF16}", "Scalar"]',
-    (("runtime", 900), ("call", Call("aten::clone", f"[{_HEADS}, []]", f'["{_BF16}", "Scalar"]', (("copy", _ROWS * _WIDTH * 2),)))),
+    "aten::clone", (_HEADS, number(0)), (("runtime", 900), ("call", Call("aten::clone", (_HEADS, number(0)), (("copy", _ROWS * _WIDTH * 2),)))),
 )
 _GELU_CALL = Call(
-    "aten::gelu",
-    f"[[8, 512, {4 * _WIDTH}], []]",
-    f'["{_BF16}", ""]',
-    (("allocate", _ROWS * 4 * _WIDTH * 2), ("cudaLaunchKernel", _GELU)),
+    "aten::gelu", (_WIDE, NONE), (("allocate", _ROWS * 4 * _WIDTH * 2), ("cudaLaunchKernel", _GELU)),
     "GeluBackward0",
-    (Call("aten::gelu_backward", f"[[8, 512, {4 * _WIDTH}], [8, 512, {4 * _WIDTH}], []]", "", (("cuLaunchKernel", _TRITON),)),),
+    (Call("aten::gelu_backward", (_WIDE, _WIDE, NONE), (("cuLaunchKernel", _TRITON),)),),
 )
-_ADD_CALL = Call(
-    "aten::add",
-    f"[[8, 512, {_WIDTH}], [8, 512, {_WIDTH}], []]",
-    f'["{_BF16}", "{_BF16}", "Scalar"]',
-    (("allocate", _ROWS * _WIDTH * 2), ("cudaLaunchKernel", _ADD)),
-    "AddBackward0",
-)
+_ADD_CALL = Call("aten::add", (_HIDDEN, _HIDDEN, number(1)), (("allocate", _ROWS * _WIDTH * 2), ("cudaLaunchKernel", _ADD)), "AddBackward0")
 
 _LINEAR_FRAME = "torch/nn/modules/linear.py(130): forward"
 LAYER: tuple[tuple[str, str, tuple[Call, ...]], ...] = (
@@ -284,39 +304,55 @@ LAYER: tuple[tuple[str, str, tuple[Call, ...]], ...] = (
 )
 """Of each module of a layer: its class, the Python frame of its ``forward``, and the operators called there."""
 
+_LOGITS, _LOGARITHMS, _TARGETS = tensor(_ROWS, 32000), tensor(_ROWS, 32000, kind="float"), tensor(_ROWS, kind="long int")
+_PICKED = (_LOGARITHMS, _TARGETS, NONE, number(1), number(-100))
 LOSS = Call(
-    "aten::cross_entropy_loss",
-    f"[[{_ROWS}, 32000], [{_ROWS}], [], [], [], []]",
-    f'["{_BF16}", "long int", "", "Scalar", "Scalar", "Scalar"]',
+    "aten::cross_entropy_loss", (_LOGITS, _TARGETS, NONE, number(1), number(-100), number("0.")),
     (
         (
             "call",
             Call(
-                "aten::log_softmax",
-                f"[[{_ROWS}, 32000], [], []]",
-                f'["{_BF16}", "Scalar", "Scalar"]',
+                "aten::log_softmax", (_LOGITS, number(1), number(6)),
                 (
                     (
                         "call",
                         Call(
-                            "aten::_log_softmax",
-                            f"[[{_ROWS}, 32000], [], []]",
-                            f'["{_BF16}", "Scalar", "Scalar"]',
+                            "aten::_log_softmax", (_LOGITS, number(1), number(True)),
                             (("allocate", _ROWS * 32000 * 4), ("cudaLaunchKernel", _SOFTMAX)),
                         ),
                     ),
                 ),
             ),
         ),
-        ("call", Call("aten::nll_loss_nd", f"[[{_ROWS}, 32000], [{_ROWS}], [], [], []]", "", (("cudaLaunchKernel", _SUM),))),
+        (
+            "call",
+            Call("aten::nll_loss_nd", _PICKED, (("call", Call("aten::nll_loss_forward", _PICKED, (("cudaLaunchKernel", _SUM),))),)),
+        ),
     ),
     "LogSoftmaxBackward0",
-    (Call("aten::_log_softmax_backward_data", f"[[{_ROWS}, 32000], [{_ROWS}, 32000], [], []]", "", (("cudaLaunchKernel", _SOFTMAX_GRADIENT),)),),
+    (Call("aten::_log_softmax_backward_data", (_LOGARITHMS, _LOGARITHMS, number(1), number(15)), (("cudaLaunchKernel", _SOFTMAX_GRADIENT),)),),
 )
-ADAM = Call(
-    "aten::_fused_adamw_",
-    "[[], [], [], [], [], [], [], [], [], [], [], [], [], []]",
-    "",
-    (("runtime", 2_000), ("cudaLaunchKernel", _ADAM), ("cudaLaunchKernel", _ADAM)),
-)
-EMA = Call("aten::_foreach_lerp_", "[[], [], []]", '["TensorList", "TensorList", "Scalar"]', (("cudaLaunchKernel", _LERP),))
+
+
+def _weights(layers: int) -> Input:
+    """The weights of the layers above, and what is kept for each."""
+    shapes: list[tuple[int, ...]] = [(_WIDTH, 4 * _WIDTH), *[(_WIDTH,)] * 5]
+    for times in (3, 1, 4):
+        shapes += [(times * _WIDTH, _WIDTH), (times * _WIDTH,)]
+    return tensors(*shapes * layers)
+
+
+@cache
+def adam(layers: int) -> Call:
+    """The optimizer's step."""
+    weights, rest = _weights(layers), (number("1e-4"), number("0.9"), number("0.999"), number("0.01"), number("1e-8"), _NO, _NO, NONE, NONE)
+    return Call(
+        "aten::_fused_adamw_", (*(weights,) * 4, tensors(), tensors(*((),) * 12 * layers), *rest),
+        (("runtime", 2_000), ("cudaLaunchKernel", _ADAM), ("cudaLaunchKernel", _ADAM)),
+    )
+
+
+@cache
+def average(layers: int) -> Call:
+    """The step of a running average of the weights."""
+    return Call("aten::_foreach_lerp_", (_weights(layers), _weights(layers), number("0.001")), (("cudaLaunchKernel", _LERP),))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import BinaryIO
 
-from synthesis.catalogue import ADAM, COLLECTIVE, DROPOUT, EMA, GRAPH_KERNELS, LAYER, LOSS, STALE, Call
+from synthesis.catalogue import COLLECTIVE, DROPOUT, GRAPH_KERNELS, LAYER, LOSS, NONE, STALE, Call, adam, average
 from synthesis.ledger import ANNOTATION, OPERATOR, PYTHON, Frame, Ledger
 from synthesis.process import COLLECTIVES, COMPUTE, COPY, SIDE, Kernel, Process, Thread
 from synthesis.text import TraceText, header
@@ -56,7 +56,7 @@ class Job:
             _forward_backward(process, self.layers)
         self._communicate()
         for process in self.processes:
-            process.finish_step(_update(process, number))
+            process.finish_step(_update(process, number, self.layers))
             process.settle()
 
     def close(self) -> None:
@@ -101,13 +101,13 @@ def _before(process: Process) -> None:
     for place in range(2):
         process.run_kernel(STALE, COMPUTE, 0, 20_000 + 30_000 * place, None, 0)
     process.main.now = 200_000
-    _operator(process, process.main, Call("aten::empty", "[[], [], [], [], [], []]"))
+    _operator(process, process.main, Call("aten::empty", (NONE,) * 6))
 
 
 def _after(process: Process) -> None:
     """An operator after the last step, and the end of the recording."""
     process.main.now = max(process.main.now, *process.free.values()) + 50_000
-    _operator(process, process.main, Call("aten::empty", "[[], [], [], [], [], []]"))
+    _operator(process, process.main, Call("aten::empty", (NONE,) * 6))
     process.text.complete("Trace", "PyTorch Profiler (0)", "Spans", "PyTorch Profiler", 0, process.main.now + 100_000, '"Op count": 0')
     process.text.instant("Record Window End", "", "", process.main.now + 200_000)
 
@@ -225,13 +225,13 @@ def _reduce(process: Process, thread: Thread, size: int) -> None:
         process.end(thread)
 
 
-def _update(process: Process, number: int) -> Frame:
+def _update(process: Process, number: int, layers: int) -> Frame:
     """Wait for the collectives, update the weights, read the loss, and leave an average running when the step ends."""
     thread = process.main
     process.runtime(thread, "cudaStreamWaitEvent", 1400)
     process.free[COMPUTE] = max(process.free[COMPUTE], process.free[COLLECTIVES])
     process.begin(thread, ANNOTATION, "Optimizer.step#AdamW.step")
-    _operator(process, thread, ADAM)
+    _operator(process, thread, adam(layers))
     process.end(thread)
     _graph(process, thread)
     process.begin(thread, OPERATOR, "aten::item")
@@ -246,7 +246,7 @@ def _update(process: Process, number: int) -> Frame:
     process.end(thread)
     process.end(thread)
     if number % 2:
-        _operator(process, thread, EMA)
+        _operator(process, thread, average(layers))
     step = process.end(thread)
     thread.now += process.ns(3_000)
     return step

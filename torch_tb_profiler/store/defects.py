@@ -138,8 +138,8 @@ PROFILER_WARNING = declare(
 )
 SEVERAL_PROCESSES = declare(
     "several_processes", Severity.NOTICE,
-    "A process with kernels of its own beside others in the same file: they are laid over each other as one worker. Steps are those of one process, totals are sums "
-    "over all, and the step-time breakdown says what any of them did. Record a file per process (nsys profile -o rank%q{RANK}) to see them as ranks.",
+    "A process with kernels of its own beside others in the same file: they are laid over each other as one worker. Steps are those of one process, totals are "
+    "sums over all, and the step-time breakdown says what any of them did. Record a file per process (nsys profile -o rank%q{RANK}) to see them as ranks.",
     "step-time breakdown", "averages per step",
 )
 NO_EVENTS = declare("no_trace_events", Severity.ERROR, "The file holds no event.", "everything")

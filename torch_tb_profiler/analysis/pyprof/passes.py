@@ -11,8 +11,9 @@
 
 A kernel beneath a function of the graph undoes that function's forward. What the engine adds up beside the function, and what has no forward
 (``AccumulateGrad``, hooks), does work of its own, at the module and line of the function before; what a function written in Python calls does its own
-work too, at those of its forward, and so does what undoes a whole graph of TorchScript: the operator of its number is only the next one after that graph. An operator with a sequence number within the
-backward pass (a checkpoint that runs again, a gradient that will be differentiated) is itself such a forward: it keeps its own.
+work too, at those of its forward, and so does what undoes a whole graph of TorchScript: the operator of its number is only the next one after that graph.
+An operator with a sequence number within the backward pass (a checkpoint that runs again, a gradient that will be differentiated) is itself such a
+forward: it keeps its own.
 """
 
 from __future__ import annotations

@@ -81,7 +81,11 @@ def test_newer_versions_are_not_old(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 def serve(*arguments: str, **environment: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "torch_tb_profiler.cli.main", "serve", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "SSH_CONNECTION": "", **environment})
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "SSH_CONNECTION": "", **environment},
+        # What a shell runs in its background ignores SIGINT, and so would all that the tests start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.builders import nsight, nvprof
 from tests.e2e.conftest import OpenTab
-from tests.e2e.pages import VIEWS, Tab
+from tests.e2e.pages import PATIENCE_MS, VIEWS, Tab
 from tests.e2e.server import Server
 from tests.e2e.test_every_view import need_axe
 from tests.e2e.watch import accessibility
@@ -49,13 +49,13 @@ def test_every_view_shows_something(server: Server, open_tab: OpenTab) -> None:
 ])
 def test_figures(run: str, device: str, operator: str, kernel: str, server: Server, open_tab: OpenTab) -> None:
     tab: Tab = open_tab(server).load("overview", run=run)
+    main = tab.frame.locator("main")
     # Three steps of 899 µs in all.
-    assert "899" in tab.text()
-    assert device in tab.text()
+    expect(main).to_contain_text("899", timeout=PATIENCE_MS)
+    expect(main).to_contain_text(device)
     tab.go("operator", run=run)
-    row = tab.frame.get_by_role("row").filter(has_text=re.compile(re.escape(operator))).first
-    expect(row).to_contain_text("3")
+    expect(tab.frame.get_by_role("row").filter(has_text=re.compile(re.escape(operator))).first).to_contain_text("3", timeout=PATIENCE_MS)
     tab.go("kernel", run=run)
-    assert kernel in tab.text()
+    expect(main).to_contain_text(kernel, timeout=PATIENCE_MS)
     tab.go("trace", run=run)
-    expect(tab.frame.get_by_text("GPU 0").first).to_be_visible()
+    expect(tab.frame.get_by_text("GPU 0").first).to_be_visible(timeout=PATIENCE_MS)

@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -79,41 +81,53 @@ def test_newer_versions_are_not_old(monkeypatch: pytest.MonkeyPatch, capsys: pyt
         assert advice(capsys) == []
 
 
-def serve(*arguments: str, **environment: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "torch_tb_profiler.cli.main", "serve", *arguments]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "SSH_CONNECTION": "", **environment},
+@contextmanager
+def serve(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """The server in a process of its own, which does not outlive the test."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "torch_tb_profiler.cli.main", "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "SSH_CONNECTION": "", **environment},
         # What a shell runs in its background ignores SIGINT, and so would all that the tests start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+    with running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+def line_of(running: subprocess.Popen[str]) -> str:
+    """The next line that it prints."""
+    assert running.stdout is not None
+    return running.stdout.readline()
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_one_address_is_printed_and_the_end_is_quiet(ending: signal.Signals, tmp_path: Path) -> None:
-    running = serve(str(tmp_path), "--port", "0")
-    assert running.stdout is not None
-    line = running.stdout.readline()
-    address = line.split()[3]
-    assert line == f"PyTorch profiler at {address} (press Ctrl+C to quit)\n"
-    with urlopen(address) as page:
-        # The page asks below its own address, so that it can stand behind any prefix.
-        text = page.read().decode()
-    assert page.status == 200
-    assert '="/' not in text
-    second = serve(str(tmp_path), "--port", address.rstrip("/").rpartition(":")[2])
-    assert second.communicate(timeout=60) == ("", f"torch-tb-profiler: {address[7:-1]} cannot be used: Address already in use. Choose another --port.\n")
-    assert second.returncode == 2
-    running.send_signal(ending)
-    out, err = running.communicate(timeout=60)
-    assert (out, running.returncode) == ("", 0)
-    assert "Traceback" not in err
+    with serve(str(tmp_path), "--port", "0") as running:
+        line = line_of(running)
+        address = line.split()[3]
+        assert line == f"PyTorch profiler at {address} (press Ctrl+C to quit)\n"
+        with urlopen(address) as page:
+            # The page asks below its own address, so that it can stand behind any prefix.
+            text = page.read().decode()
+        assert page.status == 200
+        assert '="/' not in text
+        with serve(str(tmp_path), "--port", address.rstrip("/").rpartition(":")[2]) as second:
+            told = f"torch-tb-profiler: {address[7:-1]} cannot be used: Address already in use. Choose another --port.\n"
+            assert second.communicate(timeout=60) == ("", told)
+            assert second.returncode == 2
+        running.send_signal(ending)
+        out, err = running.communicate(timeout=60)
+        assert (out, running.returncode) == ("", 0)
+        assert "Traceback" not in err
 
 
 def test_a_logdir_that_is_not_there_yet_is_told(tmp_path: Path) -> None:
-    running = serve(str(tmp_path / "later"), "--port", "0", "--host", "0.0.0.0")
-    assert running.stdout is not None
-    assert f"http://{socket.gethostname()}:" in running.stdout.readline()
-    running.send_signal(signal.SIGINT)
-    err = running.communicate(timeout=60)[1]
+    with serve(str(tmp_path / "later"), "--port", "0", "--host", "0.0.0.0") as running:
+        assert f"http://{socket.gethostname()}:" in line_of(running)
+        running.send_signal(signal.SIGINT)
+        err = running.communicate(timeout=60)[1]
     assert err.startswith(f"torch-tb-profiler: {tmp_path / 'later'} does not exist yet; it is looked at again and again.\n")
     assert "Whoever can reach this machine can read the traces." in err

@@ -15,13 +15,18 @@ VIEWS = ("overview", "operator", "kernel", "trace", "memory", "module", "distrib
 PREFIX = f"p.{PLUGIN}."
 PATIENCE_MS = 60_000
 
-_IDLE = """
-() => {
+STILL_MS = 150
+IDLE = f"""
+() => {{
   const waiting = document.querySelector('[role="progressbar"], .skeleton, [aria-busy="true"]');
   const main = document.querySelector("main");
-  return waiting === null && main !== null && main.textContent.trim().length > 0;
-}
+  // A view's place is there for a moment before what it waits for is asked for.
+  if (waiting !== null || main === null || main.textContent.trim().length === 0) delete window.__idle_since;
+  else window.__idle_since ??= performance.now();
+  return performance.now() - window.__idle_since > {STILL_MS};
+}}
 """
+"""The page has shown something and waited for nothing for a while."""
 
 
 class Tab:
@@ -67,8 +72,8 @@ class Tab:
     def idle(self, patience_ms: int = PATIENCE_MS) -> None:
         """Wait until the page shows something and waits for nothing; an endless spinner ends here."""
         self.frame.wait_for_selector("main", timeout=patience_ms)
-        self.page.wait_for_timeout(50)
-        self.frame.wait_for_function(_IDLE, timeout=patience_ms)
+        self.frame.evaluate("delete window.__idle_since")
+        self.frame.wait_for_function(IDLE, timeout=patience_ms)
 
     def settled_state(self) -> dict[str, str]:
         """The address once small changes are written into it."""

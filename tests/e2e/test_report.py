@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.pages import VIEWS
+from tests.e2e.pages import IDLE, VIEWS
 from tests.e2e.test_every_view import need_axe
 from tests.e2e.watch import Watch, accessibility
 from torch_tb_profiler.cli import main
@@ -17,10 +17,6 @@ from torch_tb_profiler.cli import main
 PATIENCE_MS = 30_000
 SAMPLE = "samples/synthetic_ddp8"
 NOT_HELD = ("trace", "diff")
-IDLE = """() => {
-  const text = document.querySelector("main")?.textContent.trim();
-  return Boolean(text) && !text.includes("Loading") && !document.querySelector('.skeleton, [aria-busy="true"]');
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +58,7 @@ def test_every_view_opens_from_the_file(page: tuple[Page, Watch], report: Path) 
 def test_the_figures_are_those_of_the_page(page: tuple[Page, Watch], report: Path) -> None:
     tab, _ = page
     show(tab, report, "kernel")
-    assert "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT" in str(tab.locator("main").text_content())
+    expect(tab.locator("main")).to_contain_text("nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", timeout=PATIENCE_MS)
     texts = []
     for steps in ("", "3"):
         show(tab, report, "overview", steps=steps)

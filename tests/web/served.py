@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,11 @@ WHERE = "run=run&worker=w0&span=1"
 TIMELINE_ID = "0123456789abcdef"
 
 
-class Answering:
+class Answering(ABC):
     """What a catalogue answers beside ``open``: timelines and insights that are made at once."""
 
-    def open(self, run: str, worker: str, span: str) -> Opened:
-        raise NotImplementedError
+    @abstractmethod
+    def open(self, run: str, worker: str, span: str) -> Opened: ...
 
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
         return timeline_of(self.open(run, worker, span))

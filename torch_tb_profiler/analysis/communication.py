@@ -6,7 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.attribution import Causes, device_rows
 from torch_tb_profiler.analysis.calltree import CallTree, is_call
-from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
+from torch_tb_profiler.analysis.names import HostNames, distinct, host_names, saying
 from torch_tb_profiler.analysis.nesting import climb
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -41,9 +41,7 @@ def communication_rows(trace: Trace, facts: Facts) -> Ints:
 def _by_itself(trace: Trace, row: Ints, kernel: Mask) -> Mask:
     """Which device events are communication by their own name or arguments."""
     name = trace["spans"]["name"][row]
-    known = np.zeros(len(trace.strings) + 1, np.bool_)
-    for number in distinct(name[kernel], trace.strings):
-        known[number] = communication_library(trace.strings[number]) is not None
+    known = saying(trace.strings, name[kernel], lambda text: communication_library(text) is not None)
     return np.asarray(known[name] | np.isin(row, trace["collective_args"]["span"]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +60,16 @@ def distinct(numbers: Array, strings: StringTable) -> list[int]:
     present = np.zeros(len(strings) + 1, np.bool_)
     present[numbers] = True
     found: list[int] = np.flatnonzero(present[:-1]).tolist()
+    return found
+
+
+def saying(strings: StringTable, numbers: Array, says: Callable[[str], object]) -> Mask:
+    """Of which strings among ``numbers`` (repeats allowed) ``says`` is true: by number, bool of shape (number of strings + 1,), the last for −1.
+
+    Each is asked once; False of those that are not among them.
+    """
+    found = np.zeros(len(strings) + 1, np.bool_)
+    found[[number for number in distinct(numbers, strings) if says(strings[number])]] = True
     return found
 
 

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.efficiency.placing import Pieces, bounded_sums, counted_calls, laid, lost_calls, main_pieces
 from torch_tb_profiler.analysis.grouping import group_rows, largest_by, places_of, sum_by
-from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.names import distinct, saying
 from torch_tb_profiler.analysis.nesting import carried_up, nearest, with_ancestors
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -187,12 +187,11 @@ def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> tuple[_Wor
     """Device work at its calls; and the works anew, where those of calls whose kernels were not recorded are unknown."""
     spans = trace["spans"]
     name = spans["name"][device]
+    used = np.array(distinct(name, trace.strings), np.int64)
     kernel = spans["role"][device] == Role.KERNEL
 
     def named(test: Callable[[str], bool]) -> Mask:
-        found = np.zeros(len(trace.strings) + 1, np.bool_)
-        found[[number for number in distinct(name, trace.strings) if test(trace.strings[number])]] = True
-        return np.asarray(found[name] & kernel)
+        return np.asarray(saying(trace.strings, used, test)[name] & kernel)
 
     def of_products() -> Mask:
         return np.asarray(np.append(works.products, np.False_)[workload])

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.grouping import expand
 from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract, union
-from torch_tb_profiler.analysis.names import HostNames, distinct, host_names
+from torch_tb_profiler.analysis.names import HostNames, host_names, saying
 from torch_tb_profiler.analysis.timeline.naming import looks
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
@@ -173,10 +173,7 @@ class Case:
     def named(self, rows: Ints, says: Callable[[str], object]) -> Mask:
         """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""
         name = self.trace["spans"]["name"][rows]
-        found = np.zeros(len(self.trace.strings) + 1, np.bool_)
-        for number in distinct(name, self.trace.strings):
-            found[number] = bool(says(self.trace.strings[number]))
-        return np.asarray(found[name])
+        return np.asarray(saying(self.trace.strings, name, says)[name])
 
     def within(self, rows: Ints) -> Ints:
         """Those of some rows of spans that begin within the windows."""

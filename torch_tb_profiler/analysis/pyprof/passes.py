@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.module.backward import preceding
 from torch_tb_profiler.analysis.module.forwards import EVALUATE, Functions, forwards, functions_of
 from torch_tb_profiler.analysis.module.nodes import Nodes
-from torch_tb_profiler.analysis.names import HostNames, distinct
+from torch_tb_profiler.analysis.names import HostNames, saying
 from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -165,9 +165,7 @@ def dispatched(trace: Trace, nodes: Nodes) -> Mask:
 def named_nodes(trace: Trace, nodes: Nodes, wanted: Callable[[str], bool]) -> Mask:
     """Which nodes have a name that is wanted."""
     name = trace["spans"]["name"][nodes.row]
-    named = np.zeros(len(trace.strings) + 1, np.bool_)
-    named[[number for number in distinct(name, trace.strings) if wanted(trace.strings[number])]] = True
-    return np.asarray(named[name])
+    return np.asarray(saying(trace.strings, name, wanted)[name])
 
 
 def _others(nodes: Nodes, functions: Functions, numbered: Array, node: Ints, sequence: Ints) -> tuple[Ints, Ints]:

@@ -17,7 +17,7 @@ import numpy as np
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
 from torch_tb_profiler.analysis.module.modules import module_tree
 from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
-from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.names import saying
 from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.analysis.source_lines import line_ranks
 from torch_tb_profiler.analysis.stacks import frames_needed
@@ -71,9 +71,8 @@ def places(trace: Trace, facts: Facts, insight: Insight, row: Ints, anchor: Ints
 def _layers(trace: Trace, above: Array, anchor: Ints) -> Ints:
     """Names of the innermost ``layer:NAME`` ranges."""
     spans = trace["spans"]
-    named = np.zeros(len(trace.strings) + 1, np.bool_)
     host = (spans["role"] == Role.ANNOTATION) | (spans["role"] == Role.OPERATOR)
-    named[[number for number in distinct(spans["name"][host], trace.strings) if trace.strings[number].startswith(LAYER)]] = True
+    named = saying(trace.strings, spans["name"][host], lambda text: text.startswith(LAYER))
     if not named.any():
         return np.full(len(anchor), -1, np.int64)
     around = _at(nearest(above, host & named[spans["name"]]), anchor)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.workloads import LaidWork
-from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.names import saying
 from torch_tb_profiler.analysis.pyprof.passes import Passes
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.main_kernels import multiplies
@@ -53,9 +53,7 @@ def with_gradients(trace: Trace, work: LaidWork, found: Passes, row: Ints, workl
 def multiplying(trace: Trace, row: Ints) -> Mask:
     """Which kernels, by their names, multiply matrices, convolve or attend."""
     name = trace["spans"]["name"][row]
-    product = np.zeros(len(trace.strings) + 1, np.bool_)
-    product[[number for number in distinct(name, trace.strings) if multiplies(trace.strings[number])]] = True
-    return np.asarray(product[name])
+    return np.asarray(saying(trace.strings, name, multiplies)[name])
 
 
 def _products(work: LaidWork, workload: Ints) -> Ints:

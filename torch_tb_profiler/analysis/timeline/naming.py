@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.names import saying
 from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.analysis.timeline.lanes import Lanes
 from torch_tb_profiler.store import timeline_schema as schema
@@ -66,6 +66,5 @@ def modules(trace: Trace, facts: Facts) -> Array:
 def _module_frames(trace: Trace) -> Mask:
     spans = trace["spans"]
     python = spans["role"] == Role.PYTHON
-    named = np.zeros(len(trace.strings) + 1, np.bool_)
-    named[[n for n in distinct(spans["name"][python], trace.strings) if trace.strings[n].startswith(MODULE)]] = True
+    named = saying(trace.strings, spans["name"][python], lambda text: text.startswith(MODULE))
     return np.asarray(python & named[spans["name"]])

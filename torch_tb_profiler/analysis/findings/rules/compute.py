@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.findings.ledger import Candidate
 from torch_tb_profiler.analysis.findings.workloads import beyond_least, described, largest, padding
 from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.kernel_facts import device_arguments
-from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.names import saying
 from torch_tb_profiler.analysis.nesting import climb
 from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY
 from torch_tb_profiler.hardware.vector_products import loads_unaligned, multiplies_on_vector_units
@@ -120,9 +120,7 @@ def _has_matrix_cores(case: Case) -> bool:
 def _of_double_precision(case: Case, work: Work) -> Mask:
     """Whose operator has inputs of a type that is not single or half precision; False where the types were not recorded."""
     arguments = case.trace["operator_args"]
-    double = np.zeros(len(case.trace.strings) + 1, np.bool_)
-    for number in distinct(arguments["types"], case.trace.strings):
-        double[number] = _DOUBLE.search(case.trace.strings[number].split(",", 1)[0]) is not None
+    double = saying(case.trace.strings, arguments["types"], lambda types: _DOUBLE.search(types.split(",", 1)[0]))
     operator = case.facts["span_links"]["operator"][work.row].astype(np.int64)
     if not arguments.n:
         return np.zeros(len(work.row), np.bool_)

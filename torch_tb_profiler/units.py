@@ -5,6 +5,7 @@ Times are integer nanoseconds relative to the first event of a trace; sizes are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NewType
 
 Ns = NewType("Ns", int)
@@ -13,6 +14,12 @@ Bytes = NewType("Bytes", int)
 _TIME_STEPS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 _COUNT_STEPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def format_names(names: Sequence[str], most: int = 3) -> str:
+    """``rank0, rank1, rank2 and 5 more``: names in a sentence."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def format_ns(ns: float) -> str:

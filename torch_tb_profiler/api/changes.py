@@ -11,8 +11,9 @@ from torch_tb_profiler.api.frame_columns import DIFF
 from torch_tb_profiler.api.one import One
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
-from torch_tb_profiler.views.diff_run import ALL_ROWS, named
+from torch_tb_profiler.views.diff_run import ALL_ROWS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -68,13 +69,13 @@ def matched(a: Sequence[Opened], b: Sequence[Opened]) -> Matched:
     several = all(len(names) > 1 for names in runs)
     for name, here, there in (("A", *runs), ("B", *runs[::-1])):
         if len(here) > 1 and len(there) == 1:
-            raise BadRequest(f"{name} holds {len(here)} runs: {named(here)}.", "Give one of them.")
+            raise BadRequest(f"{name} holds {len(here)} runs: {format_names(here)}.", "Give one of them.")
     keys: list[Key] = [lambda o: o.worker.name, lambda o: o.worker.rank if o.worker.rank_source != "order" else None]
     tries = [[_places(side, kept, key, several) for side, kept in zip((a, b), sides, strict=True)] for key in keys]
     found = max(tries, key=lambda tried: len(tried[0].keys() & tried[1].keys()))
     common = [key for key in found[0] if key in found[1]]
     if not common:
-        names = [named(list(dict.fromkeys(side[i].worker.name for i in kept))) for side, kept in zip((a, b), sides, strict=True)]
+        names = [format_names(list(dict.fromkeys(side[i].worker.name for i in kept))) for side, kept in zip((a, b), sides, strict=True)]
         raise BadRequest(f"The two have no worker in common: {names[0]} in A, {names[1]} in B.", "Compare two of their traces.")
     pairs = [(found[0][key], found[1][key]) for key in common]
     only = [[i for i in kept if i not in {pair[side] for pair in pairs}] for side, kept in enumerate(sides)]

@@ -15,9 +15,10 @@ from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.cli.output import all_at, chosen, settings_of, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
-from torch_tb_profiler.views.diff_run import ALL_ROWS, DiffWorker, Pair, named, run_markdown, run_payload
+from torch_tb_profiler.views.diff_run import ALL_ROWS, DiffWorker, Pair, run_markdown, run_payload
 from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
 
 SLOWER = 1
@@ -92,5 +93,5 @@ def _any_judged(workers: Sequence[DiffWorker], fail_on: float | None) -> int:
     """A worker that became slower alone counts too: it need not keep the others waiting."""
     slower = [w.name for w in workers if fail_on is not None and w.sure and (w.verdict.share or 0.0) * 100 > fail_on]
     if slower:
-        print(printable(f"torch-tb-profiler: slower than allowed: {named(slower)}."), file=sys.stderr)
+        print(printable(f"torch-tb-profiler: slower than allowed: {format_names(slower)}."), file=sys.stderr)
     return SLOWER if slower else 0

@@ -20,7 +20,7 @@ from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.diff_run import named
+from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.steps import Selection, choose
 from torch_tb_profiler.web.parameters import StepRange, step_range
 
@@ -147,7 +147,7 @@ def one_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> O
         raise NotATrace(nothing_at(path, unreadable))
     if len(found) > 1:
         names = list(dict.fromkeys(worker.name for worker in found[0].run.workers))
-        raise BadRequest(f"{path} holds more than one readable trace: {named(names)}.", "Give one of its files, or --worker NAME.")
+        raise BadRequest(f"{path} holds more than one readable trace: {format_names(names)}.", "Give one of its files, or --worker NAME.")
     return found[0]
 
 

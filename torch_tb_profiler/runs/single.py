@@ -23,6 +23,7 @@ from torch_tb_profiler.sources.listing import Found, list_files
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.units import format_names
 
 T = TypeVar("T")
 MOST_NAMED = 16
@@ -102,8 +103,7 @@ def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry
     for word in wanted:
         if not any(word in (worker.name, str(worker.rank)) for _, worker in workers):
             names = list(dict.fromkeys(worker.name for _, worker in workers))
-            more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-            raise NotFound(f"There is no worker {word!r}.", f"There are: {', '.join(names[:MOST_NAMED])}{more}." if names else "There is none at all.")
+            raise NotFound(f"There is no worker {word!r}.", f"There are: {format_names(names, MOST_NAMED)}." if names else "There is none at all.")
     taken = {(run, worker.name) for run, worker in workers if not wanted or worker.name in wanted or str(worker.rank) in wanted}
     return {key: entry for key, entry in listed.entries.items() if key[:2] in taken}
 

@@ -10,7 +10,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.noise import LEVEL, compare_workers, is_beyond
-from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.units import format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import Recording, diff_payload
 from torch_tb_profiler.views.diff_causes import because, signed_time
@@ -19,7 +19,6 @@ from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.wire import Wire
 
 MOST_NOTES = 8
-MOST_NAMED = 3
 ALL_ROWS = 1 << 24
 Key = tuple[wire.ChangeTable, str, str | None]
 
@@ -144,20 +143,14 @@ def _notes(listed: Sequence[tuple[str, list[str]]]) -> list[str]:
             holders.setdefault(text, []).append(worker)
     # What all workers have in common first.
     ordered = sorted(holders.items(), key=lambda item: -len(item[1]))
-    shown = [text if len(workers) == len(listed) else f"{named(workers)}: {text}" for text, workers in ordered[:MOST_NOTES]]
+    shown = [text if len(workers) == len(listed) else f"{format_names(workers)}: {text}" for text, workers in ordered[:MOST_NOTES]]
     return [*shown, *([f"{len(ordered) - MOST_NOTES:,} more remarks on single workers."] if len(ordered) > MOST_NOTES else [])]
-
-
-def named(workers: Sequence[str]) -> str:
-    """Workers in a sentence."""
-    more = len(workers) - MOST_NAMED
-    return ", ".join(workers[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
     for name, only in (("A", payload.only_a), ("B", payload.only_b)):
         if only:
-            yield f"- Only in {name}, not compared: {markdown_text(named(only))}."
+            yield f"- Only in {name}, not compared: {markdown_text(format_names(only))}."
     yield from ("", "### Workers", "", "| name | A | B | change | of the step | noise | mostly |", "| --- | ---: | ---: | ---: | ---: | --- | --- |")
     for worker in payload.workers[:most]:
         said = worker.verdict

@@ -10,7 +10,7 @@ import pytest
 
 from tests.builders.drawn import events, text_of
 from tests.runs.conftest import DRAWING, until, write
-from torch_tb_profiler.errors import ImportFailed, NotReady
+from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
 from torch_tb_profiler.runs import derived, timelines
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.derived import DerivedShelf
@@ -85,6 +85,25 @@ def test_many_requests_share_one_job_and_are_told_to_wait(settings: Settings, tr
         until(lambda: not_yet(shelf, trace_sidecar))
     finally:
         shelf.close()
+
+
+def test_what_was_finished_between_the_look_and_the_order_is_not_made_again(settings: Settings, trace_sidecar: str) -> None:
+    other = DerivedShelf(settings, TIMELINE, 4)
+
+    def read(path: str) -> Timeline:
+        if other.jobs.started == 0:
+            until(lambda: not_yet(other, trace_sidecar))
+            raise SidecarError("It was not there when it was looked for.")
+        return TIMELINE.read(path)
+
+    shelf = DerivedShelf(settings, replace(TIMELINE, read=read), 4)
+    try:
+        assert shelf.get(trace_sidecar)["slices"].n == 3
+        assert shelf.jobs.started == 0
+        assert other.jobs.started == 1
+    finally:
+        shelf.close()
+        other.close()
 
 
 def test_a_failure_is_told_and_the_next_call_tries_again(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,6 +153,9 @@ class DerivedShelf(Generic[T]):
             making = self._making.get(path)
             if making is not None:
                 return making
+            # It may have been finished between the caller's look and here: then nobody makes it, and it is there.
+            if self._made(path) is not None:
+                return _Making(Job(path, sidecar, path, 0), done=True)
             making = self._making[path] = _Making(Job(path, sidecar, path, 0))
         self.jobs.submit(making.job, ())
         return making

@@ -33,6 +33,19 @@ def until(condition: Callable[[], object], what: str = "", seconds: float = 60.0
         time.sleep(0.01)
 
 
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that waits to be collected by its parent does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def write(path: Path, text: str, *, old: bool = True) -> Path:
     """A file that was written long ago, so that nothing waits for it to settle."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.conftest import OBEY, Start, spans, states, until, write
+from tests.runs.conftest import OBEY, Start, alive, spans, states, until, write
 from tests.runs.targets import content
 from torch_tb_profiler.errors import ImportFailed
 from torch_tb_profiler.runs import catalogue as catalogue_
@@ -19,19 +19,6 @@ from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that waits to be collected by its parent does not."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    try:
-        return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def failed(catalogue: Catalogue, path: str) -> str:

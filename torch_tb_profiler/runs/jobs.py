@@ -54,14 +54,17 @@ class _Running:
 class Jobs:
     """At most ``settings.workers`` imports at a time, the smallest priority first. Thread-safe.
 
-    ``tell(job, news)`` is called from the queue's threads; nothing is told of a cancelled job.
+    ``tell(job, news)`` is called from the queue's threads; nothing is told of a cancelled job. ``quiet``: nobody reads what workers print.
     """
 
-    def __init__(self, settings: Settings, tell: Callable[[Job, News], None], target: str = TARGET, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(
+        self, settings: Settings, tell: Callable[[Job, News], None], target: str = TARGET, idle_seconds: float = IDLE_SECONDS, quiet: bool = False,
+    ) -> None:
         self._settings = settings
         self._tell = tell
         self._target = target
         self._idle_seconds = idle_seconds
+        self._quiet = quiet
         self._changed = threading.Condition()
         self._waiting: dict[str, tuple[Priority, Job]] = {}
         self._running: dict[str, _Running] = {}
@@ -175,7 +178,7 @@ class Jobs:
         order = {"location": job.location, "sidecar": job.sidecar, "settings": asdict(self._settings)}
         while True:
             if worker is None:
-                worker = WorkerProcess(self._target)
+                worker = WorkerProcess(self._target, self._quiet)
             with self._changed:
                 running.worker = worker
                 running.heard = time.monotonic()
@@ -215,7 +218,7 @@ class Jobs:
         if running.hung:
             seconds = self._settings.import_timeout_seconds
             return f"The import made no progress for {seconds:g} s and was stopped. TORCH_TB_PROFILER_IMPORT_TIMEOUT_SECONDS sets how long to wait."
-        return death_in_words(status, running.job.size)
+        return death_in_words(status, running.job.size, self._quiet)
 
     def _say(self, running: _Running, news: News) -> None:
         if not running.cancelled:

@@ -19,8 +19,8 @@ _START = "import sys; sys.path[:] = {path!r}; from torch_tb_profiler.runs.worker
 class WorkerProcess:
     """A running worker. One thread uses it; ``kill`` may come from any."""
 
-    def __init__(self, target: str) -> None:
-        """Start it.
+    def __init__(self, target: str, quiet: bool = False) -> None:
+        """Start it; ``quiet``: what it prints goes nowhere.
 
         Raises:
             OSError: the system has no room for another process.
@@ -28,7 +28,8 @@ class WorkerProcess:
         self.jobs = 0
         self._process = subprocess.Popen(
             [sys.executable, "-c", _START.format(path=[p for p in sys.path if isinstance(p, str)], target=target)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, **_apart(),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if quiet else None, **_apart(),
         )
 
     @property
@@ -76,8 +77,8 @@ class WorkerProcess:
                     pipe.close()
 
 
-def death_in_words(status: int, size: int) -> str:
-    """Why an import ended without an answer; ``size`` is that of its file, bytes (−1 unknown)."""
+def death_in_words(status: int, size: int, quiet: bool = False) -> str:
+    """Why an import ended without an answer; ``size`` is that of its file, bytes (−1 unknown). ``quiet``: what it printed is nowhere."""
     if status == -9:
         of = f"of {format_bytes(size)} " if size >= 0 else ""
         return (
@@ -88,7 +89,8 @@ def death_in_words(status: int, size: int) -> str:
         with contextlib.suppress(ValueError):
             return f"The import process crashed (signal {-status}, {signal.Signals(-status).name})."
         return f"The import process crashed (signal {-status})."
-    return f"The import process ended with exit status {status} before it was done; what it printed is in the terminal of TensorBoard."
+    printed = "" if quiet else "; what it printed is in the terminal of TensorBoard"
+    return f"The import process ended with exit status {status} before it was done{printed}."
 
 
 def _apart() -> dict[str, Any]:

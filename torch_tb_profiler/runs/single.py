@@ -1,15 +1,17 @@
-"""Traces without a server: imported in this process, one after another, for the API and the command line."""
+"""Traces without a server, one after another, for the API and the command line."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from torch_tb_profiler.analysis.efficiency import models
 from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError, SidecarError, SourceError
+from torch_tb_profiler.runs.ahead import Ahead
 from torch_tb_profiler.runs.derived import Recipe
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
 from torch_tb_profiler.runs.import_job import Report, content_version, outcome_of, read
@@ -53,7 +55,7 @@ def load(location: str, settings: Settings, progress: Report | None = None) -> O
     """
     found = _file(location)
     entry = Entry("", found.location, found, judged=True)
-    trace, facts = _import(found, settings, progress)
+    trace, facts = _import(settings, found, progress)
     return _opened(entry, [entry], run_name(entry), trace, facts)
 
 
@@ -61,6 +63,8 @@ def load_all(
     path: str, settings: Settings, progress: Report | None = None, workers: Collection[str] = (), beside: bool = False,
 ) -> Iterator[Opened | Unreadable]:
     """Every trace of a file, a run folder or a logdir, in the catalogue's order, one in memory at a time; the rejected files last.
+
+    ``settings.workers`` processes import many files; ``progress`` is told by this thread, bytes of all of them.
 
     With ``workers`` those alone, by their names or their ranks as texts, and nothing is said of other files; with ``beside`` all that stand beside them too.
 
@@ -82,17 +86,19 @@ def load_all(
         folders.setdefault(entry.found.folder, []).append(entry)
     listed = arrange(entries)
     chosen = _of_workers(listed, workers)
-    for (run, worker, span), entry in (listed.entries if beside else chosen).items():
-        try:
-            trace, facts = _import(entry.found, settings, progress)
-        except ProfilerError as error:
-            entry.fail(error.message)
-        except Exception as error:  # one file that nobody foresaw must not hide the others
-            entry.fail(f"The import raised {places.words(error)}.")
-        else:
-            yield _opened(entry, folders[entry.found.folder], run, trace, facts)
-            continue
-        yield Unreadable(run, worker, span, entry.path, entry.message)
+    wanted = listed.entries if beside else chosen
+    with Ahead([entry.found for entry in wanted.values()], settings, partial(_import, settings), progress) as ahead:
+        for (run, worker, span), entry in wanted.items():
+            try:
+                trace, facts = ahead.take(entry.found)
+            except ProfilerError as error:
+                entry.fail(error.message)
+            except Exception as error:  # one file that nobody foresaw must not hide the others
+                entry.fail(f"The import raised {places.words(error)}.")
+            else:
+                yield _opened(entry, folders[entry.found.folder], run, trace, facts)
+                continue
+            yield Unreadable(run, worker, span, entry.path, entry.message)
     for entry in entries if not workers else ():
         if entry.state is State.REJECTED:
             yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
@@ -168,7 +174,7 @@ def _judge(entry: Entry, *, named: bool) -> None:
         entry.fail(reason, is_trace=False)
 
 
-def _import(found: Found, settings: Settings, progress: Report | None) -> tuple[Trace, Facts]:
+def _import(settings: Settings, found: Found, progress: Report | None) -> tuple[Trace, Facts]:
     if not settings.use_cache:
         return read(found.location, settings, progress)
     from torch_tb_profiler.store import sidecar

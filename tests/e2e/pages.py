@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from playwright.sync_api import Browser, Frame, Locator, Page, expect
@@ -11,6 +13,7 @@ from playwright.sync_api import Browser, Frame, Locator, Page, expect
 from tests.e2e.server import PLUGIN, Server
 from tests.e2e.watch import Watch
 
+T = TypeVar("T")
 VIEWS = ("overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency", "counters", "diff", "diagnosis")
 PREFIX = f"p.{PLUGIN}."
 PATIENCE_MS = 60_000
@@ -74,6 +77,13 @@ class Tab:
         self.frame.wait_for_selector("main", timeout=patience_ms)
         self.frame.evaluate("delete window.__idle_since")
         self.frame.wait_for_function(IDLE, timeout=patience_ms)
+
+    def becomes(self, ask: Callable[[], T], wanted: T) -> None:
+        """Wait until a question about the page has the answer that is wanted; fail with the last answer."""
+        end = time.monotonic() + PATIENCE_MS / 1000
+        while (found := ask()) != wanted and time.monotonic() < end:
+            self.page.wait_for_timeout(20)
+        assert found == wanted
 
     def settled_state(self) -> dict[str, str]:
         """The address once small changes are written into it."""

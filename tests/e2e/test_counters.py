@@ -77,8 +77,7 @@ def test_sampled_counters_have_a_mean_per_step(open_tab: OpenTab, start: Start, 
     bars = tab.frame.locator(".stack-bar")
     expect(bars).to_have_count(3)
     bars.nth(1).click()
-    tab.page.wait_for_timeout(400)
-    assert tab.state()["steps"] == "1"
+    assert tab.settled_state()["steps"] == "1"
     expect(bars.and_(tab.frame.locator(".faded"))).to_have_count(2)
     tab.frame.get_by_role("link", name="their curves are on the Trace view").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")

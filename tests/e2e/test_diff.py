@@ -65,8 +65,7 @@ def test_choosing_the_other_run_changes_the_answer_and_the_address(open_tab: Ope
     tab.select("Run B").select_option("new_sync")
     tab.idle()
     expect(tab.frame.locator(".headline-first")).to_contain_text("beyond")
-    tab.page.wait_for_timeout(400)
-    assert tab.state()["run2"] == "new_sync"
+    assert tab.settled_state()["run2"] == "new_sync"
     tab.page.reload()
     tab.idle()
     expect(tab.select("Run B")).to_have_value("new_sync")
@@ -111,19 +110,19 @@ def test_filters_search_and_order(open_tab: OpenTab, pairs: Server) -> None:
     tab.frame.get_by_role("radio", name="all", exact=True).check(force=True)
     tab.frame.get_by_role("search").first.get_by_role("textbox").fill("gemm")
     expect(grid(tab, "Changes of kernels").locator(".body-row")).to_have_count(1)
-    tab.page.wait_for_timeout(400)
-    assert {k: v for k, v in tab.state().items() if k in ("table", "search")} == {"table": "kernel", "search": "gemm"}
+    assert {k: v for k, v in tab.settled_state().items() if k in ("table", "search")} == {"table": "kernel", "search": "gemm"}
 
 
 def test_the_tree_unfolds_by_keyboard(open_tab: OpenTab, pairs: Server) -> None:
     tab = compare(open_tab(pairs), "slower_kernel")
     tree = tab.frame.get_by_role("treegrid", name="Call tree of both sides")
     tab.frame.get_by_role("button", name="Fold all", exact=True).click()
+    expect(tree.locator('.body-row[aria-expanded="true"]')).to_have_count(0)
     outermost = tree.locator(".body-row").count()
     tree.focus()
     tab.page.keyboard.press("ArrowRight")
     expect(tree.locator(".body-row").first).to_have_attribute("aria-expanded", "true")
-    assert tree.locator(".body-row").count() > outermost
+    tab.becomes(lambda: tree.locator(".body-row").count() > outermost, True)
     tab.page.keyboard.press("ArrowLeft")
     expect(tree.locator(".body-row")).to_have_count(outermost)
 
@@ -157,8 +156,8 @@ def test_a_single_trace_offers_its_two_halves(tmp_path: Path, cache: Path, open_
         tab = open_tab(server).load("diff")
         tab.frame.get_by_role("button", name="Compare its first steps with its last").click()
         expect(tab.frame.locator(".headline-first")).to_contain_text("noise")
-        tab.page.wait_for_timeout(400)
-        assert (tab.state()["steps"], tab.state()["steps2"]) == ("0-3", "4-7")
+        state = tab.settled_state()
+        assert (state["steps"], state["steps2"]) == ("0-3", "4-7")
         tab.context.close()
 
 

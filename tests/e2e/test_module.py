@@ -68,18 +68,18 @@ def test_the_tree_is_folded_searched_sorted_and_saved(open_tab: OpenTab, sample_
     tab = open_tab(sample_server).load("module", run="transformer")
     everything = sample_server.answer("module", "transformer")["rows"]["name"]
     table(tab).get_by_role("button", name="Rows beneath Block_0").click()
-    assert "Linear_0" not in names(tab)
+    tab.becomes(lambda: "Linear_0" in names(tab), False)
     table(tab).focus()
     tab.page.keyboard.press("ArrowLeft")
-    assert names(tab) == ["Decoder_0", *[name for name in names(tab) if name != "Decoder_0"]]
+    tab.becomes(lambda: names(tab)[0], "Decoder_0")
     tab.frame.get_by_role("textbox", name="Search in Modules").fill("gelu")
-    assert names(tab) == ["Decoder_0", "Block_0", "Sequential_0", "GELU_0", "Block_1", "Sequential_1", "GELU_1"]
+    tab.becomes(lambda: names(tab), ["Decoder_0", "Block_0", "Sequential_0", "GELU_0", "Block_1", "Sequential_1", "GELU_1"])
     table(tab).get_by_role("button", name="Forward host", exact=True).click()
-    tab.page.wait_for_timeout(400)
-    assert (tab.state()["search"], tab.state()["sort"]) == ("gelu", "-forward_host_total")
+    state = tab.settled_state()
+    assert (state["search"], state["sort"]) == ("gelu", "-forward_host_total")
     tab.frame.get_by_role("button", name="Clear the search").click()
     tab.frame.get_by_role("button", name="Fold all", exact=True).click()
-    assert len(names(tab)) < len(everything)
+    tab.becomes(lambda: len(names(tab)) < len(everything), True)
     with tab.page.expect_download() as waiting:
         tab.frame.get_by_role("button", name=re.compile("^Download the")).click()
     saved = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig"))))
@@ -93,7 +93,7 @@ def test_a_module_leads_to_its_frames_and_to_the_timeline(open_tab: OpenTab, sam
     row = table(tab).locator(".body-row").filter(has_text="Residual_0").first
     row.get_by_role("link", name="its frames").click()
     expect(way(tab).locator("strong")).to_have_text("Residual_0")
-    tab.page.wait_for_timeout(400)
+    tab.settled_state()
     address = tab.page.url
     row.get_by_role("link", name="longest call").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
@@ -111,8 +111,7 @@ def test_classes_are_summed(open_tab: OpenTab, sample_server: Server) -> None:
     grid = tab.frame.get_by_role("grid", name="Modules by class")
     expect(grid.locator(".body-row")).to_have_count(len(set(rows["kind"])))
     expect(grid.locator(".body-row").filter(has_text="Linear").first).to_contain_text(str(rows["kind"].count("Linear")))
-    tab.page.wait_for_timeout(400)
-    assert tab.state()["by"] == "class"
+    assert tab.settled_state()["by"] == "class"
 
 
 def test_the_flame_graph_is_walked_by_pointer_and_keyboard(open_tab: OpenTab, sample_server: Server) -> None:
@@ -143,8 +142,7 @@ def test_a_search_says_how_much_time_it_found(open_tab: OpenTab, sample_server: 
     found = found_share(rows, "addmm")
     assert 0 < found < 1
     expect(tab.frame.locator(".flame-search [role=status]")).to_have_text(f"{100 * found:.1f} % of the time")
-    tab.page.wait_for_timeout(400)
-    assert tab.state()["find"] == "addmm"
+    assert tab.settled_state()["find"] == "addmm"
 
 
 def found_share(rows: dict[str, Any], text: str) -> float:
@@ -169,7 +167,7 @@ def test_python_lines_and_the_files(open_tab: OpenTab, sample_server: Server) ->
     assert tab.frame.get_by_role("radiogroup", name="Order").count() == 0
     press_frame(tab, 2, 0.2)
     chosen = str(way(tab).locator("strong").text_content())
-    tab.page.wait_for_timeout(400)
+    tab.settled_state()
     tab.page.reload()
     tab.idle()
     expect(way(tab).locator("strong")).to_have_text(chosen)
@@ -195,12 +193,11 @@ def test_real_traces_with_a_device(open_tab: OpenTab, real_server: Server) -> No
         tab.frame.get_by_label("In time", exact=True).check(force=True)
         tab.frame.get_by_label("Host", exact=True).check(force=True)
         expect(canvas(tab)).to_have_attribute("aria-label", re.compile("host time"))
-        assert drawn(tab) > 0.3
+        tab.becomes(lambda: drawn(tab) > 0.3, True)
 
 
 def drawn(tab: Tab) -> float:
     """The part of the canvas that is drawn on."""
-    tab.page.wait_for_timeout(200)
     return float(canvas(tab).evaluate(
         "c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;"
         " for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n * 4 / d.length; }"

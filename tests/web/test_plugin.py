@@ -44,7 +44,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def wait_for_runs(client: Client) -> dict[str, Any]:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         found: dict[str, Any] = json.loads(client.get(PREFIX + "/runs").data)
         if not found["scanning"]:

@@ -57,7 +57,8 @@ def test_what_is_not_covered_stays_as_it_is(name: str) -> None:
 def test_a_short_name_for_an_endless_one_takes_no_time(name: str) -> None:
     begun = time.monotonic()
     assert len(demangled(name)) < 1 << 17
-    assert time.monotonic() - begun < 5
+    # Written out, the longest would take the age of the universe.
+    assert time.monotonic() - begun < 60
 
 
 def _native() -> Callable[[str], str | None] | None:

@@ -18,8 +18,12 @@ _BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "
 
 def format_names(names: Sequence[str], most: int = 3) -> str:
     """``rank0, rank1, rank2 and 5 more``: names in a sentence."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{', '.join(names[:most])} {and_more(len(names) - most)}".rstrip()
+
+
+def and_more(left: int) -> str:
+    """``and 5 more``: what a list leaves out; empty where that is nothing."""
+    return f"and {left:,} more" if left > 0 else ""
 
 
 def format_ns(ns: float) -> str:

@@ -117,6 +117,29 @@ def test_runs_are_compared_worker_by_worker(runs: dict[str, str], capsys: pytest
         assert whole["time_b_ns"] == pytest.approx(mean, abs=len(rows) + 1)
 
 
+def test_events_that_show_what_changed_are_found_by_their_workers(runs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare(runs["before"], runs["renamed"], "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(w["worker_a"], w["worker_b"]) for w in found["workers"]] == [("rank0", "rank-0"), ("rank2", "rank-2")]
+    changes, workers = found["changes"], found["workers"]
+    rows = [i for i, table in enumerate(changes["table"]) if table in ("operator", "kernel") and changes["event_b"][i] is not None]
+    slower = max(rows, key=lambda i: changes["delta_ns"][i])
+    assert (changes["worker_a"][slower], changes["worker_b"][slower]) == ("rank0", "rank-0"), "only its kernel is slower"
+    named = {(runs[run], changes[f"worker_{side}"][i], changes[f"event_{side}"][i], changes["name"][i])
+             for i in rows for side, run in (("a", "before"), ("b", "renamed"))}
+    named |= {(runs["renamed"], worker["worker_b"], worker["event_b"], "aten::gelu") for worker in workers if worker["event_b"] is not None}
+    assert any(name == "aten::gelu" for _, _, _, name in named)
+    for path, worker in {one[:2] for one in named}:
+        wanted = {str(event): name for *place, event, name in named if place == [path, worker]}
+        assert main.main(["event", path, *wanted, "--worker", worker, "--json", "--no-cache"]) == 0
+        assert {str(e["ref"]["event"]): e["ref"]["name"] for e in json.loads(capsys.readouterr().out)} == wanted
+    assert compare(runs["before"], runs["renamed"]) == 0
+    text = capsys.readouterr().out
+    row = next(line for line in text.split("### Operators")[1].splitlines() if "aten::gelu" in line)
+    ids = [changes[f"event_{side}"][slower] for side in "ab"]
+    assert row.endswith(f"| \\#{ids[0]} of rank0 → \\#{ids[1]} of rank-0 |")
+
+
 def test_the_workers_of_a_run_in_markdown(runs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(runs["before"], runs["renamed"]) == 0
     text = capsys.readouterr().out

@@ -29,7 +29,7 @@ from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.units import and_more, format_ns
 from torch_tb_profiler.views.diff_file import one_line
 
 if TYPE_CHECKING:
@@ -300,9 +300,9 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
             place = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
             found.append(("", f"{place} · {row.span}: {row.events:,} entries, {row.steps} step{'' if row.steps == 1 else 's'}{mean}"))
-        if len(self._traces) > SHOWN:
-            found.append(("", f"and {len(self._traces) - SHOWN:,} more"))
+        found += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
         found += [("unreadable", f"{item.path}: {item.message}") for item in self.unreadable[:SHOWN]]
+        found += [("", more)] if (more := and_more(len(self.unreadable) - SHOWN)) else []
         listed = described.TABLES.replace("  .key_averages()", "")
         one = f"; a trace by [0] or [\"{self._traces[0].worker}\"]" if self._traces else ""
         found.append(("tables", f".workers  {listed}, each with the worker in front{one}"))

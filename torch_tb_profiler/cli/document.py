@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from torch_tb_profiler.units import and_more
+
 Kind = Literal["name", "text", "number", "bar", "below"]
 """``name``: from the trace, shown as code; ``text``: words; ``number``: right-aligned; ``bar``: drawn on terminals only; ``below``: a name that may be
 long, on a terminal in a line of its own below the row."""
@@ -68,6 +70,6 @@ class Document:
 def _cut(block: Block, rows: int, details: bool) -> Block:
     if isinstance(block, Table):
         return Table(block.title, block.columns, block.rows[:rows], block.total, block.note)
-    left = len(block.items) - rows
+    more = and_more(len(block.items) - rows)
     items = [item if details else Item(f"{item.text} {item.brief}".rstrip(), (), item.mark) for item in block.items[:rows]]
-    return Listing(block.title, items, f"{left:,} more left out. {block.note}".strip() if left > 0 else block.note)
+    return Listing(block.title, items, ". ".join(filter(None, (more, block.note))))

@@ -18,7 +18,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import timeline_of
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
-from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.units import and_more, format_ns
 from torch_tb_profiler.views.event import event_payload
 from torch_tb_profiler.views.event_arguments import args_payload, cut
 from torch_tb_profiler.views.timeline_wire import EventPayload, EventRef
@@ -107,9 +107,8 @@ def _calls(found: EventPayload) -> Iterator[str]:
 
 def _listing(title: str, texts: Iterable[str], total: int = 0, most: int = SHOWN) -> Iterator[Listing]:
     listed = list(texts)
-    left = max(total, len(listed)) - min(len(listed), most)
     if listed:
-        yield Listing(title, [Item(text, (), "- ") for text in listed[:most]], f"and {left:,} more" if left else "")
+        yield Listing(title, [Item(text, (), "- ") for text in listed[:most]], and_more(max(total, len(listed)) - most))
 
 
 def _event(ref: EventRef) -> str:

@@ -15,7 +15,7 @@ from torch_tb_profiler.cli.output import Told, is_chosen, place, tell_runs, titl
 from torch_tb_profiler.cli.run_head import run_head
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.units import and_more, format_ns
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 
 EVENTS, BRIEF = 5, 2
@@ -59,9 +59,8 @@ def findings_block(found: FindingsPayload, opened: Opened) -> Listing:
 def _item(finding: Finding, opened: Opened) -> Item:
     details = [f"at {finding.line}"] if finding.line else []
     if finding.evidence:
-        shown = ", ".join(_event(event, opened) for event in finding.evidence[:EVENTS])
-        more = finding.evidence_count - min(len(finding.evidence), EVENTS)
-        details.append(f"Events: {shown}{f' and {more:,} more' if more > 0 else ''}")
+        shown = [_event(event, opened) for event in finding.evidence[:EVENTS]]
+        details.append(f"Events: {', '.join(shown)} {and_more(finding.evidence_count - len(shown))}".rstrip())
     details.append(f"Try: {finding.attempt} But: {finding.caveat}")
     brief = ", ".join(_number(event, opened) for event in finding.evidence[:BRIEF])
     return Item(f"{finding.title}. {finding.sentence}", tuple(details), brief=f"({brief})" if brief else "")

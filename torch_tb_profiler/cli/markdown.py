@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Table
+from torch_tb_profiler.units import and_more
 from torch_tb_profiler.views.diff_file import markdown_name, markdown_text
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\s+|[^\sA-Za-z0-9]")
@@ -111,8 +112,8 @@ def _table(block: Table) -> list[str]:
         f"| {' | '.join('---:' if block.columns[i].kind == 'number' else '---' for i in shown)} |",
         *(f"| {' | '.join(_cell(row[i], block.columns[i]) for i in shown)} |" for row in block.rows),
     ]
-    left = block.total - len(block.rows)
-    return [*lines, "", f"and {left:,} more"] if left > 0 else lines
+    more = and_more(block.total - len(block.rows))
+    return [*lines, "", more] if more else lines
 
 
 def _cell(text: str, column: Column) -> str:

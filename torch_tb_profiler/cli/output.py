@@ -20,7 +20,7 @@ from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.units import format_names
+from torch_tb_profiler.units import and_more, format_names
 from torch_tb_profiler.views.steps import Selection, choose
 from torch_tb_profiler.web.parameters import StepRange, step_range
 
@@ -168,8 +168,7 @@ def nothing_at(path: str, unreadable: list[Unreadable]) -> str:
     if not unreadable:
         return printable(f"{path} holds no trace: no file has the name or the content of one.")
     shown = "; ".join(f"{u.path}: {u.message}" for u in unreadable[:REASONS_SHOWN])
-    more = len(unreadable) - REASONS_SHOWN
-    return printable(f"{path} holds no readable trace: {shown}{f' (and {more} more files)' if more > 0 else ''}")
+    return printable(f"{path} holds no readable trace: {shown} {and_more(len(unreadable) - REASONS_SHOWN)}".rstrip())
 
 
 def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> Selection:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Listing, Table
+from torch_tb_profiler.units import and_more
 
 WIDTH = 100
 LONGEST_BELOW = 240
@@ -65,9 +66,8 @@ def _table(block: Table) -> list[str]:
         below = (text for text, column in zip(whole, block.columns, strict=True) if column.kind == "below" and text)
         long = "  ".join([*cut, *below] if len(columns) < len(block.columns) else [])
         lines += _wrapped(_short(long, LONGEST_BELOW), "      ")
-    if block.total > len(block.rows):
-        lines.append(f"  and {block.total - len(block.rows):,} more")
-    return lines
+    more = and_more(block.total - len(block.rows))
+    return [*lines, f"  {more}"] if more else lines
 
 
 def _told_apart(rows: Sequence[tuple[str, ...]], columns: Sequence[Column], widths: Sequence[int]) -> list[tuple[str, ...]]:

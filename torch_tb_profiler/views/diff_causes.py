@@ -17,8 +17,15 @@ def because(verdict: Verdict, changes: ChangeColumns) -> str:
     """The category, operator and module that changed most in the direction of the step; empty where the step did not change by more than noise."""
     if not verdict.delta_ns or verdict.beyond is False:
         return ""
-    parts = [part for kind, tables in _KINDS if (part := _most(kind, tables, verdict.delta_ns, changes))]
+    found = [(kind, _most(tables, verdict.delta_ns, changes)) for kind, tables in _KINDS]
+    parts = [_words(kind, changes, row) for kind, row in found if row is not None]
     return f"Mostly {'; '.join(parts)}." if parts else ""
+
+
+def shown_by(verdict: Verdict, changes: ChangeColumns) -> int | None:
+    """The row whose events show best what ``because`` says, or would say if the step's change were more than noise."""
+    rows = [_most(tables, verdict.delta_ns or 0, changes) for _, tables in _KINDS]
+    return next((row for row in rows if row is not None and (changes.event_a[row], changes.event_b[row]) != (None, None)), None)
 
 
 def signed_time(ns: int) -> str:
@@ -26,14 +33,17 @@ def signed_time(ns: int) -> str:
     return f"{'−' if ns < 0 else '+'}{format_ns(abs(ns))}" if ns else "0"
 
 
-def _most(kind: str, tables: Sequence[ChangeTable], whole: int, changes: ChangeColumns) -> str:
+def _most(tables: Sequence[ChangeTable], whole: int, changes: ChangeColumns) -> int | None:
+    """The row of some tables that makes most of a change, None where none makes enough."""
     rows = [
         i for i, table in enumerate(changes.table)
-        if table in tables and changes.delta_ns[i] / whole >= LEAST_PART and changes.beyond[i] is not False and not changes.rest[i]
+        if table in tables and whole and changes.delta_ns[i] / whole >= LEAST_PART and changes.beyond[i] is not False and not changes.rest[i]
         and changes.name[i] != OUTSIDE
     ]
-    if not rows:
-        return ""
-    best = max(rows, key=lambda i: abs(changes.delta_ns[i]))
-    words = [kind, changes.short[best], f"({changes.status[best]})" if changes.status[best] in ("new", "gone") else "", signed_time(changes.delta_ns[best])]
-    return " ".join([*(word for word in words if word), *(["on the host"] if changes.table[best] == "host" else [])])
+    return max(rows, key=lambda i: abs(changes.delta_ns[i])) if rows else None
+
+
+def _words(kind: str, changes: ChangeColumns, row: int) -> str:
+    status = f"({changes.status[row]})" if changes.status[row] in ("new", "gone") else ""
+    words = [kind, changes.short[row], status, signed_time(changes.delta_ns[row])]
+    return " ".join([*(word for word in words if word), *(["on the host"] if changes.table[row] == "host" else [])])

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.diff_causes import signed_time
 from torch_tb_profiler.views.diff_verdict import signed_share
-from torch_tb_profiler.views.diff_wire import ChangeColumns, ChangeTable, DiffPayload, DiffSide
+from torch_tb_profiler.views.diff_wire import ChangeColumns, ChangeTable, DiffPayload, DiffSide, RunChangeColumns
 
 DiffFormat = Literal["csv", "markdown"]
 MOST_LINES = 15
@@ -26,14 +26,17 @@ _TITLES: dict[ChangeTable, str] = {
 }
 _CSV_COLUMNS = (
     "table", "name", "name_b", "status", "calls_a", "calls_b", "time_a_ns", "time_b_ns", "delta_ns", "share", "host_a_ns", "host_b_ns", "beyond",
+    "event_a", "event_b",
 )
+_RUN_COLUMNS = ("worker_a", "worker_b")
 
 
 def diff_csv(payload: DiffPayload) -> str:
     """Every row of every table; the last row of a table pools what is beyond its limit. Times in ns per step."""
     changes = payload.changes
-    columns = [getattr(changes, name) for name in _CSV_COLUMNS]
-    lines = [",".join(_CSV_COLUMNS), *(",".join(map(csv_field, row)) for row in zip(*columns, strict=True))]
+    names = (*_CSV_COLUMNS, *(_RUN_COLUMNS if isinstance(changes, RunChangeColumns) else ()))
+    columns = [getattr(changes, name) for name in names]
+    lines = [",".join(names), *(",".join(map(csv_field, row)) for row in zip(*columns, strict=True))]
     return "".join(f"{line}\r\n" for line in lines)
 
 
@@ -106,7 +109,7 @@ def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]
     yield from ("", f"### {_TITLES[table]}", "", f"| name | A | B | change | of the step | noise |{more[0]}")
     yield f"| --- | ---: | ---: | ---: | ---: | --- |{more[1]}"
     for i in shown:
-        yield _line(changes, i) + (f" {_events(changes.event_a[i], changes.event_b[i])} |" if events else "")
+        yield _line(changes, i) + (f" {_events(changes, i)} |" if events else "")
     others = sorted(set(rows) - set(shown))
     if others:
         times = [sum(column[i] or 0 for i in others) for column in (changes.time_a_ns, changes.time_b_ns)]
@@ -126,10 +129,21 @@ def _line(changes: ChangeColumns, i: int) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _events(a: int | None, b: int | None) -> str:
+def _events(changes: ChangeColumns, i: int) -> str:
     """The longest call on either side, as texts name events."""
-    named = ["—" if event is None else f"#{event}" for event in (a, b)]
-    return "" if named == ["—", "—"] else markdown_text(" → ".join(named))
+    workers = (changes.worker_a[i], changes.worker_b[i]) if isinstance(changes, RunChangeColumns) else (None, None)
+    return event_names((changes.event_a[i], changes.event_b[i]), workers)
+
+
+def event_names(events: tuple[int | None, int | None], workers: tuple[str | None, str | None] = (None, None)) -> str:
+    """``#12 → #34 of rank3``: an event of A and one of B, and of which workers they are where that must be said; empty where there is neither."""
+    named = ["—" if event is None else f"#{event}" for event in events]
+    if named == ["—", "—"]:
+        return ""
+    of = ["" if event is None or worker is None else f" of {worker}" for event, worker in zip(events, workers, strict=True)]
+    # What both have in common is said once.
+    shown = f"{' → '.join(named)}{of[0]}" if of[0] == of[1] else " → ".join(map("".join, zip(named, of, strict=True)))
+    return markdown_text(shown)
 
 
 def noise_word(beyond: bool | None) -> str:

@@ -77,6 +77,13 @@ class ChangeColumns(Wire, frozen=True, kw_only=True):
     event_b: list[int | None]
 
 
+class RunChangeColumns(ChangeColumns, frozen=True, kw_only=True):
+    """The same of two runs, as means over pairs of workers. ``worker_*``: whose ``event_*`` they are, those of the pair that shows the change most."""
+
+    worker_a: list[str | None]
+    worker_b: list[str | None]
+
+
 class ChangeWhole(Wire, frozen=True, kw_only=True):
     """What the times of one table add up to, per step: of categories the step. ``pooled``: rows that stand together in its last one."""
 

@@ -40,12 +40,13 @@ const STOPS = 200;
 const LEAST_DRAG = 4;
 
 export function Staircase(props: StaircaseProps): JSX.Element {
-  const { label, unit, time, lines, areas, window, picked } = props;
+  const { label, unit, time, lines, areas, window, picked, peak } = props;
   const root = useRef<HTMLDivElement>(null);
   const plot = Math.max(80, useWidth(root) - LEFT - 8);
   const { at, from, handlers } = useInstant(props, plot);
   const x = (t: number): number => LEFT + ((t - window.t0) / (window.t1 - window.t0)) * plot;
-  const shown = at ?? picked;
+  // Of an instant outside the window the curves say nothing.
+  const shown = at ?? (picked >= window.t0 && picked <= window.t1 ? picked : peak.time);
   const point = pointAt(time, shown);
   const told = [...lines, ...areas].map((line) => `${line.label} ${format(line.values[point], unit)}`);
   return (

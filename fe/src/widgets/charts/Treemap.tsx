@@ -21,6 +21,9 @@ interface TreemapProps {
 const HEIGHT = 260;
 const MOST = 40;
 
+/** What the padding and a figure's letters take of a tile's width, in px. */
+const widthOf = (text: string): number => 14 + 7 * text.length;
+
 /** One tab stop: arrows go from the larger part to the next smaller one, Enter chooses it. */
 export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapProps): JSX.Element {
   const root = useRef<HTMLDivElement>(null);
@@ -40,7 +43,8 @@ export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapPro
     <div class="treemap" ref={root} role="group" aria-label={label} style={{ height: `${drawn.length ? HEIGHT : 0}px` }} onKeyDown={onKeyDown}>
       {drawn.map((part, i) => {
         const { left = 0, top: above = 0, width: wide = 0, height: high = 0 } = tiles[i] ?? {};
-        const text = `${part.title ?? part.label}: ${format(part.value, unit)}, ${formatShare(part.share)}`;
+        const value = format(part.value, unit);
+        const text = `${part.title ?? part.label}: ${value}, ${formatShare(part.share)}`;
         return (
           <button
             type="button"
@@ -55,7 +59,7 @@ export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapPro
             <span class="visually-hidden">{text}</span>
             <span aria-hidden="true">
               {wide > 56 && high > 20 ? <MiddleCut text={part.label} /> : null}
-              {wide > 56 && high > 38 ? <span class="tile-value">{format(part.value, unit)}</span> : null}
+              {wide > widthOf(value) && high > 38 ? <span class="tile-value">{value}</span> : null}
             </span>
           </button>
         );

@@ -57,6 +57,26 @@ describe("the chart", () => {
   };
   const say = (chart: HTMLElement): string | null => chart.getAttribute("aria-valuetext");
 
+  it("says the values at the peak of a window without the chosen instant, not those at its edge", () => {
+    render(
+      <Staircase
+        label="Memory"
+        unit="bytes"
+        time={[0, 200, 300]}
+        lines={[{ label: "allocated", color: "red", values: [1, 7, 3] }]}
+        areas={[]}
+        window={{ t0: 0, t1: 400 }}
+        whole={{ t0: 0, t1: 1000 }}
+        bands={[]}
+        peak={{ time: 200, value: 7 }}
+        picked={900}
+        onWindow={vi.fn()}
+        onPick={vi.fn()}
+      />,
+    );
+    expect(say(screen.getByRole("slider"))).toBe("200 ns: allocated 7 B");
+  });
+
   it("says the values at the chosen instant, unknown ones as unknown", () => {
     const { chart } = show();
     expect(say(chart)).toBe("500 ns: allocated 4.00 KiB, reserved 8.00 KiB");

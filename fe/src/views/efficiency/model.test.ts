@@ -70,8 +70,13 @@ describe("the chart", () => {
     expect([0, 1, 2].map((row) => matcher.test?.(callText(payload.rows, row)))).toEqual([false, true, false]);
   });
 
-  it("searches for the operator where the call is too long for an address", () => {
-    expect(searchFor(rows({ shapes: ["[[8, 8], ".repeat(90), "", ""] }), 0)).toEqual({ search: "^aten::mm$", regex: "1" });
+  it("searches for the shapes where a pattern or the types would be too long, and for the operator where they are too", () => {
+    const shapes = `[[10,512,7,7],[512,512,3,3]${",[]".repeat(9)}]`;
+    const found = (types: string, lengths = shapes): { search: string; regex: string } => searchFor(rows({ shapes: [lengths, "", ""], types: [types, "", ""] }), 0);
+    const types = `[${'"c10::BFloat16",'.repeat(7)}]`;
+    expect(found(types)).toEqual({ search: `aten::mm ${shapes} ${types}`, regex: "" });
+    expect(found(types.repeat(2))).toEqual({ search: `aten::mm ${shapes}`, regex: "" });
+    expect(found("", "[[8, 8], ".repeat(90))).toEqual({ search: "^aten::mm$", regex: "1" });
   });
 });
 

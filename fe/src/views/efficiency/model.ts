@@ -29,11 +29,12 @@ export function callText({ name, shapes, types }: EfficiencyColumns, row: number
 /** Lists of hundreds of tensors make no address. */
 const LONGEST_CALL = 180;
 
-/** Parameters that make the table show the rows of this call; those of its operator where the call is too long to say. */
+/** Parameters that make the table show the rows of this call; without its types, or those of its operator, where the call is too long to say. */
 export function searchFor(rows: EfficiencyColumns, row: number): { search: string; regex: string } {
   const call = callText(rows, row);
-  const whole = call.length <= LONGEST_CALL ? exactly(call) : null;
-  return whole?.regex ? whole : exactly(rows.name[row] ?? call);
+  if (call.length <= LONGEST_CALL) return exactly(call);
+  const shorter = [rows.name[row], rows.shapes[row]].filter(Boolean).join(" ");
+  return rows.shapes[row] && shorter.length <= LONGEST_CALL ? { search: shorter, regex: "" } : exactly(rows.name[row] ?? call);
 }
 
 /** The name under which a row can be found again. */

@@ -205,7 +205,7 @@ function Family({ row, largest, without }: FamilyProps): JSX.Element {
   return (
     <li class="bar-row family-row" title={told ? `${row.family}: ${told}` : row.family}>
       <span class="bar-name">
-        {row.group === null ? null : <Mark group={row.group} color={seriesColor(row.group)} />}
+        {row.group === null ? <span class="mark" /> : <Mark group={row.group} color={seriesColor(row.group)} />}
         <Term id={`efficiency_model_${row.family}`}>{row.family}</Term>
       </span>
       <span class="bar-track">

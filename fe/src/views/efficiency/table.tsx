@@ -35,7 +35,8 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
   const kernel = column("kernel", "Kernel", "code", 250, rows.kernel, { short: rows.short, href: (row) => (rows.kernel[row] && !rest(row) ? links.kernel(rows.kernel[row]) : null) });
   return told([
     ...(group === "kernel" ? [kernel, operator] : [operator]),
-    column("parameters", "Parameters", "code", 190, rows.parameters, { grow: true, hidden: group === "kernel", unknown: (row) => rows.shapes[row] ?? "" }),
+    // What has no model is told apart by its shapes.
+    column("parameters", "Parameters", "code", 190, rows.parameters.map((text, row) => text ?? rows.shapes[row] ?? null), { grow: true, hidden: group === "kernel" }),
     column("shapes", "Input shapes", "code", 220, rows.shapes, { hidden: true }),
     column("types", "Types", "code", 130, rows.types, { hidden: true }),
     column("family", "Family", "text", 118, rows.family.map((family, row) => family ?? reason(row))),

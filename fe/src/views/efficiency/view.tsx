@@ -100,8 +100,8 @@ function RooflinePanel({ payload, drawable, families, links, search, params, set
   const chart = useMemo(() => chartOf(payload, drawable, precision, search), [payload, drawable, precision, search]);
   const groups = useMemo(() => families.map((label, i) => ({ label: label || "other", color: seriesColor(i) })), [families]);
   const table: FigureTable = {
-    columns: [{ label: "Row" }, { label: "Family" }, { label: "Time", unit: "ns" }, { label: "FLOP per byte", unit: "number" }, { label: "FLOP/s", unit: "FLOP/s" }],
-    rows: chart.points.map((point) => [point.title, groups[point.group]?.label ?? "", point.size, point.intensity, point.rate]),
+    columns: [{ label: group === "kernel" ? "Kernel" : "Operator" }, { label: "Parameters" }, { label: "Family" }, { label: "Time", unit: "ns" }, { label: "FLOP per byte", unit: "number" }, { label: "FLOP/s", unit: "FLOP/s" }],
+    rows: chart.points.map((point) => [point.title, rows.parameters[Number(point.key)] ?? null, groups[point.group]?.label ?? "", point.size, point.intensity, point.rate]),
   };
   const undrawn = ownRows(payload) - drawable.length + chart.left;
   const selected = chart.points.filter((point) => point.selected).slice(0, 3);

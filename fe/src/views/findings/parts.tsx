@@ -21,7 +21,8 @@ export function FindingList({ findings, hrefOf }: FindingListProps): JSX.Element
   return (
     <ol class="findings">
       {findings.map((finding) => (
-        <li key={`${finding.rule} ${finding.title}`} class={finding.artefact ? "finding finding-artefact" : "finding"}>
+        // Of one rule there may be several with the same title, of a rank each.
+        <li key={`${finding.rule} ${finding.sentence}`} class={finding.artefact ? "finding finding-artefact" : "finding"}>
           <FindingItem finding={finding} hrefOf={hrefOf} />
         </li>
       ))}

@@ -45,6 +45,15 @@ describe("FindingsStrip", () => {
     expect(hrefOf).toHaveBeenCalledWith("trace", { sel: "4" }, { run: "r", worker: "w9", span: "s9" });
   });
 
+  it("names what several ranks do once, and lists all of it", async () => {
+    const late = (rank: number): ReturnType<typeof finding> => finding({ rule: "straggler", title: "Another rank keeps this one waiting", sentence: `It is rank ${rank}.`, views: ["kernel"] });
+    answer = findings([late(2), late(5)]);
+    strip();
+    await waitFor(() => expect(screen.getByText("2 findings")).toBeTruthy());
+    expect(document.querySelector(".findings-titles")?.textContent).toBe("Another rank keeps this one waiting");
+    expect([...document.querySelectorAll("article > p:nth-of-type(1)")].map((line) => line.textContent)).toEqual(["It is rank 2.", "It is rank 5."]);
+  });
+
   it("says so when nothing concerns the view", async () => {
     answer = findings();
     strip();

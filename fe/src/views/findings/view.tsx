@@ -77,7 +77,7 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps): JSX.Eleme
       <summary>
         <Icon name="chevron" size={12} />
         <strong>{countText(found.length)}</strong>
-        <span class="findings-titles">{found.map((finding) => finding.title).join(" · ")}</span>
+        <span class="findings-titles">{[...new Set(found.map((finding) => finding.title))].join(" · ")}</span>
         <span class="findings-gain">{gainOfAll(found)}</span>
       </summary>
       <FindingList findings={found} hrefOf={timelineOf(place)} />

@@ -28,6 +28,11 @@ export function readStep(text: string | undefined, steps: readonly string[]): nu
   return place < 0 ? null : place;
 }
 
+/** Whether communication took any time, as far as that is known. */
+export function communicates({ waiting: { transfer_ns, waiting_ns, unsplit_ns } }: Pick<DistributedPayload, "waiting">): boolean {
+  return [transfer_ns, waiting_ns, unsplit_ns].some((table) => table.some((row) => row.some((value) => value !== 0)));
+}
+
 /** A stacked bar per worker; a worker without the step has none, and says so. */
 export function workerBars(workers: readonly DistributedWorker[], tables: readonly Table[], step: number | null): StackedBar[] {
   const values = tables.map((table) => valuesAt(table, step));
@@ -108,7 +113,7 @@ export function topSentences(payload: DistributedPayload): string[] {
 
 function judged({ workers, steps, matched }: DistributedPayload, [first, second]: readonly Laggard[]): string[] {
   if (!workers.some((worker) => worker.collectives > 0)) return ["No communication was recorded."];
-  if (workers.length < 2) return ["This is the recording of one worker: who waits for whom needs those of the other ranks, in the same directory."];
+  if (workers.length < 2) return ["This is the recording of one worker: who waits for whom is not known."];
   if (!matched) return ["No collective could be matched across the workers, so who waits for whom is not known."];
   if (!first) return ["No worker holds the others back: they arrive at every collective together."];
   const { items, share } = first;

@@ -38,14 +38,16 @@ const WAITING = [
 ];
 
 function WorkerChart({ payload, step, title, term, series: all, tables, empty }: WorkerChartProps): JSX.Element {
-  const shown = all.flatMap((item, i) => (item.key !== "unsplit" || tables[i]?.some((row) => row.some(Boolean)) ? [i] : []));
+  const some = tables.map((table) => table.some((row) => row.some(Boolean)));
+  const unsplit = some[all.findIndex(({ key }) => key === "unsplit")] ?? false;
+  // Beside what could not be told apart a 0 of its parts is not known.
+  const shown = all.flatMap(({ key }, i) => (some[i] || (key !== "unsplit" && !unsplit) ? [i] : []));
   const bars = workerBars(payload.workers, pick(tables, shown), step);
   const used = pick(all, shown);
   const known = tables.some((table) => table.some((row) => row.some((value) => value !== null)));
-  const some = bars.some(({ values }) => values.some((value) => value > 0));
   return (
     <Figure title={title} term={term} table={barTable(used, bars)}>
-      {known && some ? (
+      {known && bars.some(({ values }) => values.some((value) => value > 0)) ? (
         <StackedBars label={`${title} per worker`} series={used} bars={bars} unit="ns" axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""} />
       ) : (
         <p class="chart-nothing">{known ? "Nothing to show: every part is 0." : empty}</p>

@@ -44,8 +44,8 @@ export function LateTable(props: TableProps): JSX.Element {
       column("lead", "Behind the next", "time", 92, of("lead_ns")),
       column("collectives", "Collectives", "count", 92, of("collectives"), { hidden: true }),
       column("before", "What took longer before", "code", 190, late.map(beforeName), { href: (row) => event(row, "before_event") }),
-      column("before_ns", "by", "time", 80, of("before_ns")),
-      column("before_side", "on the", "text", 66, of("before_side")),
+      column("before_ns", "Longer by", "time", 84, of("before_ns")),
+      column("before_side", "Where", "text", 66, of("before_side")),
       column("module", "Module", "code", 120, of("before_module")),
       column("line", "Source line", "code", 170, of("before_line"), { grow: true }),
     ];
@@ -139,7 +139,7 @@ export function countsText(counts: readonly number[], workers: DistributedPayloa
 }
 
 const deviceText = ({ id, name, memory_bytes, capability }: DistributedDevice): string =>
-  [`${id}: ${name ?? "name unknown"}`, memory_bytes === null ? "" : formatBytes(memory_bytes), capability ?? ""].filter(Boolean).join(" · ");
+  [`${id}: ${name ?? "name unknown"}`, memory_bytes === null ? "" : formatBytes(memory_bytes), capability === null ? "" : `compute capability ${capability}`].filter(Boolean).join(" · ");
 
 /** Nodes, processes and devices. */
 export function WorkersTable(props: TableProps): JSX.Element {

@@ -100,6 +100,20 @@ it("shows of one worker what can be known", async () => {
   expect(screen.getByRole("grid", { name: "Communication operations" })).toBeTruthy();
 });
 
+it("calls waiting no part of what could not be told apart, and draws none of what nobody did", async () => {
+  const [nothing, some] = [[[0, 0]], [[5e6, 7e6]]];
+  const one = (unsplit_ns: number[][]): DistributedPayload => distributed(1, 2, { matched: 0, late: [], waiting: { waiting_ns: nothing, transfer_ns: nothing, unsplit_ns, late_ns: nothing } });
+  answers = [one(some)];
+  show();
+  const parts = (): (string | null)[] => [...(screen.queryByRole("figure", { name: "Waiting and transferring" })?.querySelectorAll(".legend-line li") ?? [])].map((item) => item.textContent);
+  await waitFor(() => expect(parts()).toEqual(["Not told apart"]));
+  cleanup();
+  answers = [one(nothing)];
+  show();
+  await waitFor(() => expect(screen.getByRole("figure", { name: "Computation and communication" })).toBeTruthy());
+  expect(screen.queryByRole("figure", { name: "Waiting and transferring" })).toBeNull();
+});
+
 it("lists what is not matched, and draws names as text", async () => {
   answers = [distributed(2, 1, { unmatched: [{ kind: HOSTILE, group: null, counts: [3, 2], reason: "Counts differ." }], notes: [HOSTILE] })];
   show();

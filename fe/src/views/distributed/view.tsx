@@ -9,7 +9,7 @@ import type { ViewProps } from "../../state/view";
 import { Panel, Progress, Select } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { Loaded, MissingList, Notes } from "../loaded";
-import { incomplete, notesOf, readStep, topSentences } from "./model";
+import { communicates, incomplete, notesOf, readStep, topSentences } from "./model";
 import { Clock, LateMap, OverlapChart, WaitingChart } from "./parts";
 import { LateTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 import { adoptStyles } from "../../base/styles";
@@ -60,6 +60,7 @@ function DistributedPage(props: PageProps): JSX.Element {
 
 function Charts({ payload, params, setParam }: PageProps): JSX.Element {
   const step = readStep(params.step, payload.steps);
+  const waits = communicates(payload);
   const names = payload.steps.map((name) => ({ value: name, label: stepName(name) }));
   return (
     <Panel
@@ -76,9 +77,9 @@ function Charts({ payload, params, setParam }: PageProps): JSX.Element {
         ) : null
       }
     >
-      <div class="chart-grid">
+      <div class={waits ? "chart-grid" : ""}>
         <OverlapChart payload={payload} step={step} />
-        <WaitingChart payload={payload} step={step} />
+        {waits ? <WaitingChart payload={payload} step={step} /> : null}
       </div>
     </Panel>
   );

@@ -18,9 +18,12 @@ interface CurveProps {
   picked: number;
   onWindow: (window: Stretch | null) => void;
   onPick: (time: number) => void;
+  /** What the chart shows, and the controls beside its title. */
+  note: string;
+  actions: ComponentChildren;
 }
 
-export function Curve({ curve, categories, steps, ...rest }: CurveProps): JSX.Element {
+export function Curve({ curve, categories, steps, note, actions, ...rest }: CurveProps): JSX.Element {
   const areas = curve.categories_bytes.map((values, i) => ({
     label: categories[i] ?? "",
     color: i === categories.length - 1 ? otherColor : seriesColor(i),
@@ -31,9 +34,10 @@ export function Curve({ curve, categories, steps, ...rest }: CurveProps): JSX.El
   const drawn = [...lines, ...areas];
   return (
     <Figure
-      title="Allocated and reserved over time"
-      term="memory_curve"
-      note={curve.thinned ? "thinned to what can be drawn; highs and lows are exact" : null}
+      title="Memory over time"
+      term="memory_view"
+      note={`${note}${curve.thinned ? "; thinned to what can be drawn, highs and lows are exact" : ""}`}
+      actions={actions}
       table={{
         columns: [{ label: "Time", unit: "ns" }, ...drawn.map((line) => ({ label: capitalised(line.label), unit: "bytes" as const }))],
         rows: curve.time_ns.map((time, i) => [time, ...drawn.map((line) => line.values[i] ?? null)]),
@@ -67,7 +71,7 @@ export function Headline({ device }: { device: MemoryDevice }): JSX.Element {
   );
 }
 
-/** What was held at the moment, and how much of it to no use. */
+/** What was held at the moment, and how much of it to no use; the CPU's allocator reserves nothing ahead. */
 export function AliveFacts({ alive }: { alive: MemoryAlivePayload }): JSX.Element {
   const { reserved_bytes: reserved, fragmented_bytes: fragmented } = alive;
   const fact = (term: string, label: string, value: ComponentChildren): JSX.Element => (
@@ -81,8 +85,8 @@ export function AliveFacts({ alive }: { alive: MemoryAlivePayload }): JSX.Elemen
   return (
     <dl class="totals">
       {fact("memory_curve", "Allocated", formatBytes(alive.allocated_bytes))}
-      {fact("memory_curve_reserved", "Reserved", formatBytes(reserved))}
-      {fact("memory_fragmented", "Reserved, not allocated", `${formatBytes(fragmented)}${reserved && fragmented !== null ? ` (${formatShare(fragmented / reserved)})` : ""}`)}
+      {reserved === null ? null : fact("memory_curve_reserved", "Reserved", formatBytes(reserved))}
+      {fragmented === null ? null : fact("memory_fragmented", "Reserved, not allocated", `${formatBytes(fragmented)}${reserved ? ` (${formatShare(fragmented / reserved)})` : ""}`)}
     </dl>
   );
 }

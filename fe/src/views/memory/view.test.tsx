@@ -42,6 +42,13 @@ it("shows the peak, the curve, what is alive and the blocks", async () => {
   expect(askedFor("memory/blocks")).toEqual({ run: "r", worker: "w", span: "s", device: "0" });
 });
 
+it("says nothing of reserved memory where the allocator reserves none", async () => {
+  answers["memory/alive"] = alive({ reserved_bytes: null, fragmented_bytes: null });
+  show();
+  await ready();
+  expect([...document.querySelectorAll(".totals dt")].map((term) => term.textContent)).toEqual(["Allocated"]);
+});
+
 it("leads from a block to its call on the timeline, its operator and its module", async () => {
   show();
   await ready();

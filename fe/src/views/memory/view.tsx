@@ -14,8 +14,10 @@ import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
 import { aliveParts, groupsOf, readDevice, readTime, readWindow, tablesOf, type AliveGroup, type Stretch, type TableId } from "./model";
 import { aliveColumns, AliveFacts, blockColumns, Curve, Headline, statisticsColumns, type MemoryLinks } from "./parts";
+import tables from "../tables.css?inline";
 import css from "./memory.css?inline";
 
+adoptStyles(tables);
 adoptStyles(css);
 
 /** Parts of the curve: more than the px of a wide window would only cost time. */
@@ -98,37 +100,36 @@ function CurvePanel({ payload, device, setParam, window, setWindow, query, picke
     setParam("t", null);
   };
   return (
-    <Panel
-      title="Memory over time"
-      term="memory_view"
-      note={window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "drag to zoom, click to see what was alive"}
-      actions={
-        <>
-          {payload.devices.length > 1 ? (
-            <Select
-              label="Device"
-              value={String(device.key)}
-              options={payload.devices.map(({ key, name, peak_bytes }) => ({ value: String(key), label: name, note: `peak ${formatBytes(peak_bytes)}` }))}
-              onChange={choose}
+    <section class="panel">
+      <div class="panel-body">
+        <Loaded resource={resource} shape={[296]} diagnosisHref={props.hrefOf("diagnosis")}>
+          {(curve) => (
+            <Curve
+              {...{ curve, whole, picked }}
+              categories={payload.categories}
+              steps={payload.steps}
+              window={window ?? whole}
+              onWindow={setWindow}
+              onPick={(time) => setParam("t", String(time))}
+              note={window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "drag to zoom, click to see what was alive"}
+              actions={
+                <>
+                  {payload.devices.length > 1 ? (
+                    <Select
+                      label="Device"
+                      value={String(device.key)}
+                      options={payload.devices.map(({ key, name, peak_bytes }) => ({ value: String(key), label: name, note: `peak ${formatBytes(peak_bytes)}` }))}
+                      onChange={choose}
+                    />
+                  ) : null}
+                  {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
+                </>
+              }
             />
-          ) : null}
-          {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
-        </>
-      }
-    >
-      <Loaded resource={resource} shape={[280]} diagnosisHref={props.hrefOf("diagnosis")}>
-        {(curve) => (
-          <Curve
-            {...{ curve, whole, picked }}
-            categories={payload.categories}
-            steps={payload.steps}
-            window={window ?? whole}
-            onWindow={setWindow}
-            onPick={(time) => setParam("t", String(time))}
-          />
-        )}
-      </Loaded>
-    </Panel>
+          )}
+        </Loaded>
+      </div>
+    </section>
   );
 }
 
@@ -159,9 +160,12 @@ function AlivePanel({ alive, atPeak, params, setParam, links }: PanelProps & { a
           {atPeak ? null : <Button onClick={() => setParam("t", null)}>At the peak</Button>}
         </>
       }
+      flush
     >
-      <AliveFacts alive={alive} />
-      <Treemap label={`What is alive, by ${LABELS[group]}`} parts={aliveParts(alive, group)} unit="bytes" onSelect={show} />
+      <div class="table-notes">
+        <AliveFacts alive={alive} />
+        <Treemap label={`What is alive, by ${LABELS[group]}`} parts={aliveParts(alive, group)} unit="bytes" onSelect={show} />
+      </div>
       <Grid
         label="Alive"
         columns={columns}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunsPayload, WorkerItem } from "../../api/types.gen";
 import { changes, diff, MS, ROWS, side, tree } from "./fixtures";
-import { bothNames, certaintyText, changeRows, halves, meanText, neighbour, otherParams, otherSide, readStatus, readTable, statusCounts, stripRow, testText, treeTimes } from "./model";
+import { basisText, bothNames, certaintyText, changeRows, halves, meanText, neighbour, otherParams, otherSide, readStatus, readTable, statusCounts, stripRow, testText, treeTimes } from "./model";
 
 const worker = (name: string, rank: number | null = null, spans: readonly string[] = ["1"]): WorkerItem => ({
   name,
@@ -93,6 +93,12 @@ describe("how sure it is", () => {
     expect([certaintyText(verdict), testText(verdict)]).toEqual(["", "One step on a side says nothing about noise."]);
   });
 });
+
+it.each([
+  [2, 4, "mean of 2 of 4 steps (ProfilerStep)"],
+  [4, 4, "mean of all 4 steps (ProfilerStep)"],
+  [1, 1, "the only step (ProfilerStep)"],
+])("the mean of %i of %i steps says so", (selected, count, words) => expect(basisText(side({ selected, steps: side().steps.slice(0, count) }))).toBe(words));
 
 it("steps are dots, hollow where they are not compared, with the reason", () => {
   const row = stripRow("A", "red", side());

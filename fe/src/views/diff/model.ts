@@ -126,6 +126,12 @@ export function stripRow(label: string, color: string, { steps, mean_ns, spread_
   };
 }
 
+/** `mean of 5 of 7 steps (ProfilerStep)`: what the time is of. */
+export function basisText({ selected, steps, step_source }: DiffSide): string {
+  const of = steps.length === 1 ? "the only step" : `mean of ${selected === steps.length ? "all" : `${selected} of`} ${steps.length} steps`;
+  return `${of} (${step_source})`;
+}
+
 /** `212 ms ± 3.1 ms`. */
 export function meanText({ mean_ns, spread_ns }: DiffSide): string {
   return `${formatTime(mean_ns)}${spread_ns === null ? "" : ` ± ${formatTime(spread_ns)}`}`;

@@ -5,15 +5,16 @@ import type { DiffPayload, DiffSide } from "../../api/types.gen";
 import { categoryColor, CATEGORIES } from "../../base/theme";
 import { formatDelta, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Figure, Strip, Term } from "../../widgets";
-import { meanText, stripRow } from "./model";
+import { basisText, meanText, stripRow } from "./model";
 
 /** Each step of both sides on one axis: the spread beside the difference. */
 export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }): JSX.Element {
   const rows = [stripRow("A", "var(--side-a)", a), stripRow("B", "var(--side-b)", b)];
   return (
     <Figure
-      title="Wall time of each step"
-      note="a dot per step, hollow where it is not compared; the line is the mean, the band its standard deviation; the axis does not begin at 0"
+      title="Step times"
+      term="step_time"
+      note="a dot per step, hollow where it is not compared; the line is the mean, the band its standard deviation; the axis need not begin at 0"
       table={{
         columns: [{ label: "Side" }, { label: "Step" }, { label: "Wall time", unit: "ns" }, { label: "Compared" }],
         rows: [a, b].flatMap((side, i) => side.steps.map((step) => [i ? "B" : "A", step.name, step.wall_ns, step.selected ? "yes" : "no"])),
@@ -31,7 +32,7 @@ export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }): J
         <span class={`diff-mark diff-${mark.toLowerCase()}`}>{mark}</span> {side.label}
       </h3>
       <p>
-        <strong class="number">{meanText(side)}</strong> <span class="muted">mean of {`${side.selected} of ${side.steps.length}`} steps ({side.step_source})</span>
+        <strong class="number">{meanText(side)}</strong> <span class="muted">{basisText(side)}</span>
       </p>
       <p class="muted">{side.device ?? "no accelerator recorded"}</p>
     </article>

@@ -10,7 +10,7 @@ import { useResource } from "../../state/resource";
 import { find, freshnessOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { type Params, type Selection, viewQuery, type ViewProps } from "../../state/view";
-import { Button, EmptyState, Panel, Segmented, StepSelector, Term } from "../../widgets";
+import { Button, EmptyState, Icon, Panel, Segmented, StepSelector, Term } from "../../widgets";
 import { Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
 import { certaintyText, halves, otherParams, otherSide, type Side, testText } from "./model";
@@ -136,13 +136,15 @@ function DiffPage({ query, ...props }: PageProps & { query: Params }): JSX.Eleme
         ) : null}
       </section>
       <Notes notes={payload.notes} />
-      <Panel title="Step times" term="step_time">
-        <StepTimes payload={payload} />
-        <div class="chart-grid">
-          <SideCard mark="A" side={payload.a} />
-          <SideCard mark="B" side={payload.b} />
+      <section class="panel">
+        <div class="panel-body">
+          <StepTimes payload={payload} />
+          <div class="chart-grid">
+            <SideCard mark="A" side={payload.a} />
+            <SideCard mark="B" side={payload.b} />
+          </div>
         </div>
-      </Panel>
+      </section>
       <Panel title="Where the time of a step went" term="breakdown">
         <Categories payload={payload} />
       </Panel>
@@ -179,7 +181,7 @@ function Downloads({ query }: { query: Params }): JSX.Element {
     <>
       {["csv", "markdown"].map((format) => (
         <a key={format} class="button button-quiet" href={urlOf("diff/file", { ...query, format })} download>
-          {format === "csv" ? "All as CSV" : "All as Markdown"}
+          <Icon name="download" /> {format === "csv" ? "All as CSV" : "All as Markdown"}
         </a>
       ))}
     </>

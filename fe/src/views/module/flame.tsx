@@ -9,7 +9,7 @@ import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { CopyButton, Flame, foundShare, Grid, layOutFlame, Panel, SearchBox, Segmented, type FlameLayout, type Sort } from "../../widgets";
+import { CopyButton, Flame, foundShare, Grid, Icon, layOutFlame, Panel, SearchBox, Segmented, type FlameLayout, type Sort } from "../../widgets";
 import { exactly } from "../grid_params";
 import { Loaded, MissingList, Nothing, unsaid } from "../loaded";
 import { frameOfKey, keyOfFrame, kindsOf, readMetric, readOrder, readTree, valuesOf, type Metric, type Order } from "./model";
@@ -134,10 +134,10 @@ function Files({ file }: { file: (format: string) => string }): JSX.Element {
   return (
     <span class="toolbar-end">
       <a class="button button-quiet" href={file("folded")} download title="One line per stack, for flamegraph.pl and others">
-        Folded stacks
+        <Icon name="download" /> Folded stacks
       </a>
       <a class="button button-quiet" href={file("speedscope")} download title="For speedscope.app">
-        speedscope
+        <Icon name="download" /> speedscope
       </a>
     </span>
   );

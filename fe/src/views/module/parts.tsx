@@ -127,7 +127,7 @@ export function frameLines(rows: FlameColumns, row: number, hasDevice: boolean, 
     `${formatShare(total > 0 ? width / total : null)} of all`,
     `Host ${formatTime(rows.host_ns[row])}`,
     ...(hasDevice ? [`${capitalised(device)} ${formatTime(rows.device_ns[row])}`] : []),
-    `${formatCount(rows.calls[row])} ${rows.calls[row] === 1 ? "call" : "calls"}`,
+    `${formatCount(rows.calls[row])} ${rows.kind[row] === "line" ? "operator " : ""}${rows.calls[row] === 1 ? "call" : "calls"}`,
   ];
 }
 
@@ -159,7 +159,7 @@ export function frameColumns(rows: FlameColumns, hasDevice: boolean, device: str
   return [
     { key: "frame", label: "Frame", kind: "code", width: 320, values: rows.name, href },
     { key: "frame_kind", label: "Kind", kind: "text", width: 150, values: rows.name.map((_, row) => kindText(rows, row)) },
-    { key: "calls", label: "Calls", kind: "count", width: 80, values: rows.calls },
+    { key: "calls", label: rows.kind.includes("line") ? "Operator calls" : "Calls", kind: "count", width: 80, values: rows.calls },
     ...(hasDevice ? [{ key: "device", label: `${capitalised(device)} total`, term: "flame_device", kind: "time" as const, width: 120, bar: true, values: rows.device_ns }] : []),
     { key: "host", label: "Host total", term: "flame_host", kind: "time", width: 120, bar: true, values: rows.host_ns },
   ];

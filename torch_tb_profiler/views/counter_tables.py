@@ -29,7 +29,9 @@ _RECORDING = """import torch
 import torch_tb_profiler
 
 metrics = ["kineto__cuda_core_flops", "dram__bytes_read.sum", "dram__bytes_write.sum"]
-per_kernel = torch.profiler._ExperimentalConfig(profiler_metrics=metrics, profiler_measure_per_kernel=True)
+per_kernel = torch.profiler._ExperimentalConfig(
+    profiler_metrics=metrics, profiler_measure_per_kernel=True
+)
 with torch_tb_profiler.record("./log/run", experimental_config=per_kernel) as profiler:
     for batch in loader:
         train_step(batch)

@@ -1,4 +1,4 @@
-"""SQLite exports of Nsight Systems, written with ``sqlite3`` by the schema of its User Guide (2025.6; older ones lack columns).
+"""SQLite exports of Nsight Systems, written with ``sqlite3``: tables and columns are those of the version that is asked for, see ``tables``.
 
 ::
 
@@ -13,61 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.builders.databases import DatabaseFile
+from tests.builders.tables import NEWEST, NSIGHT, OLDEST, declared, tables
 
 PID, TID = 4242, 4300
-_PLACE = "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, " \
-    "streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER"
-_CALL = "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER"
-_LABELS = "id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT"
-
-SCHEMA: dict[str, str] = {
-    "StringIds": "id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL",
-    "ThreadNames": "nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER",
-    "PROCESSES": "globalPid INTEGER, pid INTEGER, name TEXT",
-    "META_DATA_EXPORT": "name TEXT NOT NULL, value TEXT",
-    "ENUM_CUDA_MEM_KIND": _LABELS,
-    "ENUM_CUDA_MEMCPY_OPER": _LABELS,
-    "TARGET_INFO_SESSION_START_TIME": "utcEpochNs INTEGER, utcTime TEXT, localTime TEXT",
-    "TARGET_INFO_GPU": "vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, totalMemory INTEGER, memoryBandwidth INTEGER, "
-        "smCount INTEGER, chipName TEXT, cuDevice INTEGER, threadsPerWarp INTEGER, maxThreadsPerBlock INTEGER, maxRegistersPerSm INTEGER, "
-        "maxShmemPerSm INTEGER, computeMajor INTEGER, computeMinor INTEGER",
-    "TARGET_INFO_CUDA_DEVICE": "gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, uuid TEXT, numMultiprocessors INTEGER",
-    "CUPTI_ACTIVITY_KIND_KERNEL": f"{_PLACE}, demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, "
-        "registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL, "
-        "blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT NULL, "
-        "localMemoryTotal INTEGER NOT NULL, gridId INTEGER NOT NULL, graphNodeId INTEGER",
-    "CUPTI_ACTIVITY_KIND_MEMCPY": f"{_PLACE}, bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, srcKind INTEGER, dstKind INTEGER, graphNodeId INTEGER",
-    "CUPTI_ACTIVITY_KIND_MEMSET": f"{_PLACE}, value INTEGER NOT NULL, bytes INTEGER NOT NULL, graphNodeId INTEGER, memKind INTEGER",
-    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": f"{_PLACE}, syncType INTEGER NOT NULL, eventId INTEGER NOT NULL",
-    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": f"{_PLACE}, graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL",
-    "CUPTI_ACTIVITY_KIND_RUNTIME": f"{_CALL}, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, callchainId INTEGER",
-    "CUBLAS_EVENTS": f"{_CALL}, nameId INTEGER NOT NULL",
-    "OSRT_API": f"{_CALL}, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL",
-    "PROFILER_OVERHEAD": f"{_CALL}, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL",
-    "NVTX_EVENTS": "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER, color INTEGER, text TEXT, "
-        "globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER, jsonText TEXT",
-    "CUDA_GPU_MEMORY_USAGE_EVENTS": "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "
-        "address INTEGER NOT NULL, pc INTEGER NOT NULL, bytes INTEGER NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT NULL, name TEXT",
-    "DIAGNOSTIC_EVENT": "timestamp INTEGER, timestampType INTEGER NOT NULL, source INTEGER NOT NULL, severity INTEGER NOT NULL, text TEXT NOT NULL, "
-        "globalPid INTEGER",
-    "TARGET_INFO_GPU_METRICS": "typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, typeName TEXT NOT NULL, metricId INTEGER NOT NULL, "
-        "metricName TEXT NOT NULL",
-    "GPU_METRICS": "rawTimestamp INTEGER NOT NULL, timestamp INTEGER NOT NULL, typeId INTEGER NOT NULL, metricId INTEGER NOT NULL, value INTEGER NOT NULL",
-}
-RARE: dict[str, str] = {
-    "MPI_P2P_EVENTS": f"{_CALL}, textId INTEGER, commHandle INTEGER, tag INTEGER, remoteRank INTEGER, size INTEGER, requestHandle INTEGER",
-    "MPI_START_WAIT_EVENTS": f"{_CALL}, textId INTEGER, requestHandle INTEGER",
-    "MPI_OTHER_EVENTS": f"{_CALL}, textId INTEGER",
-    "COMPOSITE_EVENTS": "id INTEGER NOT NULL PRIMARY KEY, start INTEGER NOT NULL, cpu INTEGER, threadState INTEGER, globalTid INTEGER, "
-        "cpuCycles INTEGER NOT NULL",
-    "SCHED_EVENTS": "start INTEGER NOT NULL, cpu INTEGER NOT NULL, isSchedIn INTEGER NOT NULL, globalTid INTEGER",
-    "CUDA_UM_GPU_PAGE_FAULT_EVENTS": "start INTEGER NOT NULL, end INTEGER NOT NULL, globalPid INTEGER, deviceId INTEGER NOT NULL, "
-        "numberOfPageFaults INTEGER NOT NULL",
-    "NET_NIC_METRIC": "start INTEGER NOT NULL, end INTEGER NOT NULL, globalId INTEGER NOT NULL, metricsIdx INTEGER NOT NULL, value INTEGER NOT NULL",
-    "CUDA_GRAPH_NODE_EVENTS": f"{_CALL}, nameId INTEGER NOT NULL, graphNodeId INTEGER NOT NULL, originalGraphNodeId INTEGER",
-    "SAMPLING_CALLCHAINS": "id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, stackDepth INTEGER NOT NULL",
-}
-"""Tables that few recordings have."""
 MEMORY_KINDS = ("Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown")
 
 
@@ -79,24 +27,30 @@ def global_id(pid: int, tid: int = 0) -> int:
 class NsightFile(DatabaseFile):
     """Writes an export. Tables come to be with their first row, as ``nsys`` makes them; ``without``: columns that this version does not have."""
 
-    def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
+    def __init__(self, path: Path, without: tuple[str, ...] = (), version: str = NEWEST) -> None:
         super().__init__(path)
-        self._without = {name.lower() for name in without}
-        self._columns: dict[str, list[str]] = {}
+        lost = {name.lower() for name in without}
+        self._tables = {name: [c for c in columns if c.name.lower() not in lost] for name, columns in tables(NSIGHT, version).items()}
+        self._made: set[str] = set()
         self._texts: dict[str, int] = {}
         self._correlation = 0
-        self.add("META_DATA_EXPORT", name="EXPORT_PRODUCT_VERSION", value="2025.6.3")
+        self.add("EXPORT_META_DATA" if version == OLDEST else "META_DATA_EXPORT", name="EXPORT_PRODUCT_VERSION", value=f"{version}.3")
         self.text("")
 
     def add(self, table: str, **values: Any) -> None:
         """A row; what is declared NOT NULL and not given is 0."""
-        if table not in self._columns:
-            declared = [column.strip() for column in {**SCHEMA, **RARE}[table].split(",") if column.split()[0].lower() not in self._without]
-            self.create(table, declared)
-            self._columns[table] = declared
-        declared = self._columns[table]
-        row = {c.split()[0]: values.get(c.split()[0], (0 if "INTEGER" in c else "") if "NOT NULL" in c else None) for c in declared}
-        self.insert(table, row)
+        columns = self._tables[table]
+        if table not in self._made:
+            self._made.add(table)
+            self.create(table, declared(columns))
+        self.insert(table, {c.name: values.get(c.name, ("" if c.kind == "TEXT" else 0) if c.required else None) for c in columns})
+
+    def make_all(self) -> None:
+        """Make every table, as ``--lazy=false`` does."""
+        for table, columns in self._tables.items():
+            if table not in self._made:
+                self._made.add(table)
+                self.create(table, declared(columns))
 
     def text(self, value: str) -> int:
         """The number of a registered text."""

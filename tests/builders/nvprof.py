@@ -1,4 +1,4 @@
-"""Files of nvprof and nvvp, written with ``sqlite3`` by the tables of version 9 of the file.
+"""Files of nvprof and nvvp, written with ``sqlite3``: their tables are those of nvprof 11.8, see ``tables``.
 
 ::
 
@@ -14,38 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.builders.databases import DatabaseFile
+from tests.builders.tables import NVPROF, tables
 
 PID = 777
 TID = 0xF1234567
 """A thread's number has 32 bits: CUPTI writes it without a sign into markers, and with one into calls."""
 EPOCH = 1_590_000_000_000_000_000
-_WORK = "start INT NOT NULL, end INT NOT NULL, deviceId INT NOT NULL, contextId INT NOT NULL, streamId INT NOT NULL, correlationId INT NOT NULL"
-_KERNEL = "cacheConfig BLOB NOT NULL, sharedMemoryConfig INT NOT NULL, registersPerThread INT NOT NULL, start INT NOT NULL, end INT NOT NULL, " \
-    "completed INT NOT NULL, deviceId INT NOT NULL, contextId INT NOT NULL, streamId INT NOT NULL, gridX INT NOT NULL, gridY INT NOT NULL, " \
-    "gridZ INT NOT NULL, blockX INT NOT NULL, blockY INT NOT NULL, blockZ INT NOT NULL, staticSharedMemory INT NOT NULL, " \
-    "dynamicSharedMemory INT NOT NULL, localMemoryPerThread INT NOT NULL, localMemoryTotal INT NOT NULL, correlationId INT NOT NULL, " \
-    "gridId INT NOT NULL, name INT NOT NULL"
-_CALL = "cbid INT NOT NULL, start INT NOT NULL, end INT NOT NULL, processId INT NOT NULL, threadId INT NOT NULL, correlationId INT NOT NULL, " \
-    "returnValue INT NOT NULL"
-
-SCHEMA: dict[str, str] = {
-    "CONCURRENT_KERNEL": _KERNEL,
-    "RUNTIME": _CALL,
-    "DRIVER": _CALL,
-    "MEMCPY": f"copyKind INT NOT NULL, srcKind INT NOT NULL, dstKind INT NOT NULL, flags INT NOT NULL, bytes INT NOT NULL, {_WORK}, "
-        "runtimeCorrelationId INT NOT NULL",
-    "MEMSET": f"value INT NOT NULL, bytes INT NOT NULL, {_WORK}, flags INT NOT NULL, memoryKind INT NOT NULL",
-    "SYNCHRONIZATION": "type INT NOT NULL, start INT NOT NULL, end INT NOT NULL, correlationId INT NOT NULL, contextId INT NOT NULL, "
-        "streamId INT NOT NULL, cudaEventId INT NOT NULL",
-    "OVERHEAD": "overheadKind INT NOT NULL, objectKind INT NOT NULL, objectId BLOB NOT NULL, start INT NOT NULL, end INT NOT NULL",
-    "MARKER": "flags INT NOT NULL, timestamp INT NOT NULL, id INT NOT NULL, objectKind INT NOT NULL, objectId BLOB NOT NULL, name INT NOT NULL, "
-        "domain INT NOT NULL",
-    "NAME": "objectKind INT NOT NULL, objectId BLOB NOT NULL, name INT NOT NULL",
-    "CONTEXT": "contextId INT NOT NULL, deviceId INT NOT NULL, computeApiKind INT NOT NULL, nullStreamId INT NOT NULL",
-    "DEVICE": "flags INT NOT NULL, globalMemoryBandwidth INT NOT NULL, globalMemorySize INT NOT NULL, numThreadsPerWarp INT NOT NULL, "
-        "numMultiprocessors INT NOT NULL, maxThreadsPerBlock INT NOT NULL, computeCapabilityMajor INT NOT NULL, computeCapabilityMinor INT NOT NULL, "
-        "id INT NOT NULL, name INT NOT NULL",
-}
 START, END, INSTANT = 2, 4, 1
 
 
@@ -61,19 +35,19 @@ class NvprofFile(DatabaseFile):
         super().__init__(path)
         self._texts: dict[str, int] = {}
         self._correlation = self._marker = 0
-        self._columns: dict[str, list[str]] = {}
+        self._blobs: dict[str, dict[str, bool]] = {}
         self.create("StringTable", ["_id_ INTEGER PRIMARY KEY AUTOINCREMENT", "value TEXT NOT NULL UNIQUE"])
+        self.insert("StringTable", {"_id_": 0, "value": "-- null --"})
         self.create("Version", ["version INTEGER"])
         self.insert("Version", {"version": 9})
-        for table, declared in SCHEMA.items():
-            columns = [column.strip() for column in declared.split(",") if column.split()[0] not in without]
-            self._columns[table] = columns
-            self.create(f"CUPTI_ACTIVITY_KIND_{table}", ["_id_ INTEGER PRIMARY KEY AUTOINCREMENT", *columns])
+        for table, columns in tables(NVPROF).items():
+            self._blobs[table] = {c.name: c.kind == "BLOB" for c in columns if c.name not in without}
+            written = [f"{name} {'BLOB' if blob else 'INT'} NOT NULL" for name, blob in self._blobs[table].items()]
+            self.create(f"CUPTI_ACTIVITY_KIND_{table}", ["_id_ INTEGER PRIMARY KEY AUTOINCREMENT", *written])
 
     def add(self, table: str, **values: Any) -> None:
         """A row of ``CUPTI_ACTIVITY_KIND_`` table; what is not given is 0."""
-        row = {c.split()[0]: values.get(c.split()[0], b"" if "BLOB" in c else 0) for c in self._columns[table]}
-        self.insert(f"CUPTI_ACTIVITY_KIND_{table}", row)
+        self.insert(f"CUPTI_ACTIVITY_KIND_{table}", {c: values.get(c, b"" if blob else 0) for c, blob in self._blobs[table].items()})
 
     def text(self, value: str) -> int:
         """The number of a text."""

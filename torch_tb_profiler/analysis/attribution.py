@@ -11,10 +11,12 @@ from torch_tb_profiler.analysis.flags import NoOperator
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.names import HostNames
 from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.flow_categories import FORWARD_BACKWARD, GRAPH_CAPTURE
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
-_FORWARD_BACKWARD = ("fwdbwd", "forward_backward")
+_NO_LAUNCHES = (*FORWARD_BACKWARD, GRAPH_CAPTURE)
+"""Categories of flows that lead from elsewhere than the launch."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
     """Launches of the given device rows along flow arrows from a runtime call (s) to the work (f)."""
     spans, flows = trace["spans"], trace["flows"]
     launch = np.full(len(row), -1, np.int64)
-    other = [trace.strings.number(text) for text in _FORWARD_BACKWARD]
+    other = [trace.strings.number(text) for text in _NO_LAUNCHES]
     used = ~np.isin(flows["category"], [number for number in other if number >= 0])
     begins, ends = np.flatnonzero(used & (flows["phase"] == ord("s"))), np.flatnonzero(used & (flows["phase"] == ord("f")))
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)

@@ -61,12 +61,13 @@ def instants(trace: Trace) -> list[tuple[Any, ...]]:
 
 
 def drop_column(path: Path, column: str) -> None:
-    """Take a column out of every table of a database, and with it what is declared of the others."""
+    """Take a column out of every table of a database that has it, and with it what is declared of the others there."""
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("PRAGMA synchronous = OFF")
         for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall():
-            kept = [row[1] for row in database.execute(f"PRAGMA table_info({table})") if row[1] != column]
-            if kept:
+            columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+            kept = [name for name in columns if name != column]
+            if 0 < len(kept) < len(columns):
                 database.execute(f"CREATE TABLE copy_of AS SELECT {', '.join(f'[{name}]' for name in kept)} FROM {table}")
                 database.execute(f"DROP TABLE {table}")
                 database.execute(f"ALTER TABLE copy_of RENAME TO {table}")

@@ -138,6 +138,15 @@ COLUMNS = {
 }
 
 
+WRITTEN = (
+    "StringIds", "ThreadNames", "PROCESSES", "ENUM_CUDA_MEM_KIND", "TARGET_INFO_SESSION_START_TIME", "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE",
+    "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUBLAS_EVENTS", "OSRT_API", "NVTX_EVENTS", "CUDA_GPU_MEMORY_USAGE_EVENTS",
+    "DIAGNOSTIC_EVENT", "TARGET_INFO_GPU_METRICS", "GPU_METRICS",
+)
+"""Tables of ``nsight.write_training``."""
+
+
 @pytest.mark.parametrize(("kind", "missing"), [(kind, column) for kind, columns in COLUMNS.items() for column in columns])
 def test_any_column_may_be_missing(kind: str, missing: str, tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
@@ -148,7 +157,7 @@ def test_any_column_may_be_missing(kind: str, missing: str, tmp_path: Path) -> N
     assert trace["spans"].n > 0
 
 
-@pytest.mark.parametrize("table", [t for t in nsight.SCHEMA if t not in ("META_DATA_EXPORT", "ENUM_CUDA_MEMCPY_OPER", "PROFILER_OVERHEAD")])
+@pytest.mark.parametrize("table", WRITTEN)
 def test_any_value_may_stand_anywhere(table: str, tmp_path: Path) -> None:
     path = tmp_path / "report1.sqlite"
     nsight.write_training(path, 1)
@@ -196,6 +205,27 @@ def test_a_database_that_is_cut_off_says_so(path: Path) -> None:
 def test_one_that_lacks_a_part_of_its_last_page_says_so(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     assert read(path).defects[d.TRUNCATED] == 1
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16le", "UTF-16be"])
+@pytest.mark.parametrize("kind", TRAININGS)
+def test_texts_of_two_bytes_are_read_too(kind: str, encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    TRAININGS[kind](tmp_path / "a.sqlite", 1)
+    opened = sqlite3.connect
+
+    def in_it(path: Path) -> sqlite3.Connection:
+        database = opened(path)
+        database.execute(f"PRAGMA encoding = '{encoding}'")
+        return database
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite3, "connect", in_it)
+        TRAININGS[kind](tmp_path / "b.sqlite", 1)
+    with closing(sqlite3.connect(tmp_path / "b.sqlite")) as database:
+        assert database.execute("PRAGMA encoding").fetchone() == (encoding,)
+    first, second = read(tmp_path / "a.sqlite"), read(tmp_path / "b.sqlite")
+    assert spans(second, "start", "dur", "category", "track") == spans(first, "start", "dur", "category", "track")
+    assert second.defects.as_dict() == first.defects.as_dict() == {}
 
 
 def test_a_lock_is_no_matter(path: Path) -> None:

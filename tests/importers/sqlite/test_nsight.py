@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.builders.nsight import PID, TID, NsightFile, global_id
+from tests.builders.tables import OLDER
 from tests.importers.sqlite.asked import arguments, instants, read, spans
 from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.flags import NoOperator
+from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.roles import Role
 
@@ -103,6 +107,101 @@ def test_a_graph_launch_is_one_piece_of_work_or_its_nodes(path: Path) -> None:
     facts = derive(read(path))
     kernels = facts["kernels"]
     assert sorted((facts.strings[int(n)], int(r)) for n, r in zip(kernels["name"], kernels["reason"], strict=True)) == [("CUDA_graph_5", 4), ("a", 4), ("b", 4)]
+
+
+def test_replayed_nodes_lead_back_to_where_they_were_captured(path: Path) -> None:
+    """Of a clone the original counts. The launch of the graph stays the launch."""
+    with NsightFile(path) as file:
+        file.push_pop("aten::mm, seq = 1", 100, 900)
+        for node, name in ((3, "gemm"), (4, "relu")):
+            file.call("cudaLaunchKernel_v7000", 100 * node, 100 * node + 50)
+            file.add("CUDA_GRAPH_NODE_EVENTS", start=100 * node, end=100 * node + 50, globalTid=global_id(PID, TID), nameId=file.text(name), graphNodeId=node)
+            file.add("CUDA_GRAPH_NODE_EVENTS", start=950, end=960, globalTid=global_id(PID, TID), graphNodeId=node + 10, originalGraphNodeId=node)
+        for replay in (1000, 2000):
+            launch = file.call("cudaGraphLaunch_v10000", replay, replay + 50)
+            file.kernel("gemm", replay + 100, replay + 200, launch, graphNodeId=13)
+            file.kernel("relu", replay + 200, replay + 300, launch, graphNodeId=14)
+            file.work("MEMSET", replay + 300, replay + 400, launch, bytes=4, memKind=2, graphNodeId=99)
+        file.kernel("eager", 3100, 3200, (3000, 3050))
+    trace = read(path)
+    facts = derive(trace)
+    kinds, arrows = arrows_of(trace, facts, np.arange(trace["spans"].n))
+    assert [(kind["kind"], kind["label"], kind["total"], kind["untied"]) for kind in kinds] == [
+        ("launch", "launch → device work", 7, 0), ("graph_capture", "graph capture → replay", 4, 0),
+    ]
+    mine = arrows["kind"] == 1
+    named = trace.strings.many(trace["spans"]["name"])
+    assert sorted((named[i], named[j]) for i, j in zip(arrows["source"][mine].tolist(), arrows["target"][mine].tolist(), strict=True)) == [
+        ("cudaLaunchKernel", "gemm"), ("cudaLaunchKernel", "gemm"), ("cudaLaunchKernel", "relu"), ("cudaLaunchKernel", "relu"),
+    ]
+    assert arrows["source_time"][mine].tolist() == [200, 200, 300, 300]
+    kernels = facts["kernels"]
+    reasons = dict(zip(facts.strings.many(kernels["name"]), map(NoOperator, kernels["reason"].tolist()), strict=True))
+    assert reasons == {"gemm": NoOperator.GRAPH, "relu": NoOperator.GRAPH, "eager": NoOperator.OUTSIDE}
+    assert trace.defects.as_dict() == {}
+
+
+def test_a_replay_whose_launch_is_lost_is_not_launched_by_its_capture(path: Path) -> None:
+    with NsightFile(path, version=OLDER) as file:
+        file.call("cudaLaunchKernel_v7000", 100, 150)
+        file.add("CUDA_GRAPH_EVENTS", start=100, end=150, globalTid=global_id(PID, TID), graphNodeId=3)
+        file.kernel("gemm", 1000, 1100, 77, graphNodeId=3)
+    facts = derive(read(path))
+    assert [NoOperator(r) for r in facts["kernels"]["reason"].tolist()] == [NoOperator.NO_HOST]
+    assert facts["span_links"]["launch"].tolist() == [-1, -1]
+
+
+def test_a_node_that_is_its_own_original_or_of_another_process_ends(path: Path) -> None:
+    with NsightFile(path) as file:
+        for node, original in ((3, 4), (4, 3)):
+            file.add("CUDA_GRAPH_NODE_EVENTS", start=100 * node, end=101 * node, globalTid=global_id(PID, TID), graphNodeId=node, originalGraphNodeId=original)
+        file.kernel("mine", 1000, 1100, 7, graphNodeId=3)
+        file.kernel("another's", 1000, 1100, 7, graphNodeId=3, pid=PID + 1)
+    flows = read(path)["flows"]
+    assert sorted(map(chr, flows["phase"].tolist())) == ["f", "s"]
+
+
+def test_streams_have_the_names_that_the_program_gave_them(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.add("TARGET_INFO_NVTX_CUDA_STREAM", name="prefetch", processId=PID, contextId=1, streamId=7)
+        file.kernel("a", 6000, 7000, (1000, 2000))
+        file.kernel("b", 6000, 7000, (3000, 4000), stream=8)
+    tracks = read(path)["tracks"]
+    assert sorted(read(path).strings.many(tracks["thread_name"])) == ["", "stream 7: prefetch", "stream 8"]
+
+
+def test_samples_of_network_cards_are_counters(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.add("TARGET_INFO_NETWORK_METRICS", metricsListId=1, metricsIdx=0, name="Bytes sent", unit="B/s")
+        file.add("TARGET_INFO_NIC_INFO", nicId=5, name="mlx5_0")
+        file.add("NIC_ID_MAP", nicId=5, globalId=1 << 40)
+        file.add("NET_NIC_METRIC", start=100, end=200, globalId=1 << 40, metricsListId=1, metricsIdx=0, value=70)
+        file.add("NET_NIC_METRIC", start=200, end=300, globalId=9, metricsListId=1, metricsIdx=3, value=5)
+        file.push_pop("step", 0, 300)
+    trace = read(path)
+    assert instants(trace) == [
+        (100, "Network metrics", "network_counters", "C", '{"Bytes sent [B/s]":70}'), (200, "Network metrics", "network_counters", "C", '{"metric 3":5}'),
+    ]
+    assert set(trace.strings.many(trace["tracks"]["pid"])) == {str(PID), "mlx5_0", "network card"}
+
+
+def test_what_is_said_between_calls_of_cuda_is_no_call(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.call("CUDA profiling started", 100, 100, event_class=10)
+        file.call("cudaFree_v3020", 300, 400)
+    trace = read(path)
+    assert spans(trace) == [("cudaFree",)]
+    assert [name for _, name, *_ in instants(trace)] == ["Nsight Systems: CUDA profiling started"]
+
+
+def test_a_range_that_ends_with_the_recording_was_open(path: Path) -> None:
+    with NsightFile(path) as file:
+        file.add("ANALYSIS_DETAILS", duration=5000)
+        file.push_pop("within", 10, 4999)
+        file.push_pop("never popped", 10, 5000)
+        file.push_pop("never ended", 10, 5000, kind=60)
+    trace = read(path)
+    assert (spans(trace), trace.defects.as_dict()) == ([("within",)], {d.UNMATCHED_BEGIN: 2})
 
 
 def test_emit_nvtx_makes_operators_and_the_rest_annotations(path: Path) -> None:
@@ -242,7 +341,7 @@ def test_what_is_not_read_is_counted(path: Path) -> None:
         file.push_pop("step", 100, 900)
         file.push_pop("of a kind to come", 200, 300, kind=99)
         file.add("NVTX_EVENTS", start=0, eventType=33, text="mine", category=1, globalTid=global_id(PID, TID))
-        rows = {"COMPOSITE_EVENTS": 3, "SCHED_EVENTS": 4, "CUDA_UM_GPU_PAGE_FAULT_EVENTS": 2, "NET_NIC_METRIC": 5, "CUDA_GRAPH_NODE_EVENTS": 6}
+        rows = {"COMPOSITE_EVENTS": 3, "SCHED_EVENTS": 4, "CUDA_UM_GPU_PAGE_FAULT_EVENTS": 2, "NET_IB_SWITCH_METRIC": 5, "CUDA_GPU_MEMORY_POOL_EVENTS": 6}
         for table, count in rows.items():
             for number in range(count):
                 file.add(table, **({"id": number + 1} if table == "COMPOSITE_EVENTS" else {}))

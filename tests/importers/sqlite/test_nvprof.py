@@ -6,9 +6,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.builders.nvprof import EPOCH, PID, TID, NvprofFile, object_id, write_training
+from tests.builders.nvprof import EPOCH, INSTANT, PID, TID, NvprofFile, object_id, write_training
 from tests.importers.sqlite.asked import arguments, instants, read, spans
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.store import defects as d
@@ -147,13 +148,48 @@ def test_what_is_no_literal_stays_a_range(path: Path) -> None:
     assert [name for name, in spans(read(path))] == texts
 
 
+def test_the_text_of_no_text_is_none(path: Path) -> None:
+    """Row 0 of the texts is ``-- null --``."""
+    with NvprofFile(path) as file:
+        file.add("DEVICE", id=0, name=0)
+        file.add("NAME", objectKind=2, objectId=object_id(), name=0)
+        file.add("CONCURRENT_KERNEL", start=EPOCH + 5, end=EPOCH + 9, name=0)
+        file.marker("step", EPOCH, EPOCH + 10)
+        for number in range(70):
+            file.instant(f"loss {number}", EPOCH + number)
+        file.add("MARKER", flags=INSTANT, timestamp=EPOCH + 5, id=999, objectKind=2, objectId=object_id(), name=0)
+    trace = read(path)
+    assert [name for name, in spans(trace)] == ["step", "kernel without a name"]
+    assert "-- null --" not in " ".join(map(str, trace.strings.many(np.arange(len(trace.strings)))))
+    assert trace.header["deviceProperties"][0]["name"] == ""
+
+
+def test_a_graph_launch_that_is_recorded_as_one(path: Path) -> None:
+    with NvprofFile(path) as file:
+        launch = file.call(311, EPOCH, EPOCH + 10)
+        file.add("GRAPH_TRACE", correlationId=launch, start=EPOCH + 20, end=EPOCH + 90, deviceId=0, graphId=3, contextId=1, streamId=7)
+    trace = read(path)
+    assert spans(trace, "role", "dur", "correlation")[1:] == [("CUDA_graph_3", Role.KERNEL, 70, launch)]
+
+
+def test_memory_of_the_device_is_a_counter(path: Path) -> None:
+    with NvprofFile(path) as file:
+        file.marker("step", EPOCH, EPOCH + 100)
+        for time, size, operation, kind in ((10, 100, 1, 3), (20, 50, 1, 3), (30, 100, 2, 3), (40, 9, 1, 2), (50, 9, 0, 3)):
+            file.add("MEMORY2", timestamp=EPOCH + time, bytes=size, memoryOperationType=operation, memoryKind=kind)
+    assert [(time, name, text) for time, name, _, _, text in instants(read(path))] == [
+        (time, "Memory of the device", f'{{"bytes":{held}}}') for time, held in ((10, 100), (20, 150), (30, 50))
+    ]
+
+
 def test_what_is_not_read_is_counted(path: Path) -> None:
     write_training(path, 1)
     tables = {"METRIC_INSTANCE": 3, "CDP_KERNEL": 2, "UNIFIED_MEMORY_COUNTER": 4, "PREEMPTION": 1}
     with closing(sqlite3.connect(path)) as database, database:
         for table, rows in tables.items():
-            database.execute(f"CREATE TABLE CUPTI_ACTIVITY_KIND_{table}(_id_ INTEGER PRIMARY KEY AUTOINCREMENT, timestamp INT NOT NULL, value NUMERIC)")
-            database.executemany(f"INSERT INTO CUPTI_ACTIVITY_KIND_{table}(timestamp, value) VALUES (?, 1)", [(EPOCH + row,) for row in range(rows)])
+            columns = [row[1] for row in database.execute(f"PRAGMA table_info(CUPTI_ACTIVITY_KIND_{table})")][1:]
+            query = f"INSERT INTO CUPTI_ACTIVITY_KIND_{table}({', '.join(columns)}) VALUES ({', '.join(['?'] * len(columns))})"
+            database.executemany(query, [[EPOCH + row] * len(columns) for row in range(rows)])
     assert read(path).defects.as_dict() == {d.METRICS_NOT_READ: 3, d.NESTED_KERNELS_NOT_READ: 2, d.MANAGED_NOT_READ: 4, d.NOT_READ: 1}
 
 

@@ -16,16 +16,16 @@ import numpy as np
 
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.nesting import nest
-from torch_tb_profiler.store import timeline_schema
+from torch_tb_profiler.store import flow_categories, timeline_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.flow_categories import GRAPH_CAPTURE
 from torch_tb_profiler.store.model import Facts, Trace
 
 LAUNCH, FORWARD_BACKWARD, REST = "launch", "fwdbwd", "other"
-LABELS = {LAUNCH: "launch → device work", FORWARD_BACKWARD: "forward → backward", REST: "other flows"}
+LABELS = {LAUNCH: "launch → device work", FORWARD_BACKWARD: "forward → backward", GRAPH_CAPTURE: "graph capture → replay", REST: "other flows"}
 MOST_CATEGORIES = 32
 """Flow categories with a kind of their own; the rarest beyond share the kind ``other``."""
 BLOCK = 4096
-_FORWARD_BACKWARD = ("fwdbwd", "forward_backward")
 _BEGIN, _STEP, _FINISH = (ord(letter) for letter in "stf")
 _KEY_LIMIT = 1 << 62
 
@@ -156,7 +156,7 @@ def _kinds(trace: Trace) -> tuple[Ints, list[str]]:
     kind_of = np.zeros(len(numbers), np.int64)
     for rank, place in enumerate(np.argsort(-count, kind="stable").tolist()):
         text = trace.strings[int(numbers[place])]
-        kind = FORWARD_BACKWARD if text.lower() in _FORWARD_BACKWARD else _harmless(text)
+        kind = FORWARD_BACKWARD if text.lower() in flow_categories.FORWARD_BACKWARD else _harmless(text)
         if rank >= MOST_CATEGORIES:
             kind = REST
         if kind not in kinds:

@@ -236,9 +236,11 @@ class Texts:
 
     _KEPT, _FEW = 1 << 17, 64
 
-    def __init__(self, database: Database, table: str, key: str) -> None:
+    def __init__(self, database: Database, table: str, key: str, none: int = MISSING) -> None:
+        """``none``: the number of no text, whatever stands there: nvprof writes ``-- null --``."""
         self._database = database
-        self._known: dict[int, str] = {MISSING: ""}
+        self._none = {MISSING: "", none: ""}
+        self._known = dict(self._none)
         self._query = self._range = ""
         columns = database.columns(table)
         if columns.get(key):
@@ -248,6 +250,7 @@ class Texts:
         elif columns:
             for rows in database.rows(table, [key], ["value"]):
                 self._known.update(zip(rows.numbers[key].tolist(), rows.texts["value"], strict=True))
+            self._known.update(self._none)
 
     def many(self, numbers: Array) -> list[str]:
         """The texts of some numbers; empty where there is none."""
@@ -264,10 +267,11 @@ class Texts:
         if high - low < 4 * len(numbers):
             self._make_room()
             self._known.update(self._database.pairs(self._range, low, high))
+            self._known.update(self._none)
 
     def _make_room(self) -> None:
         if len(self._known) > self._KEPT:
-            self._known = {MISSING: ""}
+            self._known = dict(self._none)
 
     def one(self, number: int) -> str:
         """The text of a number; empty where there is none."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from torch_tb_profiler.importers.sqlite.captures import Captures
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, distinct_rows
 from torch_tb_profiler.importers.sqlite.filling import Filling
 from torch_tb_profiler.store import defects as d
@@ -24,7 +25,7 @@ COPIES = {
 UNIFIED = 11
 SYNCHRONISATIONS = {1: "Event Sync", 2: "Stream Wait Event", 3: "Stream Sync", 4: "Context Sync"}
 """``CUpti_ActivitySynchronizationType`` as Kineto spells it."""
-_PLACE = ("start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid")
+_PLACE = ("start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId")
 _GRID, _BLOCK = ("gridX", "gridY", "gridZ"), ("blockX", "blockY", "blockZ")
 _LARGEST = 1 << 31
 
@@ -42,6 +43,7 @@ class Dialect:
         multiprocessors: device id → number of its multiprocessors.
         devices: context id → device id, for records that name the context alone.
         gpus: (process, device id) → GPU of the machine, where processes mean different ones by the same id.
+        captures: where the nodes of graphs were made, where the file tells it.
     """
 
     kernel_names: tuple[str, ...]
@@ -53,6 +55,7 @@ class Dialect:
     multiprocessors: dict[int, int] = field(default_factory=dict)
     devices: dict[int, int] = field(default_factory=dict)
     gpus: dict[tuple[int, int], int] = field(default_factory=dict)
+    captures: Captures | None = None
 
 
 class DeviceWork:
@@ -157,8 +160,11 @@ class DeviceWork:
         # What waits for a context or an event names no stream: CUPTI writes the largest number there is.
         stream = np.where((found["streamId"] >= (1 << 32) - 1) | ((found["streamId"] < 0) & (found["streamId"] != MISSING)), -1, found["streamId"])
         arguments = None if side is None else {"device": device, "stream": stream, **side}
+        ordinal, track = filling.ordinals(rows), filling.streams(device, process, context, stream)
         filling.spans(
-            filling.ordinals(rows), found["start"], found["end"], name, category, filling.streams(device, process, context, stream), role,
-            correlation=filling.correlations(process, found["correlationId"]), device=arguments,
+            ordinal, found["start"], found["end"], name, category, track, role, correlation=filling.correlations(process, found["correlationId"]),
+            device=arguments,
         )
+        if self._dialect.captures is not None:
+            self._dialect.captures.replayed(process, found["graphNodeId"], ordinal, found["start"], track)
 

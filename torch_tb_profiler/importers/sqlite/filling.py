@@ -57,6 +57,8 @@ class Filling:
         self._streams: dict[tuple[int, ...], int] = {}
         self._stream_names: dict[tuple[int, str], int] = {}
         """(device, name of a stream) → the process of the first one."""
+        self.own_names: dict[tuple[int, int, int], str] = {}
+        """(process, context, stream) → the name that the program gave it."""
 
     def begin(self, table: str) -> None:
         """The rows that follow are those of a table."""
@@ -114,7 +116,8 @@ class Filling:
                 self.name("process_labels", place, f"GPU {device}")
                 self.name("process_sort_index", place, _GPU_SORT + device)
             if stream >= 0:
-                self.name("thread_name", place, f"stream {text}")
+                own = self.own_names.get((process, context, stream))
+                self.name("thread_name", place, f"stream {text}: {own}" if own else f"stream {text}")
                 self.name("thread_sort_index", place, stream)
         return found
 
@@ -170,6 +173,15 @@ class Filling:
             "args": np.full(n, NONE, np.int32) if args is None else args, "ordinal": np.asarray(ordinal, np.int32),
         }
         self._put("instants", {key: column[good] for key, column in columns.items()})
+
+    def flows(self, ordinal: Ints, time: Ints, track: Array, identity: Ints, category: str, phase: str) -> None:
+        """Add ends of arrows to ``flows``; ``identity`` ties them."""
+        good = (time > -_LATEST) & (time < _LATEST)
+        columns: dict[str, Array] = {
+            "time": time, "track": np.asarray(track, np.int32), "id": np.asarray(identity, np.int64), "category": self._category(category, len(time)),
+            "phase": np.full(len(time), ord(phase), np.uint8), "ordinal": np.asarray(ordinal, np.int32),
+        }
+        self._put("flows", {key: column[good] for key, column in columns.items()})
 
     def _category(self, category: str | Array, n: int) -> Array:
         return np.full(n, self.gathered.categories[category], np.int32) if isinstance(category, str) else category

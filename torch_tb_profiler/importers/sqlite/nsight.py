@@ -1,41 +1,44 @@
 """SQLite exports of Nsight Systems (``nsys export --type sqlite``) → ``Trace``.
 
 Tables are there only where something of theirs was recorded, and columns differ by version: each is read as far as it is present. Times are
-nanoseconds after the begin of the session. Source: the schema in Nsight Systems' User Guide (SQLite Schema Reference and Event Values, 2021.5 to 2025.6).
+nanoseconds after the begin of the session. Sources: what ``nsys export --lazy=false`` of 2022.4.2 and 2023.4.4 writes, which makes every table; for what came
+later the schema in Nsight Systems' User Guide (SQLite Schema Reference and Event Values, up to 2025.6).
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.importers.sqlite.call_names import plain_name
-from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts, distinct_rows
+from torch_tb_profiler.importers.sqlite.captures import TABLES as CAPTURE_TABLES
+from torch_tb_profiler.importers.sqlite.captures import Captures
+from torch_tb_profiler.importers.sqlite.counters import NSIGHT_TABLES as COUNTER_TABLES
+from torch_tb_profiler.importers.sqlite.counters import gpu_metrics, memory_usage, network_metrics
+from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, Texts
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
 from torch_tb_profiler.importers.sqlite.filling import PROFILER, Filling
+from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
 from torch_tb_profiler.importers.sqlite.ranges import Ranges
 from torch_tb_profiler.importers.sqlite.unread import count_unread
 from torch_tb_profiler.store import defects as d
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
 _KERNELS = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL")
 _COPIES, _MEMSETS = "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"
 _GRAPHS, _SYNCHRONISATIONS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
-_CALLS, _NVTX, _METRICS = "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "GPU_METRICS"
+_CALLS, _NVTX = "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"
 _OTHER_CALLS = {
     "CUBLAS_EVENTS": "cublas", "CUDNN_EVENTS": "cudnn", "OSRT_API": "osrt", "MPI_P2P_EVENTS": "mpi", "MPI_COLLECTIVES_EVENTS": "mpi",
     "MPI_START_WAIT_EVENTS": "mpi", "MPI_OTHER_EVENTS": "mpi", "UCP_EVENTS": "ucx", "UCP_SUBMIT_EVENTS": "ucx", "UCP_PROGRESS_EVENTS": "ucx",
 }
 """Calls that are part of whatever makes them: they are shown, and no figure counts them."""
-_MEMORY = "CUDA_GPU_MEMORY_USAGE_EVENTS"
-_DEVICE_MEMORY, _ALLOCATION = 2, 0
 _OVERHEADS = ("PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD")
 _DIAGNOSTICS = "DIAGNOSTIC_EVENT"
-TABLES = (*_KERNELS, _COPIES, _MEMSETS, _GRAPHS, _SYNCHRONISATIONS, _CALLS, *_OTHER_CALLS, *_OVERHEADS, _NVTX, _METRICS, _MEMORY, _DIAGNOSTICS)
+TABLES = (*_KERNELS, _COPIES, _MEMSETS, _GRAPHS, _SYNCHRONISATIONS, _CALLS, *_OTHER_CALLS, *_OVERHEADS, _NVTX, *COUNTER_TABLES, _DIAGNOSTICS, *CAPTURE_TABLES)
 _MEMORY_KINDS = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed", 5: "Device Static", 6: "Managed Static", 7: "Unknown"}
 _CATEGORY, _MARK, _THREAD_NAME, _PUSH_POP, _START_END, _DOMAIN, _DOMAIN_END = 33, 34, 39, 59, 60, 75, 76
 _NAMING = (_CATEGORY, _DOMAIN, _DOMAIN_END)
@@ -43,19 +46,16 @@ _NAMING = (_CATEGORY, _DOMAIN, _DOMAIN_END)
 _INFORMATION = 1
 """The severity of what is no warning."""
 _DRIVER_CLASS = 1
+_SAID_CLASSES = (10, 11, 12, 31, 32, 33, 34, 35, 36)
+"""Of ``ENUM_NSYS_EVENT_CLASS``: the begin and the end of tracing (and its failure) of CUDA, the operating system, cuDNN and cuBLAS. They are no calls."""
+_META_DATA = ("META_DATA_EXPORT", "EXPORT_META_DATA")
+"""The second is its name up to version 2022.4."""
 _LONGEST_VERSION = 60
-_MOST_BYTES = 1 << 48
-_LOW24 = (1 << 24) - 1
 
 
 def read_nsight(database: Database, filling: Filling) -> Trace:
     """The trace of an export."""
     return _Export(database, filling).read()
-
-
-def _process(global_id: Ints) -> Ints:
-    """The process of a ``globalPid`` or ``globalTid``: bits 24 to 47."""
-    return np.where(global_id == MISSING, MISSING, (global_id >> 24) & _LOW24)
 
 
 class _Export:
@@ -66,17 +66,21 @@ class _Export:
         self._header, multiprocessors = self._properties()
         kinds = {**_MEMORY_KINDS, **self._labels("ENUM_CUDA_MEM_KIND")}
         names = ("demangledName", "shortName", "mangledName")
-        dialect = Dialect(names, self._texts.many, kinds, "memKind", "syncType", _process, multiprocessors, gpus=self._gpus)
+        self._captures = Captures(database, filling)
+        dialect = Dialect(names, self._texts.many, kinds, "memKind", "syncType", process_of, multiprocessors, gpus=self._gpus, captures=self._captures)
         self._work = DeviceWork(database, filling, dialect)
 
     def read(self) -> Trace:
         database = self._database
         database.expect(TABLES)
+        self._captures.read()
+        self._stream_names()
         for table in _KERNELS:
             self._work.kernels(table)
         self._work.copies(_COPIES)
         self._work.memsets(_MEMSETS)
         self._work.graphs(_GRAPHS)
+        self._captures.finish()
         self._work.synchronisations(_SYNCHRONISATIONS)
         self._calls()
         for table, category in _OTHER_CALLS.items():
@@ -84,8 +88,9 @@ class _Export:
         for table in _OVERHEADS:
             self._named_calls(table, "overhead", Role.OVERHEAD)
         self._nvtx()
-        self._metrics()
-        self._memory()
+        gpu_metrics(database, self._filling)
+        network_metrics(database, self._filling)
+        memory_usage(database, self._filling)
         self._diagnostics()
         self._names()
         self._work.tell_processes()
@@ -102,31 +107,44 @@ class _Export:
         filling = self._filling
         filling.begin(_CALLS)
         for rows in self._database.rows(_CALLS, ["start", "end", "globalTid", "correlationId", "nameId", "eventClass"]):
-            found = rows.numbers
-            process = _process(found["globalTid"])
+            found, ordinal = rows.numbers, filling.ordinals(rows)
+            process, call = process_of(found["globalTid"]), ~self._said(rows, ordinal)
             numbers, of = np.unique(found["nameId"], return_inverse=True)
             names = [plain_name(self._texts.one(n)) or "call without a name" for n in numbers.tolist()]
             # Calls of the driver are named cu…; those of the runtime cuda….
             driver = np.array([name.startswith("cu") and not name.startswith("cuda") for name in names], np.bool_)[of]
             runtime, low = filling.categories(("cuda_runtime", "cuda_driver"))
+            category = np.where(driver | (found["eventClass"] == _DRIVER_CLASS), low, runtime).astype(np.int32)
+            correlation = filling.correlations(process, found["correlationId"])
             filling.spans(
-                filling.ordinals(rows), found["start"], found["end"], filling.names(names)[of],
-                np.where(driver | (found["eventClass"] == _DRIVER_CLASS), low, runtime).astype(np.int32), self._threads(found["globalTid"]), Role.RUNTIME,
-                correlation=filling.correlations(process, found["correlationId"]),
+                ordinal[call], found["start"][call], found["end"][call], filling.names(names)[of][call], category[call],
+                self._threads(found["globalTid"])[call], Role.RUNTIME, correlation=correlation[call],
             )
 
+    def _said(self, rows: Rows, ordinal: Ints) -> Mask:
+        """Which rows of a chunk are no calls but what the profiler says; they become marks of their process."""
+        said: Mask = np.isin(rows.numbers["eventClass"], _SAID_CLASSES)
+        self._say(ordinal[said], rows.numbers["start"][said], self._texts.many(rows.numbers["nameId"][said]), rows.numbers["globalTid"][said])
+        return said
+
+    def _say(self, ordinal: Ints, time: Ints, texts: list[str], process: Ints) -> None:
+        names = self._filling.names(f"Nsight Systems: {text}" for text in texts)
+        self._filling.instants(ordinal, time, names, "diagnostics", self._filling.threads(process_of(process), np.full(len(time), MISSING)), "i")
+
     def _threads(self, thread: Ints, mark: str = "") -> Array:
-        return self._filling.threads(_process(thread), np.where(thread == MISSING, MISSING, thread & _LOW24), mark)
+        return self._filling.threads(process_of(thread), thread_of(thread), mark)
 
     def _named_calls(self, table: str, category: str, role: Role) -> None:
         filling = self._filling
         filling.begin(table)
-        for rows in self._database.rows(table, ["start", "end", "globalTid", "nameId", "textId"]):
-            found = rows.numbers
+        for rows in self._database.rows(table, ["start", "end", "globalTid", "nameId", "textId", "eventClass"]):
+            found, ordinal = rows.numbers, filling.ordinals(rows)
+            call = ~self._said(rows, ordinal)
             # MPI and UCX have their names where ranges have their texts.
             numbers, of = np.unique(np.where(found["nameId"] == MISSING, found["textId"], found["nameId"]), return_inverse=True)
             names = filling.names([plain_name(self._texts.one(n)) or category for n in numbers.tolist()])[of]
-            filling.spans(filling.ordinals(rows), found["start"], found["end"], names, category, self._threads(found["globalTid"]), role)
+            track = self._threads(found["globalTid"])
+            filling.spans(ordinal[call], found["start"][call], found["end"][call], names[call], category, track[call], role)
 
     def _domains(self) -> dict[tuple[int, int], str]:
         """(process, id of a domain) → its name."""
@@ -134,7 +152,7 @@ class _Export:
         if "eventType" in self._database.columns(_NVTX):
             for rows in self._database.rows(_NVTX, ["globalTid", "domainId", "textId"], ["text"], where=f"[eventType] = {_DOMAIN}"):
                 texts = self._texts_of(rows.texts["text"], rows.numbers["textId"])
-                keys = zip(_process(rows.numbers["globalTid"]).tolist(), rows.numbers["domainId"].tolist(), strict=True)
+                keys = zip(process_of(rows.numbers["globalTid"]).tolist(), rows.numbers["domainId"].tolist(), strict=True)
                 found.update({key: text for key, text in zip(keys, texts, strict=True) if text})
         return found
 
@@ -146,7 +164,7 @@ class _Export:
 
     def _nvtx(self) -> None:
         filling, ranges, domains = self._filling, Ranges(self._filling), self._domains()
-        typed = "eventType" in self._database.columns(_NVTX)
+        typed, closing = "eventType" in self._database.columns(_NVTX), self._database.value("SELECT duration FROM ANALYSIS_DETAILS")
         filling.begin(_NVTX)
         for rows in self._database.rows(_NVTX, ["start", "end", "eventType", "globalTid", "textId", "domainId"], ["text"]):
             found, ordinal = rows.numbers, filling.ordinals(rows)
@@ -154,10 +172,11 @@ class _Export:
             known = np.flatnonzero(np.isin(kind, (_MARK, _THREAD_NAME, _PUSH_POP, _START_END)))
             filling.counts.add(d.NOT_READ, rows.count - len(known) - int(np.isin(kind, _NAMING).sum()))
             texts = self._texts_of([rows.texts["text"][i] for i in known.tolist()], found["textId"][known])
-            process, domain = _process(found["globalTid"][known]).tolist(), found["domainId"][known].tolist()
+            process, domain = process_of(found["globalTid"][known]).tolist(), found["domainId"][known].tolist()
             of_domain = [domains.get(key, "") for key in zip(process, domain, strict=True)]
             for number, mark in ((_PUSH_POP, ""), (_START_END, " ranges")):
-                open_ = (kind[known] == number) & (found["end"][known] == MISSING)
+                # What was open at the end of the recording gets that end: long after the program, and no end of its own.
+                open_ = (kind[known] == number) & np.isin(found["end"][known], (MISSING, closing if isinstance(closing, int) else MISSING))
                 filling.counts.add(d.UNMATCHED_BEGIN, int(open_.sum()))
                 at = np.flatnonzero((kind[known] == number) & ~open_)
                 row = known[at]
@@ -171,50 +190,6 @@ class _Export:
                 self._name_thread(int(found["globalTid"][known[i]]), texts[i])
         ranges.finish()
 
-    def _metrics(self) -> None:
-        """Samples of the GPU's counters. The low byte of ``typeId`` is the GPU."""
-        filling, names = self._filling, dict[tuple[int, int], str]()
-        for rows in self._database.rows("TARGET_INFO_GPU_METRICS", ["typeId", "metricId"], ["metricName"]):
-            names.update(zip(zip(rows.numbers["typeId"].tolist(), rows.numbers["metricId"].tolist(), strict=True), rows.texts["metricName"], strict=True))
-        filling.begin(_METRICS)
-        for rows in self._database.rows(_METRICS, ["timestamp", "typeId", "metricId", "value"]):
-            columns = [rows.numbers[c] for c in ("typeId", "metricId", "value")]
-            distinct, of = distinct_rows(*columns)
-            written = []
-            for kind, metric, value in distinct:
-                name = names.get((kind, metric)) or names.get((MISSING, metric)) or f"metric {metric}"
-                written.append(b"" if value == MISSING else json.dumps({name: value}, separators=(",", ":")).encode())
-            kinds, which = np.unique(columns[0], return_inverse=True)
-            places = [("" if kind == MISSING else kind & 0xFF, "GPU metrics") for kind in kinds.tolist()]
-            tracks = filling.gathered.tracks.column(places)[which]
-            called = np.full(rows.count, filling.gathered.texts["GPU metrics"], np.int32)
-            samples = filling.texts(written)[of]
-            filling.instants(filling.ordinals(rows), rows.numbers["timestamp"], called, "hardware_counters", tracks, "C", samples)
-
-    def _memory(self) -> None:
-        """Memory that the processes hold of each device (``--cuda-memory-usage``), as a counter: for PyTorch's allocator it is what is reserved."""
-        filling, columns = self._filling, ("start", "deviceId", "bytes", "memKind", "memoryOperationType")
-        filling.begin(_MEMORY)
-        parts: list[dict[str, Ints]] = []
-        for rows in self._database.rows(_MEMORY, columns):
-            size = rows.numbers["bytes"]
-            chosen = np.isin(rows.numbers["memKind"], (_DEVICE_MEMORY, MISSING)) & (size >= 0) & (size < _MOST_BYTES)
-            parts.append({"ordinal": filling.ordinals(rows)[chosen], **{c: rows.numbers[c][chosen] for c in columns}})
-        if not parts:
-            return
-        found = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-        for device in np.unique(found["deviceId"]).tolist():
-            row = np.flatnonzero(found["deviceId"] == device)
-            row = row[np.argsort(found["start"][row], kind="stable")]
-            held = np.cumsum(np.where(found["memoryOperationType"][row] == _ALLOCATION, found["bytes"][row], -found["bytes"][row]))
-            # What is given back was taken before the recording, if not in it.
-            before = max(0, -int(held.min()))
-            samples = filling.texts(json.dumps({"bytes": value}).encode() for value in (held + before).tolist())
-            name = filling.names(["Memory of the device, at least" if before else "Memory of the device"])
-            track = filling.gathered.tracks.column([("" if device == MISSING else device, "memory")])
-            n = len(row)
-            filling.instants(found["ordinal"][row], found["start"][row], name.repeat(n), "device_memory", track.repeat(n), "C", samples)
-
     def _diagnostics(self) -> None:
         """What the profiler said while it recorded, as marks; warnings and errors are counted."""
         filling = self._filling
@@ -223,16 +198,19 @@ class _Export:
             found, ordinal = rows.numbers, filling.ordinals(rows)
             filling.counts.add(d.PROFILER_WARNING, int((found["severity"] > _INFORMATION).sum()))
             timed = np.flatnonzero(found["timestamp"] != MISSING)
-            names = filling.names(f"Nsight Systems: {rows.texts['text'][i]}" for i in timed.tolist())
-            track = filling.threads(_process(found["globalPid"][timed]), np.full(len(timed), MISSING))
-            filling.instants(ordinal[timed], found["timestamp"][timed], names, "diagnostics", track, "i")
+            self._say(ordinal[timed], found["timestamp"][timed], [rows.texts["text"][i] for i in timed.tolist()], found["globalPid"][timed])
+
+    def _stream_names(self) -> None:
+        for rows in self._database.rows("TARGET_INFO_NVTX_CUDA_STREAM", ["processId", "contextId", "streamId"], ["name"]):
+            keys = zip(*(rows.numbers[c].tolist() for c in ("processId", "contextId", "streamId")), strict=True)
+            self._filling.own_names.update(zip(keys, rows.texts["name"], strict=True))
 
     def _names(self) -> None:
         for rows in self._database.rows("ThreadNames", ["globalTid", "nameId"]):
             for thread, text in zip(rows.numbers["globalTid"].tolist(), self._texts.many(rows.numbers["nameId"]), strict=True):
                 self._name_thread(thread, text)
         for rows in self._database.rows("PROCESSES", ["globalPid", "pid"], ["name"]):
-            process = np.where(rows.numbers["globalPid"] == MISSING, rows.numbers["pid"], _process(rows.numbers["globalPid"]))
+            process = np.where(rows.numbers["globalPid"] == MISSING, rows.numbers["pid"], process_of(rows.numbers["globalPid"]))
             for number, text in zip(process.tolist(), rows.texts["name"], strict=True):
                 if number != MISSING and text:
                     self._filling.name("process_name", (number, ""), text.replace("\\", "/").rpartition("/")[2] or text)
@@ -240,7 +218,8 @@ class _Export:
     def _name_thread(self, thread: int, text: str) -> None:
         if thread == MISSING or not text:
             return
-        place = ((thread >> 24) & _LOW24, str(thread & _LOW24))
+        process, number = (int(part[0]) for part in (process_of(np.array([thread])), thread_of(np.array([thread]))))
+        place = (process, str(number))
         self._filling.name("thread_name", place, text)
         self._filling.name("thread_name", (place[0], place[1] + " ranges"), f"{text} (start/end ranges)")
 
@@ -257,8 +236,9 @@ class _Export:
         return header, {gpu["id"]: gpu["numSms"] for gpu in devices if gpu.get("numSms", 0) > 0}
 
     def _version(self) -> str:
-        for rows in self._database.rows("META_DATA_EXPORT", [], ["name", "value"]):
-            return dict(zip(rows.texts["name"], rows.texts["value"], strict=True)).get("EXPORT_PRODUCT_VERSION", "")[:_LONGEST_VERSION]
+        for table in _META_DATA:
+            for rows in self._database.rows(table, [], ["name", "value"]):
+                return dict(zip(rows.texts["name"], rows.texts["value"], strict=True)).get("EXPORT_PRODUCT_VERSION", "")[:_LONGEST_VERSION]
         return ""
 
     def _gpus_of_processes(self) -> dict[tuple[int, int], int]:

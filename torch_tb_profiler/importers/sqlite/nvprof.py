@@ -1,7 +1,7 @@
 """What nvprof and nvvp write (``nvprof -o profile.nvprof``) → ``Trace``: CUPTI's records, a table of each kind.
 
 Markers are written begin and end apart, tied by ``id``; a thread is ``objectId``, the bytes of CUPTI's ``CUpti_ActivityObjectKindId``: process (4),
-thread (4 or 8). Times are nanoseconds since 1970. Sources: ``cupti_activity.h``; the tables of version 9 of the file; ``parse_nvprof_trace`` of
+thread (4 or 8). Times are nanoseconds since 1970. Sources: ``cupti_activity.h``; the tables that ``libcuinj64`` of nvprof 11.8 makes; ``parse_nvprof_trace`` of
 ``torch/autograd/profiler_legacy.py``, which takes a marker with a name for a begin and one without for an end.
 """
 
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.importers.sqlite.call_names import driver_call, runtime_call
+from torch_tb_profiler.importers.sqlite.counters import NVPROF_TABLES as COUNTER_TABLES
+from torch_tb_profiler.importers.sqlite.counters import allocations
 from torch_tb_profiler.importers.sqlite.database import CHUNK_ROWS, MISSING, Database, Rows, Texts
 from torch_tb_profiler.importers.sqlite.demangle import demangled
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
@@ -28,12 +30,16 @@ _KERNELS = (_KIND + "CONCURRENT_KERNEL", _KIND + "KERNEL")
 _COPIES = (_KIND + "MEMCPY", _KIND + "MEMCPY2")
 _MEMSETS, _SYNCHRONISATIONS = _KIND + "MEMSET", _KIND + "SYNCHRONIZATION"
 _CALLS = {_KIND + "RUNTIME": ("cuda_runtime", runtime_call), _KIND + "DRIVER": ("cuda_driver", driver_call)}
-_MARKERS, _OVERHEADS = _KIND + "MARKER", _KIND + "OVERHEAD"
-TABLES = (*_KERNELS, *_COPIES, _MEMSETS, _SYNCHRONISATIONS, *_CALLS, _MARKERS, _OVERHEADS)
+_GRAPHS, _MARKERS, _OVERHEADS = _KIND + "GRAPH_TRACE", _KIND + "MARKER", _KIND + "OVERHEAD"
+TABLES = (*_KERNELS, *_COPIES, _MEMSETS, _GRAPHS, _SYNCHRONISATIONS, *_CALLS, _MARKERS, _OVERHEADS, *COUNTER_TABLES)
 _MEMORY_KINDS = {
     0: "Unknown", 1: "Pageable", 2: "Pinned", 3: "Device", 4: "Array", 5: "Managed", 6: "Device Static", 7: "Managed Static",
 }
-_OVERHEAD_NAMES = {0: "Unknown", 1: "Driver Compiler", 1 << 16: "Buffer Flush", 2 << 16: "Instrumentation", 3 << 16: "Resource"}
+_OVERHEAD_NAMES = {
+    0: "Unknown", 1: "Driver Compiler", 1 << 16: "Buffer Flush", 2 << 16: "Instrumentation", 3 << 16: "Resource",
+    4 << 16: "Runtime Triggered Module Loading", 5 << 16: "Lazy Function Loading", 6 << 16: "Command Buffer Full", 7 << 16: "Activity Buffer Request",
+    8 << 16: "UVM Activity Init",
+}
 """``CUpti_ActivityOverheadKind`` as Kineto spells it."""
 _INSTANT, _START, _END = 1, 2, 4
 _THREAD_OBJECT = 2
@@ -48,7 +54,7 @@ def read_nvprof(database: Database, filling: Filling) -> Trace:
 class _File:
     def __init__(self, database: Database, filling: Filling) -> None:
         self._database, self._filling = database, filling
-        self._texts = Texts(database, "StringTable", "_id_")
+        self._texts = Texts(database, "StringTable", "_id_", none=0)
         self._header, multiprocessors = self._properties()
         contexts: dict[int, int] = {}
         for rows in database.rows(_KIND + "CONTEXT", ["contextId", "deviceId"]):
@@ -63,11 +69,13 @@ class _File:
         for table in _COPIES:
             self._work.copies(table)
         self._work.memsets(_MEMSETS)
+        self._work.graphs(_GRAPHS)
         self._work.synchronisations(_SYNCHRONISATIONS)
         for table in _CALLS:
             self._calls(table)
         self._overheads()
         self._markers()
+        allocations(self._database, self._filling)
         self._names()
         count_unread(self._database, TABLES, self._filling.counts)
         return self._filling.trace(self._header)

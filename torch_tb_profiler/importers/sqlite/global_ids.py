@@ -1,0 +1,21 @@
+"""``globalTid`` and ``globalPid`` of Nsight Systems: the machine in the bits from 48 on, the process in 24 to 47, the thread in the lowest 24."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.importers.sqlite.database import MISSING
+from torch_tb_profiler.store.columns import Ints
+
+_LOW24 = (1 << 24) - 1
+
+
+def process_of(global_id: Ints) -> Ints:
+    """The process of each; ``MISSING`` stays."""
+    return np.where(global_id == MISSING, MISSING, (global_id >> 24) & _LOW24)
+
+
+def thread_of(global_id: Ints) -> Ints:
+    """The thread of each, ``MISSING`` for none: of what concerns the whole process it is 0."""
+    thread = global_id & _LOW24
+    return np.where((global_id == MISSING) | (thread == 0), MISSING, thread)

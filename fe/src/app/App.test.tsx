@@ -47,6 +47,19 @@ describe("the page", () => {
     expect(screen.getByText("synthetic")).toBeTruthy();
   });
 
+  it("chooses steps beside the trace that they are of, and leaves the line of the views to them", async () => {
+    const steps = [0, 1].map((index) => ({ index, name: `ProfilerStep#${index}`, wall_ns: 5, cold: false, odd: false }));
+    vi.stubGlobal("fetch", (url: string) => Promise.resolve(new Response(JSON.stringify(new URL(url).pathname.endsWith("/runs") ? RUNS : { steps }))));
+    pageStore.set({ ...EMPTY_PAGE, view: "diagnosis" });
+    render(<App />);
+    await screen.findByLabelText("Worker");
+    expect(screen.queryByRole("radiogroup", { name: "Steps" })).toBeNull();
+    pageStore.set({ ...pageStore.get(), view: "overview" });
+    const chooser = await screen.findByRole("radiogroup", { name: "Steps" });
+    expect(chooser.closest(".trace-choice")?.contains(screen.getByLabelText("Worker"))).toBe(true);
+    expect(screen.getByRole("navigation", { name: "Views" }).contains(chooser)).toBe(false);
+  });
+
   it("changes the view by its tab, with a history entry", async () => {
     serve(RUNS);
     render(<App />);

@@ -1,6 +1,6 @@
-/** The two lines at the top: which trace, which view, which steps. */
+/** The two lines at the top: which trace and which of its steps, and which view. */
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
@@ -27,28 +27,27 @@ export function Header({ payload, selection, view, steps, onSelect, onSteps, hre
   return (
     <header class="top">
       <div class="top-line">
-        <TraceChoice payload={payload} selection={selection} onSelect={onSelect} />
+        <TraceChoice payload={payload} selection={selection} onSelect={onSelect}>
+          {view.usesSteps && find(payload, selection).span ? <Steps selection={selection} steps={steps} onSteps={onSteps} /> : null}
+        </TraceChoice>
         <div class="top-end">
           <Help />
           <ThemeButton />
         </div>
       </div>
-      <div class="top-line top-line-views">
-        <nav aria-label="Views">
-          <ul class="tabs">
-            {VIEWS.map(({ id, label, term }) => (
-              <li key={id}>
-                <Tooltip content={definitionOf(term)?.text} focusable={false}>
-                  <a class="tab" href={hrefOf(id)} aria-current={id === view.id ? "page" : undefined}>
-                    {label}
-                  </a>
-                </Tooltip>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        {view.usesSteps && find(payload, selection).span ? <Steps selection={selection} steps={steps} onSteps={onSteps} /> : null}
-      </div>
+      <nav class="top-line" aria-label="Views">
+        <ul class="tabs">
+          {VIEWS.map(({ id, label, term }) => (
+            <li key={id}>
+              <Tooltip content={definitionOf(term)?.text} focusable={false}>
+                <a class="tab" href={hrefOf(id)} aria-current={id === view.id ? "page" : undefined}>
+                  {label}
+                </a>
+              </Tooltip>
+            </li>
+          ))}
+        </ul>
+      </nav>
     </header>
   );
 }
@@ -57,24 +56,19 @@ interface TraceChoiceProps {
   payload: RunsPayload | null;
   selection: Selection;
   onSelect: (selection: Selection) => void;
+  children: ComponentChildren;
 }
 
-interface TraceChoiceProps {
-  payload: RunsPayload | null;
-  selection: Selection;
-  onSelect: (selection: Selection) => void;
-}
-
-function TraceChoice(props: TraceChoiceProps): JSX.Element {
-  const { payload, selection } = props;
+function TraceChoice({ payload, selection, onSelect, children }: TraceChoiceProps): JSX.Element {
   return (
     <div class="trace-choice">
-      <TraceSelects {...props} />
+      <TraceSelects payload={payload} selection={selection} onSelect={onSelect} />
       {find(payload, selection).run?.synthetic ? (
         <Tooltip content="A program made this trace up; it was not recorded on real hardware.">
           <Badge tone="info">synthetic</Badge>
         </Tooltip>
       ) : null}
+      {children}
       {payload?.scanning ? <span class="scanning">looking for traces …</span> : null}
     </div>
   );

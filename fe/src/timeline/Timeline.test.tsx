@@ -256,7 +256,7 @@ it("keeps the width of the names for the next visit", async () => {
   fireEvent.keyDown(first.getByRole("separator"), { key: "ArrowRight" });
   first.unmount();
   const second = await open();
-  expect(second.getByRole("separator").getAttribute("aria-valuenow")).toBe("240");
+  expect(second.getByRole("separator").getAttribute("aria-valuenow")).toBe("252");
 });
 
 describe("scales", () => {

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 
 const STORAGE_KEY = "pytorch_profiler.timeline_names";
-const DEFAULT = 224;
+const DEFAULT = 236;
 const NARROWEST = 140;
 const WIDEST = 520;
 const STEP = 16;

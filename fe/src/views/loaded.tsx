@@ -82,15 +82,18 @@ interface NothingProps {
   text: string;
   missing: readonly Missing[];
   diagnosisHref?: string;
+  /** Where else to look. */
+  actions?: ComponentChildren;
 }
 
 /** Instead of an empty chart or table: what is missing, why, and the call that records it. */
-export function Nothing({ title, text, missing, diagnosisHref }: NothingProps): JSX.Element {
+export function Nothing({ title, text, missing, diagnosisHref, actions }: NothingProps): JSX.Element {
   const [first] = missing;
   return (
     <EmptyState
       title={title}
       text={first ? first.why : text}
+      actions={actions}
       {...(first?.call ? { code: first.call } : {})}
       {...(diagnosisHref ? { diagnosisHref } : {})}
     />

@@ -159,6 +159,12 @@ describe("KernelView", () => {
     expect(text()).toContain("profile(activities=[ProfilerActivity.CUDA])");
   });
 
+  it("leads to the counters where they were recorded in place of times", async () => {
+    answers.kernel = kernels([], { missing: [{ ...missing, what: "Times of kernels" }] });
+    show(KernelView);
+    expect((await screen.findByRole("link", { name: "See the counters of each kernel" })).getAttribute("href")).toContain("#counters");
+  });
+
   it("does not say that the trace holds no kernel where only the steps hold none", async () => {
     answers.kernel = kernels([], { missing: [] });
     show(KernelView);

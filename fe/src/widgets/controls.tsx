@@ -175,6 +175,7 @@ export function Menu({ label, icon, children }: MenuProps): JSX.Element {
     };
     document.addEventListener("pointerdown", outside);
     document.addEventListener("focusin", outside);
+    root.current?.lastElementChild?.scrollIntoView({ block: "nearest" });
     return () => {
       document.removeEventListener("pointerdown", outside);
       document.removeEventListener("focusin", outside);

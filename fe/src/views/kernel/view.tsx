@@ -11,7 +11,7 @@ import { Grid, Panel, Segmented } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
-import { lacksDevice } from "../missing";
+import { lacksDevice, lacksTimes } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { readGroup, rowKey, rowsOf, unattributed } from "./model";
@@ -47,6 +47,7 @@ export function KernelView(props: ViewProps): JSX.Element {
             text="The accelerator ran no kernel that was launched in them. Choose other steps."
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}
+            actions={lacksTimes(payload.missing) ? <a href={props.hrefOf("counters")}>See the counters of each kernel</a> : null}
           />
         )
       }

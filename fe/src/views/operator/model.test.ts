@@ -123,8 +123,13 @@ describe("stackTexts", () => {
     const { full, short } = stackTexts(tree);
     tree.frame.forEach((_, stack) => {
       expect(full[stack]).toBe(framesOf(tree, stack).join("; "));
-      expect(short[stack]).toBe(stackLabel(framesOf(tree, stack)));
+      expect(short[stack]?.split(" ← ")[0]).toBe(stackLabel(framesOf(tree, stack)));
     });
+  });
+  it("tells apart where the same line was reached from: the module, else the line that is not of PyTorch", () => {
+    expect(stackTexts(tree).short).toEqual(["main.py:3 <module>", "a/net.py:12 forward", "a/net.py:12 forward ← Linear_0", "a/net.py:12 forward ← Linear_0", "<built-in x>"]);
+    const lines = ["/home/me/net.py(7): forward", "site-packages/torch/nn/functional.py(2103): softmax"];
+    expect(stackTexts({ parent: [-1, 0], frame: lines }).short[1]).toBe("nn/functional.py:2103 softmax ← me/net.py:7 forward");
   });
   it("stands a tree whose callers come later or in a circle", () => {
     expect(stackTexts({ parent: [1, -1], frame: ["in.py(1): f", "out.py(2): g"] }).full[0]).toBe("in.py(1): f; out.py(2): g");

@@ -110,25 +110,35 @@ function firstDifference(stacks: readonly (readonly string[])[]): number {
   return -1;
 }
 
-/** Every stack of the tree as one text and as one short line. Texts share their callers' text, so that many deep stacks stay small. */
+const MODULE = "nn.Module: ";
+
+/**
+ * Every stack of the tree as one text, and as one short line: its place and the module or the line outside of PyTorch from which it was
+ * reached, `functional.py:2103 softmax ← Attention_18`. Texts share their callers' text, so that many deep stacks stay small.
+ */
 export function stackTexts(tree: FrameTree): { full: string[]; short: string[] } {
   const full: string[] = [];
   const short: string[] = [];
-  const placed: (string | null)[] = [];
+  const known: { place: string | null; module: string | null; outside: string | null }[] = [];
   tree.frame.forEach((frame, stack) => {
     const parent = tree.parent[stack] ?? -1;
     if (parent >= stack) {
       const frames = framesOf(tree, stack);
       full.push(frames.join("; "));
       short.push(stackLabel(frames));
-      placed.push(null);
+      known.push({ place: null, module: null, outside: null });
       return;
     }
-    const own = splitFrame(frame).line === null ? null : stackLabel([frame]);
-    const place = own ?? placed[parent] ?? null;
-    placed.push(place);
+    const above = known[parent];
+    const { file, line } = splitFrame(frame);
+    const own = line === null ? null : stackLabel([frame]);
+    const place = own ?? above?.place ?? null;
+    const module = frame.startsWith(MODULE) ? frame.slice(MODULE.length) : (above?.module ?? null);
+    const outside = own !== null && !/(^|[\\/])torch[\\/]/.test(file) ? own : (above?.outside ?? null);
+    known.push({ place, module, outside });
     full.push(parent >= 0 ? `${frame}; ${full[parent] ?? ""}` : frame);
-    short.push(place ?? frame);
+    const from = module ?? outside;
+    short.push(place === null ? frame : from === null || from === place ? place : `${place} ← ${from}`);
   });
   return { full, short };
 }

@@ -34,6 +34,11 @@ describe("topSentences", () => {
     expect(texts(overview({ steps }))[0]).toBe("GPU 0 was busy 55.5 % of step 7.");
   });
 
+  it("speaks of the step where there is but one", () => {
+    const one = { ...overview().average!, steps: 1 };
+    expect(texts(overview({ steps: [step(0)], average: one }))[0]).toBe("GPU 0 was busy 55.5 % of the step.");
+  });
+
   it("gives both reasons of two odd steps", () => {
     const steps = [step(0, { odd: true, odd_reason: "a" }), step(1, { odd: true, odd_reason: "b" }), step(2)];
     expect(texts(overview({ steps })).at(-1)).toBe("2 steps are odd: 0 (a), 1 (b).");

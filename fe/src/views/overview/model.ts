@@ -93,7 +93,7 @@ function stepsText(payload: OverviewPayload): string {
   const [only] = selected;
   if (selected.length === 1 && only && steps.length > 1) return `step ${stepLabel(only)}`;
   const count = average?.steps ?? selected.length;
-  return count === 1 ? "1 step" : `${count} steps`;
+  return count === 1 ? "the step" : `${count} steps`;
 }
 
 function busySentences(payload: OverviewPayload): Sentence[] {

@@ -318,7 +318,6 @@ const NOTHING_UNKNOWN: ReadonlySet<Category> = new Set();
 /** The average step by category with shares and the sum. */
 export function AverageTable({ average, unknown = NOTHING_UNKNOWN, whole = false }: AverageTableProps): JSX.Element {
   const shares = categoryShares(average);
-  const largest = Math.max(...shares.map((x) => x.ns));
   return (
     <table class="plain-table average-table">
       <thead>
@@ -346,7 +345,7 @@ export function AverageTable({ average, unknown = NOTHING_UNKNOWN, whole = false
               <span
                 class="share-bar"
                 aria-hidden="true"
-                style={{ width: `${largest > 0 ? (100 * ns) / largest : 0}%`, background: categoryColor(category) }}
+                style={{ width: `calc((100% - 16px) * ${share ?? 0})`, background: categoryColor(category) }}
               />
               <span>{formatShare(unknown.has(category) ? null : share)}</span>
             </td>

@@ -50,13 +50,15 @@ function OverviewPage({ payload, findings, ...props }: ViewProps & { payload: Ov
         <Panel title="Findings" term="findings" class="wide" note={findings.data ? basisText(findings.data) : null}>
           <Findings resource={findings} known={payload.missing} selection={props.selection} hrefOf={props.hrefOf} />
         </Panel>
-        <Panel title="Trace health" term="health" class="narrow" note={<HealthNote items={payload.health} />}>
-          <Health items={payload.health} />
-        </Panel>
+        <div class="overview narrow">
+          <Panel title="Trace health" term="health" note={<HealthNote items={payload.health} />}>
+            <Health items={payload.health} />
+          </Panel>
+          <Panel title="Configuration" class="facts-wide">
+            <Configuration facts={payload.configuration} />
+          </Panel>
+        </div>
       </div>
-      <Panel title="Configuration" class="facts-wide">
-        <Configuration facts={payload.configuration} />
-      </Panel>
       <MissingList missing={payload.missing} />
     </div>
   );

@@ -34,10 +34,12 @@ export function Tables({ stage, height }: { stage: Stage; height: number }): JSX
 
 function Actions({ stage, table }: { stage: Stage; table: TableName }): JSX.Element {
   const { area, sight, span, handle } = stage;
-  const range = table === "area" ? area : table === "view" ? (sight?.view ?? null) : null;
+  const wanted = table === "area" ? area : table === "view" ? (sight?.view ?? null) : null;
+  // The figures are those of what was recorded, not of the ground around it.
+  const range = wanted && { t0: Math.max(wanted.t0, span.t0), t1: Math.min(wanted.t1, span.t1) };
   return (
     <div class="drawer-actions">
-      {range ? <span class="muted number">{stretchText(range, span.t0)}</span> : null}
+      {range && range.t1 > range.t0 ? <span class="muted number">{stretchText(range, span.t0)}</span> : null}
       {table === "area" && area ? (
         <>
           <Button kind="quiet" icon="fit" onClick={() => handle.current?.zoomTo(area)}>

@@ -75,6 +75,12 @@ describe("the grid", () => {
     expect(activeText()).toContain("op_0");
   });
 
+  it("draws bars as long as the values are large, those of the longest too", () => {
+    show({ columns: [{ key: "ns", label: "Total", kind: "time", bar: true, values: [1000, 950, 0] }], rowCount: 3, sort: null });
+    const lengths = [...document.querySelectorAll(".cell-bar")].map((bar) => /\* ([\d.]+)\)/.exec(bar.getAttribute("style") ?? "")?.[1]);
+    expect(lengths).toEqual(["1", "0.95", "0"]);
+  });
+
   it("copies the exact value of a cell", () => {
     const writeText = vi.fn(() => Promise.resolve());
     vi.stubGlobal("navigator", { clipboard: { writeText } });

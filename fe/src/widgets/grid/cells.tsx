@@ -99,7 +99,8 @@ function figureCell(column: Column, row: number, rowCount: number): ComponentChi
   if (!column.bar) return figure(value, kind);
   const share = value / (kind === "share" ? 1 : largestOf(column, rowCount) || 1);
   if (kind === "delta") return [<span class={`cell-bar cell-${value < 0 ? "less" : "more"}`} style={{ width: `${Math.abs(share) * 50}%` }} />, figure(value, kind)];
-  const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  // Of what lies between the cell's margins, or the longest bars would all look equal.
+  const width = `calc((100% - 12px) * ${Math.max(0, Math.min(1, share))})`;
   return [<span class="cell-bar" style={{ width }} />, figure(value, kind)];
 }
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from torch_tb_profiler.analysis.flags import StepFlag
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.analysis.grouping import expand, sum_by
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts
 
 
@@ -51,6 +53,23 @@ def mask(selection: Selection, step_column: Array) -> Mask:
     if selection.whole:
         return np.ones(len(step_column), np.bool_)
     return np.isin(step_column, selection.steps)
+
+
+def sums_in(steps: Ints, table: Table, group: str, whole: Mapping[str, Array]) -> dict[str, Ints]:
+    """Sums of columns of a table per value of its column ``group`` (negative: of none) over some steps, where ``whole`` has the sums over all.
+
+    What lies in these steps is read, or what does not, whichever is less. The table is in the order of its column ``step``, ``steps`` is ascending. int64
+    of the shape of a column of ``whole``.
+    """
+    begin, end = (np.searchsorted(table["step"], steps.astype(table["step"].dtype), side=side) for side in ("left", "right"))
+    fewer = 2 * int((end - begin).sum()) <= table.n
+    if not fewer:
+        begin, end = np.append(0, end), np.append(begin, table.n)
+    rows = expand(begin, end - begin)
+    rows = rows[table[group][rows] >= 0]
+    of = table[group][rows]
+    found = {key: sum_by(of, len(total), table[key][rows]) for key, total in whole.items()}
+    return found if fewer else {key: whole[key] - values for key, values in found.items()}
 
 
 def complete(facts: Facts, selection: Selection) -> Ints:

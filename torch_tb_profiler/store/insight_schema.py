@@ -58,6 +58,46 @@ PATH_STEPS = TableSpec(
     ),
 )
 
+PATH_SUMS = TableSpec(
+    "path_sums",
+    "For every row of paths, in the same order: path_steps summed over all steps, what is outside them included.",
+    tuple(column for column in PATH_STEPS.columns if column.name not in ("path", "step")),
+)
+
+OPERATOR_SUMS = TableSpec(
+    "operator_sums",
+    "For every row of operators of the facts, in the same order: operator_steps summed over all steps, what is outside them included.",
+    (
+        Column("calls", "i8", "calls", "Number of calls."),
+        Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
+        Column("host_self", "i8", "ns", "Host time less that of called operators."),
+    ),
+)
+
+MODULE_STEPS = TableSpec(
+    "module_steps",
+    "path_steps summed over the paths in each module and outside the modules in it, per step.",
+    (
+        Column("module", "i4", PATH, "The module's path; -1 outside all modules, with the device time that no path launched."),
+        Column("step", "i4", STEP, "The step; -1 outside all."),
+        Column("calls", "i8", "calls", "Calls of the module itself; 0 outside all."),
+        Column("host", "i8", "ns", "Sum of host_self and runtime."),
+        Column("device_self", "i8", "ns", "Sum of device_self."),
+    ),
+)
+
+NAME_STEPS = TableSpec(
+    "name_steps",
+    "Operators per name and step: operator_steps of the facts summed over shapes, types and stacks.",
+    (
+        Column("name", "i4", TEXT, "Name; a string of the trace."),
+        Column("step", "i4", STEP, "The step, as in operator_steps; -1 outside all."),
+        Column("calls", "i8", "calls", "Number of calls."),
+        Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
+        Column("host_self", "i8", "ns", "Host time less that of called operators."),
+    ),
+)
+
 SPAN_PATHS = TableSpec(
     "span_paths",
     "For every row of spans, in the same order: its path.",
@@ -85,16 +125,39 @@ LINE_STEPS = TableSpec(
     ),
 )
 
-WORK_STEPS = TableSpec(
-    "work_steps",
-    "Device work (kernels, copies, memsets) per launching path, name and step.",
+WORK = TableSpec(
+    "work",
+    "Device work (kernels, copies, memsets) per launching path and name, over all steps.",
     (
         Column("path", "i4", PATH, "What launched it; -1 none."),
         Column("name", "i4", TEXT, "Full name; a string of the trace."),
+        Column("calls", "i8", "events", "How many."),
+        Column("total", "i8", "ns", "Sum of durations."),
+    ),
+)
+
+WORK_STEPS = TableSpec(
+    "work_steps",
+    "The same per step.",
+    (
+        Column("work", "i4", "row of work", "Which."),
         Column("step", "i4", STEP, "The step that launched it; -1 outside all."),
         Column("calls", "i8", "events", "How many."),
         Column("total", "i8", "ns", "Sum of durations."),
         Column("event", "i4", ROW, "The longest."),
+    ),
+)
+
+WORK_NAME_STEPS = TableSpec(
+    "work_name_steps",
+    "Device work per name and step.",
+    (
+        Column("name", "i4", TEXT, "Full name; a string of the trace."),
+        Column("step", "i4", STEP, "The step, as in work_steps; -1 outside all."),
+        Column("calls", "i8", "events", "How many."),
+        Column("total", "i8", "ns", "Sum of durations."),
+        Column("most", "i8", "ns", "Of it, what one path launched, the largest."),
+        Column("event", "i4", ROW, "The longest that this path launched."),
     ),
 )
 
@@ -287,6 +350,7 @@ DEVICE_WORKLOADS = TableSpec(
 )
 
 INSIGHT_TABLES = (
-    PATHS, PATH_STEPS, SPAN_PATHS, LINES, LINE_STEPS, WORK_STEPS, RUNTIME_STEPS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS,
-    COLLECTIVES, COMMUNICATION_STEPS, WORKLOADS, WORKLOAD_STEPS, WORKLOAD_KERNELS, DEVICE_WORKLOADS, COUNTER_STEPS,
+    PATHS, PATH_STEPS, PATH_SUMS, SPAN_PATHS, LINES, LINE_STEPS, WORK, WORK_STEPS, WORK_NAME_STEPS, RUNTIME_STEPS, NAME_STEPS, OPERATOR_SUMS,
+    MODULE_STEPS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS, COLLECTIVES, COMMUNICATION_STEPS, WORKLOADS, WORKLOAD_STEPS, WORKLOAD_KERNELS,
+    DEVICE_WORKLOADS, COUNTER_STEPS,
 )

@@ -42,7 +42,7 @@ LAYOUT = "5"
 """Changes with the tables' columns or this file's layout."""
 TIMELINE_LAYOUT = "timeline 1"
 """The same for the sidecar of a timeline."""
-INSIGHT_LAYOUT = "insight 1"
+INSIGHT_LAYOUT = "insight 2"
 """The same for the sidecar of an insight."""
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20

@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.sides import Side
+from torch_tb_profiler.analysis.selection import sums_in
 from torch_tb_profiler.analysis.steps import WHOLE_SPAN
 from torch_tb_profiler.store.model import Facts
 
@@ -70,9 +71,8 @@ def _shapes(a: Side, b: Side) -> Iterator[str]:
 
 def _shaped(one: Side) -> dict[tuple[str, str], int]:
     """Calls of operators with known shapes in the compared steps, by name and shapes."""
-    table, steps = one.facts["operators"], one.facts["operator_steps"]
-    inside = np.isin(steps["step"], one.steps)
-    calls = np.bincount(steps["operator"][inside], weights=steps["calls"][inside], minlength=table.n).astype(np.int64)
+    table, whole = one.facts["operators"], {"calls": one.insight["operator_sums"]["calls"]}
+    calls = sums_in(one.steps, one.facts["operator_steps"], "operator", whole)["calls"]
     row = np.flatnonzero((calls > 0) & (table["dims"] >= 0))
     texts = zip(one.facts.strings.many(table["name"][row]), one.facts.strings.many(table["dims"][row]), calls[row].tolist(), strict=True)
     found: dict[tuple[str, str], int] = {}

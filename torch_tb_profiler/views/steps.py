@@ -40,6 +40,8 @@ def step_items(facts: Facts, selection: Selection) -> list[StepItem]:
     flags = table["flags"].tolist()
     categories = [table[c].tolist() for c in CATEGORIES]
     chosen = set(selection.steps.tolist())
+    # Plain numbers: flags of an enumeration cost more than all else here, and a long recording has thousands of steps.
+    cold, odd, cut = int(StepFlag.COLD), int(StepFlag.ODD), int(StepFlag.CUT)
     return [
         StepItem(
             index=i,
@@ -47,10 +49,10 @@ def step_items(facts: Facts, selection: Selection) -> list[StepItem]:
             start_ns=starts[i],
             wall_ns=ends[i] - starts[i],
             categories_ns=Categories(**{c: values[i] for c, values in zip(CATEGORIES, categories, strict=True)}),
-            cold=bool(flags[i] & StepFlag.COLD),
-            odd=bool(flags[i] & StepFlag.ODD),
-            odd_reason=_odd_text(facts, i) if flags[i] & StepFlag.ODD else "",
-            cut=bool(flags[i] & StepFlag.CUT),
+            cold=flags[i] & cold != 0,
+            odd=flags[i] & odd != 0,
+            odd_reason=_odd_text(facts, i) if flags[i] & odd else "",
+            cut=flags[i] & cut != 0,
             selected=i in chosen,
         )
         for i in range(table.n)

@@ -11,7 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.diff.noise import Floats, Moments
 from torch_tb_profiler.analysis.diff.pairing import plain_name
-from torch_tb_profiler.analysis.diff.sides import Cells, Side, distinct
+from torch_tb_profiler.analysis.diff.sides import Side, distinct
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -47,9 +47,9 @@ def category_rows(one: Side) -> Rows:
 
 
 def operator_rows(one: Side, columns: Sequence[str]) -> list[Rows]:
-    """Operators by name: of each of the columns of ``operator_steps`` a table that measures it."""
-    cells = one.cells(one.facts["operator_steps"])
-    numbers, row = distinct(one.facts["operators"]["name"].astype(np.int64)[cells["operator"]], len(one.facts.strings))
+    """Operators by name: of each of the columns of ``name_steps`` a table that measures it."""
+    cells = one.cells(one.insight["name_steps"])
+    numbers, row = distinct(cells["name"].astype(np.int64), len(one.facts.strings))
     n, names = len(numbers), one.facts.strings.many(numbers)
     calls, host = one.moments(row, cells.place, cells["calls"], n), one.mean_of(row, cells["host_self"], n)
     keys: tuple[list[Hashable], ...] = list(names), [plain_name(text) for text in names]
@@ -59,44 +59,44 @@ def operator_rows(one: Side, columns: Sequence[str]) -> list[Rows]:
 
 def kernel_rows(one: Side) -> Rows:
     """Device work by full name. Renamed work is found by its readable name and launching operator, then by the operator where nothing else is left there."""
-    table = one.insight["work_steps"]
-    launcher = _launchers(one)
 
-    def keys(names: list[str], row: Ints, cells: Cells) -> tuple[list[Hashable], ...]:
-        operator = _main_launcher(launcher, row, cells, len(names))
+    def keys(names: list[str], numbers: Ints) -> tuple[list[Hashable], ...]:
+        operator = _main_launchers(one, numbers)
         readable: list[Hashable] = [(plain_name(short_name(text)), by) for text, by in zip(names, operator, strict=True)]
         return list(names), readable, [by or None for by in operator]
 
-    return _by_name(one, table, keys, short_name)
+    return _by_name(one, one.insight["work_name_steps"], "most", keys, short_name)
 
 
 def runtime_rows(one: Side) -> Rows:
     """Calls into the runtime or driver by name, host time; those of another vendor by what they do."""
-    return _by_name(one, one.insight["runtime_steps"], lambda names, row, cells: (list(names), [_VENDOR.sub("", t) for t in names]), lambda name: name)
+    table = one.insight["runtime_steps"]
+    return _by_name(one, table, "total", lambda names, numbers: (list(names), [_VENDOR.sub("", t) for t in names]), lambda name: name)
 
 
 def _by_name(
-    one: Side, table: Table, keys: Callable[[list[str], Ints, Cells], tuple[list[Hashable], ...]], readable: Callable[[str], str]
+    one: Side, table: Table, size: str, keys: Callable[[list[str], Ints], tuple[list[Hashable], ...]], readable: Callable[[str], str]
 ) -> Rows:
+    """The rows of a table with a ``name``; ``size``: the column by which an example is chosen."""
     cells = one.cells(table)
     numbers, row = distinct(cells["name"].astype(np.int64), len(one.facts.strings))
     n = len(numbers)
     names = one.facts.strings.many(numbers)
     largest = np.zeros(n, np.int64)
-    np.maximum.at(largest, row, cells["total"])
+    np.maximum.at(largest, row, cells[size])
     event = np.full(n, -1, np.int64)
-    most = np.flatnonzero(cells["total"] == largest[row])
+    most = np.flatnonzero(cells[size] == largest[row])
     event[row[most]] = cells["event"][most]
     return Rows(
-        names, [readable(text) for text in names], keys(names, row, cells), one.moments(row, cells.place, cells["total"], n),
+        names, [readable(text) for text in names], keys(names, numbers), one.moments(row, cells.place, cells["total"], n),
         one.moments(row, cells.place, cells["calls"], n), np.full(n, np.nan), event,
     )
 
 
 def _examples(one: Side, names: list[str]) -> Ints:
     """For each operator the longest call of its costliest path; −1 where no path has the name."""
-    paths, cells = one.insight["paths"], one.of_paths
-    cost = one.mean_of(cells["path"], cells["host_total"] + cells["device_self"], paths.n)
+    paths, sums = one.insight["paths"], one.of_paths
+    cost = (sums["host_total"] + sums["device_self"]) / max(len(one.steps), 1)
     of_text = {text: at for at, text in enumerate(names)}
     table = [of_text.get(text, -1) for text in one.insight.strings.all()]
     operator = np.flatnonzero((paths["kind"] == PathKind.OPERATOR) & (cost > 0))
@@ -115,13 +115,16 @@ def _launchers(one: Side) -> list[str]:
     return [*(plain_name(t) if k == PathKind.OPERATOR else "" for t, k in zip(texts, paths["kind"].tolist(), strict=True)), ""]
 
 
-def _main_launcher(launcher: list[str], row: Ints, cells: Cells, n: int) -> list[str]:
-    """Of each row the launcher of most of its time."""
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(launcher))}
-    texts = list(numbers)
-    of = np.array([numbers[text] for text in launcher], np.int64)[cells["path"]]
-    pairs, group = distinct(row * len(texts) + of, n * len(texts))
-    total = np.bincount(group, weights=cells["total"], minlength=len(pairs))
+def _main_launchers(one: Side, numbers: Ints) -> list[str]:
+    """Of each name of device work (numbers of strings, ascending) the launcher of most of its time in the compared steps."""
+    launcher = _launchers(one)
+    of_text = {text: number for number, text in enumerate(dict.fromkeys(launcher))}
+    texts, n = list(of_text), len(numbers)
+    work = one.insight["work"]
+    there = np.flatnonzero(one.of_work["calls"])
+    by = np.array([of_text[text] for text in launcher], np.int64)[work["path"][there]]
+    pairs, group = distinct(np.searchsorted(numbers, work["name"][there]) * len(texts) + by, n * len(texts))
+    total = np.bincount(group, weights=one.of_work["total"][there], minlength=len(pairs))
     order = np.argsort(total, kind="stable")
     main = np.zeros(n, np.int64)
     main[pairs[order] // len(texts)] = pairs[order] % len(texts)

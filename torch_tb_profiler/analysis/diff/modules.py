@@ -9,7 +9,8 @@ import numpy as np
 from torch_tb_profiler.analysis.diff.matching import Matched
 from torch_tb_profiler.analysis.diff.measures import Rows
 from torch_tb_profiler.analysis.diff.pairing import plain_name
-from torch_tb_profiler.analysis.diff.sides import Cells, PathCosts, Side
+from torch_tb_profiler.analysis.diff.sides import PathCosts, Side
+from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
 
@@ -64,10 +65,9 @@ def _places(costs: tuple[PathCosts, PathCosts], matched: Matched) -> _Places:
 
 
 def _rows(one: Side, costs: PathCosts, path: Ints, places: _Places, names: list[str], device: bool) -> Rows:
-    paths, steps = one.insight["paths"], one.insight["path_steps"]
+    paths = one.insight["paths"]
     there = np.flatnonzero(path >= 0)
     place_of_path = _everywhere(paths["parent"], costs.row[path[there]], places.of[there])
-    module = paths["kind"] == PathKind.MODULE
     used = [place for place, name in enumerate(names) if name and len(names) > 1]
     rows = {place: row for row, place in enumerate(used)}
     # What matches a module of the other side and is none here, runs in the module around it.
@@ -75,15 +75,32 @@ def _rows(one: Side, costs: PathCosts, path: Ints, places: _Places, names: list[
         rows.setdefault(place, rows.get(around, -1))
     new = np.array([rows[place] for place in range(len(names))], np.int64)
     own, n = [names[place] for place in used], len(used)
+    at = new[place_of_path]
     # Either every path has a row, or there are no modules at all.
-    cells = one.cells(steps) if n else Cells(steps, slice(0, 0), np.zeros(0, np.int64))
-    row = new[place_of_path[cells["path"]]]
-    host = cells["host_self"] + cells["runtime"]
-    calls = np.where(np.append(module, False)[cells["path"]], cells["calls"], 0)
+    row, step, calls, host, work = _entries(one, at) if n else [np.zeros(0, np.int64)] * 5
     return Rows(
-        own, own, (list(used),), one.moments(row, cells.place, cells["device_self"] if device else host, n), one.moments(row, cells.place, calls, n),
-        one.mean_of(row, host, n), _examples(costs, new[place_of_path], n),
+        own, own, (list(used),), one.moments(row, step, work if device else host, n), one.moments(row, step, calls, n),
+        one.mean_of(row, host, n), _examples(costs, at, n),
     )
+
+
+def _entries(one: Side, row: Ints) -> list[Ints]:
+    """Row, step (from 0), calls, host and device time of what runs in modules; ``row``: that of every path, and for -1 last.
+
+    A path has the row of the module around it, unless it matches a module of the other side, or that module matches nothing: then its own entries move.
+    """
+    paths, cells = one.insight["paths"], one.cells(one.insight["module_steps"])
+    found = [row[cells["module"]], cells.place, cells["calls"], cells["host"], cells["device_self"]]
+    around = row[nearest(paths["parent"], paths["kind"] == PathKind.MODULE)]
+    apart = np.append(row[:-1] != around, np.False_)
+    if apart.any():
+        of = one.cells(one.insight["path_steps"])
+        of = of.taken(np.flatnonzero(apart[of["path"]]))
+        host = of["host_self"] + of["runtime"]
+        for sign, to in ((1, row), (-1, around)):
+            moved = (to[of["path"]], of.place, np.zeros(len(host), np.int64), sign * host, sign * of["device_self"])
+            found = [np.concatenate(both) for both in zip(found, moved, strict=True)]
+    return found
 
 
 def _everywhere(parent: Array, row: Ints, place: Ints) -> Ints:

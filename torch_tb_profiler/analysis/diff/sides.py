@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.diff.noise import Floats, Moments, moments
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.nesting import carried_up, depths
 from torch_tb_profiler.analysis.operators import operators_have_device_time
-from torch_tb_profiler.analysis.selection import Selection, complete
+from torch_tb_profiler.analysis.selection import Selection, complete, sums_in
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -20,6 +20,7 @@ MOST_ODD = 1 / 3
 """Odd steps are left out unless more than this share of the steps is odd: what returns that often belongs to the program."""
 
 MOST_NUMBERS = 8_000_000
+_COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,16 @@ class Side:
         return operators_have_device_time(self.facts)
 
     @cached_property
-    def of_paths(self) -> Cells:
-        """What the paths cost in the compared steps, without what no path launched."""
-        found = self.cells(self.insight["path_steps"])
-        path = found["path"]
-        return found if not len(path) or int(path.min()) >= 0 else found.taken(np.flatnonzero(path >= 0))
+    def of_paths(self) -> dict[str, Ints]:
+        """Sums over the compared steps of the columns of ``path_sums`` that are compared, int64 of shape (paths,)."""
+        sums = self.insight["path_sums"]
+        return sums_in(self.steps, self.insight["path_steps"], "path", {key: sums[key] for key in _COMPARED})
+
+    @cached_property
+    def of_work(self) -> dict[str, Ints]:
+        """``calls`` and ``total`` of the rows of ``work`` in the compared steps, int64 of shape (work,)."""
+        sums = self.insight["work"]
+        return sums_in(self.steps, self.insight["work_steps"], "work", {key: sums[key] for key in ("calls", "total")})
 
     def cells(self, table: Table) -> Cells:
         """The entries of a table with a column ``step``, those of the compared steps."""
@@ -139,10 +145,9 @@ class PathCosts:
 
 def path_costs(one: Side, device: bool, limit: int) -> PathCosts:
     """The paths of a side; of more than ``limit`` those that take the least are left out, with all beneath them."""
-    paths, steps = one.insight["paths"], one.of_paths
+    paths, steps = one.insight["paths"], max(len(one.steps), 1)
     n = paths.n
-    path = steps["path"]
-    mean = {key: one.mean_of(path, steps[key], n) for key in ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")}
+    mean = {key: values / steps for key, values in one.of_paths.items()}
     size = (mean["calls"] > 0) | (mean["device_total"] > 0)
     weight = carried_up(paths["parent"], np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0), np.maximum)
     kept = np.flatnonzero(weight > 0)

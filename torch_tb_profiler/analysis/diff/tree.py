@@ -82,16 +82,19 @@ class _Launched:
 
     @staticmethod
     def of(one: Side, costs: PathCosts) -> _Launched:
-        table = one.insight["work_steps"]
+        work, sums = one.insight["work"], one.of_work
         place = np.full(one.insight["paths"].n + 1, -1, np.int64)
         place[costs.row] = np.arange(len(costs.row))
-        cells = one.cells(table)
-        cells = cells.taken(np.flatnonzero(place[cells["path"]] >= 0))
-        names, name = distinct(cells["name"].astype(np.int64), len(one.facts.strings))
-        pairs, of = distinct(place[cells["path"]] * len(names) + name, len(costs.row) * len(names))
-        calls, total = (one.mean_of(of, cells[key], len(pairs)) for key in ("calls", "total"))
-        event = np.zeros(len(pairs), np.int64)
-        event[of] = cells["event"]
+        rows = np.flatnonzero((sums["calls"] > 0) & (place[work["path"]] >= 0))
+        names, name = distinct(work["name"][rows].astype(np.int64), len(one.facts.strings))
+        pairs = place[work["path"][rows]] * len(names) + name
+        order = np.argsort(pairs)
+        rows, pairs = rows[order], pairs[order]
+        calls, total = (sums[key][rows] / max(len(one.steps), 1) for key in ("calls", "total"))
+        cells = one.cells(one.insight["work_steps"])
+        example = np.zeros(work.n, np.int64)
+        example[cells["work"]] = cells["event"]
+        event = example[rows]
         below: dict[int, list[int]] = {}
         path = pairs // max(len(names), 1)
         for row in np.argsort(-total, kind="stable").tolist():

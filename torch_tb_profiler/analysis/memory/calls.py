@@ -27,15 +27,14 @@ def calls_in(trace: Trace, facts: Facts, insight: Insight, window: Window | None
         own = np.full(len(facts.strings) + 1, texts)
         own[trace["spans"]["name"][nodes["event"]]] = nodes["name"]
         if window is None:
-            steps = facts["operator_steps"]
-            of_steps = own[facts["operators"]["name"][steps["operator"]]]
-            return sum_by(of_steps, texts + 1, steps["calls"])[:texts]
+            steps = insight["name_steps"]
+            return sum_by(own[steps["name"]], texts + 1, steps["calls"])[:texts]
         row = _rows(trace, facts, insight, window, PathKind.OPERATOR)
         return np.asarray(np.bincount(own[trace["spans"]["name"][row]], minlength=texts + 1)[:texts], np.int64)
-    steps, paths = insight["path_steps"], insight["paths"]
+    paths = insight["paths"]
     if window is None:
-        module = np.append(paths["kind"] == PathKind.MODULE, False)[steps["path"]]
-        return sum_by(paths["name"][steps["path"][module]], texts, steps["calls"][module])
+        module = paths["kind"] == PathKind.MODULE
+        return sum_by(paths["name"][module], texts, insight["path_sums"]["calls"][module])
     if insight.about["module_source"] not in ("python", ""):
         return None
     row = _rows(trace, facts, insight, window, PathKind.MODULE)

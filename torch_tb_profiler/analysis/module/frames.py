@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.module.modules import path_sums
 from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
 from torch_tb_profiler.analysis.nesting import carried_up
-from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.analysis.selection import Selection, mask, sums_in
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -63,9 +63,9 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     Host time is that of the operators that the lines called, backward operators at the line of their forward; Python's own is not in it.
     """
     stacks, lines, launches = facts["stacks"], insight["lines"], insight["line_steps"]
-    table, taken = facts["operator_steps"], mask(selection, facts["operator_steps"]["step"])
-    stack = facts["operators"]["stack"][table["operator"][taken]]
-    operator = np.flatnonzero(taken)[stack >= 0]
+    whole = dict(insight["operator_sums"])
+    own = whole if selection.whole else sums_in(selection.steps, facts["operator_steps"], "operator", whole)
+    operator = np.flatnonzero((facts["operators"]["stack"] >= 0) & (own["calls"] > 0))
     launch = np.flatnonzero(mask(selection, launches["step"]))
     # The two trees of frames become one.
     parent = np.concatenate((stacks["parent"], np.where(lines["parent"] >= 0, lines["parent"] + stacks.n, -1)))
@@ -73,19 +73,18 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     nothing = np.zeros(0, np.int64)
     tree = number_paths(Laid(parent, frame, np.full(len(parent), -1), np.zeros(len(parent), np.bool_)), nothing, nothing, deep=MOST_FRAMES, most=len(parent))
     n = len(tree.parent)
-    place = np.concatenate((tree.path[stack[stack >= 0]], tree.path[stacks.n + launches["line"][launch]]))
+    place = np.concatenate((tree.path[facts["operators"]["stack"][operator]], tree.path[stacks.n + launches["line"][launch]]))
     none = np.zeros(len(launch), np.int64)
-    calls = sum_by(place, n, np.concatenate((table["calls"][operator], none)))
-    host = sum_by(place, n, np.concatenate((table["host_self"][operator], none)))
-    device = sum_by(place, n, np.concatenate((table["device_self"][operator], launches["device"][launch])))
+    calls = sum_by(place, n, np.concatenate((own["calls"][operator], none)))
+    host = sum_by(place, n, np.concatenate((own["host_self"][operator], none)))
+    device = sum_by(place, n, np.concatenate((own["device_self"][operator], launches["device"][launch])))
     unknown = np.full(n, -1, np.int64)
     found = Frames(
         tree.parent, tree.code, np.full(n, LINE), np.zeros(n, np.bool_), carried_up(tree.parent, calls), carried_up(tree.parent, host),
         carried_up(tree.parent, device), unknown, unknown,
     )
-    steps = insight["path_steps"]
-    everything = int(steps["device_self"][mask(selection, steps["step"])].sum())
-    return found, max(everything - int(device.sum()), 0)
+    sums, rest = path_sums(insight, selection, ("device_self",))
+    return found, max(int(sums["device_self"].sum()) + rest - int(device.sum()), 0)
 
 
 def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,12 +22,13 @@ from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
 from torch_tb_profiler.analysis.module.written import MOST_LEVELS
 from torch_tb_profiler.analysis.nesting import carried_up, depths, nearest
 from torch_tb_profiler.analysis.operator_facts import DEEP
-from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.analysis.selection import Selection, mask, sums_in
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 
 DIRECTIONS = ("forward", "backward")
+_COLUMNS = ("calls", "host_self", "runtime", "device_self", "allocated", "increase")
 
 
 @dataclass(frozen=True)
@@ -113,12 +115,11 @@ def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> Mod
     )
 
 
-def path_sums(insight: Insight, selection: Selection) -> tuple[dict[str, Ints], int]:
+def path_sums(insight: Insight, selection: Selection, columns: Sequence[str] = _COLUMNS) -> tuple[dict[str, Ints], int]:
     """(sums over the selected steps by column of ``path_steps``, each of shape (paths,); ns of device work that no path launched)."""
-    table, n = insight["path_steps"], insight["paths"].n
-    taken = mask(selection, table["step"])
-    rest = int(table["device_self"][taken & (table["path"] < 0)].sum())
-    taken &= table["path"] >= 0
-    path = table["path"][taken]
-    columns = ("calls", "host_self", "runtime", "device_self", "allocated", "increase")
-    return {key: sum_by(path, n, table[key][taken]) for key in columns}, rest
+    table, sums = insight["path_steps"], insight["path_sums"]
+    # Device work that no path launched has one row per step.
+    none = np.flatnonzero(table["path"] < 0)
+    rest = int(table["device_self"][none[mask(selection, table["step"][none])]].sum())
+    whole = {key: sums[key] for key in columns}
+    return whole if selection.whole else sums_in(selection.steps, table, "path", whole), rest

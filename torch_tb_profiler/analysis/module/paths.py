@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.module.backward import lay_backward
 from torch_tb_profiler.analysis.module.lines import launch_lines
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
 from torch_tb_profiler.analysis.module.numbering import REST, Laid, Numbered, number_paths
-from torch_tb_profiler.analysis.module.sums import launched_work, path_steps
+from torch_tb_profiler.analysis.module.sums import launched_work, operator_sums, path_steps, whole_sums
 from torch_tb_profiler.analysis.module.written import LIGHTNING, ModuleTexts, hierarchy_names, lightning_names
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.timeline.naming import MODULE
@@ -46,7 +46,7 @@ class _Written:
 def build_paths(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree,
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables ``paths``, ``path_steps``, ``span_paths``, ``lines`` and ``line_steps``, and what is said about them (see ``store/insight.py``)."""
+    """The tables of paths, ``span_paths``, ``lines``, ``line_steps``, ``name_steps`` and ``operator_sums``, and what is said (see ``store/insight.py``)."""
     nodes = host_nodes(trace, facts, tree)
     written = _written(trace, nodes)
     laid = lay_backward(trace, nodes, written.inside)
@@ -60,7 +60,10 @@ def build_paths(
     paths = _paths(trace, nodes, numbered, kinds, texts, len(modules))
     source = "hierarchy" if (written.inside >= 0).any() else "lightning" if settled.any() else "python" if (nodes.kind == PathKind.MODULE).any() else ""
     about = {"module_source": source, "backward": laid.counts, "paths_pooled": int(numbered.pooled.sum())}
-    return {"paths": paths, "path_steps": steps, "span_paths": of_spans, "lines": lines, "line_steps": line_steps}, about
+    tables = {
+        "paths": paths, "path_steps": steps, "path_sums": whole_sums(steps, paths.n), "span_paths": of_spans, "lines": lines, "line_steps": line_steps,
+    }
+    return tables | operator_sums(facts), about
 
 
 def _written(trace: Trace, nodes: Nodes) -> _Written:

@@ -1,4 +1,4 @@
-"""What paths cost: the table ``path_steps``, and the path of every span."""
+"""What paths cost: the tables ``path_steps`` and ``path_sums``, the path of every span, and the sums of operators that go without paths."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
 _SUMS = ("calls", "host_total", "host_self", "runtime", "device_self", "device_total", "launched", "increase", "allocated")
+_OF_OPERATORS = ("calls", "device_self", "host_self")
 _CPU = 0
 """Device type of the CPU in memory records (c10::DeviceType)."""
 
@@ -135,3 +136,22 @@ def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
     node = around(trace["spans"]["track"][nodes.row], start, end, nodes.parent, memory["track"][rows], memory["time"][rows])
     inside = node >= 0
     return node[inside], memory["bytes"][rows[inside]]
+
+
+def whole_sums(steps: Table, paths: int) -> Table:
+    """The table ``path_sums``; ``paths``: how many there are."""
+    own = np.flatnonzero(steps["path"] >= 0)
+    path = steps["path"][own]
+    return schema.PATH_SUMS.build(**{key: sum_by(path, paths, steps[key][own]) for key in _SUMS})
+
+
+def operator_sums(facts: Facts) -> dict[str, Table]:
+    """The tables ``name_steps`` and ``operator_sums``."""
+    steps, n = facts["operator_steps"], facts["operators"].n
+    name = facts["operators"]["name"][steps["operator"]]
+    first, of = group_rows((steps["step"], name))
+    by_name = {key: sum_by(of, len(first), steps[key]) for key in _OF_OPERATORS}
+    return {
+        "name_steps": schema.NAME_STEPS.build(name=name[first], step=steps["step"][first], **by_name),
+        "operator_sums": schema.OPERATOR_SUMS.build(**{key: sum_by(steps["operator"], n, steps[key]) for key in _OF_OPERATORS}),
+    }

@@ -62,6 +62,8 @@ TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
     "events": _plain(lambda frames: frames.events),
 }
 """By name: what makes a table, of frames and the words of ``by``."""
+WHOLE = ("memory", "memory_blocks", "memory_alive", "findings", "key_averages", "pyprof")
+"""Those of them that no chosen steps change."""
 
 
 def table(frames: Frames, name: str, by: str | None = None) -> DataFrame:
@@ -73,6 +75,16 @@ def table(frames: Frames, name: str, by: str | None = None) -> DataFrame:
     if name not in TABLES:
         raise BadRequest(f"There is no table {name!r}.", f"Take one of: {', '.join(TABLES)}.")
     return TABLES[name](frames, by)
+
+
+def check_form(form: str) -> None:
+    """See that what a form needs is there, before anything is read.
+
+    Raises:
+        MissingPackage: Parquet and Arrow need pyarrow.
+    """
+    if form in ("parquet", "arrow"):
+        _arrow("pyarrow")
 
 
 def write_table(frame: DataFrame, file: BinaryIO, form: TableForm) -> None:
@@ -191,7 +203,7 @@ def kept(target: Path, force: bool) -> None:
 
 def _one_trace(frames: Frames) -> TraceFrames:
     if isinstance(frames, RunFrames):
-        raise BadRequest(f"There are {len(frames)} traces, expected one.", "Give the trace file itself.")
+        raise BadRequest(f"There are {len(frames)} traces, expected one.", "Give the trace file itself, or --worker NAME on the command line.")
     return cast(TraceFrames, frames)
 
 

@@ -119,8 +119,9 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps-a", metavar="STEPS", help="steps of A by their index, like 3 or 3-7 (default: all)")
     parser.add_argument("--steps-b", metavar="STEPS", help="steps of B")
     parser.add_argument("--fail-on", metavar="PERCENT", type=_percent, help="exit with 1 when the step of B is slower by more, and by more than noise")
-    parser.add_argument("--format", choices=("markdown", "csv", "json"), default="markdown", help="(default: %(default)s)")
-    parser.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=("markdown", "csv", "json"), default="markdown", help="(default: %(default)s)")
+    form.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     parser.add_argument("--tokens", metavar="N", type=_positive, help="make the Markdown about N tokens long at most, if its verdict allows it")
     _cache(parser)
 
@@ -147,6 +148,16 @@ def _export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
 
 
+def contradiction(options: argparse.Namespace) -> str:
+    """Why options cannot be obeyed together, in a line; empty where they can. What excludes each other by a group of argparse is not here."""
+    given = vars(options)
+    if given.get("tokens") and (given.get("json") or given.get("format", "markdown") != "markdown"):
+        return "--tokens makes Markdown shorter and neither JSON nor CSV: leave out one of the two"
+    if given.get("worker") and given.get("path", "") is None:
+        return "--worker chooses among the traces at a PATH, and none is given"
+    return ""
+
+
 def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
     try:
         return kind(text)
@@ -157,6 +168,8 @@ def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
 def _path(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError("an empty path names nothing; . is the current folder")
+    if text == "-":
+        raise argparse.ArgumentTypeError("standard input is not read: give a file (./- if it is called so)")
     return text
 
 

@@ -12,9 +12,10 @@ import msgspec
 from torch_tb_profiler.api.changes import matched, recording
 from torch_tb_profiler.api.one import One
 from torch_tb_profiler.cli.markdown import estimate
-from torch_tb_profiler.cli.output import all_at, chosen, settings_of, write
+from torch_tb_profiler.cli.output import all_at, chosen, say_failed, settings_of, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
@@ -34,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
         SourceError, NotATrace, NotFound: nothing can be read on a side, or it has no such worker.
     """
     settings = settings_of(options)
-    sides = [[One(opened, settings) for opened in all_at(path, settings, options.worker)] for path in (options.a, options.b)]
+    unreadable: list[Unreadable] = []
+    sides = [[One(opened, settings) for opened in all_at(path, settings, unreadable, options.worker)] for path in (options.a, options.b)]
     found = matched(*([one.opened for one in side] for side in sides))
     # A trace that is compared with itself is looked at once.
     once: dict[str, One] = {}
@@ -42,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     for places in found.pairs:
         a, b = (once.setdefault(side[i].opened.span.location, side[i]) for side, i in zip(sides, places, strict=True))
         pairs.append(_pair(a, b, options, alone=len(found.pairs) == 1))
+    say_failed(unreadable)
     only = [[side[i].opened.worker.name for i in places] for side, places in zip(sides, (found.only_a, found.only_b), strict=True)]
     if len(pairs) == 1 and not any(only):
         pair = pairs[0]

@@ -11,9 +11,10 @@ from typing import cast
 from torch_tb_profiler.api import export
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 from torch_tb_profiler.api.one import One
-from torch_tb_profiler.cli.output import all_at, asked_steps, chosen, settings_of
+from torch_tb_profiler.cli.output import all_at, asked_steps, chosen, say_failed, settings_of
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.views.module_wire import FlameTree
 
@@ -37,7 +38,8 @@ def run(options: argparse.Namespace) -> int:
     output = options.output or what + ENDINGS[form]
     if output != export.STDOUT:
         export.kept(Path(output), options.force)
-    frames = _frames(options)
+    unreadable: list[Unreadable] = []
+    frames = _frames(options, unreadable)
     with export.saving(output, force=options.force) as file:
         if form in export.TABLE_FORMS:
             table = export.table(frames, what, options.by)
@@ -47,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
             empty = form == "folded"
             for piece in _pieces(options, frames, form, what):
                 empty = file.write(piece) == 0 and empty
+    say_failed(unreadable)
     if empty:
         print(f"torch-tb-profiler: no {what} are there to write.", file=sys.stderr)
     if output != export.STDOUT:
@@ -66,6 +69,9 @@ def _asked(options: argparse.Namespace) -> tuple[str, str]:
     what = options.what or ("operators" if "operators" in allowed else allowed[-1])
     if what not in allowed:
         raise BadRequest(f"--what {what} does not go with {form}.", f"Take one of: {', '.join(allowed)}.")
+    if what in export.WHOLE and (options.steps or options.skip_cold):
+        raise BadRequest(f"--what {what} is always of the whole recording.", "Leave out --steps and --skip-cold.")
+    export.check_form(form)
     return form, what
 
 
@@ -74,11 +80,11 @@ def _form_of(output: str) -> str:
     return next((form for ending, form in known.items() if output.lower().endswith(ending)), "csv")
 
 
-def _frames(options: argparse.Namespace) -> TraceFrames | RunFrames:
+def _frames(options: argparse.Namespace, unreadable: list[Unreadable]) -> TraceFrames | RunFrames:
     """The traces at the path with the chosen steps."""
     settings, asked = settings_of(options), asked_steps(options)
     found = []
-    for opened in all_at(options.path, settings, options.worker):
+    for opened in all_at(options.path, settings, unreadable, options.worker):
         chosen(opened, options)
         found.append(TraceFrames(One(opened, settings)).in_steps(asked.first, asked.last, skip_cold=asked.skip_cold))
     return found[0] if len(found) == 1 else RunFrames(found)

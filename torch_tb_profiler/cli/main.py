@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.cli.commands import COMMANDS
+from torch_tb_profiler.cli.commands import COMMANDS, contradiction
 from torch_tb_profiler.errors import ProfilerError
 
 FAILED = 2
@@ -20,6 +20,8 @@ FAILED = 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code."""
     options = _parser().parse_args(arguments)
+    if clash := contradiction(options):
+        options.refuse(clash)
     module, _, function = options.target.partition(":")
     try:
         code: int = getattr(import_module(f"torch_tb_profiler.cli.{module}"), function)(options)
@@ -49,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         one = commands.add_parser(command.name, help=command.help, description=command.help)
         command.arguments(one)
-        one.set_defaults(target=command.target)
+        one.set_defaults(target=command.target, refuse=one.error)
     return parser
 
 

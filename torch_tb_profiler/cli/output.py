@@ -118,19 +118,17 @@ def readable(path: str, settings: Settings, unreadable: list[Unreadable], worker
                 yield item
 
 
-def all_at(path: str, settings: Settings, workers: Collection[str] = ()) -> list[Opened]:
-    """All of them together; what could not be read is said on standard error.
+def all_at(path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = ()) -> list[Opened]:
+    """All of them together; what could not be read goes into ``unreadable``, for ``say_failed`` when nothing else failed.
 
     Raises:
         SourceError: there is nothing at the path.
         NotATrace: none of its files could be read.
         NotFound: there is none of these workers.
     """
-    unreadable: list[Unreadable] = []
     found = list(readable(path, settings, unreadable, workers))
     if not found:
         raise NotATrace(nothing_at(path, unreadable))
-    say_failed(unreadable)
     return found
 
 

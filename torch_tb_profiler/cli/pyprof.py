@@ -53,9 +53,9 @@ def run(options: argparse.Namespace) -> int:
     opened = one_trace(options.path, settings, options.worker)
     insight = insight_of(opened, settings)
     table = kernel_table(opened.trace, opened.facts, insight)
+    selection = chosen(opened, options)
     if not len(table.row):
         print(printable(f"torch-tb-profiler: {options.path} holds no kernels."), file=sys.stderr)
-    selection = chosen(opened, options)
     parts = _parts(KernelCells(opened.trace, insight, table), keys, mask(selection, opened.facts["span_links"]["step"][table.row]))
     for text in _json(parts, keys) if options.json else _lines(parts, keys, form):
         write(text)

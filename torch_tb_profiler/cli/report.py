@@ -16,6 +16,7 @@ from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.logdirs import catalogue_of
 from torch_tb_profiler.runs.model import Snapshot, State
+from torch_tb_profiler.runs.single import once
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.web.report_page import keep, page, ready_traces
 
@@ -75,6 +76,6 @@ def _wait(catalogue: Catalogue, progress: Progress) -> None:
 
 def _reason(path: str, snapshot: Snapshot) -> str:
     if not snapshot.files and snapshot.notes:
-        return f"{snapshot.notes[0].partition(' (yet)')[0].rstrip('.')}."
+        return once(snapshot.notes[0])
     files = "; ".join(f"{file.path}: {file.reason}" for file in snapshot.files[:5])
     return f"{path} holds no readable trace: {files or 'no file has the name or the content of one.'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -77,7 +78,7 @@ def load_all(
     home = path if places.scheme_of(path) else places.local_path(path)
     listing = list_files(home)
     if not listing.files and listing.notes:
-        raise SourceError(listing.notes[0].partition(" (yet)")[0].rstrip(".") + ".", "Give a trace file, a run folder or a logdir.")
+        raise SourceError(once(listing.notes[0]), "Give a trace file, a run folder or a logdir.")
     entries = [Entry("", home, found) for found in listing.files]
     for entry in entries:
         _judge(entry, named=entry.found.location == home)
@@ -102,6 +103,11 @@ def load_all(
     for entry in entries if not workers else ():
         if entry.state is State.REJECTED:
             yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
+
+
+def once(note: str) -> str:
+    """A note of a listing in the words of who looks once."""
+    return re.sub(r"( \(yet\))?; it is looked at again and again\.$", ".", note)
 
 
 def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry]:

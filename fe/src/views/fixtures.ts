@@ -21,6 +21,9 @@ export const HOSTILE = '<img src=x onerror="globalThis.hacked=1">\u202e&amp;';
 
 export const GPU_WORDS: Vocabulary = { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" };
 
+/** Heads of columns that do not say what they mean. */
+export const plainHeads = (): string[] => [...document.querySelectorAll(".head-label:not(.term-line)")].map((head) => head.textContent);
+
 /** The props of a view in a test, with what it calls. */
 export function viewProps(params: Params, actions: Pick<ViewProps, "setParam" | "setSteps" | "navigate">, skipCold = false): ViewProps {
   return {

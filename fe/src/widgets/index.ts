@@ -22,6 +22,6 @@ export { Grid } from "./grid/Grid";
 export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
-export { Badge, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";
+export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";
 export { type StepChoice, StepSelector } from "./steps";
 export { Term, Tooltip } from "./tooltip";

@@ -36,6 +36,15 @@ export function Panel({ title, term, note, actions, children, class: name = "", 
   );
 }
 
+/** A card around what has a title of its own. */
+export function Card({ children }: { children: ComponentChildren }): JSX.Element {
+  return (
+    <section class="panel">
+      <div class="panel-body">{children}</div>
+    </section>
+  );
+}
+
 interface BadgeProps {
   tone?: "neutral" | "good" | "warn" | "bad" | "info";
   children: ComponentChildren;

@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-li
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { CountersTablePayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
-import { viewProps } from "../fixtures";
+import { plainHeads, viewProps } from "../fixtures";
 import { counters, FADD } from "./fixtures";
 import { CountersView } from "./view";
 
@@ -39,6 +39,7 @@ it("shows each profiled kernel with its operators and its counters by labels who
   const hrefs = within(table).getAllByRole("link").map((link) => link.getAttribute("href"));
   expect(hrefs).toContain("#trace?sel=21");
   expect(hrefs).toContain("#trace?sel=32");
+  expect(plainHeads()).toEqual([]);
 });
 
 it("opens a row to its full name and the way through its operators", async () => {

@@ -8,7 +8,7 @@ import { seriesColor } from "../../base/theme";
 import { format, formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import { Button, type Column, CopyButton, Figure, Grid, Panel, Roofline, Select, StackedBars } from "../../widgets";
+import { Button, Card, type Column, CopyButton, Figure, Grid, Panel, Roofline, Select, StackedBars } from "../../widgets";
 import { useAllSteps } from "../all_steps";
 import { columnsOf, told } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
@@ -67,29 +67,27 @@ function Measured({ payload, params, setParam }: PageProps): JSX.Element | null 
   if (!points.length) return null;
   const rate = timed ? "FLOP/s" : "FLOP/s at most";
   return (
-    <section class="panel">
-      <div class="panel-body">
-        <Figure
-          title="Measured roofline"
-          term="counters_roofline"
-          name="measured-roofline"
-          note={`a mark per kernel, as large as its ${timed ? "time" : "FLOPs"}${timed ? "" : "; no times were measured, so that each stands at the most that its intensity allows"}${left ? `; ${formatCount(left)} more are in the table only` : ""}`}
-          table={{
-            columns: [{ label: "Kernel" }, { label: "FLOP per byte", unit: "number" }, { label: rate, unit: "FLOP/s" }],
-            rows: points.map((point) => [point.title, point.intensity, point.rate]),
-          }}
-        >
-          <Roofline
-            label="Measured roofline"
-            points={points}
-            groups={groups.map((label, i) => ({ label: label || "not known", color: seriesColor(i) }))}
-            roofs={roofs}
-            bandwidth={payload.bandwidth}
-            onSelect={(key) => toggleSearch(exactly(payload.profiled.kernel[Number(key)] ?? ""), search, setParam)}
-          />
-        </Figure>
-      </div>
-    </section>
+    <Card>
+      <Figure
+        title="Measured roofline"
+        term="counters_roofline"
+        name="measured-roofline"
+        note={`a mark per kernel, as large as its ${timed ? "time" : "FLOPs"}${timed ? "" : "; no times were measured, so that each stands at the most that its intensity allows"}${left ? `; ${formatCount(left)} more are in the table only` : ""}`}
+        table={{
+          columns: [{ label: "Kernel" }, { label: "FLOP per byte", unit: "number" }, { label: rate, unit: "FLOP/s" }],
+          rows: points.map((point) => [point.title, point.intensity, point.rate]),
+        }}
+      >
+        <Roofline
+          label="Measured roofline"
+          points={points}
+          groups={groups.map((label, i) => ({ label: label || "not known", color: seriesColor(i) }))}
+          roofs={roofs}
+          bandwidth={payload.bandwidth}
+          onSelect={(key) => toggleSearch(exactly(payload.profiled.kernel[Number(key)] ?? ""), search, setParam)}
+        />
+      </Figure>
+    </Card>
   );
 }
 

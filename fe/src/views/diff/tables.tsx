@@ -27,6 +27,7 @@ interface Links {
 function timelineColumn({ label, events, names, href }: Links): Column {
   const values = events.map((event, row) => (event === null ? (names[row] ?? null) : String(event)));
   return column(`timeline_${label}`, `Timeline ${label}`, "text", 84, values, {
+    term: "diff_timeline",
     short: values.map((value) => (value === null ? null : "show")),
     unknown: () => "",
     href: (row) => {
@@ -60,8 +61,8 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
     column("calls_a", "Calls A", "number", 74, of(changes.calls_a), { term: "diff_calls" }),
     column("calls_b", "Calls B", "number", 74, of(changes.calls_b), { term: "diff_calls" }),
     column("noise", "Beyond noise", "knowledge", 84, of(changes.beyond).map((value) => value ?? 2)),
-    column("host_a", "Host self A", "time", 92, of(changes.host_a_ns), { hidden: true }),
-    column("host_b", "Host self B", "time", 92, of(changes.host_b_ns), { hidden: true }),
+    column("host_a", "Host self A", "time", 92, of(changes.host_a_ns), { hidden: true, term: "diff_host" }),
+    column("host_b", "Host self B", "time", 92, of(changes.host_b_ns), { hidden: true, term: "diff_host" }),
     timelineColumn({ label: "A", events: of(changes.event_a), names: searched.map((name, i) => (status[i] === "new" ? null : name)), href: href.a }),
     timelineColumn({ label: "B", events: of(changes.event_b), names: searched.map((name, i) => (status[i] === "gone" ? null : (renamed[i] ?? name))), href: href.b }),
   ];
@@ -163,8 +164,8 @@ export function TreeTable(props: TableProps & { device: boolean }): JSX.Element 
       column("kind", "Kind", "text", 92, tree.kind),
       column("status", "Status", "text", 80, tree.status),
       column("delta", "Change per step", "delta", 160, delta, { bar: true }),
-      column("a", `${device ? "Device" : "Host"} A`, "time", 92, a),
-      column("b", `${device ? "Device" : "Host"} B`, "time", 92, b),
+      column("a", `${device ? "Device" : "Host"} A`, "time", 92, a, { term: "diff_tree" }),
+      column("b", `${device ? "Device" : "Host"} B`, "time", 92, b, { term: "diff_tree" }),
       column("calls_a", "Calls A", "number", 74, tree.calls_a, { term: "diff_calls" }),
       column("calls_b", "Calls B", "number", 74, tree.calls_b, { term: "diff_calls" }),
       timelineColumn({ label: "A", events: tree.event_a, names: nothing, href: href.a }),

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { DiffPayload, RunsPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import type { Params } from "../../state/view";
-import { step, HOSTILE } from "../fixtures";
+import { plainHeads, step, HOSTILE } from "../fixtures";
 import { changes, diff, MS } from "./fixtures";
 import { DiffView } from "./view";
 
@@ -54,6 +54,7 @@ const query = (): Record<string, string> => Object.fromEntries(asked.find((url) 
 it("asks for both sides, B being the same worker of the next run", async () => {
   show();
   await waitFor(() => expect(text()).toContain("beyond step-to-step noise"));
+  expect(plainHeads()).toEqual([]);
   expect(query()).toEqual({ run: "r", worker: "w", span: "1", steps: "1-2", skip_cold: "1", run2: "s", worker2: "w", span2: "1" });
 });
 

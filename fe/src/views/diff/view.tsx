@@ -10,7 +10,7 @@ import { useResource } from "../../state/resource";
 import { find, freshnessOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { type Params, type Selection, viewQuery, type ViewProps } from "../../state/view";
-import { Button, EmptyState, Icon, Panel, Segmented, StepSelector, Term } from "../../widgets";
+import { Button, Card, EmptyState, Icon, Panel, Segmented, StepSelector, Term } from "../../widgets";
 import { Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
 import { certaintyText, halves, otherParams, otherSide, type Side, testText } from "./model";
@@ -136,15 +136,13 @@ function DiffPage({ query, ...props }: PageProps & { query: Params }): JSX.Eleme
         ) : null}
       </section>
       <Notes notes={payload.notes} />
-      <section class="panel">
-        <div class="panel-body">
-          <StepTimes payload={payload} />
-          <div class="chart-grid">
-            <SideCard mark="A" side={payload.a} />
-            <SideCard mark="B" side={payload.b} />
-          </div>
+      <Card>
+        <StepTimes payload={payload} />
+        <div class="chart-grid">
+          <SideCard mark="A" side={payload.a} />
+          <SideCard mark="B" side={payload.b} />
         </div>
-      </section>
+      </Card>
       <Panel title="Where the time of a step went" term="breakdown">
         <Categories payload={payload} />
       </Panel>

@@ -5,7 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
-import { bySum, Figure, HeatMap, Segmented, type Series, StackedBars, Term } from "../../widgets";
+import { bySum, Card, Figure, HeatMap, Segmented, type Series, StackedBars, Term } from "../../widgets";
 import { pick } from "../columns";
 import { barTable, beforeText, type Table, workerBars, workerName } from "./model";
 
@@ -100,31 +100,29 @@ export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Eleme
     return item ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. What took longer on it: ${beforeText(item) || "not known"}.` : "";
   };
   return (
-    <div class="panel">
-      <div class="panel-body">
-        <Figure
-          title="How late each worker arrived, per step"
-          term="distributed_late"
-          table={{
-            columns: [{ label: "Worker" }, ...columns.map((name) => ({ label: `step ${name}`, unit: "ns" as const }))],
-            rows: order.map((row) => [rows[row] ?? "", ...columns.map((_, step) => waiting.late_ns[row]?.[step] ?? null)]),
-          }}
-          actions={
-            <Segmented<Order>
-              label="Order"
-              value={by}
-              options={[
-                { value: "rank", label: "by rank" },
-                { value: "late", label: "latest first" },
-              ]}
-              onChange={setBy}
-            />
-          }
-        >
-          <HeatMap label="Lateness by worker and step" {...{ rows, columns, order, note }} columnWord="step" values={waiting.late_ns} unit="ns" />
-        </Figure>
-      </div>
-    </div>
+    <Card>
+      <Figure
+        title="How late each worker arrived, per step"
+        term="distributed_late"
+        table={{
+          columns: [{ label: "Worker" }, ...columns.map((name) => ({ label: `step ${name}`, unit: "ns" as const }))],
+          rows: order.map((row) => [rows[row] ?? "", ...columns.map((_, step) => waiting.late_ns[row]?.[step] ?? null)]),
+        }}
+        actions={
+          <Segmented<Order>
+            label="Order"
+            value={by}
+            options={[
+              { value: "rank", label: "by rank" },
+              { value: "late", label: "latest first" },
+            ]}
+            onChange={setBy}
+          />
+        }
+      >
+        <HeatMap label="Lateness by worker and step" {...{ rows, columns, order, note }} columnWord="step" values={waiting.late_ns} unit="ns" />
+      </Figure>
+    </Card>
   );
 }
 

@@ -4,7 +4,7 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-li
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { DistributedPayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
-import { findings, HOSTILE } from "../fixtures";
+import { findings, HOSTILE, plainHeads } from "../fixtures";
 import { distributed, lateItem, worker } from "./fixtures";
 import { DistributedView } from "./view";
 
@@ -50,6 +50,7 @@ it("says who is late, shows the charts, the map, the tables and the clock", asyn
   expect(screen.getByRole("group", { name: /Lateness by worker and step: 3 rows, 4 columns/ })).toBeTruthy();
   for (const label of ["Who is late", "Communication operations", "Workers"]) expect(screen.getByRole("grid", { name: label })).toBeTruthy();
   for (const part of ["12 collectives are matched", "0.8 µs remain unsure", "began 3.00 ms apart", "1 collective at the begin is left out"]) expect(text()).toContain(part);
+  expect(plainHeads()).toEqual([]);
 });
 
 it("leads from a late step to the collective and to what ran before, on the timeline of the late worker", async () => {
@@ -119,6 +120,7 @@ it("lists what is not matched, and draws names as text", async () => {
   show();
   const grid = within(await screen.findByRole("grid", { name: "Collectives that are not matched" }));
   expect(grid.getByText("3 on rank 0; 2 on rank 1")).toBeTruthy();
+  expect(plainHeads()).toEqual([]);
   expect(text()).toContain(HOSTILE);
   expect(document.querySelector("img")).toBeNull();
 });

@@ -6,6 +6,7 @@ import { capitalised } from "../../base/words";
 import type { CellKind, Column } from "../../widgets";
 import { CopyButton } from "../../widgets";
 import { columnsOf, told } from "../columns";
+import { Totals } from "../totals";
 import { callText, FAST, figuresOf, isModelled, NOT_MODELLED, ownRows, peakText, searchFor, timeWord } from "./model";
 
 export interface RowLinks {
@@ -81,14 +82,7 @@ export function RowDetail({ payload, row, links }: { payload: EfficiencyPayload;
           <CopyButton text={text} label="Copy this" />
         </div>
       ))}
-      <dl class="totals">
-        {figuresOf(rows, row).map(([label, text]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd class="number">{text}</dd>
-          </div>
-        ))}
-      </dl>
+      <Totals parts={figuresOf(rows, row).map(([label, text]) => ({ label, text }))} />
       <p class="detail-links">
         {group === "operator" && payload.has_device ? <a href={links.kernels(searchFor(rows, row))}>Its kernels</a> : null}
         {kernel ? <a href={links.kernel(kernel)}>Kernel view</a> : null}

@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-li
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { EfficiencyPayload } from "../../api/types.gen";
 import type { Params, ViewProps } from "../../state/view";
-import { findings, viewProps } from "../fixtures";
+import { findings, plainHeads, viewProps } from "../fixtures";
 import { efficiency, onHost, rows } from "./fixtures";
 import { EfficiencyView } from "./view";
 
@@ -40,6 +40,7 @@ it("says how far the steps are from the peak, and shows device, steps, families,
   const sort = within(table).getAllByRole("row").find((row) => row.textContent.includes("aten::sort"));
   expect(sort?.textContent).toContain("not modelled");
   expect(sort?.textContent).not.toContain("0 FLOP");
+  expect(plainHeads()).toEqual([]);
 });
 
 it("tells a fast convolution and a rate from a cache in the row", async () => {

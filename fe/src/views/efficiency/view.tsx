@@ -8,7 +8,7 @@ import { adoptStyles } from "../../base/styles";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import { Figure, type FigureTable, Grid, Panel, Roofline, Segmented } from "../../widgets";
+import { Card, Figure, type FigureTable, Grid, Panel, Roofline, Segmented } from "../../widgets";
 import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
@@ -71,18 +71,14 @@ function EfficiencyPage(props: PageProps): JSX.Element {
           </Panel>
         ) : null}
         {allSteps.some((step) => step.flops > 0) ? (
-          <section class="panel">
-            <div class="panel-body">
-              <StepChart payload={payload} steps={allSteps} chosen={onlyStep(steps)} isChosen={(index) => isChosen(steps, index)} onChoose={(index) => props.setSteps(withOnly(steps, index))} />
-            </div>
-          </section>
+          <Card>
+            <StepChart payload={payload} steps={allSteps} chosen={onlyStep(steps)} isChosen={(index) => isChosen(steps, index)} onChoose={(index) => props.setSteps(withOnly(steps, index))} />
+          </Card>
         ) : null}
         {rows.length ? (
-          <section class="panel">
-            <div class="panel-body">
-              <Families payload={payload} rows={rows} />
-            </div>
-          </section>
+          <Card>
+            <Families payload={payload} rows={rows} />
+          </Card>
         ) : null}
       </div>
       {drawable.length ? <RooflinePanel {...shared} /> : null}
@@ -106,34 +102,32 @@ function RooflinePanel({ payload, drawable, families, links, search, params, set
   const undrawn = ownRows(payload) - drawable.length + chart.left;
   const selected = chart.points.filter((point) => point.selected).slice(0, 3);
   return (
-    <section class="panel">
-      <div class="panel-body">
-        <Figure
-          title="Roofline"
-          term="efficiency_roofline"
-          name="roofline"
-          note={`a mark per ${group === "kernel" ? "kernel" : "operator"} and shape, as large as its ${timeWord(payload)} time${undrawn ? `; ${formatCount(undrawn)} more, whose FLOPs or bytes are 0 or not known, are in the table only` : ""}`}
-          table={table}
-          actions={
-            precisions.length > 1 ? (
-              <Segmented
-                label="Precision"
-                value={precision}
-                options={["", ...precisions].map((value) => ({ value, label: value || "all" }))}
-                onChange={(value) => setParam("precision", value || null)}
-              />
-            ) : null
-          }
-        >
-          <Roofline label="Roofline" points={chart.points} groups={groups} roofs={chart.roofs} bandwidth={payload.device.bandwidth} onSelect={(key) => toggleSearch(searchFor(rows, Number(key)), search, setParam)} />
-        </Figure>
-        {selected.map((point) => (
-          <div key={point.key} class="chosen">
-            <RowDetail payload={payload} row={Number(point.key)} links={links} />
-          </div>
-        ))}
-      </div>
-    </section>
+    <Card>
+      <Figure
+        title="Roofline"
+        term="efficiency_roofline"
+        name="roofline"
+        note={`a mark per ${group === "kernel" ? "kernel" : "operator"} and shape, as large as its ${timeWord(payload)} time${undrawn ? `; ${formatCount(undrawn)} more, whose FLOPs or bytes are 0 or not known, are in the table only` : ""}`}
+        table={table}
+        actions={
+          precisions.length > 1 ? (
+            <Segmented
+              label="Precision"
+              value={precision}
+              options={["", ...precisions].map((value) => ({ value, label: value || "all" }))}
+              onChange={(value) => setParam("precision", value || null)}
+            />
+          ) : null
+        }
+      >
+        <Roofline label="Roofline" points={chart.points} groups={groups} roofs={chart.roofs} bandwidth={payload.device.bandwidth} onSelect={(key) => toggleSearch(searchFor(rows, Number(key)), search, setParam)} />
+      </Figure>
+      {selected.map((point) => (
+        <div key={point.key} class="chosen">
+          <RowDetail payload={payload} row={Number(point.key)} links={links} />
+        </div>
+      ))}
+    </Card>
   );
 }
 

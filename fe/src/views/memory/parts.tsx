@@ -5,8 +5,9 @@ import type { AliveColumns, BlockColumns, MemoryAlivePayload, MemoryCurvePayload
 import { otherColor, seriesColor } from "../../base/theme";
 import { formatBytes, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { type Column, Figure, type StairLine, Staircase, Term } from "../../widgets";
+import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
 import { columnsOf, told } from "../columns";
+import type { Total } from "../totals";
 import { lifetimes, type Stretch } from "./model";
 
 interface CurveProps {
@@ -72,23 +73,12 @@ export function Headline({ device }: { device: MemoryDevice }): JSX.Element {
 }
 
 /** What was held at the moment, and how much of it to no use; the CPU's allocator reserves nothing ahead. */
-export function AliveFacts({ alive }: { alive: MemoryAlivePayload }): JSX.Element {
-  const { reserved_bytes: reserved, fragmented_bytes: fragmented } = alive;
-  const fact = (term: string, label: string, value: ComponentChildren): JSX.Element => (
-    <div>
-      <dt>
-        <Term id={term}>{label}</Term>
-      </dt>
-      <dd class="number">{value}</dd>
-    </div>
-  );
-  return (
-    <dl class="totals">
-      {fact("memory_curve", "Allocated", formatBytes(alive.allocated_bytes))}
-      {reserved === null ? null : fact("memory_curve_reserved", "Reserved", formatBytes(reserved))}
-      {fragmented === null ? null : fact("memory_fragmented", "Reserved, not allocated", `${formatBytes(fragmented)}${reserved ? ` (${formatShare(fragmented / reserved)})` : ""}`)}
-    </dl>
-  );
+export function aliveFacts({ allocated_bytes: allocated, reserved_bytes: reserved, fragmented_bytes: fragmented }: MemoryAlivePayload): Total[] {
+  return [
+    { term: "memory_curve", label: "Allocated", text: formatBytes(allocated) },
+    ...(reserved === null ? [] : [{ term: "memory_curve_reserved", label: "Reserved", text: formatBytes(reserved) }]),
+    ...(fragmented === null ? [] : [{ term: "memory_fragmented", label: "Reserved, not allocated", text: `${formatBytes(fragmented)}${reserved ? ` (${formatShare(fragmented / reserved)})` : ""}` }]),
+  ];
 }
 
 export interface MemoryLinks {

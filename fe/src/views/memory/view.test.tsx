@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Params } from "../../state/view";
-import { findings, viewProps } from "../fixtures";
+import { findings, plainHeads, viewProps } from "../fixtures";
 import { alive, blocks, curve, memory, statistics } from "./fixtures";
 import { MemoryView } from "./view";
 
@@ -40,6 +40,7 @@ it("shows the peak, the curve, what is alive and the blocks", async () => {
   expect(askedFor("memory/curve")).toEqual({ run: "r", worker: "w", span: "s", device: "0", n: "1024" });
   expect(askedFor("memory/alive")).toEqual({ run: "r", worker: "w", span: "s", device: "0" });
   expect(askedFor("memory/blocks")).toEqual({ run: "r", worker: "w", span: "s", device: "0" });
+  expect(plainHeads()).toEqual([]);
 });
 
 it("says nothing of reserved memory where the allocator reserves none", async () => {

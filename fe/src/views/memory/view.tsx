@@ -7,13 +7,14 @@ import { adoptStyles } from "../../base/styles";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import type { Params, ViewProps } from "../../state/view";
-import { Button, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
+import { Button, Card, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
+import { Totals } from "../totals";
 import { aliveParts, groupsOf, readDevice, readTime, readWindow, tablesOf, type AliveGroup, type Stretch, type TableId } from "./model";
-import { aliveColumns, AliveFacts, blockColumns, Curve, Headline, statisticsColumns, type MemoryLinks } from "./parts";
+import { aliveColumns, aliveFacts, blockColumns, Curve, Headline, statisticsColumns, type MemoryLinks } from "./parts";
 import tables from "../tables.css?inline";
 import css from "./memory.css?inline";
 
@@ -100,36 +101,34 @@ function CurvePanel({ payload, device, setParam, window, setWindow, query, picke
     setParam("t", null);
   };
   return (
-    <section class="panel">
-      <div class="panel-body">
-        <Loaded resource={resource} shape={[296]} diagnosisHref={props.hrefOf("diagnosis")}>
-          {(curve) => (
-            <Curve
-              {...{ curve, whole, picked }}
-              categories={payload.categories}
-              steps={payload.steps}
-              window={window ?? whole}
-              onWindow={setWindow}
-              onPick={(time) => setParam("t", String(time))}
-              note={window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "drag to zoom, click to see what was alive"}
-              actions={
-                <>
-                  {payload.devices.length > 1 ? (
-                    <Select
-                      label="Device"
-                      value={String(device.key)}
-                      options={payload.devices.map(({ key, name, peak_bytes }) => ({ value: String(key), label: name, note: `peak ${formatBytes(peak_bytes)}` }))}
-                      onChange={choose}
-                    />
-                  ) : null}
-                  {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
-                </>
-              }
-            />
-          )}
-        </Loaded>
-      </div>
-    </section>
+    <Card>
+      <Loaded resource={resource} shape={[296]} diagnosisHref={props.hrefOf("diagnosis")}>
+        {(curve) => (
+          <Curve
+            {...{ curve, whole, picked }}
+            categories={payload.categories}
+            steps={payload.steps}
+            window={window ?? whole}
+            onWindow={setWindow}
+            onPick={(time) => setParam("t", String(time))}
+            note={window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "drag to zoom, click to see what was alive"}
+            actions={
+              <>
+                {payload.devices.length > 1 ? (
+                  <Select
+                    label="Device"
+                    value={String(device.key)}
+                    options={payload.devices.map(({ key, name, peak_bytes }) => ({ value: String(key), label: name, note: `peak ${formatBytes(peak_bytes)}` }))}
+                    onChange={choose}
+                  />
+                ) : null}
+                {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
+              </>
+            }
+          />
+        )}
+      </Loaded>
+    </Card>
   );
 }
 
@@ -163,7 +162,7 @@ function AlivePanel({ alive, atPeak, params, setParam, links }: PanelProps & { a
       flush
     >
       <div class="table-notes">
-        <AliveFacts alive={alive} />
+        <Totals parts={aliveFacts(alive)} />
         <Treemap label={`What is alive, by ${LABELS[group]}`} parts={aliveParts(alive, group)} unit="bytes" onSelect={show} />
       </div>
       <Grid

@@ -3,6 +3,7 @@
 import type { FlameColumns, FlameTree, ModuleColumns, ModulePayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { FLAME_KINDS } from "../../widgets";
+import type { Total } from "../totals";
 
 /** Columns of which the values of several modules may be added up, each of what runs directly in the module. */
 const SUMS = [
@@ -73,16 +74,10 @@ export function pathsOf({ parent, name }: ModuleColumns): string[] {
   return paths;
 }
 
-export interface Part {
-  term: string;
-  label: string;
-  text: string;
-}
-
 /** Where the time of the selected steps is. The parts of the device add up to all that it did. */
-export function totalParts({ totals, has_device, vocabulary, backward }: Pick<ModulePayload, "totals" | "has_device" | "vocabulary"> & { backward: boolean }): Part[] {
+export function totalParts({ totals, has_device, vocabulary, backward }: Pick<ModulePayload, "totals" | "has_device" | "vocabulary"> & { backward: boolean }): Total[] {
   const both = (host: number, device: number): string => `${formatTime(host)} host${has_device ? `, ${formatTime(device)} ${vocabulary.device}` : ""}`;
-  const parts: Part[] = [
+  const parts: Total[] = [
     { term: "module_inside", label: "In modules", text: both(totals.module_host_ns, totals.module_device_ns) },
     { term: "module_outside", label: "Outside modules", text: both(totals.outside_host_ns, totals.outside_device_ns) },
   ];

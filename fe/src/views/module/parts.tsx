@@ -4,8 +4,9 @@ import type { JSX } from "preact";
 import type { FlameColumns, ModulePayload } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { type CellValue, type Column, FLAME_KINDS, Term } from "../../widgets";
-import { byClass, kindText, totalParts, type Part } from "./model";
+import { type CellValue, type Column, FLAME_KINDS } from "../../widgets";
+import { columnsOf } from "../columns";
+import { byClass, kindText } from "./model";
 
 export interface ModuleLinks {
   /** The timeline at an event. */
@@ -34,12 +35,14 @@ type Times = Pick<
 
 const noClass = (): string => "not known";
 
+const column = columnsOf("module");
+
 /** The columns of the tree. */
 export function treeColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const { rows } = payload;
   return [
-    { key: "name", label: "Module", term: "module_name", kind: "code", width: 210, values: rows.name },
-    { key: "kind", label: "Class", term: "module_class", kind: "code", width: 120, hidden: true, values: rows.kind, unknown: noClass },
+    column("name", "Module", "code", 210, rows.name),
+    column("class", "Class", "code", 120, rows.kind, { hidden: true, unknown: noClass }),
     ...figureColumns(payload, rows),
     ...linkColumns(rows.event, links),
   ];
@@ -49,8 +52,8 @@ export function treeColumns(payload: ModulePayload, links: ModuleLinks): Column[
 export function classColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const flat = byClass(payload.rows);
   return [
-    { key: "kind", label: "Class", term: "module_class", kind: "code", width: 250, values: flat.kind, unknown: noClass },
-    { key: "modules", label: "Modules", term: "module_instances", kind: "count", width: 82, values: flat.modules },
+    column("class", "Class", "code", 250, flat.kind, { unknown: noClass }),
+    column("instances", "Modules", "count", 82, flat.modules),
     ...figureColumns(payload, flat),
     ...linkColumns(flat.event, links).slice(-1),
   ];
@@ -58,21 +61,12 @@ export function classColumns(payload: ModulePayload, links: ModuleLinks): Column
 
 function figureColumns({ has_device, has_backward, has_memory, vocabulary }: ModulePayload, rows: Times): Column[] {
   const device = capitalised(vocabulary.device);
-  const time = (key: string, label: string, values: ArrayLike<CellValue>, more: Partial<Column> = {}): Column => ({
-    key,
-    label,
-    term: `module_${key}`,
-    kind: "time",
-    width: 98,
-    bar: true,
-    values,
-    ...more,
-  });
+  const time = (key: string, label: string, values: ArrayLike<CellValue>, more: Partial<Column> = {}): Column => column(key, label, "time", 98, values, { bar: true, ...more });
   // With a device its times are the news; those of the host are a press away.
   const aside = { hidden: has_device };
   return [
-    { key: "calls", label: "Calls", term: "module_calls", kind: "count", width: 64, values: rows.calls },
-    { key: "operators", label: "Operators", term: "module_operators", kind: "count", width: 82, values: rows.operators },
+    column("calls", "Calls", "count", 64, rows.calls),
+    column("operators", "Operators", "count", 82, rows.operators),
     ...(has_device ? [time("forward_device_total", `Forward ${device}`, rows.forward_device_total_ns), time("forward_device_self", `Forward ${device} self`, rows.forward_device_self_ns)] : []),
     ...(has_device && has_backward
       ? [time("backward_device_total", `Backward ${device}`, rows.backward_device_total_ns), time("backward_device_self", `Backward ${device} self`, rows.backward_device_self_ns)]
@@ -81,42 +75,19 @@ function figureColumns({ has_device, has_backward, has_memory, vocabulary }: Mod
     time("forward_host_self", "Forward host self", rows.forward_host_self_ns, aside),
     ...(has_backward ? [time("backward_host_total", "Backward host", rows.backward_host_total_ns), time("backward_host_self", "Backward host self", rows.backward_host_self_ns, aside)] : []),
     ...(has_memory
-      ? [
-          { key: "allocated", label: "Allocated", term: "module_allocated", kind: "bytes" as const, width: 96, values: rows.allocated_bytes },
-          { key: "increase", label: "Memory increase", term: "module_increase", kind: "bytes" as const, width: 96, values: rows.increase_bytes, hidden: has_device },
-        ]
+      ? [column("allocated", "Allocated", "bytes", 96, rows.allocated_bytes), column("increase", "Memory increase", "bytes", 96, rows.increase_bytes, aside)]
       : []),
   ];
 }
 
 function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
-  const column = (key: string, label: string, text: string, width: number, href: (event: number) => string, onFollow?: (event: number) => void): Column => ({
-    key,
-    label,
-    kind: "text",
-    width,
-    values: events.map((event) => (event < 0 ? "" : text)),
-    href: (row) => ((events[row] ?? -1) < 0 ? null : href(events[row] ?? -1)),
-    unknown: () => "",
-    ...(onFollow ? { onFollow: (row: number) => onFollow(events[row] ?? -1) } : {}),
-  });
-  return [column("flame", "Inside", "its frames", 96, links.flame, links.onFlame), column("timeline", "Timeline", "longest call", 100, links.timeline)];
-}
-
-/** Where the time is, and how much of the backward pass is laid at modules. */
-export function Totals({ payload }: { payload: ModulePayload }): JSX.Element {
-  return (
-    <dl class="totals">
-      {totalParts({ ...payload, backward: payload.has_backward }).map(({ term, label, text }: Part) => (
-        <div key={term}>
-          <dt>
-            <Term id={term}>{label}</Term>
-          </dt>
-          <dd class="number">{text}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  const link = (key: string, label: string, text: string, width: number, href: (event: number) => string, onFollow?: (event: number) => void): Column =>
+    column(key, label, "text", width, events.map((event) => (event < 0 ? "" : text)), {
+      href: (row) => ((events[row] ?? -1) < 0 ? null : href(events[row] ?? -1)),
+      unknown: () => "",
+      ...(onFollow ? { onFollow: (row: number) => onFollow(events[row] ?? -1) } : {}),
+    });
+  return [link("flame", "Inside", "its frames", 96, links.flame, links.onFlame), link("timeline", "Timeline", "longest call", 100, links.timeline)];
 }
 
 /** What is said of a frame; its name first. */
@@ -156,11 +127,12 @@ export function FlameLegend({ rows }: { rows: FlameColumns }): JSX.Element {
 
 /** The frames as a table. */
 export function frameColumns(rows: FlameColumns, hasDevice: boolean, device: string, href: (row: number) => string | null): Column[] {
+  const frame = columnsOf("flame");
   return [
-    { key: "frame", label: "Frame", kind: "code", width: 320, values: rows.name, href },
-    { key: "frame_kind", label: "Kind", kind: "text", width: 150, values: rows.name.map((_, row) => kindText(rows, row)) },
-    { key: "calls", label: rows.kind.includes("line") ? "Operator calls" : "Calls", kind: "count", width: 80, values: rows.calls },
-    ...(hasDevice ? [{ key: "device", label: `${capitalised(device)} total`, term: "flame_device", kind: "time" as const, width: 120, bar: true, values: rows.device_ns }] : []),
-    { key: "host", label: "Host total", term: "flame_host", kind: "time", width: 120, bar: true, values: rows.host_ns },
+    frame("frame", "Frame", "code", 320, rows.name, { href }),
+    frame("kind", "Kind", "text", 150, rows.name.map((_, row) => kindText(rows, row))),
+    frame("calls", rows.kind.includes("line") ? "Operator calls" : "Calls", "count", 80, rows.calls),
+    ...(hasDevice ? [frame("device", `${capitalised(device)} total`, "time", 120, rows.device_ns, { bar: true })] : []),
+    frame("host", "Host total", "time", 120, rows.host_ns, { bar: true }),
   ];
 }

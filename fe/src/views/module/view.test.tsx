@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Params } from "../../state/view";
-import { findings, GPU_WORDS, HOSTILE, viewProps } from "../fixtures";
+import { findings, GPU_WORDS, HOSTILE, plainHeads, viewProps } from "../fixtures";
 import { flame, flameRows, moduleRows, modules } from "./fixtures";
 import { ModuleView } from "./view";
 
@@ -80,6 +80,7 @@ describe("the table", () => {
     show({ show: "table" });
     await waitFor(() => expect(screen.getByRole("treegrid", { name: "Modules and operators" })).toBeTruthy());
     expect(document.querySelector("img")).toBeNull();
+    expect(plainHeads()).toEqual([]);
   });
 });
 

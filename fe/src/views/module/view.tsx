@@ -10,9 +10,10 @@ import { Grid, Panel, Segmented } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
+import { Totals } from "../totals";
 import { FLAME_ID, FlamePanel } from "./flame";
-import { pathsOf } from "./model";
-import { classColumns, Totals, treeColumns, type ModuleLinks } from "./parts";
+import { pathsOf, totalParts } from "./model";
+import { classColumns, treeColumns, type ModuleLinks } from "./parts";
 import css from "./module.css?inline";
 
 adoptStyles(css);
@@ -51,7 +52,7 @@ function Modules({ payload, ...props }: PageProps): JSX.Element {
       <MissingList missing={payload.missing} />
       <Panel title="Modules" term="module" note={payload.steps > 1 ? `sums over ${payload.steps} steps` : null} flush>
         <div class="table-notes">
-          <Totals payload={payload} />
+          <Totals parts={totalParts({ ...payload, backward: payload.has_backward })} />
           {payload.notes.map((note) => (
             <p key={note} class="muted">
               {note}

@@ -1,0 +1,24 @@
+/** Figures in one line, each behind its name. */
+
+import type { JSX } from "preact";
+import { Term } from "../widgets";
+
+export interface Total {
+  label: string;
+  text: string;
+  /** Key of the label's definition. */
+  term?: string;
+}
+
+export function Totals({ parts }: { parts: readonly Total[] }): JSX.Element {
+  return (
+    <dl class="totals">
+      {parts.map(({ term, label, text }) => (
+        <div key={label}>
+          <dt>{term ? <Term id={term}>{label}</Term> : label}</dt>
+          <dd class="number">{text}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -48,7 +48,7 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
     catalogue = catalogue_of(options.path, None, settings)
     try:
         catalogue.start()
-        with Progress("reading", "traces") as reading:
+        with Progress("reading", "files") as reading:
             found = list(ready_traces(catalogue, lambda: _wait(catalogue, reading)))
         if not found:
             raise NotATrace(_reason(options.path, catalogue.snapshot()))
@@ -66,9 +66,9 @@ def _wait(catalogue: Catalogue, progress: Progress) -> None:
     """Until every file is a trace, or known to be none."""
     while True:
         snapshot = catalogue.snapshot()
-        spans = [span for run in snapshot.runs for worker in run.workers for span in worker.spans]
-        left = [span for span in spans if span.state in UNDECIDED]
-        progress.update(len(spans) - len(left), len(spans))
+        # Of all files: one whose name claims nothing stands in a run only after it was looked at.
+        left = sum(file.state in UNDECIDED for file in snapshot.files)
+        progress.update(len(snapshot.files) - left, len(snapshot.files))
         if not snapshot.scanning and not left:
             return
         time.sleep(PAUSE_SECONDS)

@@ -1,9 +1,10 @@
 /** One stacked bar per step. */
 
 import { Fragment, type JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
 import { createPortal } from "../portal";
+import { Pure } from "../pure";
 import { place, Term } from "../tooltip";
 import { GridLines, LEFT, lineY, TOP, YTicks } from "./axes";
 import { linearAxis, type Axis } from "./axis";
@@ -38,10 +39,10 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
   const [active, setActive] = useState<number | null>(null);
   const svg = useRef<SVGSVGElement>(null);
   const largest = bars.reduce((most, bar) => Math.max(most, sumOf(bar)), line?.value ?? 0);
-  const axis = linearAxis(largest, unit);
+  const axis = useMemo(() => linearAxis(largest, unit), [largest, unit]);
   const plot = height - TOP - BOTTOM;
   const longest = bars.reduce((most, bar) => Math.max(most, bar.label.length), 1);
-  const slots = slotsOf(bars.length, width - LEFT - INSET - 2, longest * LETTER);
+  const slots = useMemo(() => slotsOf(bars.length, width - LEFT - INSET - 2, longest * LETTER), [bars.length, width, longest]);
   const shown = active === null ? undefined : bars[active];
   const focusBar = (index: number): void => {
     const target = Math.max(0, Math.min(bars.length - 1, index));
@@ -130,45 +131,47 @@ interface BarProps {
   onSelect: ((key: number) => void) | undefined;
 }
 
-function Bar({ bar, index, series, slots, axis, plot, unit, axisLabel, selected, tabStop, activate, onSelect }: BarProps): JSX.Element {
-  const left = INSET + index * slots.slot;
-  const x = left + (slots.slot - slots.bar) / 2;
-  const total = sumOf(bar);
-  const top = TOP + plot - (total / axis.max) * plot;
-  const spoken = series.map((item, i) => `${item.label} ${format(bar.values[i], unit)}`).join(", ");
-  return (
-    <g
-      class={`stack-bar${bar.faded ? " faded" : ""}${selected ? " selected" : ""}`}
-      data-bar={index}
-      role="button"
-      aria-label={`${bar.title}: ${format(total, unit)}. ${spoken}${bar.mark ? `. ${bar.mark}` : ""}`}
-      aria-pressed={selected}
-      tabindex={tabStop ? 0 : -1}
-      onPointerEnter={() => activate(index)}
-      onFocus={() => activate(index)}
-      onBlur={() => activate(null)}
-      onClick={() => onSelect?.(bar.key)}
-    >
-      <rect class="bar-hit" x={left} y={TOP} width={slots.slot} height={plot} />
-      {piecesOf(bar.values, axis.max, plot).map((piece) => (
-        <rect
-          key={piece.series}
-          class="stack-piece"
-          x={x}
-          y={TOP + piece.y}
-          width={slots.bar}
-          height={Math.max(0, piece.height - (piece.height > 2 ? 0.75 : 0))}
-          style={{ fill: series[piece.series]?.color }}
-        />
-      ))}
-      {bar.mark ? <path class="bar-mark" d={`M${x + slots.bar / 2 - 5},${top - 11}h10l-5,7z`} /> : null}
-      {index % slots.every === 0 ? (
-        <text class="axis-label" x={left + slots.slot / 2} y={TOP + plot + 16} text-anchor="middle">
-          {index === 0 && slots.slot > 60 ? `${axisLabel} ${bar.label}` : bar.label}
-        </text>
-      ) : null}
-    </g>
-  );
+class Bar extends Pure<BarProps> {
+  override render({ bar, index, series, slots, axis, plot, unit, axisLabel, selected, tabStop, activate, onSelect }: BarProps): JSX.Element {
+    const left = INSET + index * slots.slot;
+    const x = left + (slots.slot - slots.bar) / 2;
+    const total = sumOf(bar);
+    const top = TOP + plot - (total / axis.max) * plot;
+    const spoken = series.map((item, i) => `${item.label} ${format(bar.values[i], unit)}`).join(", ");
+    return (
+      <g
+        class={`stack-bar${bar.faded ? " faded" : ""}${selected ? " selected" : ""}`}
+        data-bar={index}
+        role="button"
+        aria-label={`${bar.title}: ${format(total, unit)}. ${spoken}${bar.mark ? `. ${bar.mark}` : ""}`}
+        aria-pressed={selected}
+        tabindex={tabStop ? 0 : -1}
+        onPointerEnter={() => activate(index)}
+        onFocus={() => activate(index)}
+        onBlur={() => activate(null)}
+        onClick={() => onSelect?.(bar.key)}
+      >
+        <rect class="bar-hit" x={left} y={TOP} width={slots.slot} height={plot} />
+        {piecesOf(bar.values, axis.max, plot).map((piece) => (
+          <rect
+            key={piece.series}
+            class="stack-piece"
+            x={x}
+            y={TOP + piece.y}
+            width={slots.bar}
+            height={Math.max(0, piece.height - (piece.height > 2 ? 0.75 : 0))}
+            style={{ fill: series[piece.series]?.color }}
+          />
+        ))}
+        {bar.mark ? <path class="bar-mark" d={`M${x + slots.bar / 2 - 5},${top - 11}h10l-5,7z`} /> : null}
+        {index % slots.every === 0 ? (
+          <text class="axis-label" x={left + slots.slot / 2} y={TOP + plot + 16} text-anchor="middle">
+            {index === 0 && slots.slot > 60 ? `${axisLabel} ${bar.label}` : bar.label}
+          </text>
+        ) : null}
+      </g>
+    );
+  }
 }
 
 interface HoverBoxProps {

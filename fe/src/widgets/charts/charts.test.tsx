@@ -85,6 +85,15 @@ describe("stacked bars", () => {
     expect(onSelect).toHaveBeenLastCalledWith(0);
     expect(document.querySelector(".chart-tip")?.textContent).toContain("Step 0");
   });
+  it("draw only the bars again that the pointer leaves and comes to", () => {
+    const drawn = [0, 0, 0];
+    const counted = bars.map((bar, i) => Object.defineProperty({ ...bar }, "mark", { get: () => ((drawn[i] = (drawn[i] ?? 0) + 1), "") }));
+    render(<StackedBars label="Steps" series={series} bars={counted} unit="ns" />);
+    const before = [...drawn];
+    fireEvent.pointerEnter(screen.getByRole("button", { name: /^Step 1/ }));
+    expect(document.querySelector(".chart-tip")?.textContent).toContain("Step 1");
+    expect(drawn.map((times, i) => times > (before[i] ?? 0))).toEqual([true, true, false]);
+  });
   it("have one tab stop", () => {
     render(<StackedBars label="Steps" series={series} bars={bars} unit="ns" />);
     expect(screen.getAllByRole("button").map((bar) => bar.getAttribute("tabindex"))).toEqual(["0", "-1", "-1"]);

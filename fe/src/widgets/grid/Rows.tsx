@@ -1,9 +1,10 @@
 /** The rows in the window, and what is below the open ones. */
 
-import { Component, type ComponentChildren, type JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CopyButton } from "../buttons";
 import { Icon } from "../icons";
+import { Pure } from "../pure";
 import { cellContent, copiedText } from "./cells";
 import type { Cell } from "./layout";
 import { isText } from "./order";
@@ -40,12 +41,8 @@ export interface RowActions {
   point: (position: number) => void;
 }
 
-/** Draws again only when something of its own changed, so that scrolling by two rows costs two rows. */
-export class Row extends Component<RowProps> {
-  override shouldComponentUpdate(next: RowProps): boolean {
-    return (Object.keys(next) as (keyof RowProps)[]).some((key) => next[key] !== this.props[key]);
-  }
-
+/** Scrolling by two rows costs two rows. */
+export class Row extends Pure<RowProps> {
   override render({ id, row, position, offset, columns, rowCount, canOpen, level, open, pinned, active, pointed, actions }: RowProps): JSX.Element {
     const first = columns[0];
     const name = first ? copiedText(first, row) : "";

@@ -63,7 +63,8 @@ class NsightFile(DatabaseFile):
         """A GPU of the machine and CUDA's number of it."""
         found = {"totalMemory": 42_297_524_224, "computeMajor": 8, "computeMinor": 0, "threadsPerWarp": 32, **more}
         self.add("TARGET_INFO_GPU", id=number, name=name, smCount=multiprocessors, cuDevice=number, **found)
-        self.add("TARGET_INFO_CUDA_DEVICE", gpuId=number, cudaId=number, pid=PID, numMultiprocessors=multiprocessors)
+        if "TARGET_INFO_CUDA_DEVICE" in self._tables:
+            self.add("TARGET_INFO_CUDA_DEVICE", gpuId=number, cudaId=number, pid=PID, numMultiprocessors=multiprocessors)
 
     def push_pop(
         self, text: str, start: int, end: int | None, tid: int = TID, *, registered: bool = False, domain: int = 0, kind: int = 59, pid: int = PID,

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.builders.nsight import PID, TID, NsightFile, global_id
-from tests.builders.tables import OLDER
 from tests.importers.sqlite.asked import arguments, instants, read, spans
 from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.flags import NoOperator
-from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.roles import Role
 
@@ -107,58 +103,6 @@ def test_a_graph_launch_is_one_piece_of_work_or_its_nodes(path: Path) -> None:
     facts = derive(read(path))
     kernels = facts["kernels"]
     assert sorted((facts.strings[int(n)], int(r)) for n, r in zip(kernels["name"], kernels["reason"], strict=True)) == [("CUDA_graph_5", 4), ("a", 4), ("b", 4)]
-
-
-def test_replayed_nodes_lead_back_to_where_they_were_captured(path: Path) -> None:
-    """Of a clone the original counts. The launch of the graph stays the launch."""
-    with NsightFile(path) as file:
-        file.push_pop("aten::mm, seq = 1", 100, 900)
-        for node, name in ((3, "gemm"), (4, "relu")):
-            file.call("cudaLaunchKernel_v7000", 100 * node, 100 * node + 50)
-            file.add("CUDA_GRAPH_NODE_EVENTS", start=100 * node, end=100 * node + 50, globalTid=global_id(PID, TID), nameId=file.text(name), graphNodeId=node)
-            file.add("CUDA_GRAPH_NODE_EVENTS", start=950, end=960, globalTid=global_id(PID, TID), graphNodeId=node + 10, originalGraphNodeId=node)
-        for replay in (1000, 2000):
-            launch = file.call("cudaGraphLaunch_v10000", replay, replay + 50)
-            file.kernel("gemm", replay + 100, replay + 200, launch, graphNodeId=13)
-            file.kernel("relu", replay + 200, replay + 300, launch, graphNodeId=14)
-            file.work("MEMSET", replay + 300, replay + 400, launch, bytes=4, memKind=2, graphNodeId=99)
-        file.kernel("eager", 3100, 3200, (3000, 3050))
-    trace = read(path)
-    facts = derive(trace)
-    kinds, arrows = arrows_of(trace, facts, np.arange(trace["spans"].n))
-    assert [(kind["kind"], kind["label"], kind["total"], kind["untied"]) for kind in kinds] == [
-        ("launch", "launch → device work", 7, 0), ("graph_capture", "graph capture → replay", 4, 0),
-    ]
-    mine = arrows["kind"] == 1
-    named = trace.strings.many(trace["spans"]["name"])
-    assert sorted((named[i], named[j]) for i, j in zip(arrows["source"][mine].tolist(), arrows["target"][mine].tolist(), strict=True)) == [
-        ("cudaLaunchKernel", "gemm"), ("cudaLaunchKernel", "gemm"), ("cudaLaunchKernel", "relu"), ("cudaLaunchKernel", "relu"),
-    ]
-    assert arrows["source_time"][mine].tolist() == [200, 200, 300, 300]
-    kernels = facts["kernels"]
-    reasons = dict(zip(facts.strings.many(kernels["name"]), map(NoOperator, kernels["reason"].tolist()), strict=True))
-    assert reasons == {"gemm": NoOperator.GRAPH, "relu": NoOperator.GRAPH, "eager": NoOperator.OUTSIDE}
-    assert trace.defects.as_dict() == {}
-
-
-def test_a_replay_whose_launch_is_lost_is_not_launched_by_its_capture(path: Path) -> None:
-    with NsightFile(path, version=OLDER) as file:
-        file.call("cudaLaunchKernel_v7000", 100, 150)
-        file.add("CUDA_GRAPH_EVENTS", start=100, end=150, globalTid=global_id(PID, TID), graphNodeId=3)
-        file.kernel("gemm", 1000, 1100, 77, graphNodeId=3)
-    facts = derive(read(path))
-    assert [NoOperator(r) for r in facts["kernels"]["reason"].tolist()] == [NoOperator.NO_HOST]
-    assert facts["span_links"]["launch"].tolist() == [-1, -1]
-
-
-def test_a_node_that_is_its_own_original_or_of_another_process_ends(path: Path) -> None:
-    with NsightFile(path) as file:
-        for node, original in ((3, 4), (4, 3)):
-            file.add("CUDA_GRAPH_NODE_EVENTS", start=100 * node, end=101 * node, globalTid=global_id(PID, TID), graphNodeId=node, originalGraphNodeId=original)
-        file.kernel("mine", 1000, 1100, 7, graphNodeId=3)
-        file.kernel("another's", 1000, 1100, 7, graphNodeId=3, pid=PID + 1)
-    flows = read(path)["flows"]
-    assert sorted(map(chr, flows["phase"].tolist())) == ["f", "s"]
 
 
 def test_streams_have_the_names_that_the_program_gave_them(path: Path) -> None:

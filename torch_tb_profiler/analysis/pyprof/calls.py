@@ -34,6 +34,9 @@ def shown_calls(trace: Trace, nodes: Nodes, found: Passes, laid_at: Ints) -> tup
     part_of = np.full(len(laid_at), -1, np.int64)
     own, place = nodes.of_spans(laid_at)
     part_of[own] = place
+    # What is replayed is laid nowhere: the operator ran once, and its work runs with every replay.
+    replayed = np.flatnonzero((found.captured >= 0) & (found.node >= 0))
+    part_of[replayed] = nearest(nodes.parent, nodes.kind == PathKind.OPERATOR)[found.node[replayed]]
     part_of = np.where(found.forward >= 0, found.forward, part_of)
     call = part_of.copy()
     above = np.flatnonzero((found.operator >= 0) & (found.operator < call) & (found.forward < 0))

@@ -24,6 +24,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from torch_tb_profiler.analysis.captures import captured_at
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.module.backward import preceding
 from torch_tb_profiler.analysis.module.forwards import EVALUATE, Functions, forwards, functions_of
@@ -46,14 +47,15 @@ class Direction(IntEnum):
     FORWARD = 0
     BACKWARD = 1
     UNKNOWN = 2
-    """Its launch was not recorded, or replays a captured graph."""
+    """Its launch was not recorded, or replays a graph of which the file does not tell where it was captured."""
 
 
 @dataclass(frozen=True)
 class Passes:
     """Arrays of shape (kernels,); nodes are positions in ``Nodes``, −1 none.
 
-    node: what launched it: its operator, else the innermost call around its launch.
+    captured: row of spans of what captured it into the graph that its launch replays; −1 for all that was launched at once, and where it is not told.
+    node: what launched or captured it: its operator, else the innermost call around its launch or its capture.
     direction: uint8 ``Direction``.
     sequence: number of the graph's node that it belongs to; −1 none.
     operator: the innermost operator around it that autograd numbered and that is no part of a backward function's own work.
@@ -63,6 +65,7 @@ class Passes:
     other, others: sequence numbers around it but ``sequence``, ascending: those of kernel i are ``others[other[i]:other[i + 1]]``.
     """
 
+    captured: Ints
     node: Ints
     direction: Array
     sequence: Ints
@@ -76,7 +79,8 @@ class Passes:
 
 def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints) -> Passes:
     """The passes of kernels; ``row``: their rows of spans, ascending."""
-    node, replayed = _launchers(trace, facts, nodes, names, row)
+    captured = captured_at(trace)[row]
+    node, replayed = _launchers(trace, facts, nodes, names, row, captured)
     functions = functions_of(trace, nodes)
     known = np.flatnonzero(node >= 0)
     function = np.full(len(row), -1, np.int64)
@@ -93,17 +97,17 @@ def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints
     whose[known] = np.where(whose[known] >= 0, whose[known], numbered[node[known]])
     sequence = np.append(functions.number, -1)[whose]
     other, others = _others(nodes, functions, numbered, node, sequence)
-    return Passes(node, direction, sequence, operator, np.where(undoes, function, -1), forward, home, other, others)
+    return Passes(captured, node, direction, sequence, operator, np.where(undoes, function, -1), forward, home, other, others)
 
 
-def _launchers(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints) -> tuple[Ints, Mask]:
-    """(the node of every kernel, whether it was replayed from a captured graph)."""
+def _launchers(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints, captured: Ints) -> tuple[Ints, Mask]:
+    """(the node of every kernel, whether it was replayed from a graph that was captured who knows where)."""
     links = facts["span_links"]
     operator, launch = links["operator"][row], links["launch"][row]
-    replayed = (launch >= 0) & names.graph_launch[trace["spans"]["name"][launch]]
+    replayed = (captured < 0) & (launch >= 0) & names.graph_launch[trace["spans"]["name"][launch]]
     if not len(nodes.row):
         return np.full(len(row), -1, np.int64), replayed
-    anchor = np.where(operator >= 0, operator, launch)
+    anchor = np.where(captured >= 0, captured, np.where(operator >= 0, operator, launch))
     return np.where(anchor >= 0, nodes.around[anchor], -1).astype(np.int64), replayed
 
 

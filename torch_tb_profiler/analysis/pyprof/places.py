@@ -57,8 +57,8 @@ def places(trace: Trace, facts: Facts, insight: Insight, row: Ints, anchor: Ints
     """The places of kernels.
 
     Args:
-        row: rows of spans of the kernels.
-        anchor: row of the call that tells where each is: its forward operator, its operator or its launch; −1 unknown.
+        row: rows of spans of the kernels; of those that replay a graph of what captured them.
+        anchor: row of the call that tells where each is: its forward operator, its operator, its capture or its launch; −1 unknown.
     """
     tree = module_tree(insight)
     path = insight["span_paths"]["path"][row]

@@ -35,7 +35,8 @@ def with_gradients(trace: Trace, work: LaidWork, found: Passes, row: Ints, workl
         workload: the workloads whose parameters they have: of those that undo a forward that forward's, −1 none.
     """
     modelled = np.append(work.workloads["flops"] >= 0, np.False_)
-    at = np.flatnonzero((found.function >= 0) & modelled[workload] & (flops < 0))
+    # Of a function that was captured the kernels of all replays would count.
+    at = np.flatnonzero((found.function >= 0) & modelled[workload] & (flops < 0) & (found.captured < 0))
     family = work.workloads["family"][workload[at]]
     at = at[np.isin(family, [work.texts.number(text) for text in FAMILIES])]
     if not len(at):

@@ -83,8 +83,9 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     call = _rows(nodes, node)
     launch, operator = links["launch"][row].astype(np.int64), links["operator"][row].astype(np.int64)
     caller = np.where(launch >= 0, launch, operator)
-    home = _rows(nodes, found.home)
-    where = places(trace, facts, insight, row, np.where(home >= 0, home, np.where(operator >= 0, operator, launch)))
+    home, captured = _rows(nodes, found.home), found.captured
+    anchor = np.where(captured >= 0, captured, np.where(operator >= 0, operator, launch))
+    where = places(trace, facts, insight, np.where(captured >= 0, captured, row), np.where(home >= 0, home, anchor))
     workload = workloads_told(work, call, _rows(nodes, part_of))
     flops, moved = with_gradients(trace, work, found, row, workload, work.flops[piece], work.bytes[piece])
     return KernelTable(

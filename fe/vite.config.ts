@@ -5,7 +5,8 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 /** Elements are made by `h`, whose children are arguments: with `jsx` and its `children` property the bundle is one per cent larger. */
 export const oxc = {
-  jsx: { runtime: "classic", pragma: "element", pragmaFrag: "Fragments" },
+  // Not for development: places in the source would be properties of each element, other ones at each drawing.
+  jsx: { runtime: "classic", pragma: "element", pragmaFrag: "Fragments", development: false },
   jsxInject: 'import { h as element, Fragment as Fragments } from "preact";',
 } as const;
 

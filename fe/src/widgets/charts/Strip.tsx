@@ -26,6 +26,8 @@ export interface StripRow {
 const LEFT = 30;
 const ROW = 52;
 const BOTTOM = 24;
+/** Of more dots than this one still shows how dense they are. */
+const MOST_SOLID = 60;
 /** Equal values beside each other would be one dot. */
 const offsetOf = (index: number): number => (((index * 7) % 5) - 2) * 6;
 
@@ -78,8 +80,8 @@ function StripLine({ row, y, x, ends: [first, last], unit }: StripLineProps): JS
       {mean !== null && spread ? (
         <rect class="strip-band" x={inside(x(mean - spread))} width={inside(x(mean + spread)) - inside(x(mean - spread))} y={y - 20} height={40} />
       ) : null}
-      {row.dots.map((dot, i) => (
-        <circle key={i} class={dot.faded ? "strip-faded" : ""} cx={x(dot.value)} cy={y + offsetOf(i)} r={4.5}>
+      {[...row.dots.entries()].sort(([, a], [, b]) => Number(b.faded) - Number(a.faded)).map(([i, dot]) => (
+        <circle key={i} class={dot.faded ? "strip-faded" : ""} fill-opacity={row.dots.length > MOST_SOLID ? 0.3 : 1} cx={x(dot.value)} cy={y + offsetOf(i)} r={4.5}>
           <title>{dot.title}</title>
         </circle>
       ))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from werkzeug.test import Client
 
 from tests.builders import nvprof
 from tests.importers.sqlite.asked import TRAININGS, spans
+from tests.importers.sqlite.test_recorded import RECORDED, recorded
 from tests.web import live
 from tests.web.served import body
 from torch_tb_profiler.importers import read_trace
@@ -31,6 +33,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, di
     for kind, name in KINDS.items():
         (logdir / kind).mkdir()
         TRAININGS[kind](logdir / kind / name)
+    for version in RECORDED:
+        (logdir / version).mkdir()
+        shutil.copy(recorded(version), logdir / version)
     with live.live(logdir, tmp_path_factory.mktemp("cache")) as (catalogue, client):
         yield client, {place["run"]: place for place in live.places(catalogue)}, logdir
 
@@ -43,7 +48,7 @@ def answer(asked: Asked, kind: str, route: str, **more: str) -> Any:
     return live.json_of(live.patiently(client, route, {**places[kind], **more}))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *RECORDED])
 @pytest.mark.parametrize("route", STEPPED)
 def test_every_view_answers(asked: Asked, kind: str, route: str) -> None:
     assert answer(asked, kind, route)

@@ -15,7 +15,7 @@
     ├── SidecarError      500      a cache file is damaged or of another version (always rebuilt)
     └── FrontendMissing   503      the bundle was not built
 
-``message`` says what was found, where and what was expected; ``hint`` says what to do.
+``message`` says what was found, where and what was expected; ``hint`` says what to do. As a text, such as below a traceback, an error is both.
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ class ProfilerError(Exception):
     status = 500
 
     def __init__(self, message: str, hint: str = "", **details: Any) -> None:
-        super().__init__(message)
+        super().__init__(message, hint)
         self.message = message
         self.hint = hint
         self.details = details
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".rstrip()
 
     def payload(self) -> dict[str, Any]:
         """The one error shape of the wire: ``{"error": {"code", "message", "hint", ...}}``."""

@@ -198,7 +198,7 @@ def kept(target: Path, force: bool) -> None:
         BadRequest: it is there already, and ``force`` is not given.
     """
     if target.exists() and not force and not is_device(target):
-        raise BadRequest(f"{target} exists already.", "Give another name, or --force.")
+        raise BadRequest(f"{target} exists already.", "Give another name, or --force (in Python force=True).")
 
 
 def _one_trace(frames: Frames) -> TraceFrames:

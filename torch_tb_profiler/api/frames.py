@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch_tb_profiler.analysis.kernels import KernelGroup
@@ -277,14 +278,25 @@ class RunFrames(Frames, Sequence[TraceFrames]):
 
         Raises:
             IndexError: there is no such place.
+            TypeError: it is neither a place nor a name.
             NotFound: there is no such worker.
         """
         if not isinstance(key, str):
-            return RunFrames(self._traces[key]) if isinstance(key, slice) else self._traces[key]
+            if isinstance(key, slice):
+                return RunFrames(self._traces[key])
+            if not -len(self) <= (place := index(key)) < len(self):
+                raise IndexError(f"there is no trace {place}; there are {len(self)}, counted from 0")
+            return self._traces[place]
         for trace in self._traces:
             if trace.worker == key:
                 return trace
         raise NotFound(f"There is no worker {key!r}.", f"There are: {', '.join(dict.fromkeys(t.worker for t in self._traces))}.")
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked for where there is nothing of the name, or where making it failed: then as Python says it.
+        if hasattr(TraceFrames, name) and not hasattr(RunFrames, name):
+            raise AttributeError(f"{name!r} is of one trace: run[0].{name}", name=name, obj=self)
+        return object.__getattribute__(self, name)
 
     def __repr__(self) -> str:
         return described.text("RunFrames", self._lines())

@@ -137,8 +137,8 @@ class KeyAverages(Sequence[Average]):
         _write_stacks(path, [(row.stack, getattr(row, name)) for row in self])
 
     def _sorted(self, key: str) -> list[Average]:
-        name = _modern(key)
         try:
+            name = _modern(key)
             return sorted(self._rows, key=lambda row: getattr(row, name), reverse=True)
         except (AttributeError, TypeError):
             raise BadRequest(f"sort_by={key!r}: rows cannot be sorted by that.", f"Take one of: {', '.join(sorted(_SORTABLE))}.") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,9 +57,12 @@ def alive(one: One, time_ns: int | None, device: str | None) -> DataFrame:
 
     Raises:
         NotFound: there is no such device.
+        TypeError: the time is no integer.
     """
     import pandas
 
+    # Rows of a frame hold numpy's integers.
+    time_ns = None if time_ns is None else index(time_ns)
     devices = one.insight["memory_devices"]
     names = device_names(devices)
     if device is not None and device not in names:

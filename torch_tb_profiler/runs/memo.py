@@ -21,6 +21,10 @@ class Memo:
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
 
+    def __reduce__(self) -> tuple[type[Memo], tuple[int]]:
+        # Results are made again where they are needed: what is sent to another process is large enough without them.
+        return Memo, (self._limit,)
+
     def __len__(self) -> int:
         return len(self._results)
 

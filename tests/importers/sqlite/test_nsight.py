@@ -302,6 +302,31 @@ def test_ranges_and_marks_without_a_text_are_called_so(path: Path) -> None:
     assert (spans(trace), instants(trace)[0][1]) == ([("range without a text",)], "mark without a text")
 
 
+def test_what_has_no_text_is_called_by_its_category(path: Path) -> None:
+    """So are the samples of ``nsys profile --python-sampling=true``."""
+    with NsightFile(path) as file:
+        thread = global_id(PID, TID)
+        file.add("NVTX_EVENTS", start=0, eventType=75, text="Python Backtrace", domainId=1, globalTid=thread)
+        file.add("NVTX_EVENTS", start=0, eventType=33, text="Python Thread", category=1, domainId=1, globalTid=thread)
+        file.add("NVTX_EVENTS", start=5, eventType=34, category=1, domainId=1, globalTid=thread)
+        file.add("NVTX_EVENTS", start=6, eventType=34, category=2, domainId=1, globalTid=thread)
+        file.add("NVTX_EVENTS", start=7, eventType=34, category=1, domainId=1, globalTid=thread, text="own")
+    named = [name for _, name, *_ in instants(read(path))]
+    assert named == ["Python Backtrace: Python Thread", "Python Backtrace: mark without a text", "Python Backtrace: own"]
+
+
+def test_processes_without_kernels_are_several_by_their_ranges(path: Path) -> None:
+    with NsightFile(path) as file:
+        for pid in (PID, PID + 1):
+            file.push_pop("step", 10, 20, pid=pid)
+    assert read(path).defects.as_dict() == {d.SEVERAL_PROCESSES: 2}
+    with NsightFile(path.with_name("other.sqlite")) as file:
+        file.push_pop("launcher", 10, 20, pid=PID + 1)
+        file.push_pop("step", 10, 20)
+        file.kernel("gemm", 12, 15, (11, 12))
+    assert read(path.with_name("other.sqlite")).defects.as_dict() == {}
+
+
 def test_driver_calls_are_told_by_class_or_name(path: Path) -> None:
     with NsightFile(path, without=("eventClass",)) as file:
         file.call("cuLaunchKernel", 1000, 2000)

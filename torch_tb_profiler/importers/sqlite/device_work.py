@@ -96,9 +96,9 @@ class DeviceWork:
         blocks = np.prod([side.astype(np.float64) for side in grid], axis=0)
         return np.where(usable, blocks / np.where(counts > 0, counts, 1.0), np.nan)
 
-    def tell_processes(self) -> None:
-        """Count the processes with kernels, where there are several."""
-        known = self._processes - {MISSING}
+    def tell_processes(self, with_ranges: set[int]) -> None:
+        """Count the processes with kernels, in a file without any those with ranges, where there are several."""
+        known = (self._processes or with_ranges) - {MISSING}
         if len(known) > 1:
             self._filling.counts.add(d.SEVERAL_PROCESSES, len(known))
 

@@ -68,6 +68,8 @@ class _Export:
         names = ("demangledName", "shortName", "mangledName")
         self._captures = Captures(database, filling)
         dialect = Dialect(names, self._texts.many, kinds, "memKind", "syncType", process_of, multiprocessors, gpus=self._gpus, captures=self._captures)
+        self._ranged: set[int] = set()
+        """Processes that wrote ranges."""
         self._work = DeviceWork(database, filling, dialect)
 
     def read(self) -> Trace:
@@ -93,7 +95,7 @@ class _Export:
         memory_usage(database, self._filling)
         self._diagnostics()
         self._names()
-        self._work.tell_processes()
+        self._work.tell_processes(self._ranged)
         count_unread(database, TABLES, self._filling.counts)
         return self._filling.trace(self._header)
 
@@ -146,14 +148,14 @@ class _Export:
             track = self._threads(found["globalTid"])
             filling.spans(ordinal[call], found["start"][call], found["end"][call], names[call], category, track[call], role)
 
-    def _domains(self) -> dict[tuple[int, int], str]:
-        """(process, id of a domain) → its name."""
-        found = {}
+    def _named(self, kind: int, *keys: str) -> dict[tuple[int, ...], str]:
+        """(process, further columns) → name, of the rows that name domains or categories."""
+        found: dict[tuple[int, ...], str] = {}
         if "eventType" in self._database.columns(_NVTX):
-            for rows in self._database.rows(_NVTX, ["globalTid", "domainId", "textId"], ["text"], where=f"[eventType] = {_DOMAIN}"):
+            for rows in self._database.rows(_NVTX, ["globalTid", "textId", *keys], ["text"], where=f"[eventType] = {kind}"):
                 texts = self._texts_of(rows.texts["text"], rows.numbers["textId"])
-                keys = zip(process_of(rows.numbers["globalTid"]).tolist(), rows.numbers["domainId"].tolist(), strict=True)
-                found.update({key: text for key, text in zip(keys, texts, strict=True) if text})
+                columns = (process_of(rows.numbers["globalTid"]), *(rows.numbers[key] for key in keys))
+                found.update((key, text) for key, text in zip(zip(*(c.tolist() for c in columns), strict=True), texts, strict=True) if text)
         return found
 
     def _texts_of(self, texts: list[str], numbers: Ints) -> list[str]:
@@ -163,17 +165,22 @@ class _Export:
         return [text or registered for text, registered in zip(texts, self._texts.many(numbers), strict=True)]
 
     def _nvtx(self) -> None:
-        filling, ranges, domains = self._filling, Ranges(self._filling), self._domains()
+        filling, ranges = self._filling, Ranges(self._filling)
+        domains, categories = self._named(_DOMAIN, "domainId"), self._named(_CATEGORY, "domainId", "category")
         typed, closing = "eventType" in self._database.columns(_NVTX), self._database.value("SELECT duration FROM ANALYSIS_DETAILS")
         filling.begin(_NVTX)
-        for rows in self._database.rows(_NVTX, ["start", "end", "eventType", "globalTid", "textId", "domainId"], ["text"]):
+        for rows in self._database.rows(_NVTX, ["start", "end", "eventType", "globalTid", "textId", "domainId", "category"], ["text"]):
             found, ordinal = rows.numbers, filling.ordinals(rows)
             kind = found["eventType"] if typed else np.where(found["end"] == MISSING, _MARK, _PUSH_POP)
             known = np.flatnonzero(np.isin(kind, (_MARK, _THREAD_NAME, _PUSH_POP, _START_END)))
             filling.counts.add(d.NOT_READ, rows.count - len(known) - int(np.isin(kind, _NAMING).sum()))
             texts = self._texts_of([rows.texts["text"][i] for i in known.tolist()], found["textId"][known])
-            process, domain = process_of(found["globalTid"][known]).tolist(), found["domainId"][known].tolist()
-            of_domain = [domains.get(key, "") for key in zip(process, domain, strict=True)]
+            process, domain, category = process_of(found["globalTid"][known]), found["domainId"][known], found["category"][known]
+            of_domain = [domains.get(key, "") for key in zip(process.tolist(), domain.tolist(), strict=True)]
+            # What has no text may have a category: the samples of Python's stack do.
+            keys = zip(texts, process.tolist(), domain.tolist(), category.tolist(), strict=True)
+            texts = [text or categories.get((p, d, c), "") for text, p, d, c in keys]
+            self._ranged.update(np.unique(process[kind[known] == _PUSH_POP]).tolist())
             for number, mark in ((_PUSH_POP, ""), (_START_END, " ranges")):
                 # What was open at the end of the recording gets that end: long after the program, and no end of its own.
                 open_ = (kind[known] == number) & np.isin(found["end"][known], (MISSING, closing if isinstance(closing, int) else MISSING))

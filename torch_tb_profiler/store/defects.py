@@ -101,7 +101,9 @@ UNKNOWN_CATEGORY = declare(
     "unknown_category", Severity.INFO, "An event has a category with no known role; it is kept and counted in no figure.", "step-time breakdown"
 )
 UNKNOWN_PHASE = declare("unknown_phase", Severity.INFO, "An entry has a phase that this version does not read.")
-UNMATCHED_BEGIN = declare("unmatched_begin", Severity.DATA_LOSS, "A begin (an event of ph B, a range that was still open) has no end; it was left out.", "totals of its name")
+UNMATCHED_BEGIN = declare(
+    "unmatched_begin", Severity.DATA_LOSS, "A begin (an event of ph B, a range that was still open) has no end; it was left out.", "totals of its name",
+)
 UNMATCHED_END = declare("unmatched_end", Severity.DATA_LOSS, "An end event (ph E) has no begin; it was left out.")
 WRONG_TYPE = declare("wrong_argument_type", Severity.INFO, "An argument is of another type than expected and counts as unknown.")
 BIG_INTEGER = declare("integer_out_of_range", Severity.INFO, "An integer does not fit into 64 bits and counts as unknown.")
@@ -139,7 +141,8 @@ PROFILER_WARNING = declare(
 SEVERAL_PROCESSES = declare(
     "several_processes", Severity.NOTICE,
     "A process with kernels (where there are none, ranges) of its own beside others in the same file: they are laid over each other as one worker. Steps are "
-    "those of one process, totals are sums over all, and the step-time breakdown says what any of them did. Record a file per process (nsys profile -o rank%q{RANK}) to see them as ranks.",
+    "those of one process, totals are sums over all, and the step-time breakdown says what any of them did. Record a file per process (nsys profile -o "
+    "rank%q{RANK}) to see them as ranks.",
     "step-time breakdown", "averages per step",
 )
 NO_EVENTS = declare("no_trace_events", Severity.ERROR, "The file holds no event.", "everything")

@@ -13,6 +13,7 @@ from tests.builders.listed import trace_listed
 from tests.runs.written_run import WrittenRun, sample
 from tests.web import original_ranks
 from tests.web.served import body
+from torch_tb_profiler.analysis.distributed import matching
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.distributed_wire import DistributedPayload
 from torch_tb_profiler.web.application import Application
@@ -91,6 +92,14 @@ def test_the_originals_user_annotation() -> None:
     assert found.operations.waiting_ns == [None, None]
     assert [one.what for one in found.missing] == ["Waiting and who is late"]
     assert "those of the host's calls" in found.notes[0]
+
+
+def test_a_limit_of_matching_is_told_where_there_are_others_to_match_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "MOST_COLLECTIVES", 1)
+    rank = "1 note nccl:all_reduce@10+20\n1 note nccl:all_reduce@40+20"
+    both = payload(WrittenRun({name: trace_listed(rank) for name in ("a", "b")})).notes
+    assert any("nothing is said of waiting in the other 2" in note for note in both)
+    assert not any("matched" in note for note in payload(WrittenRun({"a": trace_listed(rank)})).notes)
 
 
 def test_the_four_ranks_over_gloo(samples: Path) -> None:

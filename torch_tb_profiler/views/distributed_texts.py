@@ -64,8 +64,8 @@ def notes_of(figures: RunFigures, listed: int, workers_total: int) -> list[str]:
     launched = {sort.library for rank in ranks if not rank.on_device for sort in rank.sorts} - {*HOST_LIBRARIES, ""}
     if launched:
         notes.append(f"No communication kernel was recorded: the times of {', '.join(sorted(launched))} are those of the host's calls, which do not wait.")
-    if matched.cut:
-        notes.append(f"{matched.cut:,} collectives beyond the first ones of each worker are not matched.")
+    if matched.cut and len(ranks) > 1:
+        notes.append(f"Only the first collectives of each worker are matched: nothing is said of waiting in the other {matched.cut:,}.")
     if figures.steps.cut:
         notes.append(f"{figures.steps.cut:,} steps beyond the first {len(figures.steps.names):,} are not shown.")
     doubted = int((~figures.waits.arrival_rule).sum()) if figures.waits.arrival_rule.any() else 0

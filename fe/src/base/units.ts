@@ -95,11 +95,11 @@ export function formatRate(value: Maybe, unit: RateUnit): string {
   return `${text} ${prefix}${unit}`;
 }
 
-/** A fraction of 1 as per cent with one digit: `0.1234` → `12.3 %`; what is above 0 never reads as 0.0, and what is below 1 never as 100.0. */
+/** A fraction of 1 as per cent with one digit: `0.1234` → `12.3 %`; what is not 0 never reads as 0.0, and what is below 1 never as 100.0. */
 export function formatShare(share: Maybe): string {
   if (!known(share)) return UNKNOWN;
   const percent = share * 100;
-  if (percent > 0 && percent < 0.05) return "<0.1 %";
+  if (percent && Math.abs(percent) < 0.05) return percent > 0 ? "<0.1 %" : `>${MINUS}0.1 %`;
   if (percent < 100 && percent >= 99.95) return ">99.9 %";
   return `${signed(percent.toFixed(1))} %`;
 }

@@ -95,7 +95,7 @@ describe("how sure it is", () => {
 });
 
 it.each([
-  [2, 4, "mean of 2 of 4 steps (ProfilerStep)"],
+  [3, 4, "mean of 3 of 4 steps, from 0 to 2 (ProfilerStep)"],
   [4, 4, "mean of all 4 steps (ProfilerStep)"],
   [1, 1, "the only step (ProfilerStep)"],
 ])("the mean of %i of %i steps says so", (selected, count, words) => expect(basisText(side({ selected, steps: side().steps.slice(0, count) }))).toBe(words));

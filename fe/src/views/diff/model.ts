@@ -2,6 +2,7 @@
 
 import type { ChangeColumns, ChangeStatus, ChangeTable, DiffSide, DiffTreeColumns, RunsPayload, Verdict } from "../../api/types.gen";
 import { formatDelta, formatNumber, formatTime } from "../../base/units";
+import { stepName } from "../../base/words";
 import { parseSteps } from "../../state/location";
 import { complete, find } from "../../state/runs";
 import { ALL_STEPS, type Params, type Selection, type StepRange, stepsText } from "../../state/view";
@@ -126,10 +127,12 @@ export function stripRow(label: string, color: string, { steps, mean_ns, spread_
   };
 }
 
-/** `mean of 5 of 7 steps (ProfilerStep)`: what the time is of. */
+/** `mean of 5 of 7 steps, from 4 to 9 (ProfilerStep)`: what the time is of. */
 export function basisText({ selected, steps, step_source }: DiffSide): string {
-  const of = steps.length === 1 ? "the only step" : `mean of ${selected === steps.length ? "all" : `${selected} of`} ${steps.length} steps`;
-  return `${of} (${step_source})`;
+  const names = steps.filter((step) => step.selected).map((step) => stepName(step.name));
+  const which = selected === steps.length ? "all" : `${selected} of`;
+  const from = selected === steps.length || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
+  return `${steps.length === 1 ? "the only step" : `mean of ${which} ${steps.length} steps${from}`} (${step_source})`;
 }
 
 /** `212 ms ± 3.1 ms`. */

@@ -59,11 +59,12 @@ describe("HeatMap", () => {
 
 describe("Strip", () => {
   const row = { label: "A", color: "red", dots: [5e6, 6e6, 9e6].map((value, i) => ({ value, title: `step ${i}`, faded: i === 2 })), mean: 5.5e6, spread: 5e5 };
-  it("draws a dot per value, hollow ones apart, the mean and its band", () => {
+  it("draws a dot per value, hollow ones below the others, the mean and its band", () => {
     render(<Strip label="Steps" rows={[row]} unit="ns" />);
-    const at = [...document.querySelectorAll("circle")].map((dot) => Number(dot.getAttribute("cx")));
-    expect(at[0]! < at[1]! && at[1]! < at[2]!).toBe(true);
-    expect(document.querySelectorAll(".strip-faded").length).toBe(1);
+    const dots = [...document.querySelectorAll("circle")];
+    const at = dots.map((dot) => Number(dot.getAttribute("cx")));
+    expect(at[1]! < at[2]! && at[2]! < at[0]!).toBe(true);
+    expect(dots.map((dot) => [dot.textContent, dot.getAttribute("class")])).toEqual([["step 2", "strip-faded"], ["step 0", ""], ["step 1", ""]]);
     expect(screen.getByRole("img").getAttribute("aria-label")).toBe("Steps: A 3 values, mean 5.50 ms");
     expect(document.querySelectorAll(".strip-mean, .strip-band").length).toBe(2);
   });

@@ -40,10 +40,10 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     column("parameters", "Parameters", "code", 190, rows.parameters.map((text, row) => text ?? rows.shapes[row] ?? null), { grow: true, hidden: group === "kernel" }),
     column("shapes", "Input shapes", "code", 220, rows.shapes, { hidden: true }),
     column("types", "Types", "code", 130, rows.types, { hidden: true }),
-    column("family", "Family", "text", 118, rows.family.map((family, row) => family ?? reason(row))),
+    column("family", "Family", "text", 130, rows.family.map((family, row) => family ?? reason(row))),
     figure("calls", "Calls", "count", 62, rows.calls, { term: "calls" }),
     figure("time", `${capitalised(timeWord(payload))} time`, "time", 100, rows.time_ns, { bar: true }),
-    figure("flops_share", "Of the peak", "share", 208, rows.flops_share, {
+    figure("flops_share", "Of the peak", "share", 200, rows.flops_share, {
       bar: true,
       note: (row) =>
         typeof rows.flops_share[row] === "number" ? <span class="muted">of {peakText(rows, row)}</span> : rows.fast[row] && !rest(row) ? <span class="muted">{FAST}</span> : null,

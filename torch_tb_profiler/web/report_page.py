@@ -14,6 +14,7 @@ import base64
 import gzip
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ MOST_STACKS = 30
 CURVE_POINTS = "1024"
 """As the page asks: ``fe/src/views/memory/view.tsx``."""
 _PAUSE_SECONDS = 0.1
+
+_OF_THE_LOGDIR = ("runs", "diagnosis")
 
 Query = dict[str, str]
 
@@ -94,6 +97,13 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
 
 
+def _without_folders(body: bytes) -> bytes:
+    """The logdirs by their last parts: a report is sent to others, who need not know where its traces lie on the disk of who made it."""
+    payload = msgspec.json.decode(body)
+    payload["logdirs"] = [re.split(r"[/\\]", logdir.rstrip("/\\"))[-1] for logdir in payload["logdirs"]]
+    return msgspec.json.encode(payload)
+
+
 class _Keeper:
     def __init__(self, routes: Routes) -> None:
         self._handlers = routes.handlers
@@ -104,6 +114,8 @@ class _Keeper:
         body = self._body(route, query)
         if body is None:
             return None
+        if route in _OF_THE_LOGDIR:
+            body = _without_folders(body)
         self.answers[json.dumps([route, *sorted(query.items())], separators=(",", ":"), ensure_ascii=False)] = msgspec.Raw(body)
         return msgspec.json.decode(body)
 

@@ -75,8 +75,8 @@ def test_arrows_lead_back_to_the_capture_and_the_launch_stays_the_launch(version
 def test_pyprofs_table_names_replayed_kernels_by_what_was_captured(path: Path) -> None:
     write_captured(path, replays=2)
     rows = rows_of(read(path))
-    assert texts(rows, "kernel", "layer", "op", "dir", "seq", "flops") == [
-        "gemm_forward fc1 addmm fprop 7 ~", "gemm_backward fc1 addmm bprop 7 ~", "captured before the recording ~ ~ ~ ~ ~",
+    assert texts(rows, "kernel", "layer", "op", "dir", "seq", "sub", "flops") == [
+        "gemm_forward fc1 addmm fprop 7 0 ~", "gemm_backward fc1 addmm bprop 7 0 ~", "captured before the recording ~ ~ ~ ~ 0 ~",
     ] * 2
     assert [row["params"] is None for row in rows] == [False, False, True] * 2
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import nearest
@@ -73,11 +74,15 @@ def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:
 
 
 def ordinals(facts: Facts, found: Passes, call: Ints, row: Ints) -> Ints:
-    """The how manyth kernel each is of its backward function, else of its operator, else of its launch, from 0 in the order of ``row``; int64."""
+    """The how manyth kernel each is of its backward function, else of its operator, else of its launch, from 0 in the order of ``row``; int64.
+
+    Each replay of what was captured counts anew.
+    """
     launch = facts["span_links"]["launch"][row].astype(np.int64)
     key = np.where(found.function >= 0, found.function, call)
     # Nodes and rows of spans are numbered apart; what has neither is the first of itself.
-    key = np.where(key >= 0, key, np.where(launch >= 0, -2 - launch, np.iinfo(np.int64).max - np.arange(len(row))))
+    key = np.where(key >= 0, key, np.where(launch >= 0, -2 - launch, (1 << 62) + np.arange(len(row))))
+    _, key = group_rows((key, np.where(found.captured >= 0, launch, -1)))
     order = np.argsort(key, kind="stable")
     begins = np.flatnonzero(np.diff(key[order], prepend=np.iinfo(np.int64).min))
     place = np.empty(len(row), np.int64)

@@ -160,14 +160,20 @@ export function SearchBox({ label, text, regex, onChange, error, result, placeho
 interface MenuProps {
   label: string;
   icon?: Parameters<typeof Icon>[0]["name"];
+  /** Takes the focus at once: it stands for one that was used and is gone. */
+  focused?: boolean;
   children: ComponentChildren;
 }
 
 /** A button that opens a box of controls below it; Esc and a click elsewhere close it. */
-export function Menu({ label, icon, children }: MenuProps): JSX.Element {
+export function Menu({ label, icon, focused = false, children }: MenuProps): JSX.Element {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const id = useId("menu");
+  const toButton = (): void => root.current?.querySelector("button")?.focus();
+  useEffect(() => {
+    if (focused) toButton();
+  }, [focused]);
   useEffect(() => {
     if (!open) return undefined;
     const outside = (event: Event): void => {
@@ -185,7 +191,7 @@ export function Menu({ label, icon, children }: MenuProps): JSX.Element {
     if (event.key !== "Escape" || !open) return;
     event.stopPropagation();
     setOpen(false);
-    root.current?.querySelector("button")?.focus();
+    toButton();
   };
   return (
     <div class="menu" ref={root} onKeyDown={onKeyDown}>

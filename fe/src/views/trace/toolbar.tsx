@@ -152,13 +152,15 @@ interface WorkerChoiceProps {
   parts: Recordings["parts"];
   /** Workers of the run; more than `parts` where there are too many to draw. */
   total: number;
+  /** It was used just now, and drawn anew with what was chosen. */
+  focused: boolean;
   onAll: (all: boolean) => void;
 }
 
 /** This worker, or all of the run on one clock, with how well their clocks fit. */
-export function WorkerChoice({ all, parts, total, onAll }: WorkerChoiceProps): JSX.Element {
+export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoiceProps): JSX.Element {
   return (
-    <Menu label={all ? `Workers: ${workerCount(parts.length, total)}` : "Workers: this one"}>
+    <Menu label={all ? `Workers: ${workerCount(parts.length, total)}` : "Workers: this one"} focused={focused}>
       <Segmented
         label="Show"
         value={all ? "all" : "one"}

@@ -36,14 +36,22 @@ export function TraceView(props: ViewProps): JSX.Element {
   const about = useResource("trace", { run: selection.run, worker: selection.worker, span: selection.span });
   const found = useRecordings(selection, all);
   const { recordings, parts, alignment } = found;
-  const setAll = (next: boolean): void => chooseWorkers(props, next);
+  const modeOf = (several: boolean): string => [several ? "all" : "one", selection.run, selection.worker, selection.span].join("\n");
+  const mode = modeOf(all);
+  const chosen = useRef("");
+  const setAll = (next: boolean): void => {
+    chosen.current = modeOf(next);
+    chooseWorkers(props, next);
+  };
   const several = useStore(runsStore, useCallback((runs: Runs) => (find(runs.payload, selection).run?.workers.length ?? 0) > 1, [selection]));
   // A link may say "all" of a run that has lost its others since.
-  const workers = several || all ? <WorkerChoice all={all} parts={parts} total={alignment?.data?.workers_total ?? parts.length} onAll={setAll} /> : null;
+  const workers =
+    several || all ? (
+      <WorkerChoice all={all} parts={parts} total={alignment?.data?.workers_total ?? parts.length} focused={chosen.current === mode} onAll={setAll} />
+    ) : null;
   const waiting = alignment?.data === null || parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
   if (!recordings.length || waiting) return <Waiting found={found} diagnosisHref={props.hrefOf("diagnosis")} workers={all ? workers : null} />;
   if (recordings.every(({ timeline }) => timeline.events === 0)) return <NoEvents diagnosisHref={props.hrefOf("diagnosis")} />;
-  const mode = [all ? "all" : "one", selection.run, selection.worker, selection.span].join("\n");
   return <Page key={mode} view={props} about={about.data} found={found} workers={workers} />;
 }
 

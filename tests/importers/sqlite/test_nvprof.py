@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 from contextlib import closing
 from pathlib import Path
 
@@ -170,6 +171,19 @@ def test_a_graph_launch_that_is_recorded_as_one(path: Path) -> None:
         file.add("GRAPH_TRACE", correlationId=launch, start=EPOCH + 20, end=EPOCH + 90, deviceId=0, graphId=3, contextId=1, streamId=7)
     trace = read(path)
     assert spans(trace, "role", "dur", "correlation")[1:] == [("CUDA_graph_3", Role.KERNEL, 70, launch)]
+
+
+def test_devices_and_streams_that_have_names_are_no_processes(path: Path) -> None:
+    with NvprofFile(path) as file:
+        for kind, name, raw in ((1, "trainer", (PID, 0, 0)), (3, "my device", (0, 0, 0)), (4, "my context", (0, 1, 0)), (5, "prefetch", (0, 1, 7))):
+            file.add("NAME", objectKind=kind, objectId=struct.pack("<III", *raw), name=file.text(name))
+        file.add("OVERHEAD", overheadKind=6 << 16, objectKind=4, objectId=struct.pack("<III", 0, 1, 0), start=EPOCH, end=EPOCH + 5)
+        file.kernel("gemm", EPOCH + 20, EPOCH + 30, (EPOCH, EPOCH + 10))
+    trace = read(path)
+    tracks = trace["tracks"]
+    named = zip(*(trace.strings.many(tracks[column]) for column in ("pid", "process_name", "thread_name")), strict=True)
+    assert sorted(named) == [("", "", ""), ("0", "", "stream 7: prefetch"), (str(PID), "trainer", "")]
+    assert ("Command Buffer Full",) in spans(trace)
 
 
 def test_memory_of_the_device_is_a_counter(path: Path) -> None:

@@ -42,7 +42,8 @@ _OVERHEAD_NAMES = {
 }
 """``CUpti_ActivityOverheadKind`` as Kineto spells it."""
 _INSTANT, _START, _END = 1, 2, 4
-_THREAD_OBJECT = 2
+_PROCESS_OBJECT, _THREAD_OBJECT, _STREAM_OBJECT = 1, 2, 5
+"""``CUpti_ActivityObjectKind``; 3 and 4 are devices and contexts. The bytes are process and thread, else device, context and stream."""
 _LOW32 = (1 << 32) - 1
 
 
@@ -64,6 +65,7 @@ class _File:
 
     def read(self) -> Trace:
         self._database.expect(TABLES)
+        self._names()
         for table in _KERNELS:
             self._work.kernels(table)
         for table in _COPIES:
@@ -76,7 +78,6 @@ class _File:
         self._overheads()
         self._markers()
         allocations(self._database, self._filling)
-        self._names()
         count_unread(self._database, TABLES, self._filling.counts)
         return self._filling.trace(self._header)
 
@@ -107,7 +108,7 @@ class _File:
         """Tracks of what ``objectId`` names."""
         known: dict[tuple[int, bytes], tuple[int, int]] = {}
         for kind, raw in set(zip(kinds.tolist(), objects, strict=True)):
-            process = int.from_bytes(raw[:4], "little", signed=True) if len(raw) >= 4 else MISSING
+            process = int.from_bytes(raw[:4], "little", signed=True) if len(raw) >= 4 and kind in (_PROCESS_OBJECT, _THREAD_OBJECT, MISSING) else MISSING
             thread = int.from_bytes(raw[4:8], "little") if len(raw) >= 8 and kind in (_THREAD_OBJECT, MISSING) else MISSING
             known[kind, raw] = process, thread
         places = np.array([known[key] for key in zip(kinds.tolist(), objects, strict=True)], np.int64).reshape(-1, 2)
@@ -172,12 +173,15 @@ class _File:
         return begin[by_place], end[by_place]
 
     def _names(self) -> None:
+        """The names of threads and processes, and of streams, whose tracks are still to come."""
         for rows in self._database.rows(_KIND + "NAME", ["objectKind", "name"], blobs=["objectId"]):
             named = self._texts.many(rows.numbers["name"])
             for kind, raw, text in zip(rows.numbers["objectKind"].tolist(), rows.blobs["objectId"], named, strict=True):
-                if text and len(raw) >= 8:
-                    process, thread = int.from_bytes(raw[:4], "little", signed=True), int.from_bytes(raw[4:8], "little")
-                    self._filling.name("thread_name" if kind == _THREAD_OBJECT else "process_name", (process, str(thread)), text)
+                first, second, third = (int.from_bytes(raw[at : at + 4], "little", signed=not at) for at in (0, 4, 8))
+                if text and kind == _STREAM_OBJECT and len(raw) >= 12:
+                    self._filling.own_names[MISSING, second, third] = text
+                elif text and len(raw) >= 8 and kind in (_PROCESS_OBJECT, _THREAD_OBJECT):
+                    self._filling.name("thread_name" if kind == _THREAD_OBJECT else "process_name", (first, str(second)), text)
 
     def _properties(self) -> tuple[dict[str, Any], dict[int, int]]:
         """The header in Kineto's words, and the number of multiprocessors by device id."""

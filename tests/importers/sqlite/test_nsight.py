@@ -123,6 +123,7 @@ def test_samples_of_network_cards_are_counters(path: Path) -> None:
         file.add("NET_NIC_METRIC", start=200, end=300, globalId=9, metricsListId=1, metricsIdx=3, value=5)
         file.push_pop("step", 0, 300)
     trace = read(path)
+    assert trace.defects.as_dict() == {}
     assert instants(trace) == [
         (100, "Network metrics", "network_counters", "C", '{"Bytes sent [B/s]":70}'), (200, "Network metrics", "network_counters", "C", '{"metric 3":5}'),
     ]

@@ -13,13 +13,15 @@ from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 
 _TIMES = ("start", "timestamp", "rawtimestamp")
+_COUNTED = re.compile("CUPTI_", re.IGNORECASE)
+"""Tables that hold events without a time too: nvprof's counters are those of a kernel. Others without one describe what the events name."""
 _FAMILIES = (
     (re.compile(r"SCHED_EVENTS|COMPOSITE_EVENTS|PERF_EVENT|THREAD_STATE|ETW_", re.IGNORECASE), d.CPU_NOT_READ),
     (re.compile(r"CUDA_UM_|CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY", re.IGNORECASE), d.MANAGED_NOT_READ),
     (re.compile(r"CUPTI_ACTIVITY_KIND_CDP_KERNEL$", re.IGNORECASE), d.NESTED_KERNELS_NOT_READ),
     (
         re.compile(
-            r"NET_|NIC_|IB_|SOC_METRICS|CUPTI_ACTIVITY_KIND_(?:METRIC|EVENT|INSTANTANEOUS_|ENVIRONMENT|PC_SAMPLING|NVLINK|GLOBAL_ACCESS|BRANCH|INSTRUCTION)",
+            r"NET_|NIC_|IB_|SOC_METRICS|(?:UNCORE_)?PMU_|CUPTI_ACTIVITY_KIND_(?:METRIC|EVENT|INSTANTANEOUS_|ENVIRONMENT|PC_SAMPLING|NVLINK|GLOBAL_ACCESS|BRANCH|INSTRUCTION)",
             re.IGNORECASE,
         ),
         d.METRICS_NOT_READ,
@@ -28,10 +30,11 @@ _FAMILIES = (
 
 
 def count_unread(database: Database, read: Sequence[str], counts: DefectCounts) -> None:
-    """Count about how many rows there are in tables of events other than those that are read: tables with a time, or with values of counters."""
+    """Count about how many rows there are in tables of events other than those that are read: tables with a time, or nvprof's values of counters."""
     known = {table.lower() for table in read}
     for table in database.tables:
         if table.lower() not in known:
             family = next((defect for pattern, defect in _FAMILIES if pattern.match(table)), d.NOT_READ)
-            if family != d.NOT_READ or not {column.lower() for column in database.columns(table)}.isdisjoint(_TIMES):
+            timed = not {column.lower() for column in database.columns(table)}.isdisjoint(_TIMES)
+            if timed or (family != d.NOT_READ and _COUNTED.match(table)):
                 counts.add(family, database.about(table))

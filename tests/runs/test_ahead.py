@@ -24,7 +24,9 @@ from torch_tb_profiler.sources.listing import Found, list_files
 from torch_tb_profiler.store.model import Facts, Trace
 
 SCRIPT = """
-import sys
+import signal, sys
+# Tests that run in the background are deaf to it, and their children too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from torch_tb_profiler.runs import ahead
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import list_files
@@ -142,15 +144,18 @@ def test_a_script_without_a_guard_and_its_interruption(settings: Settings, logdi
     write(logdir / "1.json", content(do="hang with a child", note=tmp_path / "pid"))
     run = partial(subprocess.Popen, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with run([sys.executable, "-", str(logdir), settings.cache_dir], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}) as process:
-        assert process.stdin is not None
-        process.stdin.write(SCRIPT)
-        process.stdin.close()
-        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
-        assert process.stdout is not None
-        assert process.stdout.readline() == f"{len(content())}\n"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) != 0
-        assert process.stderr is not None
-        assert process.stderr.read().rstrip().endswith("KeyboardInterrupt")
+        try:
+            assert process.stdin is not None
+            process.stdin.write(SCRIPT)
+            process.stdin.close()
+            until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+            assert process.stdout is not None
+            assert process.stdout.readline() == f"{len(content())}\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) != 0
+            assert process.stderr is not None
+            assert process.stderr.read().rstrip().endswith("KeyboardInterrupt")
+        finally:
+            process.kill()
     until(lambda: not alive(int((tmp_path / "pid").read_text())))
     assert sorted((Path(settings.cache_dir) / "begun.log").read_text().split()) == ["0.json", "1.json"]

@@ -12,10 +12,11 @@ import pytest
 from tests.builders.snapshots import pickled
 from tests.runs.conftest import Start, spans, states, until, write
 from tests.runs.targets import content
-from torch_tb_profiler.errors import NotFound, NotReady
-from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
+from torch_tb_profiler.runs.catalogue import MOST_UNREAD, Catalogue
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store import sidecar as sidecars
 
 
 def ready(catalogue: Catalogue, count: int) -> bool:
@@ -214,6 +215,21 @@ def test_a_damaged_sidecar_is_made_again(logdir: Path, start: Start, settings: S
         second.open("run", "w", "trace")
     until(lambda: ready(second, 1))
     second.open("run", "w", "trace")
+
+
+def test_what_can_never_be_read_is_not_imported_for_ever(logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the package is updated while a server runs: its new import processes write what the old program cannot read."""
+    write(logdir / "run" / "w.json", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 1))
+    monkeypatch.setattr(sidecars, "LAYOUT", "another")
+    for _ in range(MOST_UNREAD):
+        with pytest.raises(NotReady, match="imported again"):
+            catalogue.open("run", "w", "trace")
+        until(lambda: ready(catalogue, 1))
+    with pytest.raises(ImportFailed, match=r"its layout is .*, expected another\. Was the program updated"):
+        catalogue.open("run", "w", "trace")
+    assert states(catalogue) == {"run/w.json": "failed"}
 
 
 def test_what_is_asked_for_jumps_the_queue(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:

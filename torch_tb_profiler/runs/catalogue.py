@@ -26,6 +26,8 @@ from torch_tb_profiler.sources.watch import Changes, Watch
 
 MAPPED_INSIGHTS = 1024
 """Insights that stay mapped: those of the workers of a large run."""
+MOST_UNREAD = 3
+"""Imports in a row of which nothing can be read, before another one is not tried."""
 RETRY_SECONDS = 60.0
 """A file that could not be read (permission, network) is tried again after this long."""
 
@@ -116,12 +118,18 @@ class Catalogue:
         entry, path = self._ready(run, worker, span)
         try:
             book = self._shelf.get(path)
-        except SidecarError:
+        except SidecarError as error:
             with self._lock:
                 if entry.sidecar == path and entry.state is State.READY:
+                    entry.unread += 1
+                    if entry.unread > MOST_UNREAD:
+                        self._fail(entry, f"What its imports write cannot be read: {error.message.rstrip('.')}. Was the program updated while it runs?", "raised")
+                        self._changed()
+                        raise ImportFailed(entry.message, "Start it anew.") from None
                     self._submit(entry)
                     self.jobs.promote(path)
             raise NotReady(f"{entry.path} is imported again: its sidecar is gone.", "Wait a moment.", progress=0.0) from None
+        entry.unread = 0
         if self._cache is not None:
             self._cache.touch(path)
         return _placed(self.snapshot(), (run, worker, span), book)

@@ -20,7 +20,8 @@ Key = tuple[str, str, str]
 class Entry:
     """One file of a logdir and what became of it; changed only under the catalogue's lock.
 
-    ``root``: name of the logdir it was found in, and ``home`` its location. ``job`` is the import that is queued or runs.
+    ``root``: name of the logdir it was found in, and ``home`` its location. ``job`` is the import that is queued or runs. ``unread``: imports in a row whose
+    sidecar could not be read.
     """
 
     root: str
@@ -32,6 +33,7 @@ class Entry:
     outcome: Outcome | None = None
     sidecar: str = ""
     job: Job | None = None
+    unread: int = 0
     retry_at: float | None = None
     judged: bool = False
     name: names.TraceName = field(init=False)

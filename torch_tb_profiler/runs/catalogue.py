@@ -123,7 +123,8 @@ class Catalogue:
                 if entry.sidecar == path and entry.state is State.READY:
                     entry.unread += 1
                     if entry.unread > MOST_UNREAD:
-                        self._fail(entry, f"What its imports write cannot be read: {error.message.rstrip('.')}. Was the program updated while it runs?", "raised")
+                        said = f"{error.message.rstrip('.')}. Was the program updated while it runs?"
+                        self._fail(entry, f"What its imports write cannot be read: {said}", "raised")
                         self._changed()
                         raise ImportFailed(entry.message, "Start it anew.") from None
                     self._submit(entry)

@@ -60,6 +60,7 @@ localMemoryPoolSize localMemoryPoolUtilizedSize
 DIAGNOSTIC_EVENT 2025.6..: timestamp timestampType! source! severity! text!:t globalPid
 TARGET_INFO_GPU_METRICS 2023.4..: typeId! sourceId! typeName!:t metricId! metricName!:t
 GPU_METRICS 2023.4..: rawTimestamp!@2025.6 timestamp typeId! metricId! value!
+GENERIC_EVENTS 2023.4..: rawTimestamp! timestamp typeId! data!:t
 TARGET_INFO_NETWORK_METRICS 2023.4..: metricsListId! metricsIdx! name!:t description!:t unit!:t
 TARGET_INFO_NIC_INFO 2023.4..: GUID! stateName!:t nicId! name!:t deviceId! vendorId! linkLayer!
 NIC_ID_MAP 2023.4..: nicId! globalId!

@@ -235,6 +235,24 @@ def test_samples_of_gpu_metrics_are_counters(path: Path) -> None:
     assert trace.strings.many(trace["tracks"]["pid"]) == [str(PID), "1"]
 
 
+def test_samples_of_gpu_metrics_may_stand_as_json(path: Path) -> None:
+    """As exports before 2023 have them; later ones have both."""
+    sample = '{"SM Active": "40", "Tensor Active": 7, "note": "x", "flag": true, "long": "1234567890123456789"}'
+    with NsightFile(path) as file:
+        file.add("TARGET_INFO_GPU_METRICS", typeId=256, metricId=1, metricName="SMs Active [Throughput %]")
+        file.add("GPU_METRICS", timestamp=50, typeId=256, metricId=1, value=40)
+        for time, kind, text in ((100, 257, sample), (None, 257, '{"SM Active": 41}'), (50, 256, sample), (300, 9, '{"ftrace": 1}'), (310, 9, "no JSON"), (320, 9, "[]")):
+            file.add("GENERIC_EVENTS", rawTimestamp=200, timestamp=time, typeId=kind, data=text)
+        file.push_pop("step", 0, 400)
+    trace = read(path)
+    assert [(time, name, category, text) for time, name, category, _, text in instants(trace)] == [
+        (50, "GPU metrics", "hardware_counters", '{"SMs Active [Throughput %]":40}'),
+        (100, "GPU metrics", "hardware_counters", '{"SM Active":40,"Tensor Active":7}'), (200, "GPU metrics", "hardware_counters", '{"SM Active":41}'),
+    ]
+    assert set(trace.strings.many(trace["tracks"]["pid"])) == {str(PID), "0", "1"}
+    assert trace.defects.as_dict() == {d.NOT_READ: 3}
+
+
 def test_memory_of_the_device_is_a_counter(path: Path) -> None:
     with NsightFile(path) as file:
         file.push_pop("step", 0, 900)

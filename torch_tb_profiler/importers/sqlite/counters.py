@@ -9,14 +9,19 @@ import numpy as np
 
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, distinct_rows
 from torch_tb_profiler.importers.sqlite.filling import Filling
+from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 
 _METRICS, _NETWORK, _MEMORY = "GPU_METRICS", "NET_NIC_METRIC", "CUDA_GPU_MEMORY_USAGE_EVENTS"
-NSIGHT_TABLES = (_METRICS, _NETWORK, _MEMORY)
+_GENERIC = "GENERIC_EVENTS"
+NSIGHT_TABLES = (_METRICS, _GENERIC, _NETWORK, _MEMORY)
 NVPROF_TABLES = ("CUPTI_ACTIVITY_KIND_MEMORY2",)
 _NSIGHT_WORDS, _NVPROF_WORDS = (2, 0, 1), (3, 1, 2)
 """Memory of the device, allocation, release: ``CUpti_ActivityMemoryKind`` and ``CUpti_ActivityMemoryOperationType``; Nsight Systems counts both from 0."""
 _MOST_BYTES = 1 << 48
+_OF_A_GPU = ("SM Active", "SMs Active")
+"""Keys that tell samples of GPU metrics from other generic events."""
+_LONGEST_SAMPLE, _LONGEST_NUMBER = 1 << 14, 18
 
 
 def gpu_metrics(database: Database, filling: Filling) -> None:
@@ -25,10 +30,48 @@ def gpu_metrics(database: Database, filling: Filling) -> None:
     for rows in database.rows("TARGET_INFO_GPU_METRICS", ["typeId", "metricId"], ["metricName"]):
         names.update(zip(zip(rows.numbers["typeId"].tolist(), rows.numbers["metricId"].tolist(), strict=True), rows.texts["metricName"], strict=True))
     filling.begin(_METRICS)
+    seen: set[int] = set()
     for rows in database.rows(_METRICS, ["timestamp", "typeId", "metricId", "value"]):
         kinds, of = np.unique(rows.numbers["typeId"], return_inverse=True)
-        places = [("" if kind == MISSING else kind & 0xFF, "GPU metrics") for kind in kinds.tolist()]
-        _samples(filling, rows, "timestamp", ("typeId", "metricId"), names, ("GPU metrics", "hardware_counters"), filling.gathered.tracks.column(places)[of])
+        seen.update(kinds.tolist())
+        _samples(filling, rows, "timestamp", ("typeId", "metricId"), names, ("GPU metrics", "hardware_counters"), _gpus(filling, kinds)[of])
+    _generic_metrics(database, filling, seen)
+
+
+def _gpus(filling: Filling, kinds: Ints) -> Array:
+    return filling.gathered.tracks.column([("" if kind == MISSING else kind & 0xFF, "GPU metrics") for kind in kinds.tolist()])
+
+
+def _generic_metrics(database: Database, filling: Filling, seen: set[int]) -> None:
+    """GPU metrics that stand as JSON (``{"SM Active": "12", …}``) in the table of all events that a version knows no table for, as before 2023.
+
+    Args:
+        seen: types whose samples stand in a table of their own as well.
+    """
+    filling.begin(_GENERIC)
+    for rows in database.rows(_GENERIC, ["rawTimestamp", "timestamp", "typeId"], ["data"]):
+        found, ordinal = rows.numbers, filling.ordinals(rows)
+        fresh = ~np.isin(found["typeId"], list(seen))
+        samples = [_sample(text) if is_fresh else b"" for text, is_fresh in zip(rows.texts["data"], fresh.tolist(), strict=True)]
+        at = np.array([i for i, sample in enumerate(samples) if sample], np.int64)
+        filling.counts.add(d.NOT_READ, int(fresh.sum()) - len(at))
+        time = np.where(found["timestamp"] == MISSING, found["rawTimestamp"], found["timestamp"])
+        name = np.full(len(at), filling.gathered.texts["GPU metrics"], np.int32)
+        texts = filling.texts(samples[i] for i in at.tolist())
+        filling.instants(ordinal[at], time[at], name, "hardware_counters", _gpus(filling, found["typeId"][at]), "C", texts)
+
+
+def _sample(text: str) -> bytes:
+    """The numbers of a sample of GPU metrics as JSON, empty for what is none."""
+    try:
+        told = json.loads(text) if len(text) <= _LONGEST_SAMPLE else None
+    except (ValueError, RecursionError):
+        return b""
+    if not isinstance(told, dict) or not any(key in told for key in _OF_A_GPU):
+        return b""
+    written = ((key, str(value)) for key, value in told.items() if isinstance(value, (int, str)) and not isinstance(value, bool))
+    numbers = {key: int(value) for key, value in written if value.isascii() and value.isdecimal() and len(value) <= _LONGEST_NUMBER}
+    return json.dumps(numbers, separators=(",", ":")).encode()
 
 
 def network_metrics(database: Database, filling: Filling) -> None:

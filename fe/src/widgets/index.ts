@@ -23,5 +23,5 @@ export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./gri
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
 export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";
-export { type StepChoice, StepSelector } from "./steps";
+export { FromTo, type StepChoice, StepSelector } from "./steps";
 export { Term, Tooltip } from "./tooltip";

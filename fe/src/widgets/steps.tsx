@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useId } from "../base/id";
 import { formatTime } from "../base/units";
-import { Checkbox, Segmented, Select } from "./controls";
+import { Checkbox, type Option, Segmented, Select } from "./controls";
 import { Badge } from "./panel";
 
 export interface StepChoice {
@@ -70,10 +70,7 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX
       />
       {mode === "one" ? <Select label="Step" value={`${first}`} options={options} onChange={(text) => set(Number(text), Number(text))} /> : null}
       {mode === "range" ? (
-        <>
-          <Select label="From" value={`${first}`} options={options} onChange={(text) => set(Number(text), Math.max(Number(text), last))} />
-          <Select label="to" value={`${last}`} options={options} onChange={(text) => set(Math.min(first, Number(text)), Number(text))} />
-        </>
+        <FromTo {...{ first, last, options }} onChange={set} />
       ) : null}
       {cold > 0 && mode !== "one" ? (
         <Checkbox
@@ -87,6 +84,24 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX
         />
       ) : null}
     </div>
+  );
+}
+
+interface FromToProps {
+  /** Indices of the steps, both ends included. */
+  first: number;
+  last: number;
+  options: readonly Option[];
+  onChange: (first: number, last: number) => void;
+}
+
+/** The two ends of a range: each takes the other along rather than pass it. */
+export function FromTo({ first, last, options, onChange }: FromToProps): JSX.Element {
+  return (
+    <>
+      <Select label="From" value={`${first}`} options={options} onChange={(text) => onChange(Number(text), Math.max(Number(text), last))} />
+      <Select label="to" value={`${last}`} options={options} onChange={(text) => onChange(Math.min(first, Number(text)), Number(text))} />
+    </>
   );
 }
 

@@ -119,26 +119,27 @@ const MODULE = "nn.Module: ";
 export function stackTexts(tree: FrameTree): { full: string[]; short: string[] } {
   const full: string[] = [];
   const short: string[] = [];
-  const known: { place: string | null; module: string | null; outside: string | null }[] = [];
+  const known: { place?: string; module?: string; outside?: string }[] = [];
   tree.frame.forEach((frame, stack) => {
     const parent = tree.parent[stack] ?? -1;
     if (parent >= stack) {
       const frames = framesOf(tree, stack);
       full.push(frames.join("; "));
       short.push(stackLabel(frames));
-      known.push({ place: null, module: null, outside: null });
+      known.push({});
       return;
     }
-    const above = known[parent];
+    const at = { ...known[parent] };
     const { file, line } = splitFrame(frame);
-    const own = line === null ? null : stackLabel([frame]);
-    const place = own ?? above?.place ?? null;
-    const module = frame.startsWith(MODULE) ? frame.slice(MODULE.length) : (above?.module ?? null);
-    const outside = own !== null && !/(^|[\\/])torch[\\/]/.test(file) ? own : (above?.outside ?? null);
-    known.push({ place, module, outside });
+    if (line !== null) {
+      at.place = stackLabel([frame]);
+      if (!/(^|[\\/])torch[\\/]/.test(file)) at.outside = at.place;
+    }
+    if (frame.startsWith(MODULE)) at.module = frame.slice(MODULE.length);
+    known.push(at);
     full.push(parent >= 0 ? `${frame}; ${full[parent] ?? ""}` : frame);
-    const from = module ?? outside;
-    short.push(place === null ? frame : from === null || from === place ? place : `${place} ← ${from}`);
+    const from = at.module ?? at.outside;
+    short.push(!at.place ? frame : !from || from === at.place ? at.place : `${at.place} ← ${from}`);
   });
   return { full, short };
 }

@@ -134,7 +134,7 @@ export function DeviceTable({ devices, words }: { devices: readonly DeviceSummar
   return (
     <>
       <div class="device-table" tabIndex={0} role="region" aria-label="Accelerators">
-        <table>
+        <table class="plain-table">
           <thead>
             <tr>
               <th scope="col">{words.device}</th>

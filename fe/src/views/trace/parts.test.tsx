@@ -45,7 +45,7 @@ describe("PartPicker", () => {
   it("keeps the range of steps in order", () => {
     const onSteps = vi.fn();
     render(<PartPicker {...picker({ mode: "steps", first: 0, last: 1, onSteps, window: { t0: 0, t1: 1 } })} />);
-    fireEvent.change(screen.getByLabelText("From step"), { target: { value: "2" } });
+    fireEvent.change(screen.getByLabelText("From"), { target: { value: "2" } });
     expect(onSteps).toHaveBeenCalledWith(2, 2);
   });
   it("shows a problem where the summary stands", () => {

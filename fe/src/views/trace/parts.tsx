@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { StepItem, TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
-import { Button, Icon, Progress, Segmented, Select, Term } from "../../widgets";
+import { Button, FromTo, Icon, Progress, Segmented, Term } from "../../widgets";
 import type { Progress as Received } from "./bytes";
 import { wallClock, type PartMode, type TimeWindow } from "./model";
 import type { HandoverState } from "./perfetto";
@@ -94,20 +94,7 @@ export function PartPicker(props: PartPickerProps): JSX.Element {
           ]}
         />
         {mode === "steps" ? (
-          <>
-            <Select
-              label="From step"
-              value={String(first)}
-              options={options}
-              onChange={(v) => onSteps(Number(v), Math.max(Number(v), last))}
-            />
-            <Select
-              label="To step"
-              value={String(last)}
-              options={options}
-              onChange={(v) => onSteps(Math.min(first, Number(v)), Number(v))}
-            />
-          </>
+          <FromTo {...{ first, last, options }} onChange={onSteps} />
         ) : null}
         {mode === "window" ? (
           <>

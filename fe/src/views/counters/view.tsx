@@ -72,7 +72,7 @@ function Measured({ payload, params, setParam }: PageProps): JSX.Element | null 
         title="Measured roofline"
         term="counters_roofline"
         name="measured-roofline"
-        note={`a mark per kernel, as large as its ${timed ? "time" : "FLOPs"}${timed ? "" : "; no times were measured, so that each stands at the most that its intensity allows"}${left ? `; ${formatCount(left)} more are in the table only` : ""}`}
+        note={`a mark per kernel, as large as its ${timed ? "time" : "FLOPs; no times were measured"}${left ? `; ${formatCount(left)} more are in the table only` : ""}`}
         table={{
           columns: [{ label: "Kernel" }, { label: "FLOP per byte", unit: "number" }, { label: rate, unit: "FLOP/s" }],
           rows: points.map((point) => [point.title, point.intensity, point.rate]),

@@ -88,21 +88,22 @@ export function StateFilter({
 /** The table's columns for the chosen files. */
 export function fileColumns(files: readonly FileItem[]): Column[] {
   return [
-    { key: "path", label: "File", kind: "code", width: 360, values: files.map((f) => f.path) },
+    { key: "path", label: "File", term: "diagnosis_path", kind: "code", width: 360, values: files.map((f) => f.path) },
     {
       key: "state",
       label: "State",
+      term: "diagnosis_state",
       kind: "text",
       width: 140,
       values: files.map((f) => STATE_TEXT[f.state].word),
     },
-    { key: "reason", label: "Why", kind: "text", width: 440, grow: true, values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning) },
-    { key: "bytes", label: "Size", kind: "bytes", values: files.map((f) => f.bytes) },
+    { key: "reason", label: "Why", term: "diagnosis_reason", kind: "text", width: 440, grow: true, values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning) },
+    { key: "bytes", label: "Size", term: "diagnosis_bytes", kind: "bytes", values: files.map((f) => f.bytes) },
     { key: "events", label: "Events", kind: "count", term: "events", values: files.map((f) => f.events) },
-    { key: "lost", label: "Events lost", kind: "count", values: files.map((f) => f.lost) },
-    { key: "run", label: "Run", kind: "text", width: 160, hidden: true, values: files.map((f) => f.run) },
-    { key: "worker", label: "Worker", kind: "text", width: 160, hidden: true, values: files.map((f) => f.worker) },
-    { key: "span", label: "Span", kind: "text", hidden: true, values: files.map((f) => f.span) },
+    { key: "lost", label: "Events lost", kind: "count", term: "diagnosis_lost", values: files.map((f) => f.lost) },
+    { key: "run", label: "Run", term: "run", kind: "text", width: 160, hidden: true, values: files.map((f) => f.run) },
+    { key: "worker", label: "Worker", term: "worker", kind: "text", width: 160, hidden: true, values: files.map((f) => f.worker) },
+    { key: "span", label: "Span", term: "span", kind: "text", hidden: true, values: files.map((f) => f.span) },
   ];
 }
 

@@ -13,8 +13,8 @@ export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }): JSX.
   return (
     <Figure
       title="Step times"
-      term="step_time"
-      note="a dot per step, hollow where it is not compared; the line is the mean, the band its standard deviation; the axis need not begin at 0"
+      term="diff_steps"
+      note="a dot per step, hollow where it is not compared"
       table={{
         columns: [{ label: "Side" }, { label: "Step" }, { label: "Wall time", unit: "ns" }, { label: "Compared" }],
         rows: [a, b].flatMap((side, i) => side.steps.map((step) => [i ? "B" : "A", step.name, step.wall_ns, step.selected ? "yes" : "no"])),

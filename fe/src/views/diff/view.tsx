@@ -78,11 +78,7 @@ function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps): JSX.Elem
   return (
     <EmptyState
       title="There is no second trace"
-      text={
-        count > 1
-          ? "This is the only trace here. Two parts of it can be compared, or put the traces of another run below the log directory."
-          : "This is the only trace here. Put the traces of another run below the log directory to compare them."
-      }
+      text={`This is the only trace here. Put another run below the log directory${count > 1 ? ", or compare two parts of this one" : ""}.`}
       actions={count > 1 ? <Button onClick={compare}>Compare its first steps with its last</Button> : null}
       diagnosisHref={hrefOf("diagnosis")}
     />

@@ -107,7 +107,7 @@ function RooflinePanel({ payload, drawable, families, links, search, params, set
         title="Roofline"
         term="efficiency_roofline"
         name="roofline"
-        note={`a mark per ${group === "kernel" ? "kernel" : "operator"} and shape, as large as its ${timeWord(payload)} time${undrawn ? `; ${formatCount(undrawn)} more, whose FLOPs or bytes are 0 or not known, are in the table only` : ""}`}
+        note={`a mark per ${group === "kernel" ? "kernel" : "operator"} and shape, as large as its ${timeWord(payload)} time${undrawn ? `; ${formatCount(undrawn)} more are in the table only` : ""}`}
         table={table}
         actions={
           precisions.length > 1 ? (

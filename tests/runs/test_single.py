@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,22 @@ def test_progress_is_told_in_bytes(settings: Settings, tmp_path: Path) -> None:
     size = path.stat().st_size
     assert told
     assert all(0 <= done <= size and total == size for done, total in told)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+def test_what_could_not_be_looked_at_is_said_beside_what_could(settings: Settings, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    write(logs / "rank0.pt.trace.json", trace())
+    (logs / "rank1.pt.trace.json").symlink_to(tmp_path / "gone")
+    first, second = load_all(str(logs), settings)
+    assert isinstance(first, Opened)
+    assert second == Unreadable("", "", "", str(logs), "rank1.pt.trace.json is a symbolic link that leads nowhere.")
+    assert [type(item) for item in load_all(str(logs), settings, workers=("rank0",))] == [Opened], "of the others nothing was asked"
+    (logs / "rank0.pt.trace.json").unlink()
+    with pytest.raises(SourceError, match=r"symbolic link that leads nowhere\. Give a trace file"):
+        list(load_all(str(logs), settings))
+
+
+@pytest.mark.parametrize(("message", "text"), [("Empty.", "a.json: Empty."), ("a.json could not be opened.", "a.json could not be opened.")])
+def test_a_path_is_said_once(message: str, text: str) -> None:
+    assert Unreadable("", "", "", "a.json", message).text == text

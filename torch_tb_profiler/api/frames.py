@@ -313,7 +313,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             place = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
             found.append(("", f"{place} · {row.span}: {row.events:,} entries, {row.steps} step{'' if row.steps == 1 else 's'}{mean}"))
         found += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
-        found += [("unreadable", f"{item.path}: {item.message}") for item in self.unreadable[:SHOWN]]
+        found += [("unreadable", item.text) for item in self.unreadable[:SHOWN]]
         found += [("", more)] if (more := and_more(len(self.unreadable) - SHOWN)) else []
         listed = described.TABLES.replace("  .key_averages()", "")
         one = f"; a trace by [0] or [\"{self._traces[0].worker}\"]" if self._traces else ""

@@ -45,6 +45,6 @@ def _traces(path: Path, use_cache: bool) -> tuple[list[TraceFrames], list[Unread
         else:
             found.append(TraceFrames(One(item, settings)))
     if not found:
-        reason = f"{unreadable[0].path}: {unreadable[0].message}" if unreadable else "no file of it claims to be one"
+        reason = unreadable[0].text if unreadable else "no file of it claims to be one"
         raise NotATrace(f"{path} holds no readable trace: {reason}")
     return found, [item for item in unreadable if not item.rejected]

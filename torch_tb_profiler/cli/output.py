@@ -158,14 +158,14 @@ def say_failed(unreadable: list[Unreadable]) -> None:
     """The files that claim to be traces and are none, on standard error."""
     for item in unreadable:
         if not item.rejected:
-            print(printable(f"torch-tb-profiler: {item.path}: {item.message}"), file=sys.stderr)
+            print(printable(f"torch-tb-profiler: {item.text}"), file=sys.stderr)
 
 
 def nothing_at(path: str, unreadable: list[Unreadable]) -> str:
     """One line that says why there is nothing to print."""
     if not unreadable:
         return printable(f"{path} holds no trace: no file has the name or the content of one.")
-    shown = "; ".join(f"{u.path}: {u.message}" for u in unreadable[:REASONS_SHOWN])
+    shown = "; ".join(item.text for item in unreadable[:REASONS_SHOWN])
     return printable(f"{path} holds no readable trace: {shown} {and_more(len(unreadable) - REASONS_SHOWN)}".rstrip())
 
 

@@ -34,7 +34,10 @@ MOST_NAMED = 16
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A file without a trace, and why. ``rejected``: neither its name nor its content claims to be one; run, worker and span are empty then."""
+    """A file without a trace, or a part of a folder that could not be looked at, and why; of what is in no run ``run``, ``worker`` and ``span`` are empty.
+
+    ``rejected``: neither the file's name nor its content claims to be one.
+    """
 
     run: str
     worker: str
@@ -42,6 +45,11 @@ class Unreadable:
     path: str
     message: str
     rejected: bool = False
+
+    @property
+    def text(self) -> str:
+        """The path and why, the path once."""
+        return self.message if self.message.startswith(self.path) else f"{self.path}: {self.message}"
 
 
 def load(location: str, settings: Settings, progress: Report | None = None) -> Opened:
@@ -63,7 +71,8 @@ def load(location: str, settings: Settings, progress: Report | None = None) -> O
 def load_all(
     path: str, settings: Settings, progress: Report | None = None, workers: Collection[str] = (), beside: bool = False,
 ) -> Iterator[Opened | Unreadable]:
-    """Every trace of a file, a run folder or a logdir, in the catalogue's order, one in memory at a time; the rejected files last.
+    """Every trace of a file, a run folder or a logdir, in the catalogue's order, one in memory at a time; last the rejected files, and
+    what could not be looked at.
 
     ``settings.workers`` processes import many files; ``progress`` is told by this thread, bytes of all of them.
 
@@ -103,6 +112,8 @@ def load_all(
     for entry in entries if not workers else ():
         if entry.state is State.REJECTED:
             yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
+    for note in listing.notes if not workers else ():
+        yield Unreadable("", "", "", places.shown(home), once(note))
 
 
 def once(note: str) -> str:

@@ -98,7 +98,7 @@ def test_a_new_span_appears_and_the_choice_stays(tmp_path: Path, start: Callable
     expect(tab.frame.get_by_role("search").get_by_role("textbox")).to_have_value("relu")
 
 
-@pytest.mark.parametrize("width", [1024, 2560])
+@pytest.mark.parametrize("width", [800, 2560])
 def test_no_sideways_scrolling(open_tab: OpenTab, sample_server: Server, width: int) -> None:
     tab = open_tab(sample_server, width=width).load()
     for view in VIEWS:

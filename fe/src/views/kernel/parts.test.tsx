@@ -33,7 +33,8 @@ describe("AttributionLine", () => {
   it("counts kernels, launches and operators", () => {
     render(<AttributionLine attribution={{ device_events: 1000, kernels: 963, with_launch: 963, with_operator: 940 }} />);
     const parts = [...document.querySelectorAll(".attribution-part")].map((p) => p.textContent);
-    expect(parts.slice(0, 3)).toEqual(["963 kernels", "963 with launch", "940 with operator (97.6 %)"]);
+    expect(parts).toEqual(["963 kernels", "963 with launch", "940 with operator (97.6 %)", "1\u202f000 device events"]);
+    expect(document.querySelector(".attribution")?.textContent).toMatch(/^In the whole trace:963/);
   });
   it("leads to the reasons only where an operator is missing", () => {
     const onWhy = vi.fn();

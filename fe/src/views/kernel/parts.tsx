@@ -61,10 +61,11 @@ export function AttributionLine({ attribution, onWhy }: { attribution: Attributi
   );
   return (
     <p class="attribution">
+      <span class="muted">In the whole trace:</span>
       {part(kernels, null, "attribution", kernels === 1 ? "kernel" : "kernels")}
       {part(with_launch, shares.launch, "with_launch", "with launch")}
       {part(with_operator, shares.operator, "with_operator", "with operator")}
-      {part(device_events, null, "device_events", device_events === 1 ? "device event in the whole trace" : "device events in the whole trace")}
+      {part(device_events, null, "device_events", device_events === 1 ? "device event" : "device events")}
       {onWhy && with_operator < kernels ? (
         <button type="button" class="link" onClick={onWhy}>
           Which have no operator, and why?

@@ -8,7 +8,7 @@ import torch_tb_profiler
 from tests.api.traces import frames, write
 from tests.builders.drawn import events, text_of
 from tests.views import hand_made
-from torch_tb_profiler.api.frames import RunFrames
+from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\n=1+1"
 
@@ -45,6 +45,18 @@ def test_a_run_lists_its_workers_and_what_could_not_be_read(tmp_path: Path) -> N
     assert "rank99.pt.trace.json: " in text
     assert len(text.splitlines()) < 50
     assert found._repr_html_().startswith("<table>")
+
+
+def test_the_only_trace_that_could_be_read_says_what_could_not(tmp_path: Path) -> None:
+    write(tmp_path / "run", "rank0")
+    for rank in range(1, 12):
+        (tmp_path / "run" / f"rank{rank}.pt.trace.json").write_text("")
+    found = torch_tb_profiler.open(tmp_path / "run", use_cache=False)
+    assert isinstance(found, TraceFrames)
+    assert len(found.unreadable) == 11
+    for shown in (repr(found), repr(found.in_steps(0)), found._repr_html_()):
+        assert "rank1.pt.trace.json: The file is empty." in shown
+        assert "and 3 more" in shown
 
 
 def test_a_trace_of_nothing(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from torch_tb_profiler.analysis.kernels import kernel_rows, short_name
 from torch_tb_profiler.analysis.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.api.one import One
-from torch_tb_profiler.units import format_bytes, format_ns, format_share
+from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.units import and_more, format_bytes, format_ns, format_share
 from torch_tb_profiler.views.diff_file import one_line
 from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING
 
@@ -22,6 +23,7 @@ WIDTH = 100
 SHOWN = 3
 LABEL = 11
 LONGEST = 60
+MOST_UNREADABLE = 8
 _MARKS = ((StepFlag.COLD, "cold"), (StepFlag.ODD, "odd"), (StepFlag.CUT, "cut off"))
 TABLES = (
     ".steps  .operators(by=)  .kernels(by=)  .modules  .memory  .memory_blocks  .memory_alive()  .collectives  .counters  .counter_samples  .efficiency(by=)  "
@@ -32,8 +34,8 @@ Line = tuple[str, str]
 """Label and text."""
 
 
-def lines(one: One) -> list[Line]:
-    """What is known of a trace; a line only for what there is."""
+def lines(one: One, unreadable: Sequence[Unreadable] = ()) -> list[Line]:
+    """What is known of a trace, and what beside it could not be read; a line only for what there is."""
     opened, facts, selection = one.opened, one.facts, one.selection()
     counts = facts.summary["attribution"]
     kernels = f", {_counted(counts['kernels'], 'kernel', 'kernels')}" if counts["kernels"] else ""
@@ -48,9 +50,16 @@ def lines(one: One) -> list[Line]:
         ("kernels", _kernels(one, selection)),
         ("missing", ", ".join(MISSING[key].what.lower() for key in absent(facts) if key in MISSING)),
         ("defects", ", ".join(f"{count:,} × {defect.name}" for defect, count in facts.defects)),
+        *not_read(unreadable),
         ("tables", TABLES),
     ]
     return [(label, one_line(text)) for label, text in found if text]
+
+
+def not_read(unreadable: Sequence[Unreadable]) -> list[Line]:
+    """What could not be read, and why."""
+    more = and_more(len(unreadable) - MOST_UNREADABLE)
+    return [*(("unreadable", item.text) for item in unreadable[:MOST_UNREADABLE]), *([("", more)] if more else [])]
 
 
 def text(title: str, listed: Sequence[Line]) -> str:

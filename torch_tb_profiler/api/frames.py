@@ -139,17 +139,19 @@ class Frames(ABC):
 class TraceFrames(Frames):
     """One trace."""
 
-    def __init__(self, one: One) -> None:
+    def __init__(self, one: One, unreadable: Sequence[Unreadable] = ()) -> None:
         self._one = one
+        self.unreadable = tuple(unreadable)
+        """Files beside it, where it is the only one of a folder that could be read, and why the others could not."""
 
     def _each(self, make: Make) -> DataFrame:
         return make(self._one)
 
     def __repr__(self) -> str:
-        return described.text("TraceFrames", described.lines(self._one))
+        return described.text("TraceFrames", described.lines(self._one, self.unreadable))
 
     def _repr_html_(self) -> str:
-        return described.markup("TraceFrames", described.lines(self._one))
+        return described.markup("TraceFrames", described.lines(self._one, self.unreadable))
 
     @property
     def run(self) -> str:
@@ -193,7 +195,7 @@ class TraceFrames(Frames):
             IndexError: there is no such step.
         """
         chosen = None if first is None and last is None else first if last is None else (first or 0, last)
-        narrowed = TraceFrames(replace(self._one, steps=chosen, skip_cold=skip_cold))
+        narrowed = TraceFrames(replace(self._one, steps=chosen, skip_cold=skip_cold), self.unreadable)
         narrowed._one.selection()
         return narrowed
 
@@ -313,8 +315,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             place = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
             found.append(("", f"{place} · {row.span}: {row.events:,} entries, {row.steps} step{'' if row.steps == 1 else 's'}{mean}"))
         found += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
-        found += [("unreadable", item.text) for item in self.unreadable[:SHOWN]]
-        found += [("", more)] if (more := and_more(len(self.unreadable) - SHOWN)) else []
+        found += described.not_read(self.unreadable)
         listed = described.TABLES.replace("  .key_averages()", "")
         one = f"; a trace by [0] or [\"{self._traces[0].worker}\"]" if self._traces else ""
         found.append(("tables", f".workers  {listed}, each with the worker in front{one}"))

@@ -21,7 +21,7 @@ def open_path(path: Path, *, use_cache: bool = True) -> TraceFrames | RunFrames:
         NotATrace: nothing there could be read; the reason is in the message.
     """
     found, unreadable = _traces(path, use_cache)
-    return found[0] if len(found) == 1 else RunFrames(found, unreadable)
+    return TraceFrames(found[0].one, unreadable) if len(found) == 1 else RunFrames(found, unreadable)
 
 
 def open_all(path: Path, *, use_cache: bool = True) -> list[TraceFrames]:

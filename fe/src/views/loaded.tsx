@@ -48,7 +48,7 @@ export function MissingList({ missing }: { missing: readonly Missing[] }): JSX.E
       {missing.map((item) => (
         <details key={item.what} class="missing">
           <summary>
-            Not recorded: <strong>{item.what}</strong>. <span class="missing-how">How to record it</span>
+            <Icon name="chevron" size={12} /> Not recorded: <strong>{item.what}</strong>. <span class="missing-how">How to record it</span>
           </summary>
           <p>{item.why}</p>
           {item.call ? <CodeBlock code={item.call} label="Copy the call" /> : null}

@@ -84,7 +84,9 @@ describe("topSentences", () => {
   });
 
   it("stands an empty selection", () => {
-    expect(texts(overview({ average: null, steps: [] }))).toContain("No step is selected, so there is no average step.");
+    const none = "No step is selected, so there is no average step.";
+    expect(texts(overview({ average: null, steps: [step(0, { selected: false })] }))).toContain(none);
+    expect(texts(overview({ average: null, steps: [] }))).not.toContain(none);
   });
 
   it("stands a step of no length", () => {

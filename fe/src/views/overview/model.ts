@@ -123,6 +123,8 @@ function sentence(text: string): string {
 
 function timeSentences(payload: OverviewPayload): Sentence[] {
   const { average } = payload;
+  // Where there is none at all, the page says so in place of the chart.
+  if (!average && !payload.steps.length) return [];
   if (!average) return [{ text: "No step is selected, so there is no average step.", tone: "attention" }];
   const parts = leading(average, 3)
     .filter((x) => x.share !== null)

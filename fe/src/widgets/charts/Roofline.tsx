@@ -240,7 +240,7 @@ function Point({ point, area, color, radius, tabStop, activate, onSelect }: Poin
 function PointTip({ point, group, anchor }: { point: RoofPoint; group: string | undefined; anchor: () => Element | undefined }): JSX.Element {
   return (
     <Floating anchor={anchor} class="chart-tip">
-      <strong class="roof-title">{point.title}</strong>
+      <strong>{point.title}</strong>
       {group ? <div class="muted">{group}</div> : null}
       <dl class="roof-figures">
         {point.figures.map(([name, text]) => (

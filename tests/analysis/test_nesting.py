@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.nesting import around, carried_up, climb, nearest, nest, with_ancestors
+from torch_tb_profiler.analysis.nesting import around, carried_up, climb, nearest, nest, nest_rows, with_ancestors
+from torch_tb_profiler.store.schema import SPANS as SPANS_TABLE
 
 SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 20)), max_size=40)
 Spans = list[tuple[int, int, int]]
@@ -41,6 +44,42 @@ def test_any_spans(spans: Spans) -> None:
     spans = ordered(spans)
     parents, crossing = nested(spans)
     assert (parents, crossing) == one_by_one(spans)
+
+
+@settings(deadline=None)
+@given(SPANS, st.integers(1, 9))
+def test_any_spans_in_blocks_of_any_size(spans: Spans, block: int) -> None:
+    spans = ordered(spans)
+    with patch("torch_tb_profiler.analysis.nesting.BLOCK", block):
+        parents, crossing = nested(spans)
+    assert (parents, crossing) == one_by_one(spans)
+
+
+@settings(deadline=None)
+@given(SPANS, st.integers(1, 9))
+def test_rows_of_a_table_are_nested_where_they_stand(spans: Spans, block: int) -> None:
+    spans = ordered(spans)
+    track, start, dur = (np.array([s[k] for s in spans], np.int64) for k in range(3))
+    other = np.full(len(spans), -1)
+    table = SPANS_TABLE.build(start=start, dur=dur, track=track, **dict.fromkeys(("name", "category", "correlation", "external", "ordinal"), other), role=track)
+    row = np.flatnonzero(np.arange(len(spans)) % 3 > 0).astype(np.int32)
+    with patch("torch_tb_profiler.analysis.nesting.BLOCK", block):
+        found = nest_rows(table, row)
+    assert (found.parent.tolist(), found.overlapping.tolist()) == one_by_one([spans[i] for i in row.tolist()])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 1 << 30), st.booleans()), max_size=40), st.integers(1, 9), st.booleans())
+def test_blocks_decide_nothing(nodes: list[tuple[int, bool]], block: int, backwards: bool) -> None:
+    """Nor does the order of a forest: parents may stand behind their children."""
+    n = len(nodes)
+    parent = np.array([above % (i + 1) - 1 for i, (above, _) in enumerate(nodes)], np.int64)
+    wanted = np.array([marked for _, marked in nodes], np.bool_)
+    if backwards:
+        parent, wanted = np.where(parent >= 0, n - 1 - parent, -1)[::-1], wanted[::-1]
+    expected = nearest(parent, wanted).tolist()
+    with patch("torch_tb_profiler.analysis.nesting.BLOCK", block):
+        assert nearest(parent, wanted).tolist() == climb(parent, np.arange(n), wanted).tolist() == expected
 
 
 @pytest.mark.parametrize(

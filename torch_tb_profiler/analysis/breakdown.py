@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.intervals import Intervals, join, measure, union
 from torch_tb_profiler.analysis.names import HostNames
 from torch_tb_profiler.analysis.selection import Selection, complete
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -32,7 +32,7 @@ def average(facts: Facts, selection: Selection) -> dict[str, float] | None:
     return {"wall": float((table["end"][steps] - table["start"][steps]).mean()), **mean}
 
 
-def break_down(sets: Sequence[Intervals], start: Ints, end: Ints) -> dict[str, Ints]:
+def break_down(sets: Iterable[Intervals], start: Ints, end: Ints) -> dict[str, Ints]:
     """The eight categories of every window [start, end), int64 ns of shape (steps,).
 
     ``sets`` are what was active, in the order of ``CATEGORIES`` without ``other``. Each category gets what the union of the sets up to it
@@ -51,8 +51,8 @@ def break_down(sets: Sequence[Intervals], start: Ints, end: Ints) -> dict[str, I
     return found
 
 
-def active_sets(trace: Trace, tree: CallTree, names: HostNames, caused: Causes, communication: Mask) -> list[Intervals]:
-    """What was active when, for each of the seven categories before ``other``.
+def active_sets(trace: Trace, tree: CallTree, names: HostNames, caused: Causes, communication: Mask) -> Iterator[Intervals]:
+    """What was active when, for each of the seven categories before ``other``, one after the other.
 
     ``communication``: which device events are communication kernels, bool of shape (device events,).
     """
@@ -62,17 +62,14 @@ def active_sets(trace: Trace, tree: CallTree, names: HostNames, caused: Causes, 
     step = names.step[name] >= 0
     executing = (node_role == Role.OPERATOR) & ~step & ~dataloader & ~collective
 
-    def of(row: Ints) -> Intervals:
+    def of(row: Array) -> Intervals:
         begin = spans["start"][row]
         return union(begin, begin + spans["dur"][row])
 
-    called = np.sort(np.concatenate((caused.row[communication], tree.row[collective])))
-    return [
-        of(caused.row[(device_role == Role.KERNEL) & ~communication]),
-        of(caused.row[device_role == Role.MEMCPY]),
-        of(caused.row[device_role == Role.MEMSET]),
-        of(called),
-        of(tree.row[node_role == Role.RUNTIME]),
-        of(tree.row[dataloader]),
-        of(tree.row[executing]),
-    ]
+    yield of(caused.row[(device_role == Role.KERNEL) & ~communication])
+    yield of(caused.row[device_role == Role.MEMCPY])
+    yield of(caused.row[device_role == Role.MEMSET])
+    yield of(np.sort(np.concatenate((caused.row[communication], tree.row[collective]))))
+    yield of(tree.row[node_role == Role.RUNTIME])
+    yield of(tree.row[dataloader])
+    yield of(tree.row[executing])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.names import HostNames, host_names
-from torch_tb_profiler.analysis.nesting import nearest, nest
+from torch_tb_profiler.analysis.nesting import BLOCK, nearest, nest_rows
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -21,7 +21,7 @@ from torch_tb_profiler.store.roles import Role
 class CallTree:
     """Attributes, arrays of shape (nodes,) unless said otherwise; positions count nodes.
 
-    row: rows of spans, ascending.
+    row: rows of spans, ascending; int32, as all positions here are.
     node: for every row of spans its position, −1 when it is no node; int32 of shape (spans,).
     parent: position of the enclosing node after the collapse; −1 none.
     children: Σ duration of the direct children in ns.
@@ -32,13 +32,13 @@ class CallTree:
     names: what the names of the calls say, of nodes or not.
     """
 
-    row: Ints
+    row: Array
     node: Array
-    parent: Ints
+    parent: Array
     children: Ints
     kept: Mask
     is_operator: Mask
-    operator: Ints
+    operator: Array
     overlapping: Mask
     names: HostNames
 
@@ -52,32 +52,33 @@ def call_tree(trace: Trace) -> CallTree:
     """The call tree of all threads of a trace. Making it costs a second per ten million calls: who needs it twice hands it on."""
     spans = trace["spans"]
     role, name = spans["role"], spans["name"]
-    row = np.flatnonzero(is_call(role))
+    row = np.flatnonzero(is_call(role)).astype(np.int32)
     names = host_names(trace.strings, name[row])
     row = row[~names.hidden[name[row]]]
-    start, dur = spans["start"][row], spans["dur"][row]
-    nested = nest(spans["track"][row], start, start + dur)
+    nested = nest_rows(spans, row)
     operator_like = (role[row] == Role.OPERATOR) & ~names.region[name[row]]
     parent, kept = _collapse(nested.parent, name[row], operator_like)
     n = len(row)
     node = np.full(spans.n, -1, np.int32)
     node[row] = np.arange(n, dtype=np.int32)
     is_operator = operator_like & kept
-    inner = kept & (parent >= 0)
     children = np.zeros(n, np.int64)
-    np.add.at(children, parent[inner], dur[inner])
-    operator = nearest(parent, is_operator).astype(np.int64)
-    return CallTree(row, node, parent, children, kept, is_operator, operator, nested.overlapping, names)
+    for begin in range(0, n, BLOCK):
+        inner = begin + np.flatnonzero(kept[begin:begin + BLOCK] & (parent[begin:begin + BLOCK] >= 0))
+        np.add.at(children, parent[inner], spans["dur"][row[inner]])
+    return CallTree(row, node, parent, children, kept, is_operator, nearest(parent, is_operator), nested.overlapping, names)
 
 
-def _collapse(parent: Ints, name: Array, operator_like: Mask) -> tuple[Ints, Mask]:
+def _collapse(parent: Array, name: Array, operator_like: Mask) -> tuple[Array, Mask]:
     """Parents with collapsed nodes stepped over, and which nodes stay. A collapsed node's parent is the node that it is one with."""
     n = len(parent)
-    has = parent >= 0
-    siblings = np.bincount(parent[has], minlength=n)
     same = np.zeros(n, np.bool_)
-    child = np.flatnonzero(has & operator_like)
-    above = parent[child]
-    same[child] = operator_like[above] & (name[child] == name[above]) & (siblings[above] == 1)
+    child = np.flatnonzero((parent >= 0) & operator_like)
+    child = child[operator_like[parent[child]] & (name[child] == name[parent[child]])]
+    # Few are of their parent's name, but any may be their sibling.
+    asked = np.zeros(n + 1, np.bool_)
+    asked[parent[child]] = True
+    siblings = np.bincount(parent[asked[parent]], minlength=n)
+    same[child] = siblings[parent[child]] == 1
     # By doubling: a hostile trace may hold a long chain of one name.
-    return np.append(nearest(parent, ~same), -1).astype(np.int64)[parent], ~same
+    return np.append(nearest(parent, ~same), np.int32(-1))[parent], ~same

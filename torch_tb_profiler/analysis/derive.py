@@ -47,7 +47,7 @@ from torch_tb_profiler.analysis.names import HostNames, distinct
 from torch_tb_profiler.analysis.operator_facts import operator_facts
 from torch_tb_profiler.analysis.profiled_ranges import tie_ranges
 from torch_tb_profiler.analysis.stacks import call_stacks
-from torch_tb_profiler.analysis.steps import StepWindows, find_steps, flag_steps, host_step
+from torch_tb_profiler.analysis.steps import StepWindows, find_steps, flag_steps, host_step, latest_end
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
@@ -71,12 +71,14 @@ def derive(trace: Trace) -> Facts:
     strings = StringBuilder(trace.strings)
     give_back_memory()
     enclosing = enclosing_spans(trace)
+    give_back_memory()
     stacks = call_stacks(trace, tree, enclosing, strings)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
     give_back_memory()
     operators = operator_facts(trace, tree, caused, matrix, step, stacks.of_node)
     give_back_memory()
     kernels, kernel_steps = kernel_facts(trace, tree, caused, communication, matrix, operators.eligible, windows.device_step)
+    give_back_memory()
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings)
     flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
     give_back_memory()
@@ -134,7 +136,7 @@ def _summary(trace: Trace, names: HostNames, caused: Causes, windows: StepWindow
     backend = info.get("backend")
     return {
         "step_source": windows.source,
-        "span_ns": int((spans["start"] + spans["dur"]).max()) if spans.n else 0,
+        "span_ns": latest_end(spans),
         "has_device": bool(len(caused.row)),
         "has_shapes": bool((tables["operators"]["dims"] >= 0).any()),
         "has_stacks": bool(tables["stacks"].n),

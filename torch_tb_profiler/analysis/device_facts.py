@@ -87,6 +87,8 @@ def _in_windows(trace: Trace, row: Ints, matrix: Array, windows: StepWindows) ->
     end = start + spans["dur"][row]
     told = device_arguments(trace, row, ("blocks_per_sm", "occupancy"))
     n = len(windows.start)
+    # One after the other: each needs several columns of all kernels while it works.
+    busy, integral = measure(union(start, end), windows.start, windows.end), _sm_integral(start, end, told["blocks_per_sm"], windows)
     kernel, step, length = _clipped(start, end, windows)
     occupancy = told["occupancy"][kernel]
     has = np.isfinite(occupancy)
@@ -95,8 +97,7 @@ def _in_windows(trace: Trace, row: Ints, matrix: Array, windows: StepWindows) ->
         return np.bincount(step, weights=values, minlength=n)
 
     return {
-        "busy": measure(union(start, end), windows.start, windows.end),
-        "sm_integral": _sm_integral(start, end, told["blocks_per_sm"], windows),
+        "busy": busy, "sm_integral": integral,
         "occupancy_weighted": summed(np.where(has, occupancy, 0.0) * length), "occupancy_time": summed(np.where(has, length, 0)),
         "kernel_time": summed(length), "matrix_time": summed(np.where(matrix[kernel] == Knowledge.YES, length, 0)),
         "matrix_unknown_time": summed(np.where(matrix[kernel] == Knowledge.UNKNOWN, length, 0)),
@@ -105,22 +106,31 @@ def _in_windows(trace: Trace, row: Ints, matrix: Array, windows: StepWindows) ->
 
 def _clipped(start: Ints, end: Ints, windows: StepWindows) -> tuple[Ints, Ints, Ints]:
     """Every (kernel, window) that meet: position of the kernel, row of the step, length of what they share in ns."""
-    low = np.searchsorted(windows.end, start, side="right")
-    count = np.maximum(np.searchsorted(windows.start, end, side="left") - low, 0)
+    low, count = _windows_of(start, end, windows)
     kernel = np.repeat(np.arange(len(start)), count)
     step = expand(low, count)
     length = np.minimum(end[kernel], windows.end[step]) - np.maximum(start[kernel], windows.start[step])
     return kernel, step, np.maximum(length, 0)
 
 
+def _windows_of(start: Ints, end: Ints, windows: StepWindows) -> tuple[Ints, Ints]:
+    """The first window that each kernel meets, and how many it meets."""
+    low = np.searchsorted(windows.end, start, side="right")
+    return low, np.maximum(np.searchsorted(windows.start, end, side="left") - low, 0)
+
+
 def _sm_integral(start: Ints, end: Ints, blocks: Array, windows: StepWindows) -> Array:
     """∫ min(Σ blocks per SM, 1) dt in ns over every window; NaN where no kernel of the window says."""
     told = np.isfinite(blocks) & (blocks > 0) & (end > start)
     start, end, blocks = start[told], end[told], blocks[told]
-    _, step, _ = _clipped(start, end, windows)
-    has = np.bincount(step, minlength=len(windows.start)) > 0
     if not len(start):
         return np.full(len(windows.start), np.nan)
+    low, count = _windows_of(start, end, windows)
+    met = np.zeros(len(windows.start) + 1, np.int64)
+    np.add.at(met, low[count > 0], 1)
+    np.subtract.at(met, (low + count)[count > 0], 1)
+    has = np.cumsum(met[:-1]) > 0
+    del low, count
     time, level = open_total(start, end, blocks, 1.0)
     area = np.concatenate(([0.0], np.cumsum(level[:-1] * np.diff(time))))
     inside = np.interp(windows.end, time, area) - np.interp(windows.start, time, area)

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.intervals import measure, union
 from torch_tb_profiler.analysis.launches import kernel_launches
 from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.nesting import nest
+from torch_tb_profiler.analysis.nesting import nest_rows
 from torch_tb_profiler.analysis.steps import WHOLE_SPAN, StepWindows
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import DefectCounts
@@ -52,9 +52,7 @@ def _touched(start: Ints, dur: Ints, windows: StepWindows) -> int:
 
 def _overlaps_on_streams(trace: Trace, caused: Causes) -> Ints:
     """Device work that begins before earlier work on its stream has ended. Work of one graph launch may run side by side by design."""
-    spans = trace["spans"]
-    start = spans["start"][caused.row]
-    nested = nest(spans["track"][caused.row], start, start + spans["dur"][caused.row])
+    nested = nest_rows(trace["spans"], caused.row)
     return caused.row[nested.overlapping | (nested.parent >= 0)]
 
 

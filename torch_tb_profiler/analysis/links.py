@@ -6,10 +6,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.attribution import Causes
 from torch_tb_profiler.analysis.calltree import CallTree, is_call
-from torch_tb_profiler.analysis.nesting import nest
+from torch_tb_profiler.analysis.nesting import nest_rows
 from torch_tb_profiler.analysis.steps import StepWindows, host_step
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Mask, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -20,18 +20,16 @@ def host_mask(trace: Trace) -> Mask:
     return np.asarray(is_call(role) | (role == Role.PYTHON))
 
 
-def enclosing_spans(trace: Trace) -> Ints:
-    """For every row of spans the row of the innermost enclosing host span, Python frames included; −1 none, or not a host span."""
+def enclosing_spans(trace: Trace) -> Array:
+    """For every row of spans the row of the innermost enclosing host span, Python frames included; −1 none, or not a host span. int32."""
     spans = trace["spans"]
-    row = np.flatnonzero(host_mask(trace))
-    start = spans["start"][row]
-    nested = nest(spans["track"][row], start, start + spans["dur"][row])
-    parent = np.full(spans.n, -1, np.int64)
-    parent[row] = np.where(nested.parent >= 0, row[nested.parent], -1) if len(row) else -1
+    row = np.flatnonzero(host_mask(trace)).astype(np.int32)
+    parent = np.full(spans.n, -1, np.int32)
+    parent[row] = np.append(row, np.int32(-1))[nest_rows(spans, row).parent]
     return parent
 
 
-def span_links(trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, parent: Ints) -> Table:
+def span_links(trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, parent: Array) -> Table:
     """The table ``span_links``; ``parent`` comes from ``enclosing_spans``."""
     spans = trace["spans"]
     launch, operator = np.full(spans.n, -1, np.int32), np.full(spans.n, -1, np.int32)

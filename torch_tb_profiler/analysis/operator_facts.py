@@ -16,7 +16,6 @@ from torch_tb_profiler.analysis.attribution import Causes
 from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.nesting import climb
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
 from torch_tb_profiler.store import fact_schema
@@ -27,6 +26,7 @@ from torch_tb_profiler.store.roles import Role
 DEEP = 200
 """Levels of calls; deeper ones are found in traces that were made to hurt."""
 _DEVICE_SUMS = ("kernel", "matrix_unknown", "matrix", "device")
+_KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class OperatorFacts:
     eligible_share: float | None
 
 
-def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, step: Ints, stack: Ints) -> OperatorFacts:
+def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, step: Array, stack: Array) -> OperatorFacts:
     """Both tables.
 
     Args:
@@ -48,55 +48,64 @@ def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, 
         stack: row of ``stacks`` of every node, −1 none.
     """
     spans = trace["spans"]
-    above = climb(tree.parent, tree.parent, tree.is_operator)
-    own = _own_sums(trace, tree, caused, matrix)
-    # "device" and the total of "matrix" are made when they are summed: on large traces these arrays are what counts in memory.
-    total = {key: _carried_up(own[key], above) for key in ("kernel", "matrix_unknown")}
-    eligible = _eligible(trace, tree, above, own, total)
-    node = np.flatnonzero(tree.is_operator)
+    above = np.append(tree.operator, np.int32(-1))[tree.parent]
+    device = _DeviceTime(trace, tree, caused, matrix, above)
+    eligible = _eligible(trace, tree, device)
+    node = np.flatnonzero(tree.is_operator).astype(np.int32)
     row = tree.row[node]
     dims, types = _arguments(trace, tree, node)
     first, of = group_rows((spans["name"][row], dims, types, stack[node], eligible[node]))
     operators = fact_schema.OPERATORS.build(
         name=spans["name"][row][first], dims=dims[first], types=types[first], stack=stack[node][first], matrix_eligible=eligible[node][first],
     )
+    del dims, types
     # In the order of the steps, so that the rows of a step stand together.
     begin, cell = group_rows((step[node], of))
     n = len(begin)
+    where = {"operator": of[begin], "step": step[node[begin]]}
+    del of
     summed = {
         "calls": np.bincount(cell, minlength=n), "host_total": sum_by(cell, n, spans["dur"][row]),
         "host_self": sum_by(cell, n, np.maximum(spans["dur"][row] - tree.children[node], 0)),
     }
-    share = _eligible_share(tree, above, own, eligible)
     for key in _DEVICE_SUMS:
-        values = own.pop(key) if key in own else _device_time(trace, tree, caused)
-        summed[f"{key}_self"] = sum_by(cell, n, values[node])
-        summed[f"{key}_total"] = sum_by(cell, n, (total.pop(key) if key in total else _carried_up(values, above))[node])
-    steps = fact_schema.OPERATOR_STEPS.build(operator=of[begin], step=step[node[begin]], **summed)
-    return OperatorFacts(operators, steps, eligible, share)
+        own = device.own(key)
+        summed[f"{key}_self"] = sum_by(cell, n, own[node])
+        summed[f"{key}_total"] = sum_by(cell, n, _carried_up(own, above)[node])
+    return OperatorFacts(operators, fact_schema.OPERATOR_STEPS.build(**where, **summed), eligible, _eligible_share(tree, device, eligible))
 
 
-def _own_sums(trace: Trace, tree: CallTree, caused: Causes, matrix: Array) -> dict[str, Ints]:
-    """Per node: Σ duration of the kernels whose innermost operator it is, and of those by what is known of them."""
-    spans = trace["spans"]
-    known = np.flatnonzero(caused.operator >= 0)
-    node, dur = caused.operator[known], spans["dur"][caused.row[known]]
-    kernel = spans["role"][caused.row[known]] == Role.KERNEL
-    n = len(tree.row)
-    return {
-        "matrix": sum_by(node, n, np.where(kernel & (matrix[known] == Knowledge.YES), dur, 0)),
-        "matrix_unknown": sum_by(node, n, np.where(kernel & (matrix[known] == Knowledge.UNKNOWN), dur, 0)),
-        "kernel": sum_by(node, n, np.where(kernel, dur, 0)),
-    }
+@dataclass(frozen=True)
+class _DeviceTime:
+    """Device time by the innermost operator of the launch; ``above``: the operator around every node, −1 none.
+
+    Made anew whenever it is asked for: on large traces such columns of nodes are what counts in memory.
+    """
+
+    trace: Trace
+    tree: CallTree
+    caused: Causes
+    matrix: Array
+    above: Array
+
+    def own(self, key: str) -> Ints:
+        """Per node: Σ duration of the device work whose innermost operator it is: ``kernel``, of those ``matrix`` and ``matrix_unknown`` by what is known of
+        them, and ``device``, copies and memsets included."""
+        spans, caused = self.trace["spans"], self.caused
+        wanted = caused.operator >= 0
+        if key != "device":
+            wanted &= spans["role"][caused.row] == Role.KERNEL
+        if key in _KNOWN:
+            wanted &= self.matrix == _KNOWN[key]
+        some = np.flatnonzero(wanted)
+        return sum_by(caused.operator[some], len(self.tree.row), spans["dur"][caused.row[some]])
+
+    def total(self, key: str) -> Ints:
+        """The same with all beneath it."""
+        return _carried_up(self.own(key), self.above)
 
 
-def _device_time(trace: Trace, tree: CallTree, caused: Causes) -> Ints:
-    """Per node: Σ duration of the device work whose innermost operator it is, copies and memsets included."""
-    known = np.flatnonzero(caused.operator >= 0)
-    return sum_by(caused.operator[known], len(tree.row), trace["spans"]["dur"][caused.row[known]])
-
-
-def _carried_up(own: Ints, above: Ints) -> Ints:
+def _carried_up(own: Ints, above: Array) -> Ints:
     """Every node's own value and those of all below it; what is above a node stands before it.
 
     One round per level of the tree, over the nodes that have a value. A tree deeper than calls nest is finished node by node instead, so
@@ -121,16 +130,18 @@ def _carried_up(own: Ints, above: Ints) -> Ints:
     return np.asarray(total + np.array(passing, np.int64))
 
 
-def _eligible(trace: Trace, tree: CallTree, above: Ints, own: dict[str, Ints], total: dict[str, Ints]) -> Array:
+def _eligible(trace: Trace, tree: CallTree, device: _DeviceTime) -> Array:
     """YES by name, by a kernel that uses matrix cores, or because something below is; a name that tells nothing is judged by its kernels."""
     name = trace["spans"]["name"][tree.row]
     by_name = np.full(len(trace.strings) + 1, Knowledge.NO, np.uint8)
     for number in distinct(name[tree.is_operator], trace.strings):
         by_name[number] = operator_could(trace.strings[number])
     eligible = np.where(tree.is_operator, by_name[name], np.uint8(Knowledge.NO))
-    told = (eligible == Knowledge.UNKNOWN) & (total["kernel"] > 0) & (total["matrix_unknown"] == 0)
+    told = (eligible == Knowledge.UNKNOWN) & (device.total("kernel") > 0)
+    told &= device.total("matrix_unknown") == 0
     eligible[told] = Knowledge.NO
-    eligible[own["matrix"] > 0] = Knowledge.YES
+    eligible[device.own("matrix") > 0] = Knowledge.YES
+    above = device.above
     at = above[np.flatnonzero(eligible == Knowledge.YES)]
     while len(at := np.unique(at[at >= 0])):
         at = at[eligible[at] != Knowledge.YES]
@@ -139,19 +150,20 @@ def _eligible(trace: Trace, tree: CallTree, above: Ints, own: dict[str, Ints], t
     return eligible
 
 
-def _eligible_share(tree: CallTree, above: Ints, own: dict[str, Ints], eligible: Array) -> float | None:
+def _eligible_share(tree: CallTree, device: _DeviceTime, eligible: Array) -> float | None:
     """Kernel time of the eligible operators that have no eligible operator below / kernel time of all operators; None without kernels."""
-    everything = int(own["kernel"].sum())
+    own = device.own("kernel")
+    everything = int(own.sum())
     if not everything:
         return None
     yes: Mask = (eligible == Knowledge.YES) & tree.is_operator
     lowest = yes.copy()
-    outer = above[np.flatnonzero(yes)]
+    outer = device.above[np.flatnonzero(yes)]
     lowest[outer[outer >= 0]] = False
-    return int(own["kernel"][lowest].sum()) / everything
+    return int(own[lowest].sum()) / everything
 
 
-def _arguments(trace: Trace, tree: CallTree, node: Ints) -> tuple[Array, Array]:
+def _arguments(trace: Trace, tree: CallTree, node: Array) -> tuple[Array, Array]:
     """Input shapes and types of the given nodes as numbers of strings; −1 not recorded."""
     arguments = trace["operator_args"]
     columns = []

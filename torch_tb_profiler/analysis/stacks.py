@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.nesting import climb, depths
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
@@ -18,21 +18,21 @@ from torch_tb_profiler.store.strings import StringBuilder
 
 @dataclass(frozen=True)
 class Stacks:
-    """``parent`` and ``frame`` are the columns of the table ``stacks`` (int64); ``of_node`` is the stack of every node of the call tree, −1 none."""
+    """``parent`` and ``frame`` are the columns of the table ``stacks`` (int64); ``of_node`` (int32) is the stack of every node of the call tree, −1 none."""
 
     parent: Ints
     frame: Ints
-    of_node: Ints
+    of_node: Array
 
 
-def call_stacks(trace: Trace, tree: CallTree, enclosing: Ints, strings: StringBuilder) -> Stacks:
+def call_stacks(trace: Trace, tree: CallTree, enclosing: Array, strings: StringBuilder) -> Stacks:
     """Stacks from ``Call stack`` arguments, else from the Python frames around each operator, else from a backward operator's forward.
 
     Args:
         enclosing: for every row of spans the innermost enclosing host span, −1 none; shape (spans,).
         strings: frames of ``Call stack`` arguments are added to it.
     """
-    of_node = np.full(len(tree.row), -1, np.int64)
+    of_node = np.full(len(tree.row), -1, np.int32)
     parent, frame = _from_frames(trace, tree, enclosing, of_node)
     parent, frame = _from_arguments(trace, tree, strings, of_node, parent, frame)
     if len(parent):
@@ -41,7 +41,7 @@ def call_stacks(trace: Trace, tree: CallTree, enclosing: Ints, strings: StringBu
     return Stacks(np.array(parent, np.int64), np.array(frame, np.int64), of_node)
 
 
-def _from_frames(trace: Trace, tree: CallTree, enclosing: Ints, of_node: Ints) -> tuple[Ints, Ints]:
+def _from_frames(trace: Trace, tree: CallTree, enclosing: Array, of_node: Array) -> tuple[Ints, Ints]:
     spans = trace["spans"]
     is_frame = spans["role"] == Role.PYTHON
     nothing = np.zeros(0, np.int64)
@@ -53,8 +53,8 @@ def _from_frames(trace: Trace, tree: CallTree, enclosing: Ints, of_node: Ints) -
         return nothing, nothing
     used, above = frames_needed(enclosing, is_frame, inner)
     depth = depths(above)
-    place = np.full(spans.n, -1, np.int64)
-    place[used] = np.arange(len(used))
+    place = np.full(spans.n, -1, np.int32)
+    place[used] = np.arange(len(used), dtype=np.int32)
     stack = np.full(len(used), -1, np.int64)
     parents: list[Ints] = []
     frames: list[Ints] = []
@@ -74,10 +74,10 @@ def _from_frames(trace: Trace, tree: CallTree, enclosing: Ints, of_node: Ints) -
     return np.concatenate(parents or [nothing]), np.concatenate(frames or [nothing])
 
 
-def frames_needed(enclosing: Ints, is_frame: Mask, inner: Ints) -> tuple[Ints, Ints]:
+def frames_needed(enclosing: Array, is_frame: Mask, inner: Array) -> tuple[Ints, Ints]:
     """(rows of the frames around any operator, ascending; position in them of each one's calling frame, −1 outermost)."""
     seen = np.zeros(len(enclosing), np.bool_)
-    caller = np.full(len(enclosing), -1, np.int64)
+    caller = np.full(len(enclosing), -1, np.int32)
     found = inner[inner >= 0]
     while len(found):
         # Of rows that name the same frame the last one written stays: distinct frames without a sort.
@@ -94,7 +94,7 @@ def frames_needed(enclosing: Ints, is_frame: Mask, inner: Ints) -> tuple[Ints, I
 
 
 def _from_arguments(
-    trace: Trace, tree: CallTree, strings: StringBuilder, of_node: Ints, parent: Ints, frame: Ints
+    trace: Trace, tree: CallTree, strings: StringBuilder, of_node: Array, parent: Ints, frame: Ints
 ) -> tuple[Ints, Ints]:
     """Stacks of ``Call stack`` arguments (innermost frame first, ``;`` between); they take precedence."""
     arguments = trace["operator_args"]
@@ -119,7 +119,7 @@ def _from_arguments(
     return np.concatenate((parent, np.array(parents, np.int64))), np.concatenate((frame, np.array(frames, np.int64)))
 
 
-def _from_forward(trace: Trace, tree: CallTree, of_node: Ints) -> None:
+def _from_forward(trace: Trace, tree: CallTree, of_node: Array) -> None:
     """Give backward operators (``Fwd thread id`` above 0) the stack of the forward one with their sequence number.
 
     Every operator carries the number that the next node of the graph will get, so the last one that begins with a number is the one that made
@@ -150,7 +150,7 @@ def _from_forward(trace: Trace, tree: CallTree, of_node: Ints) -> None:
     of_node[node[backward[sure]]] = lowest[place[sure]]
 
 
-def _inherit(tree: CallTree, of_node: Ints) -> None:
+def _inherit(tree: CallTree, of_node: Array) -> None:
     """Operators without a stack take that of the innermost operator around them that has one."""
     missing = np.flatnonzero(tree.is_operator & (of_node < 0))
     around = climb(tree.parent, tree.parent[missing], of_node >= 0)

@@ -13,7 +13,8 @@ from torch_tb_profiler.analysis.calltree import CallTree
 from torch_tb_profiler.analysis.flags import StepFlag
 from torch_tb_profiler.analysis.intervals import union
 from torch_tb_profiler.analysis.names import HostNames, distinct
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.analysis.nesting import BLOCK
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringTable
@@ -78,11 +79,14 @@ def find_steps(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -
     return _extended(trace, caused, StepWindows(source, name, names.step[name], start, end, start, end, np.zeros(0, np.int64), np.zeros(0, np.int64)))
 
 
-def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Ints:
-    """The step whose host window holds each time; −1 outside all."""
-    step = np.searchsorted(host_start, time, side="right").astype(np.int64) - 1
-    inside = (step >= 0) & (time < host_end[np.maximum(step, 0)]) if len(host_end) else np.zeros(len(time), np.bool_)
-    return np.where(inside, step, -1)
+def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:
+    """The step whose host window holds each time; −1 outside all. int32 of the times' shape."""
+    found = np.full(len(time), -1, np.int32)
+    for begin in range(0, len(time) if len(host_end) else 0, BLOCK):
+        some = time[begin:begin + BLOCK]
+        step = np.searchsorted(host_start, some, side="right") - 1
+        found[begin:begin + BLOCK] = np.where((step >= 0) & (some < host_end[np.maximum(step, 0)]), step, -1)
+    return found
 
 
 def flag_steps(windows: StepWindows, operators: Array) -> Array:
@@ -203,10 +207,18 @@ def _extent(trace: Trace) -> tuple[int, int]:
     """Begin and end of what host and device did; (0, 0) for an empty trace. The profiler's own spans do not count."""
     spans = trace["spans"]
     counted = (spans["role"] >= Role.OPERATOR) & (spans["role"] <= Role.ANNOTATION) | (spans["role"] == Role.PYTHON)
-    if not counted.any():
-        return 0, 0
-    start = spans["start"][counted]
-    return int(start.min()), int((start + spans["dur"][counted]).max())
+    # Spans are in the order of their begins.
+    return (int(spans["start"][int(np.argmax(counted))]), latest_end(spans, counted)) if counted.any() else (0, 0)
+
+
+def latest_end(spans: Table, counted: Mask | None = None) -> int:
+    """When the last of all spans, or of the ``counted`` ones, ends, ns; 0 without any."""
+    latest = 0
+    for begin in range(0, spans.n, BLOCK):
+        some = slice(begin, begin + BLOCK)
+        end = spans["start"][some] + spans["dur"][some]
+        latest = max(latest, int((end if counted is None else end[counted[some]]).max(initial=0)))
+    return latest
 
 
 def _whole(trace: Trace, caused: Causes) -> StepWindows:

@@ -173,7 +173,7 @@ function stackColumn({ rows, frames }: OperatorPayload): Column {
     label: "Call stack",
     term: "call_stack",
     kind: "code",
-    width: 260,
+    width: 360,
     values: rows.stack.map((stack) => (stack === null ? null : (full[stack] ?? null))),
     short: rows.stack.map((stack) => (stack === null ? null : (short[stack] ?? null))),
     unknown: () => "no call stack",

@@ -69,6 +69,13 @@ it("asks again while workers are read, and shows how far that is", async () => {
   expect(asked).toBe(2);
 });
 
+it("says nothing of clocks before there are two to compare", async () => {
+  answers = [distributed(3, 4, { late: [], matched: 0, ready: 1, progress: 0.5 })];
+  show();
+  await waitFor(() => expect(text()).toContain("1 of 3 are here"));
+  expect(text()).not.toContain("collectives are matched");
+});
+
 it("shows one step, and the operations of one worker", async () => {
   const { setParam } = show({ step: "ProfilerStep#11", worker_of: "host_101" });
   await waitFor(() => expect(text()).toContain("Step 11 per worker"));

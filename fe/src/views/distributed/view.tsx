@@ -53,7 +53,7 @@ function DistributedPage(props: PageProps): JSX.Element {
       {payload.operations.kind.length ? <OperationsTable {...props} /> : null}
       {payload.unmatched.length ? <UnmatchedTable payload={payload} /> : null}
       <WorkersTable {...props} />
-      {several ? <Clock payload={payload} /> : null}
+      {payload.ready > 1 ? <Clock payload={payload} /> : null}
     </>
   );
 }

@@ -241,7 +241,8 @@ def test_samples_of_gpu_metrics_may_stand_as_json(path: Path) -> None:
     with NsightFile(path) as file:
         file.add("TARGET_INFO_GPU_METRICS", typeId=256, metricId=1, metricName="SMs Active [Throughput %]")
         file.add("GPU_METRICS", timestamp=50, typeId=256, metricId=1, value=40)
-        for time, kind, text in ((100, 257, sample), (None, 257, '{"SM Active": 41}'), (50, 256, sample), (300, 9, '{"ftrace": 1}'), (310, 9, "no JSON"), (320, 9, "[]")):
+        others = ((300, 9, '{"ftrace": 1}'), (310, 9, "no JSON"), (320, 9, "[]"))
+        for time, kind, text in ((100, 257, sample), (None, 257, '{"SM Active": 41}'), (50, 256, sample), *others):
             file.add("GENERIC_EVENTS", rawTimestamp=200, timestamp=time, typeId=kind, data=text)
         file.push_pop("step", 0, 400)
     trace = read(path)

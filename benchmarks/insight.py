@@ -1,4 +1,5 @@
-"""The insight's budgets as tables: making it part by part, every view that rests on it, first after a restart and again, and what is asked without a page.
+"""The budgets of importing and of the views as tables: making the insight part by part, every view, first after a restart and again, and what is asked
+without a page.
 
     python benchmarks/insight.py TRACE... [--peers PEERS.py] [--scratch DIR] [--write]
 
@@ -23,6 +24,9 @@ import timeline_server
 from timeline import MARK, part
 
 TARGET = Path(__file__).with_name("insight.md")
+Where = dict[str, str]
+Views = dict[str, tuple[str, Where]]
+"""By name: route and parameters."""
 PARTS = ("paths", "work", "memory", "communication", "workloads", "counters", "findings")
 COMMANDS = {
     "summary": ("-m", "torch_tb_profiler.cli.main", "summary"), "findings": ("-m", "torch_tb_profiler.cli.main", "findings"),
@@ -31,6 +35,8 @@ COMMANDS = {
     "key_averages, shapes": ("-c", "import sys, torch_tb_profiler as t; print(t.open(sys.argv[1]).key_averages(group_by_input_shape=True).table())"),
 }
 """What is asked without a page, up to the text; the trace follows."""
+MOST_COLD = 1_000_000
+"""Entries of a trace up to which every command is run with nothing there; of larger ones, whose import takes long, only the first."""
 PEERS = {"upstream_0.4.3": "original", "hta_0.5.0": "HTA"}
 
 
@@ -66,25 +72,12 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
         response = client.get(path, headers={"Accept-Encoding": "gzip"})
         return response.status_code, response.data
 
-    other = {f"{key}2": value for key, value in where.items()}
     devices = json.loads(timeline_server.ready(ask, f"/memory?{urlencode(where)}"))["devices"]
-    views: dict[str, tuple[str, dict[str, str]]] = {
-        "findings": ("findings", where), "module": ("module", where), "flame, modules": ("module/flame", {**where, "tree": "module"}),
-        "flame, lines": ("module/flame", {**where, "tree": "line"}), "distributed": ("distributed", where), "efficiency": ("efficiency", where),
-        "efficiency, kernels": ("efficiency", {**where, "group": "kernel"}),
-    }
     counted = json.loads(timeline_server.ready(ask, f"/counters?{urlencode(where)}"))
+    steps = len(json.loads(timeline_server.ready(ask, f"/steps?{urlencode(where)}"))["steps"])
+    views = {**of_steps(where, steps), **of_insight(where, steps), **of_memory(where, devices)}
     if counted["counters"] or counted["sampled_counters"]:
         views["counters"] = ("counters", where)
-    if len(json.loads(timeline_server.ready(ask, f"/steps?{urlencode(where)}"))["steps"]) > 1:
-        views["diff of all steps with all but the first"] = ("diff", {**where, **other, "steps": "all", "steps2": "all", "skip_cold2": "1"})
-    if devices:
-        memory = {**where, "device": str(devices[0]["key"])}
-        views |= {
-            "memory": ("memory", where), "memory, curve": ("memory/curve", {**memory, "n": "1600"}), "memory, blocks": ("memory/blocks", memory),
-            "memory, statistics": ("memory/statistics", {**memory, "group": "operator"}),
-            "memory, alive at the peak": ("memory/alive", {**memory, "t": str(devices[0]["peak_ns"])}),
-        }
     found = {}
     for name, (route, query) in views.items():
         path = f"/{route}?{urlencode(query)}"
@@ -94,16 +87,66 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
     return {"views": found}
 
 
-def headless(trace: Path, scratch: Path) -> dict[str, list[float]]:
-    """Every command: wall seconds of a fresh process with nothing there, and again with the sidecars of the first."""
-    found: dict[str, list[float]] = {}
+def of_steps(where: Where, steps: int) -> Views:
+    """The views that rest on the facts, and what they ask when one step is chosen."""
+    views: Views = {
+        "overview": ("overview", where), "operators": ("operator", where), "operators, shapes": ("operator", {**where, "group": "shape"}),
+        "operators, stacks": ("operator", {**where, "group": "stack"}), "kernels": ("kernel", where),
+        "kernels, properties": ("kernel", {**where, "group": "properties"}), "trace": ("trace", where),
+    }
+    if steps > 1:
+        views |= {
+            "operators, all but the first step": ("operator", {**where, "steps": f"1-{steps - 1}"}),
+            "operators, one step": ("operator", {**where, "steps": "1"}),
+        }
+    return views
+
+
+def of_insight(where: Where, steps: int) -> Views:
+    """The views that rest on the insight, but those of memory and counters."""
+    views: Views = {
+        "findings": ("findings", where), "module": ("module", where), "flame, modules": ("module/flame", {**where, "tree": "module"}),
+        "flame, lines": ("module/flame", {**where, "tree": "line"}), "flame as a file": ("module/flame/file", {**where, "tree": "module"}),
+        "distributed": ("distributed", where), "efficiency": ("efficiency", where), "efficiency, kernels": ("efficiency", {**where, "group": "kernel"}),
+    }
+    if steps > 1:
+        other = {f"{key}2": value for key, value in where.items()}
+        sides = {**where, **other, "steps": "all", "steps2": "all", "skip_cold2": "1"}
+        halves = {**where, **other, "steps": f"0-{steps // 2 - 1}", "steps2": f"{steps // 2}-{steps - 1}"}
+        views |= {
+            "module, half of the steps": ("module", {**where, "steps": f"0-{steps // 2 - 1}"}),
+            "diff of all steps with all but the first": ("diff", sides), "diff of two halves": ("diff", halves), "diff as CSV": ("diff/file", sides),
+        }
+    return views
+
+
+def of_memory(where: Where, devices: list[dict[str, Any]]) -> Views:
+    """The Memory view of the first device."""
+    if not devices:
+        return {}
+    memory = {**where, "device": str(devices[0]["key"])}
+    return {
+        "memory": ("memory", where), "memory, curve": ("memory/curve", {**memory, "n": "1600"}), "memory, blocks": ("memory/blocks", memory),
+        "memory, statistics": ("memory/statistics", {**memory, "group": "operator"}),
+        "memory, statistics of modules": ("memory/statistics", {**memory, "group": "module"}),
+        "memory, alive at the peak": ("memory/alive", {**memory, "t": str(devices[0]["peak_ns"])}),
+    }
+
+
+def headless(trace: Path, scratch: Path, cold: bool) -> dict[str, list[float | None]]:
+    """Every command: wall seconds of a fresh process with nothing there, and again with the sidecars of the first.
+
+    Without ``cold`` they share their sidecars, and only the first begins with nothing.
+    """
+    found: dict[str, list[float | None]] = {}
     for number, (name, words) in enumerate(COMMANDS.items()):
-        environment = {**os.environ, "XDG_CACHE_HOME": str(scratch / f"command{number}")}
-        found[name] = []
+        environment = {**os.environ, "XDG_CACHE_HOME": str(scratch / f"command{number if cold else 0}")}
+        took: list[float | None] = []
         for _ in range(2):
             begin = time.perf_counter()
             subprocess.run([sys.executable, *words, str(trace.resolve())], check=True, stdout=subprocess.DEVNULL, env=environment)
-            found[name].append(time.perf_counter() - begin)
+            took.append(time.perf_counter() - begin)
+        found[name] = took if cold or not number else [None, took[1]]
     return found
 
 
@@ -118,15 +161,23 @@ def measure(trace: Path, scratch: Path, peers: Path | None) -> dict[str, Any]:
     os.symlink(trace.resolve(), logdir / "run" / ("worker0.1.pt.trace.json" + (".gz" if trace.suffix == ".gz" else "")))
     words = (str(logdir), str(cache))
     part("timeline_server.py", "import", *words)
-    row = {"name": name, "made": part("insight.py", "--part", "made", *words)}
+    row = {"name": name, "imported": part("ours.py", "cold", str(trace.resolve())), "made": part("insight.py", "--part", "made", *words)}
     part("insight.py", "--part", "asked", *words)
     row["peers"] = {key: found.get("wall_s") for key, found in run.peer(peers, trace).items() if key in PEERS} if peers else {}
-    return {**row, "asked": part("insight.py", "--part", "asked", *words), "headless": headless(trace, scratch / name)}
+    return {**row, "asked": part("insight.py", "--part", "asked", *words), "headless": headless(trace, scratch / name, row["made"]["entries"] < MOST_COLD)}
 
 
 def tables(rows: list[dict[str, Any]]) -> str:
     """All tables as Markdown."""
-    lines = [
+    lines = ["| trace | entries | text | read | facts | peak memory (budget) |", "| --- |" + " ---: |" * 5]
+    for row in rows:
+        m = row["imported"]
+        lines.append(
+            f"| {row['name']} | {m['events']:,} | {m['inflated_mb']:.0f} MB | {m['import_s']:.2f} s | {m['facts_s']:.2f} s "
+            f"| {m['peak_mb']:.0f} MB ({150 + m['inflated_mb'] / 2:.0f}) |"
+        )
+    lines += [
+        "",
         f"| trace | entries | spans | {' | '.join(PARTS)} | whole insight | µs per span | paths | blocks | collectives | sidecar | peak memory |",
         "| --- |" + " ---: |" * (10 + len(PARTS)),
     ]
@@ -150,8 +201,8 @@ def tables(rows: list[dict[str, Any]]) -> str:
 
 def _wall(row: dict[str, Any], name: str) -> str:
     first, again = row["headless"][name]
-    ratios = [f"{row['peers'][key] / first:.1f}" if row["peers"].get(key) else "-" for key in PEERS] if row["peers"] else []
-    return "; ".join([f"{first:.2f} / {again:.2f}", *ratios])
+    ratios = [f"{row['peers'][key] / first:.1f}" if first and row["peers"].get(key) else "-" for key in PEERS] if row["peers"] else []
+    return "; ".join([f"{'-' if first is None else f'{first:.2f}'} / {again:.2f}", *ratios])
 
 
 def main() -> None:

@@ -15,6 +15,8 @@ class DatabaseFile:
     def __init__(self, path: Path) -> None:
         self._database = sqlite3.connect(path)
         self._database.execute("PRAGMA synchronous = OFF")
+        # Else every table is a transaction of its own.
+        self._database.execute("BEGIN")
 
     def __enter__(self: File) -> File:
         return self

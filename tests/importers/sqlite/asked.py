@@ -64,6 +64,7 @@ def drop_column(path: Path, column: str) -> None:
     """Take a column out of every table of a database that has it, and with it what is declared of the others there."""
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("PRAGMA synchronous = OFF")
+        database.execute("BEGIN")
         for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall():
             columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
             kept = [name for name in columns if name != column]

@@ -21,7 +21,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 Import = Callable[[Found, "Report | None"], "tuple[Trace, Facts]"]
 
 WORTH_BYTES = 48 << 20
-"""Text below which workers save nothing: one starts in 0.22 s of a core, which imports 16 MB (measured)."""
+"""Text below which workers save nothing: one starts in 0.22 s of a core, which imports 12 MB (measured)."""
 SHRUNK = 16
 """Bytes of a trace's text per byte of its compressed file, about."""
 AHEAD_PER_WORKER = 2

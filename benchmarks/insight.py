@@ -161,7 +161,7 @@ def measure(trace: Path, scratch: Path, peers: Path | None) -> dict[str, Any]:
     os.symlink(trace.resolve(), logdir / "run" / ("worker0.1.pt.trace.json" + (".gz" if trace.suffix == ".gz" else "")))
     words = (str(logdir), str(cache))
     part("timeline_server.py", "import", *words)
-    row = {"name": name, "imported": part("ours.py", "cold", str(trace.resolve())), "made": part("insight.py", "--part", "made", *words)}
+    row: dict[str, Any] = {"name": name, "imported": part("ours.py", "cold", str(trace.resolve())), "made": part("insight.py", "--part", "made", *words)}
     part("insight.py", "--part", "asked", *words)
     row["peers"] = {key: found.get("wall_s") for key, found in run.peer(peers, trace).items() if key in PEERS} if peers else {}
     return {**row, "asked": part("insight.py", "--part", "asked", *words), "headless": headless(trace, scratch / name, row["made"]["entries"] < MOST_COLD)}

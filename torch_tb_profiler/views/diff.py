@@ -32,6 +32,8 @@ MOST_ROWS = 500
 """Rows of each table that stand for themselves."""
 _KINDS: tuple[wire.DiffKind, ...] = ("module", "annotation", "operator", "kernel")
 
+NO_TREE = msgspec.convert({field: [] for field in wire.DiffTreeColumns.__struct_fields__}, wire.DiffTreeColumns)
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -49,8 +51,8 @@ def compared(a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selec
     return compare(side(*a), side(*b))
 
 
-def diff_payload(found: Comparison, a: Recording, b: Recording, most_rows: int = MOST_ROWS) -> wire.DiffPayload:
-    """Everything of the page about two recordings."""
+def diff_payload(found: Comparison, a: Recording, b: Recording, most_rows: int = MOST_ROWS, tree: bool = True) -> wire.DiffPayload:
+    """Everything of the page about two recordings; without ``tree`` that is empty."""
     tables = [(key, found.tables[key]) for key in get_args(wire.ChangeTable) if key in found.tables]
     parts = [_part(key, table, found.a.mean, most_rows) for key, table in tables]
     columns = wire.ChangeColumns(**{name: [entry for part in parts for entry in part[name]] for name in parts[0]})
@@ -63,8 +65,8 @@ def diff_payload(found: Comparison, a: Recording, b: Recording, most_rows: int =
         device_time=found.device,
         changes=columns,
         wholes=[_whole(key, table, most_rows) for key, table in tables],
-        tree=_tree(found.tree, found.a.facts, found.b.facts),
-        tree_pooled=found.tree.pooled,
+        tree=_tree(found.tree, found.a.facts, found.b.facts) if tree else NO_TREE,
+        tree_pooled=found.tree.pooled if tree else 0,
         notes=notes(found, a.header, b.header),
         missing=missing(wanted, ("device", "host", "steps")),
     )

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.noise import LEVEL, compare_workers, is_beyond
 from torch_tb_profiler.units import and_more, format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
-from torch_tb_profiler.views.diff import Recording, diff_payload
+from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
 from torch_tb_profiler.views.diff_causes import because, shown_by, signed_time
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_markdown, event_names, markdown_name, markdown_text, noise_word
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
@@ -69,7 +69,7 @@ class RunDiffPayload(wire.DiffPayload, frozen=True, kw_only=True):
 
 def run_payload(pairs: Sequence[Pair], labels: tuple[str, str], only: tuple[list[str], list[str]]) -> RunDiffPayload:
     """Everything about two runs; ``labels`` name them, ``only`` the workers of each without a counterpart."""
-    payloads = [diff_payload(pair.found, pair.a, pair.b, ALL_ROWS) for pair in pairs]
+    payloads = [diff_payload(pair.found, pair.a, pair.b, ALL_ROWS, tree=False) for pair in pairs]
     test = compare_workers([(pair.found.a.walls, pair.found.b.walls) for pair in pairs])
     sides = [_side([getattr(p, name) for p in payloads], label) for name, label in zip("ab", labels, strict=True)]
     names = list(zip(*([_name(one, ones) for one in ones] for ones in ([p.a for p in pairs], [p.b for p in pairs])), strict=True))
@@ -82,7 +82,7 @@ def run_payload(pairs: Sequence[Pair], labels: tuple[str, str], only: tuple[list
     workers = sorted((_worker(*one, len(pairs)) for one in zip(pairs, payloads, names, strict=True)), key=lambda w: -abs(w.verdict.share or 0.0))
     return RunDiffPayload(
         a=sides[0], b=sides[1], verdict=msgspec.structs.replace(said, because=because(said, columns)), device_time=all(p.device_time for p in payloads),
-        changes=columns, wholes=[_whole(table, columns) for table in tables], tree=_NO_TREE, tree_pooled=0,
+        changes=columns, wholes=[_whole(table, columns) for table in tables], tree=NO_TREE, tree_pooled=0,
         notes=_notes([(pair.name, p.notes) for pair, p in zip(pairs, payloads, strict=True)]),
         missing=list({m.what: m for p in payloads for m in p.missing}.values()), workers=workers, only_a=only[0], only_b=only[1],
     )
@@ -92,9 +92,6 @@ def run_markdown(payload: RunDiffPayload, most: int = MOST_LINES) -> str:
     """As ``diff_markdown``, with the workers before the tables."""
     head, mark, tables = diff_markdown(payload, most).partition("\n### ")
     return "\n".join([head.rstrip("\n"), *_lines(payload, max(most, 1)), ""]) + mark + tables
-
-
-_NO_TREE = msgspec.convert({field: [] for field in wire.DiffTreeColumns.__struct_fields__}, wire.DiffTreeColumns)
 
 
 def _name(one: Recording, all_of_side: Sequence[Recording]) -> str:

@@ -10,13 +10,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from torch_tb_profiler.analysis.diff.changes import Changes, changes
-from torch_tb_profiler.analysis.diff.matching import match_paths
+from torch_tb_profiler.analysis.diff.matching import Matched, match_paths
 from torch_tb_profiler.analysis.diff.measures import Rows, category_rows, kernel_rows, operator_rows, runtime_rows
 from torch_tb_profiler.analysis.diff.modules import module_rows
 from torch_tb_profiler.analysis.diff.noise import Test, compare_steps, is_beyond
-from torch_tb_profiler.analysis.diff.sides import Side, path_costs
+from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, path_costs
 from torch_tb_profiler.analysis.diff.tree import DiffTree, diff_tree
 
 MOST_PATHS = 20_000
@@ -37,7 +38,10 @@ class ChangeTable:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that a comparison finds. ``beyond``: see ``noise.is_beyond``. ``device``: operators and modules are compared by device time."""
+    """Everything that a comparison finds. ``beyond``: see ``noise.is_beyond``. ``device``: operators and modules are compared by device time.
+
+    ``costs``, ``matched``: the paths of both sides and which is which.
+    """
 
     a: Side
     b: Side
@@ -45,7 +49,13 @@ class Comparison:
     beyond: bool | None
     device: bool
     tables: dict[str, ChangeTable]
-    tree: DiffTree
+    costs: tuple[PathCosts, PathCosts]
+    matched: Matched
+
+    @cached_property
+    def tree(self) -> DiffTree:
+        """Both call trees as one; made when it is asked for: of many workers nobody does."""
+        return diff_tree((self.a, self.b), self.costs, self.matched)
 
 
 def compare(a: Side, b: Side) -> Comparison:
@@ -64,4 +74,4 @@ def compare(a: Side, b: Side) -> Comparison:
     }
     tables = {key: ChangeTable(of_a, of_b, changes(of_a, of_b, step)) for key, (of_a, of_b) in rows.items()}
     test = compare_steps(a.walls, b.walls)
-    return Comparison(a, b, test, is_beyond(test, step), device, tables, diff_tree((a, b), costs, matched))
+    return Comparison(a, b, test, is_beyond(test, step), device, tables, costs, matched)

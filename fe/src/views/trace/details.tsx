@@ -8,6 +8,7 @@ import { timeText } from "../../timeline/ruler";
 import { Button, CopyButton, Icon, Term } from "../../widgets";
 import { isPython, lookOf } from "./looks";
 import { eventText } from "./event_text";
+import { fact } from "./fact";
 
 /** Selects an event and brings it into sight. */
 export type Go = (ref: EventRef) => void;
@@ -60,23 +61,17 @@ function Heading({ payload }: { payload: EventPayload }): JSX.Element {
 
 function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Element {
   const { ref, step, launch_delay_ns, queue_ns } = payload;
-  const line = (label: ComponentChildren, value: ComponentChildren, title?: string): JSX.Element => (
-    <div class="fact">
-      <dt>{label}</dt>
-      <dd title={title}>{value}</dd>
-    </div>
-  );
   const time = (ns: number): [string, string] => [formatTime(ns), formatExactTime(ns)];
   return (
     <dl class="facts">
-      {line(<Term id="begin">Begin</Term>, timeText(ref.start_ns), formatExactTime(ref.start_ns))}
-      {line(<Term id="duration">Duration</Term>, ...time(ref.dur_ns))}
-      {line("On", on)}
-      {payload.category ? line(<Term id="event_category">Category</Term>, <code>{payload.category}</code>) : null}
-      {step === null ? null : line(<Term id="step">Step</Term>, step)}
-      {launch_delay_ns === null ? null : line(<Term id="launch_delay">Launch delay</Term>, ...time(launch_delay_ns))}
-      {queue_ns === null ? null : line(<Term id="queue_time">Queue time</Term>, ...time(queue_ns))}
-      {payload.children > 0 ? line(<Term id="enclosed">Encloses</Term>, formatEvents(payload.children)) : null}
+      {fact(<Term id="begin">Begin</Term>, timeText(ref.start_ns), formatExactTime(ref.start_ns))}
+      {fact(<Term id="duration">Duration</Term>, ...time(ref.dur_ns))}
+      {fact("On", on)}
+      {payload.category ? fact(<Term id="event_category">Category</Term>, <code>{payload.category}</code>) : null}
+      {step === null ? null : fact(<Term id="step">Step</Term>, step)}
+      {launch_delay_ns === null ? null : fact(<Term id="launch_delay">Launch delay</Term>, ...time(launch_delay_ns))}
+      {queue_ns === null ? null : fact(<Term id="queue_time">Queue time</Term>, ...time(queue_ns))}
+      {payload.children > 0 ? fact(<Term id="enclosed">Encloses</Term>, formatEvents(payload.children)) : null}
       {payload.overlapping ? (
         <p class="details-note">
           <Icon name="warn" size={14} /> <Term id="overlapping">It overlaps another event of its row</Term>, so it has a row of its own.

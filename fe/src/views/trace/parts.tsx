@@ -1,31 +1,26 @@
 /** Pure parts of the Trace page. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { StepItem, TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
 import { Button, FromTo, Icon, Progress, Segmented, Term } from "../../widgets";
 import type { Progress as Received } from "./bytes";
+import { fact } from "./fact";
 import { wallClock, type PartMode, type TimeWindow } from "./model";
 import type { HandoverState } from "./perfetto";
 
 /** What is known of the file. */
 export function TraceFacts({ payload }: { payload: TracePayload }): JSX.Element {
   const clock = wallClock(payload.origin_ns);
-  const line = (label: ComponentChildren, value: ComponentChildren, title?: string): JSX.Element => (
-    <div class="fact">
-      <dt>{label}</dt>
-      <dd title={title}>{value}</dd>
-    </div>
-  );
   return (
     <dl class="facts">
-      {line("File", <code class="path">{payload.file}</code>)}
-      {line("Size", formatBytes(payload.bytes), `${formatCount(payload.bytes)} bytes`)}
-      {line(<Term id="events">Events</Term>, formatCount(payload.events))}
-      {line(<Term id="span_time">Length</Term>, formatTime(payload.span_ns), formatExactTime(payload.span_ns))}
-      {line(<Term id="step">Steps</Term>, formatCount(payload.steps.length))}
-      {clock ? line("Begins", clock) : null}
+      {fact("File", <code class="path">{payload.file}</code>)}
+      {fact("Size", formatBytes(payload.bytes), `${formatCount(payload.bytes)} bytes`)}
+      {fact(<Term id="events">Events</Term>, formatCount(payload.events))}
+      {fact(<Term id="span_time">Length</Term>, formatTime(payload.span_ns), formatExactTime(payload.span_ns))}
+      {fact(<Term id="step">Steps</Term>, formatCount(payload.steps.length))}
+      {clock ? fact("Begins", clock) : null}
     </dl>
   );
 }

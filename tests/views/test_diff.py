@@ -202,3 +202,4 @@ def test_small_words() -> None:
     assert from_to(2e6, 5e5) == "2.00 ms → 500 µs"
     assert signed_share(-0.1179) == "−11.8 %"
     assert signed_share(None) == ""
+    assert [signed_share(share) for share in (8.88, 8.96, 272.6, 4999.0)] == ["+888.0 %", "×10", "×274", "×5.00 k"]

@@ -72,6 +72,11 @@ def sums_in(steps: Ints, table: Table, group: str, whole: Mapping[str, Array]) -
     return found if fewer else {key: whole[key] - values for key, values in found.items()}
 
 
+def sums_over(selection: Selection, table: Table, group: str, whole: Mapping[str, Array]) -> dict[str, Array]:
+    """``sums_in`` of the steps of a selection; the whole of the recording has the sums over all, what is outside the steps included."""
+    return dict(whole) if selection.whole else dict(sums_in(selection.steps, table, group, whole))
+
+
 def complete(facts: Facts, selection: Selection) -> Ints:
     """The selected steps without those that the end of the recording cut off; all of them when every one was cut."""
     cut = (facts["steps"]["flags"][selection.steps] & StepFlag.CUT) != 0

@@ -26,6 +26,14 @@ class PathKind(IntEnum):
     OPERATOR = 2
 
 
+_WORK_SUMS = (Column("calls", "i8", "events", "How many."), Column("total", "i8", "ns", "Sum of durations."))
+
+
+def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
+    """The columns of a table per step that are summed over all steps; ``group``: what they are of."""
+    return tuple(column for column in steps.columns if column.name not in (group, "step"))
+
+
 PATHS = TableSpec(
     "paths",
     "The call trees of all threads and steps laid over each other: one row per distinct way of names from an outermost call, parents before children.",
@@ -61,17 +69,7 @@ PATH_STEPS = TableSpec(
 PATH_SUMS = TableSpec(
     "path_sums",
     "For every row of paths, in the same order: path_steps summed over all steps, what is outside them included.",
-    tuple(column for column in PATH_STEPS.columns if column.name not in ("path", "step")),
-)
-
-OPERATOR_SUMS = TableSpec(
-    "operator_sums",
-    "For every row of operators of the facts, in the same order: operator_steps summed over all steps, what is outside them included.",
-    (
-        Column("calls", "i8", "calls", "Number of calls."),
-        Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
-        Column("host_self", "i8", "ns", "Host time less that of called operators."),
-    ),
+    _summed(PATH_STEPS, "path"),
 )
 
 MODULE_STEPS = TableSpec(
@@ -96,6 +94,12 @@ NAME_STEPS = TableSpec(
         Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
         Column("host_self", "i8", "ns", "Host time less that of called operators."),
     ),
+)
+
+OPERATOR_SUMS = TableSpec(
+    "operator_sums",
+    "For every row of operators of the facts, in the same order: operator_steps summed over all steps, what is outside them included.",
+    _summed(NAME_STEPS, "name"),
 )
 
 SPAN_PATHS = TableSpec(
@@ -131,8 +135,7 @@ WORK = TableSpec(
     (
         Column("path", "i4", PATH, "What launched it; -1 none."),
         Column("name", "i4", TEXT, "Full name; a string of the trace."),
-        Column("calls", "i8", "events", "How many."),
-        Column("total", "i8", "ns", "Sum of durations."),
+        *_WORK_SUMS,
     ),
 )
 
@@ -142,8 +145,7 @@ WORK_STEPS = TableSpec(
     (
         Column("work", "i4", "row of work", "Which."),
         Column("step", "i4", STEP, "The step that launched it; -1 outside all."),
-        Column("calls", "i8", "events", "How many."),
-        Column("total", "i8", "ns", "Sum of durations."),
+        *_WORK_SUMS,
         Column("event", "i4", ROW, "The longest."),
     ),
 )
@@ -154,8 +156,7 @@ WORK_NAME_STEPS = TableSpec(
     (
         Column("name", "i4", TEXT, "Full name; a string of the trace."),
         Column("step", "i4", STEP, "The step, as in work_steps; -1 outside all."),
-        Column("calls", "i8", "events", "How many."),
-        Column("total", "i8", "ns", "Sum of durations."),
+        *_WORK_SUMS,
         Column("most", "i8", "ns", "Of it, what one path launched, the largest."),
         Column("event", "i4", ROW, "The longest that this path launched."),
     ),

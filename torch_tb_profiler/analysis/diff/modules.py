@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.diff.matching import Matched
 from torch_tb_profiler.analysis.diff.measures import Rows
 from torch_tb_profiler.analysis.diff.pairing import plain_name
 from torch_tb_profiler.analysis.diff.sides import PathCosts, Side
-from torch_tb_profiler.analysis.nesting import nearest
+from torch_tb_profiler.analysis.module.places import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
 
@@ -91,7 +91,7 @@ def _entries(one: Side, row: Ints) -> list[Ints]:
     """
     paths, cells = one.insight["paths"], one.cells(one.insight["module_steps"])
     found = [row[cells["module"]], cells.place, cells["calls"], cells["host"], cells["device_self"]]
-    around = row[nearest(paths["parent"], paths["kind"] == PathKind.MODULE)]
+    around = row[modules_of_paths(paths)[:-1]]
     apart = np.append(row[:-1] != around, np.False_)
     if apart.any():
         of = one.cells(one.insight["path_steps"])

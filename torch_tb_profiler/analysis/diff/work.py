@@ -7,10 +7,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.grouping import group_rows, largest_by, sum_by
-from torch_tb_profiler.analysis.nesting import nearest
+from torch_tb_profiler.analysis.module.places import modules_of_paths
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
-from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
@@ -57,7 +56,7 @@ def _work_by_name(work: Table, steps: Table) -> Table:
 
 def _by_module(paths: Table, steps: Table) -> Table:
     path = steps["path"]
-    module = np.append(nearest(paths["parent"], paths["kind"] == PathKind.MODULE), np.int32(-1))[path]
+    module = modules_of_paths(paths)[path]
     first, of = group_rows((steps["step"], module))
     n = len(first)
     return schema.MODULE_STEPS.build(

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.places import modules_of_paths
+from torch_tb_profiler.analysis.module.places import modules_of_paths
 from torch_tb_profiler.analysis.nesting import depths
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
@@ -40,7 +40,7 @@ def operator_forest(insight: Insight) -> Forest:
 def module_forest(insight: Insight) -> Forest:
     """All paths, of which those that are no module hang in the module around them and hold nothing."""
     paths = insight["paths"]
-    parent = modules_of_paths(insight)[paths["parent"]]
+    parent = modules_of_paths(insight["paths"])[paths["parent"]]
     depth = depths(parent)
     order = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2)).tolist()

@@ -12,8 +12,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.memory.forest import beneath, module_forest, operator_forest
-from torch_tb_profiler.analysis.memory.places import modules_of_paths
 from torch_tb_profiler.analysis.memory.window import Window, records_in
+from torch_tb_profiler.analysis.module.places import modules_of_paths
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 
@@ -46,7 +46,7 @@ def usage(insight: Insight, device: int, window: Window | None, group: MemoryGro
     curve = insight["memory_curve"]
     rows = records_in(insight, device, window)
     size = curve["bytes"][rows]
-    owner = curve["node"][rows] if group == "operator" else modules_of_paths(insight)[curve["path"][rows]]
+    owner = curve["node"][rows] if group == "operator" else modules_of_paths(insight["paths"])[curve["path"][rows]]
     trees = operator_forest(insight) if group == "operator" else module_forest(insight)
     n, texts, known, grows = len(trees.parent), len(insight.strings), owner >= 0, size > 0
     growing = owner[known & grows]

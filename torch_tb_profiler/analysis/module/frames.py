@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.grouping import sum_by
 from torch_tb_profiler.analysis.module.modules import path_sums
 from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
 from torch_tb_profiler.analysis.nesting import carried_up
-from torch_tb_profiler.analysis.selection import Selection, mask, sums_in
+from torch_tb_profiler.analysis.selection import Selection, mask, sums_over
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -63,8 +63,7 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     Host time is that of the operators that the lines called, backward operators at the line of their forward; Python's own is not in it.
     """
     stacks, lines, launches = facts["stacks"], insight["lines"], insight["line_steps"]
-    whole = dict(insight["operator_sums"])
-    own = whole if selection.whole else sums_in(selection.steps, facts["operator_steps"], "operator", whole)
+    own = sums_over(selection, facts["operator_steps"], "operator", dict(insight["operator_sums"]))
     operator = np.flatnonzero((facts["operators"]["stack"] >= 0) & (own["calls"] > 0))
     launch = np.flatnonzero(mask(selection, launches["step"]))
     # The two trees of frames become one.

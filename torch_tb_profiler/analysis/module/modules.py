@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
 from torch_tb_profiler.analysis.module.written import MOST_LEVELS
 from torch_tb_profiler.analysis.nesting import carried_up, depths, nearest
 from torch_tb_profiler.analysis.operator_facts import DEEP
-from torch_tb_profiler.analysis.selection import Selection, mask, sums_in
+from torch_tb_profiler.analysis.selection import Selection, mask, sums_over
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -121,5 +121,4 @@ def path_sums(insight: Insight, selection: Selection, columns: Sequence[str] = _
     # Device work that no path launched has one row per step.
     none = np.flatnonzero(table["path"] < 0)
     rest = int(table["device_self"][none[mask(selection, table["step"][none])]].sum())
-    whole = {key: sums[key] for key in columns}
-    return whole if selection.whole else sums_in(selection.steps, table, "path", whole), rest
+    return sums_over(selection, table, "path", {key: sums[key] for key in columns}), rest

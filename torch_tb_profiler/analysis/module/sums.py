@@ -17,8 +17,8 @@ from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
-_SUMS = ("calls", "host_total", "host_self", "runtime", "device_self", "device_total", "launched", "increase", "allocated")
-_OF_OPERATORS = ("calls", "device_self", "host_self")
+_SUMS = tuple(column.name for column in schema.PATH_SUMS.columns)
+_OF_OPERATORS = tuple(column.name for column in schema.OPERATOR_SUMS.columns)
 _CPU = 0
 """Device type of the CPU in memory records (c10::DeviceType)."""
 

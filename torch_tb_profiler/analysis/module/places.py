@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.nesting import nearest
-from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 
 
-def modules_of_paths(insight: Insight) -> Array:
+def modules_of_paths(paths: Table) -> Array:
     """For every row of ``paths`` that of the innermost module at or around it, −1 none; one entry more, for path −1: −1. int32 of shape (paths + 1,)."""
-    paths = insight["paths"]
     return np.append(nearest(paths["parent"], paths["kind"] == PathKind.MODULE), np.int32(-1))
 
 
 def module_names_of(insight: Insight) -> Array:
     """The same with the number of the module's name, an own text. int32 of shape (paths + 1,)."""
-    return np.append(insight["paths"]["name"], np.int32(-1))[modules_of_paths(insight)]
+    return np.append(insight["paths"]["name"], np.int32(-1))[modules_of_paths(insight["paths"])]

@@ -1,4 +1,6 @@
-"""Starts TensorBoard on a folder and waits until the plugin lists its runs: ``python .ci/ask.py TENSORBOARD LOGDIR``."""
+"""Starts TensorBoard on a folder and waits until the plugin lists its runs: ``python .ci/ask.py
+TENSORBOARD LOGDIR``.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +38,27 @@ def main(tensorboard: str, logdir: str) -> int:
     port = free_port()
     began = time.monotonic()
     with tempfile.TemporaryFile() as log:
-        server = subprocess.Popen([tensorboard, "--logdir", logdir, "--port", str(port)], stdout=log, stderr=log)
+        server = subprocess.Popen(
+            [tensorboard, "--logdir", logdir, "--port", str(port)], stdout=log, stderr=log
+        )
         try:
             while time.monotonic() - began < PATIENCE_SECONDS and server.poll() is None:
                 found = runs(f"http://127.0.0.1:{port}/data/plugin/pytorch_profiler/runs")
                 if found:
-                    print(f"{len(found)} runs after {time.monotonic() - began:.1f} s: {', '.join(found)}")
+                    print(
+                        f"{len(found)} runs after {time.monotonic() - began:.1f} s:"
+                        f" {', '.join(found)}"
+                    )
                     return 0
                 time.sleep(0.2)
         finally:
             server.terminate()
             server.wait(30)
         log.seek(0)
-        print(f"no run list after {time.monotonic() - began:.1f} s; TensorBoard said:\n{log.read().decode(errors='replace')[-3000:]}")
+        print(
+            f"no run list after {time.monotonic() - began:.1f} s; TensorBoard"
+            f" said:\n{log.read().decode(errors='replace')[-3000:]}"
+        )
     return 1
 
 

@@ -1,4 +1,5 @@
-"""PEP 517 backend: ``setuptools.build_meta`` that first builds the page's bundle when it is missing or stale.
+"""PEP 517 backend: ``setuptools.build_meta`` that first builds the page's bundle when it is missing
+or stale.
 
 Environment:
     ``TORCH_TB_PROFILER_SKIP_FRONTEND=1``: never build it (Python-only work).
@@ -35,7 +36,9 @@ Config = dict[str, Any] | None
 
 
 def get_requires_for_build_wheel(config_settings: Config = None) -> list[str]:
-    """What a wheel needs, node's wheel included when the bundle must be built and no node is at hand."""
+    """What a wheel needs, node's wheel included when the bundle must be built and no node is at
+    hand.
+    """
     return [*build_meta.get_requires_for_build_wheel(config_settings), *_node_requirement()]
 
 
@@ -77,7 +80,9 @@ def _sources() -> Iterator[Path]:
 
 
 def _stale() -> bool:
-    """Whether the bundle must be built: there are sources, and it is missing or older than the newest of them."""
+    """Whether the bundle must be built: there are sources, and it is missing or older than the
+    newest of them.
+    """
     if _skipped() or not (FRONTEND / "package.json").is_file():
         return False
     if not (BUNDLE / MARKER).is_file():
@@ -142,7 +147,9 @@ def _ensure_bundle() -> None:
 
 
 def _installed() -> bool:
-    """Whether node_modules is there and not older than the lock file; then a developer's is left alone."""
+    """Whether node_modules is there and not older than the lock file; then a developer's is left
+    alone.
+    """
     done, lock = FRONTEND / "node_modules" / ".package-lock.json", FRONTEND / "package-lock.json"
     return done.is_file() and done.stat().st_mtime >= lock.stat().st_mtime
 

@@ -1,9 +1,11 @@
-"""The budgets of importing and of the views as tables: making the insight part by part, every view, first after a restart and again, and what is asked
+"""The budgets of importing and of the views as tables: making the insight part by part, every view,
+first after a restart and again, and what is asked
 without a page.
 
     python benchmarks/insight.py TRACE... [--peers PEERS.py] [--scratch DIR] [--write]
 
-``--write`` puts the tables into ``benchmarks/insight.md``. With ``--peers`` they say how many times as long each peer takes to read and analyse the trace.
+``--write`` puts the tables into ``benchmarks/insight.md``. With ``--peers`` they say how many times
+as long each peer takes to read and analyse the trace.
 """
 
 from __future__ import annotations
@@ -29,14 +31,26 @@ Views = dict[str, tuple[str, Where]]
 """By name: route and parameters."""
 PARTS = ("paths", "work", "memory", "communication", "workloads", "counters", "findings")
 COMMANDS = {
-    "summary": ("-m", "torch_tb_profiler.cli.main", "summary"), "findings": ("-m", "torch_tb_profiler.cli.main", "findings"),
+    "summary": ("-m", "torch_tb_profiler.cli.main", "summary"),
+    "findings": ("-m", "torch_tb_profiler.cli.main", "findings"),
     "pyprof": ("-m", "torch_tb_profiler.cli.main", "pyprof"),
-    "key_averages": ("-c", "import sys, torch_tb_profiler as t; print(t.open(sys.argv[1]).key_averages().table())"),
-    "key_averages, shapes": ("-c", "import sys, torch_tb_profiler as t; print(t.open(sys.argv[1]).key_averages(group_by_input_shape=True).table())"),
+    "key_averages": (
+        "-c",
+        "import sys, torch_tb_profiler as t; print(t.open(sys.argv[1]).key_averages().table())",
+    ),
+    "key_averages, shapes": (
+        "-c",
+        (
+            "import sys, torch_tb_profiler as t;"
+            " print(t.open(sys.argv[1]).key_averages(group_by_input_shape=True).table())"
+        ),
+    ),
 }
 """What is asked without a page, up to the text; the trace follows."""
 MOST_COLD = 1_000_000
-"""Entries of a trace up to which every command is run with nothing there; of larger ones, whose import takes long, only the first."""
+"""Entries of a trace up to which every command is run with nothing there; of larger ones, whose
+import takes long, only the first.
+"""
 PEERS = {"upstream_0.4.3": "original", "hta_0.5.0": "HTA"}
 
 
@@ -56,11 +70,20 @@ def made(_: str, cache: str) -> dict[str, Any]:
     target.unlink()
     seconds = {name: b - a for name, a, b in zip(PARTS, at, at[1:], strict=False)}
     rows = {name: insight[name].n for name in ("paths", "allocations", "collectives")}
-    return {"parts_s": seconds, "build_s": at[-1] - at[0], "entries": trace.entries, "spans": trace["spans"].n, "sidecar_mb": size / 1e6, **rows}
+    return {
+        "parts_s": seconds,
+        "build_s": at[-1] - at[0],
+        "entries": trace.entries,
+        "spans": trace["spans"].n,
+        "sidecar_mb": size / 1e6,
+        **rows,
+    }
 
 
 def asked(logdir: str, cache: str) -> dict[str, Any]:
-    """Every view: (ms of the first answer in a fresh process whose sidecars are there, ms again, bytes on the wire)."""
+    """Every view: (ms of the first answer in a fresh process whose sidecars are there, ms again,
+    bytes on the wire).
+    """
     from werkzeug.test import Client
 
     from torch_tb_profiler.web.application import Application
@@ -90,9 +113,13 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
 def of_steps(where: Where, steps: int) -> Views:
     """The views that rest on the facts, and what they ask when one step is chosen."""
     views: Views = {
-        "overview": ("overview", where), "operators": ("operator", where), "operators, shapes": ("operator", {**where, "group": "shape"}),
-        "operators, stacks": ("operator", {**where, "group": "stack"}), "kernels": ("kernel", where),
-        "kernels, properties": ("kernel", {**where, "group": "properties"}), "trace": ("trace", where),
+        "overview": ("overview", where),
+        "operators": ("operator", where),
+        "operators, shapes": ("operator", {**where, "group": "shape"}),
+        "operators, stacks": ("operator", {**where, "group": "stack"}),
+        "kernels": ("kernel", where),
+        "kernels, properties": ("kernel", {**where, "group": "properties"}),
+        "trace": ("trace", where),
     }
     if steps > 1:
         views |= {
@@ -105,17 +132,29 @@ def of_steps(where: Where, steps: int) -> Views:
 def of_insight(where: Where, steps: int) -> Views:
     """The views that rest on the insight, but those of memory and counters."""
     views: Views = {
-        "findings": ("findings", where), "module": ("module", where), "flame, modules": ("module/flame", {**where, "tree": "module"}),
-        "flame, lines": ("module/flame", {**where, "tree": "line"}), "flame as a file": ("module/flame/file", {**where, "tree": "module"}),
-        "distributed": ("distributed", where), "efficiency": ("efficiency", where), "efficiency, kernels": ("efficiency", {**where, "group": "kernel"}),
+        "findings": ("findings", where),
+        "module": ("module", where),
+        "flame, modules": ("module/flame", {**where, "tree": "module"}),
+        "flame, lines": ("module/flame", {**where, "tree": "line"}),
+        "flame as a file": ("module/flame/file", {**where, "tree": "module"}),
+        "distributed": ("distributed", where),
+        "efficiency": ("efficiency", where),
+        "efficiency, kernels": ("efficiency", {**where, "group": "kernel"}),
     }
     if steps > 1:
         other = {f"{key}2": value for key, value in where.items()}
         sides = {**where, **other, "steps": "all", "steps2": "all", "skip_cold2": "1"}
-        halves = {**where, **other, "steps": f"0-{steps // 2 - 1}", "steps2": f"{steps // 2}-{steps - 1}"}
+        halves = {
+            **where,
+            **other,
+            "steps": f"0-{steps // 2 - 1}",
+            "steps2": f"{steps // 2}-{steps - 1}",
+        }
         views |= {
             "module, half of the steps": ("module", {**where, "steps": f"0-{steps // 2 - 1}"}),
-            "diff of all steps with all but the first": ("diff", sides), "diff of two halves": ("diff", halves), "diff as CSV": ("diff/file", sides),
+            "diff of all steps with all but the first": ("diff", sides),
+            "diff of two halves": ("diff", halves),
+            "diff as CSV": ("diff/file", sides),
         }
     return views
 
@@ -126,7 +165,9 @@ def of_memory(where: Where, devices: list[dict[str, Any]]) -> Views:
         return {}
     memory = {**where, "device": str(devices[0]["key"])}
     return {
-        "memory": ("memory", where), "memory, curve": ("memory/curve", {**memory, "n": "1600"}), "memory, blocks": ("memory/blocks", memory),
+        "memory": ("memory", where),
+        "memory, curve": ("memory/curve", {**memory, "n": "1600"}),
+        "memory, blocks": ("memory/blocks", memory),
         "memory, statistics": ("memory/statistics", {**memory, "group": "operator"}),
         "memory, statistics of modules": ("memory/statistics", {**memory, "group": "module"}),
         "memory, alive at the peak": ("memory/alive", {**memory, "t": str(devices[0]["peak_ns"])}),
@@ -134,17 +175,26 @@ def of_memory(where: Where, devices: list[dict[str, Any]]) -> Views:
 
 
 def headless(trace: Path, scratch: Path, cold: bool) -> dict[str, list[float | None]]:
-    """Every command: wall seconds of a fresh process with nothing there, and again with the sidecars of the first.
+    """Every command: wall seconds of a fresh process with nothing there, and again with the
+    sidecars of the first.
 
     Without ``cold`` they share their sidecars, and only the first begins with nothing.
     """
     found: dict[str, list[float | None]] = {}
     for number, (name, words) in enumerate(COMMANDS.items()):
-        environment = {**os.environ, "XDG_CACHE_HOME": str(scratch / f"command{number if cold else 0}")}
+        environment = {
+            **os.environ,
+            "XDG_CACHE_HOME": str(scratch / f"command{number if cold else 0}"),
+        }
         took: list[float | None] = []
         for _ in range(2):
             begin = time.perf_counter()
-            subprocess.run([sys.executable, *words, str(trace.resolve())], check=True, stdout=subprocess.DEVNULL, env=environment)
+            subprocess.run(
+                [sys.executable, *words, str(trace.resolve())],
+                check=True,
+                stdout=subprocess.DEVNULL,
+                env=environment,
+            )
             took.append(time.perf_counter() - begin)
         found[name] = took if cold or not number else [None, took[1]]
     return found
@@ -158,60 +208,121 @@ def measure(trace: Path, scratch: Path, peers: Path | None) -> dict[str, Any]:
     logdir, cache = scratch / name / "logdir", scratch / name / "cache"
     (logdir / "run").mkdir(parents=True)
     cache.mkdir()
-    os.symlink(trace.resolve(), logdir / "run" / ("worker0.1.pt.trace.json" + (".gz" if trace.suffix == ".gz" else "")))
+    os.symlink(
+        trace.resolve(),
+        logdir / "run" / ("worker0.1.pt.trace.json" + (".gz" if trace.suffix == ".gz" else "")),
+    )
     words = (str(logdir), str(cache))
     part("timeline_server.py", "import", *words)
-    row: dict[str, Any] = {"name": name, "imported": part("ours.py", "cold", str(trace.resolve())), "made": part("insight.py", "--part", "made", *words)}
+    row: dict[str, Any] = {
+        "name": name,
+        "imported": part("ours.py", "cold", str(trace.resolve())),
+        "made": part("insight.py", "--part", "made", *words),
+    }
     part("insight.py", "--part", "asked", *words)
-    row["peers"] = {key: found.get("wall_s") for key, found in run.peer(peers, trace).items() if key in PEERS} if peers else {}
-    return {**row, "asked": part("insight.py", "--part", "asked", *words), "headless": headless(trace, scratch / name, row["made"]["entries"] < MOST_COLD)}
+    row["peers"] = (
+        {key: found.get("wall_s") for key, found in run.peer(peers, trace).items() if key in PEERS}
+        if peers
+        else {}
+    )
+    return {
+        **row,
+        "asked": part("insight.py", "--part", "asked", *words),
+        "headless": headless(trace, scratch / name, row["made"]["entries"] < MOST_COLD),
+    }
 
 
 def tables(rows: list[dict[str, Any]]) -> str:
     """All tables as Markdown."""
-    lines = ["| trace | entries | text | read | facts | peak memory (budget) |", "| --- |" + " ---: |" * 5]
+    lines = [
+        "| trace | entries | text | read | facts | peak memory (budget) |",
+        "| --- |" + " ---: |" * 5,
+    ]
     for row in rows:
         m = row["imported"]
         lines.append(
-            f"| {row['name']} | {m['events']:,} | {m['inflated_mb']:.0f} MB | {m['import_s']:.2f} s | {m['facts_s']:.2f} s "
-            f"| {m['peak_mb']:.0f} MB ({150 + m['inflated_mb'] / 2:.0f}) |"
+            f"| {row['name']} | {m['events']:,} | {m['inflated_mb']:.0f} MB | {m['import_s']:.2f} s"
+            f" | {m['facts_s']:.2f} s | {m['peak_mb']:.0f} MB ({150 + m['inflated_mb'] / 2:.0f}) |"
         )
     lines += [
         "",
-        f"| trace | entries | spans | {' | '.join(PARTS)} | whole insight | µs per span | paths | blocks | collectives | sidecar | peak memory |",
+        (
+            f"| trace | entries | spans | {' | '.join(PARTS)} | whole insight | µs per span | paths"
+            " | blocks | collectives | sidecar | peak memory |"
+        ),
         "| --- |" + " ---: |" * (10 + len(PARTS)),
     ]
     for row in rows:
         m = row["made"]
         parts = " | ".join(f"{m['parts_s'].get(name, float('nan')):.2f} s" for name in PARTS)
         lines.append(
-            f"| {row['name']} | {m['entries']:,} | {m['spans']:,} | {parts} | {m['build_s']:.2f} s | {1e6 * m['build_s'] / max(1, m['spans']):.2f} "
-            f"| {m['paths']:,} | {m['allocations']:,} | {m['collectives']:,} | {m['sidecar_mb']:.1f} MB | {m['peak_mb']:.0f} MB |"
+            f"| {row['name']} | {m['entries']:,} | {m['spans']:,} | {parts} | {m['build_s']:.2f} s"
+            f" | {1e6 * m['build_s'] / max(1, m['spans']):.2f} | {m['paths']:,} |"
+            f" {m['allocations']:,} | {m['collectives']:,} | {m['sidecar_mb']:.1f} MB |"
+            f" {m['peak_mb']:.0f} MB |"
         )
     views = list(dict.fromkeys(view for row in rows for view in row["asked"]["views"]))
-    lines += ["", "| view, sidecars there: first / again, ms; kB | " + " | ".join(row["name"] for row in rows) + " |", "| --- |" + " ---: |" * len(rows)]
+    lines += [
+        "",
+        "| view, sidecars there: first / again, ms; kB | "
+        + " | ".join(row["name"] for row in rows)
+        + " |",
+        "| --- |" + " ---: |" * len(rows),
+    ]
     for view in views:
         cells = [row["asked"]["views"].get(view) for row in rows]
-        lines.append(f"| {view} | " + " | ".join(f"{c[0]:.1f} / {c[1]:.1f}; {c[2] / 1e3:.1f}" if c else "-" for c in cells) + " |")
-    told = "; ".join(["nothing there / again, s", *(f"{word} takes × as long" for word in PEERS.values() if any(row["peers"] for row in rows))])
-    lines += ["", f"| without a page, fresh processes: {told} | " + " | ".join(row["name"] for row in rows) + " |", "| --- |" + " ---: |" * len(rows)]
-    lines += [f"| {name} | " + " | ".join(_wall(row, name) for row in rows) + " |" for name in COMMANDS]
+        lines.append(
+            f"| {view} | "
+            + " | ".join(f"{c[0]:.1f} / {c[1]:.1f}; {c[2] / 1e3:.1f}" if c else "-" for c in cells)
+            + " |"
+        )
+    told = "; ".join(
+        [
+            "nothing there / again, s",
+            *(
+                f"{word} takes × as long"
+                for word in PEERS.values()
+                if any(row["peers"] for row in rows)
+            ),
+        ]
+    )
+    lines += [
+        "",
+        f"| without a page, fresh processes: {told} | "
+        + " | ".join(row["name"] for row in rows)
+        + " |",
+        "| --- |" + " ---: |" * len(rows),
+    ]
+    lines += [
+        f"| {name} | " + " | ".join(_wall(row, name) for row in rows) + " |" for name in COMMANDS
+    ]
     return "\n".join(lines)
 
 
 def _wall(row: dict[str, Any], name: str) -> str:
     first, again = row["headless"][name]
-    ratios = [f"{row['peers'][key] / first:.1f}" if first and row["peers"].get(key) else "-" for key in PEERS] if row["peers"] else []
+    ratios = (
+        [
+            f"{row['peers'][key] / first:.1f}" if first and row["peers"].get(key) else "-"
+            for key in PEERS
+        ]
+        if row["peers"]
+        else []
+    )
     return "; ".join([f"{'-' if first is None else f'{first:.2f}'} / {again:.2f}", *ratios])
 
 
 def main() -> None:
     """Measure, print, and write if asked."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("traces", nargs="+", type=Path)
     parser.add_argument("--part", choices=("made", "asked"), help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=Path, help="script that times other tools on a trace")
-    parser.add_argument("--scratch", type=Path, help="folder for large files; default: a temporary one")
+    parser.add_argument(
+        "--scratch", type=Path, help="folder for large files; default: a temporary one"
+    )
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     if given.part:
@@ -223,7 +334,9 @@ def main() -> None:
     print(text)
     if given.write:
         before, _, rest = TARGET.read_text(encoding="utf-8").partition(MARK)
-        TARGET.write_text(f"{before}{MARK}\n{text}\n{MARK}{rest.partition(MARK)[2]}", encoding="utf-8")
+        TARGET.write_text(
+            f"{before}{MARK}\n{text}\n{MARK}{rest.partition(MARK)[2]}", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

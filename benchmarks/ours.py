@@ -17,8 +17,13 @@ from typing import Any
 
 START = time.perf_counter()
 ROUTES = {
-    "overview": "/overview?", "operator": "/operator?group=name&", "operator_shape": "/operator?group=shape&", "operator_stack": "/operator?group=stack&",
-    "kernel": "/kernel?group=name&", "kernel_properties": "/kernel?group=properties&", "one_step": "/operator?group=name&steps=0&",
+    "overview": "/overview?",
+    "operator": "/operator?group=name&",
+    "operator_shape": "/operator?group=shape&",
+    "operator_stack": "/operator?group=stack&",
+    "kernel": "/kernel?group=name&",
+    "kernel_properties": "/kernel?group=properties&",
+    "one_step": "/operator?group=name&steps=0&",
     "no_cold": "/operator?group=name&skip_cold=1&",
 }
 """What the pages ask for."""
@@ -46,13 +51,20 @@ def cold(path: str) -> dict[str, Any]:
     size = len(msgspec.json.encode(overview_payload(facts, select(facts), place)))
     end = time.perf_counter()
     return {
-        "wall_s": end - START, "resident_s": end - loaded, "import_s": read - loaded, "facts_s": derived - read, "overview_s": end - derived,
-        "events": trace.entries, "inflated_mb": int((trace["chunks"]["offset"] + trace["chunks"]["size"]).max()) / 1e6, "overview_bytes": size,
+        "wall_s": end - START,
+        "resident_s": end - loaded,
+        "import_s": read - loaded,
+        "facts_s": derived - read,
+        "overview_s": end - derived,
+        "events": trace.entries,
+        "inflated_mb": int((trace["chunks"]["offset"] + trace["chunks"]["size"]).max()) / 1e6,
+        "overview_bytes": size,
     }
 
 
 def warm(path: str, cache: str) -> dict[str, Any]:
-    """Milliseconds of each route's reply, gzip included, the first time after a start and again; and of the start until the run is ready.
+    """Milliseconds of each route's reply, gzip included, the first time after a start and again;
+    and of the start until the run is ready.
 
     On an empty cache that is a cold start; the next one is warm.
     """
@@ -78,10 +90,14 @@ def warm(path: str, cache: str) -> dict[str, Any]:
     for name, route in ROUTES.items():
         for when in ("first", "again"):
             begin = time.perf_counter()
-            reply = client.get(f"{route}run=run&worker=worker0&span={span}", headers={"Accept-Encoding": "gzip"})
+            reply = client.get(
+                f"{route}run=run&worker=worker0&span={span}", headers={"Accept-Encoding": "gzip"}
+            )
             out[f"{name}_{when}_ms"] = 1e3 * (time.perf_counter() - begin)
             if reply.status_code != 200:
-                raise SystemExit(f"{route} answered {reply.status_code}: {reply.get_data(as_text=True)[:200]}")
+                raise SystemExit(
+                    f"{route} answered {reply.status_code}: {reply.get_data(as_text=True)[:200]}"
+                )
     catalogue.close()
     return out
 

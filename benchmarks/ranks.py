@@ -1,9 +1,11 @@
-"""A run of many ranks: how long until the Distributed view is there, cold, with its sidecars, and again; prints one JSON object.
+"""A run of many ranks: how long until the Distributed view is there, cold, with its sidecars, and
+again; prints one JSON object.
 
     python benchmarks/ranks.py --ranks 256 [--steps 3] [--layers 1] [--scratch DIR]
 
-The ranks are made up by ``samples/synthesis``: a few thousand events each, one straggler. ``sidecars_s`` is the time of a fresh process from
-its start of looking at the logdir to the whole payload; ``sidecars_cpu_s`` is all the processor time that it took, loading included, which other
+The ranks are made up by ``samples/synthesis``: a few thousand events each, one straggler.
+``sidecars_s`` is the time of a fresh process from its start of looking at the logdir to the whole
+payload; ``sidecars_cpu_s`` is all the processor time that it took, loading included, which other
 work on the machine does not change.
 """
 
@@ -27,7 +29,9 @@ RUN = "ranks"
 
 
 def asked(logdir: str, cache: str) -> dict[str, Any]:
-    """Seconds until every worker's figures are in, ms of the same request again, and what the payload holds."""
+    """Seconds until every worker's figures are in, ms of the same request again, and what the
+    payload holds.
+    """
     from werkzeug.test import Client
 
     from torch_tb_profiler.runs.logdirs import catalogue_of
@@ -53,8 +57,14 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
             worker = runs[0].workers[0]
             path = f"/distributed?{urlencode({'run': runs[0].name, 'worker': worker.name, 'span': worker.spans[0].name})}"
             status, _ = ask(path)
-            payload = json.loads(timeline_server.ready(ask, path)) if status == 200 else {"progress": 0.0, "workers": []}
-            if payload["progress"] >= 1.0 and len(payload["workers"]) == len(list(Path(logdir).rglob("*.json"))):
+            payload = (
+                json.loads(timeline_server.ready(ask, path))
+                if status == 200
+                else {"progress": 0.0, "workers": []}
+            )
+            if payload["progress"] >= 1.0 and len(payload["workers"]) == len(
+                list(Path(logdir).rglob("*.json"))
+            ):
                 break
         time.sleep(0.05)
     took, worked = time.perf_counter() - begin, time.process_time()
@@ -62,19 +72,29 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
     catalogue.close()
     late = sorted({payload["workers"][item["worker"]]["rank"] for item in payload["late"]})
     return {
-        "seconds": took, "cpu_s": worked, "polls": polls, "again_ms": again, "bytes": size, "ready": payload["ready"],
-        "matched": payload["matched"], "late_ranks": late,
+        "seconds": took,
+        "cpu_s": worked,
+        "polls": polls,
+        "again_ms": again,
+        "bytes": size,
+        "ready": payload["ready"],
+        "matched": payload["matched"],
+        "late_ranks": late,
     }
 
 
 def main() -> None:
     """Make the ranks, then measure in fresh processes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--ranks", type=int, default=256)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--layers", type=int, default=1)
-    parser.add_argument("--scratch", type=Path, help="folder for large files; default: a temporary one")
+    parser.add_argument(
+        "--scratch", type=Path, help="folder for large files; default: a temporary one"
+    )
     given = parser.parse_args()
     if given.words:
         print(json.dumps(timeline_server.with_peak(asked(*given.words))))
@@ -82,17 +102,40 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=given.scratch) as scratch:
         logdir, cache = Path(scratch) / "logdir", Path(scratch) / "cache"
         subprocess.run(
-            [sys.executable, str(ROOT / "samples" / "synthesize.py"), "--out", str(logdir / RUN), "--ranks", str(given.ranks), "--steps", str(given.steps),
-             "--layers", str(given.layers), "--no-expected"], check=True, stdout=subprocess.DEVNULL,
+            [
+                sys.executable,
+                str(ROOT / "samples" / "synthesize.py"),
+                "--out",
+                str(logdir / RUN),
+                "--ranks",
+                str(given.ranks),
+                "--steps",
+                str(given.steps),
+                "--layers",
+                str(given.layers),
+                "--no-expected",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
         )
         cache.mkdir()
         cold = part("ranks.py", str(logdir), str(cache))
         warm = part("ranks.py", str(logdir), str(cache))
-    print(json.dumps({
-        "ranks": given.ranks, "cold_s": round(cold["seconds"], 1), "sidecars_s": round(warm["seconds"], 2),
-        "sidecars_cpu_s": round(warm["cpu_s"], 2), "again_ms": round(warm["again_ms"], 1),
-        "payload_bytes": warm["bytes"], "peak_mb": round(warm["peak_mb"]), "late_ranks": warm["late_ranks"], "matched": warm["matched"],
-    }))
+    print(
+        json.dumps(
+            {
+                "ranks": given.ranks,
+                "cold_s": round(cold["seconds"], 1),
+                "sidecars_s": round(warm["seconds"], 2),
+                "sidecars_cpu_s": round(warm["cpu_s"], 2),
+                "again_ms": round(warm["again_ms"], 1),
+                "payload_bytes": warm["bytes"],
+                "peak_mb": round(warm["peak_mb"]),
+                "late_ranks": warm["late_ranks"],
+                "matched": warm["matched"],
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

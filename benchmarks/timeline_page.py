@@ -2,9 +2,10 @@
 
     python benchmarks/timeline_page.py URL RUN SPAN_NS
 
-Keys are held as a person holds them. A frame is the time between two animation frames of the page's iframe while keys are held; "work" is the time
-that the page's animation callbacks take in it, and "draw" the part in which the canvas is drawn, as the page's own clock has it (the last 600
-frames). TensorBoard, the browser (without a GPU) and this program share the machine's cores.
+Keys are held as a person holds them. A frame is the time between two animation frames of the page's
+iframe while keys are held; "work" is the time that the page's animation callbacks take in it, and
+"draw" the part in which the canvas is drawn, as the page's own clock has it (the last 600 frames).
+TensorBoard, the browser (without a GPU) and this program share the machine's cores.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ PATIENCE_MS = 600_000
 MB = 1e6
 HEIGHT, WIDTH = 900, 1600
 
-# Times every animation callback of the frame it runs in, and the distance between frames, while `window.__frames.on` is set.
+# Times every animation callback of the frame it runs in, and the distance between frames, while
+# `window.__frames.on` is set.
 _MEASURE = """
 (() => {
   const state = {on: false, at: [], work: []};
@@ -51,7 +53,10 @@ _MEASURE = """
 })();
 """
 _START = "() => { Object.assign(window.__frames, {on: true, at: [], work: []}); }"
-_STOP = "() => { window.__frames.on = false; return {at: window.__frames.at, work: window.__frames.work}; }"
+_STOP = (
+    "() => { window.__frames.on = false; return {at: window.__frames.at, work:"
+    " window.__frames.work}; }"
+)
 _TILES = """
 () => performance.getEntriesByType("resource").filter((e) => e.name.includes("/trace/")).map((e) => ({
   url: e.name, ms: e.responseEnd - e.startTime, bytes: e.transferSize || e.encodedBodySize, raw: e.decodedBodySize}))
@@ -62,7 +67,10 @@ _READY = """
   return timeline !== undefined && timeline.rows().length > 0 && timeline.idle();
 }
 """
-_DRAWN = "() => { const {frames, draws} = window.__profiler_test.times(), s = window.__profiler_test.stats(); return {frames, draws, stats: s}; }"
+_DRAWN = (
+    "() => { const {frames, draws} = window.__profiler_test.times(), s ="
+    " window.__profiler_test.stats(); return {frames, draws, stats: s}; }"
+)
 
 
 def quantiles(values: list[float]) -> dict[str, float]:
@@ -70,14 +78,21 @@ def quantiles(values: list[float]) -> dict[str, float]:
     ordered = sorted(values)
     if not ordered:
         return {"n": 0, "p50": float("nan"), "p95": float("nan"), "max": float("nan")}
-    return {"n": len(ordered), "p50": ordered[len(ordered) // 2], "p95": ordered[int(len(ordered) * 0.95)], "max": ordered[-1]}
+    return {
+        "n": len(ordered),
+        "p50": ordered[len(ordered) // 2],
+        "p95": ordered[int(len(ordered) * 0.95)],
+        "max": ordered[-1],
+    }
 
 
 class Driver:
     """The Trace view of a run in a page of its own."""
 
     def __init__(self, browser: Browser, url: str, run: str) -> None:
-        self.page: Page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}).new_page()
+        self.page: Page = browser.new_context(
+            viewport={"width": WIDTH, "height": HEIGHT}
+        ).new_page()
         self.page.add_init_script(_MEASURE)
         self._url, self._run = url, run
         self._cdp = browser.new_browser_cdp_session()
@@ -122,19 +137,27 @@ class Driver:
         found = frame.evaluate(_STOP)
         drawn, at = frame.evaluate(_DRAWN), found["at"]
         return {
-            "frame_ms": quantiles([b - a for a, b in itertools.pairwise(at)]), "work_ms": quantiles(found["work"]), "draw_ms": quantiles(drawn["draws"]),
+            "frame_ms": quantiles([b - a for a, b in itertools.pairwise(at)]),
+            "work_ms": quantiles(found["work"]),
+            "draw_ms": quantiles(drawn["draws"]),
             "last": drawn["stats"]["draw"],
         }
 
     def memory(self) -> dict[str, float]:
-        """MB: V8's heap and array buffers of the page (TensorBoard's own included), and what its process holds for itself."""
+        """MB: V8's heap and array buffers of the page (TensorBoard's own included), and what its
+        process holds for itself.
+        """
         self._session.send("HeapProfiler.collectGarbage")
         heap = self._session.send("Runtime.getHeapUsage")
         processes = self._cdp.send("SystemInfo.getProcessInfo")["processInfo"]
-        private = [resident(process["id"]) for process in processes if process["type"] == "renderer"]
+        private = [
+            resident(process["id"]) for process in processes if process["type"] == "renderer"
+        ]
         return {
-            "heap_mb": heap["usedSize"] / MB, "buffers_mb": heap.get("backingStorageSize", float("nan")) / MB,
-            "dom_mb": heap.get("embedderHeapUsedSize", float("nan")) / MB, "process_mb": max(private),
+            "heap_mb": heap["usedSize"] / MB,
+            "buffers_mb": heap.get("backingStorageSize", float("nan")) / MB,
+            "dom_mb": heap.get("embedderHeapUsedSize", float("nan")) / MB,
+            "process_mb": max(private),
         }
 
 
@@ -154,8 +177,17 @@ def drive(driver: Driver, span_ns: float) -> dict[str, Any]:
     frame = driver.trace()
     scenes["opened_s"] = time.perf_counter() - begin - 1.5
     measured: dict[str, Any] = {}
-    measured["whole, panned and zoomed a little"] = driver.held(frame, [("w", 0.3), ("d", 1), ("a", 1), ("s", 0.5)])
-    for label, length in (("20 s", 20e9), ("2 s", 2e9), ("200 ms", 200e6), ("20 ms", 20e6), ("2 ms", 2e6), ("20 µs", 20e3)):
+    measured["whole, panned and zoomed a little"] = driver.held(
+        frame, [("w", 0.3), ("d", 1), ("a", 1), ("s", 0.5)]
+    )
+    for label, length in (
+        ("20 s", 20e9),
+        ("2 s", 2e9),
+        ("200 ms", 200e6),
+        ("20 ms", 20e6),
+        ("2 ms", 2e6),
+        ("20 µs", 20e3),
+    ):
         if length < span_ns:
             frame = driver.trace((span_ns * 0.4, length))
             measured[f"pan {label}"] = driver.held(frame, [("d", 2.5), ("a", 1.5)])
@@ -167,7 +199,9 @@ def drive(driver: Driver, span_ns: float) -> dict[str, Any]:
     frame = driver.trace()
     measured["zoom in"] = driver.held(frame, [("w", 6.5)])
     measured["zoom out"] = driver.held(frame, [("s", 6.5)])
-    measured["fast, back and forth"] = driver.held(frame, [("w", 1.5), ("d", 1), ("s", 1), ("a", 1), ("w", 2), ("s", 2.5)])
+    measured["fast, back and forth"] = driver.held(
+        frame, [("w", 1.5), ("d", 1), ("s", 1), ("a", 1), ("w", 2), ("s", 2.5)]
+    )
     scenes["scenes"] = measured
     scenes["memory"] = driver.memory()
     scenes["requests"] = requests(frame.evaluate(_TILES))
@@ -179,8 +213,12 @@ def requests(entries: list[dict[str, Any]]) -> dict[str, Any]:
     """What the page asked for since it was opened last: that is in the zooms."""
     tiles = [e for e in entries if "/trace/tiles" in e["url"]]
     return {
-        "requests": len(entries), "tile_requests": len(tiles), "mb": sum(e["bytes"] for e in entries) / MB, "raw_mb": sum(e["raw"] for e in entries) / MB,
-        "largest_mb": max((e["bytes"] for e in tiles), default=0) / MB, "tile_ms": quantiles([e["ms"] for e in tiles]),
+        "requests": len(entries),
+        "tile_requests": len(tiles),
+        "mb": sum(e["bytes"] for e in entries) / MB,
+        "raw_mb": sum(e["raw"] for e in entries) / MB,
+        "largest_mb": max((e["bytes"] for e in tiles), default=0) / MB,
+        "tile_ms": quantiles([e["ms"] for e in tiles]),
     }
 
 

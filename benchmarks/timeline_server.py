@@ -3,9 +3,11 @@
     python benchmarks/timeline_server.py import LOGDIR CACHE      import the only trace of a logdir into the cache
     python benchmarks/timeline_server.py build LOGDIR CACHE       make its timeline in this process, stage by stage
     python benchmarks/timeline_server.py replies LOGDIR CACHE     every viewport's reply over the WSGI application
-    python benchmarks/timeline_server.py http URL RUN WORKER SPAN the same over HTTP from a server that runs
+    python benchmarks/timeline_server.py http URL RUN WORKER SPAN the same over HTTP from a server
+    that runs
 
-A viewport is 1600 css px wide and lies anywhere in the trace; the page asks for the tiles of its level that it touches in one request.
+A viewport is 1600 css px wide and lies anywhere in the trace; the page asks for the tiles of its
+level that it touches in one request.
 """
 
 from __future__ import annotations
@@ -48,19 +50,35 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def row_choices(about: dict[str, Any]) -> dict[str, list[int]]:
-    """Lanes by what is in sight: the page as it opens, the 40 lanes of the largest groups, everything unfolded."""
+    """Lanes by what is in sight: the page as it opens, the 40 lanes of the largest groups,
+    everything unfolded.
+    """
     default: list[int] = []
     for group in about["groups"]:
         lanes = range(group["lane"], group["lane"] + group["lanes"])
         default += lanes[:1] if group["kind"] == "python" else lanes
     large = sorted(about["groups"], key=lambda group: -group["events"] / group["lanes"])
-    fullest = [lane for group in large for lane in range(group["lane"], group["lane"] + group["lanes"])][:40]
-    every = [lane for group in about["groups"] for lane in range(group["lane"], group["lane"] + group["lanes"])]
-    return {"as it opens": sorted(default), "40 fullest lanes": sorted(fullest), "all unfolded": sorted(every)}
+    fullest = [
+        lane for group in large for lane in range(group["lane"], group["lane"] + group["lanes"])
+    ][:40]
+    every = [
+        lane
+        for group in about["groups"]
+        for lane in range(group["lane"], group["lane"] + group["lanes"])
+    ]
+    return {
+        "as it opens": sorted(default),
+        "40 fullest lanes": sorted(fullest),
+        "all unfolded": sorted(every),
+    }
 
 
-def viewports(about: dict[str, Any], seed: int = 0) -> Iterator[tuple[str, int, list[int], list[int]]]:
-    """(choice of rows, level, tile numbers, lanes), the widest viewport of each level at random places."""
+def viewports(
+    about: dict[str, Any], seed: int = 0
+) -> Iterator[tuple[str, int, list[int], list[int]]]:
+    """(choice of rows, level, tile numbers, lanes), the widest viewport of each level at random
+    places.
+    """
     chance = random.Random(seed)
     span = about["span_ns"]
     for rows, lanes in row_choices(about).items():
@@ -92,13 +110,26 @@ def replies(ask: Ask, where: dict[str, str]) -> dict[str, Any]:
     for rows, level, numbers, lanes in viewports(about):
         # What the server refuses as too much at once the page asks for in several requests.
         most = max(1, MOST_CELLS // max(1, len(lanes)))
-        for part in (numbers[i:i + most] for i in range(0, len(numbers), most)):
-            query = {**of, "level": str(level), "k": ",".join(map(str, part)), "lanes": as_ranges(lanes)}
+        for part in (numbers[i : i + most] for i in range(0, len(numbers), most)):
+            query = {
+                **of,
+                "level": str(level),
+                "k": ",".join(map(str, part)),
+                "lanes": as_ranges(lanes),
+            }
             timed.append(Timed(rows, level, *clocked(ask, f"/trace/tiles?{urlencode(query)}")))
     return {
-        "events": about["events"], "span_s": about["span_ns"] / 1e9, "levels": about["level_max"] + 1, "lanes": sum(g["lanes"] for g in about["groups"]),
-        "tiles": {rows: summary([t for t in timed if t.rows == rows]) for rows in row_choices(about)},
-        "by_level": {str(level): summary([t for t in timed if t.level == level]) for level in sorted({t.level for t in timed})},
+        "events": about["events"],
+        "span_s": about["span_ns"] / 1e9,
+        "levels": about["level_max"] + 1,
+        "lanes": sum(g["lanes"] for g in about["groups"]),
+        "tiles": {
+            rows: summary([t for t in timed if t.rows == rows]) for rows in row_choices(about)
+        },
+        "by_level": {
+            str(level): summary([t for t in timed if t.level == level])
+            for level in sorted({t.level for t in timed})
+        },
         "lanes_of": {rows: len(lanes) for rows, lanes in row_choices(about).items()},
         "questions": questions(ask, of, about),
     }
@@ -108,8 +139,12 @@ def summary(timed: list[Timed]) -> dict[str, float]:
     """Quantiles of the times, and the largest reply."""
     times = [t.ms for t in timed]
     return {
-        "replies": len(timed), "p50_ms": quantile(times, 0.5), "p95_ms": quantile(times, 0.95), "max_ms": max(times),
-        "p95_bytes": quantile([float(t.bytes) for t in timed], 0.95), "max_bytes": max(t.bytes for t in timed),
+        "replies": len(timed),
+        "p50_ms": quantile(times, 0.5),
+        "p95_ms": quantile(times, 0.95),
+        "max_ms": max(times),
+        "p95_bytes": quantile([float(t.bytes) for t in timed], 0.95),
+        "max_bytes": max(t.bytes for t in timed),
     }
 
 
@@ -120,11 +155,16 @@ def questions(ask: Ask, of: dict[str, str], about: dict[str, Any]) -> dict[str, 
     second = {**of, "t0": str(span // 2), "t1": str(min(span, span // 2 + 1_000_000_000))}
     kinds = ",".join(kind["kind"] for kind in about["arrow_kinds"])
     asked: dict[str, tuple[str, dict[str, str]]] = {
-        "names": ("names", of), "search, text": ("search", {**of, "q": "gemm"}),
+        "names": ("names", of),
+        "search, text": ("search", {**of, "q": "gemm"}),
         "search, pattern": ("search", {**of, "q": "gemm|elementwise.*float", "re": "1"}),
-        "search in arguments": ("search", {**of, "q": "1024", "args": "1"}), "heat of hits": ("search/heat", {**whole, "q": "gemm", "n": "1600"}),
-        "next hit": ("search/next", {**of, "q": "gemm", "t": str(span // 2), "dir": "next"}), "area, 1 s": ("area", second), "area, whole": ("area", whole),
-        "event": ("event", {**of, "event": str(about["events"] // 2)}), "event's text": ("event/args", {**of, "event": str(about["events"] // 2)}),
+        "search in arguments": ("search", {**of, "q": "1024", "args": "1"}),
+        "heat of hits": ("search/heat", {**whole, "q": "gemm", "n": "1600"}),
+        "next hit": ("search/next", {**of, "q": "gemm", "t": str(span // 2), "dir": "next"}),
+        "area, 1 s": ("area", second),
+        "area, whole": ("area", whole),
+        "event": ("event", {**of, "event": str(about["events"] // 2)}),
+        "event's text": ("event/args", {**of, "event": str(about["events"] // 2)}),
     }
     if kinds:
         asked["arrows, 1 s"] = ("arrows", {**second, "kinds": kinds, "cap": "2000"})
@@ -184,7 +224,9 @@ def over_wsgi(logdir: str, cache: str) -> dict[str, Any]:
 def over_http(url: str, run: str, worker: str, span: str) -> dict[str, Any]:
     """The replies of a server that runs, over one connection."""
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_SECONDS)
+    connection = http.client.HTTPConnection(
+        parts.hostname or "", parts.port, timeout=PATIENCE_SECONDS
+    )
 
     def ask(path: str) -> tuple[int, bytes]:
         connection.request("GET", parts.path + path, headers={"Accept-Encoding": "gzip"})
@@ -207,7 +249,11 @@ def opened(logdir: str, cache: str) -> tuple[Any, Any, dict[str, str]]:
         for run in catalogue.snapshot().runs:
             worker = run.workers[0]
             if worker.spans[0].state.value == "ready":
-                return catalogue, settings, {"run": run.name, "worker": worker.name, "span": worker.spans[0].name}
+                return (
+                    catalogue,
+                    settings,
+                    {"run": run.name, "worker": worker.name, "span": worker.spans[0].name},
+                )
             if worker.spans[0].state.value == "failed":
                 raise SystemExit(worker.spans[0].message)
         time.sleep(0.02)
@@ -225,7 +271,10 @@ def imported(logdir: str, cache: str) -> dict[str, Any]:
 
 def trace_sidecar(cache: str) -> Path:
     """The newest sidecar of a trace itself in a cache."""
-    return max((p for p in Path(cache).rglob("*.safetensors") if p.name.count(".") == 1), key=lambda p: p.stat().st_mtime)
+    return max(
+        (p for p in Path(cache).rglob("*.safetensors") if p.name.count(".") == 1),
+        key=lambda p: p.stat().st_mtime,
+    )
 
 
 def with_peak(result: dict[str, Any]) -> dict[str, Any]:
@@ -234,7 +283,9 @@ def with_peak(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def built(_: str, cache: str) -> dict[str, Any]:
-    """Seconds of each stage of making the timeline; the stages are those that it reports as its progress."""
+    """Seconds of each stage of making the timeline; the stages are those that it reports as its
+    progress.
+    """
     from torch_tb_profiler.analysis.timeline.build import build_timeline
     from torch_tb_profiler.store import sidecar
     from torch_tb_profiler.store.memory import keep_freed_memory
@@ -243,7 +294,9 @@ def built(_: str, cache: str) -> dict[str, Any]:
     path = trace_sidecar(cache)
     trace, facts = sidecar.read(path)
     at: list[tuple[int, float]] = [(0, time.perf_counter())]
-    timeline = build_timeline(trace, facts, lambda done, total: at.append((100 * done // total, time.perf_counter())))
+    timeline = build_timeline(
+        trace, facts, lambda done, total: at.append((100 * done // total, time.perf_counter()))
+    )
     end = time.perf_counter()
     target = Path(cache) / "benchmark.safetensors"
     sidecar.write_timeline(target, timeline)
@@ -252,14 +305,24 @@ def built(_: str, cache: str) -> dict[str, Any]:
     target.unlink()
     stages = {f"{before}-{after}": b - a for (before, a), (after, b) in itertools.pairwise(at)}
     return {
-        "build_s": end - at[0][1], "stages_s": stages, "write_s": written, "events": timeline["slices"].n, "summaries": timeline["summaries"].n,
-        "sidecar_mb": size / 1e6, "trace_sidecar_mb": path.stat().st_size / 1e6,
+        "build_s": end - at[0][1],
+        "stages_s": stages,
+        "write_s": written,
+        "events": timeline["slices"].n,
+        "summaries": timeline["summaries"].n,
+        "sidecar_mb": size / 1e6,
+        "trace_sidecar_mb": path.stat().st_size / 1e6,
     }
 
 
 def main(what: str, *words: str) -> None:
     """Run one measurement and print it."""
-    measures: dict[str, Callable[..., dict[str, Any]]] = {"import": imported, "build": built, "replies": over_wsgi, "http": over_http}
+    measures: dict[str, Callable[..., dict[str, Any]]] = {
+        "import": imported,
+        "build": built,
+        "replies": over_wsgi,
+        "http": over_http,
+    }
     print(json.dumps(with_peak(measures[what](*words))))
 
 

@@ -1,11 +1,14 @@
-"""Make up a run of R ranks: Kineto traces of any size from a model of a training job, with the exact figures that follow from the model.
+"""Make up a run of R ranks: Kineto traces of any size from a model of a training job, with the
+exact figures that follow from the model.
 
     python samples/synthesize.py --out samples/synthetic_ddp8 --ranks 8 --steps 6 --gzip
     python samples/synthesize.py --out /tmp/large --events 10000000 --layers 24 --no-expected
 
-Writes ``<out>/rank<r>.pt.trace.json[.gz]`` and beside it ``rank<r>.expected.json``: integer ns in the shape of ``torch-tb-profiler summary
---json`` (steps with their categories, operators, kernels, attribution, number of events). The same arguments give the same bytes.
-With ``--no-expected`` the events of one step are held at a time, whatever the size of the trace; the figures need all.
+Writes ``<out>/rank<r>.pt.trace.json[.gz]`` and beside it ``rank<r>.expected.json``: integer ns in
+the shape of ``torch-tb-profiler summary
+--json`` (steps with their categories, operators, kernels, attribution, number of events). The same
+arguments give the same bytes. With ``--no-expected`` the events of one step are held at a time,
+whatever the size of the trace; the figures need all.
 """
 
 from __future__ import annotations
@@ -23,15 +26,32 @@ from synthesis.training import FIRST_STEP, ODD_STEP, Job
 
 
 def synthesize(
-    out: Path, ranks: int = 1, steps: int = 0, events: int = 0, seed: int = 0, layers: int = 2, packed: bool = False, expected: bool = True
+    out: Path,
+    ranks: int = 1,
+    steps: int = 0,
+    events: int = 0,
+    seed: int = 0,
+    layers: int = 2,
+    packed: bool = False,
+    expected: bool = True,
 ) -> list[Path]:
-    """Write a run of ``steps`` steps or, if that is 0, of as many as it takes to get ``events`` entries into each trace; returns the traces."""
+    """Write a run of ``steps`` steps or, if that is 0, of as many as it takes to get ``events``
+    entries into each trace; returns the traces.
+    """
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"rank{rank}.pt.trace.json{'.gz' if packed else ''}" for rank in range(ranks)]
     with ExitStack() as stack:
         streams = [stack.enter_context(_open(path, packed)) for path in paths]
-        job = Job(cast("Sequence[BinaryIO]", streams), [path.name for path in paths], seed, layers, expected)
-        while job.next_step - FIRST_STEP < steps or (not steps and job.processes[0].text.count < events):
+        job = Job(
+            cast("Sequence[BinaryIO]", streams),
+            [path.name for path in paths],
+            seed,
+            layers,
+            expected,
+        )
+        while job.next_step - FIRST_STEP < steps or (
+            not steps and job.processes[0].text.count < events
+        ):
             job.step()
         job.close()
     if expected:
@@ -67,7 +87,14 @@ def _figures(job: Job, rank: int, seed: int) -> dict[str, Any]:
         "odd_rank": job.stalled,
         "straggler_rank": job.straggler if len(job.processes) > 1 else None,
     }
-    return {"synthetic": True, "note": NOTE, "worker": f"rank{rank}", "story": story, "events": {"total": process.text.count}, **process.ledger.figures()}
+    return {
+        "synthetic": True,
+        "note": NOTE,
+        "worker": f"rank{rank}",
+        "story": story,
+        "events": {"total": process.text.count},
+        **process.ledger.figures(),
+    }
 
 
 def _write_figures(path: Path, figures: dict[str, Any]) -> None:
@@ -82,18 +109,36 @@ def _write_figures(path: Path, figures: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, required=True, help="run folder")
     parser.add_argument("--ranks", type=int, default=1)
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--steps", type=int, default=0, help="steps of the run")
-    size.add_argument("--events", type=int, default=0, help="at least so many entries of traceEvents in each trace")
+    size.add_argument(
+        "--events",
+        type=int,
+        default=0,
+        help="at least so many entries of traceEvents in each trace",
+    )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--layers", type=int, default=2, help="layers of the model: about 260 events each per step")
+    parser.add_argument(
+        "--layers", type=int, default=2, help="layers of the model: about 260 events each per step"
+    )
     parser.add_argument("--gzip", action="store_true")
     parser.add_argument("--no-expected", action="store_true", help="write the traces only")
     args = parser.parse_args()
-    for path in synthesize(args.out, args.ranks, args.steps, args.events, args.seed, args.layers, args.gzip, not args.no_expected):
+    for path in synthesize(
+        args.out,
+        args.ranks,
+        args.steps,
+        args.events,
+        args.seed,
+        args.layers,
+        args.gzip,
+        not args.no_expected,
+    ):
         print(f"{path}  {path.stat().st_size:,} bytes")
 
 

@@ -11,7 +11,9 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 REAL_TRACES = REPOSITORY.parent / "shared" / "traces"
 
 # How long an example takes says how busy the machine is, no more.
-settings.register_profile("unhurried", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "unhurried", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("unhurried")
 
 

@@ -26,7 +26,13 @@ print([name for name in sys.modules if name.startswith("torch.")])
 
 
 def test_pytorch_is_asked_for_when_it_is_needed(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True, check=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
     first, second = done.stdout.splitlines()
     assert first.startswith("MissingPackage record() needs PyTorch, which cannot be imported")
     assert second == "[]"
@@ -38,7 +44,16 @@ def test_the_error_is_an_import_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"warmup": -1}, {"active": 0}, {"repeat": 0}, {"worker": "a/b"}, {"worker": ""}, {"worker": "..\\x"}, {"worker": ".hidden"}],
+    "options",
+    [
+        {"warmup": -1},
+        {"active": 0},
+        {"repeat": 0},
+        {"worker": "a/b"},
+        {"worker": ""},
+        {"worker": "..\\x"},
+        {"worker": ".hidden"},
+    ],
 )
 def test_wrong_arguments(options: dict[str, Any]) -> None:
     with pytest.raises(BadRequest):

@@ -18,7 +18,9 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
     """The address of the folder while it is served, on this machine only."""
-    web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
+    web = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder))
+    )
     thread = threading.Thread(target=web.serve_forever, daemon=True)
     thread.start()
     try:

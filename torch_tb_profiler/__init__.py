@@ -1,7 +1,8 @@
 """TensorBoard plugin that shows why PyTorch training or inference is slow.
 
-``open(path)`` gives a trace's facts as pandas DataFrames, of a folder with several those of all; ``record(directory)`` records a trace that shows
-everything; ``register_model`` is for performance models of your own. Importing this package costs nothing: pandas, numpy, torch and the rest are
+``open(path)`` gives a trace's facts as pandas DataFrames, of a folder with several those of all;
+``record(directory)`` records a trace that shows everything; ``register_model`` is for performance
+models of your own. Importing this package costs nothing: pandas, numpy, torch and the rest are
 imported when they are needed.
 """
 
@@ -18,11 +19,24 @@ if TYPE_CHECKING:
     from torch_tb_profiler.api.opening import open_path as open
     from torch_tb_profiler.recording import Recording, record
 
-__all__ = ["Recording", "RunFrames", "TraceFrames", "__version__", "open", "open_all", "record", "register_model"]
+__all__ = [
+    "Recording",
+    "RunFrames",
+    "TraceFrames",
+    "__version__",
+    "open",
+    "open_all",
+    "record",
+    "register_model",
+]
 
 _FROM = {
-    "open": ("api.opening", "open_path"), "open_all": ("api.opening", "open_all"), "TraceFrames": ("api.frames", "TraceFrames"),
-    "RunFrames": ("api.frames", "RunFrames"), "record": ("recording", "record"), "Recording": ("recording", "Recording"),
+    "open": ("api.opening", "open_path"),
+    "open_all": ("api.opening", "open_all"),
+    "TraceFrames": ("api.frames", "TraceFrames"),
+    "RunFrames": ("api.frames", "RunFrames"),
+    "record": ("recording", "record"),
+    "Recording": ("recording", "Recording"),
     "register_model": ("api.models", "register_model"),
 }
 

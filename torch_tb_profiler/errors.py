@@ -15,7 +15,8 @@
     ├── SidecarError      500      a cache file is damaged or of another version (always rebuilt)
     └── FrontendMissing   503      the bundle was not built
 
-``message`` says what was found, where and what was expected; ``hint`` says what to do. As a text, such as below a traceback, an error is both.
+``message`` says what was found, where and what was expected; ``hint`` says what to do. As a text,
+such as below a traceback, an error is both.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class ProfilerError(Exception):
 
     def payload(self) -> dict[str, Any]:
         """The one error shape of the wire: ``{"error": {"code", "message", "hint", ...}}``."""
-        return {"error": {"code": self.code, "message": self.message, "hint": self.hint, **self.details}}
+        return {
+            "error": {"code": self.code, "message": self.message, "hint": self.hint, **self.details}
+        }
 
 
 class BadRequest(ProfilerError):

@@ -35,17 +35,21 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
     def is_active(self) -> bool:
         """True whenever TensorBoard looks at a folder.
 
-        A tab that appeared only with the first trace would hide the diagnosis page from those who need it: people whose folder
-        seems to be empty.
+        A tab that appeared only with the first trace would hide the diagnosis page from those who
+        need it: people whose folder seems to be empty.
         """
         return bool(self._logdir or self._logdir_spec)
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
         """The page is an ES module; TensorBoard's reload button reaches it."""
-        return base_plugin.FrontendMetadata(es_module_path=ENTRY_ROUTE, disable_reload=False, tab_name="PYTORCH_PROFILER")
+        return base_plugin.FrontendMetadata(
+            es_module_path=ENTRY_ROUTE, disable_reload=False, tab_name="PYTORCH_PROFILER"
+        )
 
     def get_plugin_apps(self) -> dict[str, Wsgi]:
-        """The routes. The first call starts the look at the logdir, in threads and processes of its own."""
+        """The routes. The first call starts the look at the logdir, in threads and processes of its
+        own.
+        """
         with self._lock:
             if self._apps is None:
                 self._apps = self._start()
@@ -59,7 +63,9 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return Application(self._catalogue, settings).plugin_apps()
 
     def close(self) -> None:
-        """Stop looking and importing. TensorBoard never calls it: the threads are daemons and the processes end with their parent."""
+        """Stop looking and importing. TensorBoard never calls it: the threads are daemons and the
+        processes end with their parent.
+        """
         with self._lock:
             if self._catalogue is not None:
                 self._catalogue.close()
@@ -67,6 +73,10 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
 def _given(flags: Any) -> dict[str, Any]:
     """The settings that the command line gives; names as ``plugin_loader.FLAGS`` declares them."""
-    wanted = {"cache_dir": "torch_profiler_cache_dir", "workers": "torch_profiler_workers", "perfetto_url": "torch_profiler_perfetto_url"}
+    wanted = {
+        "cache_dir": "torch_profiler_cache_dir",
+        "workers": "torch_profiler_workers",
+        "perfetto_url": "torch_profiler_perfetto_url",
+    }
     given = {setting: getattr(flags, flag, None) for setting, flag in wanted.items()}
     return {setting: value for setting, value in given.items() if value is not None}

@@ -1,6 +1,7 @@
 """Every knob of the package in one frozen place.
 
-A value comes from, first match wins: the caller, an environment variable ``TORCH_TB_PROFILER_<NAME>``, the default below.
+A value comes from, first match wins: the caller, an environment variable
+``TORCH_TB_PROFILER_<NAME>``, the default below.
 """
 
 from __future__ import annotations
@@ -44,11 +45,17 @@ class Settings:
     perfetto_url: str = "https://ui.perfetto.dev"
     """Where "Open in Perfetto" sends a trace: a self-hosted copy may stand here."""
     categories: str = ""
-    """Roles of event categories that we do not know: ``npu_kernel=kernel,npu_call=runtime``. See ``store/roles.py``."""
+    """Roles of event categories that we do not know: ``npu_kernel=kernel,npu_call=runtime``. See
+    ``store/roles.py``.
+    """
     peaks: str = ""
-    """JSON file with peaks of devices that go before the device table, such as measured ones. See ``hardware/peaks.py``."""
+    """JSON file with peaks of devices that go before the device table, such as measured ones. See
+    ``hardware/peaks.py``.
+    """
     models: str = ""
-    """Python file that registers performance models of the user's own. See ``hardware/user_models.py``."""
+    """Python file that registers performance models of the user's own. See
+    ``hardware/user_models.py``.
+    """
     max_table_rows: int = 100_000
     """Rows of a table payload; what is beyond is pooled in one row "other"."""
 
@@ -56,10 +63,12 @@ class Settings:
     def from_environment(problems: list[str] | None = None, **given: Any) -> Settings:
         """Settings with the environment's values under the caller's.
 
-        With a list ``problems`` a wrong variable is passed over and said there: a server that starts and tells is better than none.
+        With a list ``problems`` a wrong variable is passed over and said there: a server that
+        starts and tells is better than none.
 
         Raises:
-            BadRequest: an environment variable's text does not fit the setting's type, or is a number below 0; only without ``problems``.
+            BadRequest: an environment variable's text does not fit the setting's type, or is a
+                number below 0; only without ``problems``.
         """
         settings = Settings()
         values: dict[str, Any] = {}
@@ -89,5 +98,6 @@ def _parse(name: str, text: str, default: Any) -> Any:
         return value
     except ValueError:
         raise BadRequest(
-            f"{PREFIX}{name.upper()} is {text!r}, expected a value like {default!r}.", "Correct or unset the variable."
+            f"{PREFIX}{name.upper()} is {text!r}, expected a value like {default!r}.",
+            "Correct or unset the variable.",
         ) from None

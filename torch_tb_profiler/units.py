@@ -53,7 +53,7 @@ def format_count(number: float) -> str:
 def format_share(share: float, digits: int = 1) -> str:
     """``0.1234`` → ``12.3 %``; no 0 for what is more than that."""
     least = 0.5 * 10.0 ** -(digits + 2)
-    return f"<{10.0 ** -digits:.{digits}f} %" if 0 < share < least else f"{100 * share:.{digits}f} %"
+    return f"<{10.0**-digits:.{digits}f} %" if 0 < share < least else f"{100 * share:.{digits}f} %"
 
 
 def _three_digits(value: float) -> str:

@@ -1,7 +1,8 @@
-"""Train a small residual CNN on synthetic images; each image is made on the CPU, so the DataLoader's time is real.
+"""Train a small residual CNN on synthetic images; each image is made on the CPU, so the
+DataLoader's time is real.
 
-    python samples/capture/cnn.py --workers 0 --out samples/cnn_workers_0
-    python samples/capture/cnn.py --workers 2 --out samples/cnn_workers_2
+python samples/capture/cnn.py --workers 0 --out samples/cnn_workers_0
+python samples/capture/cnn.py --workers 2 --out samples/cnn_workers_2
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class Residual(nn.Module):
         self.bn1 = nn.BatchNorm2d(outputs)
         self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
         self.bn2 = nn.BatchNorm2d(outputs)
-        self.shortcut = nn.Sequential() if stride == 1 else nn.Conv2d(inputs, outputs, 1, stride, bias=False)
+        self.shortcut = (
+            nn.Sequential() if stride == 1 else nn.Conv2d(inputs, outputs, 1, stride, bias=False)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         y = functional.relu(self.bn1(self.conv1(x)))
@@ -65,7 +68,9 @@ def main() -> None:
     args = recording.arguments(__doc__, workers=0)
     recording.seeded()
     device = recording.device()
-    loader = DataLoader(Blobs(), BATCH, shuffle=True, num_workers=args.workers, pin_memory=device.type == "cuda")
+    loader = DataLoader(
+        Blobs(), BATCH, shuffle=True, num_workers=args.workers, pin_memory=device.type == "cuda"
+    )
     model = SmallResNet().to(device)
     loss_of = nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
@@ -73,7 +78,9 @@ def main() -> None:
         for step, (images, labels) in enumerate(loader):
             if step == recording.STEPS:
                 break
-            loss = loss_of(model(images.to(device, non_blocking=True)), labels.to(device, non_blocking=True))
+            loss = loss_of(
+                model(images.to(device, non_blocking=True)), labels.to(device, non_blocking=True)
+            )
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -1,8 +1,10 @@
-"""Train a small network with DistributedDataParallel: four CPU processes over gloo, or one process per GPU over NCCL.
+"""Train a small network with DistributedDataParallel: four CPU processes over gloo, or one process
+per GPU over NCCL.
 
     python samples/capture/ddp.py --out samples/ddp_gloo
 
-Only the loopback interface is used. Each rank does a little more work than the one before it, so waiting is visible.
+Only the loopback interface is used. Each rank does a little more work than the one before it, so
+waiting is visible.
 """
 
 from __future__ import annotations
@@ -35,9 +37,19 @@ def train(rank: int, ranks: int, port: int, out: Path) -> None:
     if device.type == "cuda":
         device = torch.device("cuda", rank)
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", rank=rank, world_size=ranks)
-    network = nn.Sequential(nn.Linear(WIDTH, 2 * WIDTH), nn.ReLU(), nn.Linear(2 * WIDTH, 2 * WIDTH), nn.ReLU(), nn.Linear(2 * WIDTH, 10)).to(device)
-    model = DistributedDataParallel(network, bucket_cap_mb=0.2, device_ids=[rank] if device.type == "cuda" else None)
+    dist.init_process_group(
+        "nccl" if device.type == "cuda" else "gloo", rank=rank, world_size=ranks
+    )
+    network = nn.Sequential(
+        nn.Linear(WIDTH, 2 * WIDTH),
+        nn.ReLU(),
+        nn.Linear(2 * WIDTH, 2 * WIDTH),
+        nn.ReLU(),
+        nn.Linear(2 * WIDTH, 10),
+    ).to(device)
+    model = DistributedDataParallel(
+        network, bucket_cap_mb=0.2, device_ids=[rank] if device.type == "cuda" else None
+    )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loss_of = nn.CrossEntropyLoss()
     with recording.recorder(out, f"rank{rank}") as prof:

@@ -1,6 +1,7 @@
-"""Run a small network without training and without a profiler schedule: a recording that has no ProfilerStep.
+"""Run a small network without training and without a profiler schedule: a recording that has no
+ProfilerStep.
 
-    python samples/capture/inference.py --out samples/inference
+python samples/capture/inference.py --out samples/inference
 """
 
 from __future__ import annotations

@@ -1,15 +1,19 @@
-"""What every capture program shares: how it records, what it removes from the trace, and the figures it keeps beside it.
+"""What every capture program shares: how it records, what it removes from the trace, and the
+figures it keeps beside it.
 
-A capture program trains something small under ``torch.profiler`` with everything switched on and writes one trace per worker
-into the run folder given by ``--out``. Two things happen to a trace after Kineto wrote it, both on its text, so that every
-event, number and line stays as recorded (``scrub``):
+A capture program trains something small under ``torch.profiler`` with everything switched on and
+writes one trace per worker into the run folder given by ``--out``. Two things happen to a trace
+after Kineto wrote it, both on its text, so that every event, number and line stays as recorded
+(``scrub``):
 
-* the machine's own directories are cut from the front of paths: ``<site-packages>/torch/nn/...`` becomes ``torch/nn/...``,
+* the machine's own directories are cut from the front of paths: ``<site-packages>/torch/nn/...``
+  becomes ``torch/nn/...``,
   the directory of the capture programs disappears, ``traceName`` keeps the file name only;
 * the machine's name in the header (``host_name``) becomes ``sample``.
 
 The figures that ``torch.profiler`` itself computes for the same run (``key_averages()``) go to
-``capture/expected/<run>/<worker>.json``; tests compare the operator view with them on machines without PyTorch.
+``capture/expected/<run>/<worker>.json``; tests compare the operator view with them on machines
+without PyTorch.
 """
 
 from __future__ import annotations
@@ -44,9 +48,13 @@ def device() -> torch.device:
 
 
 def arguments(doc: str | None, **more: Any) -> argparse.Namespace:
-    """Parse ``--out`` and one integer option per keyword; on a GPU the run folder's name gets the suffix ``_cuda``."""
+    """Parse ``--out`` and one integer option per keyword; on a GPU the run folder's name gets the
+    suffix ``_cuda``.
+    """
     parser = argparse.ArgumentParser(description=doc)
-    parser.add_argument("--out", type=Path, required=True, help="run folder, e.g. samples/transformer")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="run folder, e.g. samples/transformer"
+    )
     for name, default in more.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     parsed = parser.parse_args()
@@ -62,7 +70,8 @@ def seeded(rank: int = 0) -> None:
 
 
 def recorder(out: Path, worker: str, steps: bool = True) -> profile:
-    """A profiler with everything on, that writes ``<out>/<worker>.<ns>.pt.trace.json.gz`` and the expected figures.
+    """A profiler with everything on, that writes ``<out>/<worker>.<ns>.pt.trace.json.gz`` and the
+    expected figures.
 
     ``steps=False`` records the whole ``with`` block, without ``ProfilerStep#N``.
     """
@@ -88,7 +97,10 @@ def _writer(out: Path, worker: str) -> Callable[[profile], None]:
         try:
             figures = key_averages(prof)
         except UnicodeDecodeError as error:
-            raise SystemExit("PyTorch 2.13 sometimes keeps a dangling name of a built-in function, which it cannot read back itself: run again") from error
+            raise SystemExit(
+                "PyTorch 2.13 sometimes keeps a dangling name of a built-in function, which it"
+                " cannot read back itself: run again"
+            ) from error
         for old in out.glob(f"{worker}.*.pt.trace.json.gz"):
             old.unlink()
         write(prof)
@@ -97,7 +109,11 @@ def _writer(out: Path, worker: str) -> Callable[[profile], None]:
         target = EXPECTED / out.name / f"{worker}.json"
         target.parent.mkdir(parents=True, exist_ok=True)
         lines = ",\n".join(f"  {json.dumps(key)}: {_rows(value)}" for key, value in figures.items())
-        target.write_text(f'{{\n  "torch": {json.dumps(torch.__version__)},\n  "trace": {json.dumps(path.name)},\n{lines}\n}}\n', encoding="utf-8")
+        target.write_text(
+            f'{{\n  "torch": {json.dumps(torch.__version__)},\n  "trace":'
+            f" {json.dumps(path.name)},\n{lines}\n}}\n",
+            encoding="utf-8",
+        )
 
     return on_trace_ready
 
@@ -107,22 +123,32 @@ def _rows(rows: list[dict[str, Any]]) -> str:
 
 
 def key_averages(prof: profile) -> dict[str, list[dict[str, Any]]]:
-    """PyTorch's own figures for the operators of a run, in integer ns: by name, and by name and input shapes.
+    """PyTorch's own figures for the operators of a run, in integer ns: by name, and by name and
+    input shapes.
 
-    Only names that the recording holds as operators (activity ``cpu_op``) are kept: the table also has annotations and, since
-    PyTorch 2.13, Python frames.
+    Only names that the recording holds as operators (activity ``cpu_op``) are kept: the table also
+    has annotations and, since PyTorch 2.13, Python frames.
     """
     events = prof.events()
     names = {event.name for event in events or () if _is_operator(event)}
-    rows = [_figures(row) for row in prof.key_averages() if row.key in names and not row.is_user_annotation]
+    rows = [
+        _figures(row)
+        for row in prof.key_averages()
+        if row.key in names and not row.is_user_annotation
+    ]
     shaped = [
-        _figures(row) | {"dims": row.input_shapes} for row in prof.key_averages(group_by_input_shape=True) if row.key in names and not row.is_user_annotation
+        _figures(row) | {"dims": row.input_shapes}
+        for row in prof.key_averages(group_by_input_shape=True)
+        if row.key in names and not row.is_user_annotation
     ]
     return {"operators": rows, "operators_by_shape": shaped}
 
 
 def _figures(row: Any) -> dict[str, Any]:
-    times = {"self_cpu_ns": round(row.self_cpu_time_total * 1000), "cpu_total_ns": round(row.cpu_time_total * 1000)}
+    times = {
+        "self_cpu_ns": round(row.self_cpu_time_total * 1000),
+        "cpu_total_ns": round(row.cpu_time_total * 1000),
+    }
     return {"name": row.key, "calls": row.count} | times
 
 
@@ -130,27 +156,46 @@ def _is_operator(event: Any) -> bool:
     kind = getattr(event, "activity_type", None)
     if kind is not None:
         return bool(kind == "cpu_op")
-    return not event.is_user_annotation and not getattr(event, "is_python_function", False) and event.device_type.name == "CPU"
+    return (
+        not event.is_user_annotation
+        and not getattr(event, "is_python_function", False)
+        and event.device_type.name == "CPU"
+    )
 
 
 def scrub(path: Path) -> None:
-    """Cut machine directories and the host's name out of a trace's text, in place; raise ``ValueError`` if one is left."""
+    """Cut machine directories and the host's name out of a trace's text, in place; raise
+    ``ValueError`` if one is left.
+    """
     text = gzip.decompress(path.read_bytes()).decode("utf-8", errors="surrogateescape")
     text = re.sub(r'("traceName":\s*")[^"]*(")', lambda m: f"{m[1]}{path.name}{m[2]}", text)
     text = re.sub(r'("host_name":\s*")[^"]*(")', r"\1sample\2", text)
     for prefix in _machine_prefixes():
         text = re.sub(rf"(?<![\w/.]){re.escape(prefix)}(?![^/])/?", "", text)
-    left = sorted({found.group() for found in _ABSOLUTE.finditer(text)} | {name for name in (socket.gethostname(),) if f'"{name}"' in text})
+    left = sorted(
+        {found.group() for found in _ABSOLUTE.finditer(text)}
+        | {name for name in (socket.gethostname(),) if f'"{name}"' in text}
+    )
     if left:
         raise ValueError(f"machine paths or names are left in {path.name}: {left[:5]}")
     data = text.encode("utf-8", errors="surrogateescape")
-    with open(path, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=9, mtime=0) as packed:
+    with (
+        open(path, "wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=9, mtime=0) as packed,
+    ):
         packed.write(data)
 
 
 def _machine_prefixes() -> list[str]:
     """Directories of this machine that a frame's path may begin with, longest first."""
-    paths = {str(HERE), os.getcwd(), sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), str(Path.home())}
+    paths = {
+        str(HERE),
+        os.getcwd(),
+        sys.prefix,
+        sys.base_prefix,
+        sysconfig.get_path("stdlib"),
+        str(Path.home()),
+    }
     paths.update(site.getsitepackages())
     paths.update(str(Path(entry).resolve()) for entry in sys.path if entry and os.path.isdir(entry))
     real = {os.path.realpath(entry) for entry in paths}

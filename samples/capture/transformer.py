@@ -1,6 +1,6 @@
 """Train a small decoder-only transformer, with named regions around the phases of a step.
 
-    python samples/capture/transformer.py --out samples/transformer
+python samples/capture/transformer.py --out samples/transformer
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ class Block(nn.Module):
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.out = nn.Linear(WIDTH, WIDTH)
         self.norm2 = nn.LayerNorm(WIDTH)
-        self.mlp = nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
+        self.mlp = nn.Sequential(
+            nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         batch, length, _ = x.shape
         with record_function("attention"):
-            q, k, v = self.qkv(self.norm1(x)).view(batch, length, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
+            q, k, v = (
+                self.qkv(self.norm1(x)).view(batch, length, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
+            )
             mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
             x = x + self.out(mixed.transpose(1, 2).reshape(batch, length, WIDTH))
         with record_function("feed_forward"):

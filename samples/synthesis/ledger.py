@@ -1,15 +1,22 @@
-"""The expected figures of a synthetic trace, kept while the model runs. Plain Python, no cleverness, no import of the engine.
+"""The expected figures of a synthetic trace, kept while the model runs. Plain Python, no
+cleverness, no import of the engine.
 
 Definitions (``docs/definitions.md`` says the same in words):
 
-* A step's window begins at its annotation's begin or, if later, at the end of the step before it; it ends at its annotation's end
+* A step's window begins at its annotation's begin or, if later, at the end of the step before it;
+  it ends at its annotation's end
   or, if later, at the end of the last device event launched in it.
-* Every nanosecond of a window belongs to the first of kernel, memcpy, memset, communication, runtime, dataloader, cpu_exec that is
-  active then, on any thread or stream; else to other. Kernels of collectives, and the host events that issue them, are communication.
-* A call whose only child is a call of the same name is one call (as ``torch.profiler`` does): it takes the child's children and
+* Every nanosecond of a window belongs to the first of kernel, memcpy, memset, communication,
+  runtime, dataloader, cpu_exec that is
+  active then, on any thread or stream; else to other. Kernels of collectives, and the host events
+  that issue them, are communication.
+* A call whose only child is a call of the same name is one call (as ``torch.profiler`` does): it
+  takes the child's children and
   device events.
-* Host self time is the length of a call less that of its direct children: operators, annotations and runtime calls. Device self time is
-  that of the device events launched with the call as innermost operator; total adds the descendants'.
+* Host self time is the length of a call less that of its direct children: operators, annotations
+  and runtime calls. Device self time is
+  that of the device events launched with the call as innermost operator; total adds the
+  descendants'.
 """
 
 from __future__ import annotations
@@ -21,7 +28,9 @@ OPERATOR, ANNOTATION, RUNTIME, PYTHON = "operator", "annotation", "runtime", "py
 
 
 class Frame:
-    """One host event: what it is, when, what it called directly, and the durations of the device events that it launched itself."""
+    """One host event: what it is, when, what it called directly, and the durations of the device
+    events that it launched itself.
+    """
 
     __slots__ = ("args", "children", "device", "end", "external", "kind", "name", "start")
 
@@ -57,7 +66,9 @@ class Ledger:
         self.attribution = {"device_events": 0, "kernels": 0, "with_launch": 0, "with_operator": 0}
         self._active: dict[str, list[tuple[int, int]]] = {name: [] for name in CATEGORIES}
 
-    def device_event(self, category: str, name: str, start: int, dur: int, launched: bool, operator: Frame | None) -> None:
+    def device_event(
+        self, category: str, name: str, start: int, dur: int, launched: bool, operator: Frame | None
+    ) -> None:
         """One kernel, copy or memset; ``operator``: the innermost operator around its launch."""
         self._active[category].append((start, start + dur))
         self.attribution["device_events"] += 1
@@ -79,7 +90,12 @@ class Ledger:
         category = category_of(frame)
         if category is not None:
             self._active[category].append((frame.start, frame.end))
-        while len(frame.children) == 1 and frame.kind == OPERATOR and frame.children[0].kind == OPERATOR and frame.children[0].name == frame.name:
+        while (
+            len(frame.children) == 1
+            and frame.kind == OPERATOR
+            and frame.children[0].kind == OPERATOR
+            and frame.children[0].name == frame.name
+        ):
             only = frame.children[0]
             frame.children, frame.device = only.children, only.device
         total = sum(frame.device) + sum(self.host_tree(child) for child in frame.children)
@@ -99,18 +115,48 @@ class Ledger:
     def figures(self) -> dict[str, Any]:
         """The figures in the shape of ``torch-tb-profiler summary --json``."""
         operators = [
-            dict(zip(("name", "calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns"), (name, *row), strict=True))
+            dict(
+                zip(
+                    (
+                        "name",
+                        "calls",
+                        "device_self_ns",
+                        "device_total_ns",
+                        "host_self_ns",
+                        "host_total_ns",
+                    ),
+                    (name, *row),
+                    strict=True,
+                )
+            )
             for name, row in sorted(self.operators.items())
         ]
-        kernels = [dict(zip(("name", "calls", "total_ns", "min_ns", "max_ns"), (name, *row), strict=True)) for name, row in sorted(self.kernels.items())]
+        kernels = [
+            dict(zip(("name", "calls", "total_ns", "min_ns", "max_ns"), (name, *row), strict=True))
+            for name, row in sorted(self.kernels.items())
+        ]
         steps = []
         for step in self.steps:
             start, end = step["start"], step["end"]
-            steps.append({"name": step["name"], "start_ns": start, "wall_ns": end - start, "categories_ns": self._breakdown(start, end)})
-        return {"steps": steps, "operators": operators, "kernels": kernels, "attribution": self.attribution}
+            steps.append(
+                {
+                    "name": step["name"],
+                    "start_ns": start,
+                    "wall_ns": end - start,
+                    "categories_ns": self._breakdown(start, end),
+                }
+            )
+        return {
+            "steps": steps,
+            "operators": operators,
+            "kernels": kernels,
+            "attribution": self.attribution,
+        }
 
     def _breakdown(self, start: int, end: int) -> dict[str, int]:
-        """Walk over the window from one begin or end to the next, counting what is active, and give each stretch to the first category."""
+        """Walk over the window from one begin or end to the next, counting what is active, and give
+        each stretch to the first category.
+        """
         changes: list[tuple[int, int, int]] = []
         for place, name in enumerate(CATEGORIES):
             for begin, stop in self._active[name]:
@@ -122,7 +168,9 @@ class Ledger:
         active = [0] * len(CATEGORIES)
         at = start
         for moment, place, change in [*changes, (end, 0, 0)]:
-            first = next((name for name, count in zip(CATEGORIES, active, strict=True) if count), "other")
+            first = next(
+                (name for name, count in zip(CATEGORIES, active, strict=True) if count), "other"
+            )
             result[first] += moment - at
             at = moment
             active[place] += change

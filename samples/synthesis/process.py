@@ -1,4 +1,6 @@
-"""One process of the job: its host threads, its device's streams, its allocator, and what a profiler records of them."""
+"""One process of the job: its host threads, its device's streams, its allocator, and what a
+profiler records of them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ from synthesis.text import MULTIPROCESSORS, TraceText
 COMPUTE, COPY, SIDE, COLLECTIVES = 7, 13, 17, 20
 """Streams."""
 _CATEGORY = {OPERATOR: "cpu_op", ANNOTATION: "user_annotation", PYTHON: "python_function"}
-_APIS = {"cudaLaunchKernel": 211, "cudaLaunchKernelExC": 430, "cudaMemcpyAsync": 41, "cudaMemsetAsync": 51, "cudaGraphLaunch": 311}
+_APIS = {
+    "cudaLaunchKernel": 211,
+    "cudaLaunchKernelExC": 430,
+    "cudaMemcpyAsync": 41,
+    "cudaMemsetAsync": 51,
+    "cudaGraphLaunch": 311,
+}
 
 
 _COPIES = {
@@ -39,9 +47,10 @@ class Kernel:
         blocks = self.grid[0] * self.grid[1] * self.grid[2]
         warps = blocks * -(-self.block[0] * self.block[1] * self.block[2] // 32)
         return (
-            f'"registers per thread": {self.registers}, "shared memory": {self.shared}, "blocks per SM": {blocks / MULTIPROCESSORS:.6f}, '
-            f'"warps per SM": {warps / MULTIPROCESSORS:.6f}, "grid": {list(self.grid)}, "block": {list(self.block)}, '
-            f'"est. achieved occupancy %": {self.occupancy}'
+            f'"registers per thread": {self.registers}, "shared memory": {self.shared}, "blocks per'
+            f' SM": {blocks / MULTIPROCESSORS:.6f}, "warps per SM": {warps / MULTIPROCESSORS:.6f},'
+            f' "grid": {list(self.grid)}, "block": {list(self.block)}, "est. achieved occupancy %":'
+            f" {self.occupancy}"
         )
 
 
@@ -70,8 +79,16 @@ class Pending:
 class Process:
     """One rank. ``host`` and ``device`` scale durations (a cold step, a slow GPU)."""
 
-    def __init__(self, rank: int, ranks: int, text: TraceText, random: Random, ledger: Ledger | None) -> None:
-        self.rank, self.ranks, self.text, self.random, self.ledger = rank, ranks, text, random, ledger
+    def __init__(
+        self, rank: int, ranks: int, text: TraceText, random: Random, ledger: Ledger | None
+    ) -> None:
+        self.rank, self.ranks, self.text, self.random, self.ledger = (
+            rank,
+            ranks,
+            text,
+            random,
+            ledger,
+        )
         self.pid = 4000 + rank
         self.main, self.autograd = Thread(self.pid), Thread(self.pid + 1000)
         self.free = dict.fromkeys((COMPUTE, COPY, SIDE, COLLECTIVES), 0)
@@ -91,12 +108,16 @@ class Process:
         return int(usual * self.host * (0.85 + 0.3 * self.random.random()))
 
     def begin(self, thread: Thread, kind: str, name: str, args: str = "", arrow: int = 0) -> None:
-        """Open an operator, annotation or Python frame; ``arrow``: the forward call that this backward call belongs to."""
+        """Open an operator, annotation or Python frame; ``arrow``: the forward call that this
+        backward call belongs to.
+        """
         self.external += 1
         frame = Frame(kind, name, thread.now, self.external, args)
         if kind == PYTHON:
             self.python += 1
-            parent = next((outer.external for outer in reversed(thread.open) if outer.kind == PYTHON), 0)
+            parent = next(
+                (outer.external for outer in reversed(thread.open) if outer.kind == PYTHON), 0
+            )
             frame.external = self.python
             frame.args = f'"Python parent id": {parent}, "Python id": {self.python}{args}'
         if arrow:
@@ -110,36 +131,94 @@ class Process:
         thread.now += self.ns(400)
         frame.end = thread.now
         thread.now += self.ns(200)
-        args = frame.args if frame.kind == PYTHON else f'"External id": {frame.external}, "Record function id": 0{frame.args}'
-        self.text.complete(_CATEGORY[frame.kind], frame.name, self.pid, thread.tid, frame.start, frame.end - frame.start, args)
+        args = (
+            frame.args
+            if frame.kind == PYTHON
+            else f'"External id": {frame.external}, "Record function id": 0{frame.args}'
+        )
+        self.text.complete(
+            _CATEGORY[frame.kind],
+            frame.name,
+            self.pid,
+            thread.tid,
+            frame.start,
+            frame.end - frame.start,
+            args,
+        )
         self._keep(thread, frame)
         return frame
 
-    def runtime(self, thread: Thread, name: str, ns: int, category: str = "cuda_runtime", until: int = 0) -> int:
-        """A call into the runtime that takes ``ns`` or, if later, until the device is done; returns its correlation."""
+    def runtime(
+        self, thread: Thread, name: str, ns: int, category: str = "cuda_runtime", until: int = 0
+    ) -> int:
+        """A call into the runtime that takes ``ns`` or, if later, until the device is done; returns
+        its correlation.
+        """
         self.correlation += 1
         frame = Frame(RUNTIME, name, thread.now, self._external(thread))
         frame.end = max(thread.now + self.ns(ns), until)
-        args = f'"External id": {frame.external}, "cbid": {_APIS.get(name, 307)}, "correlation": {self.correlation}'
-        self.text.complete(category, name, self.pid, thread.tid, frame.start, frame.end - frame.start, args)
+        args = (
+            f'"External id": {frame.external}, "cbid": {_APIS.get(name, 307)}, "correlation":'
+            f" {self.correlation}"
+        )
+        self.text.complete(
+            category, name, self.pid, thread.tid, frame.start, frame.end - frame.start, args
+        )
         thread.now = frame.end + self.ns(300)
         self._keep(thread, frame)
         return self.correlation
 
-    def launch(self, thread: Thread, kernel: Kernel, stream: int = COMPUTE, api: str = "cudaLaunchKernel") -> None:
+    def launch(
+        self, thread: Thread, kernel: Kernel, stream: int = COMPUTE, api: str = "cudaLaunchKernel"
+    ) -> None:
         """Launch one kernel."""
         at = thread.now
-        correlation = self.runtime(thread, api, 4200, "cuda_driver" if api.startswith("cu") and not api.startswith("cuda") else "cuda_runtime")
+        correlation = self.runtime(
+            thread,
+            api,
+            4200,
+            (
+                "cuda_driver"
+                if api.startswith("cu") and not api.startswith("cuda")
+                else "cuda_runtime"
+            ),
+        )
         self.text.flow("s", correlation, self.pid, thread.tid, at, "ac2g")
-        self.run_kernel(kernel, stream, correlation, at + self.ns(5500), self._operator(thread), self._external(thread))
+        self.run_kernel(
+            kernel,
+            stream,
+            correlation,
+            at + self.ns(5500),
+            self._operator(thread),
+            self._external(thread),
+        )
 
-    def run_kernel(self, kernel: Kernel, stream: int, correlation: int, ready: int, operator: Frame | None, external: int) -> None:
-        """Run a kernel as soon as it is ready and its stream is free. ``correlation`` 0: its launch was not recorded."""
+    def run_kernel(
+        self,
+        kernel: Kernel,
+        stream: int,
+        correlation: int,
+        ready: int,
+        operator: Frame | None,
+        external: int,
+    ) -> None:
+        """Run a kernel as soon as it is ready and its stream is free. ``correlation`` 0: its launch
+        was not recorded.
+        """
         start = max(ready, self.free[stream])
         dur = int(kernel.ns * self.device * (0.95 + 0.1 * self.random.random()))
         if kernel not in self._args:
             self._args[kernel] = kernel.args()
-        self._device_event("kernel", kernel.name, stream, start, dur, correlation, external, ', "queued": 0, ' + self._args[kernel])
+        self._device_event(
+            "kernel",
+            kernel.name,
+            stream,
+            start,
+            dur,
+            correlation,
+            external,
+            ', "queued": 0, ' + self._args[kernel],
+        )
         if self.ledger:
             self.ledger.device_event("kernel", kernel.name, start, dur, correlation > 0, operator)
 
@@ -154,9 +233,20 @@ class Process:
         dur = 1200 + int(size / rate * (0.97 + 0.06 * self.random.random()))
         category = "memset" if fill else "memcpy"
         args = f', "bytes": {size}, "memory bandwidth (GB/s)": {size / dur:.6f}'
-        self._device_event(f"gpu_{category}", _COPIES[direction], stream, start, dur, correlation, self._external(thread), args)
+        self._device_event(
+            f"gpu_{category}",
+            _COPIES[direction],
+            stream,
+            start,
+            dur,
+            correlation,
+            self._external(thread),
+            args,
+        )
         if self.ledger:
-            self.ledger.device_event(category, _COPIES[direction], start, dur, True, self._operator(thread))
+            self.ledger.device_event(
+                category, _COPIES[direction], start, dur, True, self._operator(thread)
+            )
 
     def launch_collective(self, thread: Thread, size: int) -> None:
         """Launch a collective; ``run_collective`` gives it its time when all ranks have."""
@@ -164,16 +254,46 @@ class Process:
         correlation = self.runtime(thread, "cudaLaunchKernelExC", 6100)
         self.text.flow("s", correlation, self.pid, thread.tid, at, "ac2g")
         self.pending.append(
-            Pending(max(at + self.ns(7000), self.free[COMPUTE]), correlation, size, self._operator(thread), self._external(thread), self.collectives)
+            Pending(
+                max(at + self.ns(7000), self.free[COMPUTE]),
+                correlation,
+                size,
+                self._operator(thread),
+                self._external(thread),
+                self.collectives,
+            )
         )
 
-    def run_collective(self, pending: Pending, kernel: Kernel, start: int, dur: int, args: str) -> None:
-        """Run a launched collective from ``start`` for ``dur``, with the arguments of its collective."""
+    def run_collective(
+        self, pending: Pending, kernel: Kernel, start: int, dur: int, args: str
+    ) -> None:
+        """Run a launched collective from ``start`` for ``dur``, with the arguments of its
+        collective.
+        """
         body = ', "queued": 0, ' + kernel.args() + ", " + args
-        self._device_event("kernel", kernel.name, COLLECTIVES, start, dur, pending.correlation, pending.external, body)
-        self.text.complete("gpu_user_annotation", "nccl:all_reduce", self.rank, COLLECTIVES, start, dur, f'"External id": {pending.external}')
+        self._device_event(
+            "kernel",
+            kernel.name,
+            COLLECTIVES,
+            start,
+            dur,
+            pending.correlation,
+            pending.external,
+            body,
+        )
+        self.text.complete(
+            "gpu_user_annotation",
+            "nccl:all_reduce",
+            self.rank,
+            COLLECTIVES,
+            start,
+            dur,
+            f'"External id": {pending.external}',
+        )
         if self.ledger:
-            self.ledger.device_event("communication", kernel.name, start, dur, True, pending.operator)
+            self.ledger.device_event(
+                "communication", kernel.name, start, dur, True, pending.operator
+            )
 
     def allocate(self, thread: Thread, size: int, owner: str) -> None:
         """Take device memory in the name of ``owner``."""
@@ -200,15 +320,27 @@ class Process:
         self.device_begin = self.device_end = 0
 
     def finish_step(self, step: Frame) -> None:
-        """Write the shadow of the step on the compute stream and hand the finished step to the ledger."""
+        """Write the shadow of the step on the compute stream and hand the finished step to the
+        ledger.
+        """
         if self.device_end:
             args = f'"External id": {step.external}'
-            self.text.complete("gpu_user_annotation", step.name, self.rank, COMPUTE, self.device_begin, self.device_end - self.device_begin, args)
+            self.text.complete(
+                "gpu_user_annotation",
+                step.name,
+                self.rank,
+                COMPUTE,
+                self.device_begin,
+                self.device_end - self.device_begin,
+                args,
+            )
         if self.ledger:
             self.ledger.step(step.name, step.start, step.end, self.device_end)
 
     def settle(self) -> None:
-        """Count the host events that are finished, now that all device work launched by them has run."""
+        """Count the host events that are finished, now that all device work launched by them has
+        run.
+        """
         for thread in (self.main, self.autograd):
             for frame in thread.finished if self.ledger else ():
                 assert self.ledger is not None
@@ -216,16 +348,37 @@ class Process:
             thread.finished.clear()
 
     def _memory(self, thread: Thread, address: int, size: int) -> None:
-        self.text.memory(self.pid, thread.tid, thread.now, self.rank, address, size, (self.allocated, self.reserved))
+        self.text.memory(
+            self.pid,
+            thread.tid,
+            thread.now,
+            self.rank,
+            address,
+            size,
+            (self.allocated, self.reserved),
+        )
         thread.now += self.ns(150)
 
-    def _device_event(self, category: str, name: str, stream: int, start: int, dur: int, correlation: int, external: int, args: str) -> None:
+    def _device_event(
+        self,
+        category: str,
+        name: str,
+        stream: int,
+        start: int,
+        dur: int,
+        correlation: int,
+        external: int,
+        args: str,
+    ) -> None:
         self.free[stream] = start + dur + 400 + int(600 * self.random.random())
         if correlation:
             self.device_end = max(self.device_end, start + dur)
             self.device_begin = min(self.device_begin or start, start)
             self.text.flow("f", correlation, self.rank, stream, start, "ac2g")
-        shown = f'"External id": {external}, "device": {self.rank}, "context": 1, "stream": {stream}, "correlation": {correlation}{args}'
+        shown = (
+            f'"External id": {external}, "device": {self.rank}, "context": 1, "stream": {stream},'
+            f' "correlation": {correlation}{args}'
+        )
         self.text.complete(category, name, self.rank, stream, start, dur, shown)
 
     def _keep(self, thread: Thread, frame: Frame) -> None:

@@ -1,6 +1,8 @@
-"""Events as Kineto writes them: microseconds with three decimals, one pretty-printed object per event.
+"""Events as Kineto writes them: microseconds with three decimals, one pretty-printed object per
+event.
 
-All times here are integer nanoseconds after the begin of the recording; ``origin`` moves them to the clock of the process.
+All times here are integer nanoseconds after the begin of the recording; ``origin`` moves them to
+the clock of the process.
 """
 
 from __future__ import annotations
@@ -41,7 +43,15 @@ def header(rank: int, ranks: int, seed: int) -> bytes:
             "rank": rank,
             "world_size": ranks,
             "pg_count": 1,
-            "pg_config": [{"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cuda:nccl", "pg_size": ranks, "ranks": list(range(ranks))}],
+            "pg_config": [
+                {
+                    "pg_name": "0",
+                    "pg_desc": "default_pg",
+                    "backend_config": "cuda:nccl",
+                    "pg_size": ranks,
+                    "ranks": list(range(ranks)),
+                }
+            ],
             "nccl_version": "2.26.2",
         },
     }
@@ -83,47 +93,87 @@ class TraceText:
         whole, rest = divmod(self._origin + ns, 1000)
         return f"{whole}.{rest:03d}"
 
-    def complete(self, category: str, name: str, pid: int | str, tid: int | str, start: int, dur: int, args: str) -> None:
+    def complete(
+        self,
+        category: str,
+        name: str,
+        pid: int | str,
+        tid: int | str,
+        start: int,
+        dur: int,
+        args: str,
+    ) -> None:
         """An event with a begin and an end; ``args`` is the inside of a JSON object."""
         whole, rest = divmod(self._origin + start, 1000)
-        track = f'"pid": {pid}, "tid": {tid}' if isinstance(pid, int) else f'"pid": "{pid}", "tid": "{tid}"'
+        track = (
+            f'"pid": {pid}, "tid": {tid}'
+            if isinstance(pid, int)
+            else f'"pid": "{pid}", "tid": "{tid}"'
+        )
         self._add(
-            f'  {{\n    "ph": "X", "cat": "{category}", "name": "{name}", {track},\n    "ts": {whole}.{rest:03d}, '
-            f'"dur": {dur // 1000}.{dur % 1000:03d},\n    "args": {{\n      {args}\n    }}\n  }}'
+            f'  {{\n    "ph": "X", "cat": "{category}", "name": "{name}", {track},\n    "ts":'
+            f' {whole}.{rest:03d}, "dur": {dur // 1000}.{dur % 1000:03d},\n    "args": {{\n     '
+            f" {args}\n    }}\n  }}"
         )
 
     def flow(self, phase: str, number: int, pid: int, tid: int, at: int, category: str) -> None:
         """One end of an arrow: ``phase`` s or f."""
         end = ', "bp": "e"' if phase == "f" else ""
         self._add(
-            f'  {{\n    "ph": "{phase}", "id": {number}, "pid": {pid}, "tid": {tid}, "ts": {self.us(at)},\n'
-            f'    "cat": "{category}", "name": "{category}"{end}\n  }}'
+            f'  {{\n    "ph": "{phase}", "id": {number}, "pid": {pid}, "tid": {tid}, "ts":'
+            f' {self.us(at)},\n    "cat": "{category}", "name": "{category}"{end}\n  }}'
         )
 
-    def memory(self, pid: int, tid: int, at: int, device: int, address: int, size: int, totals: tuple[int, int]) -> None:
-        """An allocator record; ``size`` < 0 is a release, ``totals`` are allocated and reserved bytes after it."""
+    def memory(
+        self,
+        pid: int,
+        tid: int,
+        at: int,
+        device: int,
+        address: int,
+        size: int,
+        totals: tuple[int, int],
+    ) -> None:
+        """An allocator record; ``size`` < 0 is a release, ``totals`` are allocated and reserved
+        bytes after it.
+        """
         self._add(
-            f'  {{\n    "ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": {pid}, "tid": {tid}, "ts": {self.us(at)},\n'
-            f'    "args": {{\n      "Total Reserved": {totals[1]}, "Total Allocated": {totals[0]}, "Bytes": {size}, "Addr": {address}, '
-            f'"Device Id": {device}, "Device Type": 1\n    }}\n  }}'
+            '  {\n    "ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid":'
+            f' {pid}, "tid": {tid}, "ts": {self.us(at)},\n    "args": {{\n      "Total Reserved":'
+            f' {totals[1]}, "Total Allocated": {totals[0]}, "Bytes": {size}, "Addr": {address},'
+            f' "Device Id": {device}, "Device Type": 1\n    }}\n  }}'
         )
 
     def instant(self, name: str, pid: str, tid: str, at: int) -> None:
         """A mark for the whole trace."""
-        self._add(f'  {{\n    "ph": "i", "s": "g", "name": "{name}", "pid": "{pid}", "tid": "{tid}", "ts": {self.us(at)}\n  }}')
+        self._add(
+            f'  {{\n    "ph": "i", "s": "g", "name": "{name}", "pid": "{pid}", "tid": "{tid}",'
+            f' "ts": {self.us(at)}\n  }}'
+        )
 
     def process(self, pid: int | str, label: str, sort: int) -> None:
         """Name, label and order of a process or device."""
         shown = pid if isinstance(pid, int) else f'"{pid}"'
-        for field, value in (("process_name", '"name": "python"'), ("process_labels", f'"labels": "{label}"'), ("process_sort_index", f'"sort_index": {sort}')):
-            self._add(f'  {{\n    "name": "{field}", "ph": "M", "ts": {self.us(0)}, "pid": {shown}, "tid": 0,\n    "args": {{\n      {value}\n    }}\n  }}')
+        for field, value in (
+            ("process_name", '"name": "python"'),
+            ("process_labels", f'"labels": "{label}"'),
+            ("process_sort_index", f'"sort_index": {sort}'),
+        ):
+            self._add(
+                f'  {{\n    "name": "{field}", "ph": "M", "ts": {self.us(0)}, "pid": {shown},'
+                f' "tid": 0,\n    "args": {{\n      {value}\n    }}\n  }}'
+            )
 
     def threads(self, pid: int, names: Sequence[tuple[int, str]]) -> None:
         """Names and order of a process' threads or a device's streams."""
         for tid, name in names:
-            for field, value in (("thread_name", f'"name": "{name}"'), ("thread_sort_index", f'"sort_index": {tid}')):
+            for field, value in (
+                ("thread_name", f'"name": "{name}"'),
+                ("thread_sort_index", f'"sort_index": {tid}'),
+            ):
                 self._add(
-                    f'  {{\n    "name": "{field}", "ph": "M", "ts": {self.us(0)}, "pid": {pid}, "tid": {tid},\n    "args": {{\n      {value}\n    }}\n  }}'
+                    f'  {{\n    "name": "{field}", "ph": "M", "ts": {self.us(0)}, "pid": {pid},'
+                    f' "tid": {tid},\n    "args": {{\n      {value}\n    }}\n  }}'
                 )
 
     def close(self) -> None:

@@ -1,4 +1,6 @@
-"""A data-parallel training job of a small transformer: what each process does in a step, and how the ranks wait for each other."""
+"""A data-parallel training job of a small transformer: what each process does in a step, and how
+the ranks wait for each other.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,18 @@ from collections.abc import Sequence
 from random import Random
 from typing import BinaryIO
 
-from synthesis.catalogue import COLLECTIVE, DROPOUT, GRAPH_KERNELS, LAYER, LOSS, NONE, STALE, Call, adam, average
+from synthesis.catalogue import (
+    COLLECTIVE,
+    DROPOUT,
+    GRAPH_KERNELS,
+    LAYER,
+    LOSS,
+    NONE,
+    STALE,
+    Call,
+    adam,
+    average,
+)
 from synthesis.ledger import ANNOTATION, OPERATOR, PYTHON, Frame, Ledger
 from synthesis.process import COLLECTIVES, COMPUTE, COPY, SIDE, Kernel, Process, Thread
 from synthesis.text import TraceText, header
@@ -21,19 +34,33 @@ _TOKENS = 4096
 class Job:
     """All ranks of one run, advanced step by step. ``streams``: one open binary stream per rank."""
 
-    def __init__(self, streams: Sequence[BinaryIO], names: Sequence[str], seed: int, layers: int, expected: bool) -> None:
+    def __init__(
+        self,
+        streams: Sequence[BinaryIO],
+        names: Sequence[str],
+        seed: int,
+        layers: int,
+        expected: bool,
+    ) -> None:
         ranks = len(streams)
         self.layers = layers
         self.straggler = ranks * 5 // 8 if ranks > 1 else -1
         self.stalled = 2 % ranks
         self.next_step = FIRST_STEP
         self.random = Random(f"{seed} job")
-        self.skews = [self.random.randrange(-2_000_000, 2_000_000) if ranks > 1 else 0 for _ in range(ranks)]
+        self.skews = [
+            self.random.randrange(-2_000_000, 2_000_000) if ranks > 1 else 0 for _ in range(ranks)
+        ]
         self.processes = [
             Process(
                 rank,
                 ranks,
-                TraceText(streams[rank], header(rank, ranks, seed), _ORIGIN + self.skews[rank], names[rank]),
+                TraceText(
+                    streams[rank],
+                    header(rank, ranks, seed),
+                    _ORIGIN + self.skews[rank],
+                    names[rank],
+                ),
                 Random(f"{seed} rank {rank}"),
                 Ledger() if expected else None,
             )
@@ -49,10 +76,15 @@ class Job:
         for process in self.processes:
             cold = number == FIRST_STEP
             process.host = 3.0 if cold else 1.0
-            process.device = (1.2 if cold else 1.0) * (1.25 if process.rank == self.straggler else 1.0)
+            process.device = (1.2 if cold else 1.0) * (
+                1.25 if process.rank == self.straggler else 1.0
+            )
             process.start_step()
             process.begin(process.main, ANNOTATION, f"ProfilerStep#{number}")
-            _load(process, 12_000_000 if number == ODD_STEP and process.rank == self.stalled else 350_000)
+            _load(
+                process,
+                12_000_000 if number == ODD_STEP and process.rank == self.stalled else 350_000,
+            )
             _forward_backward(process, self.layers)
         self._communicate()
         for process in self.processes:
@@ -67,15 +99,26 @@ class Job:
             process.text.close()
 
     def _communicate(self) -> None:
-        """Each collective runs when the last rank has reached it, and ends on all ranks at nearly the same time."""
+        """Each collective runs when the last rank has reached it, and ends on all ranks at nearly
+        the same time.
+        """
         ranks = len(self.processes)
         for place in range(len(self.processes[0].pending)):
             calls = [process.pending[place] for process in self.processes]
-            starts = [max(call.ready, process.free[COLLECTIVES]) for call, process in zip(calls, self.processes, strict=True)]
+            starts = [
+                max(call.ready, process.free[COLLECTIVES])
+                for call, process in zip(calls, self.processes, strict=True)
+            ]
             transfer = 18_000 + int(calls[0].bytes / 160 * (0.98 + 0.04 * self.random.random()))
             for call, process, start in zip(calls, self.processes, starts, strict=True):
                 end = max(starts) + transfer + self.random.randrange(400)
-                process.run_collective(call, COLLECTIVE, start, end - start, _collective_args(call.bytes, ranks, call.sequence))
+                process.run_collective(
+                    call,
+                    COLLECTIVE,
+                    start,
+                    end - start,
+                    _collective_args(call.bytes, ranks, call.sequence),
+                )
         for process in self.processes:
             process.pending.clear()
 
@@ -83,21 +126,30 @@ class Job:
 def _collective_args(size: int, ranks: int, sequence: int) -> str:
     listed = ", ".join(str(rank) for rank in range(ranks))
     return (
-        f'"Collective name": "allreduce", "In msg nelems": {size // 2}, "Out msg nelems": {size // 2}, "Group size": {ranks}, "dtype": "BFloat16", '
-        f'"In split size": "[]", "Out split size": "[]", "Process Group Name": "0", "Process Group Description": "default_pg", '
-        f'"Process Group Ranks": "[{listed}]", "Seq": {sequence}'
+        f'"Collective name": "allreduce", "In msg nelems": {size // 2}, "Out msg nelems":'
+        f' {size // 2}, "Group size": {ranks}, "dtype": "BFloat16", "In split size": "[]", "Out'
+        ' split size": "[]", "Process Group Name": "0", "Process Group Description": "default_pg",'
+        f' "Process Group Ranks": "[{listed}]", "Seq": {sequence}'
     )
 
 
 def _before(process: Process) -> None:
-    """What a recording holds before its first step: metadata, kernels whose launch came too early to be seen, and an operator."""
+    """What a recording holds before its first step: metadata, kernels whose launch came too early
+    to be seen, and an operator.
+    """
     text = process.text
     text.instant("Iteration Start: PyTorch Profiler", "Traces", "Trace PyTorch Profiler", 0)
     text.process(process.pid, "CPU", process.pid)
     text.process(process.rank, f"GPU {process.rank}", 16_777_216 + process.rank)
     main, autograd = process.main.tid, process.autograd.tid
-    text.threads(process.pid, ((main, f"thread {main} (python)"), (autograd, f"thread {autograd} (pt_autograd_0)")))
-    text.threads(process.rank, tuple((stream, f"stream {stream} ") for stream in (COMPUTE, COPY, SIDE, COLLECTIVES)))
+    text.threads(
+        process.pid,
+        ((main, f"thread {main} (python)"), (autograd, f"thread {autograd} (pt_autograd_0)")),
+    )
+    text.threads(
+        process.rank,
+        tuple((stream, f"stream {stream} ") for stream in (COMPUTE, COPY, SIDE, COLLECTIVES)),
+    )
     for place in range(2):
         process.run_kernel(STALE, COMPUTE, 0, 20_000 + 30_000 * place, None, 0)
     process.main.now = 200_000
@@ -108,14 +160,24 @@ def _after(process: Process) -> None:
     """An operator after the last step, and the end of the recording."""
     process.main.now = max(process.main.now, *process.free.values()) + 50_000
     _operator(process, process.main, Call("aten::empty", (NONE,) * 6))
-    process.text.complete("Trace", "PyTorch Profiler (0)", "Spans", "PyTorch Profiler", 0, process.main.now + 100_000, '"Op count": 0')
+    process.text.complete(
+        "Trace",
+        "PyTorch Profiler (0)",
+        "Spans",
+        "PyTorch Profiler",
+        0,
+        process.main.now + 100_000,
+        '"Op count": 0',
+    )
     process.text.instant("Record Window End", "", "", process.main.now + 200_000)
 
 
 def _load(process: Process, wait: int) -> None:
     """Wait for a batch and copy it, on the stream for copies when a second one follows."""
     thread = process.main
-    process.begin(thread, ANNOTATION, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
+    process.begin(
+        thread, ANNOTATION, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+    )
     process.begin(thread, PYTHON, "torch/utils/data/dataloader.py(1482): _next_data")
     thread.now += process.ns(wait)
     process.end(thread)
@@ -123,8 +185,20 @@ def _load(process: Process, wait: int) -> None:
     batch = f"[8, {_TOKENS // 8}]"
     for stream in (COMPUTE, COPY):
         for name in ("aten::to", "aten::_to_copy"):
-            process.begin(thread, OPERATOR, name, f', "Input Dims": [{batch}, [], [], [], []], "Input type": ["long int", "", "", "", ""]')
-        process.begin(thread, OPERATOR, "aten::copy_", f', "Input Dims": [{batch}, {batch}, []], "Input type": ["long int", "long int", "Scalar"]')
+            process.begin(
+                thread,
+                OPERATOR,
+                name,
+                f', "Input Dims": [{batch}, [], [], [], []], "Input type": ["long int", "", "",'
+                ' "", ""]',
+            )
+        process.begin(
+            thread,
+            OPERATOR,
+            "aten::copy_",
+            f', "Input Dims": [{batch}, {batch}, []], "Input type": ["long int", "long int",'
+            ' "Scalar"]',
+        )
         process.copy(thread, "HtoD", _TOKENS * 8 * 16, stream)
         for _ in range(3):
             process.end(thread)
@@ -143,7 +217,11 @@ def _forward_backward(process: Process, layers: int) -> None:
     _forward_call(process, LOSS, done)
     process.end(thread)
     process.begin(thread, PYTHON, "torch/_tensor.py(566): backward")
-    process.begin(thread, PYTHON, "<built-in method run_backward of torch._C._EngineBase object at 0x7f20c0de0000>")
+    process.begin(
+        thread,
+        PYTHON,
+        "<built-in method run_backward of torch._C._EngineBase object at 0x7f20c0de0000>",
+    )
     process.autograd.now = thread.now + process.ns(9_000)
     _backward(process, done, layers)
     thread.now = max(thread.now, process.autograd.now) + process.ns(6_000)
@@ -155,14 +233,25 @@ def _layer(process: Process, layer: int, done: list[tuple[int, Call]]) -> None:
     thread = process.main
     process.begin(thread, PYTHON, f"nn.Module: Block_{layer}", f', "Python module id": {layer}')
     for place, (module, line, calls) in enumerate(LAYER):
-        process.begin(thread, PYTHON, f"nn.Module: {module}_{layer * len(LAYER) + place}", f', "Python module id": {layer * len(LAYER) + place}')
+        process.begin(
+            thread,
+            PYTHON,
+            f"nn.Module: {module}_{layer * len(LAYER) + place}",
+            f', "Python module id": {layer * len(LAYER) + place}',
+        )
         process.begin(thread, PYTHON, line)
         for call in calls:
             _forward_call(process, call, done)
         process.end(thread)
         process.end(thread)
     if layer % 2:
-        process.begin(thread, OPERATOR, "aten::native_dropout", ', "Input Dims": [[8, 512, 1024], [], []], "Input type": ["c10::BFloat16", "Scalar", "Scalar"]')
+        process.begin(
+            thread,
+            OPERATOR,
+            "aten::native_dropout",
+            ', "Input Dims": [[8, 512, 1024], [], []], "Input type": ["c10::BFloat16", "Scalar",'
+            ' "Scalar"]',
+        )
         process.launch(thread, DROPOUT, SIDE)
         process.end(thread)
     process.end(thread)
@@ -171,9 +260,16 @@ def _layer(process: Process, layer: int, done: list[tuple[int, Call]]) -> None:
 def _forward_call(process: Process, call: Call, done: list[tuple[int, Call]]) -> None:
     if call.gradient:
         process.sequence += 1
-        process.text.flow("s", process.sequence, process.pid, process.main.tid, process.main.now, "fwdbwd")
+        process.text.flow(
+            "s", process.sequence, process.pid, process.main.tid, process.main.now, "fwdbwd"
+        )
         done.append((process.sequence, call))
-    _operator(process, process.main, call, f', "Sequence number": {process.sequence}, "Fwd thread id": 0' if call.gradient else "")
+    _operator(
+        process,
+        process.main,
+        call,
+        f', "Sequence number": {process.sequence}, "Fwd thread id": 0' if call.gradient else "",
+    )
 
 
 def _operator(process: Process, thread: Thread, call: Call, more: str = "", arrow: int = 0) -> None:
@@ -194,7 +290,9 @@ def _operator(process: Process, thread: Thread, call: Call, more: str = "", arro
 
 
 def _backward(process: Process, done: list[tuple[int, Call]], layers: int) -> None:
-    """Run the graph backwards on autograd's thread; a bucket of gradients is reduced after each layer."""
+    """Run the graph backwards on autograd's thread; a bucket of gradients is reduced after each
+    layer.
+    """
     thread = process.autograd
     per_layer = max(1, (len(done) - 1) // layers)
     for place, (sequence, call) in enumerate(reversed(done)):
@@ -214,9 +312,17 @@ def _backward(process: Process, done: list[tuple[int, Call]], layers: int) -> No
 def _reduce(process: Process, thread: Thread, size: int) -> None:
     """An all-reduce as DistributedDataParallel issues it."""
     process.collectives += 1
-    args = f', "Input Dims": [[[{size // 2}]], [], [], [], [], []], "Input type": ["TensorList", "", "", "", "Scalar", "Scalar"]'
+    args = (
+        f', "Input Dims": [[[{size // 2}]], [], [], [], [], []], "Input type": ["TensorList", "",'
+        ' "", "", "Scalar", "Scalar"]'
+    )
     process.begin(thread, OPERATOR, "c10d::allreduce_", args)
-    process.begin(thread, OPERATOR, "record_param_comms", ", " + _collective_args(size, process.ranks, process.collectives))
+    process.begin(
+        thread,
+        OPERATOR,
+        "record_param_comms",
+        ", " + _collective_args(size, process.ranks, process.collectives),
+    )
     process.begin(thread, ANNOTATION, "nccl:all_reduce")
     process.runtime(thread, "cudaEventRecord", 1500)
     process.runtime(thread, "cudaStreamWaitEvent", 1400)
@@ -226,7 +332,9 @@ def _reduce(process: Process, thread: Thread, size: int) -> None:
 
 
 def _update(process: Process, number: int, layers: int) -> Frame:
-    """Wait for the collectives, update the weights, read the loss, and leave an average running when the step ends."""
+    """Wait for the collectives, update the weights, read the loss, and leave an average running
+    when the step ends.
+    """
     thread = process.main
     process.runtime(thread, "cudaStreamWaitEvent", 1400)
     process.free[COMPUTE] = max(process.free[COMPUTE], process.free[COLLECTIVES])
@@ -241,7 +349,12 @@ def _update(process: Process, number: int, layers: int) -> Frame:
     process.end(thread)
     process.end(thread)
     process.begin(thread, ANNOTATION, "Optimizer.zero_grad#AdamW.zero_grad")
-    process.begin(thread, OPERATOR, "aten::zero_", ', "Input Dims": [[25165824]], "Input type": ["c10::BFloat16"]')
+    process.begin(
+        thread,
+        OPERATOR,
+        "aten::zero_",
+        ', "Input Dims": [[25165824]], "Input type": ["c10::BFloat16"]',
+    )
     process.copy(thread, "Set", 48 << 20)
     process.end(thread)
     process.end(thread)
@@ -258,4 +371,6 @@ def _graph(process: Process, thread: Thread) -> None:
     correlation = process.runtime(thread, "cudaGraphLaunch", 14_000)
     process.text.flow("s", correlation, process.pid, thread.tid, at, "ac2g")
     for place in range(20):
-        process.run_kernel(GRAPH_KERNELS[place % len(GRAPH_KERNELS)], COMPUTE, correlation, at + 15_000, None, 0)
+        process.run_kernel(
+            GRAPH_KERNELS[place % len(GRAPH_KERNELS)], COMPUTE, correlation, at + 15_000, None, 0
+        )

@@ -37,7 +37,10 @@ def steps(facts: Facts) -> list[dict[str, float]]:
     """Per step the categories that are not 0, and ``wall``, in µs."""
     table = facts["steps"]
     return [
-        {"wall": (table["end"][row] - table["start"][row]) / 1000, **{key: table[key][row] / 1000 for key in CATEGORIES if table[key][row]}}
+        {
+            "wall": (table["end"][row] - table["start"][row]) / 1000,
+            **{key: table[key][row] / 1000 for key in CATEGORIES if table[key][row]},
+        }
         for row in range(table.n)
     ]
 
@@ -47,26 +50,57 @@ def step_names(facts: Facts) -> list[str]:
     return [facts.strings[int(name)] for name in facts["steps"]["name"]]
 
 
-def operators(facts: Facts, group: OperatorGroup = "name", selection: Selection | None = None) -> dict[tuple[str, ...], tuple[float, ...]]:
-    """By name (and shapes, if grouped by them): calls, device self, device total, host self, host total in µs."""
+def operators(
+    facts: Facts, group: OperatorGroup = "name", selection: Selection | None = None
+) -> dict[tuple[str, ...], tuple[float, ...]]:
+    """By name (and shapes, if grouped by them): calls, device self, device total, host self, host
+    total in µs.
+    """
     rows = operator_rows(facts, selection or select(facts), group)
     found = {}
     for at in range(len(rows.name)):
-        key = (facts.strings[int(rows.name[at])], *([facts.strings[int(rows.dims[at])]] if group == "shape" else []))
-        times = (rows.device_self[at], rows.device_total[at], rows.host_self[at], rows.host_total[at])
+        key = (
+            facts.strings[int(rows.name[at])],
+            *([facts.strings[int(rows.dims[at])]] if group == "shape" else []),
+        )
+        times = (
+            rows.device_self[at],
+            rows.device_total[at],
+            rows.host_self[at],
+            rows.host_total[at],
+        )
         found[key] = (float(rows.calls[at]), *(float(time) / 1000 for time in times))
     return found
 
 
-def kernels(facts: Facts, group: KernelGroup = "name", selection: Selection | None = None) -> list[dict[str, Any]]:
+def kernels(
+    facts: Facts, group: KernelGroup = "name", selection: Selection | None = None
+) -> list[dict[str, Any]]:
     """Rows of the kernel table in its order: texts for numbers of strings, µs, None for unknown."""
     rows = kernel_rows(facts, selection or select(facts), group)
     return [
         {
-            **{key: _text(facts, getattr(rows, key)[at]) for key in ("name", "operator", "grid", "block")},
-            **{key: float(getattr(rows, key)[at]) / 1000 for key in ("total", "mean", "shortest", "longest")},
+            **{
+                key: _text(facts, getattr(rows, key)[at])
+                for key in ("name", "operator", "grid", "block")
+            },
+            **{
+                key: float(getattr(rows, key)[at]) / 1000
+                for key in ("total", "mean", "shortest", "longest")
+            },
             **{key: _finite(getattr(rows, key)[at]) for key in ("blocks_per_sm", "occupancy")},
-            **{key: int(getattr(rows, key)[at]) for key in ("calls", "reason", "registers", "shared_memory", "matrix", "matrix_eligible", "communication")},
+            **{
+                key: int(getattr(rows, key)[at])
+                for key in (
+                    "calls",
+                    "reason",
+                    "registers",
+                    "shared_memory",
+                    "matrix",
+                    "matrix_eligible",
+                    "communication",
+                )
+            },
         }
         for at in range(len(rows.name))
     ]

@@ -21,26 +21,80 @@ from torch_tb_profiler.analysis.operators import frames, operator_rows
 from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.store.roles import Role
 
-CATEGORY = st.sampled_from([
-    "cpu_op", "user_annotation", "cuda_runtime", "kernel", "gpu_memcpy", "gpu_memset", "python_function", "gpu_user_annotation", "cuda_sync", "overhead", "new",
-])
-NAME = st.sampled_from([
-    "aten::mm", "aten::linear", "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3", "cudaLaunchKernel", "cudaGraphLaunch", "request", "nccl:all_reduce",
-    "c10d::allreduce_", "enumerate(DataLoader)#_Iter.__next__", "sm90_xmma_gemm", "ncclDevKernel_AllReduce", "a.py(1): f", "Optimizer.step#SGD.step", "",
-])
-ARGS = st.fixed_dictionaries({}, optional={
-    "correlation": st.integers(-1, 3), "External id": st.integers(-1, 4), "device": st.integers(-1, 1), "stream": st.integers(0, 2),
-    "blocks per SM": st.sampled_from([0.0, 0.4, 3.0]), "est. achieved occupancy %": st.integers(0, 100), "Call stack": st.sampled_from(["", "f;g", "g", ";"]),
-    "Sequence number": st.integers(-1, 2), "Fwd thread id": st.integers(0, 1), "Input Dims": st.sampled_from([[], [[2, 3]]]), "Collective name": st.just("x"),
-})
-EVENT = st.fixed_dictionaries({
-    "ph": st.just("X"), "cat": CATEGORY, "name": NAME, "pid": st.integers(0, 1), "tid": st.integers(0, 1), "ts": st.integers(0, 60), "dur": st.integers(0, 40),
-    "args": ARGS,
-})
-ARROW = st.fixed_dictionaries({
-    "ph": st.sampled_from("sf"), "cat": st.sampled_from(["ac2g", "fwdbwd"]), "id": st.integers(1, 3), "pid": st.integers(0, 1), "tid": st.integers(0, 1),
-    "ts": st.integers(0, 60), "name": st.just("ac2g"),
-})
+CATEGORY = st.sampled_from(
+    [
+        "cpu_op",
+        "user_annotation",
+        "cuda_runtime",
+        "kernel",
+        "gpu_memcpy",
+        "gpu_memset",
+        "python_function",
+        "gpu_user_annotation",
+        "cuda_sync",
+        "overhead",
+        "new",
+    ]
+)
+NAME = st.sampled_from(
+    [
+        "aten::mm",
+        "aten::linear",
+        "ProfilerStep#1",
+        "ProfilerStep#2",
+        "ProfilerStep#3",
+        "cudaLaunchKernel",
+        "cudaGraphLaunch",
+        "request",
+        "nccl:all_reduce",
+        "c10d::allreduce_",
+        "enumerate(DataLoader)#_Iter.__next__",
+        "sm90_xmma_gemm",
+        "ncclDevKernel_AllReduce",
+        "a.py(1): f",
+        "Optimizer.step#SGD.step",
+        "",
+    ]
+)
+ARGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "correlation": st.integers(-1, 3),
+        "External id": st.integers(-1, 4),
+        "device": st.integers(-1, 1),
+        "stream": st.integers(0, 2),
+        "blocks per SM": st.sampled_from([0.0, 0.4, 3.0]),
+        "est. achieved occupancy %": st.integers(0, 100),
+        "Call stack": st.sampled_from(["", "f;g", "g", ";"]),
+        "Sequence number": st.integers(-1, 2),
+        "Fwd thread id": st.integers(0, 1),
+        "Input Dims": st.sampled_from([[], [[2, 3]]]),
+        "Collective name": st.just("x"),
+    },
+)
+EVENT = st.fixed_dictionaries(
+    {
+        "ph": st.just("X"),
+        "cat": CATEGORY,
+        "name": NAME,
+        "pid": st.integers(0, 1),
+        "tid": st.integers(0, 1),
+        "ts": st.integers(0, 60),
+        "dur": st.integers(0, 40),
+        "args": ARGS,
+    }
+)
+ARROW = st.fixed_dictionaries(
+    {
+        "ph": st.sampled_from("sf"),
+        "cat": st.sampled_from(["ac2g", "fwdbwd"]),
+        "id": st.integers(1, 3),
+        "pid": st.integers(0, 1),
+        "tid": st.integers(0, 1),
+        "ts": st.integers(0, 60),
+        "name": st.just("ac2g"),
+    }
+)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -57,13 +111,29 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     assert int(kernels.calls.sum()) == int((spans["role"] == Role.KERNEL).sum())
     assert int(kernels.total.sum()) == int(spans["dur"][spans["role"] == Role.KERNEL].sum())
     operators = operator_rows(facts, everything, "stack")
-    work = (spans["role"] >= Role.KERNEL) & (spans["role"] <= Role.MEMSET) & (links["operator"] >= 0)
+    work = (
+        (spans["role"] >= Role.KERNEL) & (spans["role"] <= Role.MEMSET) & (links["operator"] >= 0)
+    )
     assert int(operators.device_self.sum()) == int(spans["dur"][work].sum())
-    for column in (operators.host_self, operators.host_total - operators.host_self, operators.device_total - operators.device_self):
+    for column in (
+        operators.host_self,
+        operators.host_total - operators.host_self,
+        operators.device_total - operators.device_self,
+    ):
         assert (column >= 0).all()
-    assert all(isinstance(text, str) for stack in operators.stack for text in facts.strings.many(frames(facts, int(stack))))
+    assert all(
+        isinstance(text, str)
+        for stack in operators.stack
+        for text in facts.strings.many(frames(facts, int(stack)))
+    )
     for use in device_use(facts, everything):
-        for share in (use.utilization, use.sm_efficiency, use.occupancy, use.matrix_share, use.matrix_unknown_share):
+        for share in (
+            use.utilization,
+            use.sm_efficiency,
+            use.occupancy,
+            use.matrix_share,
+            use.matrix_unknown_share,
+        ):
             assert share is None or 0.0 <= share <= 1.0 + 1e-9
     for group in (operators.matrix_self_share, operators.matrix_total_share):
         assert ((group >= 0) & (group <= 1) | np.isnan(group)).all()

@@ -23,72 +23,90 @@ def owner(facts: Facts) -> list[tuple[str | None, int]]:
 
 
 def test_innermost_operator_around_the_launch() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main   [aten::linear        ]
         main     [aten::addmm   ]
         main       (region )
         main       <x #1>
         gpu 7            {gemm #1 }
-    """))
+    """)
+    )
     assert owner(facts) == [("aten::addmm", NoOperator.KNOWN)]
     assert operators(facts)[("aten::linear",)][1:3] == (0, 10)
 
 
 def test_launch_on_another_thread_is_not_the_operators() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main   [aten::mm     ]
         other    <x #1>
         gpu 7        {gemm #1 }
-    """))
+    """)
+    )
     assert owner(facts) == [(None, NoOperator.OUTSIDE)]
 
 
 def test_work_without_a_launch_stands_as_such() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main   [aten::mm     ]
         gpu 7        {gemm #1 }
-    """))
+    """)
+    )
     assert owner(facts) == [(None, NoOperator.NO_LAUNCH)]
     assert facts.defects["kernel_without_launch"] == 1
 
 
 def test_external_id_helps_where_no_launch_was_recorded() -> None:
-    facts = derive(trace_listed("""
+    facts = derive(
+        trace_listed("""
         1 op aten::mm@0+10 e5
         1 op aten::add@20+10 e6
         gpu 0:7 kernel k@12+5 e5 c90
-    """))
+    """)
+    )
     assert owner(facts) == [("aten::mm", NoOperator.KNOWN)]
 
 
 def test_external_id_that_is_the_correlation_id_tells_nothing() -> None:
-    facts = derive(trace_listed("""
+    facts = derive(
+        trace_listed("""
         1 op aten::mm@0+10 e5
         gpu 0:7 kernel k@12+5 e5 c5
-    """))
+    """)
+    )
     assert owner(facts) == [(None, NoOperator.NO_LAUNCH)]
 
 
 def test_device_without_any_host() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         gpu 7   {a #1}{b #2}
-    """))
+    """)
+    )
     assert [reason for _, reason in owner(facts)] == [NoOperator.NO_HOST] * 2
     assert facts.defects["kernel_without_launch"] == 0
 
 
 def test_graph_launch_keeps_its_kernels() -> None:
-    outside = derive(draw("""
+    outside = derive(
+        draw("""
         main   [aten::mm]   <cudaGraphLaunch #2>
         main   <x #1>
         gpu 7      {gemm #1}    {a #2}{b #2}{c #2}
-    """))
-    assert sorted(owner(outside), key=str) == sorted([("aten::mm", 0)] + [(None, NoOperator.GRAPH)] * 3, key=str)
-    inside = derive(draw("""
+    """)
+    )
+    assert sorted(owner(outside), key=str) == sorted(
+        [("aten::mm", 0)] + [(None, NoOperator.GRAPH)] * 3, key=str
+    )
+    inside = derive(
+        draw("""
         main   [replay                ]
         main   <cudaGraphLaunch #2>
         gpu 7      {a #2}{b #2}{c #2}
-    """))
+    """)
+    )
     assert owner(inside) == [("replay", NoOperator.KNOWN)] * 3
 
 
@@ -100,22 +118,36 @@ def test_flow_arrow_helps_where_no_correlation_is() -> None:
     """)
     arrows: list[dict[str, Any]] = [
         {"ph": "s", "id": 3, "pid": 13721, "tid": 1, "ts": 2, "cat": "ac2g", "name": "ac2g"},
-        {"ph": "f", "id": 3, "pid": 0, "tid": "stream 7", "ts": 12, "cat": "ac2g", "name": "ac2g", "bp": "e"},
+        {
+            "ph": "f",
+            "id": 3,
+            "pid": 0,
+            "tid": "stream 7",
+            "ts": 12,
+            "cat": "ac2g",
+            "name": "ac2g",
+            "bp": "e",
+        },
     ]
     assert owner(derive(trace_of([*trace, *arrows]))) == [("aten::mm", NoOperator.KNOWN)]
     assert owner(derive(trace_of(trace))) == [(None, NoOperator.NO_LAUNCH)]
 
 
 def test_correlation_id_that_comes_again() -> None:
-    facts = derive(trace_listed("""
+    facts = derive(
+        trace_listed("""
         1 op aten::mm@0+10
         1 call cudaLaunchKernel@2+3 c1
         gpu 0:7 kernel first@12+5 c1
         1 op aten::add@100+10
         1 call cudaLaunchKernel@102+3 c1
         gpu 0:7 kernel second@112+5 c1
-    """))
-    assert {row["name"]: row["operator"] for row in kernels(facts, "properties")} == {"first": "aten::mm", "second": "aten::add"}
+    """)
+    )
+    assert {row["name"]: row["operator"] for row in kernels(facts, "properties")} == {
+        "first": "aten::mm",
+        "second": "aten::add",
+    }
     assert facts.defects["repeated_correlation"] == 2
 
 
@@ -124,25 +156,39 @@ PAIRS = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 20)), max_size=12)
 
 @settings(deadline=None)
 @given(PAIRS, PAIRS)
-def test_match_against_looking_at_all(launches: list[tuple[int, int]], work: list[tuple[int, int]]) -> None:
-    columns = [np.array([pair[k] for pair in pairs], np.int64) for pairs in (launches, work) for k in (0, 1)]
+def test_match_against_looking_at_all(
+    launches: list[tuple[int, int]], work: list[tuple[int, int]]
+) -> None:
+    columns = [
+        np.array([pair[k] for pair in pairs], np.int64)
+        for pairs in (launches, work)
+        for k in (0, 1)
+    ]
     for (key, time), found in zip(work, match(*columns).tolist(), strict=True):
         same = [place for place, (other, _) in enumerate(launches) if other == key]
         before = [launches[place][1] for place in same if launches[place][1] <= time]
         if not same:
             assert found == -1
         else:
-            assert launches[found] == (key, max(before) if before else min(launches[place][1] for place in same))
+            assert launches[found] == (
+                key,
+                max(before) if before else min(launches[place][1] for place in same),
+            )
 
 
 def test_own_time_is_that_of_pytorch() -> None:
     """Children and runtime calls are taken off, Python frames are not."""
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main   [aten::linear                 ]
         main     /module.py(1): forward     /
         main     [aten::addmm   ]<x #1>
-    """))
-    assert operators(facts) == {("aten::linear",): (1, 0, 0, 31 - 16 - 6, 31), ("aten::addmm",): (1, 0, 0, 16, 16)}
+    """)
+    )
+    assert operators(facts) == {
+        ("aten::linear",): (1, 0, 0, 31 - 16 - 6, 31),
+        ("aten::addmm",): (1, 0, 0, 16, 16),
+    }
 
 
 @pytest.mark.parametrize("siblings", [False, True])
@@ -162,24 +208,28 @@ def test_only_child_of_the_same_name_is_one_with_its_parent(siblings: bool) -> N
 
 
 def test_events_that_pytorch_hides_do_not_stand_between() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main   [aten::view                    ]
         main     [aten::is_leaf ]
         main        <x #1>
         gpu 7             {k #1  }
-    """))
+    """)
+    )
     assert list(operators(facts)) == [("aten::view",)]
     assert owner(facts) == [("aten::view", NoOperator.KNOWN)]
 
 
 def test_overlapping_operators_are_both_kept() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main   [aten::a      ]
         main         [aten::b         ]
         main         <x #1>
         main                      <x #2>
         gpu 7                        {k #1}{l #2}
-    """))
+    """)
+    )
     assert operators(facts)[("aten::a",)][4] == 15
     assert operators(facts)[("aten::b",)][4] == 18
     assert facts.defects["overlap_on_thread"] > 0

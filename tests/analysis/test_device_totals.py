@@ -38,9 +38,36 @@ def test_five_thousand_operators_in_one_another_that_launch_each() -> None:
     listed = []
     for i in range(n):
         listed += [
-            {"ph": "X", "cat": "cpu_op", "name": f"f{i}", "pid": 1, "tid": 1, "ts": i, "dur": 3 * n - 2 * i, "args": {}},
-            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": i + 0.5, "dur": 0.1, "args": {"correlation": i + 1}},
-            {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 4 * n + i, "dur": 1, "args": {"correlation": i + 1, "device": 0, "stream": 7}},
+            {
+                "ph": "X",
+                "cat": "cpu_op",
+                "name": f"f{i}",
+                "pid": 1,
+                "tid": 1,
+                "ts": i,
+                "dur": 3 * n - 2 * i,
+                "args": {},
+            },
+            {
+                "ph": "X",
+                "cat": "cuda_runtime",
+                "name": "cudaLaunchKernel",
+                "pid": 1,
+                "tid": 1,
+                "ts": i + 0.5,
+                "dur": 0.1,
+                "args": {"correlation": i + 1},
+            },
+            {
+                "ph": "X",
+                "cat": "kernel",
+                "name": "k",
+                "pid": 0,
+                "tid": 7,
+                "ts": 4 * n + i,
+                "dur": 1,
+                "args": {"correlation": i + 1, "device": 0, "stream": 7},
+            },
         ]
     found = operators(derive(trace_of(listed)))
     assert [found[f"f{i}",][1:3] for i in (0, 1, n - 1)] == [(1, n), (1, n - 1), (1, 1)]

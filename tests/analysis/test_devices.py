@@ -1,4 +1,6 @@
-"""Device figures: overlapping kernels, selected steps, and what is not known. The original's cases are in test_original.py."""
+"""Device figures: overlapping kernels, selected steps, and what is not known. The original's cases
+are in test_original.py.
+"""
 
 from __future__ import annotations
 
@@ -21,79 +23,114 @@ BLOCKS = {"a": {"blocks per SM": 0.5}, "b": {"blocks per SM": 0.8}, "c": {"block
 
 
 def test_sm_efficiency_adds_what_runs_at_once_and_stops_at_everything() -> None:
-    facts = derive(draw(
-        """
+    facts = derive(
+        draw(
+            """
         main   [aten::mm    ]
         main   <x #1><x #2>
         gpu 7  {a #1  }
         gpu 8      {b #2    }
-        """, args=BLOCKS,
-    ))
+        """,
+            args=BLOCKS,
+        )
+    )
     # a alone 4 µs, both 4 µs (1.3 counts as 1), b alone 6 µs, of 14 µs.
     assert use(facts).sm_efficiency == pytest.approx((4 * 0.5 + 4 * 1 + 6 * 0.8) / 14)
 
 
 def test_devices_share_nothing_and_each_is_measured_against_the_same_steps() -> None:
-    facts = derive(draw(
-        """
+    facts = derive(
+        draw(
+            """
         main     (ProfilerStep#1     )
         main     <x #1><x #2>
         gpu 0:7      {a #1}
         gpu 1:7          {b #2   }
-        """, args=BLOCKS,
-    ))
+        """,
+            args=BLOCKS,
+        )
+    )
     first, second = device_use(facts, select(facts))
     assert (first.id, first.utilization, first.sm_efficiency) == pytest.approx((0, 6 / 21, 3 / 21))
-    assert (second.id, second.utilization, second.sm_efficiency) == pytest.approx((1, 9 / 21, 7.2 / 21))
+    assert (second.id, second.utilization, second.sm_efficiency) == pytest.approx(
+        (1, 9 / 21, 7.2 / 21)
+    )
 
 
 def test_what_no_kernel_carries_is_unknown() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main   [aten::mm    ]
         main   <x #1>
         gpu 7    {my_gemm #1}
-    """))
+    """)
+    )
     device = use(facts)
     assert device.utilization is not None
     assert device.sm_efficiency is None
     assert device.occupancy is None
     assert device.matrix_share is None
     assert device.matrix_unknown_share == 1
-    assert (device.name, device.memory, device.capability, device.multiprocessors) == (None, None, None, None)
+    assert (device.name, device.memory, device.capability, device.multiprocessors) == (
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_selected_steps_only() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main   (ProfilerStep#1    )(ProfilerStep#2    )
         main   <x #1>              <x #2>
         gpu 7     {a #1   }           {a #2       }
-    """))
+    """)
+    )
     assert use(facts, 0, 0).utilization == 0.45
     assert use(facts, 1, 1).utilization == 0.65
 
 
 def test_communication_counts_as_busy_and_copies_do_not() -> None:
-    facts = derive(draw(
-        """
+    facts = derive(
+        draw(
+            """
         main   (ProfilerStep#1    )
         main   <x #1><x #2>
         gpu 7     {n #1   }
         gpu 7              {m #2 }
-        """, names={"n": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "m": "Memcpy DtoH"},
-    ))
+        """,
+            names={"n": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "m": "Memcpy DtoH"},
+        )
+    )
     assert use(facts).utilization == 0.45
 
 
-PROPERTIES = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_029_158_912, "computeMajor": 9, "computeMinor": 0, "numSms": 132}
+PROPERTIES = {
+    "id": 0,
+    "name": "NVIDIA H100 80GB HBM3",
+    "totalGlobalMem": 85_029_158_912,
+    "computeMajor": 9,
+    "computeMinor": 0,
+    "numSms": 132,
+}
 
 
 def test_properties_come_from_the_header() -> None:
-    facts = derive(draw(
-        """
+    facts = derive(
+        draw(
+            """
         main   <x #1>
         gpu 7     {a #1   }
-        """, deviceProperties=[PROPERTIES],
-    ))
+        """,
+            deviceProperties=[PROPERTIES],
+        )
+    )
     device = use(facts)
-    assert (device.name, device.memory, device.capability, device.multiprocessors) == ("NVIDIA H100 80GB HBM3", 85_029_158_912, "9.0", 132)
+    assert (device.name, device.memory, device.capability, device.multiprocessors) == (
+        "NVIDIA H100 80GB HBM3",
+        85_029_158_912,
+        "9.0",
+        132,
+    )
     assert operators(facts) == {}

@@ -21,7 +21,11 @@ def eligibility(text: str) -> dict[str, Row]:
     facts = derive(trace_listed(text))
     rows = operator_rows(facts, select(facts), "name")
     return {
-        facts.strings[int(rows.name[at])]: (int(rows.matrix_eligible[at]), _share(rows.matrix_self_share[at]), _share(rows.matrix_total_share[at]))
+        facts.strings[int(rows.name[at])]: (
+            int(rows.matrix_eligible[at]),
+            _share(rows.matrix_self_share[at]),
+            _share(rows.matrix_total_share[at]),
+        )
         for at in range(len(rows.name))
     }
 
@@ -34,7 +38,10 @@ def launched(operator: str, *kernels: str) -> str:
     """An operator that launches these kernels, 10 µs each, one 3 µs after the other begins."""
     lines = [f"1 op {operator}@0+100"]
     for number, name in enumerate(kernels, 1):
-        lines += [f"1 call cudaLaunchKernel@{3 * number}+2 c{number}", f"gpu 0:7 kernel {name}@{100 + 20 * number}+10 c{number}"]
+        lines += [
+            f"1 call cudaLaunchKernel@{3 * number}+2 c{number}",
+            f"gpu 0:7 kernel {name}@{100 + 20 * number}+10 c{number}",
+        ]
     return "\n".join(lines)
 
 
@@ -62,25 +69,37 @@ def test_share_is_a_lower_bound_where_some_kernels_do_not_tell() -> None:
 
 
 def test_what_is_below_counts_for_the_operators_around() -> None:
-    found = eligibility("1 op aten::outer@0+200\n1 note region@0+150\n" + launched("aten::mm", USED))
+    found = eligibility(
+        "1 op aten::outer@0+200\n1 note region@0+150\n" + launched("aten::mm", USED)
+    )
     assert found["aten::outer"] == (YES, None, 1)
 
 
 def test_copies_are_not_kernel_time() -> None:
-    found = eligibility(launched("aten::mm", USED) + """
+    found = eligibility(
+        launched("aten::mm", USED)
+        + """
         1 call cudaMemcpyAsync@50+2 c9
         gpu 0:7 copy Memcpy HtoD@300+500 c9
-    """)
+    """
+    )
     assert found == {"aten::mm": (YES, 1, 1)}
 
 
 def test_share_of_eligible_operators_counts_the_lowest_only() -> None:
-    facts = derive(trace_listed("1 op aten::linear@0+200\n" + launched("aten::addmm", USED, NOT_USED) + """
+    facts = derive(
+        trace_listed(
+            "1 op aten::linear@0+200\n"
+            + launched("aten::addmm", USED, NOT_USED)
+            + """
         1 call cudaLaunchKernel@150+2 c8
         gpu 0:7 kernel k@500+20 c8
         1 op aten::relu@300+10
         1 call cudaLaunchKernel@302+2 c9
         gpu 0:7 kernel k@600+40 c9
-    """))
-    # aten::addmm's 20 µs of 80; aten::linear has an eligible operator below, so that its own 20 µs do not count.
+    """
+        )
+    )
+    # aten::addmm's 20 µs of 80; aten::linear has an eligible operator below, so that its own 20 µs
+    # do not count.
     assert facts.summary["matrix_eligible_share"] == 0.25

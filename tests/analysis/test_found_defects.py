@@ -1,4 +1,6 @@
-"""Defects that the analysis finds, each with a trace that has it and one that does not; trace health; what was not recorded."""
+"""Defects that the analysis finds, each with a trace that has it and one that does not; trace
+health; what was not recorded.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from torch_tb_profiler.store.defects import DEFECTS
 
 def found(drawing: str) -> dict[str, tuple[int, int | None]]:
     """Defects with their count and the µs of step time that they touch."""
-    return {item.defect.name: (item.count, None if item.touched_ns is None else item.touched_ns // 1000) for item in health(derive(draw(drawing)))}
+    return {
+        item.defect.name: (item.count, None if item.touched_ns is None else item.touched_ns // 1000)
+        for item in health(derive(draw(drawing)))
+    }
 
 
 HEALTHY = """
@@ -33,32 +38,52 @@ def test_healthy_trace() -> None:
 @pytest.mark.parametrize(
     ("defect", "expected", "drawing"),
     [
-        (kinds.OVERLAP_ON_THREAD, (1, 17), """
+        (
+            kinds.OVERLAP_ON_THREAD,
+            (1, 17),
+            """
             main   (ProfilerStep#1               )
             main     [aten::a     ]
             main            [aten::b        ]
-            """),
-        (kinds.OVERLAP_ON_STREAM, (1, 6), """
+            """,
+        ),
+        (
+            kinds.OVERLAP_ON_STREAM,
+            (1, 6),
+            """
             main   (ProfilerStep#1               )
             main   <x #1><x #2>
             gpu 7     {k #1    }
             gpu 7            {k #2}
-            """),
-        (kinds.KERNEL_WITHOUT_LAUNCH, (1, 7), """
+            """,
+        ),
+        (
+            kinds.KERNEL_WITHOUT_LAUNCH,
+            (1, 7),
+            """
             main   (ProfilerStep#1               )
             main   [aten::mm]
             gpu 7     {k #1 }
-            """),
-        (kinds.CUT_STEP, (1, None), """
+            """,
+        ),
+        (
+            kinds.CUT_STEP,
+            (1, None),
+            """
             main   (ProfilerStep#1)(ProfilerStep#2)
             main   <x #1>
             gpu 7     {k #1 }
-            """),
-        (kinds.WORK_OUTSIDE_STEPS, (1, 0), """
+            """,
+        ),
+        (
+            kinds.WORK_OUTSIDE_STEPS,
+            (1, 0),
+            """
             main   <x #1>    (ProfilerStep#1               )
             main               <x #2>
             gpu 7     {k #1 }       {k #2}
-            """),
+            """,
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
 )
@@ -95,55 +120,77 @@ def test_launches_into_a_graph_that_is_being_captured_run_nothing() -> None:
 
 
 def test_launches_of_a_recording_without_device_are_no_defect() -> None:
-    facts = derive(trace_listed("""
+    facts = derive(
+        trace_listed("""
         1 note ProfilerStep#1@0+100
         1 call cudaLaunchKernel@10+5 c1
-    """))
+    """)
+    )
     assert facts.defects.as_dict() == {}
 
 
 @pytest.mark.parametrize(
-    "name", ["cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel", "hipModuleLaunchKernel", "hipExtModuleLaunchKernel"]
+    "name",
+    [
+        "cudaLaunchKernelExC",
+        "cuLaunchKernel",
+        "cuLaunchKernelEx",
+        "hipLaunchKernel",
+        "hipModuleLaunchKernel",
+        "hipExtModuleLaunchKernel",
+    ],
 )
 def test_every_kind_of_kernel_launch_is_known(name: str) -> None:
-    facts = derive(trace_listed(f"""
+    facts = derive(
+        trace_listed(f"""
         1 call {name}@10+5 c1
         1 call {name}@20+5 c2
         gpu 0:7 kernel k@40+5 c1
-    """))
+    """)
+    )
     assert facts.defects[kinds.LAUNCH_WITHOUT_KERNEL] == 1
 
 
 def test_device_work_on_two_streams_may_overlap() -> None:
-    assert found("""
+    assert (
+        found("""
         main   <x #1><x #2>
         gpu 7     {k #1    }
         gpu 8            {k #2}
-    """) == {}
+    """)
+        == {}
+    )
 
 
 def test_nested_device_work_on_a_stream_overlaps_as_well() -> None:
-    assert list(found("""
+    assert list(
+        found("""
         main   <x #1><x #2>
         gpu 7     {k #1             }
         gpu 7            {k #2}
-    """)) == [kinds.OVERLAP_ON_STREAM]
+    """)
+    ) == [kinds.OVERLAP_ON_STREAM]
 
 
 def test_whole_span_has_no_outside() -> None:
-    assert found("""
+    assert (
+        found("""
         main   <x #1>
         gpu 7            {k #1    }
-    """) == {}
+    """)
+        == {}
+    )
 
 
 def test_the_gravest_comes_first_and_every_kind_has_a_sentence() -> None:
-    names = list(found("""
+    names = list(
+        found("""
         main   (ProfilerStep#1               )(ProfilerStep#2 )
         main   <x #1>   <x #2>
         gpu 7     {k #1    }
         gpu 7            {k #2}
-    """))
+    """)
+    )
     assert names == [kinds.CUT_STEP, kinds.OVERLAP_ON_STREAM]
     assert all(DEFECTS[name].sentence.endswith(".") for name in names)
 
@@ -163,11 +210,14 @@ def test_what_was_not_recorded(drawing: str, missing: tuple[str, ...]) -> None:
 
 
 def test_what_was_recorded() -> None:
-    facts = derive(draw(
-        """
+    facts = derive(
+        draw(
+            """
         main   /train.py(1): main                       /
         main   (ProfilerStep#1                          )
         main     [aten::mm           ]
-        """, args={"aten::mm": {"Input Dims": [[2, 2]]}},
-    ))
+        """,
+            args={"aten::mm": {"Input Dims": [[2, 2]]}},
+        )
+    )
     assert absent(facts) == ("device", "memory")

@@ -1,4 +1,6 @@
-"""What the top-level keys of a trace say, also when they are of the wrong type: traces are untrusted."""
+"""What the top-level keys of a trace say, also when they are of the wrong type: traces are
+untrusted.
+"""
 
 from __future__ import annotations
 
@@ -22,26 +24,63 @@ WORK = """
 
 
 def facts_of(call: str = "cudaLaunchKernel", **header: Any) -> Facts:
-    return derive(draw(WORK.replace("{call}", "c").replace("{{", "{").replace("}}", "}"), names={"c": call}, **header))
+    return derive(
+        draw(
+            WORK.replace("{call}", "c").replace("{{", "{").replace("}}", "}"),
+            names={"c": call},
+            **header,
+        )
+    )
 
 
 def test_versions_are_readable() -> None:
     facts = facts_of(
-        cuda_runtime_version=12040, cuda_driver_version=12090, cupti_version=22, torch_version="2.6.0+cu124",
+        cuda_runtime_version=12040,
+        cuda_driver_version=12090,
+        cupti_version=22,
+        torch_version="2.6.0+cu124",
         distributedInfo={"backend": "nccl", "rank": 3, "world_size": 8, "nccl_version": "2.17.1"},
     )
-    assert facts.summary["versions"] == {"CUDA runtime": "12.4", "CUDA driver": "12.9", "CUPTI": "22", "PyTorch": "2.6.0+cu124", "NCCL": "2.17.1"}
-    assert (facts.summary["rank"], facts.summary["world_size"], facts.summary["backend"]) == (3, 8, "nccl")
+    assert facts.summary["versions"] == {
+        "CUDA runtime": "12.4",
+        "CUDA driver": "12.9",
+        "CUPTI": "22",
+        "PyTorch": "2.6.0+cu124",
+        "NCCL": "2.17.1",
+    }
+    assert (facts.summary["rank"], facts.summary["world_size"], facts.summary["backend"]) == (
+        3,
+        8,
+        "nccl",
+    )
     assert facts.summary["communication_backends"] == ["nccl"]
 
 
 def test_rocm_versions() -> None:
-    facts = facts_of("launch", hip_runtime_version=60443483, hip_driver_version=60443483, roctracer_version="4.1")
-    assert facts.summary["versions"] == {"HIP runtime": "6.4.43483", "HIP driver": "6.4.43483", "roctracer": "4.1"}
+    facts = facts_of(
+        "launch", hip_runtime_version=60443483, hip_driver_version=60443483, roctracer_version="4.1"
+    )
+    assert facts.summary["versions"] == {
+        "HIP runtime": "6.4.43483",
+        "HIP driver": "6.4.43483",
+        "roctracer": "4.1",
+    }
     assert facts.summary["vendor"] == "amd"
 
 
-@pytest.mark.parametrize(("rank", "expected"), [(0, 0), ("7", 7), (None, None), ("x", None), (True, None), (1.5, None), ([1], None), (1 << 70, None)])
+@pytest.mark.parametrize(
+    ("rank", "expected"),
+    [
+        (0, 0),
+        ("7", 7),
+        (None, None),
+        ("x", None),
+        (True, None),
+        (1.5, None),
+        ([1], None),
+        (1 << 70, None),
+    ],
+)
 def test_rank(rank: Any, expected: int | None) -> None:
     assert facts_of(distributedInfo={"rank": rank}).summary["rank"] == expected
 
@@ -49,12 +88,23 @@ def test_rank(rank: Any, expected: int | None) -> None:
 @pytest.mark.parametrize(
     ("name", "call", "vendor"),
     [
-        ("NVIDIA H100 80GB HBM3", "x", "nvidia"), ("Tesla V100-DGXS-32GB", "x", "nvidia"), ("A100-SXM4-40GB", "x", "nvidia"), ("NVIDIA B200", "x", "nvidia"),
-        ("AMD Instinct MI300X", "x", "amd"), ("AMD Radeon PRO W7900", "x", "amd"), ("Intel(R) Data Center GPU Max 1550", "x", "intel"),
-        ("Intel(R) Arc(TM) A770 Graphics", "x", "intel"), ("AMD Radeon PRO V620", "x", "amd"), ("Ascend910B3", "x", "ascend"),
+        ("NVIDIA H100 80GB HBM3", "x", "nvidia"),
+        ("Tesla V100-DGXS-32GB", "x", "nvidia"),
+        ("A100-SXM4-40GB", "x", "nvidia"),
+        ("NVIDIA B200", "x", "nvidia"),
+        ("AMD Instinct MI300X", "x", "amd"),
+        ("AMD Radeon PRO W7900", "x", "amd"),
+        ("Intel(R) Data Center GPU Max 1550", "x", "intel"),
+        ("Intel(R) Arc(TM) A770 Graphics", "x", "intel"),
+        ("AMD Radeon PRO V620", "x", "amd"),
+        ("Ascend910B3", "x", "ascend"),
         ("L40S", "cuLaunchKernel", "nvidia"),
-        ("", "cudaLaunchKernel", "nvidia"), ("", "cuLaunchKernelEx", "nvidia"), ("", "hipLaunchKernel", "amd"), ("", "urEnqueueKernelLaunch", "intel"),
-        ("", "aclrtLaunchKernel", "ascend"), ("", "launch", "other"),
+        ("", "cudaLaunchKernel", "nvidia"),
+        ("", "cuLaunchKernelEx", "nvidia"),
+        ("", "hipLaunchKernel", "amd"),
+        ("", "urEnqueueKernelLaunch", "intel"),
+        ("", "aclrtLaunchKernel", "ascend"),
+        ("", "launch", "other"),
     ],
 )
 def test_vendor(name: str, call: str, vendor: str) -> None:
@@ -65,9 +115,25 @@ def test_no_device_has_no_vendor() -> None:
     assert derive(draw("main [aten::mm ]")).summary["vendor"] == "none"
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", {}, [None], [5], ["x"], [[]], [{}], [{"id": None, "name": 5, "totalGlobalMem": "much", "numSms": -3}],
-                                   [{"id": 0, "computeMajor": "nine", "computeMinor": None}], [{"id": 0, "name": ["a"], "totalGlobalMem": 1e400}],
-                                   [{"id": 0, "numSms": "²", "totalGlobalMem": "9" * 5000}], [{"id": 0, "numSms": 1 << 31, "totalGlobalMem": "9" * 40}]])
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        5,
+        "x",
+        {},
+        [None],
+        [5],
+        ["x"],
+        [[]],
+        [{}],
+        [{"id": None, "name": 5, "totalGlobalMem": "much", "numSms": -3}],
+        [{"id": 0, "computeMajor": "nine", "computeMinor": None}],
+        [{"id": 0, "name": ["a"], "totalGlobalMem": 1e400}],
+        [{"id": 0, "numSms": "²", "totalGlobalMem": "9" * 5000}],
+        [{"id": 0, "numSms": 1 << 31, "totalGlobalMem": "9" * 40}],
+    ],
+)
 def test_device_properties_of_any_type(value: Any) -> None:
     facts = facts_of(deviceProperties=value)
     (device,) = device_use(facts, select(facts))
@@ -77,22 +143,62 @@ def test_device_properties_of_any_type(value: Any) -> None:
     assert device.capability is None
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", [], [5], {"backend": 5}, {"backend": None, "rank": {}, "world_size": []}, {"nccl_version": [2, 17]},
-                                   {"rank": "²", "world_size": "9" * 5000}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        5,
+        "x",
+        [],
+        [5],
+        {"backend": 5},
+        {"backend": None, "rank": {}, "world_size": []},
+        {"nccl_version": [2, 17]},
+        {"rank": "²", "world_size": "9" * 5000},
+    ],
+)
 def test_distributed_info_of_any_type(value: Any) -> None:
     facts = facts_of(distributedInfo=value)
-    assert (facts.summary["rank"], facts.summary["world_size"], facts.summary["backend"]) == (None, None, None)
+    assert (facts.summary["rank"], facts.summary["world_size"], facts.summary["backend"]) == (
+        None,
+        None,
+        None,
+    )
     assert facts.summary["communication_backends"] == []
 
 
-FIELDS = ("id", "name", "totalGlobalMem", "computeMajor", "computeMinor", "numSms", "backend", "rank", "world_size", "nccl_version")
+FIELDS = (
+    "id",
+    "name",
+    "totalGlobalMem",
+    "computeMajor",
+    "computeMinor",
+    "numSms",
+    "backend",
+    "rank",
+    "world_size",
+    "nccl_version",
+)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(1 << 80), 1 << 80) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 80), 1 << 80)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5)
+    ),
     max_leaves=12,
 )
 KEYS = (
-    "deviceProperties", "distributedInfo", "cuda_runtime_version", "cuda_driver_version", "hip_runtime_version", "cupti_version", "torch_version", "synthetic",
+    "deviceProperties",
+    "distributedInfo",
+    "cuda_runtime_version",
+    "cuda_driver_version",
+    "hip_runtime_version",
+    "cupti_version",
+    "torch_version",
+    "synthetic",
 )
 
 
@@ -106,4 +212,6 @@ def test_no_header_breaks_the_analysis(header: dict[str, Any]) -> None:
 
 
 def test_gloo_written_with_devices() -> None:
-    assert facts_of(distributedInfo={"backend": "cpu:gloo,cuda:nccl"}).summary["communication_backends"] == ["gloo", "nccl"]
+    assert facts_of(distributedInfo={"backend": "cpu:gloo,cuda:nccl"}).summary[
+        "communication_backends"
+    ] == ["gloo", "nccl"]

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.breakdown import CATEGORIES, break_down
-from torch_tb_profiler.analysis.intervals import Intervals, intersect, join, measure, subtract, union
+from torch_tb_profiler.analysis.intervals import (
+    Intervals,
+    intersect,
+    join,
+    measure,
+    subtract,
+    union,
+)
 
 PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 Pairs = list[tuple[int, int]]
@@ -23,7 +30,11 @@ def points(pairs: Pairs) -> set[int]:
 
 
 def covered(found: Intervals) -> set[int]:
-    return {t for a, b in zip(found.start.tolist(), found.end.tolist(), strict=True) for t in range(a, b)}
+    return {
+        t
+        for a, b in zip(found.start.tolist(), found.end.tolist(), strict=True)
+        for t in range(a, b)
+    }
 
 
 @settings(deadline=None)
@@ -46,7 +57,10 @@ def test_join_covers_both(a: Pairs, b: Pairs) -> None:
 @given(PAIRS, PAIRS)
 def test_what_both_have_and_what_one_has_alone(a: Pairs, b: Pairs) -> None:
     first, second = union(*columns(a)), union(*columns(b))
-    for found, expected in ((intersect(first, second), points(a) & points(b)), (subtract(first, second), points(a) - points(b))):
+    for found, expected in (
+        (intersect(first, second), points(a) & points(b)),
+        (subtract(first, second), points(a) - points(b)),
+    ):
         assert covered(found) == expected
         assert (found.start < found.end).all()
         assert (found.end[:-1] < found.start[1:]).all()
@@ -62,13 +76,18 @@ def test_measure_counts_the_points_of_each_window(pairs: Pairs, windows: Pairs) 
 
 @settings(deadline=None)
 @given(st.lists(PAIRS, min_size=7, max_size=7), PAIRS)
-def test_every_point_of_a_window_belongs_to_the_first_active_category(active: list[Pairs], windows: Pairs) -> None:
+def test_every_point_of_a_window_belongs_to_the_first_active_category(
+    active: list[Pairs], windows: Pairs
+) -> None:
     begin, end = columns(windows)
     found = break_down([union(*columns(pairs)) for pairs in active], begin, end)
     for row, (a, d) in enumerate(windows):
         expected = dict.fromkeys(CATEGORIES, 0)
         for t in range(a, a + d):
-            first = next((key for key, pairs in zip(CATEGORIES, active, strict=False) if t in points(pairs)), "other")
+            first = next(
+                (key for key, pairs in zip(CATEGORIES, active, strict=False) if t in points(pairs)),
+                "other",
+            )
             expected[first] += 1
         assert {key: int(found[key][row]) for key in CATEGORIES} == expected
 

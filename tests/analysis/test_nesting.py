@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.nesting import around, carried_up, climb, nearest, nest, nest_rows, with_ancestors
+from torch_tb_profiler.analysis.nesting import (
+    around,
+    carried_up,
+    climb,
+    nearest,
+    nest,
+    nest_rows,
+    with_ancestors,
+)
 from torch_tb_profiler.store.schema import SPANS as SPANS_TABLE
 
 SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 20)), max_size=40)
@@ -21,10 +29,14 @@ def ordered(spans: Spans) -> Spans:
 
 
 def one_by_one(spans: Spans) -> tuple[list[int], list[bool]]:
-    """Innermost earlier span of the track that holds the whole of each, and whether an earlier one holds only its begin."""
+    """Innermost earlier span of the track that holds the whole of each, and whether an earlier one
+    holds only its begin.
+    """
     parents, crossing = [], []
     for i, (track, start, dur) in enumerate(spans):
-        earlier = [j for j in range(i) if spans[j][0] == track and spans[j][1] + spans[j][2] > start]
+        earlier = [
+            j for j in range(i) if spans[j][0] == track and spans[j][1] + spans[j][2] > start
+        ]
         whole = [j for j in earlier if spans[j][1] + spans[j][2] >= start + dur]
         parents.append(max(whole, default=-1))
         inner = [j for j in earlier if j > parents[-1]]
@@ -61,15 +73,27 @@ def test_rows_of_a_table_are_nested_where_they_stand(spans: Spans, block: int) -
     spans = ordered(spans)
     track, start, dur = (np.array([s[k] for s in spans], np.int64) for k in range(3))
     other = np.full(len(spans), -1)
-    table = SPANS_TABLE.build(start=start, dur=dur, track=track, **dict.fromkeys(("name", "category", "correlation", "external", "ordinal"), other), role=track)
+    table = SPANS_TABLE.build(
+        start=start,
+        dur=dur,
+        track=track,
+        **dict.fromkeys(("name", "category", "correlation", "external", "ordinal"), other),
+        role=track,
+    )
     row = np.flatnonzero(np.arange(len(spans)) % 3 > 0).astype(np.int32)
     with patch("torch_tb_profiler.analysis.nesting.BLOCK", block):
         found = nest_rows(table, row)
-    assert (found.parent.tolist(), found.overlapping.tolist()) == one_by_one([spans[i] for i in row.tolist()])
+    assert (found.parent.tolist(), found.overlapping.tolist()) == one_by_one(
+        [spans[i] for i in row.tolist()]
+    )
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 1 << 30), st.booleans()), max_size=40), st.integers(1, 9), st.booleans())
+@given(
+    st.lists(st.tuples(st.integers(0, 1 << 30), st.booleans()), max_size=40),
+    st.integers(1, 9),
+    st.booleans(),
+)
 def test_blocks_decide_nothing(nodes: list[tuple[int, bool]], block: int, backwards: bool) -> None:
     """Nor does the order of a forest: parents may stand behind their children."""
     n = len(nodes)
@@ -79,7 +103,11 @@ def test_blocks_decide_nothing(nodes: list[tuple[int, bool]], block: int, backwa
         parent, wanted = np.where(parent >= 0, n - 1 - parent, -1)[::-1], wanted[::-1]
     expected = nearest(parent, wanted).tolist()
     with patch("torch_tb_profiler.analysis.nesting.BLOCK", block):
-        assert nearest(parent, wanted).tolist() == climb(parent, np.arange(n), wanted).tolist() == expected
+        assert (
+            nearest(parent, wanted).tolist()
+            == climb(parent, np.arange(n), wanted).tolist()
+            == expected
+        )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +121,15 @@ def test_blocks_decide_nothing(nodes: list[tuple[int, bool]], block: int, backwa
         ([(0, 0, 30), (0, 0, 10), (0, 5, 10), (0, 6, 9)], [-1, 0, 0, 2]),
         ([(0, 5, 0), (0, 5, 0)], [-1, -1]),
     ],
-    ids=["touching", "empty at the end", "empty at the begin", "equal", "two threads", "crossing", "two empty ones"],
+    ids=[
+        "touching",
+        "empty at the end",
+        "empty at the begin",
+        "equal",
+        "two threads",
+        "crossing",
+        "two empty ones",
+    ],
 )
 def test_borders(spans: Spans, parents: list[int]) -> None:
     assert nested(spans)[0] == parents
@@ -114,7 +150,9 @@ def test_fifty_thousand_siblings_after_one_another() -> None:
 
 
 def test_more_tracks_than_sixteen_bits_count() -> None:
-    spans = [(track, time, 4 - 2 * time) for time in (0, 1) for track in (0, 70_000, 70_000 - 65_536)]
+    spans = [
+        (track, time, 4 - 2 * time) for time in (0, 1) for track in (0, 70_000, 70_000 - 65_536)
+    ]
     assert nested(spans)[0] == [-1, -1, -1, 0, 1, 2]
 
 
@@ -126,13 +164,25 @@ def test_climb_stops_at_the_first_wanted_or_at_the_top() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(SPANS, st.lists(st.tuples(st.integers(0, 3), st.integers(0, 55)), max_size=20))
-def test_around_a_point_is_the_innermost_span_that_is_open(spans: Spans, points: list[tuple[int, int]]) -> None:
+def test_around_a_point_is_the_innermost_span_that_is_open(
+    spans: Spans, points: list[tuple[int, int]]
+) -> None:
     rows = ordered(spans)
     track, start, dur = (np.array([span[k] for span in rows], np.int64) for k in range(3))
     parent = nest(track, start, start + dur).parent
-    found = around(track, start, start + dur, parent, *(np.array([point[k] for point in points], np.int64) for k in range(2)))
-    # The last that began of those that are open: of two that begin together the shorter, of two equal ones the second.
-    expected = [max((i for i, (t, s, d) in enumerate(rows) if t == where and s <= time < s + d), default=-1) for where, time in points]
+    found = around(
+        track,
+        start,
+        start + dur,
+        parent,
+        *(np.array([point[k] for point in points], np.int64) for k in range(2)),
+    )
+    # The last that began of those that are open: of two that begin together the shorter, of two
+    # equal ones the second.
+    expected = [
+        max((i for i, (t, s, d) in enumerate(rows) if t == where and s <= time < s + d), default=-1)
+        for where, time in points
+    ]
     assert found.tolist() == expected
 
 
@@ -154,7 +204,10 @@ def test_ancestors_are_all_that_climbing_meets(nodes: list[tuple[int, bool]]) ->
         while node >= 0:
             expected[node] = True
             node = int(parent[node])
-    assert with_ancestors(parent, np.array([is_wanted for _, is_wanted in nodes], np.bool_)).tolist() == expected
+    assert (
+        with_ancestors(parent, np.array([is_wanted for _, is_wanted in nodes], np.bool_)).tolist()
+        == expected
+    )
 
 
 @settings(deadline=None)
@@ -166,5 +219,9 @@ def test_values_are_carried_up_to_everything_above(nodes: list[tuple[int, int]])
         if parent[i] >= 0:
             beneath[parent[i]] += beneath[i]
     values = np.array([value for _, value in nodes], np.int64)
-    assert carried_up(np.array(parent, np.int32), values).tolist() == [sum(all_of) for all_of in beneath]
-    assert carried_up(np.array(parent, np.int32), values, np.maximum).tolist() == [max(all_of) for all_of in beneath]
+    assert carried_up(np.array(parent, np.int32), values).tolist() == [
+        sum(all_of) for all_of in beneath
+    ]
+    assert carried_up(np.array(parent, np.int32), values, np.maximum).tolist() == [
+        max(all_of) for all_of in beneath
+    ]

@@ -1,4 +1,6 @@
-"""The original plugin's own unit cases, asked through our routes, with its figures where it is right; where we differ by decision, a line says why."""
+"""The original plugin's own unit cases, asked through our routes, with its figures where it is
+right; where we differ by decision, a line says why.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,7 @@ def of(text: str) -> Facts:
 
 def test_all_categories() -> None:
     shapes = '{"Input Dims": [[2, 8, 5], [], [], [], [], [], [], []]}'
-    facts = of(
-        f"""
+    facts = of(f"""
         123     note ProfilerStep#1@50+400 e1
         123     op   enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__@100+180 e2
         123     op   aten::to@200+60 e3 {shapes}
@@ -34,16 +35,36 @@ def test_all_categories() -> None:
         gpu 0:7 copy Memcpy HtoD (Pageable -> Device)@405+10 e4 c334
         gpu 0:7 set  Memset (Device)@420+5 e4 c40344
         gpu 0:7 kernel cunn_ClassNLLCriterion@430+15 e4 c40348
-        """
-    )
-    assert steps(facts) == [{"wall": 400, "kernel": 15, "memcpy": 10, "memset": 5, "runtime": 30, "dataloader": 180, "cpu_exec": 35, "other": 125}]
-    assert operators(facts) == {("aten::to",): (1, 0, 0, 60, 60), ("aten::nll_loss_backward",): (1, 30, 30, 35, 70)}
+        """)
+    assert steps(facts) == [
+        {
+            "wall": 400,
+            "kernel": 15,
+            "memcpy": 10,
+            "memset": 5,
+            "runtime": 30,
+            "dataloader": 180,
+            "cpu_exec": 35,
+            "other": 125,
+        }
+    ]
+    assert operators(facts) == {
+        ("aten::to",): (1, 0, 0, 60, 60),
+        ("aten::nll_loss_backward",): (1, 30, 30, 35, 70),
+    }
     assert operators(facts, "shape") == {
-        ("aten::to", "[[2,8,5],[],[],[],[],[],[],[]]"): (1, 0, 0, 60, 60), ("aten::nll_loss_backward", ""): (1, 30, 30, 35, 70)
+        ("aten::to", "[[2,8,5],[],[],[],[],[],[],[]]"): (1, 0, 0, 60, 60),
+        ("aten::nll_loss_backward", ""): (1, 30, 30, 35, 70),
     }
     for group in ("name", "properties"):
         (row,) = kernels(facts, group)
-        assert (row["calls"], row["total"], row["mean"], row["shortest"], row["longest"]) == (1, 15, 15, 15, 15)
+        assert (row["calls"], row["total"], row["mean"], row["shortest"], row["longest"]) == (
+            1,
+            15,
+            15,
+            15,
+            15,
+        )
     assert row["operator"] == "aten::nll_loss_backward"
 
 
@@ -63,22 +84,31 @@ EXTERNAL_ID = """
 
 def test_external_id() -> None:
     facts = of(EXTERNAL_ID.format(place=110))
-    assert operators(facts) == {("aten::mat_mul",): (1, 14, 26, 20, 100), ("aten::mm",): (1, 12, 12, 60, 70)}
+    assert operators(facts) == {
+        ("aten::mat_mul",): (1, 14, 26, 20, 100),
+        ("aten::mm",): (1, 12, 12, 60, 70),
+    }
 
 
 def test_place_of_the_launch_outweighs_its_external_id() -> None:
-    # Differs by decision: current traces write other things as External id, so it confirms and never decides.
+    # Differs by decision: current traces write other things as External id, so it confirms and
+    # never decides.
     facts = of(EXTERNAL_ID.format(place=140))
     assert operators(facts)[("aten::mm",)][1] == 18
 
 
-@pytest.mark.parametrize(("inner", "length"), [(100, 70), (130, 70)], ids=["same begin", "same end"])
+@pytest.mark.parametrize(
+    ("inner", "length"), [(100, 70), (130, 70)], ids=["same begin", "same end"]
+)
 def test_operator_relation(inner: int, length: int) -> None:
     facts = of(f"""
         456 op aten::mat_mul@100+100 e2
         456 op aten::mm@{inner}+{length} e4
     """)
-    assert operators(facts) == {("aten::mat_mul",): (1, 0, 0, 30, 100), ("aten::mm",): (1, 0, 0, 70, 70)}
+    assert operators(facts) == {
+        ("aten::mat_mul",): (1, 0, 0, 30, 100),
+        ("aten::mm",): (1, 0, 0, 70, 70),
+    }
 
 
 def test_remove_dup_nodes() -> None:
@@ -89,7 +119,8 @@ def test_remove_dup_nodes() -> None:
         456 call cudaLaunchKernel@130+20 e4 c335
         gpu 0:7 kernel k@220+8 e4 c335
     """)
-    # Host times are those of torch.profiler: the outermost of the calls that are one, less the runtime call.
+    # Host times are those of torch.profiler: the outermost of the calls that are one, less the
+    # runtime call.
     assert operators(facts) == {("aten::mm",): (1, 8, 8, 80, 100)}
 
 
@@ -113,7 +144,9 @@ def test_runtime_called_by_profilerstep() -> None:
     assert steps(facts) == [{"wall": 300, "kernel": 8, "runtime": 20, "other": 272}]
     assert operators(facts) == {}
     assert [row["calls"] for row in kernels(facts)] == [1]
-    assert [(row["calls"], row["reason"]) for row in kernels(facts, "properties")] == [(1, NoOperator.NO_HOST)]
+    assert [(row["calls"], row["reason"]) for row in kernels(facts, "properties")] == [
+        (1, NoOperator.NO_HOST)
+    ]
 
 
 def test_runtime_launch_multiple_kernels() -> None:
@@ -125,7 +158,9 @@ def test_runtime_launch_multiple_kernels() -> None:
     """)
     assert operators(facts) == {("nccl:broadcast",): (1, 253118, 253118, 20, 25)}
     assert [(row["calls"], row["communication"]) for row in kernels(facts)] == [(2, True)]
-    assert [(row["calls"], row["operator"]) for row in kernels(facts, "properties")] == [(2, "nccl:broadcast")]
+    assert [(row["calls"], row["operator"]) for row in kernels(facts, "properties")] == [
+        (2, "nccl:broadcast")
+    ]
 
 
 def test_no_profilerstep() -> None:
@@ -135,9 +170,14 @@ def test_no_profilerstep() -> None:
         123 call cudaLaunchKernel@310+20 e3 c40348
         gpu 0:7 kernel k@320+100 e3 c40348
     """)
-    assert steps(facts) == [{"wall": 320, "kernel": 100, "runtime": 10, "cpu_exec": 70, "other": 140}]
+    assert steps(facts) == [
+        {"wall": 320, "kernel": 100, "runtime": 10, "cpu_exec": 70, "other": 140}
+    ]
     assert facts["steps"]["flags"].tolist() == [StepFlag.WHOLE]
-    assert operators(facts) == {("aten::to",): (1, 0, 0, 60, 60), ("aten::nll_loss_backward",): (1, 100, 100, 50, 70)}
+    assert operators(facts) == {
+        ("aten::to",): (1, 0, 0, 60, 60),
+        ("aten::nll_loss_backward",): (1, 100, 100, 50, 70),
+    }
 
 
 TWO_STEPS = """
@@ -154,10 +194,14 @@ TWO_STEPS = """
 def test_multiple_profilersteps_no_overlap() -> None:
     facts = of(TWO_STEPS + "gpu 0:7 copy Memcpy HtoD (Pageable -> Device)@280+40 e2 c20")
     assert steps(facts) == [
-        {"wall": 220, "memcpy": 40, "runtime": 5, "cpu_exec": 55, "other": 120}, {"wall": 260, "kernel": 200, "runtime": 5, "cpu_exec": 45, "other": 10}
+        {"wall": 220, "memcpy": 40, "runtime": 5, "cpu_exec": 55, "other": 120},
+        {"wall": 260, "kernel": 200, "runtime": 5, "cpu_exec": 45, "other": 10},
     ]
     assert average_wall(facts) == 240
-    assert operators(facts) == {("aten::to",): (1, 40, 40, 55, 60), ("aten::mm",): (1, 200, 200, 45, 50)}
+    assert operators(facts) == {
+        ("aten::to",): (1, 40, 40, 55, 60),
+        ("aten::mm",): (1, 200, 200, 45, 50),
+    }
 
 
 def test_self_time() -> None:
@@ -169,17 +213,25 @@ def test_self_time() -> None:
         gpu 0:7 kernel k@220+20 e4 c335
         gpu 0:7 kernel k@250+16 e2 c336
     """)
-    assert operators(facts) == {("aten::mat_mul",): (1, 16, 36, 35, 100), ("aten::mm",): (1, 20, 20, 30, 40)}
+    assert operators(facts) == {
+        ("aten::mat_mul",): (1, 16, 36, 35, 100),
+        ("aten::mm",): (1, 20, 20, 30, 40),
+    }
 
 
 def test_multiple_profilersteps_with_overlap() -> None:
-    facts = of(TWO_STEPS + """
+    facts = of(
+        TWO_STEPS
+        + """
         gpu 0:8 kernel stray@150+90 c999
         gpu 0:7 copy Memcpy HtoD (Pageable -> Device)@280+100 e2 c20
-    """)
-    # The original's figures: work whose launch is not recorded and that ends before the first step's own pushes the begin of the step.
+    """
+    )
+    # The original's figures: work whose launch is not recorded and that ends before the first
+    # step's own pushes the begin of the step.
     assert steps(facts) == [
-        {"wall": 140, "memcpy": 100, "runtime": 5, "cpu_exec": 15, "other": 20}, {"wall": 230, "kernel": 200, "runtime": 5, "cpu_exec": 25}
+        {"wall": 140, "memcpy": 100, "runtime": 5, "cpu_exec": 15, "other": 20},
+        {"wall": 230, "kernel": 200, "runtime": 5, "cpu_exec": 25},
     ]
 
 
@@ -193,7 +245,8 @@ def test_last_steps_no_kernel() -> None:
         gpu 0:7 kernel early@105+5 c8
         gpu 0:7 kernel k@130+200 e4 c7
     """)
-    # The original drops the last two steps without a word; here they are shown, marked, and left out of averages.
+    # The original drops the last two steps without a word; here they are shown, marked, and left
+    # out of averages.
     assert facts["steps"]["flags"].tolist() == [0, StepFlag.CUT, StepFlag.CUT]
     assert steps(facts)[0] == {"wall": 220, "kernel": 200, "runtime": 5, "cpu_exec": 15}
     assert average_wall(facts) == 220
@@ -206,7 +259,10 @@ def test_pure_cpu() -> None:
         123 note ProfilerStep#2@300+100 e3
         123 op aten::mm@320+40 e4
     """)
-    assert steps(facts) == [{"wall": 200, "cpu_exec": 10, "other": 190}, {"wall": 100, "cpu_exec": 40, "other": 60}]
+    assert steps(facts) == [
+        {"wall": 200, "cpu_exec": 10, "other": 190},
+        {"wall": 100, "cpu_exec": 40, "other": 60},
+    ]
     assert not facts["steps"]["flags"].any()
     assert not facts.summary["has_device"]
 
@@ -226,7 +282,9 @@ def test_group_by_kernel_columns() -> None:
     """)
     keys = ("operator", "block", "calls", "total", "mean", "shortest", "longest")
     assert [tuple(row[key] for key in keys) for row in kernels(facts, "properties")] == [
-        ("op1", "[16,16,16]", 2, 25, 12.5, 10, 15), ("op2", "[16,16,16]", 1, 17, 17, 17, 17), ("op1", "[16,16,64]", 1, 13, 13, 13, 13)
+        ("op1", "[16,16,16]", 2, 25, 12.5, 10, 15),
+        ("op2", "[16,16,16]", 1, 17, 17, 17, 17),
+        ("op1", "[16,16,64]", 1, 13, 13, 13, 13),
     ]
     assert [(row["calls"], row["total"]) for row in kernels(facts)] == [(4, 55)]
 
@@ -245,8 +303,15 @@ def test_group_by_kernel_columns_with_missing_properties() -> None:
         gpu 0:7 kernel k@260+4 c4 {"grid": [16], "block": [16], "shared memory": 64}
         gpu 0:7 kernel k@280+5 c5 {"grid": [16], "block": [16], "registers per thread": 18}
     """)
-    assert [(row["total"], row["grid"], row["block"], row["registers"], row["shared_memory"]) for row in kernels(facts, "properties")] == [
-        (5, "[16]", "[16]", 18, -1), (4, "[16]", "[16]", -1, 64), (3, "[16]", None, 18, 64), (2, None, "[16]", 18, 64), (1, "[16]", "[16]", 18, 64)
+    assert [
+        (row["total"], row["grid"], row["block"], row["registers"], row["shared_memory"])
+        for row in kernels(facts, "properties")
+    ] == [
+        (5, "[16]", "[16]", 18, -1),
+        (4, "[16]", "[16]", -1, 64),
+        (3, "[16]", None, 18, 64),
+        (2, None, "[16]", 18, 64),
+        (1, "[16]", "[16]", 18, 64),
     ]
 
 
@@ -296,12 +361,17 @@ def test_gpu_utilization() -> None:
     assert (device["id"], device["utilization"]) == (1, 0.5)
     assert device["sm_efficiency"] == pytest.approx(41 / 120, rel=1e-12)
     assert device["occupancy"] == pytest.approx(0.55 / 100, rel=1e-12)
-    assert {(row["name"], row["operator"]): (row["blocks_per_sm"], row["occupancy"]) for row in kernels(facts, "properties")} == {
-        ("gemm", "aten::mat_mul"): (0.6, per_cent(0.1)), ("cunn", "aten::mm"): (12.5 / 35, per_cent(31 / 35)),
+    assert {
+        (row["name"], row["operator"]): (row["blocks_per_sm"], row["occupancy"])
+        for row in kernels(facts, "properties")
+    } == {
+        ("gemm", "aten::mat_mul"): (0.6, per_cent(0.1)),
+        ("cunn", "aten::mm"): (12.5 / 35, per_cent(31 / 35)),
         ("cunn", "aten::mat_mul"): (10.5, per_cent(0.3)),
     }
     assert {row["name"]: (row["blocks_per_sm"], row["occupancy"]) for row in kernels(facts)} == {
-        "gemm": (0.6, per_cent(0.1)), "cunn": (pytest.approx(222.5 / 55), per_cent(37 / 55))
+        "gemm": (0.6, per_cent(0.1)),
+        "cunn": (pytest.approx(222.5 / 55), per_cent(37 / 55)),
     }
 
 
@@ -316,12 +386,20 @@ def test_gpu_utilization_kernel_out_of_step() -> None:
         gpu 1:7 kernel cunn@220+25 c335 {told(10.5, 0.3)}
     """)
     (device,) = route(facts, "/overview")["devices"]
-    assert (device["utilization"], device["sm_efficiency"], device["occupancy"]) == (0.0, None, None)
-    assert {row["operator"]: (row["blocks_per_sm"], row["occupancy"]) for row in kernels(facts, "properties")} == {
-        "aten::mm": (0.5, per_cent(0.6)), "aten::mat_mul": (10.5, per_cent(0.3))
-    }
+    assert (device["utilization"], device["sm_efficiency"], device["occupancy"]) == (
+        0.0,
+        None,
+        None,
+    )
+    assert {
+        row["operator"]: (row["blocks_per_sm"], row["occupancy"])
+        for row in kernels(facts, "properties")
+    } == {"aten::mm": (0.5, per_cent(0.6)), "aten::mat_mul": (10.5, per_cent(0.3))}
     (row,) = kernels(facts)
-    assert (row["blocks_per_sm"], row["occupancy"]) == (pytest.approx(272.5 / 45), per_cent(19.5 / 45))
+    assert (row["blocks_per_sm"], row["occupancy"]) == (
+        pytest.approx(272.5 / 45),
+        per_cent(19.5 / 45),
+    )
 
 
 def test_tensor_core() -> None:
@@ -335,13 +413,24 @@ def test_tensor_core() -> None:
         gpu 0:7 kernel volta_fp16_s884cudnn_fp16_256x64_ldg8_relu_f2f_exp_small_nhwc_tn_v1@220+15 c2
     """)
     rows = route(facts, "/operator")["rows"]
-    found = {name: (rows["matrix_eligible"][at], rows["matrix_self_share"][at], rows["matrix_total_share"][at]) for at, name in enumerate(rows["name"])}
+    found = {
+        name: (
+            rows["matrix_eligible"][at],
+            rows["matrix_self_share"][at],
+            rows["matrix_total_share"][at],
+        )
+        for at, name in enumerate(rows["name"])
+    }
     no, yes = int(Knowledge.NO), int(Knowledge.YES)
-    # The original says 0 of nothing for the share of an operator without kernels of its own; here that is no number.
+    # The original says 0 of nothing for the share of an operator without kernels of its own; here
+    # that is no number.
     assert found["aten::conv2d"] == (yes, None, 0.6)
     assert found["op_no_tc"] == (no, 0, 0)
     assert found["aten::cudnn_convolution"] == (yes, 1, 1)
-    assert {row["name"][:5]: (row["matrix"], row["matrix_eligible"]) for row in kernels(facts, "properties")} == {"kerne": (no, no), "volta": (yes, yes)}
+    assert {
+        row["name"][:5]: (row["matrix"], row["matrix_eligible"])
+        for row in kernels(facts, "properties")
+    } == {"kerne": (no, no), "volta": (yes, yes)}
     (device,) = route(facts, "/overview")["devices"]
     assert (device["matrix_core_share"], device["matrix_unknown_share"]) == (0.6, 0)
     assert facts.summary["matrix_eligible_share"] == 0.6
@@ -350,9 +439,14 @@ def test_tensor_core() -> None:
 def test_ranges() -> None:
     ranges = _tenths((1.1, 2.2), (1.5, 2.3), (3.3, 3.9), (3.5, 3.6), (3.7, 3.8), (4.1, 4.2))
     assert _pairs(ranges) == _pairs(_tenths((1.1, 2.3), (3.3, 3.9), (4.1, 4.2)))
-    a, b = _tenths((1.1, 2.2), (3.3, 4.4), (5.5, 6.6)), _tenths((0, 0.1), (1, 1.4), (1.5, 1.6), (1.9, 3.4), (4.3, 4.6))
+    a, b = (
+        _tenths((1.1, 2.2), (3.3, 4.4), (5.5, 6.6)),
+        _tenths((0, 0.1), (1, 1.4), (1.5, 1.6), (1.9, 3.4), (4.3, 4.6)),
+    )
     assert _pairs(subtract(a, b)) == _pairs(_tenths((1.4, 1.5), (1.6, 1.9), (3.4, 4.3), (5.5, 6.6)))
-    assert _pairs(intersect(a, b)) == _pairs(_tenths((1.1, 1.4), (1.5, 1.6), (1.9, 2.2), (3.3, 3.4), (4.3, 4.4)))
+    assert _pairs(intersect(a, b)) == _pairs(
+        _tenths((1.1, 1.4), (1.5, 1.6), (1.9, 2.2), (3.3, 3.4), (4.3, 4.4))
+    )
     assert int(measure(a, np.array([0]), np.array([100]))[0]) == 33
 
 

@@ -1,4 +1,6 @@
-"""Public traces of many makers: what must hold for every trace, and facts of some that were found by hand."""
+"""Public traces of many makers: what must hold for every trace, and facts of some that were found
+by hand.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,20 @@ PARAMETERS: list[Path | None] = [*FILES] or [None]
 Opened = tuple[Trace, Facts]
 
 
-@pytest.fixture(scope="module", params=PARAMETERS, ids=lambda path: f"{path.parent.name}-{path.name[:24]}" if path else "absent")
+@pytest.fixture(
+    scope="module",
+    params=PARAMETERS,
+    ids=lambda path: f"{path.parent.name}-{path.name[:24]}" if path else "absent",
+)
 def any_trace(request: pytest.FixtureRequest, real_traces: Path) -> Opened:
     return opened(request.param)
 
 
 @pytest.fixture
 def run(real_traces: Path, request: pytest.FixtureRequest) -> Opened:
-    return opened(next(path for path in trace_files(real_traces) if path.parent.name == request.param))
+    return opened(
+        next(path for path in trace_files(real_traces) if path.parent.name == request.param)
+    )
 
 
 def test_categories_add_up_to_every_step(any_trace: Opened) -> None:
@@ -52,7 +60,10 @@ def test_every_kernel_counts_exactly_once(any_trace: Opened) -> None:
     whole = select(facts)
     for group in ("name", "properties"):
         rows = kernel_rows(facts, whole, group)
-        assert (int(rows.calls.sum()), int(rows.total.sum())) == (int(kernel.sum()), int(spans["dur"][kernel].sum()))
+        assert (int(rows.calls.sum()), int(rows.total.sum())) == (
+            int(kernel.sum()),
+            int(spans["dur"][kernel].sum()),
+        )
     assert facts.summary["attribution"]["kernels"] == kernel.sum()
 
 
@@ -71,7 +82,9 @@ def test_every_launched_nanosecond_is_one_operators(any_trace: Opened) -> None:
 def test_steps_partition_the_sums(any_trace: Opened) -> None:
     facts = any_trace[1]
     n = facts["steps"].n
-    parts = sum(int(kernel_rows(facts, select(facts, row, row), "name").total.sum()) for row in range(n))
+    parts = sum(
+        int(kernel_rows(facts, select(facts, row, row), "name").total.sum()) for row in range(n)
+    )
     outside = facts["kernel_steps"]["total"][facts["kernel_steps"]["step"] < 0].sum()
     assert parts + outside == int(kernel_rows(facts, select(facts), "name").total.sum())
 
@@ -79,39 +92,75 @@ def test_steps_partition_the_sums(any_trace: Opened) -> None:
 def test_shares_are_shares(any_trace: Opened) -> None:
     facts = any_trace[1]
     for device in device_use(facts, select(facts)):
-        for share in (device.utilization, device.sm_efficiency, device.occupancy, device.matrix_share, device.matrix_unknown_share):
+        for share in (
+            device.utilization,
+            device.sm_efficiency,
+            device.occupancy,
+            device.matrix_share,
+            device.matrix_unknown_share,
+        ):
             assert share is None or 0 <= share <= 1
     assert all(item.touched_ns is None or item.touched_ns >= 0 for item in health(facts))
-    assert set(absent(facts)) <= {"device", "device_times", "shapes", "stack", "steps", "memory", "host", "operators_of_device"}
+    assert set(absent(facts)) <= {
+        "device",
+        "device_times",
+        "shapes",
+        "stack",
+        "steps",
+        "memory",
+        "host",
+        "operators_of_device",
+    }
 
 
 FLAWED = {
-    # Kernels of Blackwell start before the one in front of them has ended (programmatic dependent launch).
+    # Kernels of Blackwell start before the one in front of them has ended (programmatic dependent
+    # launch).
     "b200_eager": {"overlap_on_stream"},
-    # The second step is the empty one between the last profiler.step() and the end of the recording.
+    # The second step is the empty one between the last profiler.step() and the end of the
+    # recording.
     "mi250_minitoy": {"cut_step"},
     # Device work of the 30 ms before the first step carries correlation ids that no call has.
     "mi300_resnet_ddp": {"kernel_without_launch", "work_outside_steps"},
-    # Regions named gif_remote are open on one thread at the same time; a third of the device events carries no correlation id.
+    # Regions named gif_remote are open on one thread at the same time; a third of the device events
+    # carries no correlation id.
     "mtia_inference": {"overlap_on_thread", "kernel_without_launch"},
 }
 FOUND_BY_ANALYSIS = {
-    "overlap_on_thread", "overlap_on_stream", "kernel_without_launch", "launch_without_kernel", "repeated_correlation", "cut_step", "work_outside_steps",
+    "overlap_on_thread",
+    "overlap_on_stream",
+    "kernel_without_launch",
+    "launch_without_kernel",
+    "repeated_correlation",
+    "cut_step",
+    "work_outside_steps",
 }
 
 
-def test_defects_are_those_that_are_there(any_trace: Opened, request: pytest.FixtureRequest) -> None:
+def test_defects_are_those_that_are_there(
+    any_trace: Opened, request: pytest.FixtureRequest
+) -> None:
     run = request.node.callspec.params["any_trace"].parent.name
     assert set(any_trace[1].defects.as_dict()) & FOUND_BY_ANALYSIS == FLAWED.get(run, set())
 
 
 @pytest.mark.parametrize(
     ("run", "kernels_", "with_operator"),
-    [("h800_deepseek_train", 963, 672), ("b200_eager", 768, 766), ("h100_bert_small", 60, 60), ("mi300_vllm_graph", 425, 4)], indirect=["run"],
+    [
+        ("h800_deepseek_train", 963, 672),
+        ("b200_eager", 768, 766),
+        ("h100_bert_small", 60, 60),
+        ("mi300_vllm_graph", 425, 4),
+    ],
+    indirect=["run"],
 )
 def test_attribution(run: Opened, kernels_: int, with_operator: int) -> None:
     found = run[1].summary["attribution"]
-    assert (found["kernels"], found["with_launch"], found["with_operator"]) == (kernels_, kernels_, with_operator)
+    assert (found["kernels"], found["with_launch"], found["with_operator"]) == (
+        kernels_,
+        kernels_,
+        with_operator,
+    )
 
 
 @pytest.mark.parametrize("run", ["h800_deepseek_train"], indirect=True)
@@ -123,9 +172,14 @@ def test_kernels_without_operator_are_launched_where_no_operator_is(run: Opened)
     operator = np.flatnonzero(spans["role"] == Role.OPERATOR)
     for row in launch:
         same = operator[spans["track"][operator] == spans["track"][row]]
-        around = same[(spans["start"][same] <= spans["start"][row]) & (spans["start"][same] + spans["dur"][same] > spans["start"][row])]
+        around = same[
+            (spans["start"][same] <= spans["start"][row])
+            & (spans["start"][same] + spans["dur"][same] > spans["start"][row])
+        ]
         assert not len(around)
-    reasons = Counter(row["reason"] for row in kernels(facts, "properties") for _ in range(row["calls"]))
+    reasons = Counter(
+        row["reason"] for row in kernels(facts, "properties") for _ in range(row["calls"])
+    )
     assert reasons == {NoOperator.KNOWN: 672, NoOperator.OUTSIDE: 291}
 
 
@@ -152,7 +206,9 @@ def test_nccl_kernels_are_communication(run: Opened) -> None:
     assert mean is not None
     assert mean["communication"] > 0
     spans = trace["spans"]
-    others = (spans["role"] == Role.KERNEL) & ~np.isin(spans["name"], [facts.strings.number(row["name"]) for row in rows])
+    others = (spans["role"] == Role.KERNEL) & ~np.isin(
+        spans["name"], [facts.strings.number(row["name"]) for row in rows]
+    )
     # What computes hides what communicates: only the part that nothing else covers counts.
     assert int(facts["steps"]["kernel"].sum()) <= int(spans["dur"][others].sum())
     assert int(facts["steps"]["communication"].sum()) < 46_876_000
@@ -161,7 +217,10 @@ def test_nccl_kernels_are_communication(run: Opened) -> None:
 @pytest.mark.parametrize("run", ["b200_eager"], indirect=True)
 def test_symmetric_memory_kernels_are_communication(run: Opened) -> None:
     rows = [row for row in kernels(run[1]) if row["communication"]]
-    assert sorted((row["calls"], "multimem_all_reduce_kernel" in row["name"], "nccl" in row["name"]) for row in rows) == [(1, False, True), (73, True, False)]
+    assert sorted(
+        (row["calls"], "multimem_all_reduce_kernel" in row["name"], "nccl" in row["name"])
+        for row in rows
+    ) == [(1, False, True), (73, True, False)]
     assert run[1].summary["communication_backends"] == ["nccl", "symmetric memory"]
 
 
@@ -182,19 +241,27 @@ def test_empty_last_step_is_marked(run: Opened) -> None:
 @pytest.mark.parametrize(
     ("run", "vendor", "share", "unknown"),
     [
-        ("h100_bert_small", "nvidia", 0.765, 0), ("h100_vit", "nvidia", 0.783, 0), ("b200_eager", "nvidia", 0.597, 0),
+        ("h100_bert_small", "nvidia", 0.765, 0),
+        ("h100_vit", "nvidia", 0.783, 0),
+        ("b200_eager", "nvidia", 0.597, 0),
         ("h800_deepseek_train", "nvidia", 0.39, 0),
-        ("mi300_bert_small", "amd", 0.741, 0), ("mi300_torch_compile", "amd", 0.933, 0), ("mi300_vllm_graph", "amd", 0.774, 0.061),
+        ("mi300_bert_small", "amd", 0.741, 0),
+        ("mi300_torch_compile", "amd", 0.933, 0),
+        ("mi300_vllm_graph", "amd", 0.774, 0.061),
     ],
     indirect=["run"],
 )
-def test_matrix_core_share_of_kernel_time(run: Opened, vendor: str, share: float, unknown: float) -> None:
+def test_matrix_core_share_of_kernel_time(
+    run: Opened, vendor: str, share: float, unknown: float
+) -> None:
     facts = run[1]
     rows = kernel_rows(facts, select(facts), "name")
     total = rows.total.sum()
     assert facts.summary["vendor"] == vendor
     assert rows.total[rows.matrix == Knowledge.YES].sum() / total == pytest.approx(share, abs=5e-4)
-    assert rows.total[rows.matrix == Knowledge.UNKNOWN].sum() / total == pytest.approx(unknown, abs=5e-4)
+    assert rows.total[rows.matrix == Knowledge.UNKNOWN].sum() / total == pytest.approx(
+        unknown, abs=5e-4
+    )
 
 
 def oracle(real_traces: Path, name: str, file: str) -> list[dict[str, str]]:
@@ -206,7 +273,9 @@ def oracle(real_traces: Path, name: str, file: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("run", ["h100_bert_small", "h100_vit"], indirect=True)
-def test_kernel_sums_equal_the_oracles(run: Opened, real_traces: Path, request: pytest.FixtureRequest) -> None:
+def test_kernel_sums_equal_the_oracles(
+    run: Opened, real_traces: Path, request: pytest.FixtureRequest
+) -> None:
     rows = oracle(real_traces, request.node.callspec.params["run"], "kernel_summary.csv")
     expected: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for row in rows:
@@ -225,12 +294,19 @@ def test_kernel_sums_equal_the_oracles(run: Opened, real_traces: Path, request: 
 
 
 @pytest.mark.parametrize("run", ["h100_bert_small", "h100_vit"], indirect=True)
-def test_device_time_of_operators_equals_the_oracles(run: Opened, real_traces: Path, request: pytest.FixtureRequest) -> None:
+def test_device_time_of_operators_equals_the_oracles(
+    run: Opened, real_traces: Path, request: pytest.FixtureRequest
+) -> None:
     rows = oracle(real_traces, request.node.callspec.params["run"], "ops_summary.csv")
     theirs = {row["name"]: float(row["total_direct_kernel_time_sum"]) for row in rows}
-    mine = {name: (calls, device_self) for (name,), (calls, device_self, *_) in operators(run[1]).items()}
+    mine = {
+        name: (calls, device_self)
+        for (name,), (calls, device_self, *_) in operators(run[1]).items()
+    }
     assert sum(total > 0 for total in theirs.values()) > 5
     for name, total in theirs.items():
         calls, device_self = mine[name]
         assert device_self == pytest.approx(total, abs=1e-3 * calls)
-    assert {name for name, (_, device_self) in mine.items() if device_self} == {name for name, total in theirs.items() if total}
+    assert {name for name, (_, device_self) in mine.items() if device_self} == {
+        name for name, total in theirs.items() if total
+    }

@@ -23,14 +23,21 @@ Sums = dict[tuple[int, ...], int]
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(-1, 5), st.integers(-1, 3), st.integers(0, 99)), max_size=30), st.sets(st.integers(0, 6)))
-def test_sums_of_some_steps_are_those_of_their_rows(entries: list[tuple[int, int, int]], chosen: set[int]) -> None:
+@given(
+    st.lists(st.tuples(st.integers(-1, 5), st.integers(-1, 3), st.integers(0, 99)), max_size=30),
+    st.sets(st.integers(0, 6)),
+)
+def test_sums_of_some_steps_are_those_of_their_rows(
+    entries: list[tuple[int, int, int]], chosen: set[int]
+) -> None:
     step, name, calls = np.array(sorted(entries), np.int64).reshape(-1, 3).T
     table = NAME_STEPS.build(step=step, name=name, calls=calls, device_self=calls, host_self=calls)
     whole = {"calls": np.array([calls[name == number].sum() for number in range(4)])}
     found = sums_in(np.array(sorted(chosen), np.int64), table, "name", whole)
     inside = np.isin(step, sorted(chosen))
-    assert found["calls"].tolist() == [calls[inside & (name == number)].sum() for number in range(4)]
+    assert found["calls"].tolist() == [
+        calls[inside & (name == number)].sum() for number in range(4)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +56,13 @@ def added(keys: tuple[Array, ...], values: Array) -> Sums:
 
 
 def kept(table: Table, keys: tuple[str, ...], value: str) -> Sums:
-    return dict(zip(zip(*(table[key].tolist() for key in keys), strict=True), table[value].tolist(), strict=True))
+    return dict(
+        zip(
+            zip(*(table[key].tolist() for key in keys), strict=True),
+            table[value].tolist(),
+            strict=True,
+        )
+    )
 
 
 @pytest.mark.parametrize("column", ["calls", "device_self", "host_self"])
@@ -57,8 +70,12 @@ def test_operators(recorded: tuple[Facts, Insight], column: str) -> None:
     facts, insight = recorded
     steps, operators = facts["operator_steps"], facts["operators"]
     assert steps[column].any()
-    assert kept(insight["name_steps"], ("name", "step"), column) == added((operators["name"][steps["operator"]], steps["step"]), steps[column])
-    assert dict(enumerate(insight["operator_sums"][column].tolist())) == {key[0]: n for key, n in added((steps["operator"],), steps[column]).items()}
+    assert kept(insight["name_steps"], ("name", "step"), column) == added(
+        (operators["name"][steps["operator"]], steps["step"]), steps[column]
+    )
+    assert dict(enumerate(insight["operator_sums"][column].tolist())) == {
+        key[0]: n for key, n in added((steps["operator"],), steps[column]).items()
+    }
 
 
 def test_paths(recorded: tuple[Facts, Insight]) -> None:
@@ -66,7 +83,9 @@ def test_paths(recorded: tuple[Facts, Insight]) -> None:
     steps, sums = insight["path_steps"], insight["path_sums"]
     for column in sums:
         found = added((steps["path"],), steps[column])
-        assert sums[column].tolist() == [found.get((path,), 0) for path in range(insight["paths"].n)]
+        assert sums[column].tolist() == [
+            found.get((path,), 0) for path in range(insight["paths"].n)
+        ]
 
 
 def test_modules(recorded: tuple[Facts, Insight]) -> None:
@@ -80,8 +99,12 @@ def test_modules(recorded: tuple[Facts, Insight]) -> None:
 
     module = np.array([module_of(path) for path in steps["path"].tolist()])
     assert len(set(module.tolist())) > 2
-    assert kept(sums, ("module", "step"), "host") == added((module, steps["step"]), steps["host_self"] + steps["runtime"])
-    assert kept(sums, ("module", "step"), "device_self") == added((module, steps["step"]), steps["device_self"])
+    assert kept(sums, ("module", "step"), "host") == added(
+        (module, steps["step"]), steps["host_self"] + steps["runtime"]
+    )
+    assert kept(sums, ("module", "step"), "device_self") == added(
+        (module, steps["step"]), steps["device_self"]
+    )
     itself = (module == steps["path"]) & (module >= 0)
     found = {key: n for key, n in kept(sums, ("module", "step"), "calls").items() if n}
     assert found == added((module[itself], steps["step"][itself]), steps["calls"][itself])
@@ -92,14 +115,22 @@ def test_device_work(recorded: tuple[Facts, Insight], column: str) -> None:
     _, insight = recorded
     work, steps, names = insight["work"], insight["work_steps"], insight["work_name_steps"]
     assert steps.n > work.n > 1
-    assert work[column].tolist() == [n for _, n in sorted(added((steps["work"],), steps[column]).items())]
-    assert kept(names, ("name", "step"), column) == added((work["name"][steps["work"]], steps["step"]), steps[column])
+    assert work[column].tolist() == [
+        n for _, n in sorted(added((steps["work"],), steps[column]).items())
+    ]
+    assert kept(names, ("name", "step"), column) == added(
+        (work["name"][steps["work"]], steps["step"]), steps[column]
+    )
 
 
-def test_the_example_of_a_name_is_that_of_the_path_that_launched_most(recorded: tuple[Facts, Insight]) -> None:
+def test_the_example_of_a_name_is_that_of_the_path_that_launched_most(
+    recorded: tuple[Facts, Insight],
+) -> None:
     _, insight = recorded
     work, steps, names = insight["work"], insight["work_steps"], insight["work_name_steps"]
-    for name, step, most, event in zip(*(names[key].tolist() for key in ("name", "step", "most", "event")), strict=True):
+    for name, step, most, event in zip(
+        *(names[key].tolist() for key in ("name", "step", "most", "event")), strict=True
+    ):
         mine = (work["name"][steps["work"]] == name) & (steps["step"] == step)
         assert most == steps["total"][mine].max()
         assert event == steps["event"][mine & (steps["total"] == most)][-1]

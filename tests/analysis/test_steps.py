@@ -21,13 +21,20 @@ from torch_tb_profiler.store.model import Facts
 COLD, ODD, CUT, WHOLE = StepFlag.COLD, StepFlag.ODD, StepFlag.CUT, StepFlag.WHOLE
 
 
-def of_lengths(lengths: Sequence[int], launches: Sequence[int] | None = None, waits: int | None = None) -> Facts:
-    """Steps one after the other; ``launches`` kernels in each, ``waits``: the step that waits for its input all but 100 µs."""
+def of_lengths(
+    lengths: Sequence[int], launches: Sequence[int] | None = None, waits: int | None = None
+) -> Facts:
+    """Steps one after the other; ``launches`` kernels in each, ``waits``: the step that waits for
+    its input all but 100 µs.
+    """
     lines, at, correlation = [], 0, 0
     for number, length in enumerate(lengths):
         lines.append(f"1 note ProfilerStep#{number}@{at}+{length}")
         if number == waits:
-            lines.append(f"1 op enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__@{at + 50}+{length - 100}")
+            lines.append(
+                "1 op"
+                f" enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__@{at + 50}+{length - 100}"
+            )
         for launch in range(launches[number] if launches else 0):
             correlation += 1
             lines.append(f"1 call cudaLaunchKernel@{at + launch}+1 c{correlation}")
@@ -56,8 +63,16 @@ def flags(facts: Facts) -> list[int]:
         ([100], [0]),
     ],
     ids=[
-        "slow first", "just slow enough", "not slow enough", "two steps tell nothing", "odd last", "cold and odd", "slower by less than a tenth",
-        "steps that differ anyway", "too few to call one odd", "one step",
+        "slow first",
+        "just slow enough",
+        "not slow enough",
+        "two steps tell nothing",
+        "odd last",
+        "cold and odd",
+        "slower by less than a tenth",
+        "steps that differ anyway",
+        "too few to call one odd",
+        "one step",
     ],
 )
 def test_marks_by_length(lengths: list[int], expected: list[int]) -> None:
@@ -80,8 +95,16 @@ def test_marks_by_length(lengths: list[int], expected: list[int]) -> None:
         ([4], [0]),
     ],
     ids=[
-        "fewer launches", "nearly as many", "none", "fewer and none", "no device work", "warm-up without", "warm-up without, and fewer",
-        "only the last", "after a large step", "every other step",
+        "fewer launches",
+        "nearly as many",
+        "none",
+        "fewer and none",
+        "no device work",
+        "warm-up without",
+        "warm-up without, and fewer",
+        "only the last",
+        "after a large step",
+        "every other step",
         "only one",
     ],
 )
@@ -90,10 +113,12 @@ def test_marks_of_cut_steps(launches: list[int], expected: list[int]) -> None:
 
 
 def test_the_mark_of_a_step_that_did_not_come_is_cut() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main  (ProfilerStep#1)(ProfilerStep#2)(ProfilerStep#3)
         main     [aten::mm]      [aten::mm]
-    """))
+    """)
+    )
     assert flags(facts) == [0, 0, CUT]
     mean = average(facts, select(facts))
     assert mean is not None
@@ -121,84 +146,125 @@ def test_cut_steps_count_in_no_average_unless_they_are_all_there_is() -> None:
 
 
 def test_step_owns_the_kernels_launched_in_it_however_late_they_run() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main    (ProfilerStep#1)(ProfilerStep#2     )
         main       <x #1>         <x #2>
         gpu 7              {late #1 }  {k #2     }
-    """))
-    assert steps(facts) == [{"wall": 21, "kernel": 10, "runtime": 6, "other": 5}, {"wall": 16, "kernel": 11, "runtime": 2, "other": 3}]
-    assert [facts["kernel_steps"]["step"][facts["kernel_steps"]["kernel"] == row].tolist() for row in range(2)] == [[0], [1]]
+    """)
+    )
+    assert steps(facts) == [
+        {"wall": 21, "kernel": 10, "runtime": 6, "other": 5},
+        {"wall": 16, "kernel": 11, "runtime": 2, "other": 3},
+    ]
+    assert [
+        facts["kernel_steps"]["step"][facts["kernel_steps"]["kernel"] == row].tolist()
+        for row in range(2)
+    ] == [[0], [1]]
     end, start = facts["steps"]["end"], facts["steps"]["start"]
     assert end[0] == start[1] > facts["steps"]["host_end"][0]
 
 
 def test_device_annotations_make_no_steps() -> None:
-    facts = derive(trace_listed("""
+    facts = derive(
+        trace_listed("""
         1 note ProfilerStep#1@0+100
         1 note ProfilerStep#2@100+100
         gpu 0:7 shadow ProfilerStep#1@20+90
         gpu 0:7 shadow ProfilerStep#2@120+90
         gpu 0:8 shadow ProfilerStep#2@120+90
-    """))
+    """)
+    )
     assert step_names(facts) == ["ProfilerStep#1", "ProfilerStep#2"]
 
 
 def test_steps_come_from_the_thread_that_has_most_of_them() -> None:
-    facts = derive(trace_listed("""
+    facts = derive(
+        trace_listed("""
         1 note ProfilerStep#1@0+50
         2 note ProfilerStep#7@0+100
         2 note ProfilerStep#8@100+100
-    """))
+    """)
+    )
     assert step_names(facts) == ["ProfilerStep#7", "ProfilerStep#8"]
     assert facts["steps"]["number"].tolist() == [7, 8]
 
 
 def test_work_of_other_threads_belongs_to_the_step_of_its_time() -> None:
-    facts = derive(trace_listed("""
+    facts = derive(
+        trace_listed("""
         1 note ProfilerStep#1@0+100
         1 note ProfilerStep#2@100+100
         2 op AddmmBackward0@110+20
         2 call cudaLaunchKernel@115+5 c1
         gpu 0:7 kernel k@150+10 c1
-    """))
+    """)
+    )
     assert facts["operator_steps"]["step"].tolist() == [1]
     assert facts["kernel_steps"]["step"].tolist() == [1]
 
 
 def test_annotation_that_repeats_makes_steps() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main    (iteration    )(iteration    )(iteration    )
         main      (forward )     (forward )     (forward )
-    """))
+    """)
+    )
     assert facts.summary["step_source"] == "iteration"
     assert step_names(facts) == ["iteration"] * 3
     assert facts["steps"]["number"].tolist() == [-1] * 3
 
 
-@pytest.mark.parametrize(("names", "source"), [
-    (("iteration 8", "iteration 9", "iteration 10"), "iteration"), (("train_step_0", "train_step_1", "train_step_2"), "train_step"),
-    (("Batch #1", "Batch #2", "Batch #7"), "Batch"), (("step", "step", "step"), "step"),
-])
+@pytest.mark.parametrize(
+    ("names", "source"),
+    [
+        (("iteration 8", "iteration 9", "iteration 10"), "iteration"),
+        (("train_step_0", "train_step_1", "train_step_2"), "train_step"),
+        (("Batch #1", "Batch #2", "Batch #7"), "Batch"),
+        (("step", "step", "step"), "step"),
+    ],
+)
 def test_names_that_count_steps_are_one(names: tuple[str, str, str], source: str) -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw(
+            """
         main    (one          )(two          )(three        )
         main      (layer1  )     (layer2  )     (layer3  )
-    """, names=dict(zip(("one", "two", "three"), names, strict=True))))
+    """,
+            names=dict(zip(("one", "two", "three"), names, strict=True)),
+        )
+    )
     assert facts.summary["step_source"] == source
     assert step_names(facts) == list(names)
 
 
-@pytest.mark.parametrize(("outer", "names", "source"), [
-    ("epoch 0", ("iteration 8", "iteration 9", "iteration 10"), "iteration"), ("run", ("train_step", "train_step", "train_step"), "train_step"),
-    ("[pl][profile]run_training_epoch", ("[pl][profile]run_training_batch",) * 3, "[pl][profile]run_training_batch"),
-])
-def test_steps_may_stand_within_another_annotation(outer: str, names: tuple[str, str, str], source: str) -> None:
-    facts = derive(draw("""
+@pytest.mark.parametrize(
+    ("outer", "names", "source"),
+    [
+        ("epoch 0", ("iteration 8", "iteration 9", "iteration 10"), "iteration"),
+        ("run", ("train_step", "train_step", "train_step"), "train_step"),
+        (
+            "[pl][profile]run_training_epoch",
+            ("[pl][profile]run_training_batch",) * 3,
+            "[pl][profile]run_training_batch",
+        ),
+    ],
+)
+def test_steps_may_stand_within_another_annotation(
+    outer: str, names: tuple[str, str, str], source: str
+) -> None:
+    facts = derive(
+        draw(
+            """
         main    (outer                                                )
         main     (whole                                              )
         main     (one          )(two          )(three        )
         main      (a step )       (a step )      (a step )
-    """, names={**dict(zip(("one", "two", "three"), names, strict=True)), "outer": outer}))
+    """,
+            names={**dict(zip(("one", "two", "three"), names, strict=True)), "outer": outer},
+        )
+    )
     assert facts.summary["step_source"] == source
     assert step_names(facts) == list(names)
 
@@ -239,7 +305,15 @@ def test_steps_may_stand_within_another_annotation(outer: str, names: tuple[str,
         """,
     ],
     ids=[
-        "other numbers", "only twice", "covers too little", "several threads at once", "operators", "collectives", "layers", "within an operator", "optimizers",
+        "other numbers",
+        "only twice",
+        "covers too little",
+        "several threads at once",
+        "operators",
+        "collectives",
+        "layers",
+        "within an operator",
+        "optimizers",
     ],
 )
 def test_without_steps_the_whole_span_is_one(drawing: str) -> None:
@@ -249,20 +323,24 @@ def test_without_steps_the_whole_span_is_one(drawing: str) -> None:
 
 
 def test_requests_served_by_threads_in_turn_are_still_steps() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main    (request )(request )(request )(request )
         other                                           (request )
-    """))
+    """)
+    )
     assert facts.summary["step_source"] == "request"
     assert facts["steps"].n == 4
 
 
 def test_whole_span_holds_device_work_after_the_last_host_event() -> None:
-    facts = derive(draw("""
+    facts = derive(
+        draw("""
         main    [aten::mm     ]
         main     <x #1>
         gpu 7            {k #1           }
-    """))
+    """)
+    )
     assert steps(facts)[0]["wall"] == 26
     assert facts["kernel_steps"]["step"].tolist() == [0]
 
@@ -276,27 +354,44 @@ def test_a_trace_of_nothing_has_facts() -> None:
 
 
 def test_step_without_length() -> None:
-    facts = derive(trace_listed("""
+    facts = derive(
+        trace_listed("""
         1 note ProfilerStep#1@0+0
         1 note ProfilerStep#2@0+100
-    """))
+    """)
+    )
     assert sorted(step["wall"] for step in steps(facts)) == [0, 100]
 
 
-EVENTS = st.lists(st.tuples(st.sampled_from(["op", "call", "kernel", "copy", "set", "load", "nccl"]), st.integers(0, 90), st.integers(0, 40)), max_size=25)
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["op", "call", "kernel", "copy", "set", "load", "nccl"]),
+        st.integers(0, 90),
+        st.integers(0, 40),
+    ),
+    max_size=25,
+)
 
 
 @settings(deadline=None)
 @given(EVENTS, st.lists(st.integers(1, 40), min_size=1, max_size=4))
-def test_categories_add_up_whatever_happens(events: list[tuple[str, int, int]], lengths: list[int]) -> None:
+def test_categories_add_up_whatever_happens(
+    events: list[tuple[str, int, int]], lengths: list[int]
+) -> None:
     begins = np.cumsum([0, *lengths])
     lines = [f"1 note ProfilerStep#{n}@{begins[n]}+{length}" for n, length in enumerate(lengths)]
     for n, (kind, at, dur) in enumerate(events, 1):
-        lines.append({
-            "op": f"2 op aten::mm@{at}+{dur}", "call": f"1 call cudaLaunchKernel@{at}+{dur} c{n - 1}", "kernel": f"gpu 0:7 kernel k@{at}+{dur} c{n}",
-            "copy": f"gpu 0:8 copy Memcpy HtoD@{at}+{dur} c{n}", "set": f"gpu 0:7 set Memset@{at}+{dur} c{n}",
-            "load": f"1 note enumerate(DataLoader)#Iter.__next__@{at}+{dur}", "nccl": f"gpu 0:9 kernel ncclKernel_AllReduce@{at}+{dur} c{n}",
-        }[kind])
+        lines.append(
+            {
+                "op": f"2 op aten::mm@{at}+{dur}",
+                "call": f"1 call cudaLaunchKernel@{at}+{dur} c{n - 1}",
+                "kernel": f"gpu 0:7 kernel k@{at}+{dur} c{n}",
+                "copy": f"gpu 0:8 copy Memcpy HtoD@{at}+{dur} c{n}",
+                "set": f"gpu 0:7 set Memset@{at}+{dur} c{n}",
+                "load": f"1 note enumerate(DataLoader)#Iter.__next__@{at}+{dur}",
+                "nccl": f"gpu 0:9 kernel ncclKernel_AllReduce@{at}+{dur} c{n}",
+            }[kind]
+        )
     facts = derive(trace_listed("\n".join(lines)))
     table = facts["steps"]
     assert table.n == len(lengths)

@@ -19,7 +19,14 @@ def test_a_trace_in_a_screenful() -> None:
     assert lines[0] == "TraceFrames"
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 100
-    for words in ("run · w0 · 1", "3 from ProfilerStep, 1 cold, 1 odd", "NVIDIA H100 (0)", "aten::mm 60.0 µs", ".operators(by=)", "1 × truncated"):
+    for words in (
+        "run · w0 · 1",
+        "3 from ProfilerStep, 1 cold, 1 odd",
+        "NVIDIA H100 (0)",
+        "aten::mm 60.0 µs",
+        ".operators(by=)",
+        "1 × truncated",
+    ):
         assert words in text, words
 
 

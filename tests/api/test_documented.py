@@ -42,9 +42,22 @@ def test_every_table_is_declared_and_exported(page: str) -> None:
 
 def test_every_public_word_is_explained(page: str) -> None:
     for kind in (TraceFrames, RunFrames):
-        words = [name for name in dir(kind) if not name.startswith("_") and name not in ("trace", "facts", "insight", "one", "count", "index", "run")]
-        assert [word for word in words if f".{word}" not in page and f"`{word}" not in page and word not in ("span", "worker")] == []
-    assert [name for name in torch_tb_profiler.__all__ if name not in page and name not in ("Recording", "__version__")] == []
+        words = [
+            name
+            for name in dir(kind)
+            if not name.startswith("_")
+            and name not in ("trace", "facts", "insight", "one", "count", "index", "run")
+        ]
+        assert [
+            word
+            for word in words
+            if f".{word}" not in page and f"`{word}" not in page and word not in ("span", "worker")
+        ] == []
+    assert [
+        name
+        for name in torch_tb_profiler.__all__
+        if name not in page and name not in ("Recording", "__version__")
+    ] == []
 
 
 def test_a_stale_page_is_found_and_repaired(tmp_path: Path, page: str) -> None:
@@ -56,16 +69,26 @@ def test_a_stale_page_is_found_and_repaired(tmp_path: Path, page: str) -> None:
     assert path.read_text(encoding="utf-8") == page
 
 
-def test_what_the_page_says_of_files_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_page_says_of_files_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    (program,) = re.findall(r"```python\n(from torch_tb_profiler.api import export.*?)```", page, re.S)
+    (program,) = re.findall(
+        r"```python\n(from torch_tb_profiler.api import export.*?)```", page, re.S
+    )
     trace = torch_tb_profiler.open(write(tmp_path / "run", "w0"), use_cache=False)
     exec(program.replace("parquet", "csv").replace("in_steps(2)", "in_steps(1)"), {"trace": trace})
-    assert sorted(path.name for path in tmp_path.glob("*.*")) == ["lines.speedscope.json", "operators.csv", "step2.pt.trace.json.gz"]
+    assert sorted(path.name for path in tmp_path.glob("*.*")) == [
+        "lines.speedscope.json",
+        "operators.csv",
+        "step2.pt.trace.json.gz",
+    ]
 
 
 def test_what_the_page_says_of_events_runs(page: str, tmp_path: Path) -> None:
     (program,) = re.findall(r"```python\n(events = trace.events.*?)```", page, re.S)
-    names: dict[str, Any] = {"trace": torch_tb_profiler.open(write(tmp_path / "run", "w0"), use_cache=False)}
+    names: dict[str, Any] = {
+        "trace": torch_tb_profiler.open(write(tmp_path / "run", "w0"), use_cache=False)
+    }
     exec(program.replace("events.loc[[", "found = events.loc[["), names)
     assert names["found"]["name"].tolist() == ["cudaLaunchKernel", "aten::mm"]

@@ -39,27 +39,40 @@ def test_every_table_as_csv(one: TraceFrames, name: str) -> None:
 def test_what_stands_in_a_csv(one: TraceFrames) -> None:
     lines = text(export.table(one, "operators", "shape")).split("\r\n")
     assert lines[0].startswith("name,input_shapes,input_dtypes,calls,device_self_ns")
-    assert '''aten::mm,"[[8,4],[4,2]]","[""float"",""float""]",1,12000,12000,12000,23000,true,,,128,224''' in lines
+    assert (
+        """aten::mm,"[[8,4],[4,2]]","[""float"",""float""]",1,12000,12000,12000,23000,true,,,128,224"""
+        in lines
+    )
     assert "aten::add,,,1,10000,10000,5000,16000,false,0.0,0.0,," in lines
 
 
 def test_no_cell_is_a_formula(tmp_path: Path) -> None:
     path = tmp_path / "w0.pt.trace.json"
-    path.write_text(text_of(events("main [a  ] [b ] [c]", names={"a": '=HYPERLINK("x")', "b": "+1", "c": "-"})))
+    path.write_text(
+        text_of(events("main [a  ] [b ] [c]", names={"a": '=HYPERLINK("x")', "b": "+1", "c": "-"}))
+    )
     trace = torch_tb_profiler.open(path, use_cache=False)
     for name in ("operators", "events"):
-        cells = [cell for row in csv.reader(io.StringIO(text(export.table(trace, name)), newline="")) for cell in row]
-        assert {"'=HYPERLINK(\"x\")", "'+1", "-"} <= set(cells)
+        cells = [
+            cell
+            for row in csv.reader(io.StringIO(text(export.table(trace, name)), newline=""))
+            for cell in row
+        ]
+        assert {'\'=HYPERLINK("x")', "'+1", "-"} <= set(cells)
         assert not [cell for cell in cells if cell[:1] in "=+@" and cell]
 
 
-@pytest.mark.parametrize(("name", "by"), [("nothing", None), ("steps", "name"), ("operators", "colour")])
+@pytest.mark.parametrize(
+    ("name", "by"), [("nothing", None), ("steps", "name"), ("operators", "colour")]
+)
 def test_tables_that_are_not_there(one: TraceFrames, name: str, by: str | None) -> None:
     with pytest.raises(BadRequest):
         export.table(one, name, by)
 
 
-def test_parquet_and_arrow_need_a_package(one: TraceFrames, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_and_arrow_need_a_package(
+    one: TraceFrames, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     forms: tuple[export.TableForm, ...] = ("parquet", "arrow")
     for form in forms:
@@ -78,12 +91,20 @@ def test_every_table_as_parquet_and_arrow(one: TraceFrames, name: str, form: Any
     frame, file = export.table(one, name), io.BytesIO()
     export.write_table(frame, file, form)
     file.seek(0)
-    read = pyarrow.parquet.read_table(file) if form == "parquet" else pyarrow.ipc.open_file(file).read_all()
+    read = (
+        pyarrow.parquet.read_table(file)
+        if form == "parquet"
+        else pyarrow.ipc.open_file(file).read_all()
+    )
     assert read.column_names == list(frame.columns)
     assert read.num_rows == len(frame)
-    assert {field.name: field.metadata[b"unit"].decode() for field in read.schema} == frame.attrs["units"]
+    assert {field.name: field.metadata[b"unit"].decode() for field in read.schema} == frame.attrs[
+        "units"
+    ]
     whole = [key for key in frame.columns if str(frame[key].dtype) in ("int64", "Int64")]
-    assert {key: read.column(key).to_pylist() for key in whole} == {key: [None if v is pandas.NA else v for v in frame[key].tolist()] for key in whole}
+    assert {key: read.column(key).to_pylist() for key in whole} == {
+        key: [None if v is pandas.NA else v for v in frame[key].tolist()] for key in whole
+    }
 
 
 def test_folded_stacks_add_up(one: TraceFrames) -> None:
@@ -119,8 +140,13 @@ def test_a_part_opens_again(one: TraceFrames, tmp_path: Path) -> None:
 
 
 def test_a_part_of_some_kinds(one: TraceFrames, tmp_path: Path) -> None:
-    found = opened(export.part(one, kinds={"kernel", "runtime"}), tmp_path / "kinds.pt.trace.json.gz")
-    assert found.events["role"].value_counts().loc[lambda counts: counts > 0].to_dict() == {"kernel": 3, "runtime": 3}
+    found = opened(
+        export.part(one, kinds={"kernel", "runtime"}), tmp_path / "kinds.pt.trace.json.gz"
+    )
+    assert found.events["role"].value_counts().loc[lambda counts: counts > 0].to_dict() == {
+        "kernel": 3,
+        "runtime": 3,
+    }
     assert found.events["launch"].notna().sum() == 3
     text = json.loads(gzip.decompress((tmp_path / "kinds.pt.trace.json.gz").read_bytes()))
     assert text["deviceProperties"][0]["name"] == "NVIDIA H100 80GB HBM3"
@@ -132,7 +158,10 @@ def test_a_part_of_a_real_trace(real_traces: Path, tmp_path: Path) -> None:
     """Arrows, memory records and metadata, in chunks of text as a real writer writes them."""
     trace = torch_tb_profiler.open(real_traces / "h100_bert_small", use_cache=False)
     assert isinstance(trace, TraceFrames)
-    found = opened(export.part(trace, kinds={"operator", "runtime", "kernel", "memory"}), tmp_path / "part.pt.trace.json.gz")
+    found = opened(
+        export.part(trace, kinds={"operator", "runtime", "kernel", "memory"}),
+        tmp_path / "part.pt.trace.json.gz",
+    )
     assert set(found.events["role"]) == {"operator", "runtime", "kernel"}
     assert found.kernels(by="name")["total_ns"].tolist() == trace.kernels()["total_ns"].tolist()
     assert len(found.memory) == len(trace.memory)
@@ -144,7 +173,9 @@ def test_a_part_of_a_real_trace(real_traces: Path, tmp_path: Path) -> None:
 def test_a_part_of_a_file_that_is_no_json(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     if name.endswith(".txt"):
-        path.write_text("main.py(1): <module>;model.py(3): forward 1200\nmain.py(1): <module> 300\n")
+        path.write_text(
+            "main.py(1): <module>;model.py(3): forward 1200\nmain.py(1): <module> 300\n"
+        )
     else:
         {"nvprof": nvprof, "nsight": nsight}[path.stem].write_training(path)
     trace = torch_tb_profiler.open(path, use_cache=False)
@@ -152,7 +183,9 @@ def test_a_part_of_a_file_that_is_no_json(tmp_path: Path, name: str) -> None:
     found = opened(export.part(trace), tmp_path / "again" / "part.pt.trace.json.gz")
     assert len(found.events) == len(trace.events) > 0
     assert found.kernels()["total_ns"].sum() == trace.kernels()["total_ns"].sum()
-    kernels = opened(export.part(trace, kinds={"kernel"}), tmp_path / "again" / "kernels.pt.trace.json.gz")
+    kernels = opened(
+        export.part(trace, kinds={"kernel"}), tmp_path / "again" / "kernels.pt.trace.json.gz"
+    )
     assert len(kernels.events) == (trace.events["role"] == "kernel").sum()
 
 
@@ -163,7 +196,11 @@ def test_a_window_of_nothing(one: TraceFrames) -> None:
 
 def test_several_traces_are_no_part(tmp_path: Path) -> None:
     run = torch_tb_profiler.open(write(tmp_path, "a", "b"), use_cache=False)
-    for ask in (lambda: export.part(run), lambda: export.flame(run, "line", "folded"), lambda: export.table(run, "key_averages")):
+    for ask in (
+        lambda: export.part(run),
+        lambda: export.flame(run, "line", "folded"),
+        lambda: export.table(run, "key_averages"),
+    ):
         with pytest.raises(BadRequest, match="2 traces, expected one"):
             ask()
 

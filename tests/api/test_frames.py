@@ -22,13 +22,30 @@ from torch_tb_profiler.runs.single import Unreadable
 
 US = hand_made.US
 TABLES: dict[str, Callable[[Frames], Any]] = {
-    "steps": lambda trace: trace.steps, "operators": lambda trace: trace.operators(by="stack"), "kernels": lambda trace: trace.kernels(by="properties"),
-    "modules": lambda trace: trace.modules, "memory": lambda trace: trace.memory, "memory_blocks": lambda trace: trace.memory_blocks,
-    "memory_alive": lambda trace: trace.memory_alive(), "collectives": lambda trace: trace.collectives, "counters": lambda trace: trace.counters,
-    "counter_samples": lambda trace: trace.counter_samples, "efficiency": lambda trace: trace.efficiency(by="kernel"), "pyprof": lambda trace: trace.pyprof(),
-    "findings": lambda trace: trace.findings, "events": lambda trace: trace.events,
+    "steps": lambda trace: trace.steps,
+    "operators": lambda trace: trace.operators(by="stack"),
+    "kernels": lambda trace: trace.kernels(by="properties"),
+    "modules": lambda trace: trace.modules,
+    "memory": lambda trace: trace.memory,
+    "memory_blocks": lambda trace: trace.memory_blocks,
+    "memory_alive": lambda trace: trace.memory_alive(),
+    "collectives": lambda trace: trace.collectives,
+    "counters": lambda trace: trace.counters,
+    "counter_samples": lambda trace: trace.counter_samples,
+    "efficiency": lambda trace: trace.efficiency(by="kernel"),
+    "pyprof": lambda trace: trace.pyprof(),
+    "findings": lambda trace: trace.findings,
+    "events": lambda trace: trace.events,
 }
-DTYPES = {"int64": "int64", "Int64": "Int64", "float64": "float64", "bool": "bool", "boolean": "boolean", "category": "category", "object": "object"}
+DTYPES = {
+    "int64": "int64",
+    "Int64": "Int64",
+    "float64": "float64",
+    "bool": "bool",
+    "boolean": "boolean",
+    "category": "category",
+    "object": "object",
+}
 
 
 @pytest.fixture
@@ -38,7 +55,9 @@ def trace() -> TraceFrames:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunFrames:
-    found = torch_tb_profiler.open(write(tmp_path_factory.mktemp("two") / "run", "rank0", "rank1"), use_cache=False)
+    found = torch_tb_profiler.open(
+        write(tmp_path_factory.mktemp("two") / "run", "rank0", "rank1"), use_cache=False
+    )
     assert isinstance(found, RunFrames)
     return found
 
@@ -46,19 +65,33 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFrames:
 def test_steps(trace: TraceFrames) -> None:
     steps = trace.steps
     assert steps["name"].tolist() == ["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"]
-    categories = [c for c in steps.columns if c.endswith("_ns") and c not in ("start_ns", "wall_ns")]
+    categories = [
+        c for c in steps.columns if c.endswith("_ns") and c not in ("start_ns", "wall_ns")
+    ]
     assert len(categories) == 8
     assert (steps[categories].sum(axis=1) == steps["wall_ns"]).all()
-    assert (steps["cold"].tolist(), steps["odd"].tolist()) == ([True, False, False], [False, False, True])
+    assert (steps["cold"].tolist(), steps["odd"].tolist()) == (
+        [True, False, False],
+        [False, False, True],
+    )
 
 
 def test_operators(trace: TraceFrames) -> None:
-    assert trace.operators().set_index("name")["device_self_ns"].to_dict() == {"aten::mm": 60 * US, "aten::add": 12 * US}
+    assert trace.operators().set_index("name")["device_self_ns"].to_dict() == {
+        "aten::mm": 60 * US,
+        "aten::add": 12 * US,
+    }
     assert trace.operators(by="shape")["input_shapes"].dropna().tolist() == [hand_made.SHAPES]
     assert sorted(trace.operators(by="stack")["stack"]) == [
-        (), ("model.py(7): forward", "train.py(1): main"), ("model.py(9): backward", "train.py(1): main"),
+        (),
+        ("model.py(7): forward", "train.py(1): main"),
+        ("model.py(9): backward", "train.py(1): main"),
     ]
-    assert trace.operators(steps=1)["calls"].tolist() == trace.operators(steps=(1, 1))["calls"].tolist() == [3]
+    assert (
+        trace.operators(steps=1)["calls"].tolist()
+        == trace.operators(steps=(1, 1))["calls"].tolist()
+        == [3]
+    )
     assert trace.operators(steps=trace.steps["step"].iloc[1])["calls"].tolist() == [3]
     with pytest.raises(IndexError):
         trace.operators(steps=3)
@@ -69,7 +102,10 @@ def test_operators(trace: TraceFrames) -> None:
 
 def test_operators_of_a_shape_have_the_columns_that_programs_rely_on(one: TraceFrames) -> None:
     found = one.operators(by="shape")
-    promised = "name input_shapes input_dtypes calls device_self_ns device_total_ns host_self_ns host_total_ns flops bytes"
+    promised = (
+        "name input_shapes input_dtypes calls device_self_ns device_total_ns host_self_ns"
+        " host_total_ns flops bytes"
+    )
     assert set(promised.split()) <= set(found.columns)
     product = found[found["name"] == "aten::mm"].sort_values("input_dtypes")
     assert product["input_dtypes"].tolist() == ['["double","double"]', '["float","float"]']
@@ -102,7 +138,11 @@ def test_events_tie_together(one: TraceFrames) -> None:
     kernel = events[(events["role"] == "kernel") & (events["start_ns"] < 30_000)].iloc[0]
     assert (kernel["name"], kernel["stream"], kernel["correlation"]) == ("gemm", 7, 7)
     launch, operator = events.loc[kernel["launch"]], events.loc[kernel["operator"]]
-    assert (launch["name"], operator["name"], operator["input_shapes"]) == ("cudaLaunchKernel", "aten::mm", "[[8,4],[4,2]]")
+    assert (launch["name"], operator["name"], operator["input_shapes"]) == (
+        "cudaLaunchKernel",
+        "aten::mm",
+        "[[8,4],[4,2]]",
+    )
     assert events.loc[operator["parent"]]["name"] == "aten::linear"
     assert events["launch"].isna().sum() == len(events) - 3
 
@@ -122,12 +162,18 @@ def test_key_averages(one: TraceFrames) -> None:
 
 
 def test_counters_of_a_real_trace(real_traces: Path) -> None:
-    found = torch_tb_profiler.open(real_traces / "a100_alexnet_cupti_ranges", use_cache=False).counters
+    found = torch_tb_profiler.open(
+        real_traces / "a100_alexnet_cupti_ranges", use_cache=False
+    ).counters
     names = [name for name in found.columns if name.startswith("smsp__")]
     assert (len(found), len(names)) == (77, 9)
     transform = found[found["short_name"].str.startswith("fft2d_r2c_32x32")].iloc[0]
     stack = ("aten::conv2d", "aten::convolution", "aten::_convolution", "aten::cudnn_convolution")
-    assert (transform["op_stack"], transform["top_op"], transform["bottom_op"]) == (stack, stack[0], stack[-1])
+    assert (transform["op_stack"], transform["top_op"], transform["bottom_op"]) == (
+        stack,
+        stack[0],
+        stack[-1],
+    )
     assert transform["smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"] == 86_114_304
     assert found.attrs["units"][names[0]]
 
@@ -138,11 +184,21 @@ def test_sorting_a_gpu_trace_by_device_time(real_traces: Path) -> None:
     assert set(top["name"]) == {"aten::addmm", "aten::linear"}
     # 2 · 141 · 512 · 512, in one call and in all.
     assert top.set_index("name").loc["aten::addmm", "flops"] == 73_924_608 + 141 * 512
-    assert trace.operators()["device_self_ns"].sum() == trace.events.query("role in ('kernel', 'memcpy', 'memset')")["dur_ns"].sum()
+    assert (
+        trace.operators()["device_self_ns"].sum()
+        == trace.events.query("role in ('kernel', 'memcpy', 'memset')")["dur_ns"].sum()
+    )
 
 
 def test_tables_can_be_written_to(one: TraceFrames) -> None:
-    for table in (one.steps, one.operators(by="shape"), one.kernels(by="properties"), one.findings, one.collectives, one.events.copy()):
+    for table in (
+        one.steps,
+        one.operators(by="shape"),
+        one.kernels(by="properties"),
+        one.findings,
+        one.collectives,
+        one.events.copy(),
+    ):
         for name in table.columns:
             if str(table[name].dtype) in ("int64", "Int64", "float64") and len(table):
                 table.loc[0, name] = 5
@@ -175,11 +231,19 @@ def test_a_diff_says_what_changed(one: TraceFrames) -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_every_column_has_its_type_unit_and_meaning(one: TraceFrames, name: str) -> None:
     found = TABLES[name](one)
-    declared = {column.name: column for spec in FRAMES if spec.name == name for column in spec.columns}
+    declared = {
+        column.name: column for spec in FRAMES if spec.name == name for column in spec.columns
+    }
     assert set(found.columns) == set(found.attrs["units"]) == set(found.attrs["docs"])
-    wrong = {key: str(found[key].dtype) for key in found.columns if DTYPES.get(declared[key].dtype, str(found[key].dtype)) != str(found[key].dtype)}
+    wrong = {
+        key: str(found[key].dtype)
+        for key in found.columns
+        if DTYPES.get(declared[key].dtype, str(found[key].dtype)) != str(found[key].dtype)
+    }
     assert wrong == {}
-    assert [key for key in found.columns if key.endswith("_ns") and found.attrs["units"][key] != "ns"] == []
+    assert [
+        key for key in found.columns if key.endswith("_ns") and found.attrs["units"][key] != "ns"
+    ] == []
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -195,7 +259,11 @@ def test_a_trace_of_nothing_has_every_table(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_a_run_has_its_workers_in_front(run: RunFrames, name: str) -> None:
     together, alone = TABLES[name](run), TABLES[name](run[0])
-    more = ["match", "wait_ns", "transfer_ns", "last_worker", "skewed"] if name == "collectives" else []
+    more = (
+        ["match", "wait_ns", "transfer_ns", "last_worker", "skewed"]
+        if name == "collectives"
+        else []
+    )
     assert list(together.columns) == ["worker", "span", *alone.columns, *more]
     assert len(together) == 2 * len(alone)
     assert set(together["worker"]) <= {"rank0", "rank1"}
@@ -208,13 +276,17 @@ def test_a_run_has_its_workers_in_front(run: RunFrames, name: str) -> None:
 
 
 def test_waiting_is_told_from_transferring_where_all_workers_are_known(samples: Path) -> None:
-    """Rank 5 has slower kernels in every step, and the DataLoader of rank 2 stalls in the step of index 4: ``samples/README.md``."""
+    """Rank 5 has slower kernels in every step, and the DataLoader of rank 2 stalls in the step of
+    index 4: ``samples/README.md``.
+    """
     run = torch_tb_profiler.open(samples / "synthetic_ddp8", use_cache=False)
     assert isinstance(run, RunFrames)
     found = run.collectives
     assert (found["wait_ns"] + found["transfer_ns"] == found["dur_ns"]).all()
     assert found.groupby("match")["worker"].nunique().unique().tolist() == [8]
-    assert found.groupby("step")["last_worker"].unique().map(list).to_dict() == {step: ["rank2"] if step == 4 else ["rank5"] for step in range(7)}
+    assert found.groupby("step")["last_worker"].unique().map(list).to_dict() == {
+        step: ["rank2"] if step == 4 else ["rank5"] for step in range(7)
+    }
     last = found[found["worker"].astype(str) == found["last_worker"]]
     assert last["wait_ns"].max() == 0
     transferred = found.groupby("worker", observed=True)["transfer_ns"].sum()
@@ -246,12 +318,16 @@ def test_several_runs_are_named(tmp_path: Path) -> None:
     assert found.diff(found)["run"].unique().tolist() == ["a", "b"]
 
 
-def test_runs_are_compared_worker_by_worker(run: RunFrames, one: TraceFrames, tmp_path: Path) -> None:
+def test_runs_are_compared_worker_by_worker(
+    run: RunFrames, one: TraceFrames, tmp_path: Path
+) -> None:
     found = run.diff(run)
     assert found["worker"].unique().tolist() == ["rank0", "rank1"]
     assert found["delta_ns"].abs().sum() == 0
     assert len(found.attrs["verdict"]) == 2
-    renamed = torch_tb_profiler.open(write(tmp_path / "renamed", "rank-1", "rank-0"), use_cache=False)
+    renamed = torch_tb_profiler.open(
+        write(tmp_path / "renamed", "rank-1", "rank-0"), use_cache=False
+    )
     assert isinstance(renamed, RunFrames)
     assert run.diff(renamed)["worker"].unique().tolist() == ["rank0", "rank1"], "the same ranks"
     other = torch_tb_profiler.open(write(tmp_path / "other", "left", "right"), use_cache=False)
@@ -261,7 +337,14 @@ def test_runs_are_compared_worker_by_worker(run: RunFrames, one: TraceFrames, tm
         run.diff(one)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("ask", [lambda t: t.operators(by="line"), lambda t: t.kernels(by="shape"), lambda t: t.efficiency(by="module")])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda t: t.operators(by="line"),
+        lambda t: t.kernels(by="shape"),
+        lambda t: t.efficiency(by="module"),
+    ],
+)
 def test_an_unknown_grouping(one: TraceFrames, ask: Callable[[Frames], Any]) -> None:
     with pytest.raises(BadRequest, match="is not known"):
         ask(one)
@@ -288,8 +371,13 @@ def test_open(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_front_door_is_light() -> None:
-    program = "import sys, torch_tb_profiler as t; print([m for m in ('numpy', 'pandas', 'msgspec', 'fsspec', 'torch') if m in sys.modules], dir(t))"
-    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    program = (
+        "import sys, torch_tb_profiler as t; print([m for m in ('numpy', 'pandas', 'msgspec',"
+        " 'fsspec', 'torch') if m in sys.modules], dir(t))"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
     assert printed.startswith("[] ")
     assert {"open", "open_all", "record", "TraceFrames", "RunFrames"} <= set(dir(torch_tb_profiler))
 

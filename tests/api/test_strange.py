@@ -15,23 +15,76 @@ import torch_tb_profiler
 from torch_tb_profiler.api import export
 from torch_tb_profiler.errors import NotATrace, ProfilerError
 
-NAMES = ("aten::mm", "ProfilerStep#1", "ProfilerStep#2", "\ud800", "\udfff", "nn.Module: Linear_0", "[memory]", "gemm", "ncclDevKernel_AllReduce", "=1+1", None)
-CATEGORIES = ("cpu_op", "kernel", "cuda_runtime", "user_annotation", "python_function", "gpu_memcpy", "cuda_profiler_range", "strange", None)
-ODD = st.sampled_from([None, True, -1, 1e308, "x", "\ud800", "9" * 30, [[1, -2], [3]], [[4, 4], [4, 4]], ["float", "float"], "[[]]"])
+NAMES = (
+    "aten::mm",
+    "ProfilerStep#1",
+    "ProfilerStep#2",
+    "\ud800",
+    "\udfff",
+    "nn.Module: Linear_0",
+    "[memory]",
+    "gemm",
+    "ncclDevKernel_AllReduce",
+    "=1+1",
+    None,
+)
+CATEGORIES = (
+    "cpu_op",
+    "kernel",
+    "cuda_runtime",
+    "user_annotation",
+    "python_function",
+    "gpu_memcpy",
+    "cuda_profiler_range",
+    "strange",
+    None,
+)
+ODD = st.sampled_from(
+    [
+        None,
+        True,
+        -1,
+        1e308,
+        "x",
+        "\ud800",
+        "9" * 30,
+        [[1, -2], [3]],
+        [[4, 4], [4, 4]],
+        ["float", "float"],
+        "[[]]",
+    ]
+)
 ARGUMENTS = st.one_of(
     st.fixed_dictionaries({"correlation": st.sampled_from([1, 2])}),
     st.fixed_dictionaries({"Input Dims": ODD, "Input type": ODD}),
     st.dictionaries(st.sampled_from(["kernel", "smsp__inst.sum", "=x", "\ud800"]), ODD, max_size=3),
-    st.fixed_dictionaries({"Addr": st.just(1), "Bytes": st.sampled_from([4, -4]), "Device Type": st.just(0), "Device Id": st.just(-1)}),
+    st.fixed_dictionaries(
+        {
+            "Addr": st.just(1),
+            "Bytes": st.sampled_from([4, -4]),
+            "Device Type": st.just(0),
+            "Device Id": st.just(-1),
+        }
+    ),
 )
-EVENT = st.fixed_dictionaries({
-    "ph": st.sampled_from("XXXXXiMsf"), "cat": st.sampled_from(CATEGORIES), "name": st.sampled_from(NAMES), "pid": st.sampled_from([0, "a", None]),
-    "tid": st.sampled_from([1, "stream 7"]), "ts": st.sampled_from([0, 1, 5.5, 10, 77.125]), "dur": st.sampled_from([1, 2, 50, 0, -3, None]), "args": ARGUMENTS,
-})
+EVENT = st.fixed_dictionaries(
+    {
+        "ph": st.sampled_from("XXXXXiMsf"),
+        "cat": st.sampled_from(CATEGORIES),
+        "name": st.sampled_from(NAMES),
+        "pid": st.sampled_from([0, "a", None]),
+        "tid": st.sampled_from([1, "stream 7"]),
+        "ts": st.sampled_from([0, 1, 5.5, 10, 77.125]),
+        "dur": st.sampled_from([1, 2, 50, 0, -3, None]),
+        "args": ARGUMENTS,
+    }
+)
 
 
 @given(listed=st.lists(EVENT, max_size=25))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_any_trace(tmp_path: Path, listed: list[dict[str, Any]]) -> None:
     path = tmp_path / "w0.pt.trace.json"
     path.write_text(json.dumps({"traceEvents": listed}))

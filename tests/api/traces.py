@@ -25,17 +25,25 @@ gpu 7                                                                     {gemm 
 """
 MM = {"Input Dims": [[8, 4], [4, 2]], "Input type": ["float", "float"]}
 WIDE = {"Input Dims": [[8, 4], [4, 2]], "Input type": ["double", "double"]}
-HEADER = {"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_000_000_000, "numSms": 132}]}
+HEADER = {
+    "deviceProperties": [
+        {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_000_000_000, "numSms": 132}
+    ]
+}
 
 
 def write(folder: Path, *workers: str) -> Path:
     """A run of one trace per worker; the second step of each multiplies wider numbers."""
     folder.mkdir(parents=True, exist_ok=True)
     listed = events(DRAWING, names={"launch": "cudaLaunchKernel"}, args={"aten::mm": MM})
-    second = max((event for event in listed if event["name"] == "aten::mm"), key=lambda event: event["ts"])
+    second = max(
+        (event for event in listed if event["name"] == "aten::mm"), key=lambda event: event["ts"]
+    )
     second["args"] = WIDE
     for worker in workers:
-        (folder / f"{worker}.1700000000000000000.pt.trace.json").write_text(text_of(listed, **HEADER))
+        (folder / f"{worker}.1700000000000000000.pt.trace.json").write_text(
+            text_of(listed, **HEADER)
+        )
     return folder
 
 

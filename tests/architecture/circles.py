@@ -22,8 +22,8 @@ def circles(graph: Mapping[str, Set[str]]) -> list[list[str]]:
             elif target in stack:
                 low[node] = min(low[node], index[target])
         if low[node] == index[node]:
-            group = stack[stack.index(node):]
-            del stack[stack.index(node):]
+            group = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
             if len(group) > 1 or node in graph.get(node, frozenset()):
                 found.append(sorted(group))
 

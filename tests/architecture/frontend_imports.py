@@ -17,11 +17,14 @@ ALLOWED: dict[str, frozenset[str]] = {
     "main": frozenset({"base", "api", "state", "widgets", "timeline", "views", "app"}),
     "report": frozenset({"base", "api", "state", "widgets", "timeline", "views", "app"}),
 }
-"""Room (a folder of fe/src, or an entry: main.ts, report.ts) → rooms it may import, besides itself."""
+"""Room (a folder of fe/src, or an entry: main.ts, report.ts) → rooms it may import, besides itself.
+"""
 
 ROOT = "fe/src/"
 _COMMENTS = re.compile(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", re.S)
-_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s*|\bnew\s+URL\s*\(\s*(?=[^()]*,\s*import\.meta\.url\)))(["'])(?P<target>[^"'\s]+)\1""")
+_IMPORT = re.compile(
+    r"""(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s*|\bnew\s+URL\s*\(\s*(?=[^()]*,\s*import\.meta\.url\)))(["'])(?P<target>[^"'\s]+)\1"""
+)
 _ENDINGS = ("", ".ts", ".tsx", ".css", ".json", "/index.ts", "/index.tsx")
 
 
@@ -47,11 +50,16 @@ def resolve(path: str, target: str, known: Mapping[str, str]) -> str | None:
 
 def graph(files: Mapping[str, str]) -> dict[str, set[str]]:
     """File → files of ``fe/src`` that it imports."""
-    return {p: {t for name in imports(text) if (t := resolve(p, name, files)) is not None} for p, text in files.items()}
+    return {
+        p: {t for name in imports(text) if (t := resolve(p, name, files)) is not None}
+        for p, text in files.items()
+    }
 
 
 def violations(files: Mapping[str, str], packages: frozenset[str] | None = None) -> list[str]:
-    """Imports that the table does not allow, rooms that it does not know, and packages that are not declared."""
+    """Imports that the table does not allow, rooms that it does not know, and packages that are not
+    declared.
+    """
     found = []
     for path, targets in graph(files).items():
         here = room(path)
@@ -61,7 +69,10 @@ def violations(files: Mapping[str, str], packages: frozenset[str] | None = None)
         for target in sorted(targets):
             there = room(target) if target.startswith(ROOT) else "outside fe/src"
             if there not in ALLOWED[here] | {here}:
-                found.append(f"{path} imports {target}: {here} may import {sorted(ALLOWED[here]) or 'nothing'}")
+                found.append(
+                    f"{path} imports {target}: {here} may import"
+                    f" {sorted(ALLOWED[here]) or 'nothing'}"
+                )
         found.extend(_undeclared(path, files[path], packages))
     return found
 
@@ -71,4 +82,7 @@ def _undeclared(path: str, text: str, packages: frozenset[str] | None) -> list[s
         return []
     names = [t for t in imports(text) if not t.startswith(".")]
     roots = {"/".join(t.split("/")[: 2 if t.startswith("@") else 1]) for t in names}
-    return [f"{path} imports the package {name!r}, which fe/package.json does not declare" for name in sorted(roots - packages)]
+    return [
+        f"{path} imports the package {name!r}, which fe/package.json does not declare"
+        for name in sorted(roots - packages)
+    ]

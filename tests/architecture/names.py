@@ -12,7 +12,12 @@ CODE = (".py", ".ts", ".tsx", ".js", ".mjs")
 
 def banned(paths: Iterable[str]) -> list[str]:
     """Code below a folder, or in a file, of a name that says nothing about what it holds."""
-    return sorted(p for p in paths if p.endswith(CODE) and {*PurePosixPath(p).parts[:-1], PurePosixPath(p).name.split(".")[0]} & BANNED)
+    return sorted(
+        p
+        for p in paths
+        if p.endswith(CODE)
+        and {*PurePosixPath(p).parts[:-1], PurePosixPath(p).name.split(".")[0]} & BANNED
+    )
 
 
 def shadowing(paths: Iterable[str]) -> dict[str, int]:

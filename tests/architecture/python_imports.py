@@ -1,4 +1,6 @@
-"""Which module imports which, read from the syntax tree: imports for types and imports inside functions count too."""
+"""Which module imports which, read from the syntax tree: imports for types and imports inside
+functions count too.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ ALLOWED: dict[str, frozenset[str]] = {
 
 
 def module_name(path: str) -> str:
-    """``torch_tb_profiler/store/schema.py`` → ``torch_tb_profiler.store.schema``; a package's file is the package."""
+    """``torch_tb_profiler/store/schema.py`` → ``torch_tb_profiler.store.schema``; a package's file
+    is the package.
+    """
     name = path.removesuffix(".py").replace("/", ".")
     return name.removesuffix(".__init__")
 
@@ -76,7 +80,13 @@ def _absolute(module: str, node: ast.ImportFrom, known: Mapping[str, bool]) -> s
 
 
 def _is_import_call(node: ast.Call) -> bool:
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    name = (
+        node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else node.func.id
+        if isinstance(node.func, ast.Name)
+        else ""
+    )
     return name in ("import_module", "__import__")
 
 
@@ -91,7 +101,12 @@ def violations(files: Mapping[str, str]) -> list[str]:
         for target in sorted(targets):
             there = room(target)
             if there not in ALLOWED[here] | {here, BASE, "__init__"}:
-                found.append(f"{module} imports {target}: {here} may import {sorted(ALLOWED[here]) or 'nothing'} besides base")
+                found.append(
+                    f"{module} imports {target}: {here} may import"
+                    f" {sorted(ALLOWED[here]) or 'nothing'} besides base"
+                )
             if there == "__init__" and module != PACKAGE:
-                found.append(f"{module} imports the package's front door; name the module that is meant")
+                found.append(
+                    f"{module} imports the package's front door; name the module that is meant"
+                )
     return found

@@ -1,4 +1,6 @@
-"""Lines of files and of functions, in Python (syntax tree) and TypeScript (brackets after comments and texts are blanked)."""
+"""Lines of files and of functions, in Python (syntax tree) and TypeScript (brackets after comments
+and texts are blanked).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def long_functions(files: Mapping[str, str]) -> dict[str, int]:
     """``path:name`` of functions over the limit → lines."""
     found: dict[str, int] = {}
     for path, text in files.items():
-        for name, lines in python_functions(text) if path.endswith(".py") else typescript_functions(text):
+        for name, lines in (
+            python_functions(text) if path.endswith(".py") else typescript_functions(text)
+        ):
             if lines > FUNCTION_LIMIT:
                 found[f"{path}:{name}"] = max(lines, found.get(f"{path}:{name}", 0))
     return found
@@ -66,8 +70,10 @@ def _pairs(code: str) -> dict[int, int]:
 
 
 def _function_name(code: str, start: int, opening: Mapping[int, int]) -> str | None:
-    """Name of the function whose body opens at ``start``; ``None`` when no function's does (a test suite is a list, not a function)."""
-    before = code[max(0, start - 400):start].rstrip()
+    """Name of the function whose body opens at ``start``; ``None`` when no function's does (a test
+    suite is a list, not a function).
+    """
+    before = code[max(0, start - 400) : start].rstrip()
     if code[start] in "{(" and before.endswith("=>"):
         if _SUITE.search(before[:-2]):
             return None
@@ -79,18 +85,21 @@ def _function_name(code: str, start: int, opening: Mapping[int, int]) -> str | N
     close = max(0, start - 400) + parenthesis.start()
     if close not in opening:
         return None
-    named = _NAME.search(code[max(0, opening[close] - 200):opening[close]])
+    named = _NAME.search(code[max(0, opening[close] - 200) : opening[close]])
     if named is None:
         return "function"
     return None if named[1] in _NOT_A_FUNCTION else named[1]
 
 
 def blanked(text: str) -> str:
-    """The text with comments and quoted texts turned into spaces, so that brackets in them do not count.
+    """The text with comments and quoted texts turned into spaces, so that brackets in them do not
+    count.
 
-    An apostrophe in JSX text opens no string that ends on another line, so a quote without its end on the line is left alone.
+    An apostrophe in JSX text opens no string that ends on another line, so a quote without its end
+    on the line is left alone.
     """
     pattern = re.compile(
-        r"""/\*.*?\*/|(?<!:)//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|\$\{[^{}`]*\}|[^`\\])*`""", re.S
+        r"""/\*.*?\*/|(?<!:)//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|\$\{[^{}`]*\}|[^`\\])*`""",
+        re.S,
     )
     return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)

@@ -11,16 +11,44 @@ import pytest
 
 from tests.architecture import tree
 
-HEAVY = ("numpy", "pandas", "tensorboard", "tensorflow", "torch", "msgspec", "fsspec", "safetensors", "werkzeug")
+HEAVY = (
+    "numpy",
+    "pandas",
+    "tensorboard",
+    "tensorflow",
+    "torch",
+    "msgspec",
+    "fsspec",
+    "safetensors",
+    "werkzeug",
+)
 IMPORTED_AS = {"google-re2": "re2"}
 """Projects whose module has another name."""
-NOT_NEEDED = {"torch", "tensorflow", "tensorflow-cpu", "torchvision", "keras", "jax", "tf-nightly", "pyarrow"}
+NOT_NEEDED = {
+    "torch",
+    "tensorflow",
+    "tensorflow-cpu",
+    "torchvision",
+    "keras",
+    "jax",
+    "tf-nightly",
+    "pyarrow",
+}
 
 
 def loaded_by(statement: str) -> set[str]:
     """Top-level modules in a fresh interpreter after the statement."""
     program = f"{statement}\nimport sys\nprint(' '.join({{m.split('.')[0] for m in sys.modules}}))"
-    return set(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tree.ROOT, timeout=120).stdout.split())
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tree.ROOT,
+            timeout=120,
+        ).stdout.split()
+    )
 
 
 def required(text: str) -> set[str]:
@@ -32,7 +60,10 @@ def required(text: str) -> set[str]:
 
 def names(requirements: Iterable[str]) -> set[str]:
     """Normalised project names of requirement lines."""
-    return {re.sub(r"[-_.]+", "-", re.split(r"[\s\[<>=!~;@]", r.strip(), maxsplit=1)[0]).lower() for r in requirements}
+    return {
+        re.sub(r"[-_.]+", "-", re.split(r"[\s\[<>=!~;@]", r.strip(), maxsplit=1)[0]).lower()
+        for r in requirements
+    }
 
 
 def test_the_package_imports_nothing_heavy() -> None:
@@ -40,9 +71,13 @@ def test_the_package_imports_nothing_heavy() -> None:
 
 
 def test_the_loader_imports_no_columns() -> None:
-    assert loaded_by("import torch_tb_profiler.plugin_loader") & {"numpy", "pandas", "torch", "tensorflow", "safetensors"} <= loaded_by(
-        "import tensorboard.plugins.base_plugin"
-    )
+    assert loaded_by("import torch_tb_profiler.plugin_loader") & {
+        "numpy",
+        "pandas",
+        "torch",
+        "tensorflow",
+        "safetensors",
+    } <= loaded_by("import tensorboard.plugins.base_plugin")
 
 
 def test_dependencies_are_few_and_without_a_framework() -> None:
@@ -53,22 +88,37 @@ def test_dependencies_are_few_and_without_a_framework() -> None:
 
 def imported(sources: Iterable[str]) -> set[str]:
     """Top-level modules that the sources import."""
-    return {m[1].lower() for text in sources for m in re.finditer(r"^\s*(?:import|from) (\w+)", text, re.M)}
+    return {
+        m[1].lower()
+        for text in sources
+        for m in re.finditer(r"^\s*(?:import|from) (\w+)", text, re.M)
+    }
 
 
 def test_every_dependency_is_used() -> None:
-    found = {IMPORTED_AS.get(name, name) for name in required((tree.ROOT / "pyproject.toml").read_text(encoding="utf-8"))}
+    found = {
+        IMPORTED_AS.get(name, name)
+        for name in required((tree.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    }
     assert found - imported(tree.sources("torch_tb_profiler", ".py").values()) == set()
 
 
 def test_an_import_is_found_wherever_it_stands() -> None:
-    assert imported(["import numpy as np\n", "def f():\n    from isal import isal_zlib\n"]) == {"numpy", "isal"}
+    assert imported(["import numpy as np\n", "def f():\n    from isal import isal_zlib\n"]) == {
+        "numpy",
+        "isal",
+    }
 
 
 def test_a_heavy_import_is_found() -> None:
     assert "numpy" in loaded_by("import torch_tb_profiler.store.columns")
 
 
-@pytest.mark.parametrize("line", ["torch", "torch>=2", "torch[cuda]>=2", "torch; python_version > '3'", "Torch==2.0"])
+@pytest.mark.parametrize(
+    "line", ["torch", "torch>=2", "torch[cuda]>=2", "torch; python_version > '3'", "Torch==2.0"]
+)
 def test_a_framework_is_found(line: str) -> None:
-    assert required(f'[project]\ndependencies = [\n    "numpy>=1",\n    "{line}",\n]\n') == {"numpy", "torch"}
+    assert required(f'[project]\ndependencies = [\n    "numpy>=1",\n    "{line}",\n]\n') == {
+        "numpy",
+        "torch",
+    }

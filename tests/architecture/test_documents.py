@@ -1,4 +1,6 @@
-"""The documents name what exists: links lead somewhere, and README lists every setting with its default."""
+"""The documents name what exists: links lead somewhere, and README lists every setting with its
+default.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,10 @@ def broken(files: Mapping[str, str], present: Iterable[str]) -> list[str]:
 def settings_of(text: str) -> dict[str, str]:
     """Name → default as README's table gives them."""
     section = text.partition("## Settings")[2].partition("\n## ")[0]
-    return {m[1].lower(): m[2].strip() for m in re.finditer(r"^\| `([A-Z_]+)`[^|]*\| ([^|]*) \|", section, re.M)}
+    return {
+        m[1].lower(): m[2].strip()
+        for m in re.finditer(r"^\| `([A-Z_]+)`[^|]*\| ([^|]*) \|", section, re.M)
+    }
 
 
 def value_of(text: str) -> object:
@@ -58,11 +63,23 @@ def test_readme_lists_every_setting_with_its_default() -> None:
     listed = settings_of(documents()["README.md"])
     defaults = {f.name: getattr(Settings(), f.name) for f in fields(Settings)}
     assert set(listed) == set(defaults)
-    wrong = {name: text for name, text in listed.items() if value_of(text) is not None and value_of(text) != defaults[name]}
+    wrong = {
+        name: text
+        for name, text in listed.items()
+        if value_of(text) is not None and value_of(text) != defaults[name]
+    }
     assert wrong == {}
 
 
 def test_a_wrong_default_would_be_found() -> None:
-    listed = settings_of("## Settings\n\n| `WORKERS` (`--w`) | 3 | x |\n| `CACHE_DIR` | the user's cache folder | y |\n\n## Next\n| `OTHER` | 1 | z |\n")
+    listed = settings_of(
+        "## Settings\n\n| `WORKERS` (`--w`) | 3 | x |\n| `CACHE_DIR` | the user's cache folder | y"
+        " |\n\n## Next\n| `OTHER` | 1 | z |\n"
+    )
     assert listed == {"workers": "3", "cache_dir": "the user's cache folder"}
-    assert (value_of("3"), value_of("20 GiB"), value_of("the user's cache folder"), value_of("one per core")) == (3.0, 20 << 30, "", None)
+    assert (
+        value_of("3"),
+        value_of("20 GiB"),
+        value_of("the user's cache folder"),
+        value_of("one per core"),
+    ) == (3.0, 20 << 30, "", None)

@@ -1,4 +1,6 @@
-"""The page's rooms import only what the table of docs/architecture.md allows, and never in a circle."""
+"""The page's rooms import only what the table of docs/architecture.md allows, and never in a
+circle.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,15 @@ def declared() -> frozenset[str]:
 
 
 def test_the_page_is_looked_at() -> None:
-    assert {frontend_imports.room(p) for p in product()} >= {"base", "api", "state", "widgets", "views", "app", "main"}
+    assert {frontend_imports.room(p) for p in product()} >= {
+        "base",
+        "api",
+        "state",
+        "widgets",
+        "views",
+        "app",
+        "main",
+    }
 
 
 def test_every_room_keeps_to_the_table() -> None:
@@ -63,11 +73,19 @@ def test_the_table_has_no_circle_itself() -> None:
     ],
 )
 def test_an_upward_import_is_found_however_it_is_written(line: str) -> None:
-    assert len(frontend_imports.violations({S + "widgets/grid.tsx": line, S + "state/store.ts": ""})) == 1
+    assert (
+        len(frontend_imports.violations({S + "widgets/grid.tsx": line, S + "state/store.ts": ""}))
+        == 1
+    )
 
 
 def test_a_comment_is_no_import() -> None:
-    assert frontend_imports.violations({S + "widgets/grid.tsx": "// import x from '../state/store';\n/* import '../app/y'; */"}) == []
+    assert (
+        frontend_imports.violations(
+            {S + "widgets/grid.tsx": "// import x from '../state/store';\n/* import '../app/y'; */"}
+        )
+        == []
+    )
 
 
 def test_an_address_is_no_import() -> None:
@@ -75,16 +93,27 @@ def test_an_address_is_no_import() -> None:
 
 
 def test_an_allowed_import_passes() -> None:
-    files = {S + "views/overview/view.tsx": "import { Grid } from '../../widgets/grid';\nimport { h } from 'preact';", S + "widgets/grid.tsx": ""}
+    files = {
+        S + "views/overview/view.tsx": (
+            "import { Grid } from '../../widgets/grid';\nimport { h } from 'preact';"
+        ),
+        S + "widgets/grid.tsx": "",
+    }
     assert frontend_imports.violations(files, frozenset({"preact"})) == []
 
 
 def test_a_way_out_of_the_page_is_found() -> None:
-    assert len(frontend_imports.violations({S + "base/x.ts": "import y from '../../../setup';"})) == 1
+    assert (
+        len(frontend_imports.violations({S + "base/x.ts": "import y from '../../../setup';"})) == 1
+    )
 
 
 def test_an_undeclared_package_is_found() -> None:
-    files = {S + "base/x.ts": "import _ from 'lodash/fp';\nimport { scaleLinear } from '@scope/scale/linear';"}
+    files = {
+        S + "base/x.ts": (
+            "import _ from 'lodash/fp';\nimport { scaleLinear } from '@scope/scale/linear';"
+        )
+    }
     assert len(frontend_imports.violations(files, frozenset({"preact", "@scope/scale"}))) == 1
 
 
@@ -93,5 +122,8 @@ def test_an_unknown_room_is_found() -> None:
 
 
 def test_a_circle_is_found() -> None:
-    files = {S + "base/a.ts": "import { b } from './b';", S + "base/b.ts": "import type { a } from './a';"}
+    files = {
+        S + "base/a.ts": "import { b } from './b';",
+        S + "base/b.ts": "import type { a } from './a';",
+    }
     assert circles(frontend_imports.graph(files)) == [[S + "base/a.ts", S + "base/b.ts"]]

@@ -12,7 +12,9 @@ from torch_tb_profiler.store.schema import TRACE_TABLES
 
 def test_the_columns_page_is_fresh() -> None:
     written = (tree.ROOT / "docs" / "columns.md").read_text(encoding="utf-8")
-    assert written == columns_doc.text(), "run: python -m torch_tb_profiler.store.columns_doc --write"
+    assert written == columns_doc.text(), (
+        "run: python -m torch_tb_profiler.store.columns_doc --write"
+    )
 
 
 def test_every_column_is_on_the_page() -> None:

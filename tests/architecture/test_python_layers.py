@@ -42,7 +42,12 @@ def test_every_room_of_the_table_that_is_a_folder_exists() -> None:
     ],
 )
 def test_an_upward_import_is_found_however_it_is_written(line: str) -> None:
-    files = {f"{P}/store/columns.py": line, f"{P}/views/wire.py": "", f"{P}/views/__init__.py": "", f"{P}/store/__init__.py": ""}
+    files = {
+        f"{P}/store/columns.py": line,
+        f"{P}/views/wire.py": "",
+        f"{P}/views/__init__.py": "",
+        f"{P}/store/__init__.py": "",
+    }
     assert len(python_imports.violations(files)) == 1
 
 
@@ -61,7 +66,17 @@ def test_an_unknown_room_is_found() -> None:
 
 
 def test_an_import_of_the_front_door_is_found() -> None:
-    assert len(python_imports.violations({f"{P}/store/x.py": f"from {P} import __version__", f"{P}/__init__.py": "__version__ = ''"})) == 1
+    assert (
+        len(
+            python_imports.violations(
+                {
+                    f"{P}/store/x.py": f"from {P} import __version__",
+                    f"{P}/__init__.py": "__version__ = ''",
+                }
+            )
+        )
+        == 1
+    )
 
 
 def test_a_circle_inside_a_room_is_found() -> None:

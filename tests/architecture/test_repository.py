@@ -17,7 +17,11 @@ def looked_at() -> dict[str, str]:
 
 def recorded() -> dict[str, str]:
     """The sample traces, whose stacks would hold the paths of the machine that recorded them."""
-    return {p: gzip.decompress((tree.ROOT / p).read_bytes()).decode() for p in sample_files() if p.endswith(".json.gz")}
+    return {
+        p: gzip.decompress((tree.ROOT / p).read_bytes()).decode()
+        for p in sample_files()
+        if p.endswith(".json.gz")
+    }
 
 
 def sample_files() -> list[str]:
@@ -46,12 +50,33 @@ def test_nothing_is_copied_from_the_public_traces(real_traces: Path) -> None:
     assert repository.copies(tree.ROOT, tree.files(), real_traces) == []
 
 
-@pytest.mark.parametrize("path", ["/wo" + "rk/main/x", "see /ro" + "ot/.cache/x", "'/ho" + "me/ann/traces'", "/Us" + "ers/ann/x", "/tm" + "p/v/dev"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/wo" + "rk/main/x",
+        "see /ro" + "ot/.cache/x",
+        "'/ho" + "me/ann/traces'",
+        "/Us" + "ers/ann/x",
+        "/tm" + "p/v/dev",
+    ],
+)
 def test_a_machine_path_is_found(path: str) -> None:
-    assert repository.machine_paths({"a.md": "fine\n" + path}) == ["a.md:2: " + repository.machine_paths({"a": path})[0].split(": ")[1]]
+    assert repository.machine_paths({"a.md": "fine\n" + path}) == [
+        "a.md:2: " + repository.machine_paths({"a": path})[0].split(": ")[1]
+    ]
 
 
-@pytest.mark.parametrize("path", ["./work/x", "/usr/bin/chromium", "$HOME/work/x", "/home/user/train.py", "framework/x", "https://example.org/work"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "./work/x",
+        "/usr/bin/chromium",
+        "$HOME/work/x",
+        "/home/user/train.py",
+        "framework/x",
+        "https://example.org/work",
+    ],
+)
 def test_other_paths_are_fine(path: str) -> None:
     assert repository.machine_paths({"a.md": path}) == []
 
@@ -70,7 +95,9 @@ def test_a_copy_is_found(tmp_path: Path) -> None:
     (ours / "renamed.json").write_text("[]")
     (ours / "own.json").write_text("{}")
     (ours / "empty").write_text("")
-    assert repository.copies(ours, ["renamed.json", "own.json", "empty"], others) == ["renamed.json"]
+    assert repository.copies(ours, ["renamed.json", "own.json", "empty"], others) == [
+        "renamed.json"
+    ]
 
 
 def test_size_is_counted(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ def looked_at() -> dict[str, str]:
 
 def code() -> dict[str, str]:
     """Of it, what has functions that we measure."""
-    return {p: t for p, t in looked_at().items() if p.endswith((".py", ".ts", ".tsx", ".mjs", ".js"))}
+    return {
+        p: t for p, t in looked_at().items() if p.endswith((".py", ".ts", ".tsx", ".mjs", ".js"))
+    }
 
 
 def test_files() -> None:
@@ -62,7 +64,15 @@ def test_a_long_typescript_function_is_found(head: str, tail: str, name: str) ->
 
 @pytest.mark.parametrize(
     "head",
-    ["if (a) {", "for (const a of b) {", "switch (a) {", "const a = {", "interface A {", "while (f(a)) {", "describe('a', () => {"],
+    [
+        "if (a) {",
+        "for (const a of b) {",
+        "switch (a) {",
+        "const a = {",
+        "interface A {",
+        "while (f(a)) {",
+        "describe('a', () => {",
+    ],
 )
 def test_other_brackets_are_no_functions(head: str) -> None:
     assert sizes.long_functions({"a.ts": head + "\n" + "  x;\n" * 80 + "}\n"}) == {}

@@ -31,4 +31,7 @@ class DatabaseFile:
 
     def insert(self, table: str, row: dict[str, Any]) -> None:
         """A row of a table that is there."""
-        self._database.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", list(row.values()))
+        self._database.execute(
+            f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+            list(row.values()),
+        )

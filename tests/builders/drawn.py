@@ -17,9 +17,10 @@ drawn      what it is                             category
 /name/     Python frame                           python_function
 =========  =====================================  ===========================
 
-A span begins at its first bracket and ends behind its last one. The first word of a line is the thread; ``gpu S`` is stream S of device
-0, ``gpu D:S`` of device D. Names that do not fit are given by ``names={"a": "aten::mm"}``, further arguments by ``args={"aten::mm": {...}}``,
-both by the text drawn. ``ProfilerStep#N`` is an annotation whatever its brackets.
+A span begins at its first bracket and ends behind its last one. The first word of a line is the
+thread; ``gpu S`` is stream S of device 0, ``gpu D:S`` of device D. Names that do not fit are given
+by ``names={"a": "aten::mm"}``, further arguments by ``args={"aten::mm": {...}}``, both by the text
+drawn. ``ProfilerStep#N`` is an annotation whatever its brackets.
 """
 
 from __future__ import annotations
@@ -34,7 +35,13 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
 from torch_tb_profiler.store.model import Trace
 
-_KINDS = {"[": ("]", "cpu_op"), "(": (")", "user_annotation"), "<": (">", "cuda_runtime"), "{": ("}", "kernel"), "/": ("/", "python_function")}
+_KINDS = {
+    "[": ("]", "cpu_op"),
+    "(": (")", "user_annotation"),
+    "<": (">", "cuda_runtime"),
+    "{": ("}", "kernel"),
+    "/": ("/", "python_function"),
+}
 _LINE = re.compile(r"(gpu \d+(?::\d+)?|\S+)(.*)")
 _CORRELATION = re.compile(r"(.*?)\s*#(\d+)$")
 _PID = 100
@@ -42,7 +49,12 @@ _PID = 100
 Event = dict[str, Any]
 
 
-def events(drawing: str, names: Mapping[str, str] | None = None, args: Mapping[str, Mapping[str, Any]] | None = None, scale: int = 1) -> list[Event]:
+def events(
+    drawing: str,
+    names: Mapping[str, str] | None = None,
+    args: Mapping[str, Mapping[str, Any]] | None = None,
+    scale: int = 1,
+) -> list[Event]:
     """The entries of ``traceEvents`` of a drawing; ``scale`` is the microseconds of one column."""
     found: list[Event] = []
     threads: dict[str, int] = {}
@@ -53,7 +65,11 @@ def events(drawing: str, names: Mapping[str, str] | None = None, args: Mapping[s
         place = _place(label, threads)
         indent = len(line) - len(line.lstrip())
         for begin, end, kind, text in _spans(line):
-            found.append(_event(begin - indent, end - indent, kind, text, place, names or {}, args or {}, scale))
+            found.append(
+                _event(
+                    begin - indent, end - indent, kind, text, place, names or {}, args or {}, scale
+                )
+            )
     return found
 
 
@@ -70,15 +86,21 @@ def _spans(line: str) -> Iterable[tuple[int, int, str, str]]:
     while at < len(line):
         if line[at] in _KINDS:
             end = line.index(_KINDS[line[at]][0], at + 1)
-            yield at, end + 1, line[at], line[at + 1:end].strip()
+            yield at, end + 1, line[at], line[at + 1 : end].strip()
             at = end + 1
         else:
             at += 1
 
 
 def _event(
-    begin: int, end: int, kind: str, text: str, place: tuple[int, int, int | None], names: Mapping[str, str],
-    args: Mapping[str, Mapping[str, Any]], scale: int,
+    begin: int,
+    end: int,
+    kind: str,
+    text: str,
+    place: tuple[int, int, int | None],
+    names: Mapping[str, str],
+    args: Mapping[str, Mapping[str, Any]],
+    scale: int,
 ) -> Event:
     pid, tid, device = place
     category = _KINDS[kind][1]
@@ -98,7 +120,13 @@ def _event(
         arguments |= {"device": device, "stream": tid}
     arguments |= args.get(text, args.get(drawn, {}))
     return {
-        "ph": "X", "cat": arguments.pop("cat", category), "name": name, "pid": pid, "tid": tid, "ts": begin * scale, "dur": (end - begin) * scale,
+        "ph": "X",
+        "cat": arguments.pop("cat", category),
+        "name": name,
+        "pid": pid,
+        "tid": tid,
+        "ts": begin * scale,
+        "dur": (end - begin) * scale,
         "args": arguments,
     }
 
@@ -113,6 +141,12 @@ def trace_of(listed: Iterable[Event], **header: Any) -> Trace:
     return read_trace(TextInMemory(text_of(listed, **header).encode()), Settings())
 
 
-def draw(drawing: str, names: Mapping[str, str] | None = None, args: Mapping[str, Mapping[str, Any]] | None = None, scale: int = 1, **header: Any) -> Trace:
+def draw(
+    drawing: str,
+    names: Mapping[str, str] | None = None,
+    args: Mapping[str, Mapping[str, Any]] | None = None,
+    scale: int = 1,
+    **header: Any,
+) -> Trace:
     """The stored trace of a drawing."""
     return trace_of(events(drawing, names, args, scale), **header)

@@ -1,4 +1,5 @@
-"""Write a trace as a list, one event a line: ``thread kind name@begin+length [eID] [cID] [{more arguments}]``, times in microseconds.
+"""Write a trace as a list, one event a line: ``thread kind name@begin+length [eID] [cID] [{more
+arguments}]``, times in microseconds.
 
 ::
 
@@ -7,8 +8,9 @@
     123       call  cudaLaunchKernel@130+5 e2 c7
     gpu 0:7   kernel gemm@140+60 e2 c7 {"grid": [1, 1, 1]}
 
-``e`` is the ``External id``, ``c`` the ``correlation``; ``gpu D:S`` is stream S of device D. This is how the reference on the original plugin
-notes the inputs of its tests, so that these can stand here line by line.
+``e`` is the ``External id``, ``c`` the ``correlation``; ``gpu D:S`` is stream S of device D. This
+is how the reference on the original plugin notes the inputs of its tests, so that these can stand
+here line by line.
 """
 
 from __future__ import annotations
@@ -21,11 +23,18 @@ from tests.builders.drawn import Event, trace_of
 from torch_tb_profiler.store.model import Trace
 
 CATEGORY = {
-    "op": "cpu_op", "note": "user_annotation", "call": "cuda_runtime", "kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset",
-    "shadow": "gpu_user_annotation", "frame": "python_function",
+    "op": "cpu_op",
+    "note": "user_annotation",
+    "call": "cuda_runtime",
+    "kernel": "kernel",
+    "copy": "gpu_memcpy",
+    "set": "gpu_memset",
+    "shadow": "gpu_user_annotation",
+    "frame": "python_function",
 }
 _LINE = re.compile(
-    r"(?P<thread>gpu \d+:\d+|\S+)\s+(?P<kind>[a-z]+)\s+(?P<name>.+?)@(?P<ts>[\d.]+)\+(?P<dur>[\d.]+)"
+    r"(?P<thread>gpu"
+    r" \d+:\d+|\S+)\s+(?P<kind>[a-z]+)\s+(?P<name>.+?)@(?P<ts>[\d.]+)\+(?P<dur>[\d.]+)"
     r"(?:\s+e(?P<external>\d+))?(?:\s+c(?P<correlation>\d+))?(?:\s+(?P<more>\{.*\}))?$"
 )
 PID = 13721
@@ -51,8 +60,14 @@ def _event(line: str) -> Event:
         arguments |= {"device": device, "stream": stream}
     arguments |= json.loads(found["more"] or "{}")
     return {
-        "ph": "X", "cat": CATEGORY[found["kind"]], "name": found["name"], "pid": pid, "tid": tid,
-        "ts": float(found["ts"]), "dur": float(found["dur"]), "args": arguments,
+        "ph": "X",
+        "cat": CATEGORY[found["kind"]],
+        "name": found["name"],
+        "pid": pid,
+        "tid": tid,
+        "ts": float(found["ts"]),
+        "dur": float(found["dur"]),
+        "args": arguments,
     }
 
 

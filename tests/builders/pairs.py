@@ -1,6 +1,8 @@
-"""Two recordings of one small data-parallel job that differ by a single injected change, with noise from step to step.
+"""Two recordings of one small data-parallel job that differ by a single injected change, with noise
+from step to step.
 
-``python -m tests.builders.pairs FOLDER`` writes every pair as files that TensorBoard shows, for looking at by eye and for tests in a browser.
+``python -m tests.builders.pairs FOLDER`` writes every pair as files that TensorBoard shows, for
+looking at by eye and for tests in a browser.
 """
 
 from __future__ import annotations
@@ -16,8 +18,15 @@ from tests.builders.drawn import Event, text_of
 
 PID, MAIN, AUTOGRAD = 100, 1, 2
 COMPUTE, COPIES, COLLECTIVES = 7, 13, 20
-GELU = "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&)::{lambda()#1}>(int)"
-GEMM, NCCL, ADAM = "sm90_xmma_gemm_bf16", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "multi_tensor_apply_kernel"
+GELU = (
+    "void at::native::vectorized_elementwise_kernel<4,"
+    " at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&)::{lambda()#1}>(int)"
+)
+GEMM, NCCL, ADAM = (
+    "sm90_xmma_gemm_bf16",
+    "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+    "multi_tensor_apply_kernel",
+)
 COPY = "Memcpy HtoD (Pageable -> Device)"
 NO_CHANGE = "again"
 
@@ -62,7 +71,9 @@ class _Job:
         return usual * self.pace * max(0.2, 1 + self.noise * self.random.gauss(0, 1))
 
     @contextmanager
-    def span(self, name: str, category: str = "cpu_op", thread: int = MAIN, **args: object) -> Iterator[None]:
+    def span(
+        self, name: str, category: str = "cpu_op", thread: int = MAIN, **args: object
+    ) -> Iterator[None]:
         begin = self.now[thread]
         self.now[thread] += self.varied(2)
         yield
@@ -74,21 +85,65 @@ class _Job:
         begin = self.now[thread]
         self.correlation += 1
         self.now[thread] = max(begin + self.varied(usual), until)
-        self._add("cuda_runtime", name, PID, thread, begin, self.now[thread], {"correlation": self.correlation})
+        self._add(
+            "cuda_runtime",
+            name,
+            PID,
+            thread,
+            begin,
+            self.now[thread],
+            {"correlation": self.correlation},
+        )
         return begin
 
-    def launch(self, kernel: str, usual: float, thread: int = MAIN, stream: int = COMPUTE, after: float = 0.0) -> float:
+    def launch(
+        self,
+        kernel: str,
+        usual: float,
+        thread: int = MAIN,
+        stream: int = COMPUTE,
+        after: float = 0.0,
+    ) -> float:
         """Launch device work; when it is done."""
-        self.call("cudaMemcpyAsync" if kernel.startswith("Memcpy") else "cudaLaunchKernel", thread, 5)
+        self.call(
+            "cudaMemcpyAsync" if kernel.startswith("Memcpy") else "cudaLaunchKernel", thread, 5
+        )
         start = max(self.now[thread], self.free[stream], after)
         end = self.free[stream] = start + self.varied(usual)
         category = "gpu_memcpy" if kernel.startswith("Memcpy") else "kernel"
-        self._add(category, kernel, 0, stream, start, end, {"correlation": self.correlation, "device": 0, "stream": stream})
+        self._add(
+            category,
+            kernel,
+            0,
+            stream,
+            start,
+            end,
+            {"correlation": self.correlation, "device": 0, "stream": stream},
+        )
         return end
 
-    def _add(self, category: str, name: str, pid: int, tid: int, begin: float, end: float, args: dict[str, object]) -> None:
+    def _add(
+        self,
+        category: str,
+        name: str,
+        pid: int,
+        tid: int,
+        begin: float,
+        end: float,
+        args: dict[str, object],
+    ) -> None:
         times = {"ts": round(begin, 3), "dur": round(end - begin, 3)}
-        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, **times, "args": args})
+        self.events.append(
+            {
+                "ph": "X",
+                "cat": category,
+                "name": name,
+                "pid": pid,
+                "tid": tid,
+                **times,
+                "args": args,
+            }
+        )
 
     def step(self, number: int) -> None:
         self.pace = max(0.5, 1 + self.noise * self.random.gauss(0, 1))
@@ -97,7 +152,10 @@ class _Job:
             self.now[AUTOGRAD] = self.now[MAIN]
             self._backward()
             self.now[MAIN] = max(self.now.values())
-            with self.span("Optimizer.step#AdamW.step", "user_annotation"), self.span("aten::_fused_adamw_"):
+            with (
+                self.span("Optimizer.step#AdamW.step", "user_annotation"),
+                self.span("aten::_fused_adamw_"),
+            ):
                 self.launch(ADAM, 400, after=self.free[COLLECTIVES])
             with self.span("aten::item"), self.span("aten::_local_scalar_dense"):
                 self.call("cudaStreamSynchronize", MAIN, 3, self.free[COMPUTE])
@@ -108,10 +166,19 @@ class _Job:
             for _ in range(change.copies):
                 with self.span("aten::to"), self.span("aten::copy_"):
                     # From pageable memory: the host waits until it is done.
-                    self.call("cudaStreamSynchronize", MAIN, 3, max(self.free[COMPUTE], self.launch(COPY, 900)))
+                    self.call(
+                        "cudaStreamSynchronize",
+                        MAIN,
+                        3,
+                        max(self.free[COMPUTE], self.launch(COPY, 900)),
+                    )
             for block in range(change.blocks):
                 with self._modules(f"Block_{block}"):
-                    with self._modules(f"Linear_{change.first_linear + block}"), self.span("aten::linear"), self.span("aten::addmm"):
+                    with (
+                        self._modules(f"Linear_{change.first_linear + block}"),
+                        self.span("aten::linear"),
+                        self.span("aten::addmm"),
+                    ):
                         self.launch(change.gemm_name, 500)
                     with self._modules(f"GELU_{block}"), self.span("aten::gelu"):
                         self.launch(GELU, change.gelu)
@@ -122,9 +189,20 @@ class _Job:
 
     def _backward(self) -> None:
         for _ in range(self.change.blocks):
-            with self.span("autograd::engine::evaluate_function: AddmmBackward0", thread=AUTOGRAD), self.span("aten::mm", thread=AUTOGRAD):
-                done = self.launch(self.change.gemm_name, 900, AUTOGRAD, after=0.0 if self.change.overlap else self.free[COLLECTIVES])
-            with self.span("c10d::allreduce_", thread=AUTOGRAD), self.span("record_param_comms", thread=AUTOGRAD):
+            with (
+                self.span("autograd::engine::evaluate_function: AddmmBackward0", thread=AUTOGRAD),
+                self.span("aten::mm", thread=AUTOGRAD),
+            ):
+                done = self.launch(
+                    self.change.gemm_name,
+                    900,
+                    AUTOGRAD,
+                    after=0.0 if self.change.overlap else self.free[COLLECTIVES],
+                )
+            with (
+                self.span("c10d::allreduce_", thread=AUTOGRAD),
+                self.span("record_param_comms", thread=AUTOGRAD),
+            ):
                 self.launch(NCCL, 600, AUTOGRAD, COLLECTIVES, after=done)
 
     @contextmanager
@@ -132,12 +210,19 @@ class _Job:
         if not names:
             yield
             return
-        with self.span(f"nn.Module: {names[0]}", "python_function", **{"Python module id": 0}), self._modules(*names[1:]):
+        with (
+            self.span(f"nn.Module: {names[0]}", "python_function", **{"Python module id": 0}),
+            self._modules(*names[1:]),
+        ):
             yield
 
 
-def recording(change: Change = CHANGES[NO_CHANGE], seed: int = 0, steps: int = 8, noise: float = 0.01) -> list[Event]:
-    """The entries of ``traceEvents`` of one recording; ``noise``: relative standard deviation of every duration and of each step's pace."""
+def recording(
+    change: Change = CHANGES[NO_CHANGE], seed: int = 0, steps: int = 8, noise: float = 0.01
+) -> list[Event]:
+    """The entries of ``traceEvents`` of one recording; ``noise``: relative standard deviation of
+    every duration and of each step's pace.
+    """
     job = _Job(change, seed, noise)
     for number in range(steps):
         job.step(number + 1)

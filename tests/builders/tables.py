@@ -1,9 +1,12 @@
 """The tables of both profilers' databases, a line each: ``TABLE since..until: column column …``.
 
-Marks of a column: ``!`` NOT NULL, ``#`` primary key, ``:t`` TEXT, ``:r`` REAL, ``:b`` BLOB, else an integer; ``@2025.6`` since that version.
+Marks of a column: ``!`` NOT NULL, ``#`` primary key, ``:t`` TEXT, ``:r`` REAL, ``:b`` BLOB, else an
+integer; ``@2025.6`` since that version.
 
-Those of Nsight Systems up to 2023.4 are what ``nsys export --type sqlite --lazy=false`` of 2022.4.2 and 2023.4.4 writes, which makes every table there is;
-what is marked ``2025.6`` is from its User Guide. Those of nvprof are what its library of 11.8 (``libcuinj64``) makes, all of them in every file.
+Those of Nsight Systems up to 2023.4 are what ``nsys export --type sqlite --lazy=false`` of 2022.4.2
+and 2023.4.4 writes, which makes every table there is; what is marked ``2025.6`` is from its User
+Guide. Those of nvprof are what its library of 11.8 (``libcuinj64``) makes, all of them in every
+file.
 """
 
 from __future__ import annotations
@@ -78,13 +81,21 @@ CUDA_UM_GPU_PAGE_FAULT_EVENTS: start! end! globalPid! deviceId! address! numberO
 SAMPLING_CALLCHAINS: id!# symbol! module! kernelMode thumbCode unresolved specialEntry originalIP unwindMethod stackDepth!#
 """
 
-_KERNEL = "cacheConfig:b sharedMemoryConfig registersPerThread partitionedGlobalCacheRequested partitionedGlobalCacheExecuted start end completed deviceId " \
-    "contextId streamId gridX gridY gridZ blockX blockY blockZ staticSharedMemory dynamicSharedMemory localMemoryPerThread localMemoryTotal correlationId " \
-    "gridId name queued submitted launchType isSharedMemoryCarveoutRequested sharedMemoryCarveoutRequested sharedMemoryExecuted graphNodeId " \
-    "shmemLimitConfig graphId pAccessPolicyWindow:b channelID channelType clusterX clusterY clusterZ clusterSchedulingPolicy localMemoryTotal_v2"
+_KERNEL = (
+    "cacheConfig:b sharedMemoryConfig registersPerThread partitionedGlobalCacheRequested"
+    " partitionedGlobalCacheExecuted start end completed deviceId contextId streamId gridX gridY"
+    " gridZ blockX blockY blockZ staticSharedMemory dynamicSharedMemory localMemoryPerThread"
+    " localMemoryTotal correlationId gridId name queued submitted launchType"
+    " isSharedMemoryCarveoutRequested sharedMemoryCarveoutRequested sharedMemoryExecuted"
+    " graphNodeId shmemLimitConfig graphId pAccessPolicyWindow:b channelID channelType clusterX"
+    " clusterY clusterZ clusterSchedulingPolicy localMemoryTotal_v2"
+)
 _API = "cbid start end processId threadId correlationId returnValue"
-_OPENACC = "eventKind parentConstruct version implicit deviceType deviceNumber threadId async asyncMap lineNo endLineNo funcLineNo funcEndLineNo start end " \
-    "cuDeviceId cuContextId cuStreamId cuProcessId cuThreadId externalId srcFile funcName"
+_OPENACC = (
+    "eventKind parentConstruct version implicit deviceType deviceNumber threadId async asyncMap"
+    " lineNo endLineNo funcLineNo funcEndLineNo start end cuDeviceId cuContextId cuStreamId"
+    " cuProcessId cuThreadId externalId srcFile funcName"
+)
 _GRAPH = "graphNodeId graphId channelID channelType"
 
 NVPROF = f"""
@@ -170,12 +181,19 @@ def tables(text: str, version: str = NEWEST) -> dict[str, list[Column]]:
         if (since or version) <= version <= (until or version):
             marked = [m for m in map(_COLUMN.fullmatch, columns.split()) if m is not None]
             assert len(marked) == len(columns.split()), line
-            found[table] = [Column(m[1], _KIND[m[4] or ""], bool(m[2]), bool(m[3])) for m in marked if (m[5] or version) <= version]
+            found[table] = [
+                Column(m[1], _KIND[m[4] or ""], bool(m[2]), bool(m[3]))
+                for m in marked
+                if (m[5] or version) <= version
+            ]
     return found
 
 
 def declared(columns: list[Column]) -> list[str]:
     """Columns as ``CREATE TABLE`` has them."""
     keys = [c.name for c in columns if c.key]
-    written = [f"{c.name} {c.kind}{' NOT NULL' * c.required}{' PRIMARY KEY' * (keys == [c.name])}" for c in columns]
+    written = [
+        f"{c.name} {c.kind}{' NOT NULL' * c.required}{' PRIMARY KEY' * (keys == [c.name])}"
+        for c in columns
+    ]
     return [*written, f"PRIMARY KEY ({', '.join(keys)})"] if len(keys) > 1 else written

@@ -13,10 +13,16 @@ from torch_tb_profiler.cli import main
 from torch_tb_profiler.units import format_count
 
 
-def test_findings_of_a_run_tell_who_is_late(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_of_a_run_tell_who_is_late(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = repository / "samples" / "ddp_gloo"
     assert main.main(["findings", str(run), "--json", "--no-cache"]) == 0
-    told = [(t["worker"], f["rule"], f["sentence"]) for t in json.loads(capsys.readouterr().out) for f in t["findings"]]
+    told = [
+        (t["worker"], f["rule"], f["sentence"])
+        for t in json.loads(capsys.readouterr().out)
+        for f in t["findings"]
+    ]
     frame = torch_tb_profiler.open(run, use_cache=False).findings
     assert told == list(frame[["worker", "rule", "sentence"]].itertuples(index=False, name=None))
     assert "straggler" in {rule for _, rule, _ in told}
@@ -24,18 +30,43 @@ def test_findings_of_a_run_tell_who_is_late(repository: Path, capsys: pytest.Cap
     assert " of rank3 all_reduce" in capsys.readouterr().out
 
 
-def test_runtime_calls_without_a_device_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole: Event = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 100}
-    call: Event = {"ph": "X", "cat": "cuda_runtime", "name": "cudaMalloc", "pid": 1, "tid": 1, "ts": 10, "dur": 50, "args": {"correlation": 1}}
+def test_runtime_calls_without_a_device_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole: Event = {
+        "ph": "X",
+        "cat": "user_annotation",
+        "name": "ProfilerStep#1",
+        "pid": 1,
+        "tid": 1,
+        "ts": 0,
+        "dur": 100,
+    }
+    call: Event = {
+        "ph": "X",
+        "cat": "cuda_runtime",
+        "name": "cudaMalloc",
+        "pid": 1,
+        "tid": 1,
+        "ts": 10,
+        "dur": 50,
+        "args": {"correlation": 1},
+    }
     path = tmp_path / "w0.pt.trace.json"
     path.write_text(text_of([whole, call]))
     assert main.main(["summary", str(path), "--no-cache"]) == 0
-    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines() if line.startswith(("  Runtime ", "  Kernel "))}
+    rows = {
+        line.split()[0]: line.split()[1:]
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith(("  Runtime ", "  Kernel "))
+    }
     assert rows == {"Kernel": ["-", "-"], "Runtime": ["50.0", "µs", "50.0%", "#" * 15]}
 
 
 def test_rates_above_a_peak_are_explained(real_traces: Path) -> None:
-    """A ResNet-50 on a V100: what its cache holds, and convolutions by Winograd's algorithm, which by the formula are above the arithmetic peak."""
+    """A ResNet-50 on a V100: what its cache holds, and convolutions by Winograd's algorithm, which
+    by the formula are above the arithmetic peak.
+    """
     path = next((real_traces / "v100_resnet50_num_workers_4").glob("*.json*"))
     for by in ("operator", "kernel"):
         found = torch_tb_profiler.open(path, use_cache=False).efficiency(by=by)
@@ -48,7 +79,15 @@ def test_rates_above_a_peak_are_explained(real_traces: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "text"), [(0, "0"), (999, "999"), (10_000_000, "10.0 M"), (7_400_000_000, "7.40 G"), (999_999, "1000 k"), (2.5e15, "2.50 P")],
+    ("number", "text"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (10_000_000, "10.0 M"),
+        (7_400_000_000, "7.40 G"),
+        (999_999, "1000 k"),
+        (2.5e15, "2.50 P"),
+    ],
 )
 def test_flops_have_three_digits_as_times_have(number: float, text: str) -> None:
     assert format_count(number) == text

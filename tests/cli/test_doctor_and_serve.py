@@ -1,4 +1,6 @@
-"""``torch-tb-profiler doctor``: what to do where something lacks. ``serve``: how it begins and ends."""
+"""``torch-tb-profiler doctor``: what to do where something lacks. ``serve``: how it begins and
+ends.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,11 @@ def _another(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _versions(monkeypatch: pytest.MonkeyPatch, tensorboard: str) -> None:
-    monkeypatch.setattr(doctor, "_version", lambda name: tensorboard if name == "tensorboard" else doctor.MISSING_PACKAGE)
+    monkeypatch.setattr(
+        doctor,
+        "_version",
+        lambda name: tensorboard if name == "tensorboard" else doctor.MISSING_PACKAGE,
+    )
 
 
 def _cacheless(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,19 +69,26 @@ def _cacheless(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("broken", "what"),
     [
-        (_unregistered, "pip install ."), (_unbuilt, "npm run build"), (_another, "-m tensorboard.main"),
+        (_unregistered, "pip install ."),
+        (_unbuilt, "npm run build"),
+        (_another, "-m tensorboard.main"),
         (lambda patch: _versions(patch, doctor.MISSING_PACKAGE), "torch-tb-profiler serve"),
-        (lambda patch: _versions(patch, "2.9.1"), "TensorBoard 2.9.1 is too old"), (_cacheless, "TORCH_TB_PROFILER_CACHE_DIR=FOLDER"),
+        (lambda patch: _versions(patch, "2.9.1"), "TensorBoard 2.9.1 is too old"),
+        (_cacheless, "TORCH_TB_PROFILER_CACHE_DIR=FOLDER"),
     ],
 )
-def test_each_lack_says_what_to_do(broken: Any, what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_lack_says_what_to_do(
+    broken: Any, what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     broken(monkeypatch)
     found = advice(capsys)
     assert len(found) == 1
     assert what in found[0]
 
 
-def test_newer_versions_are_not_old(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_newer_versions_are_not_old(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for version in ("2.15.0", "2.21.0rc1", "3.0.0"):
         _versions(monkeypatch, version)
         assert advice(capsys) == []
@@ -85,7 +98,10 @@ def test_newer_versions_are_not_old(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 def serve(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
     """The server in a process of its own, which does not outlive the test."""
     running = subprocess.Popen(
-        [sys.executable, "-m", "torch_tb_profiler.cli.main", "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "torch_tb_profiler.cli.main", "serve", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         env={**os.environ, "SSH_CONNECTION": "", **environment},
         # What a shell runs in its background ignores SIGINT, and so would all that the tests start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -104,7 +120,9 @@ def line_of(running: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_one_address_is_printed_and_the_end_is_quiet(ending: signal.Signals, tmp_path: Path) -> None:
+def test_one_address_is_printed_and_the_end_is_quiet(
+    ending: signal.Signals, tmp_path: Path
+) -> None:
     with serve(str(tmp_path), "--port", "0") as running:
         line = line_of(running)
         address = line.split()[3]
@@ -115,7 +133,10 @@ def test_one_address_is_printed_and_the_end_is_quiet(ending: signal.Signals, tmp
         assert page.status == 200
         assert '="/' not in text
         with serve(str(tmp_path), "--port", address.rstrip("/").rpartition(":")[2]) as second:
-            told = f"torch-tb-profiler: {address[7:-1]} cannot be used: Address already in use. Choose another --port.\n"
+            told = (
+                f"torch-tb-profiler: {address[7:-1]} cannot be used: Address already in use. Choose"
+                " another --port.\n"
+            )
             assert second.communicate(timeout=60) == ("", told)
             assert second.returncode == 2
         running.send_signal(ending)
@@ -129,5 +150,8 @@ def test_a_logdir_that_is_not_there_yet_is_told(tmp_path: Path) -> None:
         assert f"http://{socket.gethostname()}:" in line_of(running)
         running.send_signal(signal.SIGINT)
         err = running.communicate(timeout=60)[1]
-    assert err.startswith(f"torch-tb-profiler: {tmp_path / 'later'} does not exist yet; it is looked at again and again.\n")
+    assert err.startswith(
+        f"torch-tb-profiler: {tmp_path / 'later'} does not exist yet; it is looked at again and"
+        " again.\n"
+    )
     assert "Whoever can reach this machine can read the traces." in err

@@ -1,4 +1,6 @@
-"""Documents as text and as Markdown: nothing is wider than a terminal, nothing steers it, and a budget is kept."""
+"""Documents as text and as Markdown: nothing is wider than a terminal, nothing steers it, and a
+budget is kept.
+"""
 
 from __future__ import annotations
 
@@ -14,41 +16,113 @@ COLUMNS = (Column("Name", "name"), Column("Calls"), Column("Shapes", "below"), C
 
 
 def table(rows: int) -> Table:
-    return Table("Operators", COLUMNS, [(f"aten::op_{i}", f"{i:,}", f"[[{i}]]", "#" * (i % 30)) for i in range(rows)], rows)
+    return Table(
+        "Operators",
+        COLUMNS,
+        [(f"aten::op_{i}", f"{i:,}", f"[[{i}]]", "#" * (i % 30)) for i in range(rows)],
+        rows,
+    )
 
 
 def test_a_table_on_a_terminal() -> None:
-    text = plain(Document("Trace", ("A line.",), (Table("Operators", COLUMNS, [("aten::mm", "12", "[[2,3],[3,4]]", "##")], 5),)))
+    text = plain(
+        Document(
+            "Trace",
+            ("A line.",),
+            (Table("Operators", COLUMNS, [("aten::mm", "12", "[[2,3],[3,4]]", "##")], 5),),
+        )
+    )
     assert text.splitlines() == [
-        "Trace", "=" * 20, "A line.", "", "Operators", "---------", "  Name      Calls", "  aten::mm     12  ##", "      [[2,3],[3,4]]", "  and 4 more",
+        "Trace",
+        "=" * 20,
+        "A line.",
+        "",
+        "Operators",
+        "---------",
+        "  Name      Calls",
+        "  aten::mm     12  ##",
+        "      [[2,3],[3,4]]",
+        "  and 4 more",
     ]
 
 
 def test_a_table_in_markdown() -> None:
-    text = markdown(Document("Trace", ("A line.",), (Table("Operators", COLUMNS, [("aten::mm", "12", "[[2,3],[3,4]]", "##")], 5, "A note."),)))
+    text = markdown(
+        Document(
+            "Trace",
+            ("A line.",),
+            (
+                Table(
+                    "Operators", COLUMNS, [("aten::mm", "12", "[[2,3],[3,4]]", "##")], 5, "A note."
+                ),
+            ),
+        )
+    )
     assert text.splitlines()[4:] == [
-        "## Operators", "", "| Name | Calls | Shapes |", "| --- | ---: | --- |", "| `aten::mm` | 12 | `[[2,3],[3,4]]` |", "", "and 4 more", "", "A note.",
+        "## Operators",
+        "",
+        "| Name | Calls | Shapes |",
+        "| --- | ---: | --- |",
+        "| `aten::mm` | 12 | `[[2,3],[3,4]]` |",
+        "",
+        "and 4 more",
+        "",
+        "A note.",
     ]
 
 
 def test_the_widest_columns_give_way() -> None:
     long = "x" * 300
-    text = plain(Document(long, (long,), (Table("T", (Column("A", "name"), Column("B", "text"), Column("C")), [(long, long, "1,234")], 1),)))
+    text = plain(
+        Document(
+            long,
+            (long,),
+            (
+                Table(
+                    "T",
+                    (Column("A", "name"), Column("B", "text"), Column("C")),
+                    [(long, long, "1,234")],
+                    1,
+                ),
+            ),
+        )
+    )
     assert max(map(len, text.splitlines())) <= WIDTH
     assert "1,234" in text
 
 
 def test_names_that_begin_alike_are_told_apart() -> None:
-    columns = (Column("Name", "name"), *(Column("A quantity") for _ in range(6)), Column("Shapes", "below"))
+    columns = (
+        Column("Name", "name"),
+        *(Column("A quantity") for _ in range(6)),
+        Column("Shapes", "below"),
+    )
     names = [f"aten::cudnn_convolution_backward_{of}" for of in ("input", "weight")]
-    text = plain(Document("T", (), (Table("Operators", columns, [(name, *("1",) * 6, "[[2,3]]") for name in names], 2),)))
-    assert [line.split() for line in text.splitlines() if "[[" in line] == [[name, "[[2,3]]"] for name in names]
+    text = plain(
+        Document(
+            "T",
+            (),
+            (Table("Operators", columns, [(name, *("1",) * 6, "[[2,3]]") for name in names], 2),),
+        )
+    )
+    assert [line.split() for line in text.splitlines() if "[[" in line] == [
+        [name, "[[2,3]]"] for name in names
+    ]
 
 
 def test_long_names_that_begin_alike_keep_their_ends() -> None:
     columns = (Column("Name", "name"), *(Column("A quantity") for _ in range(5)))
-    names = [f"cutlass_75_tensorop_bf16_s1688gemm_bf16_{of}" for of in ("128x64_nt_align8", "256x128_tn_align8", "256x128_tn_align8")]
-    text = plain(Document("T", (), (Table("Kernels", columns, [(name, *("1",) * 5) for name in [*names, "gemm"]], 4),)))
+    names = [
+        f"cutlass_75_tensorop_bf16_s1688gemm_bf16_{of}"
+        for of in ("128x64_nt_align8", "256x128_tn_align8", "256x128_tn_align8")
+    ]
+    text = plain(
+        Document(
+            "T",
+            (),
+            (Table("Kernels", columns, [(name, *("1",) * 5) for name in [*names, "gemm"]], 4),),
+        )
+    )
     shown = [line.split()[0] for line in text.splitlines() if line.endswith("1")]
     assert shown[0].startswith("cutlass_75_tensorop")
     assert shown[0].endswith("128x64_nt_align8")
@@ -60,7 +134,14 @@ def test_long_names_that_begin_alike_keep_their_ends() -> None:
 
 @pytest.mark.parametrize("tokens", [2000, 600, 300, 150, 90, 60])
 def test_a_budget_is_kept_and_said(tokens: int) -> None:
-    blocks: tuple[Block, ...] = (Listing("Findings", [Item("The first.", ("Detail.",)), *(Item(f"Another {i}.") for i in range(30))]), table(500), table(40))
+    blocks: tuple[Block, ...] = (
+        Listing(
+            "Findings",
+            [Item("The first.", ("Detail.",)), *(Item(f"Another {i}.") for i in range(30))],
+        ),
+        table(500),
+        table(40),
+    )
     text = markdown(Document("Trace", (), blocks), tokens)
     assert estimate(text) <= tokens
     assert "Shortened to about" in text
@@ -69,7 +150,10 @@ def test_a_budget_is_kept_and_said(tokens: int) -> None:
 
 @pytest.mark.parametrize("tokens", [3000, 1500, 700, 300, 120])
 def test_a_budget_is_shared(tokens: int) -> None:
-    documents = [Document(f"Trace {i}", (), (table(rows),)) for i, rows in enumerate((500, 2, 500, 2, 500, 2))]
+    documents = [
+        Document(f"Trace {i}", (), (table(rows),))
+        for i, rows in enumerate((500, 2, 500, 2, 500, 2))
+    ]
     text = shared(documents, tokens)
     assert estimate(text) <= tokens
     titles = [line for line in text.splitlines() if line.startswith("# ")]
@@ -78,7 +162,14 @@ def test_a_budget_is_shared(tokens: int) -> None:
     assert text.count("Shortened to about") == 1
     assert ("parts left out" in text) == (len(titles) < 6)
     if tokens == 3000:
-        assert [("and " in part) for part in text.split("# Trace ")[1:]] == [True, False, True, False, True, False], "what is short stays whole"
+        assert [("and " in part) for part in text.split("# Trace ")[1:]] == [
+            True,
+            False,
+            True,
+            False,
+            True,
+            False,
+        ], "what is short stays whole"
 
 
 def test_findings_keep_their_events_when_their_details_are_cut() -> None:
@@ -92,7 +183,14 @@ def test_findings_keep_their_events_when_their_details_are_cut() -> None:
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60), st.integers(20, 200))
 def test_a_budget_is_kept_whatever_names_there_are(name: str, tokens: int) -> None:
-    text = markdown(Document(name or "T", (name * 9,), (Listing("L", [Item(name * 5, (name,), brief=name)]), table(9))), tokens + 40)
+    text = markdown(
+        Document(
+            name or "T",
+            (name * 9,),
+            (Listing("L", [Item(name * 5, (name,), brief=name)]), table(9)),
+        ),
+        tokens + 40,
+    )
     assert estimate(text) <= tokens + 40
 
 
@@ -109,8 +207,17 @@ def test_a_text_within_the_budget_is_not_touched() -> None:
 
 
 @given(st.text(), st.text(), st.lists(st.text(), min_size=1, max_size=3))
-def test_no_text_of_a_trace_steers_a_terminal_or_makes_markup(title: str, name: str, items: list[str]) -> None:
-    document = Document(title, (name,), (Table("T", (Column("N", "name"), Column("V", "text")), [(name, title)], 1), Listing("L", [Item(i) for i in items])))
+def test_no_text_of_a_trace_steers_a_terminal_or_makes_markup(
+    title: str, name: str, items: list[str]
+) -> None:
+    document = Document(
+        title,
+        (name,),
+        (
+            Table("T", (Column("N", "name"), Column("V", "text")), [(name, title)], 1),
+            Listing("L", [Item(i) for i in items]),
+        ),
+    )
     text = plain(document)
     assert all(character.isprintable() or character == "\n" for character in text)
     assert max(map(len, text.split("\n"))) <= WIDTH

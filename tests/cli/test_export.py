@@ -38,9 +38,13 @@ def written() -> list[str]:
     return sorted(path.name for path in Path().iterdir())
 
 
-def test_without_options_the_operators_as_csv(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_options_the_operators_as_csv(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert export(run) == 0
-    assert Path("operators.csv").read_text(encoding="utf-8").startswith("name,calls,device_self_ns,")
+    assert (
+        Path("operators.csv").read_text(encoding="utf-8").startswith("name,calls,device_self_ns,")
+    )
     printed = capsys.readouterr()
     assert (printed.out, printed.err.startswith("operators.csv: ")) == ("", True)
 
@@ -55,13 +59,22 @@ def test_the_steps_on_standard_output(run: Path, capfdbinary: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        (["--what", "kernels", "--by", "properties"], "kernels.csv"), (["--to", "folded"], "lines.folded"), (["--to", "trace"], "events.pt.trace.json.gz"),
-        (["--what", "modules", "--to", "speedscope", "--metric", "host"], "modules.speedscope.json"), (["-o", "x.folded"], "x.folded"),
-        (["-o", "x.speedscope.json"], "x.speedscope.json"), (["-o", "x.pt.trace.json.gz"], "x.pt.trace.json.gz"),
+        (["--what", "kernels", "--by", "properties"], "kernels.csv"),
+        (["--to", "folded"], "lines.folded"),
+        (["--to", "trace"], "events.pt.trace.json.gz"),
+        (
+            ["--what", "modules", "--to", "speedscope", "--metric", "host"],
+            "modules.speedscope.json",
+        ),
+        (["-o", "x.folded"], "x.folded"),
+        (["-o", "x.speedscope.json"], "x.speedscope.json"),
+        (["-o", "x.pt.trace.json.gz"], "x.pt.trace.json.gz"),
         (["-o", "x.csv", "--what", "events"], "x.csv"),
     ],
 )
-def test_the_name_tells_the_form_and_the_form_the_name(run: Path, arguments: list[str], name: str) -> None:
+def test_the_name_tells_the_form_and_the_form_the_name(
+    run: Path, arguments: list[str], name: str
+) -> None:
     assert export(run, *arguments) == 0
     assert written() == [name]
 
@@ -70,28 +83,51 @@ def test_a_part_of_the_trace(run: Path) -> None:
     assert export(run, "--to", "trace", "--steps", "1", "--kinds", "kernel, annotation") == 0
     found = json.loads(gzip.decompress(Path("events.pt.trace.json.gz").read_bytes()))
     assert sorted(event["name"] for event in found["traceEvents"]) == ["ProfilerStep#2", "gemm"]
-    assert export(run, "--to", "trace", "--start", "0", "--end", "1000", "-o", "begin.pt.trace.json.gz") == 0
-    assert json.loads(gzip.decompress(Path("begin.pt.trace.json.gz").read_bytes()))["traceEvents"][0]["name"] == "ProfilerStep#1"
+    assert (
+        export(
+            run, "--to", "trace", "--start", "0", "--end", "1000", "-o", "begin.pt.trace.json.gz"
+        )
+        == 0
+    )
+    assert (
+        json.loads(gzip.decompress(Path("begin.pt.trace.json.gz").read_bytes()))["traceEvents"][0][
+            "name"
+        ]
+        == "ProfilerStep#1"
+    )
 
 
-def test_a_trace_of_some_steps_has_no_marks_of_others(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sample, output = repository / "samples" / "synthetic_ddp8" / "rank5.pt.trace.json.gz", tmp_path / "two.pt.trace.json.gz"
+def test_a_trace_of_some_steps_has_no_marks_of_others(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample, output = (
+        repository / "samples" / "synthetic_ddp8" / "rank5.pt.trace.json.gz",
+        tmp_path / "two.pt.trace.json.gz",
+    )
     assert export(sample, "--to", "trace", "--steps", "2-3", "-o", output) == 0
     capsys.readouterr()
     found = {}
     for path in (sample, output):
         assert main.main(["summary", str(path), "--json", "--no-cache"]) == 0
-        found[path] = [(step["name"], step["wall_ns"]) for step in json.loads(capsys.readouterr().out)[0]["steps"]]
+        found[path] = [
+            (step["name"], step["wall_ns"])
+            for step in json.loads(capsys.readouterr().out)[0]["steps"]
+        ]
     assert found[output] == found[sample][2:4]
 
 
-def test_a_memory_snapshot_is_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_memory_snapshot_is_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     memory = Allocator()
     memory.alloc(4096)
     (tmp_path / "snap.pickle").write_bytes(pickled(snapshot(memory)))
     monkeypatch.chdir(tmp_path)
     assert export("snap.pickle", "--to", "trace") == 2
-    assert capsys.readouterr().err.startswith("torch-tb-profiler: snap.pickle has no events of which a trace could be made. Export a table:")
+    assert capsys.readouterr().err.startswith(
+        "torch-tb-profiler: snap.pickle has no events of which a trace could be made. Export a"
+        " table:"
+    )
     assert written() == ["snap.pickle"]
     assert main.main(["summary", "snap.pickle", "--no-cache"]) == 0
     assert "Alive at the peak: 4.00 KiB on GPU 0" in capsys.readouterr().out
@@ -100,7 +136,13 @@ def test_a_memory_snapshot_is_no_trace(tmp_path: Path, monkeypatch: pytest.Monke
 def test_several_traces_are_one_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(run, "w1")
     assert export(run, "--what", "steps") == 0
-    assert [line.split(",")[0] for line in Path("steps.csv").read_text().splitlines()] == ["worker", "w0", "w0", "w1", "w1"]
+    assert [line.split(",")[0] for line in Path("steps.csv").read_text().splitlines()] == [
+        "worker",
+        "w0",
+        "w0",
+        "w1",
+        "w1",
+    ]
     (run / "broken.pt.trace.json").write_text("[1")
     assert export(run, "--what", "steps", "--force") == 0
     assert "broken.pt.trace.json: " in capsys.readouterr().err
@@ -109,15 +151,24 @@ def test_several_traces_are_one_table(run: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--to", "xml"], "--to xml is not known"), (["--what", "shoes"], "--what shoes does not go with csv"), (["--what", "lines"], "does not go with csv"),
-        (["--to", "folded", "--what", "steps"], "does not go with folded"), (["--to", "folded", "--by", "name"], "--by does not go with folded"),
-        (["--metric", "host"], "--metric does not go with csv"), (["--kinds", "kernel"], "--kinds does not go with csv"),
-        (["--to", "trace", "--kinds", "shoes"], "shoes are not known"), (["--steps", "9"], "step 9 does not exist"), (["--steps", "x"], "expected all"),
-        (["--what", "operators", "--by", "colour"], "by='colour' is not known"), (["-o", "nowhere/x.csv"], "cannot be written"),
+        (["--to", "xml"], "--to xml is not known"),
+        (["--what", "shoes"], "--what shoes does not go with csv"),
+        (["--what", "lines"], "does not go with csv"),
+        (["--to", "folded", "--what", "steps"], "does not go with folded"),
+        (["--to", "folded", "--by", "name"], "--by does not go with folded"),
+        (["--metric", "host"], "--metric does not go with csv"),
+        (["--kinds", "kernel"], "--kinds does not go with csv"),
+        (["--to", "trace", "--kinds", "shoes"], "shoes are not known"),
+        (["--steps", "9"], "step 9 does not exist"),
+        (["--steps", "x"], "expected all"),
+        (["--what", "operators", "--by", "colour"], "by='colour' is not known"),
+        (["-o", "nowhere/x.csv"], "cannot be written"),
         (["--to", "trace", "--start", "5", "--end", "5"], "holds nothing"),
     ],
 )
-def test_what_is_refused_in_one_line(run: Path, arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_refused_in_one_line(
+    run: Path, arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert export(run, *arguments) == 2
     printed = capsys.readouterr()
     assert reason in printed.err
@@ -132,7 +183,9 @@ def test_nothing_is_written_over(run: Path, capsys: pytest.CaptureFixture[str]) 
     assert export(run, "--force") == 0
 
 
-def test_a_device_is_written_to_and_never_replaced(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_device_is_written_to_and_never_replaced(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
     assert export(run, "--what", "steps", "-o", "pipe", "--force") == 0
@@ -146,7 +199,9 @@ def test_a_file_with_nothing_in_it_is_told(run: Path, capsys: pytest.CaptureFixt
     assert "no counters are there to write" in capsys.readouterr().err
 
 
-def test_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.json").write_text("hello")
     for path in ("text.json", "nothing.json"):
@@ -154,7 +209,9 @@ def test_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str],
         assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_without_pyarrow(run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     assert export(run, "--to", "parquet") == 2
     assert 'pip install "torch_tb_profiler[arrow]"' in capsys.readouterr().err

@@ -1,4 +1,6 @@
-"""What each command prints on the samples, whole: ``UPDATE_GOLDEN=1 pytest tests/cli`` writes the files anew for review."""
+"""What each command prints on the samples, whole: ``UPDATE_GOLDEN=1 pytest tests/cli`` writes the
+files anew for review.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +25,59 @@ CASES: dict[str, tuple[str, ...]] = {
     "event.md": ("event", "samples/ddp_gloo", "2253", "--worker", "1", "--markdown"),
     "event.json": ("event", SYNTHETIC, "646", "--json"),
     "operators.txt": ("operators", "samples/transformer"),
-    "operators_by_shape.md": ("operators", "samples/transformer", "--by", "shape", "--limit", "12", "--markdown"),
-    "operators_by_stack.txt": ("operators", "samples/transformer", "--by", "stack", "--limit", "6", "--steps", "1-2"),
+    "operators_by_shape.md": (
+        "operators",
+        "samples/transformer",
+        "--by",
+        "shape",
+        "--limit",
+        "12",
+        "--markdown",
+    ),
+    "operators_by_stack.txt": (
+        "operators",
+        "samples/transformer",
+        "--by",
+        "stack",
+        "--limit",
+        "6",
+        "--steps",
+        "1-2",
+    ),
     "operators.json": ("operators", SYNTHETIC, "--json", "--limit", "2", "--sort", "calls"),
     "kernels.txt": ("kernels", SYNTHETIC),
-    "kernels_by_properties.txt": ("kernels", SYNTHETIC, "--by", "properties", "--limit", "8", "--skip-cold"),
+    "kernels_by_properties.txt": (
+        "kernels",
+        SYNTHETIC,
+        "--by",
+        "properties",
+        "--limit",
+        "8",
+        "--skip-cold",
+    ),
     "kernels.json": ("kernels", SYNTHETIC, "--json", "--limit", "2"),
     "findings.txt": ("findings", SYNTHETIC),
     "findings.json": ("findings", "samples/cnn_workers_0", "--json"),
-    "diff_run.md": ("diff", "samples/ddp_gloo", "samples/ddp_gloo", "--steps-a", "0-1", "--steps-b", "2-3", "--tokens", "1500"),
+    "diff_run.md": (
+        "diff",
+        "samples/ddp_gloo",
+        "samples/ddp_gloo",
+        "--steps-a",
+        "0-1",
+        "--steps-b",
+        "2-3",
+        "--tokens",
+        "1500",
+    ),
     "diff.md": ("diff", "samples/cnn_workers_0", "samples/cnn_workers_2"),
     "doctor.txt": ("doctor", "samples/cnn_workers_0"),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_a_command_prints(name: str, repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_command_prints(
+    name: str, repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(repository)
     assert main.main([*CASES[name], "--no-cache"]) == 0
     printed = capsys.readouterr()
@@ -52,10 +91,18 @@ def test_what_a_command_prints(name: str, repository: Path, monkeypatch: pytest.
 
 
 def _anywhere(text: str) -> str:
-    """Without what depends on the machine: versions, the cache and the settings, each of which may wrap over several lines."""
+    """Without what depends on the machine: versions, the cache and the settings, each of which may
+    wrap over several lines.
+    """
     head, _, rest = text.partition("\n\n")
     keys = "Version|Packages|TensorBoard's tab|Page|Cache|Settings"
-    return re.sub(rf"^({keys}): .*?(?=\n(?:{keys}): |\Z)", r"\1: …", head, flags=re.MULTILINE | re.DOTALL) + "\n\n" + rest
+    return (
+        re.sub(
+            rf"^({keys}): .*?(?=\n(?:{keys}): |\Z)", r"\1: …", head, flags=re.MULTILINE | re.DOTALL
+        )
+        + "\n\n"
+        + rest
+    )
 
 
 def test_every_command_is_described(repository: Path) -> None:
@@ -76,10 +123,20 @@ def bad_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("file", BAD)
-@pytest.mark.parametrize("command", [command.name for command in COMMANDS if command.name != "serve"])
-def test_a_bad_file_is_one_line_and_exit_code_2(command: str, file: str, bad_files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "command", [command.name for command in COMMANDS if command.name != "serve"]
+)
+def test_a_bad_file_is_one_line_and_exit_code_2(
+    command: str, file: str, bad_files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = str(bad_files / file)
-    more = {"diff": [path], "compare": [path], "event": ["1"], "report": ["-o", str(bad_files / "report.html")], "export": ["-o", str(bad_files / "rows.csv")]}
+    more = {
+        "diff": [path],
+        "compare": [path],
+        "event": ["1"],
+        "report": ["-o", str(bad_files / "report.html")],
+        "export": ["-o", str(bad_files / "rows.csv")],
+    }
     assert main.main([command, path, *more.get(command, []), "--no-cache"]) == 2
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1

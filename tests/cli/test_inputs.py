@@ -1,4 +1,6 @@
-"""Every command on every kind of input: done with something to show, or refused in one line with nothing shown."""
+"""Every command on every kind of input: done with something to show, or refused in one line with
+nothing shown.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,37 @@ from tests.builders import nsight, nvprof
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.commands import COMMANDS
 
-READ = ("logdir", "zst", "nsight", "nvprof", "stacks", "cut", "no events", "hostile", "memory://", "mixed")
-REFUSED = ("no trace", "empty folder", "missing", "-", "memory://nowhere", "s3x://bucket/run", *(("socket", "pipe") if sys.platform != "win32" else ()))
+READ = (
+    "logdir",
+    "zst",
+    "nsight",
+    "nvprof",
+    "stacks",
+    "cut",
+    "no events",
+    "hostile",
+    "memory://",
+    "mixed",
+)
+REFUSED = (
+    "no trace",
+    "empty folder",
+    "missing",
+    "-",
+    "memory://nowhere",
+    "s3x://bucket/run",
+    *(("socket", "pipe") if sys.platform != "win32" else ()),
+)
 FORMS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "summary": ((), ("--json",), ("--tokens", "300")), "operators": (("--by", "stack"), ("--json", "--by", "shape")), "kernels": ((), ("--json",)),
-    "findings": (("--markdown", "--tokens", "200"), ("--json",)), "event": (("0",), ("0", "--json", "--raw")), "pyprof": (("--csv", "-c", "all"), ("--json",)),
-    "doctor": ((), ("--json",)), "diff": ((), ("--json",)), "export": (("-o", "-", "--what", "events"), ("-o", "-", "--to", "folded")),
+    "summary": ((), ("--json",), ("--tokens", "300")),
+    "operators": (("--by", "stack"), ("--json", "--by", "shape")),
+    "kernels": ((), ("--json",)),
+    "findings": (("--markdown", "--tokens", "200"), ("--json",)),
+    "event": (("0",), ("0", "--json", "--raw")),
+    "pyprof": (("--csv", "-c", "all"), ("--json",)),
+    "doctor": ((), ("--json",)),
+    "diff": ((), ("--json",)),
+    "export": (("-o", "-", "--what", "events"), ("-o", "-", "--to", "folded")),
 }
 ONE_TRACE = ("event", "pyprof", "folded")
 
@@ -37,9 +64,15 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     text = first.read_bytes()
     (root / "empty").mkdir()
     for name, data in {
-        "mixed/rank7.pt.trace.json": b"", "b.pt.trace.json.zst": zstandard.ZstdCompressor().compress(text),
-        "c.pt.trace.json.gz": gzip.compress(text)[:-40], "d.stacks": b"main;a.py(3)_f;aten::mm 12\nmain;b 5\n", "e.pt.trace.json": b'{"traceEvents":[]}',
-        "f/\x1b]0;owned\x07<b>.pt.trace.json" if sys.platform != "win32" else "f/f.pt.trace.json": text, "g.json": b'{"a":1}',
+        "mixed/rank7.pt.trace.json": b"",
+        "b.pt.trace.json.zst": zstandard.ZstdCompressor().compress(text),
+        "c.pt.trace.json.gz": gzip.compress(text)[:-40],
+        "d.stacks": b"main;a.py(3)_f;aten::mm 12\nmain;b 5\n",
+        "e.pt.trace.json": b'{"traceEvents":[]}',
+        "f/\x1b]0;owned\x07<b>.pt.trace.json"
+        if sys.platform != "win32"
+        else "f/f.pt.trace.json": text,
+        "g.json": b'{"a":1}',
     }.items():
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_bytes(data)
@@ -48,10 +81,22 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     with fsspec.filesystem("memory").open("/inputs/run/w0.pt.trace.json", "wb") as file:
         file.write(text)
     found = {
-        "file": first, "logdir": root / "log", "zst": root / "b.pt.trace.json.zst",
-        "nsight": root / "n.sqlite", "nvprof": root / "v.nvvp", "stacks": root / "d.stacks", "cut": root / "c.pt.trace.json.gz",
-        "no events": root / "e.pt.trace.json", "hostile": next((root / "f").iterdir()), "memory://": "memory://inputs/run", "mixed": root / "mixed",
-        "no trace": root / "g.json", "empty folder": root / "empty", "missing": root / "nothing", "socket": root / "socket", "pipe": root / "pipe",
+        "file": first,
+        "logdir": root / "log",
+        "zst": root / "b.pt.trace.json.zst",
+        "nsight": root / "n.sqlite",
+        "nvprof": root / "v.nvvp",
+        "stacks": root / "d.stacks",
+        "cut": root / "c.pt.trace.json.gz",
+        "no events": root / "e.pt.trace.json",
+        "hostile": next((root / "f").iterdir()),
+        "memory://": "memory://inputs/run",
+        "mixed": root / "mixed",
+        "no trace": root / "g.json",
+        "empty folder": root / "empty",
+        "missing": root / "nothing",
+        "socket": root / "socket",
+        "pipe": root / "pipe",
     }
     if sys.platform != "win32":
         os.mkfifo(root / "pipe")
@@ -67,28 +112,41 @@ def call(command: str, path: str, form: tuple[str, ...]) -> int:
 
 
 @pytest.mark.parametrize("kind", READ)
-def test_what_can_be_read_is_told_in_every_form(kind: str, inputs: dict[str, str], capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_what_can_be_read_is_told_in_every_form(
+    kind: str, inputs: dict[str, str], capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     several = kind in ("logdir", "mixed")
     for command, form in ((command, form) for command, forms in FORMS.items() for form in forms):
         code = call(command, inputs[kind], form)
         printed = capfdbinary.readouterr()
         said = f"{command} {' '.join(form)}: {printed.err.decode()}"
         if code == 2:
-            assert (several and {command, *form} & {*ONE_TRACE}) or (kind in ("no events", "stacks") and command == "event"), said
+            assert (several and {command, *form} & {*ONE_TRACE}) or (
+                kind in ("no events", "stacks") and command == "event"
+            ), said
             assert (printed.out, printed.err.count(b"\n")) == (b"", 1), said
             continue
         assert code == 0, said
         # A failed file beside others is said, and that there is nothing of what was asked for.
-        assert printed.err.count(b"\n") <= 2 if command == "diff" else printed.err.count(b"\n") <= 1, said
+        assert (
+            printed.err.count(b"\n") <= 2 if command == "diff" else printed.err.count(b"\n") <= 1
+        ), said
         assert b"\x1b" not in printed.err, said
         assert command == "export" or b"\x1b" not in printed.out, said
         if "--json" in form:
-            assert json.loads(printed.out) or (command == "pyprof" and b"holds no kernels" in printed.err), said
+            assert json.loads(printed.out) or (
+                command == "pyprof" and b"holds no kernels" in printed.err
+            ), said
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_cannot_be_read_is_one_line(kind: str, inputs: dict[str, str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    forms = {**{name: forms[0] for name, forms in FORMS.items()}, "report": ("-o", str(tmp_path / "report.html"))}
+def test_what_cannot_be_read_is_one_line(
+    kind: str, inputs: dict[str, str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    forms = {
+        **{name: forms[0] for name, forms in FORMS.items()},
+        "report": ("-o", str(tmp_path / "report.html")),
+    }
     for command, form in forms.items():
         try:
             code = call(command, inputs.get(kind, kind), form)
@@ -108,18 +166,39 @@ def test_what_cannot_be_read_is_one_line(kind: str, inputs: dict[str, str], tmp_
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        *((f"{command} FILE --json --tokens 300", "--tokens makes Markdown shorter") for command in ("summary", "operators", "kernels", "findings", "doctor")),
-        ("event FILE 1 --json --tokens 300", "--tokens makes Markdown shorter"), ("diff FILE FILE --json --tokens 300", "--tokens makes Markdown shorter"),
-        ("diff FILE FILE --format csv --tokens 300", "--tokens makes Markdown shorter"), ("diff FILE FILE --format csv --json", "not allowed with"),
-        *((arguments, "not allowed with") for arguments in ("summary FILE --json --markdown", "pyprof FILE --csv --json", "pyprof FILE --csv -w 90")),
-        ("doctor --worker 1", "none is given"), ("export FILE --what findings --steps 1", "always of the whole recording"),
-        ("export FILE --what memory --skip-cold", "always of the whole recording"), ("export FILE --kinds kernel", "--kinds does not go with csv"),
-        ("export FILE --by shape --to folded", "--by does not go with folded"), ("export FILE --what steps --metric host", "--metric does not go with csv"),
-        ("export FILE --what lines --to csv", "--what lines does not go with csv"), ("summary -", "standard input is not read"),
+        *(
+            (f"{command} FILE --json --tokens 300", "--tokens makes Markdown shorter")
+            for command in ("summary", "operators", "kernels", "findings", "doctor")
+        ),
+        ("event FILE 1 --json --tokens 300", "--tokens makes Markdown shorter"),
+        ("diff FILE FILE --json --tokens 300", "--tokens makes Markdown shorter"),
+        ("diff FILE FILE --format csv --tokens 300", "--tokens makes Markdown shorter"),
+        ("diff FILE FILE --format csv --json", "not allowed with"),
+        *(
+            (arguments, "not allowed with")
+            for arguments in (
+                "summary FILE --json --markdown",
+                "pyprof FILE --csv --json",
+                "pyprof FILE --csv -w 90",
+            )
+        ),
+        ("doctor --worker 1", "none is given"),
+        ("export FILE --what findings --steps 1", "always of the whole recording"),
+        ("export FILE --what memory --skip-cold", "always of the whole recording"),
+        ("export FILE --kinds kernel", "--kinds does not go with csv"),
+        ("export FILE --by shape --to folded", "--by does not go with folded"),
+        ("export FILE --what steps --metric host", "--metric does not go with csv"),
+        ("export FILE --what lines --to csv", "--what lines does not go with csv"),
+        ("summary -", "standard input is not read"),
     ],
 )
 def test_options_that_cannot_be_obeyed_together_are_refused(
-    arguments: str, reason: str, inputs: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    arguments: str,
+    reason: str,
+    inputs: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = [inputs["file"] if word == "FILE" else word for word in arguments.split()]

@@ -1,4 +1,5 @@
-"""``torch-tb-profiler pyprof``: what it prints of a drawn training step and of files of nvprof and Nsight Systems, whole, and what it refuses.
+"""``torch-tb-profiler pyprof``: what it prints of a drawn training step and of files of nvprof and
+Nsight Systems, whole, and what it refuses.
 
 ``UPDATE_GOLDEN=1 pytest tests/cli`` writes the files anew for review.
 """
@@ -23,10 +24,29 @@ GOLDEN = Path(__file__).parent / "golden"
 SAMPLE = Path(__file__).parents[2] / "samples" / "synthetic_ddp8" / "rank5.pt.trace.json.gz"
 CASES: dict[str, tuple[str | Path, ...]] = {
     "pyprof.txt": ("training.pt.trace.json",),
-    "pyprof_narrow.txt": ("training.pt.trace.json", "-w", "120", "-c", "idx,seq,dir,trace,op,kernel,params,tc,flops"),
+    "pyprof_narrow.txt": (
+        "training.pt.trace.json",
+        "-w",
+        "120",
+        "-c",
+        "idx,seq,dir,trace,op,kernel,params,tc,flops",
+    ),
     "pyprof_all.csv": ("training.pt.trace.json", "-c", "all", "--csv"),
-    "pyprof.json": ("training.pt.trace.json", "--json", "-c", "idx,altseq,layer,kernel,params,sil,flops"),
-    "pyprof_sample.txt": (SAMPLE, "-w", "110", "-c", "idx,seq,altseq,dir,sub,op,params,tc", "--steps", "2"),
+    "pyprof.json": (
+        "training.pt.trace.json",
+        "--json",
+        "-c",
+        "idx,altseq,layer,kernel,params,sil,flops",
+    ),
+    "pyprof_sample.txt": (
+        SAMPLE,
+        "-w",
+        "110",
+        "-c",
+        "idx,seq,altseq,dir,sub,op,params,tc",
+        "--steps",
+        "2",
+    ),
     "pyprof_nvprof.csv": ("nvprof.sqlite", "-c", "all", "--csv"),
     "pyprof_nsight.csv": ("nsight.sqlite", "-c", "all", "--csv"),
 }
@@ -58,7 +78,9 @@ def test_what_is_printed(name: str, folder: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("file", ["nvprof.sqlite", "nsight.sqlite"])
-def test_backward_kernels_of_an_imported_file_carry_their_forward(file: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_backward_kernels_of_an_imported_file_carry_their_forward(
+    file: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = list(csv.DictReader(io.StringIO(printed(capsys, folder / file, "-c", "all", "--csv"))))
     forward = {row["SeqId"]: row for row in rows if row["Direction"] == "fprop" and row["SeqId"]}
     backward = [row for row in rows if row["Direction"] == "bprop"]
@@ -67,7 +89,11 @@ def test_backward_kernels_of_an_imported_file_carry_their_forward(file: str, fol
         for key in ("Module", "Op", "Params", "Layer", "CallTrace"):
             assert row[key] == forward[row["SeqId"]][key]
         assert row["Params"] != "na"
-    assert {row["CallTrace"] for row in backward} == ({"train.py:31 -> net.py:12", "train.py:31 -> net.py:13"} if file == "nvprof.sqlite" else {"-"})
+    assert {row["CallTrace"] for row in backward} == (
+        {"train.py:31 -> net.py:12", "train.py:31 -> net.py:13"}
+        if file == "nvprof.sqlite"
+        else {"-"}
+    )
 
 
 def test_columns_are_chosen_by_word(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,37 +107,56 @@ def test_columns_are_chosen_by_word(folder: Path, capsys: pytest.CaptureFixture[
 
 def test_steps_are_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(printed(capsys, folder / "nsight.sqlite", "--json", "-c", "all"))
-    of_one = json.loads(printed(capsys, folder / "nsight.sqlite", "--json", "-c", "all", "--steps", "1"))
+    of_one = json.loads(
+        printed(capsys, folder / "nsight.sqlite", "--json", "-c", "all", "--steps", "1")
+    )
     assert [row["idx"] for row in rows] == list(range(1, 13))
     assert of_one == rows[6:]
     assert main.main(["pyprof", str(folder / "nsight.sqlite"), "--steps", "7", "--no-cache"]) == 2
 
 
-def test_a_line_is_no_longer_than_the_width(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_is_no_longer_than_the_width(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for width in (100, 133, 300):
         lines = printed(capsys, folder / "nvprof.sqlite", "-w", str(width)).splitlines()
         assert len(lines) == 13
         assert max(map(len, lines)) <= width
-    assert max(map(len, printed(capsys, folder / "nvprof.sqlite", "-w", "9" * 12).splitlines())) <= 10_000
+    assert (
+        max(map(len, printed(capsys, folder / "nvprof.sqlite", "-w", "9" * 12).splitlines()))
+        <= 10_000
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("-c", "idx,flop"), "'flop' is no column of the kernel table. Expected some of: idx,seq,altseq,tid,layer,trace,dir,sub,mod,op,kernel,params,sil,"),
+        (
+            ("-c", "idx,flop"),
+            (
+                "'flop' is no column of the kernel table. Expected some of:"
+                " idx,seq,altseq,tid,layer,trace,dir,sub,mod,op,kernel,params,sil,"
+            ),
+        ),
         (("-c", ""), "'' is no column"),
         (("-c", "idx,kernel,sil", "-w", "28"), "-w 28 is too narrow: idx,kernel,sil need 29."),
     ],
 )
-def test_wrong_options_are_one_line(options: tuple[str, ...], said: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["pyprof", str(folder / "training.pt.trace.json"), *options, "--no-cache"]) == 2
+def test_wrong_options_are_one_line(
+    options: tuple[str, ...], said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main.main(["pyprof", str(folder / "training.pt.trace.json"), *options, "--no-cache"]) == 2
+    )
     found = capsys.readouterr()
     assert found.err.startswith(f"torch-tb-profiler: {said}")
     assert found.err.count("\n") == 1
     assert found.out == ""
 
 
-@pytest.mark.parametrize("options", [("-w", "0"), ("-w", "x"), ("--csv", "--json"), ("--csv", "-w", "100")])
+@pytest.mark.parametrize(
+    "options", [("-w", "0"), ("-w", "x"), ("--csv", "--json"), ("--csv", "-w", "100")]
+)
 def test_options_that_make_no_sense(options: tuple[str, ...], folder: Path) -> None:
     with pytest.raises(SystemExit) as caught:
         main.main(["pyprof", str(folder / "training.pt.trace.json"), *options])
@@ -120,10 +165,15 @@ def test_options_that_make_no_sense(options: tuple[str, ...], folder: Path) -> N
 
 def test_several_traces_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["pyprof", str(folder), "--no-cache"]) == 2
-    assert "holds more than one readable trace: nsight, nvprof, training. Give one of its files, or --worker NAME." in capsys.readouterr().err
+    assert (
+        "holds more than one readable trace: nsight, nvprof, training. Give one of its files, or"
+        " --worker NAME." in capsys.readouterr().err
+    )
 
 
-def test_a_trace_without_kernels_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trace_without_kernels_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "host.pt.trace.json"
     path.write_text(text_of(events("main [aten::mm]")))
     assert main.main(["pyprof", str(path), "--no-cache"]) == 0
@@ -133,7 +183,9 @@ def test_a_trace_without_kernels_says_so(tmp_path: Path, capsys: pytest.CaptureF
     assert json.loads(printed(capsys, path, "--json")) == []
 
 
-def test_names_neither_steer_a_terminal_nor_run_in_a_spreadsheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_neither_steer_a_terminal_nor_run_in_a_spreadsheet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "hostile.pt.trace.json"
     name = '=cmd|"\x1b[31m\n'
     path.write_text(text_of(events("gpu 7 {k}", {"k": name})))
@@ -144,12 +196,30 @@ def test_names_neither_steer_a_terminal_nor_run_in_a_spreadsheet(tmp_path: Path,
     assert json.loads(printed(capsys, path, "--json"))[0]["kernel"] == name
 
 
-def test_many_rows_are_printed_as_they_are_made(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_printed_as_they_are_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "many.pt.trace.json"
-    path.write_text(text_of([
-        {"ph": "X", "cat": "kernel", "name": f"k{i % 3}", "pid": 0, "tid": 7, "ts": i, "dur": 1, "args": {"device": 0, "stream": 7}} for i in range(250)
-    ]))
+    path.write_text(
+        text_of(
+            [
+                {
+                    "ph": "X",
+                    "cat": "kernel",
+                    "name": f"k{i % 3}",
+                    "pid": 0,
+                    "tid": 7,
+                    "ts": i,
+                    "dur": 1,
+                    "args": {"device": 0, "stream": 7},
+                }
+                for i in range(250)
+            ]
+        )
+    )
     whole = printed(capsys, path, "-c", "all", "--csv")
     monkeypatch.setattr("torch_tb_profiler.cli.pyprof.ROWS_AT_ONCE", 7)
     assert printed(capsys, path, "-c", "all", "--csv") == whole
-    assert [row["idx"] for row in json.loads(printed(capsys, path, "--json"))] == list(range(1, 251))
+    assert [row["idx"] for row in json.loads(printed(capsys, path, "--json"))] == list(
+        range(1, 251)
+    )

@@ -24,11 +24,15 @@ class Looks:
 
     def snapshot(self) -> Snapshot:
         # Its name claims nothing: it stands in no run before its content was looked at.
-        return Snapshot("", False, (), files=(SeenFile("profile.json", "", "", "", self.left.pop(0), "", 1),))
+        return Snapshot(
+            "", False, (), files=(SeenFile("profile.json", "", "", "", self.left.pop(0), "", 1),)
+        )
 
 
 @pytest.mark.parametrize("last", [State.READY, State.FAILED, State.REJECTED])
-def test_a_file_is_waited_for_whatever_it_is_called(last: State, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_waited_for_whatever_it_is_called(
+    last: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(report, "PAUSE_SECONDS", 0)
     told: list[tuple[int, Any]] = []
     progress = Progress("reading", "files")
@@ -49,7 +53,11 @@ def test_nothing_says_where_the_traces_lie(tmp_path: Path, monkeypatch: pytest.M
     folder = write(tmp_path / "someone's folder" / "run", "rank0")
     for path in folder.iterdir():
         os.utime(path, (1_600_000_000, 1_600_000_000))
-    assert main.main(["report", str(folder), "-o", str(tmp_path / "report.html"), "--no-cache"]) == 0
+    assert (
+        main.main(["report", str(folder), "-o", str(tmp_path / "report.html"), "--no-cache"]) == 0
+    )
     assert len(held) > 20
     assert any(b'"logdirs":["run"]' in answer for answer in held)
-    assert not any(tmp_path.name.encode() in answer or b"someone's folder" in answer for answer in held)
+    assert not any(
+        tmp_path.name.encode() in answer or b"someone's folder" in answer for answer in held
+    )

@@ -34,7 +34,9 @@ def holds(monkeypatch: pytest.MonkeyPatch) -> Any:
     def say(*items: Opened | Unreadable) -> list[Settings]:
         asked: list[Settings] = []
 
-        def load_all(path: str, settings: Settings, progress: object, workers: object, beside: bool) -> Iterator[Opened | Unreadable]:
+        def load_all(
+            path: str, settings: Settings, progress: object, workers: object, beside: bool
+        ) -> Iterator[Opened | Unreadable]:
             asked.append(settings)
             yield from items
 
@@ -54,17 +56,28 @@ def test_json(holds: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed.err == "torch-tb-profiler: run/w9.pt.trace.json: The file is empty.\n"
 
 
-def test_the_report_fits_a_terminal_and_says_the_figures(holds: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_fits_a_terminal_and_says_the_figures(
+    holds: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     holds(hand_made.opened())
     assert main.main(["summary", "somewhere"]) == 0
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= WIDTH
-    for expected in ("Step time: 120 µs, average of 3 steps", "Kernel         40.0 µs  33.3%  ##########", "GPU 0: NVIDIA H100, 80.0 GiB, capability 9.0",
-                     "aten::mm", "cutlass_80_tensorop_gemm", "truncated file", "6 kernels: 6 with launch, 5 with operator"):
+    for expected in (
+        "Step time: 120 µs, average of 3 steps",
+        "Kernel         40.0 µs  33.3%  ##########",
+        "GPU 0: NVIDIA H100, 80.0 GiB, capability 9.0",
+        "aten::mm",
+        "cutlass_80_tensorop_gemm",
+        "truncated file",
+        "6 kernels: 6 with launch, 5 with operator",
+    ):
         assert expected in text
 
 
-def test_the_report_of_a_host_only_trace_says_what_was_not_recorded(holds: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_of_a_host_only_trace_says_what_was_not_recorded(
+    holds: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     holds(hand_made.opened(hand_made.facts(device=False, has_shapes=False)))
     assert main.main(["summary", "somewhere"]) == 0
     text = capsys.readouterr().out
@@ -73,9 +86,13 @@ def test_the_report_of_a_host_only_trace_says_what_was_not_recorded(holds: Any, 
     assert "Devices" not in text
 
 
-def test_names_from_a_trace_cannot_steer_the_terminal(holds: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_from_a_trace_cannot_steer_the_terminal(
+    holds: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     facts = hand_made.facts()
-    hostile = StringTable.of([t.replace("aten::mm", "\x1b]0;owned\x07" + "x" * 500) for t in facts.strings.all()])
+    hostile = StringTable.of(
+        [t.replace("aten::mm", "\x1b]0;owned\x07" + "x" * 500) for t in facts.strings.all()]
+    )
     holds(hand_made.opened(replace(facts, strings=hostile)))
     assert main.main(["summary", "somewhere"]) == 0
     text = capsys.readouterr().out
@@ -86,7 +103,9 @@ def test_names_from_a_trace_cannot_steer_the_terminal(holds: Any, capsys: pytest
 
 @pytest.mark.parametrize("items", [[], [BAD], [BAD, NO_TRACE], [BAD] * 9])
 @pytest.mark.parametrize("as_json", [True, False])
-def test_nothing_readable_is_exit_code_2_with_one_line(items: Items, as_json: bool, holds: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_readable_is_exit_code_2_with_one_line(
+    items: Items, as_json: bool, holds: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     holds(*items)
     assert main.main(["summary", "somewhere", *(["--json"] if as_json else [])]) == 2
     printed = capsys.readouterr()
@@ -130,7 +149,9 @@ def test_a_reader_that_hangs_up_is_no_error(holds: Any, monkeypatch: pytest.Monk
     assert main.main(["summary", "somewhere"]) == 0
 
 
-def test_a_full_disk_is_one_line(holds: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_is_one_line(
+    holds: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     holds(hand_made.opened())
 
     class Full(io.StringIO):
@@ -142,7 +163,17 @@ def test_a_full_disk_is_one_line(holds: Any, monkeypatch: pytest.MonkeyPatch, ca
     assert capsys.readouterr().err == "torch-tb-profiler: No space left on device.\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["nothing"], ["summary"], ["serve"], ["serve", "x", "--port", "99999"], ["serve", "x", "--port", "y"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["nothing"],
+        ["summary"],
+        ["serve"],
+        ["serve", "x", "--port", "99999"],
+        ["serve", "x", "--port", "y"],
+    ],
+)
 def test_wrong_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main.main(arguments)
@@ -150,17 +181,34 @@ def test_wrong_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str
     assert "usage:" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [["diff", "a", "b", "--fail-on", "x"], ["operators", "a", "--limit", "x"], ["serve", "a", "--port", "x"]])
-def test_a_word_in_the_place_of_a_number_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["diff", "a", "b", "--fail-on", "x"],
+        ["operators", "a", "--limit", "x"],
+        ["serve", "a", "--port", "x"],
+    ],
+)
+def test_a_word_in_the_place_of_a_number_is_told(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         main.main(arguments)
     assert capsys.readouterr().err.endswith("'x' is no number\n")
 
 
-def test_serve_says_why_it_cannot(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serve_says_why_it_cannot(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def refuse(*_: Any) -> None:
-        raise SourceError("127.0.0.1:1 cannot be used: Permission denied.", "Choose another --port.")
+        raise SourceError(
+            "127.0.0.1:1 cannot be used: Permission denied.", "Choose another --port."
+        )
 
     monkeypatch.setattr("torch_tb_profiler.cli.serve.server", refuse)
     assert main.main(["serve", "somewhere"]) == 2
-    assert capsys.readouterr().err == "torch-tb-profiler: 127.0.0.1:1 cannot be used: Permission denied. Choose another --port.\n"
+    assert (
+        capsys.readouterr().err
+        == "torch-tb-profiler: 127.0.0.1:1 cannot be used: Permission denied. Choose another"
+        " --port.\n"
+    )

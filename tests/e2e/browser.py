@@ -1,4 +1,6 @@
-"""Finds and starts a Chromium: the one of ``CHROMIUM``, an installed one, or, tried once, Playwright's own."""
+"""Finds and starts a Chromium: the one of ``CHROMIUM``, an installed one, or, tried once,
+Playwright's own.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,20 @@ from playwright.sync_api import Browser, Playwright
 from playwright.sync_api import Error as PlaywrightError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-PLACES = ("/usr/bin/chromium", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+PLACES = (
+    "/usr/bin/chromium",
+    "/usr/bin/google-chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
 ARGUMENTS = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
-    "--font-render-hinting=none", "--force-color-profile=srgb",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--font-render-hinting=none",
+    "--force-color-profile=srgb",
 )
 DOWNLOAD_SECONDS = 300
 
@@ -30,7 +42,9 @@ def installed() -> str | None:
 
 
 def launch(playwright: Playwright) -> Browser:
-    """A headless browser; without one the test is skipped with the reason, and fails where ``CI`` is set."""
+    """A headless browser; without one the test is skipped with the reason, and fails where ``CI``
+    is set.
+    """
     path = installed()
     try:
         if path is None and not os.path.exists(playwright.chromium.executable_path):
@@ -42,7 +56,12 @@ def launch(playwright: Playwright) -> Browser:
 
 def download() -> None:
     """Playwright's own Chromium, from its servers."""
-    subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=True, capture_output=True, timeout=DOWNLOAD_SECONDS)
+    subprocess.run(
+        [sys.executable, "-m", "playwright", "install", "chromium"],
+        check=True,
+        capture_output=True,
+        timeout=DOWNLOAD_SECONDS,
+    )
 
 
 def refuse(reason: str) -> Browser:

@@ -1,4 +1,6 @@
-"""One browser and one TensorBoard per logdir for all tests of this folder; both end before the next folder's tests begin."""
+"""One browser and one TensorBoard per logdir for all tests of this folder; both end before the next
+folder's tests begin.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def real_server(real_traces: Path, cache: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def open_tab(browser: Browser) -> Iterator[OpenTab]:
-    """Makes tabs, and closes them at the end of the test; a test that says nothing else ends without a complaint of the page."""
+    """Makes tabs, and closes them at the end of the test; a test that says nothing else ends
+    without a complaint of the page.
+    """
     tabs: list[Tab] = []
 
     def make(server: Server, **options: object) -> Tab:

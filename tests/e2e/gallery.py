@@ -1,4 +1,6 @@
-"""Keeps a picture of everything that was looked at, and lays all of them on one sheet for human eyes."""
+"""Keeps a picture of everything that was looked at, and lays all of them on one sheet for human
+eyes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,11 @@ from playwright.sync_api import Browser
 
 from tests.e2e.pages import Tab
 
-_STYLE = "body{font:13px sans-serif;display:grid;grid-template-columns:repeat(5,1fr);gap:10px}figure{margin:0}img{width:100%;border:1px solid #888}"
+_STYLE = (
+    "body{font:13px"
+    " sans-serif;display:grid;grid-template-columns:repeat(5,1fr);gap:10px}figure{margin:0}img{width:100%;border:1px"
+    " solid #888}"
+)
 
 
 class Gallery:
@@ -36,9 +42,17 @@ class Gallery:
 
     def sheet(self, browser: Browser) -> None:
         """``index.html`` with all pictures, and ``sheet.jpeg``, a picture of it."""
-        figures = "".join(f'<figure><a href="{n}"><img src="{n}" alt=""></a><figcaption>{html.escape(t)}</figcaption></figure>' for t, n in self._pictures)
+        figures = "".join(
+            f'<figure><a href="{n}"><img src="{n}"'
+            f' alt=""></a><figcaption>{html.escape(t)}</figcaption></figure>'
+            for t, n in self._pictures
+        )
         index = self._folder / "index.html"
-        index.write_text(f"<!doctype html><meta charset=utf-8><title>Views</title><style>{_STYLE}</style>{figures}", encoding="utf-8")
+        index.write_text(
+            "<!doctype html><meta"
+            f" charset=utf-8><title>Views</title><style>{_STYLE}</style>{figures}",
+            encoding="utf-8",
+        )
         page = browser.new_page(viewport={"width": 2000, "height": 1000})
         page.goto(index.as_uri())
         page.screenshot(path=self._folder / "sheet.jpeg", type="jpeg", quality=60, full_page=True)

@@ -1,4 +1,6 @@
-"""Drives the plugin's page: opens addresses in TensorBoard and waits until nothing is on its way any more."""
+"""Drives the plugin's page: opens addresses in TensorBoard and waits until nothing is on its way
+any more.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,19 @@ from tests.e2e.server import PLUGIN, Server
 from tests.e2e.watch import Watch
 
 T = TypeVar("T")
-VIEWS = ("overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency", "counters", "diff", "diagnosis")
+VIEWS = (
+    "overview",
+    "operator",
+    "kernel",
+    "trace",
+    "memory",
+    "module",
+    "distributed",
+    "efficiency",
+    "counters",
+    "diff",
+    "diagnosis",
+)
 PREFIX = f"p.{PLUGIN}."
 PATIENCE_MS = 60_000
 
@@ -35,8 +49,18 @@ IDLE = f"""
 class Tab:
     """A browser page that shows the plugin inside TensorBoard."""
 
-    def __init__(self, browser: Browser, server: Server, dark: bool = False, width: int = 1400, height: int = 900, **options: Any) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
+    def __init__(
+        self,
+        browser: Browser,
+        server: Server,
+        dark: bool = False,
+        width: int = 1400,
+        height: int = 900,
+        **options: Any,
+    ) -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": height}, reduced_motion="reduce", **options
+        )
         self.page: Page = self.context.new_page()
         self.server = server
         self.dark = dark
@@ -51,7 +75,9 @@ class Tab:
     def load(self, view: str = "", **selection: str) -> Tab:
         """Load TensorBoard at an address, as a pasted link does."""
         self.page.goto("about:blank")
-        self.page.goto(f"{self.server.url}/?darkMode={'true' if self.dark else 'false'}#{address(view, selection)}")
+        self.page.goto(
+            f"{self.server.url}/?darkMode={'true' if self.dark else 'false'}#{address(view, selection)}"
+        )
         self.idle()
         return self
 
@@ -66,7 +92,9 @@ class Tab:
     def frame(self) -> Frame:
         """The plugin's frame."""
         self.page.wait_for_selector("iframe", timeout=PATIENCE_MS)
-        found = next((f for f in self.page.frames if "plugin_entry.html" in f.url and PLUGIN in f.url), None)
+        found = next(
+            (f for f in self.page.frames if "plugin_entry.html" in f.url and PLUGIN in f.url), None
+        )
         if found is None:
             self.page.wait_for_timeout(200)
             return self.frame
@@ -79,7 +107,9 @@ class Tab:
         self.frame.wait_for_function(IDLE, timeout=patience_ms)
 
     def becomes(self, ask: Callable[[], T], wanted: T) -> None:
-        """Wait until a question about the page has the answer that is wanted; fail with the last answer."""
+        """Wait until a question about the page has the answer that is wanted; fail with the last
+        answer.
+        """
         end = time.monotonic() + PATIENCE_MS / 1000
         while (found := ask()) != wanted and time.monotonic() < end:
             self.page.wait_for_timeout(20)
@@ -97,7 +127,9 @@ class Tab:
 
     def tab(self, view: str) -> Locator:
         """The link to a view in the page's header."""
-        return self.frame.get_by_role("navigation").get_by_role("link", name=re.compile(f"^{view}", re.I))
+        return self.frame.get_by_role("navigation").get_by_role(
+            "link", name=re.compile(f"^{view}", re.I)
+        )
 
     def select(self, label: str) -> Locator:
         """A labelled list of the header: Run, Worker, Span."""
@@ -121,4 +153,8 @@ def address(view: str, selection: dict[str, str]) -> str:
 
 def state(url: str) -> dict[str, str]:
     """The inverse of ``address``."""
-    return {key.removeprefix(PREFIX): value for key, value in parse_qsl(url.partition("#")[2]) if key.startswith(PREFIX)}
+    return {
+        key.removeprefix(PREFIX): value
+        for key, value in parse_qsl(url.partition("#")[2])
+        if key.startswith(PREFIX)
+    }

@@ -1,4 +1,6 @@
-"""Takes the pictures of README anew from the samples: ``python -m tests.e2e.pictures`` writes ``docs/images``."""
+"""Takes the pictures of README anew from the samples: ``python -m tests.e2e.pictures`` writes
+``docs/images``.
+"""
 
 from __future__ import annotations
 
@@ -34,27 +36,44 @@ WIDTH, TENSORBOARD = 1280, 64
 
 
 def _kernel() -> dict[str, str]:
-    """What the address says of the longest matrix product of the second step, among that step and the next."""
+    """What the address says of the longest matrix product of the second step, among that step and
+    the next.
+    """
     [file] = (REPOSITORY / "samples" / RANK["run"]).glob(f"{RANK['worker']}.*.gz")
     trace = torch_tb_profiler.open(file)
     steps, events = trace.steps, trace.events
-    products = events[(events["role"] == "kernel") & (events["step"] == 1) & events["name"].str.startswith("nvjet")]
+    products = events[
+        (events["role"] == "kernel")
+        & (events["step"] == 1)
+        & events["name"].str.startswith("nvjet")
+    ]
     begin, end = steps["start_ns"][1] - 10**6, steps["start_ns"][3]
-    return {"sel": str(products.nlargest(1, "dur_ns")["event"].iloc[0]), "t": f"{begin},{end - begin}"}
+    return {
+        "sel": str(products.nlargest(1, "dur_ns")["event"].iloc[0]),
+        "t": f"{begin},{end - begin}",
+    }
 
 
 def main() -> None:
     """Open each view and write its picture."""
-    with tempfile.TemporaryDirectory() as cache, sync_playwright() as playwright, Server(REPOSITORY / "samples", Path(cache)) as server:
+    with (
+        tempfile.TemporaryDirectory() as cache,
+        sync_playwright() as playwright,
+        Server(REPOSITORY / "samples", Path(cache)) as server,
+    ):
         server.settled()
         browser = chromium.launch(playwright)
         for name, dark, view, height, selection in PICTURES:
             with Tab(browser, server, dark=dark, width=WIDTH, height=height + TENSORBOARD) as tab:
                 tab.load(view, **selection, **(_kernel() if view == "trace" else {}))
                 tab.settled_state()
-                seen = tab.page.screenshot(clip={"x": 0, "y": TENSORBOARD, "width": WIDTH, "height": height})
+                seen = tab.page.screenshot(
+                    clip={"x": 0, "y": TENSORBOARD, "width": WIDTH, "height": height}
+                )
             # 256 colours are enough for a page, at a third of the size.
-            Image.open(BytesIO(seen)).quantize().save(REPOSITORY / "docs" / "images" / f"{name}.png", optimize=True)
+            Image.open(BytesIO(seen)).quantize().save(
+                REPOSITORY / "docs" / "images" / f"{name}.png", optimize=True
+            )
 
 
 if __name__ == "__main__":

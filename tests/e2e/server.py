@@ -26,10 +26,28 @@ class Server:
     def __init__(self, logdir: Path, cache: Path, **settings: str) -> None:
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__, after the process
         self.port = free_port()
-        environment = {**os.environ, "TORCH_TB_PROFILER_CACHE_DIR": str(cache), "TORCH_TB_PROFILER_SCAN_SECONDS": "0.5"}
-        environment.update({f"TORCH_TB_PROFILER_{name.upper()}": value for name, value in settings.items()})
-        command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--port", str(self.port), "--host", "127.0.0.1"]
-        self.process = subprocess.Popen(command, stdout=self._log, stderr=self._log, env=environment, start_new_session=True)
+        environment = {
+            **os.environ,
+            "TORCH_TB_PROFILER_CACHE_DIR": str(cache),
+            "TORCH_TB_PROFILER_SCAN_SECONDS": "0.5",
+        }
+        environment.update(
+            {f"TORCH_TB_PROFILER_{name.upper()}": value for name, value in settings.items()}
+        )
+        command = [
+            sys.executable,
+            "-m",
+            "tensorboard.main",
+            "--logdir",
+            str(logdir),
+            "--port",
+            str(self.port),
+            "--host",
+            "127.0.0.1",
+        ]
+        self.process = subprocess.Popen(
+            command, stdout=self._log, stderr=self._log, env=environment, start_new_session=True
+        )
 
     def __enter__(self) -> Server:
         self.wait(lambda: self.get("runs") is not None, START_SECONDS, "the plugin's first answer")
@@ -65,7 +83,8 @@ class Server:
         """The first true value of ``until``.
 
         Raises:
-            AssertionError: it did not come in time, or TensorBoard ended; its output is in the message.
+            AssertionError: it did not come in time, or TensorBoard ended; its output is in the
+                message.
         """
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.process.poll() is None:
@@ -73,7 +92,9 @@ class Server:
             if value:
                 return value
             time.sleep(0.1)
-        raise AssertionError(f"waited {seconds} s in vain for {what}; TensorBoard's output:\n{self.output()}")
+        raise AssertionError(
+            f"waited {seconds} s in vain for {what}; TensorBoard's output:\n{self.output()}"
+        )
 
     def output(self) -> str:
         """The last lines that TensorBoard wrote."""
@@ -86,7 +107,9 @@ class Server:
         return list(answer["runs"]) if answer and "runs" in answer else []
 
     def settled(self, seconds: float = 120.0) -> list[dict[str, Any]]:
-        """The runs once every span is ready or failed and the scan is over; opens nothing by itself."""
+        """The runs once every span is ready or failed and the scan is over; opens nothing by
+        itself.
+        """
 
         def look() -> list[dict[str, Any]] | None:
             answer = self.get("runs")
@@ -100,7 +123,13 @@ class Server:
         """A route's payload for the first worker of a run, once it is there."""
         worker = next(found for found in self.runs() if found["name"] == run)["workers"][0]
         query = {"run": run, "worker": worker["name"], "span": worker["spans"][0]["name"], **query}
-        return dict(self.wait(lambda: (found := self.get(route, **query)) and "error" not in found and found, 60, f"{route} of {run}"))
+        return dict(
+            self.wait(
+                lambda: (found := self.get(route, **query)) and "error" not in found and found,
+                60,
+                f"{route} of {run}",
+            )
+        )
 
 
 def free_port() -> int:

@@ -60,7 +60,9 @@ def test_without_a_choice_it_compares_with_the_run_beside(open_tab: OpenTab, pai
     expect(tab.select("Run B")).to_have_value(names[names.index("baseline") + 1])
 
 
-def test_choosing_the_other_run_changes_the_answer_and_the_address(open_tab: OpenTab, pairs: Server) -> None:
+def test_choosing_the_other_run_changes_the_answer_and_the_address(
+    open_tab: OpenTab, pairs: Server
+) -> None:
     tab = compare(open_tab(pairs), "again")
     tab.select("Run B").select_option("new_sync")
     tab.idle()
@@ -78,7 +80,12 @@ def test_swapping_turns_the_sign_and_goes_back(open_tab: OpenTab, pairs: Server)
     expect(tab.frame.locator(".headline-first")).to_contain_text("(−")
     tab.idle()
     state = tab.state()
-    assert (state["run"], state["run2"], state["steps"], state["steps2"]) == ("slower_kernel", "baseline", "2-5", "1-6")
+    assert (state["run"], state["run2"], state["steps"], state["steps2"]) == (
+        "slower_kernel",
+        "baseline",
+        "2-5",
+        "1-6",
+    )
     tab.page.go_back()
     expect(tab.select("Run")).to_have_value("baseline")
 
@@ -91,7 +98,11 @@ def test_two_parts_of_one_trace(open_tab: OpenTab, pairs: Server) -> None:
 
 def test_every_row_leads_to_both_timelines(open_tab: OpenTab, pairs: Server) -> None:
     tab = compare(open_tab(pairs), "slower_kernel", table="kernel")
-    links = grid(tab, "Changes of kernels").locator(".body-row").first.get_by_role("link", include_hidden=True)
+    links = (
+        grid(tab, "Changes of kernels")
+        .locator(".body-row")
+        .first.get_by_role("link", include_hidden=True)
+    )
     expect(links).to_have_count(2)
     links.nth(1).click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
@@ -106,11 +117,16 @@ def test_filters_search_and_order(open_tab: OpenTab, pairs: Server) -> None:
     expect(grid(tab, "Changes of kernels")).to_be_visible()
     tab.frame.get_by_role("radio", name="new", exact=False).first.check(force=True)
     expect(grid(tab, "Changes of kernels").locator(".body-row")).to_have_count(1)
-    expect(grid(tab, "Changes of kernels").locator(".body-row").first).to_contain_text("Memcpy HtoD (Pageable")
+    expect(grid(tab, "Changes of kernels").locator(".body-row").first).to_contain_text(
+        "Memcpy HtoD (Pageable"
+    )
     tab.frame.get_by_role("radio", name="all", exact=True).check(force=True)
     tab.frame.get_by_role("search").first.get_by_role("textbox").fill("gemm")
     expect(grid(tab, "Changes of kernels").locator(".body-row")).to_have_count(1)
-    assert {k: v for k, v in tab.settled_state().items() if k in ("table", "search")} == {"table": "kernel", "search": "gemm"}
+    assert {k: v for k, v in tab.settled_state().items() if k in ("table", "search")} == {
+        "table": "kernel",
+        "search": "gemm",
+    }
 
 
 def test_the_tree_unfolds_by_keyboard(open_tab: OpenTab, pairs: Server) -> None:
@@ -145,11 +161,17 @@ def test_an_unknown_other_run_says_so_and_can_be_changed(open_tab: OpenTab, pair
     expect(tab.frame.locator(".headline-first")).to_contain_text("within")
 
 
-def test_a_single_trace_offers_its_two_halves(tmp_path: Path, cache: Path, open_tab: OpenTab) -> None:
+def test_a_single_trace_offers_its_two_halves(
+    tmp_path: Path, cache: Path, open_tab: OpenTab
+) -> None:
     made = write_pairs(tmp_path / "made")
     only = tmp_path / "only" / "run"
     only.mkdir(parents=True)
-    source = next(path for path in made["baseline"].parent.rglob("*.json")) if made["baseline"].is_file() else next(made["baseline"].rglob("*.json"))
+    source = (
+        next(path for path in made["baseline"].parent.rglob("*.json"))
+        if made["baseline"].is_file()
+        else next(made["baseline"].rglob("*.json"))
+    )
     (only / "rank0.pt.trace.json").write_bytes(source.read_bytes())
     with Server(tmp_path / "only", cache) as server:
         server.settled()
@@ -166,4 +188,6 @@ def test_nothing_is_inaccessible(open_tab: OpenTab, pairs: Server, dark: bool) -
     need_axe()
     tab = compare(open_tab(pairs, dark=dark), "renamed")
     assert accessibility(tab.frame) == []
-    assert tab.frame.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert tab.frame.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )

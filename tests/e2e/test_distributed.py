@@ -20,7 +20,13 @@ def late_steps(server: Server, run: str) -> dict[str, object]:
     """The route's answer when all workers are in."""
     worker = next(found for found in server.runs() if found["name"] == run)["workers"][0]
     query = {"run": run, "worker": worker["name"], "span": worker["spans"][0]["name"]}
-    answer = server.wait(lambda: (found := server.get("distributed", **query)) and found.get("progress") == 1.0 and found, 60, "all workers")
+    answer = server.wait(
+        lambda: (
+            (found := server.get("distributed", **query)) and found.get("progress") == 1.0 and found
+        ),
+        60,
+        "all workers",
+    )
     return dict(answer)
 
 
@@ -62,7 +68,9 @@ def test_a_step_and_a_worker_are_chosen_and_kept(open_tab: OpenTab, sample_serve
     expect(main.get_by_label("Worker", exact=True)).to_have_value("rank5")
 
 
-def test_the_map_tells_its_cells_by_keyboard_and_by_pointer(open_tab: OpenTab, sample_server: Server) -> None:
+def test_the_map_tells_its_cells_by_keyboard_and_by_pointer(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
     tab = open_tab(sample_server).load("distributed", run="synthetic_ddp8")
     heat = tab.frame.get_by_role("group", name="Lateness by worker and step")
     heat.focus()
@@ -80,7 +88,9 @@ def test_the_map_tells_its_cells_by_keyboard_and_by_pointer(open_tab: OpenTab, s
 
 def test_the_data_behind_the_charts(open_tab: OpenTab, sample_server: Server) -> None:
     tab = open_tab(sample_server).load("distributed", run="ddp_gloo")
-    tab.frame.get_by_role("button", name="Show Computation and communication as a data table").click()
+    tab.frame.get_by_role(
+        "button", name="Show Computation and communication as a data table"
+    ).click()
     table = tab.frame.get_by_role("region", name="Computation and communication, data table")
     expect(table.locator("tbody tr")).to_have_count(4)
     expect(table.locator("thead")).to_contain_text("Overlapping, share")
@@ -113,6 +123,10 @@ def test_workers_without_communication(open_tab: OpenTab, silent: Server) -> Non
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_is_inaccessible(open_tab: OpenTab, sample_server: Server, dark: bool) -> None:
     need_axe()
-    tab = open_tab(sample_server, dark=dark, width=1280, height=800).load("distributed", run="synthetic_ddp8")
+    tab = open_tab(sample_server, dark=dark, width=1280, height=800).load(
+        "distributed", run="synthetic_ddp8"
+    )
     assert accessibility(tab.frame) == []
-    assert tab.frame.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert tab.frame.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )

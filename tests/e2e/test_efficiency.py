@@ -1,4 +1,6 @@
-"""The Efficiency page in a browser: device and peaks, MFU per step, the roofline, families, and the table of operators and kernels."""
+"""The Efficiency page in a browser: device and peaks, MFU per step, the roofline, families, and the
+table of operators and kernels.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,11 @@ def headline(tab: Tab) -> Locator:
 
 def drawable(rows: dict[str, list[Any]]) -> list[int]:
     """The rows that have a place below the roofs: on logarithmic axes nothing is at 0."""
-    return [row for row, (x, y) in enumerate(zip(rows["intensity"], rows["flops_rate"], strict=True)) if x and y]
+    return [
+        row
+        for row, (x, y) in enumerate(zip(rows["intensity"], rows["flops_rate"], strict=True))
+        if x and y
+    ]
 
 
 def per_cent(share: float) -> str:
@@ -47,7 +53,9 @@ def per_cent(share: float) -> str:
 def test_a_gpu_trace_shows_the_routes_figures(open_tab: OpenTab, real_server: Server) -> None:
     tab = open_tab(real_server).load("efficiency", run="h100_vit")
     found = real_server.answer("efficiency", "h100_vit")
-    expect(headline(tab)).to_contain_text(f"{per_cent(found['mfu'])} of what {found['device']['name']} can do (MFU)")
+    expect(headline(tab)).to_contain_text(
+        f"{per_cent(found['mfu'])} of what {found['device']['name']} can do (MFU)"
+    )
     main = tab.frame.locator("main")
     expect(main).to_contain_text(found["device"]["entry"])
     expect(main).to_contain_text("989 TFLOP/s")
@@ -56,16 +64,24 @@ def test_a_gpu_trace_shows_the_routes_figures(open_tab: OpenTab, real_server: Se
     expect(grid(tab)).to_have_attribute("aria-rowcount", str(len(rows["name"]) + 1))
     first = grid(tab).locator(".body-row").first
     expect(first).to_contain_text(rows["parameters"][0])
-    expect(first).to_contain_text(re.compile(rf"{re.escape(per_cent(rows['flops_share'][0]))}\s*of \d+ TFLOP/s bf16"))
+    expect(first).to_contain_text(
+        re.compile(rf"{re.escape(per_cent(rows['flops_share'][0]))}\s*of \d+ TFLOP/s bf16")
+    )
     for family, time in zip(found["families"]["family"], found["families"]["time_ns"], strict=True):
         if family and time:
-            expect(tab.frame.get_by_role("list", name="Tensor Cores by family").get_by_text(family, exact=True)).to_be_visible()
+            expect(
+                tab.frame.get_by_role("list", name="Tensor Cores by family").get_by_text(
+                    family, exact=True
+                )
+            ).to_be_visible()
 
 
 def test_a_point_leads_to_its_row_and_on(open_tab: OpenTab, real_server: Server) -> None:
     tab = open_tab(real_server).load("efficiency", run="h100_vit")
     rows = real_server.answer("efficiency", "h100_vit")["rows"]
-    tab.frame.get_by_role("button", name=re.compile(rf"^aten::addmm: .*{re.escape(rows['parameters'][0])}")).click()
+    tab.frame.get_by_role(
+        "button", name=re.compile(rf"^aten::addmm: .*{re.escape(rows['parameters'][0])}")
+    ).click()
     state = tab.settled_state()
     assert state["regex"] == "1"
     expect(grid(tab).locator(".body-row")).to_have_count(1)
@@ -85,28 +101,41 @@ def test_a_point_leads_to_its_row_and_on(open_tab: OpenTab, real_server: Server)
     assert tab.state()["sel"] == str(rows["event"][0])
 
 
-def test_the_chart_is_worked_by_keyboard_and_is_a_table_too(open_tab: OpenTab, real_server: Server) -> None:
+def test_the_chart_is_worked_by_keyboard_and_is_a_table_too(
+    open_tab: OpenTab, real_server: Server
+) -> None:
     tab = open_tab(real_server).load("efficiency", run="h100_vit")
     rows = real_server.answer("efficiency", "h100_vit")["rows"]
-    order = sorted(drawable(rows), key=lambda row: (rows["intensity"][row], rows["flops_rate"][row]))
+    order = sorted(
+        drawable(rows), key=lambda row: (rows["intensity"][row], rows["flops_rate"][row])
+    )
     tab.frame.locator(".roof-point[tabindex='0']").focus()
     tab.page.keyboard.press("End")
     focused = tab.frame.locator(".roof-point:focus")
-    expect(focused).to_have_attribute("aria-label", re.compile(rf"^{rows['name'][order[-1]]}: .*{re.escape(rows['parameters'][order[-1]])}"))
+    expect(focused).to_have_attribute(
+        "aria-label",
+        re.compile(rf"^{rows['name'][order[-1]]}: .*{re.escape(rows['parameters'][order[-1]])}"),
+    )
     expect(tab.frame.locator(".chart-tip")).to_contain_text(rows["parameters"][order[-1]])
     tab.page.keyboard.press("Enter")
     assert "search" in tab.settled_state()
     tab.page.keyboard.press("Enter")
     assert "search" not in tab.settled_state()
     tab.frame.get_by_role("button", name="Show Roofline as a data table").click()
-    expect(tab.frame.get_by_role("region", name="Roofline, data table").locator("tbody tr")).to_have_count(len(order))
+    expect(
+        tab.frame.get_by_role("region", name="Roofline, data table").locator("tbody tr")
+    ).to_have_count(len(order))
 
 
-def test_precisions_and_kernels_are_chosen_and_kept_in_the_address(open_tab: OpenTab, real_server: Server) -> None:
+def test_precisions_and_kernels_are_chosen_and_kept_in_the_address(
+    open_tab: OpenTab, real_server: Server
+) -> None:
     tab = open_tab(real_server).load("efficiency", run="h100_vit")
     rows = real_server.answer("efficiency", "h100_vit")["rows"]
     tab.frame.get_by_label("fp32", exact=True).check(force=True)
-    expect(points(tab)).to_have_count(sum(rows["precision"][row] == "fp32" for row in drawable(rows)))
+    expect(points(tab)).to_have_count(
+        sum(rows["precision"][row] == "fp32" for row in drawable(rows))
+    )
     assert tab.settled_state()["precision"] == "fp32"
     tab.frame.get_by_label("kernel", exact=True).check(force=True)
     kernels = real_server.answer("efficiency", "h100_vit", group="kernel")["rows"]
@@ -133,11 +162,17 @@ def test_the_table_is_saved_with_exact_figures(open_tab: OpenTab, sample_server:
     rows = sample_server.answer("efficiency", "synthetic_ddp8")["rows"]
     with tab.page.expect_download() as waiting:
         tab.frame.get_by_role("button", name=re.compile("^Download the")).last.click()
-    saved = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig"))))
+    saved = list(
+        csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig")))
+    )
     assert [row["Operator"] for row in saved] == [name or "" for name in rows["name"]]
     assert [row["Device time (ns)"] for row in saved] == [str(time) for time in rows["time_ns"]]
-    assert [row["FLOPs per call (FLOP)"] for row in saved] == ["" if flops is None else str(flops) for flops in rows["flops"]]
-    assert [row["Family"] for row in saved] == [family or "not modelled" for family in rows["family"]]
+    assert [row["FLOPs per call (FLOP)"] for row in saved] == [
+        "" if flops is None else str(flops) for flops in rows["flops"]
+    ]
+    assert [row["Family"] for row in saved] == [
+        family or "not modelled" for family in rows["family"]
+    ]
 
 
 def test_a_cpu_recording_shows_rates_and_no_peaks(open_tab: OpenTab, sample_server: Server) -> None:
@@ -150,7 +185,9 @@ def test_a_cpu_recording_shows_rates_and_no_peaks(open_tab: OpenTab, sample_serv
     assert "FLOP/s per step" in tab.text()
 
 
-def test_peaks_of_an_unknown_device_are_given_in_a_file(open_tab: OpenTab, start: Start, tmp_path: Path) -> None:
+def test_peaks_of_an_unknown_device_are_given_in_a_file(
+    open_tab: OpenTab, start: Start, tmp_path: Path
+) -> None:
     content = traces.trace()
     for event in content["traceEvents"]:
         if event["name"] == "aten::mm":
@@ -163,7 +200,18 @@ def test_peaks_of_an_unknown_device_are_given_in_a_file(open_tab: OpenTab, start
     expect(tab.frame.locator("main")).to_contain_text("Example GPU")
     assert tab.frame.locator(".roof").count() == 0
     peaks = tmp_path / "peaks.json"
-    peaks.write_text(json.dumps({"Example*": {"bandwidth_gbps": 100, "peaks": {"vector_fp32": 2}, "source": "measured by hand"}}), encoding="utf-8")
+    peaks.write_text(
+        json.dumps(
+            {
+                "Example*": {
+                    "bandwidth_gbps": 100,
+                    "peaks": {"vector_fp32": 2},
+                    "source": "measured by hand",
+                }
+            }
+        ),
+        encoding="utf-8",
+    )
     server = start(tmp_path / "logs", peaks=str(peaks))
     server.settled()
     tab = open_tab(server).load("efficiency", run="run")
@@ -173,7 +221,9 @@ def test_peaks_of_an_unknown_device_are_given_in_a_file(open_tab: OpenTab, start
     expect(tab.frame.get_by_role("tooltip")).to_contain_text("measured by hand")
 
 
-def test_a_trace_without_shapes_says_how_to_record_them(open_tab: OpenTab, start: Start, tmp_path: Path) -> None:
+def test_a_trace_without_shapes_says_how_to_record_them(
+    open_tab: OpenTab, start: Start, tmp_path: Path
+) -> None:
     content = traces.trace()
     for event in content["traceEvents"]:
         event.get("args", {}).pop("Input Dims", None)
@@ -189,7 +239,9 @@ def test_a_trace_without_shapes_says_how_to_record_them(open_tab: OpenTab, start
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_bars_anybody(open_tab: OpenTab, real_server: Server, dark: bool) -> None:
     need_axe()
-    tab = open_tab(real_server, dark=dark).load("efficiency", run="mi300_resnet_ddp", group="kernel")
+    tab = open_tab(real_server, dark=dark).load(
+        "efficiency", run="mi300_resnet_ddp", group="kernel"
+    )
     assert accessibility(tab.frame) == []
     tab.load("efficiency", run="h100_bert_small")
     points(tab).first.click()

@@ -1,4 +1,6 @@
-"""What a person does with the tables: choose steps, open a row, search, download. The trace is the one drawn in traces.py."""
+"""What a person does with the tables: choose steps, open a row, search, download. The trace is the
+one drawn in traces.py.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,15 @@ def rows(tab: Tab, grid: str) -> list[list[str]]:
     """The cells of a table's rows, header first."""
     table = tab.frame.get_by_role("grid", name=grid)
     expect(table).to_be_visible()
-    return [[c.strip() for c in row.get_by_role("gridcell").or_(row.get_by_role("columnheader")).all_text_contents()] for row in table.get_by_role("row").all()]
+    return [
+        [
+            c.strip()
+            for c in row.get_by_role("gridcell")
+            .or_(row.get_by_role("columnheader"))
+            .all_text_contents()
+        ]
+        for row in table.get_by_role("row").all()
+    ]
 
 
 def row(tab: Tab, grid: str, name: str) -> Locator:
@@ -49,7 +59,9 @@ def download(tab: Tab, button: Locator) -> list[dict[str, str]]:
     with tab.page.expect_download() as waiting:
         button.click()
     assert waiting.value.suggested_filename.endswith(".csv")
-    return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig"))))
+    return list(
+        csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig")))
+    )
 
 
 def test_choosing_a_step_changes_the_figures_and_the_address(tab: Tab) -> None:
@@ -78,12 +90,16 @@ def test_searching_for_a_kernel_by_words_and_by_pattern(tab: Tab) -> None:
     tab.load("kernel", run="run")
     box = tab.frame.get_by_role("search").get_by_role("textbox")
     box.fill("relu")
-    expect(tab.frame.get_by_role("grid", name="Kernels").get_by_text("gemm_kernel")).to_have_count(0)
+    expect(tab.frame.get_by_role("grid", name="Kernels").get_by_text("gemm_kernel")).to_have_count(
+        0
+    )
     expect(row(tab, "Kernels", "relu_kernel")).to_be_visible()
     tab.frame.get_by_role("button", name="Regular expression").click()
     box.fill("^void .*<float")
     expect(row(tab, "Kernels", "gemm_kernel")).to_be_visible()
-    expect(tab.frame.get_by_role("grid", name="Kernels").get_by_text("relu_kernel")).to_have_count(0)
+    expect(tab.frame.get_by_role("grid", name="Kernels").get_by_text("relu_kernel")).to_have_count(
+        0
+    )
 
 
 def test_the_kernel_table_as_csv(tab: Tab) -> None:
@@ -91,6 +107,13 @@ def test_the_kernel_table_as_csv(tab: Tab) -> None:
     table = download(tab, tab.frame.get_by_role("button", name="CSV").last)
     by_name = {line[next(iter(line))]: line for line in table}
     assert set(by_name) == {traces.KERNEL, "relu_kernel"}
-    assert {k: by_name[traces.KERNEL][k] for k in ("Calls", "Total (ns)", "Mean (ns)", "Shortest (ns)", "Longest (ns)")} == {
-        "Calls": "3", "Total (ns)": "800000", "Mean (ns)": "266667", "Shortest (ns)": "200000", "Longest (ns)": "400000",
+    assert {
+        k: by_name[traces.KERNEL][k]
+        for k in ("Calls", "Total (ns)", "Mean (ns)", "Shortest (ns)", "Longest (ns)")
+    } == {
+        "Calls": "3",
+        "Total (ns)": "800000",
+        "Mean (ns)": "266667",
+        "Shortest (ns)": "200000",
+        "Longest (ns)": "400000",
     }

@@ -1,4 +1,6 @@
-"""The Memory page in a browser: curve, what is alive, blocks and statistics; snapshots and timelines."""
+"""The Memory page in a browser: curve, what is alive, blocks and statistics; snapshots and
+timelines.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def body(tab: Tab) -> str:
 
 
 def drag(tab: Tab, begin: float, end: float) -> None:
-    """Drag across parts of the plot, which begins at 62 px and ends 8 px before the chart's right edge."""
+    """Drag across parts of the plot, which begins at 62 px and ends 8 px before the chart's right
+    edge.
+    """
     chart(tab).scroll_into_view_if_needed()
     box = chart(tab).bounding_box()
     assert box is not None
@@ -55,14 +59,20 @@ def mib(size: int) -> str:
 def test_the_peak_is_the_routes(open_tab: OpenTab, sample_server: Server) -> None:
     tab = open_tab(sample_server).load("memory", run="transformer")
     found = sample_server.answer("memory", "transformer")["devices"][0]
-    expect(tab.frame.locator(".headline-first")).to_contain_text(f"CPU: at most {mib(found['peak_bytes'])} allocated")
+    expect(tab.frame.locator(".headline-first")).to_contain_text(
+        f"CPU: at most {mib(found['peak_bytes'])} allocated"
+    )
     expect(chart(tab)).to_have_attribute("aria-valuenow", str(found["peak_ns"]))
-    expect(chart(tab)).to_have_attribute("aria-valuetext", re.compile(re.escape(mib(found["peak_bytes"]))))
+    expect(chart(tab)).to_have_attribute(
+        "aria-valuetext", re.compile(re.escape(mib(found["peak_bytes"])))
+    )
     for step in ("step 3", "step 6"):
         expect(tab.frame.locator(".stair text", has_text=step)).to_be_visible()
 
 
-def test_a_click_chooses_an_instant_and_a_drag_a_window(open_tab: OpenTab, sample_server: Server) -> None:
+def test_a_click_chooses_an_instant_and_a_drag_a_window(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
     tab = open_tab(sample_server).load("memory", run="transformer")
     drag(tab, 0.5, 0.5)
     state = tab.settled_state()
@@ -75,7 +85,9 @@ def test_a_click_chooses_an_instant_and_a_drag_a_window(open_tab: OpenTab, sampl
     assert abs(int(state["t0"]) / span - 0.25) < 0.01
     assert abs(int(state["t1"]) / span - 0.5) < 0.01
     window = sample_server.answer("memory/blocks", "transformer", t0=state["t0"], t1=state["t1"])
-    expect(tab.grid("Memory: Blocks")).to_have_attribute("aria-rowcount", str(len(window["rows"]["bytes"]) + 1))
+    expect(tab.grid("Memory: Blocks")).to_have_attribute(
+        "aria-rowcount", str(len(window["rows"]["bytes"]) + 1)
+    )
     tab.page.reload()
     tab.idle()
     expect(chart(tab)).to_have_attribute("aria-valuemin", state["t0"])
@@ -103,10 +115,16 @@ def test_the_chart_is_worked_by_keyboard(open_tab: OpenTab, sample_server: Serve
     assert "t0" not in tab.settled_state()
 
 
-def test_a_tile_shows_its_rows_and_a_block_its_call(open_tab: OpenTab, sample_server: Server) -> None:
+def test_a_tile_shows_its_rows_and_a_block_its_call(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
     tab = open_tab(sample_server).load("memory", run="transformer")
     rows = sample_server.answer("memory/alive", "transformer")["rows"]
-    of_addmm = [size for name, size in zip(rows["operator"], rows["bytes"], strict=True) if name == "aten::addmm"]
+    of_addmm = [
+        size
+        for name, size in zip(rows["operator"], rows["bytes"], strict=True)
+        if name == "aten::addmm"
+    ]
     tab.frame.get_by_role("button", name=f"aten::addmm: {mib(sum(of_addmm))}").click()
     expect(tab.grid("Alive").locator(".body-row")).to_have_count(len(of_addmm))
     tab.frame.get_by_label("module", exact=True).check(force=True)
@@ -129,13 +147,17 @@ def test_statistics_are_the_routes_and_are_saved(open_tab: OpenTab, sample_serve
         expect(table).to_have_attribute("aria-rowcount", str(len(rows["name"]) + 1))
         with tab.page.expect_download() as waiting:
             tab.frame.get_by_role("button", name=re.compile("^Download the")).last.click()
-        saved = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig"))))
-        assert {row[label[3:].capitalize()]: int(row["Self size increase (bytes)"]) for row in saved} == dict(
-            zip(rows["name"], rows["self_increase_bytes"], strict=True)
+        saved = list(
+            csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig")))
         )
+        assert {
+            row[label[3:].capitalize()]: int(row["Self size increase (bytes)"]) for row in saved
+        } == dict(zip(rows["name"], rows["self_increase_bytes"], strict=True))
 
 
-def test_a_trace_without_records_says_what_to_record(open_tab: OpenTab, start: Start, tmp_path: Path) -> None:
+def test_a_trace_without_records_says_what_to_record(
+    open_tab: OpenTab, start: Start, tmp_path: Path
+) -> None:
     traces.write(tmp_path / "run" / "w0.pt.trace.json", traces.trace())
     server = start(tmp_path)
     server.settled()
@@ -161,17 +183,30 @@ def beside(folder: Path) -> None:
         def __reduce__(self) -> tuple[object, tuple[str]]:
             return os.system, (f"touch {folder / 'hacked'}",)
 
-    (folder / "evil.pickle").write_bytes(pickle.dumps({"segments": [], "device_traces": [[Command()]]}))
+    (folder / "evil.pickle").write_bytes(
+        pickle.dumps({"segments": [], "device_traces": [[Command()]]})
+    )
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_snapshots_and_timelines_open_and_hostile_pickles_do_not(open_tab: OpenTab, start: Start, tmp_path: Path, dark: bool) -> None:
+def test_snapshots_and_timelines_open_and_hostile_pickles_do_not(
+    open_tab: OpenTab, start: Start, tmp_path: Path, dark: bool
+) -> None:
     need_axe()
     beside(tmp_path / "run")
     server = start(tmp_path)
-    server.wait(lambda: [s["state"] for r in server.runs() for w in r["workers"] for s in w["spans"]] == ["ready", "ready"], 60, "both files")
+    server.wait(
+        lambda: (
+            [s["state"] for r in server.runs() for w in r["workers"] for s in w["spans"]]
+            == ["ready", "ready"]
+        ),
+        60,
+        "both files",
+    )
     tab = open_tab(server, dark=dark).load("memory", run="run", worker="dump")
-    expect(tab.frame.locator("main")).to_contain_text("An allocation of 1.00 TiB failed for want of memory")
+    expect(tab.frame.locator("main")).to_contain_text(
+        "An allocation of 1.00 TiB failed for want of memory"
+    )
     expect(tab.frame.locator("main")).to_contain_text("layer3.py(")
     assert accessibility(tab.frame) == []
     tab.select("Device").select_option("1")
@@ -188,7 +223,9 @@ def test_snapshots_and_timelines_open_and_hostile_pickles_do_not(open_tab: OpenT
     assert not (tmp_path / "run" / "hacked").exists()
 
 
-def test_a_real_gpu_trace_in_both_themes(open_tab: OpenTab, start: Start, tmp_path: Path, real_traces: Path) -> None:
+def test_a_real_gpu_trace_in_both_themes(
+    open_tab: OpenTab, start: Start, tmp_path: Path, real_traces: Path
+) -> None:
     need_axe()
     (tmp_path / "v100").symlink_to(real_traces / "v100_memory_nccl")
     server = start(tmp_path)
@@ -196,7 +233,9 @@ def test_a_real_gpu_trace_in_both_themes(open_tab: OpenTab, start: Start, tmp_pa
     for dark in (False, True):
         tab = open_tab(server, dark=dark).load("memory", run="v100")
         found = server.answer("memory", "v100")["devices"][0]
-        expect(tab.frame.locator(".headline-first")).to_contain_text(f"GPU 1: at most {found['peak_bytes'] / 2**30:.2f} GiB allocated")
+        expect(tab.frame.locator(".headline-first")).to_contain_text(
+            f"GPU 1: at most {found['peak_bytes'] / 2**30:.2f} GiB allocated"
+        )
         expect(chart(tab)).to_have_attribute("aria-valuetext", re.compile("reserved 11.9 GiB"))
         assert accessibility(tab.frame) == []
         drag(tab, 0.1, 0.4)

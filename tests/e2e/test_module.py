@@ -29,8 +29,13 @@ def table(tab: Tab, name: str = "Modules") -> Locator:
 
 def names(tab: Tab, name: str = "Modules") -> list[str]:
     """The first cells of the rows in sight, from the top."""
-    rows = table(tab, name).locator(".body-row").evaluate_all(
-        "rows => rows.map(r => [r.getBoundingClientRect().top, r.querySelector('.cell-text').title]).sort((a, b) => a[0] - b[0]).map(r => r[1])"
+    rows = (
+        table(tab, name)
+        .locator(".body-row")
+        .evaluate_all(
+            "rows => rows.map(r => [r.getBoundingClientRect().top,"
+            " r.querySelector('.cell-text').title]).sort((a, b) => a[0] - b[0]).map(r => r[1])"
+        )
     )
     return [str(text) for text in rows]
 
@@ -52,7 +57,9 @@ def press_frame(tab: Tab, level: int, share: float) -> None:
 
 
 @pytest.mark.parametrize("run", SAMPLES)
-def test_modules_have_forward_and_backward_times(open_tab: OpenTab, sample_server: Server, run: str) -> None:
+def test_modules_have_forward_and_backward_times(
+    open_tab: OpenTab, sample_server: Server, run: str
+) -> None:
     tab = open_tab(sample_server).load("module", run=run)
     rows = sample_server.answer("module", run)["rows"]
     roots = [name for name, parent in zip(rows["name"], rows["parent"], strict=True) if parent < 0]
@@ -64,7 +71,9 @@ def test_modules_have_forward_and_backward_times(open_tab: OpenTab, sample_serve
         expect(first.get_by_title(exact).first).to_be_visible()
 
 
-def test_the_tree_is_folded_searched_sorted_and_saved(open_tab: OpenTab, sample_server: Server) -> None:
+def test_the_tree_is_folded_searched_sorted_and_saved(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
     tab = open_tab(sample_server).load("module", run="transformer")
     everything = sample_server.answer("module", "transformer")["rows"]["name"]
     table(tab).get_by_role("button", name="Rows beneath Block_0").click()
@@ -73,7 +82,10 @@ def test_the_tree_is_folded_searched_sorted_and_saved(open_tab: OpenTab, sample_
     tab.page.keyboard.press("ArrowLeft")
     tab.becomes(lambda: names(tab)[0], "Decoder_0")
     tab.frame.get_by_role("textbox", name="Search in Modules").fill("gelu")
-    tab.becomes(lambda: names(tab), ["Decoder_0", "Block_0", "Sequential_0", "GELU_0", "Block_1", "Sequential_1", "GELU_1"])
+    tab.becomes(
+        lambda: names(tab),
+        ["Decoder_0", "Block_0", "Sequential_0", "GELU_0", "Block_1", "Sequential_1", "GELU_1"],
+    )
     table(tab).get_by_role("button", name="Forward host", exact=True).click()
     state = tab.settled_state()
     assert (state["search"], state["sort"]) == ("gelu", "-forward_host_total")
@@ -82,13 +94,17 @@ def test_the_tree_is_folded_searched_sorted_and_saved(open_tab: OpenTab, sample_
     tab.becomes(lambda: len(names(tab)) < len(everything), True)
     with tab.page.expect_download() as waiting:
         tab.frame.get_by_role("button", name=re.compile("^Download the")).click()
-    saved = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig"))))
+    saved = list(
+        csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig")))
+    )
     assert sorted(row["Module"] for row in saved) == sorted(everything)
     assert saved[0]["Level"] == "0"
     assert int(saved[0]["Forward host (ns)"]) > 0
 
 
-def test_a_module_leads_to_its_frames_and_to_the_timeline(open_tab: OpenTab, sample_server: Server) -> None:
+def test_a_module_leads_to_its_frames_and_to_the_timeline(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
     tab = open_tab(sample_server).load("module", run="cnn_workers_0")
     row = table(tab).locator(".body-row").filter(has_text="Residual_0").first
     row.get_by_role("link", name="its frames").click()
@@ -110,11 +126,15 @@ def test_classes_are_summed(open_tab: OpenTab, sample_server: Server) -> None:
     rows = sample_server.answer("module", "transformer")["rows"]
     grid = tab.frame.get_by_role("grid", name="Modules by class")
     expect(grid.locator(".body-row")).to_have_count(len(set(rows["kind"])))
-    expect(grid.locator(".body-row").filter(has_text="Linear").first).to_contain_text(str(rows["kind"].count("Linear")))
+    expect(grid.locator(".body-row").filter(has_text="Linear").first).to_contain_text(
+        str(rows["kind"].count("Linear"))
+    )
     assert tab.settled_state()["by"] == "class"
 
 
-def test_the_flame_graph_is_walked_by_pointer_and_keyboard(open_tab: OpenTab, sample_server: Server) -> None:
+def test_the_flame_graph_is_walked_by_pointer_and_keyboard(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
     tab = open_tab(sample_server).load("module", run="transformer")
     press_frame(tab, 0, 0.1)
     expect(way(tab)).to_contain_text("All › ")
@@ -141,15 +161,21 @@ def test_a_search_says_how_much_time_it_found(open_tab: OpenTab, sample_server: 
     tab.frame.get_by_role("textbox", name="Search in the flame graph").fill("addmm")
     found = found_share(rows, "addmm")
     assert 0 < found < 1
-    expect(tab.frame.locator(".flame-search [role=status]")).to_have_text(f"{100 * found:.1f} % of the time")
+    expect(tab.frame.locator(".flame-search [role=status]")).to_have_text(
+        f"{100 * found:.1f} % of the time"
+    )
     assert tab.settled_state()["find"] == "addmm"
 
 
 def found_share(rows: dict[str, Any], text: str) -> float:
-    """Of the host time, what is in frames of this name: frame by frame, without the page's way to lay them out."""
+    """Of the host time, what is in frames of this name: frame by frame, without the page's way to
+    lay them out.
+    """
     widths: list[int] = list(rows["host_ns"])
     for row in range(len(widths) - 1, -1, -1):
-        below = sum(widths[child] for child in range(row + 1, len(widths)) if rows["parent"][child] == row)
+        below = sum(
+            widths[child] for child in range(row + 1, len(widths)) if rows["parent"][child] == row
+        )
         widths[row] = max(widths[row], below)
     around = [text in name.lower() for name in rows["name"]]
     total = found = 0
@@ -198,13 +224,17 @@ def test_real_traces_with_a_device(open_tab: OpenTab, real_server: Server) -> No
 
 def drawn(tab: Tab) -> float:
     """The part of the canvas that is drawn on."""
-    return float(canvas(tab).evaluate(
-        "c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;"
-        " for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n * 4 / d.length; }"
-    ))
+    return float(
+        canvas(tab).evaluate(
+            "c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n"
+            " = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n * 4 / d.length; }"
+        )
+    )
 
 
-def test_a_trace_without_modules_says_how_to_record_them(open_tab: OpenTab, start: Any, tmp_path: Path) -> None:
+def test_a_trace_without_modules_says_how_to_record_them(
+    open_tab: OpenTab, start: Any, tmp_path: Path
+) -> None:
     traces.write(tmp_path / "run" / "worker.1.pt.trace.json", traces.trace())
     server = start(tmp_path)
     server.settled()

@@ -35,7 +35,9 @@ def test_a_link_opens_what_it_names(open_tab: OpenTab, server: Server) -> None:
     expect(tab.select("Run")).to_have_value("beta")
     expect(tab.select("Worker")).to_have_value("rank1")
     expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
-    expect(tab.frame.get_by_role("radio", checked=True).and_(tab.frame.locator('[value="properties"]'))).to_have_count(1)
+    expect(
+        tab.frame.get_by_role("radio", checked=True).and_(tab.frame.locator('[value="properties"]'))
+    ).to_have_count(1)
 
 
 def test_a_choice_survives_a_reload(open_tab: OpenTab, server: Server) -> None:
@@ -72,13 +74,15 @@ def test_everything_is_reached_by_the_keyboard(open_tab: OpenTab, server: Server
     reached = set()
     for _ in range(80):
         tab.page.keyboard.press("Tab")
-        reached.add(tab.frame.evaluate(
-            """() => {
+        reached.add(
+            tab.frame.evaluate("""() => {
               const e = document.activeElement;
               const inside = e.closest('[role=grid]') ? 'grid' : '';
               return inside || e.getAttribute('aria-label') || (e.labels && e.labels[0] && e.labels[0].textContent) || e.textContent;
-            }"""
-        ).strip().lower())
+            }""")
+            .strip()
+            .lower()
+        )
     wanted = {"run", "worker", "grid", *VIEWS}
     assert {w for w in wanted if not any(r.startswith(w) for r in reached)} == set()
     tab.tab("kernel").focus()
@@ -86,7 +90,9 @@ def test_everything_is_reached_by_the_keyboard(open_tab: OpenTab, server: Server
     expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
 
 
-def test_a_new_span_appears_and_the_choice_stays(tmp_path: Path, start: Callable[..., Server], open_tab: OpenTab) -> None:
+def test_a_new_span_appears_and_the_choice_stays(
+    tmp_path: Path, start: Callable[..., Server], open_tab: OpenTab
+) -> None:
     traces.write(tmp_path / "run" / "worker.1.pt.trace.json", traces.trace())
     server = start(tmp_path, settle_seconds="0.2")
     server.settled()
@@ -104,5 +110,7 @@ def test_no_sideways_scrolling(open_tab: OpenTab, sample_server: Server, width: 
     for view in VIEWS:
         tab.go(view)
         for place in (tab.frame, tab.page):
-            wide, seen = place.evaluate("() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+            wide, seen = place.evaluate(
+                "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+            )
             assert wide <= seen, view

@@ -1,4 +1,6 @@
-"""The one file of ``torch-tb-profiler report``: opened from a disk it shows every view, asks nobody anything, and says what it does not hold."""
+"""The one file of ``torch-tb-profiler report``: opened from a disk it shows every view, asks nobody
+anything, and says what it does not hold.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def report(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser: Browser, report: Path) -> Iterator[tuple[Page, Watch]]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce", offline=True)
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 800}, reduced_motion="reduce", offline=True
+    )
     opened = context.new_page()
     yield opened, Watch(opened, report.as_uri())
     context.close()
@@ -36,7 +40,9 @@ def page(browser: Browser, report: Path) -> Iterator[tuple[Page, Watch]]:
 
 def show(page: Page, report: Path, view: str, **more: str) -> None:
     page.goto("about:blank")
-    page.goto(f"{report.as_uri()}#view={view}" + "".join(f"&{key}={value}" for key, value in more.items()))
+    page.goto(
+        f"{report.as_uri()}#view={view}" + "".join(f"&{key}={value}" for key, value in more.items())
+    )
     page.wait_for_function(IDLE, timeout=PATIENCE_MS)
 
 
@@ -47,7 +53,9 @@ def test_every_view_opens_from_the_file(page: tuple[Page, Watch], report: Path) 
         show(tab, report, view)
         if view in NOT_HELD:
             # Views that come later load after the page.
-            expect(tab.get_by_text("Not part of this report").first).to_be_visible(timeout=PATIENCE_MS)
+            expect(tab.get_by_text("Not part of this report").first).to_be_visible(
+                timeout=PATIENCE_MS
+            )
         text = tab.locator("main").inner_text()
         assert ("Not part of this report" in text) == (view in NOT_HELD), view
         assert "could not be shown" not in text
@@ -58,7 +66,9 @@ def test_every_view_opens_from_the_file(page: tuple[Page, Watch], report: Path) 
 def test_the_figures_are_those_of_the_page(page: tuple[Page, Watch], report: Path) -> None:
     tab, _ = page
     show(tab, report, "kernel")
-    expect(tab.locator("main")).to_contain_text("nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", timeout=PATIENCE_MS)
+    expect(tab.locator("main")).to_contain_text(
+        "nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", timeout=PATIENCE_MS
+    )
     texts = []
     for steps in ("", "3"):
         show(tab, report, "overview", steps=steps)
@@ -82,7 +92,15 @@ def test_what_is_not_held_says_where_it_is(page: tuple[Page, Watch], report: Pat
 
 def test_a_report_names_nothing_as_markup(tmp_path: Path, browser: Browser) -> None:
     trace = tmp_path / "<img src=x onerror=alert(1)>.pt.trace.json"
-    event = {"ph": "X", "cat": "cpu_op", "name": "</script><script>document.title = 1</script>", "pid": 1, "tid": 1, "ts": 1, "dur": 5}
+    event = {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "</script><script>document.title = 1</script>",
+        "pid": 1,
+        "tid": 1,
+        "ts": 1,
+        "dur": 5,
+    }
     trace.write_text(json.dumps({"traceEvents": [event]}))
     file = tmp_path / "report.html"
     assert main.main(["report", str(trace), "-o", str(file), "--no-cache"]) == 0

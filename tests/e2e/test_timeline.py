@@ -1,4 +1,6 @@
-"""The timeline as a person uses it: find a kernel, follow it to its Python line, measure an area, come back by the link."""
+"""The timeline as a person uses it: find a kernel, follow it to its Python line, measure an area,
+come back by the link.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ US = 1000
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Server]:
     logdir = tmp_path_factory.mktemp("timeline")
-    for run, content in (("chain", drawn.chain()), ("overlap", drawn.overlap()), ("one_ns", drawn.one_ns_apart())):
+    for run, content in (
+        ("chain", drawn.chain()),
+        ("overlap", drawn.overlap()),
+        ("one_ns", drawn.one_ns_apart()),
+    ):
         traces.write(logdir / run / "worker.1.pt.trace.json", content)
     with Server(logdir, cache) as started:
         started.settled()
@@ -32,7 +38,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Se
 
 
 def figures(events: list[dict[str, Any]], t0: int, t1: int) -> dict[str, tuple[int, int, int, int]]:
-    """Name → (count, total, shortest, longest) of events within a window, clipped to it: from the file's own numbers, in ns."""
+    """Name → (count, total, shortest, longest) of events within a window, clipped to it: from the
+    file's own numbers, in ns.
+    """
     found: dict[str, list[int]] = {}
     for event in events:
         begin, end = round(event["ts"] * US), round((event["ts"] + event["dur"]) * US)
@@ -43,7 +51,12 @@ def figures(events: list[dict[str, Any]], t0: int, t1: int) -> dict[str, tuple[i
 
 def in_table(lines: list[dict[str, str]]) -> dict[str, tuple[int, int, int, int]]:
     """The same as a table says it."""
-    return {line["Name"]: tuple(int(line[key]) for key in ("Count", "Total (ns)", "Shortest (ns)", "Longest (ns)")) for line in lines}  # type: ignore[misc]
+    return {
+        line["Name"]: tuple(
+            int(line[key]) for key in ("Count", "Total (ns)", "Shortest (ns)", "Longest (ns)")
+        )
+        for line in lines
+    }  # type: ignore[misc]
 
 
 def area_of(page: TracePage) -> tuple[int, int]:
@@ -54,7 +67,11 @@ def area_of(page: TracePage) -> tuple[int, int]:
 
 def complete(content: dict[str, Any], *categories: str) -> list[dict[str, Any]]:
     """Events with a length of some categories."""
-    return [event for event in content["traceEvents"] if event["ph"] == "X" and (not categories or event["cat"] in categories)]
+    return [
+        event
+        for event in content["traceEvents"]
+        if event["ph"] == "X" and (not categories or event["cat"] in categories)
+    ]
 
 
 def test_it_opens_with_slices_on_the_canvas(open_tab: OpenTab, server: Server) -> None:
@@ -69,21 +86,38 @@ def test_it_opens_with_slices_on_the_canvas(open_tab: OpenTab, server: Server) -
     assert end >= 12 * 1000 * US, "all of the trace is in sight at first"
 
 
-def test_a_kernel_is_found_and_followed_to_its_python_line(open_tab: OpenTab, server: Server) -> None:
+def test_a_kernel_is_found_and_followed_to_its_python_line(
+    open_tab: OpenTab, server: Server
+) -> None:
     page = TracePage.open(open_tab(server), "chain")
     page.first_hit(drawn.GEMM, drawn.GEMM, "12")
     expect(page.hits).to_have_text("1 of 12")
     hit = page.selection_on_canvas()
     assert hit["label"] == drawn.GEMM
     assert page.tab.state()["sel"] == str(hit["event"])
-    assert list(page.links()) == ["Python line", "Module", "Operator", "Launch", "Device"] or list(page.links()) == [
-        "Module", "Python line", "Operator", "Launch", "Device",
+    assert list(page.links()) == ["Python line", "Module", "Operator", "Launch", "Device"] or list(
+        page.links()
+    ) == [
+        "Module",
+        "Python line",
+        "Operator",
+        "Launch",
+        "Device",
     ]
-    for kind, name in (("Launch", "cudaLaunchKernel"), ("Operator", "aten::mm"), ("Module", drawn.MODULE), ("Python line", drawn.SEND)):
+    for kind, name in (
+        ("Launch", "cudaLaunchKernel"),
+        ("Operator", "aten::mm"),
+        ("Module", drawn.MODULE),
+        ("Python line", drawn.SEND),
+    ):
         assert page.follow(kind) == name
-        assert page.selection_on_canvas()["label"] == name, f"the {kind} is selected and cannot be seen"
+        assert page.selection_on_canvas()["label"] == name, (
+            f"the {kind} is selected and cannot be seen"
+        )
     page.follow("Device")
-    assert page.selection_on_canvas()["event"] == hit["event"], "the way back leads to the same kernel"
+    assert page.selection_on_canvas()["event"] == hit["event"], (
+        "the way back leads to the same kernel"
+    )
 
 
 def test_enter_waits_for_the_hits(open_tab: OpenTab, server: Server) -> None:
@@ -107,7 +141,10 @@ def test_what_is_told_of_a_kernel(open_tab: OpenTab, server: Server) -> None:
     expect(page.hits).to_have_text("3 of 12")
     expect(page.details).to_contain_text("12 calls; this one is the slowest.")
     # The third: launched at 2100 + 20 + 20, runs from 2160 for 410 µs.
-    facts = {f.locator("dt").text_content(): f.locator("dd").text_content() for f in page.details.locator(".facts").first.locator(".fact").all()}
+    facts = {
+        f.locator("dt").text_content(): f.locator("dd").text_content()
+        for f in page.details.locator(".facts").first.locator(".fact").all()
+    }
     assert facts["Duration"] == "410 µs"
     assert facts["Launch delay"] == "20.0 µs"
     assert "stream 7" in str(facts["On"])
@@ -125,7 +162,9 @@ def test_an_area_has_the_figures_of_its_events(open_tab: OpenTab, server: Server
     row = kernels[0]
     width = page.ask("size().width")
     # From the middle of one kernel to the middle of the last one: both are cut.
-    page.drag((kernels[0]["x"], row["y"]), (min(width - 2, kernels[-1]["x"]), row["y"] + 1), shift=True)
+    page.drag(
+        (kernels[0]["x"], row["y"]), (min(width - 2, kernels[-1]["x"]), row["y"] + 1), shift=True
+    )
     window = area_of(page)
     table = page.table("Events of the area")
     assert in_table(table) == figures(complete(drawn.chain(), "kernel"), *window)
@@ -147,14 +186,23 @@ def test_a_link_shows_the_same_again(open_tab: OpenTab, server: Server) -> None:
     page.follow("Python line")
     page.focus()
     page.press("f")
-    before, rows, view, state = page.selection_on_canvas(), page.labels(), page.view, page.tab.state()
+    before, rows, view, state = (
+        page.selection_on_canvas(),
+        page.labels(),
+        page.view,
+        page.tab.state(),
+    )
     assert {"t", "sel"} <= set(state)
     page.tab.page.reload()
     page.tab.idle()
     page.ready()
     expect(page.selected_name).to_have_text(before["label"])
     after = page.selection_on_canvas()
-    assert (after["event"], after["lane"], after["label"]) == (before["event"], before["lane"], before["label"])
+    assert (after["event"], after["lane"], after["label"]) == (
+        before["event"],
+        before["lane"],
+        before["label"],
+    )
     assert page.view == pytest.approx(view, abs=2)
     assert page.labels() == rows
     assert page.tab.state() == state
@@ -192,7 +240,9 @@ def test_keys_move_zoom_and_explain(open_tab: OpenTab, server: Server) -> None:
     page.press("f")
     chosen = page.ask("selected()")
     assert page.view[0] < chosen["start"] < chosen["end"] < page.view[1]
-    assert chosen["end"] - chosen["start"] > (page.view[1] - page.view[0]) / 4, "F brings the selection close"
+    assert chosen["end"] - chosen["start"] > (page.view[1] - page.view[0]) / 4, (
+        "F brings the selection close"
+    )
     page.press("ArrowRight")
     expect(page.selected_name).to_have_text(drawn.RELU)
     page.press("?")
@@ -220,17 +270,23 @@ def test_the_wheel_zooms_at_the_pointer_and_a_drag_pans(open_tab: OpenTab, serve
     page.ready()
     begin, end = page.view
     assert end - begin < 0.3 * 12_500 * US
-    assert begin < target["start"] < target["end"] < end, "what was under the pointer is still in sight"
+    assert begin < target["start"] < target["end"] < end, (
+        "what was under the pointer is still in sight"
+    )
     assert page.slice(drawn.GEMM)["label"] == drawn.GEMM
     page.drag((600, 5), (400, 5))
-    assert page.view[0] == pytest.approx(begin + 200 * (end - begin) / page.ask("size().width"), rel=0.02)
+    assert page.view[0] == pytest.approx(
+        begin + 200 * (end - begin) / page.ask("size().width"), rel=0.02
+    )
 
 
 def test_rows_are_folded_pinned_moved_and_filtered(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
     frames = page.frame.get_by_role("button", name=re.compile("^Python frames"))
     expect(frames).to_have_attribute("aria-expanded", "false")
-    assert drawn.SEND not in {found["label"] for found in page.slices()}, "Python frames are folded at first"
+    assert drawn.SEND not in {found["label"] for found in page.slices()}, (
+        "Python frames are folded at first"
+    )
     frames.click()
     page.ready()
     assert drawn.SEND in {found["label"] for found in page.slices()}
@@ -265,7 +321,9 @@ def test_arrows_of_a_kind(open_tab: OpenTab, server: Server) -> None:
     page.ready()
     assert page.tab.state()["arrows"] == "launch"
     page.frame.get_by_role("button", name="Arrows").click()
-    expect(page.frame.get_by_role("status").filter(has_text="touch what is in sight")).to_contain_text("All 24")
+    expect(
+        page.frame.get_by_role("status").filter(has_text="touch what is in sight")
+    ).to_contain_text("All 24")
 
 
 def test_events_in_view_as_a_table(open_tab: OpenTab, server: Server) -> None:
@@ -274,7 +332,9 @@ def test_events_in_view_as_a_table(open_tab: OpenTab, server: Server) -> None:
     begin, end = page.view
     found = in_table(page.table("Events in view"))
     assert found == figures(complete(drawn.chain()), int(begin), int(end))
-    page.frame.get_by_role("grid", name="Events in view").get_by_role("link", name=drawn.GEMM).click()
+    page.frame.get_by_role("grid", name="Events in view").get_by_role(
+        "link", name=drawn.GEMM
+    ).click()
     expect(page.selected_name).to_have_text(drawn.GEMM)
     page.ready()
     assert page.selection_on_canvas()["label"] == drawn.GEMM
@@ -298,7 +358,9 @@ def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server, dark: 
 
 def test_from_the_tables_to_the_timeline_and_back(open_tab: OpenTab, server: Server) -> None:
     tab = open_tab(server).load("kernel", run="chain")
-    tab.frame.get_by_role("grid", name="Kernels").get_by_role("row").filter(has_text=drawn.RELU).get_by_role("button").first.click()
+    tab.frame.get_by_role("grid", name="Kernels").get_by_role("row").filter(
+        has_text=drawn.RELU
+    ).get_by_role("button").first.click()
     tab.frame.get_by_role("link", name="Show on the timeline").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
     page = TracePage(tab)
@@ -309,7 +371,9 @@ def test_from_the_tables_to_the_timeline_and_back(open_tab: OpenTab, server: Ser
     page.details.get_by_role("link", name="Show in Kernel view").click()
     expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
     tab.idle()
-    expect(tab.frame.get_by_role("grid", name="Kernels").get_by_text(drawn.RELU).first).to_be_visible()
+    expect(
+        tab.frame.get_by_role("grid", name="Kernels").get_by_text(drawn.RELU).first
+    ).to_be_visible()
     expect(tab.frame.get_by_role("grid", name="Kernels").get_by_text(drawn.GEMM)).to_have_count(0)
     tab.page.go_back()
     page.ready()

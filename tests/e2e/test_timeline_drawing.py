@@ -1,4 +1,6 @@
-"""What other viewers drop or smear: overlapping slices, neighbours a nanosecond apart, and all ranks of a run on one clock."""
+"""What other viewers drop or smear: overlapping slices, neighbours a nanosecond apart, and all
+ranks of a run on one clock.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ def test_overlapping_kernels_are_both_drawn(open_tab: OpenTab, server: Server) -
     first, second, third = (page.slice(f"{which}_kernel") for which in ("first", "second", "third"))
     assert first["end"] > second["start"], "they do overlap"
     assert first["right"] > second["left"]
-    assert first["top"] + first["height"] <= second["top"] or second["top"] + second["height"] <= first["top"], "their rows do not overlap"
+    assert (
+        first["top"] + first["height"] <= second["top"]
+        or second["top"] + second["height"] <= first["top"]
+    ), "their rows do not overlap"
     assert (first["overlap"], second["overlap"], third["overlap"]) == (False, True, False)
     assert third["row"] == first["row"], "what overlaps nothing stays in the row"
     marked = page.frame.locator(f'[data-row="{second["row"]}"]')
@@ -60,7 +65,7 @@ def test_kernels_one_nanosecond_apart_are_drawn_apart(open_tab: OpenTab, server:
     assert right["left"] - left["right"] == pytest.approx(width / 10, abs=1)
     # The gap is as wide as it is long, and of the ground's colour from one end to the other.
     line = page.pixels(0, left["top"] + 3, width)
-    gap = line[round(left["right"]) + 3:round(right["left"]) - 3]
+    gap = line[round(left["right"]) + 3 : round(right["left"]) - 3]
     assert len(gap) > width / 10 - 10
     assert len(set(gap)) == 1
     assert line[round(left["right"]) - 8] != gap[0]
@@ -80,7 +85,9 @@ def test_a_gap_of_a_nanosecond_is_found_by_zooming(open_tab: OpenTab, server: Se
     assert page.selection_on_canvas()["end"] == drawn.LEFT_END_NS
 
 
-def test_the_window_in_sight_as_a_trace_of_its_own(open_tab: OpenTab, server: Server, start: Callable[..., Server], tmp_path: Path) -> None:
+def test_the_window_in_sight_as_a_trace_of_its_own(
+    open_tab: OpenTab, server: Server, start: Callable[..., Server], tmp_path: Path
+) -> None:
     page = TracePage.open(open_tab(server), "one_ns", t=f"{drawn.LEFT_END_NS - 500},1000")
     page.frame.get_by_role("button", name="Export").click()
     dialog = page.frame.get_by_role("dialog", name="Export")
@@ -89,7 +96,10 @@ def test_the_window_in_sight_as_a_trace_of_its_own(open_tab: OpenTab, server: Se
     (tmp_path / "run").mkdir()
     part = tmp_path / "run" / "part.1.pt.trace.json.gz"
     waiting.value.save_as(part)
-    whole, cut = drawn.one_ns_apart()["traceEvents"], json.loads(gzip.decompress(part.read_bytes()))["traceEvents"]
+    whole, cut = (
+        drawn.one_ns_apart()["traceEvents"],
+        json.loads(gzip.decompress(part.read_bytes()))["traceEvents"],
+    )
     lengthy = [event for event in cut if event["ph"] == "X"]
     assert {event["name"] for event in lengthy} == {"left_kernel", "right_kernel"}
     assert all(event in whole for event in lengthy), "the events stand there as they were"
@@ -108,15 +118,21 @@ def test_all_workers_on_one_clock(open_tab: OpenTab, sample_server: Server) -> N
     rows = [row for row in page.rows if row["kind"] == "source"]
     assert len(rows) == 8
     assert len({row["source"] for row in rows}) == 8
-    assert {found["source"] for found in page.slices(4)} == set(range(8)), "every rank's folded row draws something"
+    assert {found["source"] for found in page.slices(4)} == set(range(8)), (
+        "every rank's folded row draws something"
+    )
     page.frame.get_by_role("button", name="Workers: all (8)").click()
     lines = page.frame.locator(".worker-list li")
     expect(lines).to_have_count(8)
-    expect(page.frame.locator(".menu-note").filter(has_text=re.compile("collective", re.I)).first).to_be_visible()
+    expect(
+        page.frame.locator(".menu-note").filter(has_text=re.compile("collective", re.I)).first
+    ).to_be_visible()
     page.tab.page.keyboard.press("Escape")
 
 
-def test_a_worker_of_many_is_selected_and_found_again(open_tab: OpenTab, sample_server: Server) -> None:
+def test_a_worker_of_many_is_selected_and_found_again(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
     page = TracePage.open(open_tab(sample_server), "synthetic_ddp8", workers="all")
     page.frame.get_by_role("textbox", name="Search the events").fill("nccl")
     expect(page.frame.get_by_role("button", name="Next hit")).to_be_enabled()

@@ -56,12 +56,20 @@ def test_it_is_never_blank_while_tiles_are_on_their_way(open_tab: OpenTab, serve
 
 def test_tiles_that_do_not_come_are_said_and_asked_again(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
-    page.frame.page.route(TILES, lambda route: route.fulfill(status=500, body='{"error":{"code":"internal","message":"No luck.","hint":"","progress":null}}'))
+    page.frame.page.route(
+        TILES,
+        lambda route: route.fulfill(
+            status=500,
+            body='{"error":{"code":"internal","message":"No luck.","hint":"","progress":null}}',
+        ),
+    )
     page.focus()
     for _ in range(12):
         page.tab.page.keyboard.press("w")
         page.tab.page.wait_for_timeout(20)
-    alert = page.frame.get_by_role("alert").filter(has_text="A part of the timeline cannot be loaded")
+    alert = page.frame.get_by_role("alert").filter(
+        has_text="A part of the timeline cannot be loaded"
+    )
     expect(alert).to_be_visible(timeout=20_000)
     expect(alert).to_contain_text("No luck.")
     expect(alert.get_by_role("button", name="Try again")).to_be_visible()
@@ -75,20 +83,32 @@ def test_tiles_that_do_not_come_are_said_and_asked_again(open_tab: OpenTab, serv
     assert all("500 from" in line for line in said)
 
 
-def test_a_trace_that_changes_under_an_open_page_is_said(tmp_path: Path, start: Callable[..., Server], open_tab: OpenTab) -> None:
+def test_a_trace_that_changes_under_an_open_page_is_said(
+    tmp_path: Path, start: Callable[..., Server], open_tab: OpenTab
+) -> None:
     path = traces.write(tmp_path / "run" / "worker.1.pt.trace.json", drawn.chain(300))
     server = start(tmp_path, settle_seconds="0.2")
     server.settled()
     page = TracePage.open(open_tab(server), "run")
     before = server.get("trace/timeline", run="run", worker="worker", span="1")["id"]
     traces.write(path, drawn.chain(20))
-    server.wait(lambda: (found := server.get("trace/timeline", run="run", worker="worker", span="1")) and found.get("id", before) != before, 60, "the import")
+    server.wait(
+        lambda: (
+            (found := server.get("trace/timeline", run="run", worker="worker", span="1"))
+            and found.get("id", before) != before
+        ),
+        60,
+        "the import",
+    )
     page.focus()
     for _ in range(12):
         page.tab.page.keyboard.press("w")
         page.tab.page.wait_for_timeout(20)
-    # The old content is refused from now on; the page learns of the new one by itself and draws that, within its bounds.
-    page.frame.wait_for_function("() => window.__profiler_test && window.__profiler_test.view().t1 < 25e6", timeout=30_000)
+    # The old content is refused from now on; the page learns of the new one by itself and draws
+    # that, within its bounds.
+    page.frame.wait_for_function(
+        "() => window.__profiler_test && window.__profiler_test.view().t1 < 25e6", timeout=30_000
+    )
     page.ready()
     expect(page.frame.get_by_role("alert")).to_have_count(0)
     page.press("0")
@@ -98,7 +118,9 @@ def test_a_trace_that_changes_under_an_open_page_is_said(tmp_path: Path, start: 
 
 def test_a_sharp_screen_gets_a_sharp_picture(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server, device_scale_factor=2), "chain")
-    sizes = page.frame.get_by_role("application").evaluate("(canvas) => [canvas.width, canvas.clientWidth, canvas.height, canvas.clientHeight]")
+    sizes = page.frame.get_by_role("application").evaluate(
+        "(canvas) => [canvas.width, canvas.clientWidth, canvas.height, canvas.clientHeight]"
+    )
     assert sizes[0] == 2 * sizes[1]
     assert sizes[2] == 2 * sizes[3]
 
@@ -137,7 +159,9 @@ def test_two_hundred_questions_do_not_hold_up_tensorboard(server: Server) -> Non
     lost: list[str] = []
 
     def ask(number: int) -> None:
-        found = server.get("trace/search", **where, id=about["id"], q=f"{'a.*' * (number % 7)}m+", re="1")
+        found = server.get(
+            "trace/search", **where, id=about["id"], q=f"{'a.*' * (number % 7)}m+", re="1"
+        )
         if not found or "total" not in found:
             lost.append(str(found))
 

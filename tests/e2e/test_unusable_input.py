@@ -1,4 +1,6 @@
-"""Never a silent blank: a logdir without runs, files that are no traces, and an import that dies all say so on the page."""
+"""Never a silent blank: a logdir without runs, files that are no traces, and an import that dies
+all say so on the page.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from tests.e2e.server import Server, descendants
 Start = Callable[..., Server]
 
 
-def test_an_empty_logdir_leads_to_the_diagnosis(tmp_path: Path, start: Start, open_tab: OpenTab) -> None:
+def test_an_empty_logdir_leads_to_the_diagnosis(
+    tmp_path: Path, start: Start, open_tab: OpenTab
+) -> None:
     logdir = tmp_path / "nothing_here"
     logdir.mkdir()
     tab = open_tab(start(logdir)).load()
@@ -32,10 +36,14 @@ def test_a_logdir_that_does_not_exist_yet(tmp_path: Path, start: Start, open_tab
     tab = open_tab(start(logdir)).load("diagnosis")
     assert "later" in tab.text()
     traces.write(logdir / "run" / "worker.1.pt.trace.json", traces.trace())
-    tab.frame.get_by_label("Run", exact=True).locator("option", has_text="run").wait_for(state="attached", timeout=20_000)
+    tab.frame.get_by_label("Run", exact=True).locator("option", has_text="run").wait_for(
+        state="attached", timeout=20_000
+    )
 
 
-def test_a_run_whose_every_file_is_bad_says_why(tmp_path: Path, start: Start, open_tab: OpenTab) -> None:
+def test_a_run_whose_every_file_is_bad_says_why(
+    tmp_path: Path, start: Start, open_tab: OpenTab
+) -> None:
     traces.write(tmp_path / "bad" / "empty.pt.trace.json", "")
     traces.write(tmp_path / "bad" / "other.pt.trace.json", '{"weights": [1, 2, 3]}')
     traces.write(tmp_path / "bad" / "text.pt.trace.json", "Traceback (most recent call last):")
@@ -44,7 +52,11 @@ def test_a_run_whose_every_file_is_bad_says_why(tmp_path: Path, start: Start, op
     tab = open_tab(server).load("diagnosis")
     text = tab.text()
     files = {item["path"]: item for item in server.get("diagnosis")["files"]}
-    assert sorted(Path(path).name for path in files) == ["empty.pt.trace.json", "other.pt.trace.json", "text.pt.trace.json"]
+    assert sorted(Path(path).name for path in files) == [
+        "empty.pt.trace.json",
+        "other.pt.trace.json",
+        "text.pt.trace.json",
+    ]
     for path, item in files.items():
         assert item["state"] in ("rejected", "failed")
         assert Path(path).name in text
@@ -52,8 +64,12 @@ def test_a_run_whose_every_file_is_bad_says_why(tmp_path: Path, start: Start, op
         assert item["reason"] in text
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the import's process")
-def test_a_killed_import_shows_as_failed_and_leaves_the_others_alone(tmp_path: Path, start: Start, open_tab: OpenTab) -> None:
+@pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="needs /proc to find the import's process"
+)
+def test_a_killed_import_shows_as_failed_and_leaves_the_others_alone(
+    tmp_path: Path, start: Start, open_tab: OpenTab
+) -> None:
     large = traces.trace()
     large["traceEvents"] = large["traceEvents"] * 20_000
     traces.write(tmp_path / "run" / "large.1.pt.trace.json", large)
@@ -75,7 +91,13 @@ def kill_imports(server: Server, worker: str) -> None:
     end = time.monotonic() + 60
     while time.monotonic() < end:
         server.get("overview", run="run", worker=worker, span="1")
-        spans = [s for r in server.runs() for w in r["workers"] if w["name"] == worker for s in w["spans"]]
+        spans = [
+            s
+            for r in server.runs()
+            for w in r["workers"]
+            if w["name"] == worker
+            for s in w["spans"]
+        ]
         if spans and spans[0]["state"] == "failed":
             return
         if spans and spans[0]["state"] == "importing":

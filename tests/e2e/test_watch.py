@@ -1,4 +1,6 @@
-"""The watch and the rules of accessibility find what they are there for: without this, silence would prove nothing."""
+"""The watch and the rules of accessibility find what they are there for: without this, silence
+would prove nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,13 @@ def tab(open_tab: OpenTab, sample_server: Server) -> Tab:
         ("setTimeout(() => { throw new Error('thrown later'); }, 0)", "thrown later"),
         ("fetch('https://example.org/x').catch(() => 0)", "CSP violation"),
         ("fetch('no_such_route').catch(() => 0)", "404 from"),
-        ("{ const s = document.createElement('script'); s.textContent = '1'; document.body.append(s); }", "CSP violation"),
+        (
+            (
+                "{ const s = document.createElement('script'); s.textContent = '1';"
+                " document.body.append(s); }"
+            ),
+            "CSP violation",
+        ),
     ],
 )
 def test_a_fault_of_the_page_is_found(tab: Tab, program: str, sign: str) -> None:
@@ -45,6 +53,9 @@ def test_a_request_to_another_origin_is_found(tab: Tab) -> None:
 def test_a_fault_of_accessibility_is_found(tab: Tab) -> None:
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: npm ci --prefix fe")
-    tab.frame.evaluate("() => { const i = document.createElement('img'); i.src = 'data:,'; document.querySelector('main').append(i); }")
+    tab.frame.evaluate(
+        "() => { const i = document.createElement('img'); i.src = 'data:,';"
+        " document.querySelector('main').append(i); }"
+    )
     assert [line for line in accessibility(tab.frame) if line.startswith("image-alt")]
     tab.watch.take()

@@ -1,7 +1,8 @@
-"""Drives the Trace view as a person does: keys, the pointer on the canvas, and what can be read around it.
+"""Drives the Trace view as a person does: keys, the pointer on the canvas, and what can be read
+around it.
 
-Slices have no elements. Where one is on the canvas is asked of ``window.__profiler_test`` (fe/src/timeline/test_hook.ts); what is done with it is done
-with the mouse and the keyboard.
+Slices have no elements. Where one is on the canvas is asked of ``window.__profiler_test``
+(fe/src/timeline/test_hook.ts); what is done with it is done with the mouse and the keyboard.
 """
 
 from __future__ import annotations
@@ -121,8 +122,13 @@ class TracePage:
 
     def slice(self, label: str, nth: int = 0) -> Slice:
         """The nth slice of a name in order of time, of those that are one event."""
-        found = sorted((s for s in self.slices() if s["label"] == label and s["count"] == 1), key=lambda s: float(s["start"]))
-        assert len(found) > nth, f"{label!r} is not in sight; there are {sorted({s['label'] for s in self.slices()})}"
+        found = sorted(
+            (s for s in self.slices() if s["label"] == label and s["count"] == 1),
+            key=lambda s: float(s["start"]),
+        )
+        assert len(found) > nth, (
+            f"{label!r} is not in sight; there are {sorted({s['label'] for s in self.slices()})}"
+        )
         return found[nth]
 
     def point(self, x: float, y: float) -> tuple[float, float]:
@@ -137,7 +143,9 @@ class TracePage:
         self.tab.page.mouse.click(*self.point(target["x"], target["y"]))
         self.ready()
 
-    def drag(self, begin: tuple[float, float], end: tuple[float, float], *, shift: bool = False) -> None:
+    def drag(
+        self, begin: tuple[float, float], end: tuple[float, float], *, shift: bool = False
+    ) -> None:
         """Press, move, let go; points of the canvas."""
         mouse, keyboard = self.tab.page.mouse, self.tab.page.keyboard
         if shift:
@@ -192,12 +200,18 @@ class TracePage:
         found: dict[str, list[str]] = {}
         for line in self.details.locator(".chain li").all():
             kind = (line.locator(".chain-kind").text_content() or "").strip()
-            found.setdefault(kind, []).append((line.locator(".ref-name").text_content() or "").strip())
+            found.setdefault(kind, []).append(
+                (line.locator(".ref-name").text_content() or "").strip()
+            )
         return found
 
     def follow(self, kind: str, nth: int = -1) -> str:
         """Click a link of the chain; the name that it said."""
-        link = self.details.locator(".chain li", has=self.frame.locator(".chain-kind", has_text=kind)).nth(nth).locator("button.ref")
+        link = (
+            self.details.locator(".chain li", has=self.frame.locator(".chain-kind", has_text=kind))
+            .nth(nth)
+            .locator("button.ref")
+        )
         name = (link.locator(".ref-name").text_content() or "").strip()
         link.click()
         expect(self.selected_name).to_have_text(name)
@@ -208,7 +222,11 @@ class TracePage:
         """The slice that lies where the selection is, asked from the canvas and not from the panel."""
         chosen = self.ask("selected()")
         assert chosen is not None
-        found = [s for s in self.slices(0.5) if s["event"] == chosen["event"] and s["lane"] == chosen["lane"]]
+        found = [
+            s
+            for s in self.slices(0.5)
+            if s["event"] == chosen["event"] and s["lane"] == chosen["lane"]
+        ]
         assert found, "the selected event is not in sight"
         return found[0]
 
@@ -217,8 +235,12 @@ class TracePage:
         expect(self.frame.get_by_role("grid", name=name)).to_be_visible()
         self.tab.idle()
         with self.tab.page.expect_download() as waiting:
-            self.frame.get_by_role("region", name="Tables").get_by_role("button", name="CSV").click()
-        return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig"))))
+            self.frame.get_by_role("region", name="Tables").get_by_role(
+                "button", name="CSV"
+            ).click()
+        return list(
+            csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig")))
+        )
 
     def pixels(self, x: float, y: float, width: float) -> list[int]:
         """Colours of a line of the canvas."""

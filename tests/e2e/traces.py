@@ -1,4 +1,6 @@
-"""Small traces for the browser: three steps on one thread and one stream, the second step twice as long."""
+"""Small traces for the browser: three steps on one thread and one stream, the second step twice as
+long.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,20 @@ STACK = "train.py(12): forward;model.py(30): block;main.py(3): <module>"
 KERNEL = "void cutlass::gemm_kernel<float, 128>(Params)"
 
 
-def event(category: str, name: str, ts: float, dur: float, pid: int | str, tid: int | str, **args: Any) -> Event:
+def event(
+    category: str, name: str, ts: float, dur: float, pid: int | str, tid: int | str, **args: Any
+) -> Event:
     """A complete event; times in µs."""
-    return {"ph": "X", "cat": category, "name": name, "ts": ts, "dur": dur, "pid": pid, "tid": tid, "args": args}
+    return {
+        "ph": "X",
+        "cat": category,
+        "name": name,
+        "ts": ts,
+        "dur": dur,
+        "pid": pid,
+        "tid": tid,
+        "args": args,
+    }
 
 
 def step(number: int, start: float, scale: float) -> list[Event]:
@@ -22,11 +35,45 @@ def step(number: int, start: float, scale: float) -> list[Event]:
     first, second = 10 * number, 10 * number + 1
     return [
         event("user_annotation", f"ProfilerStep#{number}", start, 400 * scale, 100, 100),
-        event("cpu_op", "aten::mm", start + 20, 100, 100, 100, **{"External id": first, "Input Dims": [[64, 32], [32, 16]], "Call stack": STACK}),
-        event("cuda_runtime", "cudaLaunchKernel", start + 40, 10, 100, 100, correlation=first, **{"External id": first}),
+        event(
+            "cpu_op",
+            "aten::mm",
+            start + 20,
+            100,
+            100,
+            100,
+            **{"External id": first, "Input Dims": [[64, 32], [32, 16]], "Call stack": STACK},
+        ),
+        event(
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            start + 40,
+            10,
+            100,
+            100,
+            correlation=first,
+            **{"External id": first},
+        ),
         event("kernel", KERNEL, start + 60, 200 * scale, 0, 7, **kernel_args(first)),
-        event("cpu_op", "aten::relu", start + 140, 50, 100, 100, **{"External id": second, "Input Dims": [[64, 16]]}),
-        event("cuda_runtime", "cudaLaunchKernel", start + 150, 10, 100, 100, correlation=second, **{"External id": second}),
+        event(
+            "cpu_op",
+            "aten::relu",
+            start + 140,
+            50,
+            100,
+            100,
+            **{"External id": second, "Input Dims": [[64, 16]]},
+        ),
+        event(
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            start + 150,
+            10,
+            100,
+            100,
+            correlation=second,
+            **{"External id": second},
+        ),
         event("kernel", "relu_kernel", start + 60 + 200 * scale, 40, 0, 7, **kernel_args(second)),
     ]
 
@@ -34,17 +81,39 @@ def step(number: int, start: float, scale: float) -> list[Event]:
 def kernel_args(correlation: int) -> dict[str, Any]:
     """What Kineto writes beside a kernel."""
     return {
-        "device": 0, "context": 1, "stream": 7, "correlation": correlation, "External id": correlation, "registers per thread": 32,
-        "shared memory": 1024, "blocks per SM": 0.5, "grid": [64, 1, 1], "block": [128, 1, 1], "est. achieved occupancy %": 40,
+        "device": 0,
+        "context": 1,
+        "stream": 7,
+        "correlation": correlation,
+        "External id": correlation,
+        "registers per thread": 32,
+        "shared memory": 1024,
+        "blocks per SM": 0.5,
+        "grid": [64, 1, 1],
+        "block": [128, 1, 1],
+        "est. achieved occupancy %": 40,
     }
 
 
 def trace(first_step: int = 3) -> dict[str, Any]:
     """A whole file."""
-    events = [e for i, (start, scale) in enumerate(((1000, 1), (2000, 2), (3000, 1))) for e in step(first_step + i, start, scale)]
+    events = [
+        e
+        for i, (start, scale) in enumerate(((1000, 1), (2000, 2), (3000, 1)))
+        for e in step(first_step + i, start, scale)
+    ]
     return {
         "schemaVersion": 1,
-        "deviceProperties": [{"id": 0, "name": "Example GPU", "totalGlobalMem": 16 << 30, "computeMajor": 8, "computeMinor": 0, "numSms": 80}],
+        "deviceProperties": [
+            {
+                "id": 0,
+                "name": "Example GPU",
+                "totalGlobalMem": 16 << 30,
+                "computeMajor": 8,
+                "computeMinor": 0,
+                "numSms": 80,
+            }
+        ],
         "traceEvents": events,
     }
 

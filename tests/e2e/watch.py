@@ -44,12 +44,21 @@ class Watch:
 
     def _console(self, message: ConsoleMessage) -> None:
         # A reply with an error status is judged by its route below; the console only repeats it.
-        if message.type in ("error", "warning") and "Failed to load resource" not in message.text and _ours(message.location.get("url", ""), message.text):
-            self._found.append(f"console {message.type}: {message.text} ({message.location.get('url', '')})")
+        if (
+            message.type in ("error", "warning")
+            and "Failed to load resource" not in message.text
+            and _ours(message.location.get("url", ""), message.text)
+        ):
+            self._found.append(
+                f"console {message.type}: {message.text} ({message.location.get('url', '')})"
+            )
 
     def _request(self, request: Request) -> None:
         parts = urlsplit(request.url)
-        if parts.scheme in ("http", "https", "ws", "wss") and f"{parts.scheme}://{parts.netloc}" != self._origin:
+        if (
+            parts.scheme in ("http", "https", "ws", "wss")
+            and f"{parts.scheme}://{parts.netloc}" != self._origin
+        ):
             self._found.append(f"request to another origin: {request.url}")
 
     def _response(self, response: Response) -> None:

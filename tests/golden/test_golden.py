@@ -1,7 +1,7 @@
 """The views of every sample against files that a person can review.
 
-A change of a figure shows as a changed line here. ``UPDATE_GOLDEN=1 pytest tests/golden`` writes the files anew; look at the difference
-before you commit it.
+A change of a figure shows as a changed line here. ``UPDATE_GOLDEN=1 pytest tests/golden`` writes
+the files anew; look at the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -34,31 +34,44 @@ def summary(opened: Opened) -> dict[str, Any]:
     facts = opened.facts
     chosen = select(facts)
     worker = opened.worker
-    page = overview_payload(facts, chosen, Place(len(opened.run.workers), worker.rank, worker.rank_source, worker.world_size))
+    page = overview_payload(
+        facts,
+        chosen,
+        Place(len(opened.run.workers), worker.rank, worker.rank_source, worker.world_size),
+    )
     operators = operator_payload(facts, chosen, "name", ROWS).rows
     kernels = kernel_payload(facts, chosen, "name", ROWS).rows
     return {
         "configuration": [f"{fact.label}: {fact.value}" for fact in page.configuration],
         "steps from": page.step_source,
-        "steps": [_line(step.name, step.wall_ns, _marks(step), **msgspec.to_builtins(step.categories_ns)) for step in page.steps],
+        "steps": [
+            _line(step.name, step.wall_ns, _marks(step), **msgspec.to_builtins(step.categories_ns))
+            for step in page.steps
+        ],
         "devices": [
-            f"{d.id} {d.name}: busy {_share(d.utilization)}, SM {_share(d.sm_efficiency)}, occupancy {_share(d.occupancy)}, "
-            f"matrix cores {_share(d.matrix_core_share)}"
+            f"{d.id} {d.name}: busy {_share(d.utilization)}, SM {_share(d.sm_efficiency)},"
+            f" occupancy {_share(d.occupancy)}, matrix cores {_share(d.matrix_core_share)}"
             for d in page.devices
         ],
         "health": [f"{h.name}: {h.count}" for h in page.health],
         "missing": [m.what for m in page.missing],
         "operators": [
-            f"{operators.name[i]}: {operators.calls[i]} calls, device {operators.device_self_ns[i]} of {operators.device_total_ns[i]}, "
-            f"host {operators.host_self_ns[i]} of {operators.host_total_ns[i]}"
+            f"{operators.name[i]}: {operators.calls[i]} calls, device {operators.device_self_ns[i]}"
+            f" of {operators.device_total_ns[i]}, host {operators.host_self_ns[i]} of"
+            f" {operators.host_total_ns[i]}"
             for i in range(min(TOP, len(operators.name)))
         ],
-        "kernels": [f"{kernels.short[i]}: {kernels.calls[i]} calls, {kernels.total_ns[i]}" for i in range(min(TOP, len(kernels.name)))],
+        "kernels": [
+            f"{kernels.short[i]}: {kernels.calls[i]} calls, {kernels.total_ns[i]}"
+            for i in range(min(TOP, len(kernels.name)))
+        ],
     }
 
 
 def _line(name: str, wall: int, marks: str, **categories: int) -> str:
-    return f"{name}{marks}: {wall} = " + " + ".join(f"{value} {key}" for key, value in categories.items() if value)
+    return f"{name}{marks}: {wall} = " + " + ".join(
+        f"{value} {key}" for key, value in categories.items() if value
+    )
 
 
 def _marks(step: Any) -> str:
@@ -71,7 +84,11 @@ def _share(value: float | None) -> str:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_views_of_samples(run: str) -> None:
-    found = {item.worker.name: summary(item) for item in load_all(str(SAMPLES / run), Settings(use_cache=False)) if isinstance(item, Opened)}
+    found = {
+        item.worker.name: summary(item)
+        for item in load_all(str(SAMPLES / run), Settings(use_cache=False))
+        if isinstance(item, Opened)
+    }
     assert found
     text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
     file = HERE / f"{run}.json"

@@ -1,4 +1,6 @@
-"""Calls as traces write them: tensors, values, lists, what old versions wrote, and what is no call at all."""
+"""Calls as traces write them: tensors, values, lists, what old versions wrote, and what is no call
+at all.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,21 @@ from hypothesis import strategies as st
 from torch_tb_profiler.hardware.call import Call, Tensor, moved, read_call
 
 ADDMM = (
-    "aten::addmm", "[[768],[788,768],[768,768],[],[]]", '["c10::BFloat16","c10::BFloat16","c10::BFloat16","Scalar","Scalar"]',
-    "[[1],[768,1],[1,768],[],[]]", '["","","","1","0.5"]',
+    "aten::addmm",
+    "[[768],[788,768],[768,768],[],[]]",
+    '["c10::BFloat16","c10::BFloat16","c10::BFloat16","Scalar","Scalar"]',
+    "[[1],[768,1],[1,768],[],[]]",
+    '["","","","1","0.5"]',
 )
 
 
-def read(dims: object, types: object = None, strides: object = None, concrete: object = None) -> Call:
-    found = read_call("aten::it", *("" if part is None else json.dumps(part) for part in (dims, types, strides, concrete)))
+def read(
+    dims: object, types: object = None, strides: object = None, concrete: object = None
+) -> Call:
+    found = read_call(
+        "aten::it",
+        *("" if part is None else json.dumps(part) for part in (dims, types, strides, concrete)),
+    )
     assert found is not None
     return found
 
@@ -26,16 +36,38 @@ def test_tensors_and_values() -> None:
     call = read_call(*ADDMM)
     assert call is not None
     assert call.tensor(1) == Tensor((788, 768), "c10::BFloat16", (768, 1))
-    assert [call.tensor(place) is None for place in range(6)] == [False, False, False, True, True, True]
+    assert [call.tensor(place) is None for place in range(6)] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
     assert (call.value(3), call.value(4), call.value(0), call.value(9)) == (1, 0.5, None, None)
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("1", 1), ("0.", 0.0), ("-2.", -2.0), ("[2., 0.5, -3.]", [2.0, 0.5, -3.0]), ("1.e-05", "1.e-05"), ("1e-05", 1e-05),
-        ("1.0000000000000001e-05", 1.0000000000000001e-05), ("True", True), ("False", False), ("None", None), ("", None), ("[1, 2]", [1, 2]), ("[]", []),
-        ("[True, False]", [True, False]), ("same", "same"), ("inf", "inf"), ("[1,", "[1,"), ("9" * 400, None),
+        ("1", 1),
+        ("0.", 0.0),
+        ("-2.", -2.0),
+        ("[2., 0.5, -3.]", [2.0, 0.5, -3.0]),
+        ("1.e-05", "1.e-05"),
+        ("1e-05", 1e-05),
+        ("1.0000000000000001e-05", 1.0000000000000001e-05),
+        ("True", True),
+        ("False", False),
+        ("None", None),
+        ("", None),
+        ("[1, 2]", [1, 2]),
+        ("[]", []),
+        ("[True, False]", [True, False]),
+        ("same", "same"),
+        ("inf", "inf"),
+        ("[1,", "[1,"),
+        ("9" * 400, None),
     ],
 )
 def test_values(text: str, value: object) -> None:
@@ -46,7 +78,12 @@ def test_values(text: str, value: object) -> None:
 
 
 def test_integers_and_flags() -> None:
-    call = read([[]] * 6, ["ScalarList"] * 6, None, ["[2, 3]", "2", "[True, True, False]", "True", "2.5", ""])
+    call = read(
+        [[]] * 6,
+        ["ScalarList"] * 6,
+        None,
+        ["[2, 3]", "2", "[True, True, False]", "True", "2.5", ""],
+    )
     assert [call.integers(place) for place in range(6)] == [(2, 3), (2,), None, None, None, None]
     assert call.integers(1, 2) == (2, 2)
     assert call.integers(0, 3) is None
@@ -57,12 +94,22 @@ def test_integers_and_flags() -> None:
 
 def test_a_tensor_of_no_dimensions_has_a_type_of_its_own() -> None:
     call = read([[], [], [], [], []], ["float", "Scalar", "", "Int", "long int"])
-    assert [call.tensor(place) for place in range(5)] == [Tensor((), "float"), None, None, None, Tensor((), "long int")]
+    assert [call.tensor(place) for place in range(5)] == [
+        Tensor((), "float"),
+        None,
+        None,
+        None,
+        Tensor((), "long int"),
+    ]
 
 
 def test_lists_of_tensors() -> None:
     call = read([[[4, 5], [], [7]], [[1]]], ["TensorList", ["float"]], [[[5, 1], [], [1]], [[1]]])
-    assert call.tensors(0) == (Tensor((4, 5), "", (5, 1)), Tensor((), "", ()), Tensor((7,), "", (1,)))
+    assert call.tensors(0) == (
+        Tensor((4, 5), "", (5, 1)),
+        Tensor((), "", ()),
+        Tensor((7,), "", (1,)),
+    )
     assert call.tensors(1) == (Tensor((1,), "float", (1,)),)
     assert call.tensor(0) is None
     assert call.tensors(2) is None
@@ -89,20 +136,39 @@ def test_strides_that_do_not_fit_are_not_recorded() -> None:
 @pytest.mark.parametrize(
     ("tensor", "stored"),
     [
-        (Tensor((4, 5), "float", (5, 1)), 20), (Tensor((4, 5), "float", (0, 1)), 5), (Tensor((4, 5), "float", (0, 0)), 1), (Tensor((4, 0), "float", (0, 1)), 0),
+        (Tensor((4, 5), "float", (5, 1)), 20),
+        (Tensor((4, 5), "float", (0, 1)), 5),
+        (Tensor((4, 5), "float", (0, 0)), 1),
+        (Tensor((4, 0), "float", (0, 1)), 0),
         # Windows of three, one apart: six numbers in all.
-        (Tensor((4, 3), "float", (1, 1)), 6), (Tensor((4, 5), "float", (10, 2)), 20), (Tensor((), "float", ()), 1), (Tensor((4, 5), "float"), 20),
+        (Tensor((4, 3), "float", (1, 1)), 6),
+        (Tensor((4, 5), "float", (10, 2)), 20),
+        (Tensor((), "float", ()), 1),
+        (Tensor((4, 5), "float"), 20),
     ],
 )
 def test_what_a_tensor_takes_in_memory(tensor: Tensor, stored: int) -> None:
     assert (tensor.stored, tensor.bytes) == (stored, 4 * stored)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4), lambda inner: st.lists(inner, max_size=3), max_leaves=12))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+        lambda inner: st.lists(inner, max_size=3),
+        max_leaves=12,
+    )
+)
 def test_any_json_is_read_or_refused(value: object) -> None:
     text = json.dumps(value)
     for texts in ((text, "", "", ""), ("[[2,3],[]]", text, text, text)):
         call = read_call("aten::it", *texts)
         if call is not None:
             for place in range(4):
-                call.tensor(place), call.tensors(place), call.value(place), call.integers(place, 2), call.flags(place, 3), call.last(1)
+                (
+                    call.tensor(place),
+                    call.tensors(place),
+                    call.value(place),
+                    call.integers(place, 2),
+                    call.flags(place, 3),
+                    call.last(1),
+                )

@@ -4,35 +4,69 @@ from __future__ import annotations
 
 import pytest
 
-from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit, counts_matrix_operations, flop_weight
+from torch_tb_profiler.hardware.counter_names import (
+    counter_label,
+    counter_unit,
+    counts_matrix_operations,
+    flop_weight,
+)
 
 
-@pytest.mark.parametrize(("name", "label", "unit"), [
-    ("smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "FP64 fused multiply-add instructions", "instructions"),
-    ("smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", "FP16 add instructions", "instructions"),
-    ("dram__bytes_read.sum", "Device memory read", "bytes"),
-    ("dram__bytes_read.sum.per_second", "dram__bytes_read.sum.per_second", "bytes/s"),
-    ("dram__throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%"),
-    ("lts__t_sectors.sum", "L2 sectors", "sectors"),
-    ("sm__cycles_active.avg", "sm__cycles_active.avg", "cycles"),
-    ("gpu__time_duration.sum", "Kernel time", "ns"),
-    ("smsp__inst_executed.avg.per_cycle_active", "smsp__inst_executed.avg.per_cycle_active", ""),
-    ("l1tex__t_sector_hit_rate.pct", "l1tex__t_sector_hit_rate.pct", "%"),
-    ("sm__ops_path_tensor_src_fp16_dst_fp32.sum", "sm__ops_path_tensor_src_fp16_dst_fp32.sum", "operations"),
-    ("Queue Length", "Queue Length", ""),
-    ("GPU metrics: SMs Active [Throughput %]", "GPU metrics: SMs Active [Throughput %]", "%"),
-    ("GPC Clock Frequency [MHz]", "GPC Clock Frequency [MHz]", "MHz"),
-    ("Memory of the device: bytes", "Memory of the device: bytes", "bytes"),
-])
+@pytest.mark.parametrize(
+    ("name", "label", "unit"),
+    [
+        (
+            "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
+            "FP64 fused multiply-add instructions",
+            "instructions",
+        ),
+        (
+            "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum",
+            "FP16 add instructions",
+            "instructions",
+        ),
+        ("dram__bytes_read.sum", "Device memory read", "bytes"),
+        ("dram__bytes_read.sum.per_second", "dram__bytes_read.sum.per_second", "bytes/s"),
+        (
+            "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+            "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+            "%",
+        ),
+        ("lts__t_sectors.sum", "L2 sectors", "sectors"),
+        ("sm__cycles_active.avg", "sm__cycles_active.avg", "cycles"),
+        ("gpu__time_duration.sum", "Kernel time", "ns"),
+        (
+            "smsp__inst_executed.avg.per_cycle_active",
+            "smsp__inst_executed.avg.per_cycle_active",
+            "",
+        ),
+        ("l1tex__t_sector_hit_rate.pct", "l1tex__t_sector_hit_rate.pct", "%"),
+        (
+            "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
+            "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
+            "operations",
+        ),
+        ("Queue Length", "Queue Length", ""),
+        ("GPU metrics: SMs Active [Throughput %]", "GPU metrics: SMs Active [Throughput %]", "%"),
+        ("GPC Clock Frequency [MHz]", "GPC Clock Frequency [MHz]", "MHz"),
+        ("Memory of the device: bytes", "Memory of the device: bytes", "bytes"),
+    ],
+)
 def test_label_and_unit(name: str, label: str, unit: str) -> None:
     assert (counter_label(name), counter_unit(name)) == (label, unit)
 
 
-@pytest.mark.parametrize(("name", "weight"), [
-    ("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", ("f", 1)), ("smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", ("h", 1)),
-    ("sm__sass_thread_inst_executed_op_dfma_pred_on.sum", ("d", 2)), ("smsp__sass_thread_inst_executed_op_ffma_pred_on.avg", None),
-    ("smsp__sass_thread_inst_executed_op_integer_pred_on.sum", None), ("smsp__inst_executed.sum", None),
-])
+@pytest.mark.parametrize(
+    ("name", "weight"),
+    [
+        ("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", ("f", 1)),
+        ("smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", ("h", 1)),
+        ("sm__sass_thread_inst_executed_op_dfma_pred_on.sum", ("d", 2)),
+        ("smsp__sass_thread_inst_executed_op_ffma_pred_on.avg", None),
+        ("smsp__sass_thread_inst_executed_op_integer_pred_on.sum", None),
+        ("smsp__inst_executed.sum", None),
+    ],
+)
 def test_weight_of_an_instruction(name: str, weight: tuple[str, int] | None) -> None:
     assert flop_weight(name) == weight
 

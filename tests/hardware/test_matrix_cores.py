@@ -18,16 +18,30 @@ NVIDIA_USED = [
     "turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn",
     "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn",
     "void cutlass::Kernel<cutlass_70_wmma_tensorop_f16_s161616gemm_f16_32x32_64x2_tn_align8>(x)",
-    "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4>(cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4::Params)",
-    "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_64x6_tn_align8>(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64::Params)",
-    "void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_optimized_tf32_256x64_16x4_nhwc_unity_stride_align4>(x)",
-    "void cutlass__5x_cudnn::Kernel<cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8>(x)",
+    (
+        "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4>(cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4::Params)"
+    ),
+    (
+        "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_64x6_tn_align8>(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64::Params)"
+    ),
+    (
+        "void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_optimized_tf32_256x64_16x4_nhwc_unity_stride_align4>(x)"
+    ),
+    (
+        "void cutlass__5x_cudnn::Kernel<cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8>(x)"
+    ),
     "sm80_xmma_wgrad_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x128x32_stage5_warpsize2x2x1_g1_tensor16x8x8_t1r1s1_execute_kernel_cudnn",
-    "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::bfloat16_t, x>, false>(x)",
+    (
+        "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 128,"
+        " 4, false, false, cutlass::bfloat16_t, x>, false>(x)"
+    ),
     # Hopper
     "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas",
     "void cutlass::device_kernel<dpsk::grouped_gemm::cuda::m_grouped_fp8_ptp128c::GemmKernel>(x)",
-    "void flash::compute_attn_ws<Flash_fwd_kernel_traits<192, 128, 128, 12, 2, false, 1, cutlass::bfloat16_t, 128>, true, flash::SingleTileScheduler>(x)",
+    (
+        "void flash::compute_attn_ws<Flash_fwd_kernel_traits<192, 128, 128, 12, 2, false, 1,"
+        " cutlass::bfloat16_t, 128>, true, flash::SingleTileScheduler>(x)"
+    ),
     # Blackwell
     "nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT",
     "bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_et128x16_m128x16x32_cga1x1x1_16dp256b_rM_TN_transOut_schedP2x1x2x3_sm100f",
@@ -39,19 +53,56 @@ NVIDIA_NOT = [
     "ampere_gcgemm_64x64_nt",
     "cudnn_ampere_scudnn_128x64_relu_xregs_large_nn_v1",
     "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1",
-    "void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int, float const*, int, float const*, int)",
-    "void cudnn::cnn::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5, false, 512>(int, int, int, float const*, int, float*, float const*)",
-    "void implicit_convolve_sgemm<float, float, 1024, 6, 7, 3, 3, 5, 1, false, true, true>(int, int, int, float const*, int, float*)",
-    "void cutlass::Kernel<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(cutlass_80_simt_sgemm_128x32_8x5_nn_align1::Params)",
-    "void gemmk1_kernel<float, 256, 5, false, false, false, false, cublasGemvTensorStridedBatched<__half const>, x>(x)",
-    "void cudnn::engines_precompiled::nchwToNhwcKernel<__nv_bfloat16, __nv_bfloat16, float, false, true, (cudnnKernelDataType_t)0>(x)",
-    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int, x)",
-    "void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<cute::tuple<cute::C<64>, cute::C<192> >, cutlass::bfloat16_t, float, cutlass::arch::Sm90>(x)",
-    "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, unsigned char, (vllm::Fp8KVCacheDataType)1>(__nv_bfloat16 const*)",
-    "void moe::dev::routing::routingIndicesHistogramKernel<moe::dev::routing::routingRenormalize::KernelParams<__nv_bfloat16>>(x)",
-    "void fbgemm_gpu::(anonymous namespace)::_FP8rowwise_to_float_cuda_kernel<float>(unsigned char const*, int, int, float*, bool)",
-    "void linearize_index_kernel<long>(at::GenericPackedTensorAccessor<long, 1ul, at::RestrictPtrTraits, int>, x)",
-    "dpsk::grouped_gemm::cuda::utils::fill_tensormaps_kernel(CUtensorMap_st, CUtensorMap_st*, void*, int, long)",
+    (
+        "void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int, float"
+        " const*, int, float const*, int)"
+    ),
+    (
+        "void cudnn::cnn::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5, false, 512>(int, int, int,"
+        " float const*, int, float*, float const*)"
+    ),
+    (
+        "void implicit_convolve_sgemm<float, float, 1024, 6, 7, 3, 3, 5, 1, false, true, true>(int,"
+        " int, int, float const*, int, float*)"
+    ),
+    (
+        "void cutlass::Kernel<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(cutlass_80_simt_sgemm_128x32_8x5_nn_align1::Params)"
+    ),
+    (
+        "void gemmk1_kernel<float, 256, 5, false, false, false, false,"
+        " cublasGemvTensorStridedBatched<__half const>, x>(x)"
+    ),
+    (
+        "void cudnn::engines_precompiled::nchwToNhwcKernel<__nv_bfloat16, __nv_bfloat16, float,"
+        " false, true, (cudnnKernelDataType_t)0>(x)"
+    ),
+    (
+        "void at::native::vectorized_elementwise_kernel<4,"
+        " at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int, x)"
+    ),
+    (
+        "void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<cute::tuple<cute::C<64>,"
+        " cute::C<192> >, cutlass::bfloat16_t, float, cutlass::arch::Sm90>(x)"
+    ),
+    (
+        "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, unsigned char,"
+        " (vllm::Fp8KVCacheDataType)1>(__nv_bfloat16 const*)"
+    ),
+    (
+        "void moe::dev::routing::routingIndicesHistogramKernel<moe::dev::routing::routingRenormalize::KernelParams<__nv_bfloat16>>(x)"
+    ),
+    (
+        "void fbgemm_gpu::(anonymous namespace)::_FP8rowwise_to_float_cuda_kernel<float>(unsigned"
+        " char const*, int, int, float*, bool)"
+    ),
+    (
+        "void linearize_index_kernel<long>(at::GenericPackedTensorAccessor<long, 1ul,"
+        " at::RestrictPtrTraits, int>, x)"
+    ),
+    (
+        "dpsk::grouped_gemm::cuda::utils::fill_tensormaps_kernel(CUtensorMap_st, CUtensorMap_st*,"
+        " void*, int, long)"
+    ),
     "triton_poi_fused_add_cos_sin_0",
     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 ]
@@ -99,8 +150,14 @@ def test_amd_not_used(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "vendor"),
     [
-        ("my_gemm", "nvidia"), ("triton_tem_fused_mm_0", "nvidia"), ("_attn_fwd_inner", "nvidia"), ("kernel_unified_attention_3d", "amd"),
-        ("Cijk_Ailk_Bljk_SB_MT64x64x8_SN_K1", "amd"), ("gemm_kernel", "intel"), ("pe_exe", "mtia"), ("anything", "other"),
+        ("my_gemm", "nvidia"),
+        ("triton_tem_fused_mm_0", "nvidia"),
+        ("_attn_fwd_inner", "nvidia"),
+        ("kernel_unified_attention_3d", "amd"),
+        ("Cijk_Ailk_Bljk_SB_MT64x64x8_SN_K1", "amd"),
+        ("gemm_kernel", "intel"),
+        ("pe_exe", "mtia"),
+        ("anything", "other"),
     ],
 )
 def test_what_no_name_tells_is_unknown(name: str, vendor: str) -> None:
@@ -117,10 +174,21 @@ def test_devices_from_before_have_none() -> None:
 @pytest.mark.parametrize(
     ("operator", "expected"),
     [
-        ("aten::mm", YES), ("aten::cudnn_convolution", YES), ("aten::_scaled_dot_product_flash_attention", YES), ("aten::_scaled_mm", YES),
+        ("aten::mm", YES),
+        ("aten::cudnn_convolution", YES),
+        ("aten::_scaled_dot_product_flash_attention", YES),
+        ("aten::_scaled_mm", YES),
         ("AddmmBackward0", YES),
-        ("ConvolutionBackward0", YES), ("aten::linear", YES), ("aten::relu", NO), ("aten::copy_", NO), ("ReluBackward0", NO), ("c10d::allreduce_", NO),
-        ("Optimizer.step#SGD.step", NO), ("FlashAttnFunc", UNKNOWN), ("vllm::unified_attention", UNKNOWN), ("Torch-Compiled Region: 0/0", UNKNOWN),
+        ("ConvolutionBackward0", YES),
+        ("aten::linear", YES),
+        ("aten::relu", NO),
+        ("aten::copy_", NO),
+        ("ReluBackward0", NO),
+        ("c10d::allreduce_", NO),
+        ("Optimizer.step#SGD.step", NO),
+        ("FlashAttnFunc", UNKNOWN),
+        ("vllm::unified_attention", UNKNOWN),
+        ("Torch-Compiled Region: 0/0", UNKNOWN),
     ],
 )
 def test_operators(operator: str, expected: Knowledge) -> None:
@@ -128,6 +196,10 @@ def test_operators(operator: str, expected: Knowledge) -> None:
 
 
 @settings(deadline=None)
-@given(st.text(max_size=80), st.sampled_from(["nvidia", "amd", "intel", "other"]), st.none() | st.integers(-1, 12))
+@given(
+    st.text(max_size=80),
+    st.sampled_from(["nvidia", "amd", "intel", "other"]),
+    st.none() | st.integers(-1, 12),
+)
 def test_any_name_has_an_answer(name: str, vendor: str, major: int | None) -> None:
     assert uses_matrix_cores(name, vendor, major) in Knowledge

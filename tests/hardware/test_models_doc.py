@@ -12,18 +12,31 @@ from torch_tb_profiler.hardware.accelerators import TABLE
 def test_the_page_is_fresh(repository: Path) -> None:
     # In a process of its own: another test may have registered models.
     command = [sys.executable, "-m", "torch_tb_profiler.hardware.models_doc"]
-    made = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True, cwd=repository)
+    made = subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", check=True, cwd=repository
+    )
     written = (repository / "docs" / "performance_models.md").read_text(encoding="utf-8")
-    assert written == made.stdout, "run: python -m torch_tb_profiler.hardware.models_doc > docs/performance_models.md"
+    assert written == made.stdout, (
+        "run: python -m torch_tb_profiler.hardware.models_doc > docs/performance_models.md"
+    )
 
 
 def test_the_page_has_every_family_and_the_example(repository: Path) -> None:
     written = (repository / "docs" / "performance_models.md").read_text(encoding="utf-8")
     assert "@register_model(" in written
-    assert [family for family in ("gemm", "convolution", "attention", "triton") if f"\n## {family}\n" not in written] == []
+    assert [
+        family
+        for family in ("gemm", "convolution", "attention", "triton")
+        if f"\n## {family}\n" not in written
+    ] == []
     assert "`aten::addmm`" in written
 
 
 def test_the_page_has_every_device(repository: Path) -> None:
     written = (repository / "docs" / "performance_models.md").read_text(encoding="utf-8")
-    assert [line.name for lines in TABLE.values() for line in lines if f"\n| {line.name} | {line.bandwidth:g} | " not in written] == []
+    assert [
+        line.name
+        for lines in TABLE.values()
+        for line in lines
+        if f"\n| {line.name} | {line.bandwidth:g} | " not in written
+    ] == []

@@ -12,9 +12,18 @@ from torch_tb_profiler.hardware.work import model_of, work_of
 @pytest.mark.parametrize(
     ("name", "operator"),
     [
-        ("torch.nn.functional.linear", "aten::linear"), ("torch.mm", "aten::mm"), ("Tensor.__matmul__", "aten::matmul"), ("mm", "aten::mm"),
-        ("aten::mm", "aten::mm"), ("my_ops::mm", "my_ops::mm"), ("optimizer.step.Adam", "optimizer.step.Adam"), ("nccl:all_reduce", "nccl:all_reduce"),
-        ("LSTMCell.forward", "LSTMCell.forward"), ("torch.nn.functional.embedding", "torch.nn.functional.embedding"), ("", ""), ("mm()", "mm()"),
+        ("torch.nn.functional.linear", "aten::linear"),
+        ("torch.mm", "aten::mm"),
+        ("Tensor.__matmul__", "aten::matmul"),
+        ("mm", "aten::mm"),
+        ("aten::mm", "aten::mm"),
+        ("my_ops::mm", "my_ops::mm"),
+        ("optimizer.step.Adam", "optimizer.step.Adam"),
+        ("nccl:all_reduce", "nccl:all_reduce"),
+        ("LSTMCell.forward", "LSTMCell.forward"),
+        ("torch.nn.functional.embedding", "torch.nn.functional.embedding"),
+        ("", ""),
+        ("mm()", "mm()"),
     ],
 )
 def test_names(name: str, operator: str) -> None:
@@ -23,7 +32,11 @@ def test_names(name: str, operator: str) -> None:
 
 def test_a_call_from_python_is_as_much_work_as_the_operator() -> None:
     inputs = (Tensor((8, 16), "c10::Half"), Tensor((4, 16), "c10::Half"), None)
-    assert work_of(Call("torch.nn.functional.linear", inputs)) == work_of(Call("aten::linear", inputs)) is not None
+    assert (
+        work_of(Call("torch.nn.functional.linear", inputs))
+        == work_of(Call("aten::linear", inputs))
+        is not None
+    )
     assert model_of("Tensor.__matmul__") == model_of("aten::matmul") is not None
 
 

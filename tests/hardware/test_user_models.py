@@ -1,4 +1,6 @@
-"""Performance models of the user's own: registered here or by a file, told apart in the cache, and told of when they fail."""
+"""Performance models of the user's own: registered here or by a file, told apart in the cache, and
+told of when they fail.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from torch_tb_profiler.hardware import user_models, work
 from torch_tb_profiler.hardware.call import Call, read_call
 from torch_tb_profiler.hardware.work import Work, model_of, modelled, work_of
 
-FILE = '''
+FILE = """
 from torch_tb_profiler import register_model
 from torch_tb_profiler.api.models import Work
 
@@ -24,7 +26,7 @@ from torch_tb_profiler.api.models import Work
 def attention(call):
     q = call.tensor(0)
     return Work(flops=2 * q.elements, bytes=None, unit="matrix", precision="bf16", parameters={"elements": q.elements})
-'''
+"""
 MINE = read_call("my::attention", "[[4,8]]", '["c10::BFloat16"]')
 
 
@@ -63,8 +65,14 @@ def test_an_empty_setting_is_no_file() -> None:
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("import torch_tb_profiler\n\nraise KeyError('q')", "line 3: KeyError: 'q'"), ("def (", "line 1: SyntaxError: invalid syntax"),
-     ("import no_such_package_of_mine", "line 1: ModuleNotFoundError: No module named 'no_such_package_of_mine'")],
+    [
+        ("import torch_tb_profiler\n\nraise KeyError('q')", "line 3: KeyError: 'q'"),
+        ("def (", "line 1: SyntaxError: invalid syntax"),
+        (
+            "import no_such_package_of_mine",
+            "line 1: ModuleNotFoundError: No module named 'no_such_package_of_mine'",
+        ),
+    ],
 )
 def test_a_faulty_file_is_one_clear_line(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "models.py"
@@ -121,7 +129,9 @@ def test_a_model_that_fails_is_told_once(caplog: pytest.LogCaptureFixture) -> No
     with caplog.at_level(logging.WARNING):
         assert work_of(MINE) is None
         assert work_of(MINE) is None
-    assert [record.message for record in caplog.records] == ["The performance model of my::attention raised AttributeError: no such thing"]
+    assert [record.message for record in caplog.records] == [
+        "The performance model of my::attention raised AttributeError: no such thing"
+    ]
 
 
 def test_a_model_must_give_whole_numbers(caplog: pytest.LogCaptureFixture) -> None:
@@ -143,16 +153,21 @@ class Rude:
 
 
 BAD: list[tuple[Callable[[Call], object], str]] = [
-    (lambda call: Work(-1, None, "", ""), "from 0 to 2**62"), (lambda call: Work(1, -1, "", ""), "from 0 to 2**62"),
-    (lambda call: Work(1 << 70, None, "", ""), "from 0 to 2**62"), (lambda call: Work(1, 10**400, "", ""), "from 0 to 2**62"),
+    (lambda call: Work(-1, None, "", ""), "from 0 to 2**62"),
+    (lambda call: Work(1, -1, "", ""), "from 0 to 2**62"),
+    (lambda call: Work(1 << 70, None, "", ""), "from 0 to 2**62"),
+    (lambda call: Work(1, 10**400, "", ""), "from 0 to 2**62"),
     (lambda call: Work(float("nan"), None, "", ""), "is no Work of whole"),  # type: ignore[arg-type]
-    (lambda call: Work(True, None, "", ""), "is no Work of whole"), (lambda call: (1, 2), "is no Work of whole"), (lambda call: "x" * 10**7, "is no Work"),
+    (lambda call: Work(True, None, "", ""), "is no Work of whole"),
+    (lambda call: (1, 2), "is no Work of whole"),
+    (lambda call: "x" * 10**7, "is no Work"),
     (lambda call: Work(1, None, "tensor", ""), "expected is matrix"),  # type: ignore[arg-type]
     (lambda call: Work(1, None, "matrix", None), "expected is matrix"),  # type: ignore[arg-type]
     (lambda call: Work(1, None, "matrix", "bf16", [1]), "parameters are no dict"),  # type: ignore[arg-type]
     (lambda call: Work(1, None, "matrix", "bf16", {"M": "x" * 10**6}), "parameters are no dict"),
     (lambda call: Work(1, None, "matrix", "bf16", {"M": Rude()}), "OSError: no"),
-    (lambda call: sys.exit("enough"), "SystemExit: enough"), (lambda call: _endless(call), "RecursionError"),
+    (lambda call: sys.exit("enough"), "SystemExit: enough"),
+    (lambda call: _endless(call), "RecursionError"),
 ]
 
 
@@ -161,7 +176,9 @@ def _endless(call: Call) -> Work | None:
 
 
 @pytest.mark.parametrize(("function", "told"), BAD)
-def test_what_cannot_be_shown_is_told_and_not_shown(function: Callable[[Call], object], told: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_shown_is_told_and_not_shown(
+    function: Callable[[Call], object], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
     register_model("attention", "my::attention", source="wrong")(function)  # type: ignore[arg-type]
     assert MINE is not None
     with caplog.at_level(logging.WARNING):
@@ -170,8 +187,13 @@ def test_what_cannot_be_shown_is_told_and_not_shown(function: Callable[[Call], o
     assert len(caplog.text) < 1000
 
 
-@pytest.mark.parametrize(("family", "names", "source"), [("gemm", (), "x"), ("", ("my::op",), "x"), ("gemm", ("",), "x"), ("gemm", ("my::op",), "")])
-def test_a_registration_needs_all_its_texts(family: str, names: tuple[str, ...], source: str) -> None:
+@pytest.mark.parametrize(
+    ("family", "names", "source"),
+    [("gemm", (), "x"), ("", ("my::op",), "x"), ("gemm", ("",), "x"), ("gemm", ("my::op",), "")],
+)
+def test_a_registration_needs_all_its_texts(
+    family: str, names: tuple[str, ...], source: str
+) -> None:
     with pytest.raises(ValueError, match="needs a family"):
         register_model(family, *names, source=source)
 

@@ -11,7 +11,15 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
 
-LOST = (d.UNPARSABLE, d.NOT_AN_EVENT, d.NO_TIME, d.UNMATCHED_BEGIN, d.UNMATCHED_END, d.FAR_EVENT, d.DUPLICATE)
+LOST = (
+    d.UNPARSABLE,
+    d.NOT_AN_EVENT,
+    d.NO_TIME,
+    d.UNMATCHED_BEGIN,
+    d.UNMATCHED_END,
+    d.FAR_EVENT,
+    d.DUPLICATE,
+)
 
 
 class Stream:
@@ -24,7 +32,7 @@ class Stream:
         self._text, self._piece = memoryview(text), piece
 
     def read(self, n: int) -> bytes:
-        out = bytes(self._text[self.done:self.done + min(n, self._piece)])
+        out = bytes(self._text[self.done : self.done + min(n, self._piece)])
         self.done += len(out)
         return out
 
@@ -36,12 +44,29 @@ def read(text: str | bytes, chunk: int = 2 << 20, piece: int = 1 << 30) -> Trace
 
 
 def span(number: int, more: str = "", **changed: Any) -> str:
-    """One complete event as JSON text: ``op<number>`` at 100 + 10 · number µs for 5 µs; ``more`` is put before the closing brace."""
-    event = {"ph": "X", "cat": "cpu_op", "name": f"op{number}", "pid": 1, "tid": 2, "ts": 100 + 10 * number, "dur": 5, **changed}
-    return json.dumps({k: v for k, v in event.items() if v is not ...})[:-1] + (", " + more if more else "") + "}"
+    """One complete event as JSON text: ``op<number>`` at 100 + 10 · number µs for 5 µs; ``more`` is
+    put before the closing brace.
+    """
+    event = {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": f"op{number}",
+        "pid": 1,
+        "tid": 2,
+        "ts": 100 + 10 * number,
+        "dur": 5,
+        **changed,
+    }
+    return (
+        json.dumps({k: v for k, v in event.items() if v is not ...})[:-1]
+        + (", " + more if more else "")
+        + "}"
+    )
 
 
-def trace(*events: str, before: str = '"schemaVersion": 1, ', after: str = ', "traceName": "t"') -> str:
+def trace(
+    *events: str, before: str = '"schemaVersion": 1, ', after: str = ', "traceName": "t"'
+) -> str:
     """A whole trace around event texts."""
     return "{" + before + '"traceEvents": [' + ", ".join(events) + "]" + after + "}"
 
@@ -52,7 +77,9 @@ def names(found: Trace, table: str = "spans") -> list[str]:
 
 
 def rows(found: Trace) -> dict[str, list[tuple[Any, ...]]]:
-    """Every table but ``chunks`` with texts in place of their numbers: equal traces have equal rows."""
+    """Every table but ``chunks`` with texts in place of their numbers: equal traces have equal
+    rows.
+    """
     out = {}
     for name, table in found.tables.items():
         if name == "chunks":
@@ -64,7 +91,10 @@ def rows(found: Trace) -> dict[str, list[tuple[Any, ...]]]:
                 values = [found.strings[v] for v in values]
             elif column.unit == "row of tracks":
                 tracks = found["tracks"]
-                values = [(found.strings[int(tracks["pid"][v])], found.strings[int(tracks["tid"][v])]) for v in values]
+                values = [
+                    (found.strings[int(tracks["pid"][v])], found.strings[int(tracks["tid"][v])])
+                    for v in values
+                ]
             columns.append(["nan" if v != v else v for v in values])
         listed = list(zip(*columns, strict=True))
         out[name] = sorted(listed) if name in ("tracks", "marks") else listed
@@ -83,4 +113,8 @@ def defects(found: Trace) -> dict[str, int]:
 
 def lines(events: Iterable[str]) -> str:
     """Kineto's own layout: one event begins on a line of its own."""
-    return '{\n  "schemaVersion": 1,\n  "traceEvents": [\n  ' + ",\n  ".join(events) + '\n  ],\n  "traceName": "t"\n}\n'
+    return (
+        '{\n  "schemaVersion": 1,\n  "traceEvents": [\n  '
+        + ",\n  ".join(events)
+        + '\n  ],\n  "traceName": "t"\n}\n'
+    )

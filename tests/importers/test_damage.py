@@ -17,7 +17,9 @@ MANY = [span(i, RICH if i % 2 else "") for i in range(6)]
 
 
 @pytest.mark.parametrize(
-    "text", [trace(*MANY), lines(MANY), trace(*MANY, before="", after=""), "[" + ",".join(MANY) + "]"], ids=["one_line", "kineto", "bare_object", "array"],
+    "text",
+    [trace(*MANY), lines(MANY), trace(*MANY, before="", after=""), "[" + ",".join(MANY) + "]"],
+    ids=["one_line", "kineto", "bare_object", "array"],
 )
 @pytest.mark.parametrize("chunk", [1, 300, 2 << 20])
 def test_truncated_at_any_byte(text: str, chunk: int) -> None:
@@ -34,23 +36,42 @@ def test_truncated_at_any_byte(text: str, chunk: int) -> None:
         found = read(text[:cut], chunk)
         partial = any(end > cut > text.index(e) for e, end in zip(MANY, ends, strict=True))
         assert names(found) == [f"op{i}" for i in range(whole)], cut
-        assert defects(found) == {d.TRUNCATED: 1, **({d.UNPARSABLE: 1} if partial else {}), **_header_lost(text, ends[-1], cut, found.header)}, (cut, first)
+        assert defects(found) == {
+            d.TRUNCATED: 1,
+            **({d.UNPARSABLE: 1} if partial else {}),
+            **_header_lost(text, ends[-1], cut, found.header),
+        }, (cut, first)
         assert found.entries == whole + partial
 
 
 def _header_lost(text: str, events_end: int, cut: int, header: dict[str, object]) -> dict[str, int]:
     """A header value that the cut goes through is counted too."""
     rest = text[events_end:cut]
-    begun = '"traceName":' in rest and rest.rstrip() != rest[: rest.index(":") + 1] and "traceName" not in header
+    begun = (
+        '"traceName":' in rest
+        and rest.rstrip() != rest[: rest.index(":") + 1]
+        and "traceName" not in header
+    )
     colon = '"traceName":' in rest and "traceName" not in header
     return {d.HEADER_LOST: 1} if begun or colon else {}
 
 
 BROKEN = [
-    pytest.param('{"ph": "X", "name": "a"b", "cat": "c", "pid": 1, "tid": 1, "ts": 1, "dur": 1}', id="quote"),
-    pytest.param('{"ph": "X", "name": "a"b"c", "cat": "c", "pid": 1, "tid": 1, "ts": 1, "dur": 1}', id="two_quotes"),
-    pytest.param('{"ph": "X", "name": "a"b", "args": {"l": [{"x": 1}, {"y": 2}]}, "ts": 1, "dur": 1}', id="quote_before_a_list"),
-    pytest.param('{"ph": "X", "args": {"l": [{"x": 1}, {"y": 2}], "s": "a"b"}, "ts": 1, "dur": 1}', id="quote_behind_a_list"),
+    pytest.param(
+        '{"ph": "X", "name": "a"b", "cat": "c", "pid": 1, "tid": 1, "ts": 1, "dur": 1}', id="quote"
+    ),
+    pytest.param(
+        '{"ph": "X", "name": "a"b"c", "cat": "c", "pid": 1, "tid": 1, "ts": 1, "dur": 1}',
+        id="two_quotes",
+    ),
+    pytest.param(
+        '{"ph": "X", "name": "a"b", "args": {"l": [{"x": 1}, {"y": 2}]}, "ts": 1, "dur": 1}',
+        id="quote_before_a_list",
+    ),
+    pytest.param(
+        '{"ph": "X", "args": {"l": [{"x": 1}, {"y": 2}], "s": "a"b"}, "ts": 1, "dur": 1}',
+        id="quote_behind_a_list",
+    ),
     pytest.param('{"ph": "X", "name": "a, "ts": 1, "dur": 1}', id="quote_missing"),
     pytest.param('{"ph": "X", "ts": 1, "dur": 1, "name": "a}', id="last_quote_missing"),
     pytest.param('{"ph": "X", "ts": 1, "dur": , "name": "a"}', id="value_missing"),
@@ -116,7 +137,9 @@ ALPHABET = b'"\\{}[],: \n\x00\xff0aX'
 def test_mutated_bytes_never_raise_anything_else(round_: int) -> None:
     """Random damage: an exception of ours or a trace whose counters add up to its entries."""
     chance = random.Random(SEED + round_)
-    whole = trace(*MANY, json.dumps({"ph": "C", "name": "c", "pid": 1, "tid": 1, "ts": 110, "args": {"v": 1}})).encode()
+    whole = trace(
+        *MANY, json.dumps({"ph": "C", "name": "c", "pid": 1, "tid": 1, "ts": 110, "args": {"v": 1}})
+    ).encode()
     for _ in range(25):
         text = bytearray(whole)
         for _ in range(chance.randint(1, 6)):
@@ -127,7 +150,7 @@ def test_mutated_bytes_never_raise_anything_else(round_: int) -> None:
             elif kind == 1:
                 text.insert(at, chance.choice(ALPHABET))
             else:
-                del text[at:at + chance.randint(1, 30)]
+                del text[at : at + chance.randint(1, 30)]
         try:
             found = read(bytes(text), chance.choice([1, 50, 400, 1 << 20]))
         except (NotATrace, SourceError):
@@ -145,5 +168,5 @@ def test_one_changed_byte_costs_at_most_its_own_event_and_its_neighbour() -> Non
     end = begin + len(span(2))
     for at in range(begin, end):
         for byte in b'"\\{},x0':
-            found = read(text[:at] + bytes([byte]) + text[at + 1:])
+            found = read(text[:at] + bytes([byte]) + text[at + 1 :])
             assert {"op0", "op4"} <= set(names(found)), (at, byte)

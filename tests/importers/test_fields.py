@@ -1,4 +1,6 @@
-"""Values of events as real and foreign writers put them: what they mean, and what is counted where they mean nothing."""
+"""Values of events as real and foreign writers put them: what they mean, and what is counted where
+they mean nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,30 @@ from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.roles import Role
 
 
-@pytest.mark.parametrize(("ts", "ns"), [
-    ("1419116105356.59", 1419116105356590), ('"1419116105356.590"', 1419116105356590), ("100", 100_000), ("1.5e3", 1_500_000), ("1E-3", 1), ("-12.001", -12001),
-    ("0.0004", 0), ("0.0005", 1), ("1623142623460016", 1623142623460016000), ("-0", 0), ("123456789.123456789", 123456789123),
-])
+@pytest.mark.parametrize(
+    ("ts", "ns"),
+    [
+        ("1419116105356.59", 1419116105356590),
+        ('"1419116105356.590"', 1419116105356590),
+        ("100", 100_000),
+        ("1.5e3", 1_500_000),
+        ("1E-3", 1),
+        ("-12.001", -12001),
+        ("0.0004", 0),
+        ("0.0005", 1),
+        ("1623142623460016", 1623142623460016000),
+        ("-0", 0),
+        ("123456789.123456789", 123456789123),
+    ],
+)
 def test_timestamps(ts: str, ns: int) -> None:
     found = read(trace(span(0, ts=...).replace("}", f', "ts": {ts}}}')))
     assert (found.origin_ns, found["spans"]["start"].tolist(), defects(found)) == (ns, [0], {})
 
 
-@pytest.mark.parametrize("ts", ["null", '"soon"', "NaN", "Infinity", "N/A", "1e400", "9" * 30, "true", "{}", '""'])
+@pytest.mark.parametrize(
+    "ts", ["null", '"soon"', "NaN", "Infinity", "N/A", "1e400", "9" * 30, "true", "{}", '""']
+)
 def test_no_usable_timestamp(ts: str) -> None:
     found = read(trace(span(0), span(1, ts=...).replace("}", f', "ts": {ts}}}'), span(2)))
     assert names(found) == ["op0", "op2"]
@@ -33,37 +49,71 @@ def test_no_usable_timestamp(ts: str) -> None:
 
 
 def test_integers_beyond_int64() -> None:
-    found = read(trace(span(0, '"args": {"External id": 18446744073709551617, "correlation": 7}'), span(1)))
+    found = read(
+        trace(span(0, '"args": {"External id": 18446744073709551617, "correlation": 7}'), span(1))
+    )
     assert found["spans"]["external"].tolist() == [-1, -1]
     assert found["spans"]["correlation"].tolist() == [7, -1]
     assert defects(found) == {d.BIG_INTEGER: 1}
 
 
 def test_integers_beyond_the_column_count_as_unknown() -> None:
-    found = read(trace(span(0, '"args": {"device": 4294967297, "registers per thread": 3000000000, "stream": 7}', cat="kernel")))
+    found = read(
+        trace(
+            span(
+                0,
+                '"args": {"device": 4294967297, "registers per thread": 3000000000, "stream": 7}',
+                cat="kernel",
+            )
+        )
+    )
     device = found["device_args"]
     assert (device["device"][0], device["registers"][0], device["stream"][0]) == (-1, -1, 7)
     assert defects(found) == {d.BIG_INTEGER: 2}
 
 
 def test_extreme_times_do_not_overflow() -> None:
-    found = read(trace(span(0, ts=-(10**18), dur=10**30), span(1, ts=29 * 10**14, dur=29 * 10**14), span(2, ts=-29 * 10**14)))
+    found = read(
+        trace(
+            span(0, ts=-(10**18), dur=10**30),
+            span(1, ts=29 * 10**14, dur=29 * 10**14),
+            span(2, ts=-29 * 10**14),
+        )
+    )
     assert found["spans"]["start"].tolist() == [0, 58 * 10**17]
     assert found["spans"]["dur"].tolist() == [5000, 29 * 10**17]
     assert int((found["spans"]["start"] + found["spans"]["dur"]).max()) == 87 * 10**17
     assert (found.entries, lost(found)) == (3, 1)
 
 
-@pytest.mark.parametrize(("word", "kind"), [("NaN", d.REPAIRED), ("-Infinity", d.REPAIRED), ("N/A", d.REPAIRED), ("Infinity", d.REPAIRED)])
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("NaN", d.REPAIRED), ("-Infinity", d.REPAIRED), ("N/A", d.REPAIRED), ("Infinity", d.REPAIRED)],
+)
 def test_bare_words(word: str, kind: str) -> None:
-    found = read(trace(span(0), span(1, '"args": {"blocks per SM": ' + word + ', "stream": 7}', cat="kernel"), span(2)))
+    found = read(
+        trace(
+            span(0),
+            span(1, '"args": {"blocks per SM": ' + word + ', "stream": 7}', cat="kernel"),
+            span(2),
+        )
+    )
     assert names(found) == ["op0", "op1", "op2"]
     assert found["device_args"]["stream"].tolist() == [7]
     assert np.isnan(found["device_args"]["blocks_per_sm"][0])
     assert defects(found) == {kind: 1}
 
 
-@pytest.mark.parametrize(("missing", "kind"), [("cat", d.NO_CATEGORY), ("dur", d.NO_DURATION), ("name", d.NO_NAME), ("pid", None), ("tid", None)])
+@pytest.mark.parametrize(
+    ("missing", "kind"),
+    [
+        ("cat", d.NO_CATEGORY),
+        ("dur", d.NO_DURATION),
+        ("name", d.NO_NAME),
+        ("pid", None),
+        ("tid", None),
+    ],
+)
 def test_event_without(missing: str, kind: str | None) -> None:
     found = read(trace(span(0), span(1, "", **{missing: ...}), span(2)))
     assert found["spans"].n == 3
@@ -71,7 +121,9 @@ def test_event_without(missing: str, kind: str | None) -> None:
 
 
 def test_event_without_ts_or_phase() -> None:
-    found = read(trace(span(0), span(1, ts=...), span(2, ph=...), span(3, ph="XX"), span(4, ph="é")))
+    found = read(
+        trace(span(0), span(1, ts=...), span(2, ph=...), span(3, ph="XX"), span(4, ph="é"))
+    )
     assert names(found) == ["op0"]
     assert (found.entries, found.defects[d.NO_TIME], found.defects[d.UNKNOWN_PHASE]) == (5, 1, 3)
 
@@ -89,20 +141,43 @@ def test_arguments_that_are_no_object(args: str) -> None:
     assert set(defects(found)) <= {d.WRONG_TYPE}
 
 
-@pytest.mark.parametrize(("value", "number", "kind"), [
-    ('"12"', 12, None), ("12.0", 12, None), ("true", -1, d.WRONG_TYPE),
-    ("[1]", -1, d.WRONG_TYPE), ('"a"', -1, d.WRONG_TYPE), ("null", -1, None),
-])
+@pytest.mark.parametrize(
+    ("value", "number", "kind"),
+    [
+        ('"12"', 12, None),
+        ("12.0", 12, None),
+        ("true", -1, d.WRONG_TYPE),
+        ("[1]", -1, d.WRONG_TYPE),
+        ('"a"', -1, d.WRONG_TYPE),
+        ("null", -1, None),
+    ],
+)
 def test_arguments_of_wrong_types(value: str, number: int, kind: str | None) -> None:
-    found = read(trace(span(0), span(1, '"args": {"External id": ' + value + ', "Sequence number": 3}'), span(2)))
+    found = read(
+        trace(
+            span(0),
+            span(1, '"args": {"External id": ' + value + ', "Sequence number": 3}'),
+            span(2),
+        )
+    )
     assert found["spans"]["external"].tolist() == [-1, number, -1]
     assert 3 in found["operator_args"]["sequence"].tolist()
     assert defects(found) == ({kind: 1} if kind else {})
 
 
 def test_threads_named_by_text_or_number_are_the_same() -> None:
-    found = read(trace(span(0, pid="Spans", tid="stream 7"), span(1, pid="1", tid="7"), span(2, pid=1, tid=7), span(3, pid=1.0, tid=7.0)))
-    tracks = [(found.strings[int(p)], found.strings[int(t)]) for p, t in zip(found["tracks"]["pid"], found["tracks"]["tid"], strict=True)]
+    found = read(
+        trace(
+            span(0, pid="Spans", tid="stream 7"),
+            span(1, pid="1", tid="7"),
+            span(2, pid=1, tid=7),
+            span(3, pid=1.0, tid=7.0),
+        )
+    )
+    tracks = [
+        (found.strings[int(p)], found.strings[int(t)])
+        for p, t in zip(found["tracks"]["pid"], found["tracks"]["tid"], strict=True)
+    ]
     assert sorted(tracks) == [("1", "7"), ("Spans", "stream 7")]
     assert len(set(found["spans"]["track"].tolist()[1:])) == 1
 
@@ -112,13 +187,28 @@ def _mark(phase: str, name: str, ts: float, tid: Any = 1) -> str:
 
 
 def test_begin_and_end_are_joined_innermost_first() -> None:
-    found = read(trace(_mark("B", "a", 1), _mark("B", "b", 2), _mark("E", "", 3.5, "1"), _mark("E", "", 9), _mark("B", "c", 4, 2), _mark("E", "c", 5, 2)))
-    assert dict(zip(names(found), found["spans"]["dur"].tolist(), strict=True)) == {"a": 8000, "b": 1500, "c": 1000}
+    found = read(
+        trace(
+            _mark("B", "a", 1),
+            _mark("B", "b", 2),
+            _mark("E", "", 3.5, "1"),
+            _mark("E", "", 9),
+            _mark("B", "c", 4, 2),
+            _mark("E", "c", 5, 2),
+        )
+    )
+    assert dict(zip(names(found), found["spans"]["dur"].tolist(), strict=True)) == {
+        "a": 8000,
+        "b": 1500,
+        "c": 1000,
+    }
     assert (defects(found), lost(found)) == ({}, 0)
 
 
 def test_unmatched_begin_and_end_are_counted() -> None:
-    found = read(trace(_mark("E", "x", 0), _mark("B", "a", 1), _mark("E", "a", 2), _mark("B", "open", 3)))
+    found = read(
+        trace(_mark("E", "x", 0), _mark("B", "a", 1), _mark("E", "a", 2), _mark("B", "open", 3))
+    )
     assert names(found) == ["a"]
     assert defects(found) == {d.UNMATCHED_BEGIN: 1, d.UNMATCHED_END: 1}
 
@@ -127,14 +217,20 @@ def test_spans_nested_5000_deep() -> None:
     deep = [span(i, ts=100 + i, dur=20_000 - 2 * i) for i in range(5000)]
     found = read(trace(*deep))
     assert names(found) == [f"op{i}" for i in range(5000)]
-    begin_end = [_mark("B", f"b{i}", i) for i in range(5000)] + [_mark("E", "", 5000 + i) for i in range(5000)]
-    assert read(trace(*begin_end))["spans"]["dur"].tolist() == [(9999 - 2 * i) * 1000 for i in range(5000)]
+    begin_end = [_mark("B", f"b{i}", i) for i in range(5000)] + [
+        _mark("E", "", 5000 + i) for i in range(5000)
+    ]
+    assert read(trace(*begin_end))["spans"]["dur"].tolist() == [
+        (9999 - 2 * i) * 1000 for i in range(5000)
+    ]
 
 
 @pytest.mark.parametrize("deep", ["[" * 5000 + "]" * 5000, '{"a": ' * 5000 + "1" + "}" * 5000])
 @pytest.mark.parametrize("chunk", [1000, 2 << 20])
 def test_arguments_nested_5000_deep(deep: str, chunk: int) -> None:
-    found = read(trace(span(0), span(1, '"args": {"External id": 5, "deep": ' + deep + "}"), span(2)), chunk)
+    found = read(
+        trace(span(0), span(1, '"args": {"External id": 5, "deep": ' + deep + "}"), span(2)), chunk
+    )
     assert names(found) == ["op0", "op1", "op2"]
     assert found["spans"]["external"].tolist() == [-1, 5, -1]
     # From Python 3.12 on the decoder may go deep enough to need no repair.
@@ -142,7 +238,10 @@ def test_arguments_nested_5000_deep(deep: str, chunk: int) -> None:
 
 
 def test_duplicates_are_stored_once_also_when_interleaved() -> None:
-    a, b = span(1, '"args": {"correlation": 1}', name="a"), span(1, '"args": {"correlation": 2}', name="b")
+    a, b = (
+        span(1, '"args": {"correlation": 1}', name="a"),
+        span(1, '"args": {"correlation": 2}', name="b"),
+    )
     found = read(trace(a, b, a, b, a))
     assert sorted(names(found)) == ["a", "b"]
     assert (found.entries, defects(found)) == (5, {d.DUPLICATE: 3})
@@ -153,20 +252,58 @@ def test_equal_events_without_ids_may_both_have_happened() -> None:
 
 
 def _point(phase: str, name: str, ts: float, **args: Any) -> str:
-    return json.dumps({"ph": phase, "name": name, "cat": "c", "pid": 1, "tid": 1, "ts": ts, "args": args, "s": "t"})
+    return json.dumps(
+        {
+            "ph": phase,
+            "name": name,
+            "cat": "c",
+            "pid": 1,
+            "tid": 1,
+            "ts": ts,
+            "args": args,
+            "s": "t",
+        }
+    )
 
 
-@pytest.mark.parametrize("neighbour", [span(0), span(0, '"args": {"External id": "1"}'), '{"ph": "X", "name": "a"b", "ts": 1}', '{"ph": 5}'])
+@pytest.mark.parametrize(
+    "neighbour",
+    [
+        span(0),
+        span(0, '"args": {"External id": "1"}'),
+        '{"ph": "X", "name": "a"b", "ts": 1}',
+        '{"ph": 5}',
+    ],
+)
 def test_counters_and_instants_keep_their_arguments(neighbour: str) -> None:
-    found = read(trace(neighbour, _point("C", "memory", 101, used=5, l=[{"a": 1}, {"b": 2}]), _point("i", "mark", 102, text="},{"), span(1)))
+    found = read(
+        trace(
+            neighbour,
+            _point("C", "memory", 101, used=5, l=[{"a": 1}, {"b": 2}]),
+            _point("i", "mark", 102, text="},{"),
+            span(1),
+        )
+    )
     assert names(found, "instants") == ["memory", "mark"]
-    assert found.strings.many(found["instants"]["args"].tolist()) == ['{"used":5,"l":[{"a":1},{"b":2}]}', '{"text":"},{"}']
+    assert found.strings.many(found["instants"]["args"].tolist()) == [
+        '{"used":5,"l":[{"a":1},{"b":2}]}',
+        '{"text":"},{"}',
+    ]
     assert bytes(found["instants"]["phase"].tolist()) == b"Ci"
 
 
 def test_memory_records() -> None:
-    args = {"Addr": 2**63 + 5, "Bytes": -512, "Device Type": 1, "Device Id": 0, "Total Allocated": 10, "Total Reserved": 20}
-    found = read(trace(span(0), _point("i", "[memory]", 103, **args), _point("i", "[memory]", 104, Bytes=7)))
+    args = {
+        "Addr": 2**63 + 5,
+        "Bytes": -512,
+        "Device Type": 1,
+        "Device Id": 0,
+        "Total Allocated": 10,
+        "Total Reserved": 20,
+    }
+    found = read(
+        trace(span(0), _point("i", "[memory]", 103, **args), _point("i", "[memory]", 104, Bytes=7))
+    )
     memory = found["memory"]
     assert memory["address"].tolist() == [2**63 + 5, 0]
     assert memory["bytes"].tolist() == [-512, 7]
@@ -176,7 +313,11 @@ def test_memory_records() -> None:
 
 
 def test_flows_with_numbers_and_texts_as_ids() -> None:
-    events = [json.dumps({"ph": p, "id": i, "pid": 1, "tid": 1, "ts": 101, "cat": "ac2g", "name": "ac2g"}) for p in "sf" for i in (7, "7", "0x1f", "abc")]
+    events = [
+        json.dumps({"ph": p, "id": i, "pid": 1, "tid": 1, "ts": 101, "cat": "ac2g", "name": "ac2g"})
+        for p in "sf"
+        for i in (7, "7", "0x1f", "abc")
+    ]
     flows = read(trace(span(0), *events))["flows"]
     ids = flows["id"].tolist()
     assert ids[:4] == ids[4:]
@@ -189,9 +330,18 @@ def test_metadata_names_processes_and_threads() -> None:
         return json.dumps({"ph": "M", "name": what, "pid": 1, "tid": 2, "ts": 0, "args": args})
 
     process = named("process_name", name="python"), named("process_labels", labels="GPU 0")
-    found = read(trace(*process, named("thread_name", name="main é"), named("thread_sort_index", sort_index=3), span(0)))
+    found = read(
+        trace(
+            *process,
+            named("thread_name", name="main é"),
+            named("thread_sort_index", sort_index=3),
+            span(0),
+        )
+    )
     tracks = found["tracks"]
-    assert [found.strings[int(tracks[c][0])] for c in ("process_name", "process_label", "thread_name")] == ["python", "GPU 0", "main é"]
+    assert [
+        found.strings[int(tracks[c][0])] for c in ("process_name", "process_label", "thread_name")
+    ] == ["python", "GPU 0", "main é"]
     assert tracks["thread_sort"].tolist() == [3]
 
 
@@ -201,7 +351,9 @@ def test_far_away_instants_are_left_out_and_counted() -> None:
     assert defects(found) == {d.FAR_EVENT: 1}
 
 
-@pytest.mark.parametrize("name", ["aten::größe", "核函数", "tab\tquote\"back\\slash", "😀", "},{", "", " "])
+@pytest.mark.parametrize(
+    "name", ["aten::größe", "核函数", 'tab\tquote"back\\slash', "😀", "},{", "", " "]
+)
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_names_in_any_script(name: str, ascii_only: bool) -> None:
     event = json.dumps({**json.loads(span(0)), "name": name}, ensure_ascii=ascii_only)
@@ -209,20 +361,32 @@ def test_names_in_any_script(name: str, ascii_only: bool) -> None:
 
 
 def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
-    found = read(trace(span(0), span(1, name="a\udc80b"), span(2, name="c\ud800"), span(3, name="😀")))
+    found = read(
+        trace(span(0), span(1, name="a\udc80b"), span(2, name="c\ud800"), span(3, name="😀"))
+    )
     assert names(found) == ["op0", "a\ufffdb", "c\ufffd", "😀"]
     assert defects(found) == {d.REPAIRED: 2}
 
 
 def test_roles_come_from_categories() -> None:
-    found = read(trace(span(0, cat="Kernel"), span(1, cat="foo_runtime"), span(2, cat="never seen"), span(3, cat="python_function")))
+    found = read(
+        trace(
+            span(0, cat="Kernel"),
+            span(1, cat="foo_runtime"),
+            span(2, cat="never seen"),
+            span(3, cat="python_function"),
+        )
+    )
     assert found["spans"]["role"].tolist() == [Role.KERNEL, Role.RUNTIME, Role.OTHER, Role.PYTHON]
     assert defects(found) == {d.UNKNOWN_CATEGORY: 1}
 
 
 def test_a_user_tells_the_role_of_a_category() -> None:
     data = trace(span(0, cat="npu_kernel"), span(1, cat="NPU_Call"), span(2, cat="cpu_op")).encode()
-    found = read_trace(Stream(data, 1 << 30), Settings(categories="npu_kernel=kernel, npu_call = Runtime, cpu_op=annotation"))
+    found = read_trace(
+        Stream(data, 1 << 30),
+        Settings(categories="npu_kernel=kernel, npu_call = Runtime, cpu_op=annotation"),
+    )
     assert found["spans"]["role"].tolist() == [Role.KERNEL, Role.RUNTIME, Role.ANNOTATION]
     assert not defects(found)
     for wrong in ("npu_kernel", "npu_kernel=gpu", "=kernel"):
@@ -231,15 +395,27 @@ def test_a_user_tells_the_role_of_a_category() -> None:
 
 
 def test_a_flow_id_of_any_type() -> None:
-    flows = [json.dumps({"ph": "s", "cat": "ac2g", "pid": 1, "tid": 2, "ts": 1, "id": value}) for value in (True, 7, 2.0, 2.5, "0x1f", None)]
+    flows = [
+        json.dumps({"ph": "s", "cat": "ac2g", "pid": 1, "tid": 2, "ts": 1, "id": value})
+        for value in (True, 7, 2.0, 2.5, "0x1f", None)
+    ]
     assert read(trace(span(0), *flows))["flows"]["id"].tolist() == [1, 7, 2, -1, 31, -1]
 
 
 def test_instants_that_were_given_a_length() -> None:
     """As ``export_chrome_trace(..., use_python_export=True)`` of PyTorch writes them."""
     record = {"ph": "X", "cat": "cpu_instant_event", "pid": 1, "tid": 1, "ts": 5, "dur": 95}
-    sized = {**record, "name": "[memory]", "args": {"Device Type": 0, "Device Id": -1, "Bytes": 24, "Addr": 7}}
-    found = read(trace(span(0), json.dumps(sized), json.dumps({**record, "name": "[OutOfMemory]"}), span(1)))
+    sized = {
+        **record,
+        "name": "[memory]",
+        "args": {"Device Type": 0, "Device Id": -1, "Bytes": 24, "Addr": 7},
+    }
+    found = read(
+        trace(span(0), json.dumps(sized), json.dumps({**record, "name": "[OutOfMemory]"}), span(1))
+    )
     assert (names(found), defects(found)) == (["op0", "op1"], {})
-    assert (found["memory"]["bytes"].tolist(), found.strings.many(found["instants"]["name"])) == ([24], ["[OutOfMemory]"])
+    assert (found["memory"]["bytes"].tolist(), found.strings.many(found["instants"]["name"])) == (
+        [24],
+        ["[OutOfMemory]"],
+    )
     assert found["instants"]["phase"].tolist() == [ord("i")]

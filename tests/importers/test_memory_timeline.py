@@ -22,11 +22,17 @@ from torch_tb_profiler.store.model import Trace
 PREEXISTING, CREATE, INCREMENT_VERSION, DESTROY = 1, 2, 3, 4
 PARAMETER, STATE, INPUT, TEMPORARY, ACTIVATION, GRADIENT, DETAIL, UNKNOWN = range(8)
 START = 1_795_247_924_219_603_128
-# The begin of what PyTorch 2.13 wrote of a training step on the CPU, a new version of a tensor added.
+# The begin of what PyTorch 2.13 wrote of a training step on the CPU, a new version of a tensor
+# added.
 RAW = [
-    [-1, PREEXISTING, 32768, PARAMETER], [-1, PREEXISTING, 512, PARAMETER], [START, CREATE, 8192, INPUT], [START + 814_639, CREATE, 16384, ACTIVATION],
-    [START + 34_606_337, CREATE, 16384, ACTIVATION], [START + 48_547_313, DESTROY, -16384, ACTIVATION],
-    [START + 48_716_254, INCREMENT_VERSION, -8192, INPUT], [START + 48_716_254, INCREMENT_VERSION, 8192, TEMPORARY],
+    [-1, PREEXISTING, 32768, PARAMETER],
+    [-1, PREEXISTING, 512, PARAMETER],
+    [START, CREATE, 8192, INPUT],
+    [START + 814_639, CREATE, 16384, ACTIVATION],
+    [START + 34_606_337, CREATE, 16384, ACTIVATION],
+    [START + 48_547_313, DESTROY, -16384, ACTIVATION],
+    [START + 48_716_254, INCREMENT_VERSION, -8192, INPUT],
+    [START + 48_716_254, INCREMENT_VERSION, 8192, TEMPORARY],
     [START + 60_676_641, CREATE, 4, UNKNOWN],
 ]
 
@@ -36,7 +42,9 @@ def read(rows: Any) -> Trace:
 
 
 def sums(rows: list[list[int]]) -> list[Any]:
-    """What ``export_memory_timeline("x.json")`` writes of the same recording: ``_coalesce_timeline`` of PyTorch 2.13."""
+    """What ``export_memory_timeline("x.json")`` writes of the same recording:
+    ``_coalesce_timeline`` of PyTorch 2.13.
+    """
     times: list[int] = []
     sizes: list[list[int]] = []
     first = -1
@@ -53,22 +61,44 @@ def sums(rows: list[list[int]]) -> list[Any]:
 def test_records_have_times_changes_and_categories() -> None:
     trace = read(RAW)
     memory = trace["memory"]
-    assert memory["time"].tolist() == [0, 0, 0, 814_639, 34_606_337, 48_547_313, 48_716_254, 48_716_254, 60_676_641]
+    assert memory["time"].tolist() == [
+        0,
+        0,
+        0,
+        814_639,
+        34_606_337,
+        48_547_313,
+        48_716_254,
+        48_716_254,
+        60_676_641,
+    ]
     assert memory["bytes"].tolist() == [row[2] for row in RAW]
     assert memory["allocated"].tolist() == np.cumsum([row[2] for row in RAW]).tolist()
     assert memory["category"].tolist() == [0, 0, 2, 4, 4, 4, 2, 3, -1]
     assert memory["ordinal"].tolist() == [-1, -1, 2, 3, 4, 5, 6, 7, 8]
-    assert [BLOCK_CATEGORIES[c] for c in (0, 2, 4, 3)] == ["parameter", "input", "activation", "temporary"]
+    assert [BLOCK_CATEGORIES[c] for c in (0, 2, 4, 3)] == [
+        "parameter",
+        "input",
+        "activation",
+        "temporary",
+    ]
     assert set(memory["address"].tolist()) == {0}
     assert set(memory["reserved"].tolist()) == {-1}
-    assert (trace.header, trace.origin_ns, trace.entries, defects(trace)) == ({"memory_source": "timeline"}, START, 9, {})
+    assert (trace.header, trace.origin_ns, trace.entries, defects(trace)) == (
+        {"memory_source": "timeline"},
+        START,
+        9,
+        {},
+    )
 
 
 def held(trace: Trace) -> dict[tuple[int, int], int]:
     """Bytes of each category after each µs in which something changed."""
     memory, now = trace["memory"], dict.fromkeys(range(-1, 7), 0)
     found: dict[tuple[int, int], int] = {}
-    for time, change, category in zip(memory["time"].tolist(), memory["bytes"].tolist(), memory["category"].tolist(), strict=True):
+    for time, change, category in zip(
+        memory["time"].tolist(), memory["bytes"].tolist(), memory["category"].tolist(), strict=True
+    ):
         now[category] += change
         found |= {((trace.origin_ns + time) // 1000, c): b for c, b in now.items()}
     return found
@@ -80,16 +110,31 @@ def test_the_file_of_sums_says_the_same_at_every_time() -> None:
 
 
 def test_no_sum_stands_above_one_of_the_file() -> None:
-    rows = [[START, CREATE, 100, INPUT], [START + 5000, INCREMENT_VERSION, 100, STATE], [START + 5000, INCREMENT_VERSION, -100, INPUT]]
+    rows = [
+        [START, CREATE, 100, INPUT],
+        [START + 5000, INCREMENT_VERSION, 100, STATE],
+        [START + 5000, INCREMENT_VERSION, -100, INPUT],
+    ]
     assert read(sums(rows))["memory"]["allocated"].tolist() == [100, 0, 100]
 
 
 def test_wrong_records_are_counted_and_left_out() -> None:
-    rows: list[Any] = [*RAW, [1], [], [START, CREATE, "7", INPUT], [START, CREATE, 1 << 60, INPUT], [START + 70_000_000, 9, 5, 12]]
+    rows: list[Any] = [
+        *RAW,
+        [1],
+        [],
+        [START, CREATE, "7", INPUT],
+        [START, CREATE, 1 << 60, INPUT],
+        [START + 70_000_000, 9, 5, 12],
+    ]
     trace = read(rows)
     assert trace["memory"]["bytes"].tolist() == [*(row[2] for row in RAW), 5]
     assert trace["memory"]["category"][-1] == -1
-    assert defects(trace) == {"unusable_memory_record": 4, "unknown_memory_action": 1, "unknown_category": 1}
+    assert defects(trace) == {
+        "unusable_memory_record": 4,
+        "unknown_memory_action": 1,
+        "unknown_category": 1,
+    }
 
 
 def test_wrong_sums_are_counted_and_left_out() -> None:
@@ -99,7 +144,10 @@ def test_wrong_sums_are_counted_and_left_out() -> None:
     assert defects(trace) == {"unusable_memory_record": 2}
 
 
-@pytest.mark.parametrize("text", [b"[[1, 2, 3, 4], [5", b"[[1, 2, 3, 4], 5]", b"[[1" + b"[" * 5000, b'[[1, 2, 3, 4], {"a": 1}]'])
+@pytest.mark.parametrize(
+    "text",
+    [b"[[1, 2, 3, 4], [5", b"[[1, 2, 3, 4], 5]", b"[[1" + b"[" * 5000, b'[[1, 2, 3, 4], {"a": 1}]'],
+)
 def test_damage_is_refused(text: bytes) -> None:
     with pytest.raises(NotATrace, match="timeline"):
         read_trace(Stream(text), Settings())

@@ -1,4 +1,6 @@
-"""The public traces: every event is stored or counted, and figures equal those of a plain JSON parse."""
+"""The public traces: every event is stored or counted, and figures equal those of a plain JSON
+parse.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,18 @@ from torch_tb_profiler.store import defects as d
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "traces"
 FILES = sorted(FOLDER.glob("*/*.json*")) if FOLDER.is_dir() else []
 SAMPLE = 97
-SOUND = {d.UNKNOWN_CATEGORY, d.NO_CATEGORY, d.FAR_EVENT, d.HEADER_LOST, d.DUPLICATE, d.WRONG_TYPE, d.BIG_INTEGER}
-"""Counters that a healthy trace may have: they tell of what is in it, not of what was lost in reading."""
+SOUND = {
+    d.UNKNOWN_CATEGORY,
+    d.NO_CATEGORY,
+    d.FAR_EVENT,
+    d.HEADER_LOST,
+    d.DUPLICATE,
+    d.WRONG_TYPE,
+    d.BIG_INTEGER,
+}
+"""Counters that a healthy trace may have: they tell of what is in it, not of what was lost in
+reading.
+"""
 
 
 def test_all_are_there(real_traces: Path) -> None:

@@ -1,4 +1,6 @@
-"""Memory snapshots: the figures of a small allocator that knows the truth come back from what it wrote."""
+"""Memory snapshots: the figures of a small allocator that knows the truth come back from what it
+wrote.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,10 @@ def test_records_in_order_with_running_totals(protocol: int) -> None:
 
 def test_a_record_carries_its_stack_innermost_first_without_the_machinery() -> None:
     trace = read(snapshot(small()))
-    assert trace.strings[int(trace["memory"]["frames"][1])] == "/w/model.py(12): forward\n/w/train.py(40): main"
+    assert (
+        trace.strings[int(trace["memory"]["frames"][1])]
+        == "/w/model.py(12): forward\n/w/train.py(40): main"
+    )
     assert trace["memory"]["frames"][4] == -1
 
 
@@ -66,7 +71,9 @@ def test_the_device_and_the_stream_are_told() -> None:
     assert set(rows(trace, "device_type", "device")) == {(1, 1)}
     tracks = trace["tracks"]
     place = int(trace["memory"]["track"][1])
-    assert [trace.strings[int(tracks[c][place])] for c in ("pid", "tid", "process_label", "thread_name")] == ["1", "7", "GPU 1", "stream 7"]
+    assert [
+        trace.strings[int(tracks[c][place])] for c in ("pid", "tid", "process_label", "thread_name")
+    ] == ["1", "7", "GPU 1", "stream 7"]
 
 
 def test_what_was_alive_before_the_buffer_begins_stands_in_front() -> None:
@@ -76,7 +83,10 @@ def test_what_was_alive_before_the_buffer_begins_stands_in_front() -> None:
     device.free(gone)
     trace = read(snapshot(device, last=4))
     # The buffer holds: segment_alloc and alloc of 300, free_requested and free_completed of 200.
-    assert rows(trace, "ordinal", "bytes", "allocated", "address")[:2] == [(-1, 200, 200, gone), (-1, 100, 300, kept)]
+    assert rows(trace, "ordinal", "bytes", "allocated", "address")[:2] == [
+        (-1, 200, 200, gone),
+        (-1, 100, 300, kept),
+    ]
     assert trace["memory"]["time"][:2].tolist() == [0, 0]
     assert trace.strings[int(trace["memory"]["frames"][1])].startswith("/w/model.py(12)")
     assert trace["memory"]["allocated"].tolist() == [200, 300, 300, 600, 400]
@@ -84,21 +94,28 @@ def test_what_was_alive_before_the_buffer_begins_stands_in_front() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("last", [None, 1, 17, 60])
-def test_every_total_is_the_true_one_however_much_the_buffer_lost(seed: int, last: int | None) -> None:
+def test_every_total_is_the_true_one_however_much_the_buffer_lost(
+    seed: int, last: int | None
+) -> None:
     chance = random.Random(seed)
     device = Allocator(cache=chance.random() < 0.5)
     for _ in range(60):
         if device.held and chance.random() < 0.5:
             device.free(chance.choice(sorted(device.held)), pending_us=chance.choice([0, 3]))
         else:
-            device.alloc(chance.choice([1, 511, 512, 5000, SEGMENT, 5 * SEGMENT + 1]), after_us=chance.choice([0, 1, 20]))
+            device.alloc(
+                chance.choice([1, 511, 512, 5000, SEGMENT, 5 * SEGMENT + 1]),
+                after_us=chance.choice([0, 1, 20]),
+            )
     trace = read(snapshot(device, last=last))
     memory = trace["memory"]
     change = (memory["ordinal"] >= 0) & (memory["bytes"] != 0)
     told = memory["allocated"][change].tolist()
-    assert told == ([b for _, b in device.allocated][-len(told):] if told else [])
+    assert told == ([b for _, b in device.allocated][-len(told) :] if told else [])
     if last is None:
-        assert memory["reserved"][memory["ordinal"] >= 0].tolist() == [b for (_, b), e in zip(device.reserved, _noted(device), strict=True) if e]
+        assert memory["reserved"][memory["ordinal"] >= 0].tolist() == [
+            b for (_, b), e in zip(device.reserved, _noted(device), strict=True) if e
+        ]
     assert int(memory["bytes"].sum()) == sum(b["requested_size"] for b in device.held.values())
     assert int(memory["reserved"][-1]) == sum(s["total_size"] for s in device.segments.values())
     assert defects(trace) == {}
@@ -119,32 +136,54 @@ def test_requests_stand_in_where_completions_were_not_recorded() -> None:
     device = Allocator()
     device.free(device.alloc(64), pending_us=25)
     value = snapshot(device)
-    value["device_traces"][0] = [e for e in value["device_traces"][0] if e["action"] != "free_completed"]
+    value["device_traces"][0] = [
+        e for e in value["device_traces"][0] if e["action"] != "free_completed"
+    ]
     assert rows(read(value), "time", "bytes")[-1] == (10_000, -64)
 
 
 def test_an_out_of_memory_error_and_a_snapshot_are_instants() -> None:
     device = small()
     device.fail(1 << 40, free=77)
-    device.entries.append({"action": "snapshot", "addr": 0, "size": 0, "stream": 0, "time_us": device.now + 4, "frames": []})
+    device.entries.append(
+        {
+            "action": "snapshot",
+            "addr": 0,
+            "size": 0,
+            "stream": 0,
+            "time_us": device.now + 4,
+            "frames": [],
+        }
+    )
     trace = read(snapshot(device))
     instants = trace["instants"]
     assert trace.strings.many(instants["name"]) == ["[OutOfMemory]", "memory snapshot"]
-    assert json.loads(trace.strings[int(instants["args"][0])]) == {"Device Type": 1, "Device Id": 0, "Bytes": 1 << 40, "Device Free": 77}
+    assert json.loads(trace.strings[int(instants["args"][0])]) == {
+        "Device Type": 1,
+        "Device Id": 0,
+        "Bytes": 1 << 40,
+        "Device Free": 77,
+    }
     assert instants["time"].tolist() == [21_000, 25_000]
 
 
 def test_without_a_history_what_is_alive_is_still_known() -> None:
     device = small()
     value = {**snapshot(device), "device_traces": [[]]}
-    assert rows(read(value), "time", "bytes", "allocated", "reserved", "ordinal") == [(0, 3 * SEGMENT, 3 * SEGMENT, 4 * SEGMENT, -1)]
+    assert rows(read(value), "time", "bytes", "allocated", "reserved", "ordinal") == [
+        (0, 3 * SEGMENT, 3 * SEGMENT, 4 * SEGMENT, -1)
+    ]
 
 
 def test_blocks_of_pytorch_2_0_have_a_history_and_no_address() -> None:
     frames = stack("/w/old.py:3:f")
     blocks = [
         {"size": ROUND, "state": "inactive"},
-        {"size": 2 * ROUND, "state": "active_allocated", "history": [{"addr": 0, "real_size": 700, "frames": frames}]},
+        {
+            "size": 2 * ROUND,
+            "state": "active_allocated",
+            "history": [{"addr": 0, "real_size": 700, "frames": frames}],
+        },
     ]
     segment = {"device": 0, "address": 4096, "total_size": SEGMENT, "stream": 0, "blocks": blocks}
     trace = read({"segments": [segment], "device_traces": [[]]})
@@ -194,15 +233,31 @@ def test_strange_values_are_counted_and_cost_only_their_record() -> None:
     value = snapshot(device)
     strange: list[dict[str, Any]] = [
         {"action": "alloc", "addr": 5, "size": 1 << 80, "stream": 0, "time_us": BASE_US},
-        {"action": "alloc", "addr": 5, "size": "7", "stream": None, "time_us": "now", "frames": [3, {"filename": 4}]},
+        {
+            "action": "alloc",
+            "addr": 5,
+            "size": "7",
+            "stream": None,
+            "time_us": "now",
+            "frames": [3, {"filename": 4}],
+        },
         {"action": ["alloc"], "addr": 5, "size": 1},
         {"action": "defragment", "addr": 5, "size": 1},
     ]
     value["device_traces"][0] = value["device_traces"][0] + strange
-    value["segments"] += [7, {"blocks": 3}, {"device": -1, "total_size": 1, "blocks": []}, {"device": 0, "total_size": 1, "blocks": [{}, 3]}]
+    value["segments"] += [
+        7,
+        {"blocks": 3},
+        {"device": -1, "total_size": 1, "blocks": []},
+        {"device": 0, "total_size": 1, "blocks": [{}, 3]},
+    ]
     trace = read(value)
     assert trace["memory"]["bytes"].tolist() == read(snapshot(small()))["memory"]["bytes"].tolist()
-    assert defects(trace) == {UNTIMED: 3, "unknown_memory_action": 2, "unusable_memory_record": 2 + 3 + 2}
+    assert defects(trace) == {
+        UNTIMED: 3,
+        "unknown_memory_action": 2,
+        "unusable_memory_record": 2 + 3 + 2,
+    }
 
 
 def test_pieces_of_any_size_give_the_same() -> None:

@@ -1,4 +1,6 @@
-"""Pickles that want more than plain containers: nothing in them is run, little is spent on them, and the error says what was found."""
+"""Pickles that want more than plain containers: nothing in them is run, little is spent on them,
+and the error says what was found.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,10 @@ def text(value: str) -> bytes:
 HOSTILE = {
     "os.system": pickle.dumps(Calls(os.system, "touch hacked"), 4),
     "eval": pickle.dumps(Calls(eval, "__import__('os').system('true')"), 2),
-    "inside a snapshot": pickle.dumps({"segments": [], "device_traces": [[{"action": "alloc", "size": Calls(touch, "inside")}]]}, 4),
+    "inside a snapshot": pickle.dumps(
+        {"segments": [], "device_traces": [[{"action": "alloc", "size": Calls(touch, "inside")}]]},
+        4,
+    ),
     "as a key": pickle.dumps({"segments": [], Calls(touch, "key"): 1}, 4),
     "an object with a state": pickle.dumps({"segments": Built()}, 4),
     "an ordered dict": pickle.dumps(OrderedDict(segments=[]), 4),
@@ -110,7 +115,8 @@ def test_nothing_is_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_registered_extensions_are_not_looked_up(code: bytes) -> None:
     copyreg.add_extension(__name__, "touch", 1)
     try:
-        # The standard reader would take a class that another pickle of this process used before, without asking anybody.
+        # The standard reader would take a class that another pickle of this process used before,
+        # without asking anybody.
         assert pickle.loads(program(code)) is touch
         with pytest.raises(NotATrace, match="nothing in it was run"):
             read_snapshot(Stream(program(code)))
@@ -122,8 +128,20 @@ WHOLE = pickled(snapshot(Allocator()))
 
 
 DAMAGED = [
-    b"\x80\x04", b"\x80\x04.", program(b"h\x05"), program(b"a"), program(b"u"), program(b"(e"), program(b"}(]K\x01u"), program(b"}(NNu"),
-    program(b"\x86"), b"\x80\x04X\xff\x00", program(b"\x8a\xffabc"), program(b"]}s"), b"\x80\x04G\x00", b"\x80\x04J\x00",
+    b"\x80\x04",
+    b"\x80\x04.",
+    program(b"h\x05"),
+    program(b"a"),
+    program(b"u"),
+    program(b"(e"),
+    program(b"}(]K\x01u"),
+    program(b"}(NNu"),
+    program(b"\x86"),
+    b"\x80\x04X\xff\x00",
+    program(b"\x8a\xffabc"),
+    program(b"]}s"),
+    b"\x80\x04G\x00",
+    b"\x80\x04J\x00",
 ]
 
 
@@ -150,7 +168,14 @@ def test_other_plain_values_are_no_snapshot(value: object) -> None:
         read_snapshot(Stream(pickled(value)))
 
 
-@pytest.mark.parametrize("value", [{"segments": 3}, {"segments": [], "device_traces": 3}, {"device_traces": [3, None, [[]], [5]]}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"segments": 3},
+        {"segments": [], "device_traces": 3},
+        {"device_traces": [3, None, [[]], [5]]},
+    ],
+)
 def test_a_snapshot_of_nothing_usable_is_an_empty_trace(value: object) -> None:
     trace = read_trace(Stream(pickled(value)), Settings())
     assert trace["memory"].n == 0
@@ -194,9 +219,17 @@ def test_a_list_that_names_itself_a_thousand_times_over_is_read_once() -> None:
     entry = {"action": "alloc", "addr": 4096, "size": 8, "stream": 0, "time_us": 1, "frames": []}
     records = [entry] * 1000
     trace = read_snapshot(Stream(pickled({"segments": [], "device_traces": [records] * 1000})))
-    # The first mention of the record is emptied as it is taken over; the rest of the list says the same thing.
+    # The first mention of the record is emptied as it is taken over; the rest of the list says the
+    # same thing.
     assert trace["memory"].n <= 1000
-    blocks = [{"address": 0, "size": 8, "state": "active_allocated", "frames": [{"filename": "f", "line": 1, "name": "n"}] * 1000}] * 1000
+    blocks = [
+        {
+            "address": 0,
+            "size": 8,
+            "state": "active_allocated",
+            "frames": [{"filename": "f", "line": 1, "name": "n"}] * 1000,
+        }
+    ] * 1000
     segment = {"device": 0, "address": 0, "total_size": 8, "blocks": blocks}
     assert read_snapshot(Stream(pickled({"segments": [segment] * 100_000})))["memory"].n <= 1000
 
@@ -208,7 +241,12 @@ def test_sizes_that_wrap_around_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "word"), [(b"", "empty"), (HOSTILE["os.system"], "no memory snapshot"), (pickle.dumps({"weights": [1]}), "no memory snapshot")]
+    ("content", "word"),
+    [
+        (b"", "empty"),
+        (HOSTILE["os.system"], "no memory snapshot"),
+        (pickle.dumps({"weights": [1]}), "no memory snapshot"),
+    ],
 )
 def test_files_are_judged_by_their_first_bytes(content: bytes, word: str, tmp_path: Path) -> None:
     path = tmp_path / "a.pickle"
@@ -230,19 +268,32 @@ def test_a_snapshot_that_calls_at_its_end_is_refused_by_the_import(tmp_path: Pat
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=4), inner, max_size=5) | st.tuples(inner, inner) | st.lists(inner).map(tuple),
+    lambda inner: (
+        st.lists(inner, max_size=5)
+        | st.dictionaries(st.text(max_size=4), inner, max_size=5)
+        | st.tuples(inner, inner)
+        | st.lists(inner).map(tuple)
+    ),
     max_leaves=40,
 )
 
 
 @given(PLAIN, st.integers(2, 5))
-def test_plain_values_come_back_as_the_standard_reader_gives_them(value: object, protocol: int) -> None:
+def test_plain_values_come_back_as_the_standard_reader_gives_them(
+    value: object, protocol: int
+) -> None:
     data = pickle.dumps(value, protocol)
     assert repr(load(Stream(data, 3), lambda _, items: items)) == repr(value)
 
 
-@given(st.integers(0, 10**9), st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), max_size=8), st.binary(max_size=40))
-def test_no_byte_makes_anything_but_a_trace_or_a_refusal(cut: int, changes: list[tuple[int, int]], tail: bytes) -> None:
+@given(
+    st.integers(0, 10**9),
+    st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), max_size=8),
+    st.binary(max_size=40),
+)
+def test_no_byte_makes_anything_but_a_trace_or_a_refusal(
+    cut: int, changes: list[tuple[int, int]], tail: bytes
+) -> None:
     device = Allocator()
     for size in range(4):
         device.alloc(size)
@@ -253,15 +304,30 @@ def test_no_byte_makes_anything_but_a_trace_or_a_refusal(cut: int, changes: list
         read_trace(Stream(bytes(data[: max(2, cut % (2 * len(data)))]) + tail), Settings())
 
 
-RECORD = st.dictionaries(st.sampled_from(["action", "addr", "size", "stream", "time_us", "frames", "device_free"]), PLAIN | st.sampled_from(["alloc", "oom"]))
-BLOCK = st.dictionaries(st.sampled_from(["address", "size", "state", "requested_size", "frames", "history"]), PLAIN | st.sampled_from(["active", 512]))
-SEGMENT = st.dictionaries(st.sampled_from(["device", "address", "total_size", "stream"]), PLAIN | st.sampled_from([0, 4096]))
+RECORD = st.dictionaries(
+    st.sampled_from(["action", "addr", "size", "stream", "time_us", "frames", "device_free"]),
+    PLAIN | st.sampled_from(["alloc", "oom"]),
+)
+BLOCK = st.dictionaries(
+    st.sampled_from(["address", "size", "state", "requested_size", "frames", "history"]),
+    PLAIN | st.sampled_from(["active", 512]),
+)
+SEGMENT = st.dictionaries(
+    st.sampled_from(["device", "address", "total_size", "stream"]),
+    PLAIN | st.sampled_from([0, 4096]),
+)
 
 
-WITH_BLOCKS = st.builds(lambda segment, blocks: {**segment, "blocks": blocks}, SEGMENT, st.lists(BLOCK | PLAIN))
+WITH_BLOCKS = st.builds(
+    lambda segment, blocks: {**segment, "blocks": blocks}, SEGMENT, st.lists(BLOCK | PLAIN)
+)
 
 
 @given(st.lists(st.lists(RECORD | PLAIN) | PLAIN), st.lists(WITH_BLOCKS | PLAIN))
-def test_values_of_any_kind_in_any_field_break_nothing(traces: list[Any], segments: list[Any]) -> None:
-    memory = read_trace(Stream(pickled({"segments": segments, "device_traces": traces})), Settings())["memory"]
+def test_values_of_any_kind_in_any_field_break_nothing(
+    traces: list[Any], segments: list[Any]
+) -> None:
+    memory = read_trace(
+        Stream(pickled({"segments": segments, "device_traces": traces})), Settings()
+    )["memory"]
     assert (memory["time"][1:] >= memory["time"][:-1]).all()

@@ -35,15 +35,21 @@ def _drawn(found: Trace) -> list[tuple[str, int, int, str]]:
     """(name, begin, length in µs, role)."""
     spans = found["spans"]
     times = ((spans[key] // 1000).tolist() for key in ("start", "dur"))
-    return list(zip(names(found), *times, [Role(role).name for role in spans["role"].tolist()], strict=True))
+    return list(
+        zip(names(found), *times, [Role(role).name for role in spans["role"].tolist()], strict=True)
+    )
 
 
 def test_a_frame_is_as_long_as_everything_beneath_it() -> None:
     assert _drawn(read(TEXT)) == [
-        ("train.py(7): step", 0, 156, "PYTHON"), ("operators (sum)", 0, 5, "OPERATOR"),
-        ("nn.Module: Linear_0", 5, 151, "PYTHON"), ("operators (sum)", 5, 30, "OPERATOR"),
-        ("model.py(3): forward", 35, 121, "PYTHON"), ("operators (sum)", 35, 121, "OPERATOR"),
-        ("<frozen_runpy>(88): run_code", 156, 10, "PYTHON"), ("operators (sum)", 156, 10, "OPERATOR"),
+        ("train.py(7): step", 0, 156, "PYTHON"),
+        ("operators (sum)", 0, 5, "OPERATOR"),
+        ("nn.Module: Linear_0", 5, 151, "PYTHON"),
+        ("operators (sum)", 5, 30, "OPERATOR"),
+        ("model.py(3): forward", 35, 121, "PYTHON"),
+        ("operators (sum)", 35, 121, "OPERATOR"),
+        ("<frozen_runpy>(88): run_code", 156, 10, "PYTHON"),
+        ("operators (sum)", 156, 10, "OPERATOR"),
     ]
 
 
@@ -51,20 +57,35 @@ def test_a_frame_is_as_long_as_everything_beneath_it() -> None:
 def test_the_name_tells_that_the_sums_are_of_a_device(name: str) -> None:
     found = read_stacks(Stream(b"a;b 7\na 2\n"), name)
     assert _drawn(found) == [
-        ("a", 0, 9, "PYTHON"), ("device work (sum)", 0, 2, "KERNEL"), ("operators (sum)", 0, 0, "OPERATOR"),
-        ("b", 2, 7, "PYTHON"), ("device work (sum)", 2, 7, "KERNEL"), ("operators (sum)", 2, 0, "OPERATOR"),
+        ("a", 0, 9, "PYTHON"),
+        ("device work (sum)", 0, 2, "KERNEL"),
+        ("operators (sum)", 0, 0, "OPERATOR"),
+        ("b", 2, 7, "PYTHON"),
+        ("device work (sum)", 2, 7, "KERNEL"),
+        ("operators (sum)", 2, 0, "OPERATOR"),
     ]
     facts = derive(found)
     assert (facts.summary["has_device"], facts.summary["attribution"]["with_operator"]) == (True, 2)
-    assert b"".join(flame_file(facts, build_insight(found, facts), select(facts), "line", "device", "folded")) == b"a 2000\na;b 7000\n"
+    assert (
+        b"".join(
+            flame_file(
+                facts, build_insight(found, facts), select(facts), "line", "device", "folded"
+            )
+        )
+        == b"a 2000\na;b 7000\n"
+    )
 
 
 def test_what_this_program_wrote_comes_back() -> None:
     found = read_stacks(Stream(TEXT.encode()))
     facts = derive(found)
-    written = b"".join(flame_file(facts, build_insight(found, facts), select(facts), "line", "host", "folded"))
+    written = b"".join(
+        flame_file(facts, build_insight(found, facts), select(facts), "line", "host", "folded")
+    )
     assert sorted(written.splitlines()) == [
-        b"<frozen_runpy>(88): run_code 10000", b"train.py(7): step 5000", b"train.py(7): step;nn.Module: Linear_0 30000",
+        b"<frozen_runpy>(88): run_code 10000",
+        b"train.py(7): step 5000",
+        b"train.py(7): step;nn.Module: Linear_0 30000",
         b"train.py(7): step;nn.Module: Linear_0;model.py(3): forward 121000",
     ]
     again = read_stacks(Stream(written), "w0.line.host.ns.folded.txt")
@@ -76,7 +97,10 @@ def test_the_views_say_that_it_is_no_timeline() -> None:
     facts = derive(found)
     insight = build_insight(found, facts)
     payload = flame_payload(facts, insight, select(facts), "line")
-    assert dict(zip(payload.rows.name, payload.rows.host_ns, strict=True))["model.py(3): forward"] == 121_000
+    assert (
+        dict(zip(payload.rows.name, payload.rows.host_ns, strict=True))["model.py(3): forward"]
+        == 121_000
+    )
     assert payload.missing == []
     notes = overview_payload(facts, select(facts), Place(1, None, "", None)).notes
     assert notes[0].startswith("The file holds sums of stacks and no times")
@@ -114,12 +138,23 @@ def test_files_are_found_by_their_name_and_judged_by_their_content(tmp_path: Pat
     (tmp_path / "profiler_stacks.txt").write_text(TEXT)
     (tmp_path / "requirements.txt").write_text("numpy 2\n")
     (tmp_path / "my_stack_notes.txt").write_text("Some words about stacks.\n")
-    found = {item.path if hasattr(item, "path") else item.span.path: type(item).__name__ for item in load_all(str(tmp_path), Settings(use_cache=False))}
-    assert {Path(path).name: kind for path, kind in found.items()} == {"profiler_stacks.txt": "Opened", "my_stack_notes.txt": "Unreadable"}
+    found = {
+        item.path if hasattr(item, "path") else item.span.path: type(item).__name__
+        for item in load_all(str(tmp_path), Settings(use_cache=False))
+    }
+    assert {Path(path).name: kind for path, kind in found.items()} == {
+        "profiler_stacks.txt": "Opened",
+        "my_stack_notes.txt": "Unreadable",
+    }
     opened = load(str(tmp_path / "profiler_stacks.txt"), Settings(use_cache=False))
     assert opened.facts.summary["sums"] is True
     (tmp_path / "stacks_cuda.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
-    assert load(str(tmp_path / "stacks_cuda.txt.gz"), Settings(use_cache=False)).facts.summary["has_device"] is True
+    assert (
+        load(str(tmp_path / "stacks_cuda.txt.gz"), Settings(use_cache=False)).facts.summary[
+            "has_device"
+        ]
+        is True
+    )
 
 
 def test_an_event_made_of_sums_stands_nowhere_in_the_file(tmp_path: Path) -> None:

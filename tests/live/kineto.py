@@ -1,4 +1,6 @@
-"""A trace file's events as PyTorch holds them before it makes averages, so that its own code can be run on recordings of machines that are not here."""
+"""A trace file's events as PyTorch holds them before it makes averages, so that its own code can be
+run on recordings of machines that are not here.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,40 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-_HOST = ("cpu_op", "user_annotation", "python_function", "cuda_runtime", "cuda_driver", "hip_runtime")
+_HOST = (
+    "cpu_op",
+    "user_annotation",
+    "python_function",
+    "cuda_runtime",
+    "cuda_driver",
+    "hip_runtime",
+)
 _DEVICE = ("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation")
 _DEFAULTS: dict[str, Any] = {
-    "is_async": False, "is_hidden_event": False, "overload_name": "", "concrete_inputs": [], "kwinputs": {}, "stack": [], "scope": 0, "device_index": 0,
-    "device_resource_id": 0, "flops": 0, "metadata_json": "", "extra_meta": {}, "flow_id": 0, "flow_type": 0, "flow_start": False, "external_id": 0,
-    "structured_input_shapes": [], "structured_input_strides": [], "dtypes": [], "python_id": -1, "python_parent_id": -1, "python_module_id": -1,
-    "cuda_elapsed_us": -1, "privateuse1_elapsed_us": -1,
+    "is_async": False,
+    "is_hidden_event": False,
+    "overload_name": "",
+    "concrete_inputs": [],
+    "kwinputs": {},
+    "stack": [],
+    "scope": 0,
+    "device_index": 0,
+    "device_resource_id": 0,
+    "flops": 0,
+    "metadata_json": "",
+    "extra_meta": {},
+    "flow_id": 0,
+    "flow_type": 0,
+    "flow_start": False,
+    "external_id": 0,
+    "structured_input_shapes": [],
+    "structured_input_strides": [],
+    "dtypes": [],
+    "python_id": -1,
+    "python_parent_id": -1,
+    "python_module_id": -1,
+    "cuda_elapsed_us": -1,
+    "privateuse1_elapsed_us": -1,
 }
 
 
@@ -51,35 +80,74 @@ def event_list(path: Path) -> Any:
     profiler = importlib.import_module("torch.autograd.profiler")
     with gzip.open(path) as file:
         trace = json.load(file, parse_float=Decimal)
-    listed = [entry for entry in trace["traceEvents"] if entry.get("cat") in (*_HOST, *_DEVICE) or entry["name"] == "[memory]"]
-    start = next((_ns(entry["ts"]) for entry in trace["traceEvents"] if entry.get("cat") == "Trace"), None)
+    listed = [
+        entry
+        for entry in trace["traceEvents"]
+        if entry.get("cat") in (*_HOST, *_DEVICE) or entry["name"] == "[memory]"
+    ]
+    start = next(
+        (_ns(entry["ts"]) for entry in trace["traceEvents"] if entry.get("cat") == "Trace"), None
+    )
     operators = {entry["args"]["External id"] for entry in listed if entry.get("cat") == "cpu_op"}
-    last = max((entry for entry in listed if entry["name"].startswith("ProfilerStep#")), key=lambda entry: (entry["cat"] == "user_annotation", entry["ts"]))
-    events = sorted((_event(entry, operators, last["tid"]) for entry in listed), key=lambda event: event.values["start_ns"])
+    last = max(
+        (entry for entry in listed if entry["name"].startswith("ProfilerStep#")),
+        key=lambda entry: (entry["cat"] == "user_annotation", entry["ts"]),
+    )
+    events = sorted(
+        (_event(entry, operators, last["tid"]) for entry in listed),
+        key=lambda event: event.values["start_ns"],
+    )
     recorded = object.__new__(profiler.profile)
     recorded.use_device = "cuda"
-    found = recorded._parse_kineto_results(KinetoResult(events, min(event.values["start_ns"] for event in events) if start is None else start))
-    made = profiler.EventList(found, use_device="cuda", profile_memory=any(entry["name"] == "[memory]" for entry in listed))
+    found = recorded._parse_kineto_results(
+        KinetoResult(
+            events, min(event.values["start_ns"] for event in events) if start is None else start
+        )
+    )
+    made = profiler.EventList(
+        found,
+        use_device="cuda",
+        profile_memory=any(entry["name"] == "[memory]" for entry in listed),
+    )
     made._build_tree()
     return made
 
 
 def _event(entry: dict[str, Any], operators: set[int], stopping: int) -> KinetoEvent:
-    """``linked_correlation_id``: of what CUPTI recorded the operator that was open; without one its thread is the one that stopped the recording."""
+    """``linked_correlation_id``: of what CUPTI recorded the operator that was open; without one its
+    thread is the one that stopped the recording.
+    """
     kinds = importlib.import_module("torch.autograd").DeviceType
     category, arguments = entry.get("cat", ""), entry.get("args", {})
     own, called = arguments.get("External id", 0), category.endswith(("_runtime", "_driver"))
     linked = own if own in operators and (called or category in _DEVICE[:3]) else 0
     thread = stopping if called and not linked else entry["tid"]
-    kind = kinds(arguments.get("Device Type", 0)) if entry["name"] == "[memory]" else kinds.CUDA if category in _DEVICE else kinds.CPU
+    kind = (
+        kinds(arguments.get("Device Type", 0))
+        if entry["name"] == "[memory]"
+        else kinds.CUDA
+        if category in _DEVICE
+        else kinds.CPU
+    )
     begin = _ns(entry["ts"])
     return KinetoEvent(
-        name=entry["name"], start_ns=begin, end_ns=begin + _ns(entry.get("dur", 0)), start_thread_id=thread, end_thread_id=thread, device_type=kind,
-        is_async=entry["name"].startswith("nccl:") and category == "user_annotation", nbytes=arguments.get("Bytes", 0), linked_correlation_id=linked,
+        name=entry["name"],
+        start_ns=begin,
+        end_ns=begin + _ns(entry.get("dur", 0)),
+        start_thread_id=thread,
+        end_thread_id=thread,
+        device_type=kind,
+        is_async=entry["name"].startswith("nccl:") and category == "user_annotation",
+        nbytes=arguments.get("Bytes", 0),
+        linked_correlation_id=linked,
         # What is no operator must not meet one's number by chance.
-        correlation_id=own if category in ("cpu_op", "user_annotation") else -1, shapes=[[] if d and isinstance(d[0], list) else d for d in _dims(arguments)],
-        fwd_thread_id=arguments.get("Fwd thread id", 0), sequence_nr=arguments.get("Sequence number", -1), activity_type=category,
-        is_user_annotation=category.endswith("user_annotation"), is_python_function=category == "python_function",
+        correlation_id=own if category in ("cpu_op", "user_annotation") else -1,
+        shapes=[[] if d and isinstance(d[0], list) else d for d in _dims(arguments)],
+        fwd_thread_id=arguments.get("Fwd thread id", 0),
+        sequence_nr=arguments.get("Sequence number", -1),
+        activity_type=category,
+        is_user_annotation=category.endswith("user_annotation"),
+        is_python_function=category == "python_function",
     )
 
 

@@ -1,4 +1,6 @@
-"""Live CPU runs of every function of elements that is modelled, of four element types and with plain numbers of three kinds: bytes taken and given are ours."""
+"""Live CPU runs of every function of elements that is modelled, of four element types and with
+plain numbers of three kinds: bytes taken and given are ours.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from torch_tb_profiler.hardware.work import work_of
 __all__ = ["torch"]
 
 OTHERWISE = {
-    ("aten::log_sigmoid_forward", "float32"): "a buffer that the CPU alone fills", ("aten::log_sigmoid_forward", "bfloat16"): "the same",
+    ("aten::log_sigmoid_forward", "float32"): "a buffer that the CPU alone fills",
+    ("aten::log_sigmoid_forward", "bfloat16"): "the same",
     ("aten::square", "bool"): "an integer power, which no model of truth values needs",
 }
 """Where PyTorch gives something else, and why that is not modelled."""
@@ -25,7 +28,9 @@ KEYS = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 
 def _argument(torch: Any, kind: str, number: float, dtype: Any, shape: tuple[int, ...]) -> Any:
     if kind == "Tensor":
-        return (torch.rand(shape) if dtype.is_floating_point else torch.randint(1, 3, shape)).to(dtype)
+        return (torch.rand(shape) if dtype.is_floating_point else torch.randint(1, 3, shape)).to(
+            dtype
+        )
     return {"number": number, "float": 2.0, "int": 1, "bool": False, "str": "none"}.get(kind)
 
 
@@ -37,18 +42,26 @@ def _calls(torch: Any) -> list[tuple[str, str, Any, list[Any], dict[str, Any]]]:
             continue
         packet = getattr(torch.ops.aten, schema.name.removeprefix("aten::"))
         function = getattr(packet, schema.overload_name or "default")
-        for dtype, number in product((torch.float32, torch.bfloat16, torch.int32, torch.bool), (2, 2.5, True)):
+        for dtype, number in product(
+            (torch.float32, torch.bfloat16, torch.int32, torch.bool), (2, 2.5, True)
+        ):
             positional, named = list[Any](), dict[str, Any]()
             for argument in schema.arguments:
-                value = _argument(torch, str(argument.type), number, dtype, (5,) if positional else (3, 5))
+                value = _argument(
+                    torch, str(argument.type), number, dtype, (5,) if positional else (3, 5)
+                )
                 if argument.has_default_value():
                     continue
                 if argument.kwarg_only:
                     named[argument.name] = value
                 else:
                     positional.append(value)
-            if any(hasattr(value, "dtype") for value in positional) and not (schema.name == "aten::where" and len(positional) == 1):
-                made.append((schema.name, str(dtype).removeprefix("torch."), function, positional, named))
+            if any(hasattr(value, "dtype") for value in positional) and not (
+                schema.name == "aten::where" and len(positional) == 1
+            ):
+                made.append(
+                    (schema.name, str(dtype).removeprefix("torch."), function, positional, named)
+                )
     return made
 
 
@@ -59,7 +72,11 @@ def _size(values: list[Any]) -> int:
 def _first_calls(path: Path) -> dict[int, dict[str, Any]]:
     """Of each annotation ``case N`` the first operator within it."""
     found, case = dict[int, dict[str, Any]](), -1
-    events = [event for event in json.loads(path.read_bytes())["traceEvents"] if event.get("cat") in ("user_annotation", "cpu_op")]
+    events = [
+        event
+        for event in json.loads(path.read_bytes())["traceEvents"]
+        if event.get("cat") in ("user_annotation", "cpu_op")
+    ]
     for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):
         if event["name"].startswith("case "):
             case = int(event["name"].split()[1])

@@ -1,12 +1,16 @@
-"""Live CPU runs: the FLOPs of every product, convolution and attention equal ``torch.utils.flop_counter``'s of the same run, forward and backward.
+"""Live CPU runs: the FLOPs of every product, convolution and attention equal
+``torch.utils.flop_counter``'s of the same run, forward and backward.
 
 What differs, and why:
 
 - A bias: the counter leaves its additions out; ``Work.bias_flops`` tells them.
-- Groups: the counter's weight gradient of a grouped convolution is ``groups`` times too large (it multiplies all channels of the input with all of the
-  output). Forward, input gradient and weight gradient multiply the same triples of elements, so each has the forward's FLOPs, and ours do.
+- Groups: the counter's weight gradient of a grouped convolution is ``groups`` times too large (it
+  multiplies all channels of the input with all of the
+  output). Forward, input gradient and weight gradient multiply the same triples of elements, so
+  each has the forward's FLOPs, and ours do.
 - A causal mask: the counter counts the hidden pairs, too.
-- ``_scaled_dot_product_flash_attention_for_cpu``: the counter does not know it; its formula for attention is applied to it here.
+- ``_scaled_dot_product_flash_attention_for_cpu``: the counter does not know it; its formula for
+  attention is applied to it here.
 """
 
 from __future__ import annotations
@@ -46,7 +50,10 @@ def recorded(torch: Any, path: Path, work: Callable[[], object]) -> list[tuple[C
     for event in json.loads(path.read_bytes())["traceEvents"]:
         arguments = event.get("args", {})
         if event.get("cat") == "cpu_op" and "Input Dims" in arguments:
-            texts = (json.dumps(arguments.get(key, [])) for key in ("Input Dims", "Input type", "Input Strides", "Concrete Inputs"))
+            texts = (
+                json.dumps(arguments.get(key, []))
+                for key in ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
+            )
             call = read_call(event["name"], *texts)
             assert call is not None
             found.append((call, work_of(call)))
@@ -57,16 +64,25 @@ def counted(torch: Any, work: Callable[[], object]) -> Counter[str]:
     """FLOPs by operator, by the counter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with importlib.import_module("torch.utils.flop_counter").FlopCounterMode(display=False) as mode:
+        with importlib.import_module("torch.utils.flop_counter").FlopCounterMode(
+            display=False
+        ) as mode:
             work()
-    return Counter({str(operator).removeprefix("aten."): flops for operator, flops in mode.get_flop_counts().get("Global", {}).items()})
+    return Counter(
+        {
+            str(operator).removeprefix("aten."): flops
+            for operator, flops in mode.get_flop_counts().get("Global", {}).items()
+        }
+    )
 
 
 def surplus(call: Call, work: Work) -> int:
     """By how much the counter's weight gradient of a grouped convolution is too large."""
     groups, wanted = call.value(9), call.flags(10, 3)
     assert wanted is not None
-    return (groups - 1) * (work.flops - work.bias_flops) // (wanted[0] + wanted[1]) if wanted[1] else 0
+    return (
+        (groups - 1) * (work.flops - work.bias_flops) // (wanted[0] + wanted[1]) if wanted[1] else 0
+    )
 
 
 def ours(calls: list[tuple[Call, Work | None]]) -> Counter[str]:
@@ -76,12 +92,18 @@ def ours(calls: list[tuple[Call, Work | None]]) -> Counter[str]:
         name = call.name.removeprefix("aten::")
         if name in COUNTED:
             assert work is not None, call
-            sums[name] += work.flops - work.bias_flops + (surplus(call, work) if name == "convolution_backward" else 0)
+            sums[name] += (
+                work.flops
+                - work.bias_flops
+                + (surplus(call, work) if name == "convolution_backward" else 0)
+            )
     return sums
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.__name__)
-def test_forward_and_backward_of_a_layer(torch: Any, tmp_path: Path, layer: Callable[[Any], Layer]) -> None:
+def test_forward_and_backward_of_a_layer(
+    torch: Any, tmp_path: Path, layer: Callable[[Any], Layer]
+) -> None:
     made = layer(torch)
     mine = ours(recorded(torch, tmp_path / "trace.json", lambda: train(torch, made)))
     theirs = counted(torch, lambda: train(torch, made))
@@ -100,13 +122,17 @@ def test_twenty_layers_and_every_counted_operator(torch: Any) -> None:
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("keys", [13, 21, 5])
-def test_attention_of_the_cpu_by_the_formula_of_the_counter(torch: Any, tmp_path: Path, keys: int, causal: bool) -> None:
+def test_attention_of_the_cpu_by_the_formula_of_the_counter(
+    torch: Any, tmp_path: Path, keys: int, causal: bool
+) -> None:
     counter = importlib.import_module("torch.utils.flop_counter")
     q, k, v = (torch.randn(2, 4, n, 8, requires_grad=True) for n in (13, keys, keys))
 
     def attend() -> None:
         with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.FLASH_ATTENTION):
-            torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal).sum().backward()
+            torch.nn.functional.scaled_dot_product_attention(
+                q, k, v, is_causal=causal
+            ).sum().backward()
 
     found = {call.name: work for call, work in recorded(torch, tmp_path / "trace.json", attend)}
     pairs = sum(min(i + 1, keys) for i in range(13)) if causal else 13 * keys
@@ -121,16 +147,23 @@ def test_attention_of_the_cpu_by_the_formula_of_the_counter(torch: Any, tmp_path
 
 @pytest.mark.parametrize(
     ("name", "after"),
-    [("_scaled_dot_product_flash_attention", ()), ("_scaled_dot_product_efficient_attention", (None, True)),
-     ("_scaled_dot_product_cudnn_attention", (None, True))],
+    [
+        ("_scaled_dot_product_flash_attention", ()),
+        ("_scaled_dot_product_efficient_attention", (None, True)),
+        ("_scaled_dot_product_cudnn_attention", (None, True)),
+    ],
 )
-def test_attention_of_accelerators_without_one(torch: Any, tmp_path: Path, name: str, after: tuple[object, ...]) -> None:
+def test_attention_of_accelerators_without_one(
+    torch: Any, tmp_path: Path, name: str, after: tuple[object, ...]
+) -> None:
     """On tensors without data, which the profiler records and the counter counts all the same."""
     q, k, v = (torch.empty(2, 4, n, 16, device="meta", dtype=torch.bfloat16) for n in (13, 21, 21))
 
     def attend() -> None:
         getattr(torch.ops.aten, name)(q, k, v, *after)
 
-    found = {call.name: work for call, work in recorded(torch, tmp_path / "trace.json", attend)}[f"aten::{name}"]
+    found = {call.name: work for call, work in recorded(torch, tmp_path / "trace.json", attend)}[
+        f"aten::{name}"
+    ]
     assert found is not None
     assert {name: found.flops} == dict(counted(torch, attend))

@@ -1,4 +1,6 @@
-"""Live CPU recordings: the Operator view equals ``key_averages()`` of the same run, to the nanosecond."""
+"""Live CPU recordings: the Operator view equals ``key_averages()`` of the same run, to the
+nanosecond.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ OPTIONS = {
     "plain": {},
     "shapes": {"record_shapes": True},
     "stacks": {"with_stack": True, "with_modules": True},
-    "everything": {"record_shapes": True, "with_stack": True, "with_modules": True, "profile_memory": True, "with_flops": True},
+    "everything": {
+        "record_shapes": True,
+        "with_stack": True,
+        "with_modules": True,
+        "profile_memory": True,
+        "with_flops": True,
+    },
 }
 
 
@@ -40,27 +48,42 @@ def record(torch: Any, path: Path, work: Callable[[], object], **options: Any) -
     """Run ``work`` under the profiler and export the trace; returns the profile."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **options) as prof:
+        with torch.profiler.profile(
+            activities=[torch.profiler.ProfilerActivity.CPU], **options
+        ) as prof:
             work()
         prof.export_chrome_trace(str(path))
     return prof
 
 
 def both(prof: Any, path: Path, by_shape: bool = False) -> tuple[Table, Table]:
-    theirs = of_pytorch(prof.key_averages(group_by_input_shape=by_shape), operator_names(prof.events()), by_shape)
+    theirs = of_pytorch(
+        prof.key_averages(group_by_input_shape=by_shape), operator_names(prof.events()), by_shape
+    )
     return of_engine(path, by_shape), theirs
 
 
 def training(torch: Any) -> Callable[[], None]:
     """Two steps of a small network with regions of every kind."""
-    model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(288, 10))
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 3),
+        torch.nn.BatchNorm2d(8),
+        torch.nn.ReLU(),
+        torch.nn.Flatten(),
+        torch.nn.Linear(288, 10),
+    )
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 
     def work() -> None:
         for step in range(2):
             with torch.profiler.record_function(f"ProfilerStep#{step}"):
-                with torch.profiler.record_function("forward"), torch.profiler.record_function("forward"):
-                    loss = torch.nn.functional.cross_entropy(model(torch.randn(4, 3, 8, 8)), torch.randint(10, (4,)))
+                with (
+                    torch.profiler.record_function("forward"),
+                    torch.profiler.record_function("forward"),
+                ):
+                    loss = torch.nn.functional.cross_entropy(
+                        model(torch.randn(4, 3, 8, 8)), torch.randint(10, (4,))
+                    )
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
@@ -98,7 +121,11 @@ def test_schedule(torch: Any, tmp_path: Path) -> None:
     schedule = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=schedule, on_trace_ready=ready) as prof:
+        with torch.profiler.profile(
+            activities=[torch.profiler.ProfilerActivity.CPU],
+            schedule=schedule,
+            on_trace_ready=ready,
+        ) as prof:
             for _ in range(5):
                 work()
                 prof.step()
@@ -109,7 +136,9 @@ def test_schedule(torch: Any, tmp_path: Path) -> None:
 
 def test_backward_on_another_thread(torch: Any, tmp_path: Path) -> None:
     path = tmp_path / "worker.pt.trace.json"
-    every_thread = importlib.import_module("torch._C._profiler")._ExperimentalConfig(profile_all_threads=True)
+    every_thread = importlib.import_module("torch._C._profiler")._ExperimentalConfig(
+        profile_all_threads=True
+    )
 
     def work() -> None:
         weight = torch.randn(16, 16, requires_grad=True)
@@ -174,15 +203,23 @@ def test_python_inside_an_operator(torch: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", [nested, python_inside])
-def test_python_inside_an_operator_with_stacks(torch: Any, tmp_path: Path, program: Callable[[Any], Callable[[], None]]) -> None:
-    """PyTorch ≥ 2.13 counts Python frames as calls when stacks are recorded, so that ``with_stack`` changes its figures of operators that
-    run Python. The Operator view leaves frames out always: it equals PyTorch's own rules over the same recording without its frames.
+def test_python_inside_an_operator_with_stacks(
+    torch: Any, tmp_path: Path, program: Callable[[Any], Callable[[], None]]
+) -> None:
+    """PyTorch ≥ 2.13 counts Python frames as calls when stacks are recorded, so that ``with_stack``
+    changes its figures of operators that
+    run Python. The Operator view leaves frames out always: it equals PyTorch's own rules over the
+    same recording without its frames.
     """
     path = tmp_path / "worker.pt.trace.json"
     prof = record(torch, path, program(torch), with_stack=True)
     inner = prof.profiler
     event_list = importlib.import_module("torch.autograd.profiler_util").EventList
-    events = [event for event in inner._parse_kineto_results(inner.kineto_results) if not event.is_python_function]
+    events = [
+        event
+        for event in inner._parse_kineto_results(inner.kineto_results)
+        if not event.is_python_function
+    ]
     without_frames = event_list(events, use_device=None)
     without_frames._build_tree()
     theirs = of_pytorch(without_frames.key_averages(), operator_names(events))

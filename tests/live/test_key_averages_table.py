@@ -1,4 +1,6 @@
-"""Live CPU recordings: what ``key_averages()`` of the exported file prints equals what PyTorch prints of the run, character for character."""
+"""Live CPU recordings: what ``key_averages()`` of the exported file prints equals what PyTorch
+prints of the run, character for character.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,34 @@ __all__ = ["torch"]
 
 Program = Callable[[Any], Callable[[], None]]
 GROUPS: tuple[dict[str, Any], ...] = (
-    {}, {"group_by_input_shape": True}, {"group_by_stack_n": 1}, {"group_by_stack_n": 5}, {"group_by_overload_name": True},
+    {},
+    {"group_by_input_shape": True},
+    {"group_by_stack_n": 1},
+    {"group_by_stack_n": 5},
+    {"group_by_overload_name": True},
     {"group_by_input_shape": True, "group_by_stack_n": 100, "group_by_overload_name": True},
 )
 TABLES: tuple[dict[str, Any], ...] = (
-    {}, {"row_limit": -1}, {"sort_by": "cpu_time_total", "row_limit": 10}, {"sort_by": "self_cuda_time_total"}, {"sort_by": "device_time", "row_limit": 0},
-    {"sort_by": "self_cpu_memory_usage", "time_unit": "ms"}, {"sort_by": "self_cuda_memory_usage"}, {"sort_by": "xpu_time", "header": "Run", "time_unit": "us"},
-    {"top_level_events_only": True, "row_limit": 7, "time_unit": "s"}, {"max_name_column_width": 20, "max_shapes_column_width": 12, "max_src_column_width": 15},
-    {"max_name_column_width": None, "max_shapes_column_width": None, "max_src_column_width": None, "sort_by": "count"}, {"sort_by": "flops"},
-    {"sort_by": "key", "row_limit": 3}, {"max_name_column_width": 0, "max_shapes_column_width": 0, "max_src_column_width": 0}, {"sort_by": "cpu_time_str"},
+    {},
+    {"row_limit": -1},
+    {"sort_by": "cpu_time_total", "row_limit": 10},
+    {"sort_by": "self_cuda_time_total"},
+    {"sort_by": "device_time", "row_limit": 0},
+    {"sort_by": "self_cpu_memory_usage", "time_unit": "ms"},
+    {"sort_by": "self_cuda_memory_usage"},
+    {"sort_by": "xpu_time", "header": "Run", "time_unit": "us"},
+    {"top_level_events_only": True, "row_limit": 7, "time_unit": "s"},
+    {"max_name_column_width": 20, "max_shapes_column_width": 12, "max_src_column_width": 15},
+    {
+        "max_name_column_width": None,
+        "max_shapes_column_width": None,
+        "max_src_column_width": None,
+        "sort_by": "count",
+    },
+    {"sort_by": "flops"},
+    {"sort_by": "key", "row_limit": 3},
+    {"max_name_column_width": 0, "max_shapes_column_width": 0, "max_src_column_width": 0},
+    {"sort_by": "cpu_time_str"},
     {"sort_by": "stack"},
 )
 RECORDED = {**OPTIONS, "memory": {"profile_memory": True}}
@@ -35,7 +56,9 @@ METRICS = ("self_cpu_time_total", "self_cuda_time_total")
 
 
 def layers(torch: Any) -> Callable[[], None]:
-    """Attention, a recurrent cell, lists of tensors, products of batches, and convolutions of which PyTorch counts no FLOPs."""
+    """Attention, a recurrent cell, lists of tensors, products of batches, and convolutions of which
+    PyTorch counts no FLOPs.
+    """
     nn = torch.nn
     encoder, recurrent = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), nn.LSTM(4, 5)
 
@@ -43,7 +66,9 @@ def layers(torch: Any) -> Callable[[], None]:
         encoder(torch.randn(2, 5, 16, requires_grad=True)).sum().backward()
         recurrent(torch.randn(3, 2, 4))[0].sum().backward()
         torch.stack([torch.ones(2)] * 40).mul(2).add(torch.ones(2))
-        torch.baddbmm(torch.randn(3, 4, 6), torch.randn(3, 4, 5), torch.randn(3, 5, 6)).bmm(torch.randn(3, 6, 1))
+        torch.baddbmm(torch.randn(3, 4, 6), torch.randn(3, 4, 5), torch.randn(3, 5, 6)).bmm(
+            torch.randn(3, 6, 1)
+        )
         torch.mm(torch.randn(4, 0), torch.randn(0, 6)).mul(torch.tensor(2.0))
         for arguments in ({"padding": "same"}, {"stride": 2, "padding": 1, "dilation": 2}):
             nn.functional.conv2d(torch.randn(2, 4, 9, 9), torch.randn(4, 4, 3, 3), **arguments)
@@ -53,7 +78,9 @@ def layers(torch: Any) -> Callable[[], None]:
 
 
 def memory(torch: Any) -> Callable[[], None]:
-    """Blocks that are released outside of every operator, before and after one that there is no room for; a product of what does not fit."""
+    """Blocks that are released outside of every operator, before and after one that there is no
+    room for; a product of what does not fit.
+    """
 
     def work() -> None:
         kept = [torch.empty(1000, 1000) for _ in range(3)]
@@ -88,19 +115,25 @@ def threads(torch: Any) -> Callable[[], None]:
 
 
 def checkpoints(torch: Any) -> Callable[[], None]:
-    """Modules that run again within the backward pass, where forward and backward nest in one another."""
+    """Modules that run again within the backward pass, where forward and backward nest in one
+    another.
+    """
     checkpoint = importlib.import_module("torch.utils.checkpoint").checkpoint
     net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh())
 
     def work() -> None:
         for reentrant in (False, True):
-            checkpoint(net, torch.randn(4, 8, requires_grad=True), use_reentrant=reentrant).sum().backward()
+            checkpoint(
+                net, torch.randn(4, 8, requires_grad=True), use_reentrant=reentrant
+            ).sum().backward()
 
     return work
 
 
 def recursive(torch: Any) -> Callable[[], None]:
-    """A function that calls nothing but itself is one event with its caller, and two frames of the stacks beneath it."""
+    """A function that calls nothing but itself is one event with its caller, and two frames of the
+    stacks beneath it.
+    """
 
     def down(steps: int) -> Any:
         return down(steps - 1) if steps else (torch.ones(3), sorted([1]))
@@ -162,10 +195,15 @@ RUNS: dict[str, tuple[Program, str, dict[str, bool] | None]] = {
     "collectives": (collectives, "everything", {"profile_all_threads": True}),
 }
 SHOWN = {
-    "training with everything": ("Total KFLOPs", "CPU Mem", "ProfilerStep*", "nn.Module: Conv2d_0"), "training by shape": ("Input Shapes", "[4, 3, 8, 8]"),
-    "training with stacks": ("Source Location", "nn/modules/conv.py"), "training with overloads": ("Overload Name", "memory_format"),
-    "layers": ("aten::_scaled_dot_product", "aten::baddbmm"), "memory": ("[memory]", "[OutOfMemory]", "-11.44 MB", "hold", "aten::mm"),
-    "threads with stacks": ("MmBackward0", "Source Location"), "TorchScript": ("Source Location", "aten::relu"), "collectives": ("gloo:all_reduce",),
+    "training with everything": ("Total KFLOPs", "CPU Mem", "ProfilerStep*", "nn.Module: Conv2d_0"),
+    "training by shape": ("Input Shapes", "[4, 3, 8, 8]"),
+    "training with stacks": ("Source Location", "nn/modules/conv.py"),
+    "training with overloads": ("Overload Name", "memory_format"),
+    "layers": ("aten::_scaled_dot_product", "aten::baddbmm"),
+    "memory": ("[memory]", "[OutOfMemory]", "-11.44 MB", "hold", "aten::mm"),
+    "threads with stacks": ("MmBackward0", "Source Location"),
+    "TorchScript": ("Source Location", "aten::relu"),
+    "collectives": ("gloo:all_reduce",),
 }
 
 
@@ -176,7 +214,9 @@ def read(path: Path) -> TraceFrames:
 
 
 @pytest.fixture(scope="module", params=RUNS)
-def run(request: pytest.FixtureRequest, torch: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any, TraceFrames]:
+def run(
+    request: pytest.FixtureRequest, torch: Any, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Any, TraceFrames]:
     """Name, PyTorch's profile and ours of the exported file."""
     program, options, config = RUNS[request.param]
     path = tmp_path_factory.mktemp("run") / "worker.pt.trace.json"
@@ -186,7 +226,8 @@ def run(request: pytest.FixtureRequest, torch: Any, tmp_path_factory: pytest.Tem
         try:
             prof.events()
         except UnicodeDecodeError:
-            # PyTorch 2.13 now and then holds the name of a function whose memory is another's by now, and fails itself.
+            # PyTorch 2.13 now and then holds the name of a function whose memory is another's by
+            # now, and fails itself.
             if attempt == 2:
                 raise
         else:
@@ -206,21 +247,42 @@ def test_tables(run: tuple[str, Any, TraceFrames], group: dict[str, Any]) -> Non
 
 def test_what_the_runs_are_for(run: tuple[str, Any, TraceFrames]) -> None:
     name, _, trace = run
-    table = trace.key_averages(group_by_input_shape=True, group_by_stack_n=100, group_by_overload_name=True).table(row_limit=-1, max_src_column_width=None)
+    table = trace.key_averages(
+        group_by_input_shape=True, group_by_stack_n=100, group_by_overload_name=True
+    ).table(row_limit=-1, max_src_column_width=None)
     assert [text for text in SHOWN.get(name, ("aten::",)) if text not in table] == []
 
 
 def test_figures(run: tuple[str, Any, TraceFrames]) -> None:
     """Floats that went the same way are equal, not only near."""
     _, prof, trace = run
-    theirs, ours = prof.key_averages(group_by_input_shape=True, group_by_stack_n=5), trace.key_averages(group_by_input_shape=True, group_by_stack_n=5)
+    theirs, ours = (
+        prof.key_averages(group_by_input_shape=True, group_by_stack_n=5),
+        trace.key_averages(group_by_input_shape=True, group_by_stack_n=5),
+    )
     for row, expected in zip(ours, theirs, strict=True):
-        told = {name: value for name, value in vars(row).items() if name not in ("cpu_parent", "device_type", "overload_name")}
+        told = {
+            name: value
+            for name, value in vars(row).items()
+            if name not in ("cpu_parent", "device_type", "overload_name")
+        }
         assert told == {name: getattr(expected, name) for name in told}
-        assert (row.cpu_parent is None, row.device_type) == (expected.cpu_parent is None, expected.device_type.name)
+        assert (row.cpu_parent is None, row.device_type) == (
+            expected.cpu_parent is None,
+            expected.device_type.name,
+        )
     assert ours.self_cpu_time_total == theirs.self_cpu_time_total
     total, expected = ours.total_average(), theirs.total_average()
-    names = ("key", "count", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage", "flops", "cpu_time")
+    names = (
+        "key",
+        "count",
+        "cpu_time_total",
+        "self_cpu_time_total",
+        "cpu_memory_usage",
+        "self_cpu_memory_usage",
+        "flops",
+        "cpu_time",
+    )
     assert [getattr(total, name) for name in names] == [getattr(expected, name) for name in names]
 
 
@@ -241,7 +303,9 @@ def test_stacks(run: tuple[str, Any, TraceFrames], tmp_path: Path, metric: str) 
 
 
 def test_a_schedule(torch: Any, tmp_path: Path) -> None:
-    """The handler is where most recordings are exported; steps are annotations with a number, and one row."""
+    """The handler is where most recordings are exported; steps are annotations with a number, and
+    one row.
+    """
     path = tmp_path / "worker.pt.trace.json.gz"
     work, theirs = training(torch), []
 
@@ -250,7 +314,9 @@ def test_a_schedule(torch: Any, tmp_path: Path) -> None:
         theirs.append(prof.key_averages().table(sort_by="cpu_time_total", row_limit=-1))
 
     with torch.profiler.profile(
-        activities=[torch.profiler.ProfilerActivity.CPU], schedule=torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1), on_trace_ready=ready,
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        schedule=torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1),
+        on_trace_ready=ready,
     ) as prof:
         for _ in range(5):
             work()
@@ -268,4 +334,6 @@ def test_many_calls(torch: Any, tmp_path: Path) -> None:
     ours = read(path).key_averages(group_by_input_shape=True)
     assert max(row.count for row in ours) > 500
     for unit in (None, "ms"):
-        assert ours.table(row_limit=-1, time_unit=unit) == prof.key_averages(group_by_input_shape=True).table(row_limit=-1, time_unit=unit)
+        assert ours.table(row_limit=-1, time_unit=unit) == prof.key_averages(
+            group_by_input_shape=True
+        ).table(row_limit=-1, time_unit=unit)

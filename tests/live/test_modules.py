@@ -1,4 +1,6 @@
-"""Live CPU recordings: the backward of every module equals ``key_averages()`` of the functions that undo it, to the nanosecond."""
+"""Live CPU recordings: the backward of every module equals ``key_averages()`` of the functions that
+undo it, to the nanosecond.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,12 @@ __all__ = ["torch"]
 EVALUATE = "autograd::engine::evaluate_function: "
 ACCUMULATE = f"{EVALUATE}torch::autograd::AccumulateGrad"
 UNDOES = {
-    "Conv2d_0": "ConvolutionBackward0", "BatchNorm2d_0": "NativeBatchNormBackward0", "ReLU_0": "ReluBackward0", "Tanh_0": "TanhBackward0",
-    "Linear_0": "AddmmBackward0", "CrossEntropyLoss_0": "NllLossBackward0",
+    "Conv2d_0": "ConvolutionBackward0",
+    "BatchNorm2d_0": "NativeBatchNormBackward0",
+    "ReLU_0": "ReluBackward0",
+    "Tanh_0": "TanhBackward0",
+    "Linear_0": "AddmmBackward0",
+    "CrossEntropyLoss_0": "NllLossBackward0",
 }
 STEPS = 3
 
@@ -34,7 +40,14 @@ STEPS = 3
 def model(torch: Any) -> tuple[Any, Any]:
     """Every module has a backward function that no other has."""
     nn = torch.nn
-    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Tanh(), nn.Flatten(), nn.Linear(144, 10)), nn.CrossEntropyLoss()
+    return nn.Sequential(
+        nn.Conv2d(3, 4, 3),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.Tanh(),
+        nn.Flatten(),
+        nn.Linear(144, 10),
+    ), nn.CrossEntropyLoss()
 
 
 def training(torch: Any) -> Callable[[], None]:
@@ -50,32 +63,49 @@ def training(torch: Any) -> Callable[[], None]:
 def read(path: Path) -> tuple[ModulePayload, Insight]:
     opened = load(str(path), Settings(use_cache=False))
     insight = insight_of(opened.trace, opened.facts)
-    return module_payload(opened.facts, insight, module_tree(insight), select(opened.facts)), insight
+    return module_payload(
+        opened.facts, insight, module_tree(insight), select(opened.facts)
+    ), insight
 
 
 def calls_beneath(insight: Insight, module: str, name: str) -> int:
     """Calls of a function that is laid at a module."""
     paths, table = insight["paths"], insight["path_steps"]
     texts = insight.strings.many(paths["name"])
-    wanted = [i for i, (text, above) in enumerate(zip(texts, paths["parent"].tolist(), strict=True)) if text == name and above >= 0 and texts[above] == module]
+    wanted = [
+        i
+        for i, (text, above) in enumerate(zip(texts, paths["parent"].tolist(), strict=True))
+        if text == name and above >= 0 and texts[above] == module
+    ]
     return int(table["calls"][np.isin(table["path"], wanted)].sum())
 
 
 def test_backward_of_every_module(torch: Any, tmp_path: Path) -> None:
     path = tmp_path / "worker.pt.trace.json"
     prof = record(torch, path, training(torch), **OPTIONS["stacks"])
-    theirs = {name: figures for (name, _), figures in of_pytorch(prof.key_averages(), operator_names(prof.events())).items()}
+    theirs = {
+        name: figures
+        for (name, _), figures in of_pytorch(
+            prof.key_averages(), operator_names(prof.events())
+        ).items()
+    }
     found, insight = read(path)
     backward = dict(zip(found.rows.name, found.rows.backward_host_total_ns, strict=True))
     assert found.totals.backward_untied == found.totals.backward_outside == 0
     for module in ("ReLU_0", "Tanh_0"):
         assert backward[module] == theirs[EVALUATE + UNDOES[module]].total_time
     for module in ("Conv2d_0", "BatchNorm2d_0", "Linear_0"):
-        assert calls_beneath(insight, module, EVALUATE + UNDOES[module]) == theirs[EVALUATE + UNDOES[module]].calls == STEPS
+        assert (
+            calls_beneath(insight, module, EVALUATE + UNDOES[module])
+            == theirs[EVALUATE + UNDOES[module]].calls
+            == STEPS
+        )
         # A weight and a bias each.
         assert calls_beneath(insight, module, ACCUMULATE) == 2 * STEPS
         assert backward[module] > theirs[EVALUATE + UNDOES[module]].total_time
-    everything = sum(figures.total_time for name, figures in theirs.items() if name.startswith(EVALUATE))
+    everything = sum(
+        figures.total_time for name, figures in theirs.items() if name.startswith(EVALUATE)
+    )
     outermost = [row for row, parent in enumerate(found.rows.parent) if parent < 0]
     assert sum(found.rows.backward_host_total_ns[row] for row in outermost) == everything
     assert theirs[ACCUMULATE].calls == 6 * STEPS
@@ -85,14 +115,25 @@ def test_backward_of_every_module(torch: Any, tmp_path: Path) -> None:
 def test_a_checkpoint_runs_its_modules_again(torch: Any, tmp_path: Path) -> None:
     path = tmp_path / "worker.pt.trace.json"
     prof = record(torch, path, checkpoints(torch), **OPTIONS["stacks"])
-    theirs = {name: figures for (name, _), figures in of_pytorch(prof.key_averages(), operator_names(prof.events())).items()}
+    theirs = {
+        name: figures
+        for (name, _), figures in of_pytorch(
+            prof.key_averages(), operator_names(prof.events())
+        ).items()
+    }
     found, insight = read(path)
-    rows = dict(zip(found.rows.name, zip(found.rows.calls, found.rows.operators, strict=True), strict=True))
+    rows = dict(
+        zip(found.rows.name, zip(found.rows.calls, found.rows.operators, strict=True), strict=True)
+    )
     # Forward twice; what ran again is backward.
     assert rows["Linear_0"] == (2, 2)
     assert rows["Tanh_0"] == (2, 2)
     assert calls_beneath(insight, "Linear_0", "aten::linear") == theirs["aten::linear"].calls == 4
-    assert calls_beneath(insight, "Tanh_0", f"{EVALUATE}TanhBackward0") == theirs[f"{EVALUATE}TanhBackward0"].calls == 2
+    assert (
+        calls_beneath(insight, "Tanh_0", f"{EVALUATE}TanhBackward0")
+        == theirs[f"{EVALUATE}TanhBackward0"].calls
+        == 2
+    )
     assert calls_beneath(insight, "Linear_0", f"{EVALUATE}AddmmBackward0") == 2
     assert any("ran again" in note for note in found.notes)
 
@@ -116,11 +157,15 @@ def by_module(insight: Insight) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def test_backward_against_the_stacks_of_pytorch(torch: Any, tmp_path: Path) -> None:
-    """PyTorch gives a backward function the Python stack of its forward: ``key_averages(group_by_stack_n=...)``."""
+    """PyTorch gives a backward function the Python stack of its forward:
+    ``key_averages(group_by_stack_n=...)``.
+    """
     path = tmp_path / "worker.pt.trace.json"
     verbose = importlib.import_module("torch._C._profiler")._ExperimentalConfig(verbose=True)
     nn = torch.nn
-    net = nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Sequential(nn.Linear(8, 8), nn.Tanh()), nn.Linear(8, 8))
+    net = nn.Sequential(
+        nn.Linear(8, 8), nn.Tanh(), nn.Sequential(nn.Linear(8, 8), nn.Tanh()), nn.Linear(8, 8)
+    )
 
     def work() -> None:
         for _ in range(STEPS):
@@ -129,12 +174,20 @@ def test_backward_against_the_stacks_of_pytorch(torch: Any, tmp_path: Path) -> N
     prof = record(torch, path, work, experimental_config=verbose, **OPTIONS["stacks"])
     theirs: dict[tuple[str, str], tuple[int, int]] = {}
     for row in prof.key_averages(group_by_stack_n=200):
-        modules = [frame.removeprefix("nn.Module: ") for frame in row.stack if frame.startswith("nn.Module: ")]
+        modules = [
+            frame.removeprefix("nn.Module: ")
+            for frame in row.stack
+            if frame.startswith("nn.Module: ")
+        ]
         if row.key.endswith("Backward0") and not row.key.startswith(EVALUATE) and modules:
             calls, total = theirs.get((modules[0], row.key), (0, 0))
-            theirs[modules[0], row.key] = calls + row.count, total + round(row.cpu_time_total * 1000)
+            theirs[modules[0], row.key] = (
+                calls + row.count,
+                total + round(row.cpu_time_total * 1000),
+            )
     functions = {
-        (module, name): figures for (module, name), figures in by_module(read(path)[1]).items()
+        (module, name): figures
+        for (module, name), figures in by_module(read(path)[1]).items()
         if module and name.endswith("Backward0") and not name.startswith(EVALUATE)
     }
     assert len(theirs) == 8

@@ -1,4 +1,6 @@
-"""A file of nvprof means to us what it means to PyTorch: ``torch.autograd.profiler.load_nvprof``, which knows one thread and launches of kernels alone."""
+"""A file of nvprof means to us what it means to PyTorch: ``torch.autograd.profiler.load_nvprof``,
+which knows one thread and launches of kernels alone.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
-torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed; what it reads is compared with it")
+torch: Any = pytest.importorskip(
+    "torch", reason="PyTorch is not installed; what it reads is compared with it"
+)
 
 
 def write(path: Path, seed: int) -> None:
@@ -41,7 +45,9 @@ def write(path: Path, seed: int) -> None:
                 device[0] += length + 10
             for _ in range(rng.randrange(3) if depth < 3 else 0):
                 operator(depth + 1)
-            file.marker(f"{name}, seq = {rng.randrange(9)}" if name != "layer:fc1" else name, begin, tick())
+            file.marker(
+                f"{name}, seq = {rng.randrange(9)}" if name != "layer:fc1" else name, begin, tick()
+            )
 
         for _ in range(20):
             operator(0)
@@ -54,7 +60,11 @@ Found = Counter[tuple[str, int, tuple[int, ...]]]
 def theirs(path: Path) -> Found:
     found: Found = Counter()
     for event in torch.autograd.profiler.load_nvprof(str(path)):
-        found[event.name, event.time_range.end - event.time_range.start, tuple(sorted(kernel.duration for kernel in event.kernels))] += 1
+        found[
+            event.name,
+            event.time_range.end - event.time_range.start,
+            tuple(sorted(kernel.duration for kernel in event.kernels)),
+        ] += 1
     return found
 
 
@@ -98,7 +108,16 @@ def test_markers_and_their_kernels(seed: int, tmp_path: Path) -> None:
     assert ours(path) == expected
 
 
-@pytest.mark.parametrize("name", [RELU, "_ZN2at6native12_GLOBAL__N_116fill_kernel_implEv", "_ZZ3fooiENKUlfE_clEf", "_Z1fIJifEEvDpRKT_", "_Z1fRA8_Kf"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        RELU,
+        "_ZN2at6native12_GLOBAL__N_116fill_kernel_implEv",
+        "_ZZ3fooiENKUlfE_clEf",
+        "_Z1fIJifEEvDpRKT_",
+        "_Z1fRA8_Kf",
+    ],
+)
 def test_names_are_those_that_pytorch_reads(name: str) -> None:
     assert demangled(name) == torch._C._demangle(name)
 
@@ -107,8 +126,18 @@ def test_texts_of_the_newest_emit_nvtx_are_read() -> None:
     """The words that ``getNvtxStr`` puts together stand in PyTorch's library."""
     library = (Path(torch.__file__).parent / "lib" / "libtorch_cpu.so").read_bytes()
     text = "aten::mm"
-    for part, value in (("{}, seq = {}", "7"), ("{}, op_id = {}", "12"), ("{}, sizes = {}", "[[2, 3], [3, 4]]"), ("{}, input_op_ids = {}", "[(11,0)]")):
+    for part, value in (
+        ("{}, seq = {}", "7"),
+        ("{}, op_id = {}", "12"),
+        ("{}, sizes = {}", "[[2, 3], [3, 4]]"),
+        ("{}, input_op_ids = {}", "[(11,0)]"),
+    ):
         assert part.encode() in library
         text = part.format(text, value)
     found = read_marker(text)
-    assert (found.name, found.sequence, found.operation, found.dims) == ("aten::mm", 7, 12, b"[[2,3],[3,4]]")
+    assert (found.name, found.sequence, found.operation, found.dims) == (
+        "aten::mm",
+        7,
+        12,
+        b"[[2,3],[3,4]]",
+    )

@@ -13,7 +13,9 @@ from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.runs.single import insight_of, load
 from torch_tb_profiler.settings import Settings
 
-torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed; what it writes is made by it")
+torch: Any = pytest.importorskip(
+    "torch", reason="PyTorch is not installed; what it writes is made by it"
+)
 OWN = Settings(use_cache=False)
 
 
@@ -34,15 +36,24 @@ def test_the_legacy_list_of_events(tmp_path: Path) -> None:
     written = [event.name for event in events if event.trace_name is not None]
     assert sum(rows.calls.tolist()) > 10
     assert set(named) <= set(written)
-    theirs = {name: sum(event.cpu_time_total for event in events if event.name == name) for name in ("aten::mm", "aten::relu")}
+    theirs = {
+        name: sum(event.cpu_time_total for event in events if event.name == name)
+        for name in ("aten::mm", "aten::relu")
+    }
     ours = dict(zip(named, (rows.host_total / 1000).tolist(), strict=True))
-    assert {name: round(ours[name], 1) for name in theirs} == {name: round(total, 1) for name, total in theirs.items()}
+    assert {name: round(ours[name], 1) for name in theirs} == {
+        name: round(total, 1) for name, total in theirs.items()
+    }
     assert opened.trace.defects.as_dict() == {}
 
 
 def test_folded_stacks(tmp_path: Path) -> None:
     verbose = torch._C._profiler._ExperimentalConfig(verbose=True)
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], with_stack=True, experimental_config=verbose) as profile:
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        with_stack=True,
+        experimental_config=verbose,
+    ) as profile:
         _work()
     path = tmp_path / "stacks_cpu.txt"
     profile.export_stacks(str(path))
@@ -51,5 +62,9 @@ def test_folded_stacks(tmp_path: Path) -> None:
     assert opened.trace.entries == len(lines) > 10
     frames, _ = line_frames(opened.facts, insight_of(opened, OWN), select(opened.facts))
     outermost = frames.parent < 0
-    assert int(frames.host[outermost].sum()) == 1000 * sum(int(line.rpartition(" ")[2]) for line in lines)
-    assert any("test_other_formats.py(" in opened.facts.strings[name] for name in frames.name.tolist())
+    assert int(frames.host[outermost].sum()) == 1000 * sum(
+        int(line.rpartition(" ")[2]) for line in lines
+    )
+    assert any(
+        "test_other_formats.py(" in opened.facts.strings[name] for name in frames.name.tolist()
+    )

@@ -1,4 +1,6 @@
-"""Live CPU recordings by ``torch_tb_profiler.record``: what every view needs is in them, and a file is there whatever the loop does."""
+"""Live CPU recordings by ``torch_tb_profiler.record``: what every view needs is in them, and a file
+is there whatever the loop does.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,12 @@ def train(torch: Any) -> Callable[[], None]:
     return step
 
 
-def loop(recording: Recording, train: Callable[[], None], steps: int, fails_in: int = -1) -> list[Opened]:
-    """Train for some steps under a recording; the traces that were written. PyTorch's own warnings are not ours."""
+def loop(
+    recording: Recording, train: Callable[[], None], steps: int, fails_in: int = -1
+) -> list[Opened]:
+    """Train for some steps under a recording; the traces that were written. PyTorch's own warnings
+    are not ours.
+    """
     with recording as running:
         for step in range(steps):
             train()
@@ -73,7 +79,9 @@ def test_a_loop_of_many_steps(train: Callable[[], None], tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("steps", "names"), [(2, [0, 1]), (3, [0, 1])])
-def test_a_loop_that_ends_before_the_warm_up_does(train: Callable[[], None], tmp_path: Path, steps: int, names: list[int]) -> None:
+def test_a_loop_that_ends_before_the_warm_up_does(
+    train: Callable[[], None], tmp_path: Path, steps: int, names: list[int]
+) -> None:
     with pytest.warns(UserWarning, match=f"ended after {steps} steps: {EARLY}"):
         (trace,) = loop(record(tmp_path), train, steps)
     assert step_names(trace) == [f"ProfilerStep#{n}" for n in names]
@@ -106,7 +114,9 @@ def test_without_step_from_the_beginning(train: Callable[[], None], tmp_path: Pa
 
 
 @pytest.mark.parametrize(("fails_in", "names"), [(1, [0, 1]), (3, [3]), (5, [3, 4, 5])])
-def test_a_loop_that_raises(train: Callable[[], None], tmp_path: Path, fails_in: int, names: list[int]) -> None:
+def test_a_loop_that_raises(
+    train: Callable[[], None], tmp_path: Path, fails_in: int, names: list[int]
+) -> None:
     recording = record(tmp_path)
     with pytest.raises(ArithmeticError, match="loss is NaN"):
         loop(recording, train, 9, fails_in)
@@ -119,10 +129,22 @@ def test_several_times(train: Callable[[], None], tmp_path: Path) -> None:
     assert [step_names(trace) for trace in traces] == [["ProfilerStep#2"], ["ProfilerStep#5"]]
 
 
-def test_options_and_a_schedule_of_ones_own(torch: Any, train: Callable[[], None], tmp_path: Path) -> None:
+def test_options_and_a_schedule_of_ones_own(
+    torch: Any, train: Callable[[], None], tmp_path: Path
+) -> None:
     seen: list[Any] = []
     schedule = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
-    (trace,) = loop(record(tmp_path, schedule=schedule, on_trace_ready=seen.append, profile_memory=False, worker="mine"), train, 6)
+    (trace,) = loop(
+        record(
+            tmp_path,
+            schedule=schedule,
+            on_trace_ready=seen.append,
+            profile_memory=False,
+            worker="mine",
+        ),
+        train,
+        6,
+    )
     assert step_names(trace) == ["ProfilerStep#2", "ProfilerStep#3"]
     assert absent(trace.facts) == ("device", "memory")
     assert (trace.worker.name, len(seen)) == ("mine", 1)
@@ -135,11 +157,15 @@ def test_ranks(train: Callable[[], None], tmp_path: Path, monkeypatch: pytest.Mo
     assert (trace.worker.name, trace.worker.rank) == ("rank3", 3)
 
 
-def test_a_process_group_tells_the_rank(torch: Any, train: Callable[[], None], tmp_path: Path) -> None:
+def test_a_process_group_tells_the_rank(
+    torch: Any, train: Callable[[], None], tmp_path: Path
+) -> None:
     distributed = importlib.import_module("torch.distributed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        distributed.init_process_group("gloo", init_method=f"file://{tmp_path / 'meeting'}", rank=0, world_size=1)
+        distributed.init_process_group(
+            "gloo", init_method=f"file://{tmp_path / 'meeting'}", rank=0, world_size=1
+        )
     try:
         (trace,) = loop(record(tmp_path / "log", active=1), train, 9)
     finally:
@@ -153,7 +179,9 @@ def test_a_folder_that_cannot_be_written_to(train: Callable[[], None], tmp_path:
         loop(record(tmp_path / "file" / "log"), train, 9)
 
 
-def test_a_full_disk_ends_no_training(train: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_ends_no_training(
+    train: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
@@ -166,7 +194,9 @@ def test_a_full_disk_ends_no_training(train: Callable[[], None], tmp_path: Path,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_error_of_the_loop_is_the_one_that_is_seen(train: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_the_loop_is_the_one_that_is_seen(
+    train: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     end = Recording._end_profile
 
     def broken(recording: Recording) -> None:
@@ -175,7 +205,10 @@ def test_the_error_of_the_loop_is_the_one_that_is_seen(train: Callable[[], None]
 
     recording = record(tmp_path, warmup=0)
     monkeypatch.setattr(Recording, "_end_profile", broken)
-    with pytest.warns(UserWarning, match="could not be ended: the device is lost"), pytest.raises(ArithmeticError, match="loss is NaN"):
+    with (
+        pytest.warns(UserWarning, match="could not be ended: the device is lost"),
+        pytest.raises(ArithmeticError, match="loss is NaN"),
+    ):
         loop(recording, train, 3, 1)
     assert len(recording.paths) == 1
 
@@ -194,15 +227,22 @@ def test_it_has_to_begin(tmp_path: Path) -> None:
         record("gs://bucket/log")
 
 
-def test_another_profiler_that_runs_already_is_left_alone(torch: Any, train: Callable[[], None], tmp_path: Path) -> None:
+def test_another_profiler_that_runs_already_is_left_alone(
+    torch: Any, train: Callable[[], None], tmp_path: Path
+) -> None:
     recording = record(tmp_path / "log", warmup=0)
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as other, pytest.warns(UserWarning, match="Another profiler is running"):
+    with (
+        torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as other,
+        pytest.warns(UserWarning, match="Another profiler is running"),
+    ):
         assert loop(recording, train, 2) == []
     other.export_chrome_trace(str(tmp_path / "other.json"))
     assert (tmp_path / "other.json").stat().st_size > 0
 
 
-def test_another_profiler_that_takes_the_place_ends_no_program(torch: Any, train: Callable[[], None], tmp_path: Path) -> None:
+def test_another_profiler_that_takes_the_place_ends_no_program(
+    torch: Any, train: Callable[[], None], tmp_path: Path
+) -> None:
     """PyTorch 2.13 dies of a segmentation fault where what it has nothing of is exported."""
 
     def train_in_another() -> None:
@@ -215,7 +255,9 @@ def test_another_profiler_that_takes_the_place_ends_no_program(torch: Any, train
     assert recording.paths == list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_of_the_user(train: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_the_user(
+    train: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     loop(record("~/log", warmup=0, active=1), train, 1)
     assert len(list((tmp_path / "log").iterdir())) == 1

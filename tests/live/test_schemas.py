@@ -1,4 +1,6 @@
-"""The places at which models read the arguments of PyTorch's operators are those of the schemas of the installed PyTorch."""
+"""The places at which models read the arguments of PyTorch's operators are those of the schemas of
+the installed PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,23 @@ from torch_tb_profiler.hardware.families.reduction import _REDUCTIONS
 __all__ = ["torch"]
 
 ATTENTION = {
-    "causal": {"is_causal", "custom_mask_type"}, "first": {"query"}, "mask": {"attn_mask", "attn_bias", "bias"}, "out": {"out"},
-    "lengths": {"cum_seq_q", "cu_seqlens_q"}, "longest": {"max_q", "max_seqlen_q"}, "window": {"window_size_left"}, "local": {"window_size"},
+    "causal": {"is_causal", "custom_mask_type"},
+    "first": {"query"},
+    "mask": {"attn_mask", "attn_bias", "bias"},
+    "out": {"out"},
+    "lengths": {"cum_seq_q", "cu_seqlens_q"},
+    "longest": {"max_q", "max_seqlen_q"},
+    "window": {"window_size_left"},
+    "local": {"window_size"},
 }
 SECRET = {"seqused_k", "seqlen_k", "block_table"}
 CONVOLUTION = {
-    "bias": {"bias"}, "stride": {"stride"}, "padding": {"padding"}, "dilation": {"dilation"}, "groups": {"groups"}, "transposed": {"transposed"},
+    "bias": {"bias"},
+    "stride": {"stride"},
+    "padding": {"padding"},
+    "dilation": {"dilation"},
+    "groups": {"groups"},
+    "transposed": {"transposed"},
     "output_padding": {"output_padding"},
 }
 
@@ -30,14 +43,21 @@ def schemas(torch: Any) -> dict[str, list[list[str]]]:
     found: dict[str, list[list[str]]] = {}
     for schema in torch._C._jit_get_all_schemas():
         if not any(argument.is_out for argument in schema.arguments):
-            found.setdefault(schema.name, []).append([argument.name for argument in schema.arguments])
+            found.setdefault(schema.name, []).append(
+                [argument.name for argument in schema.arguments]
+            )
     return found
 
 
-def _wrong(name: str, places: Any, expected: dict[str, set[str]], arguments: list[str]) -> list[str]:
+def _wrong(
+    name: str, places: Any, expected: dict[str, set[str]], arguments: list[str]
+) -> list[str]:
     found = {key: getattr(places, key) for key in expected}
-    return [f"{name}: {key} at {place} of {arguments}" for key, place in found.items()
-            if place >= 0 and (place >= len(arguments) or arguments[place] not in expected[key])]
+    return [
+        f"{name}: {key} at {place} of {arguments}"
+        for key, place in found.items()
+        if place >= 0 and (place >= len(arguments) or arguments[place] not in expected[key])
+    ]
 
 
 def test_attention(schemas: dict[str, list[list[str]]]) -> None:
@@ -48,18 +68,31 @@ def test_attention(schemas: dict[str, list[list[str]]]) -> None:
             of = scaled if len(arguments) == arity else places
             wrong += _wrong(name, of, ATTENTION, arguments)
             secret = {place for place, argument in enumerate(arguments) if argument in SECRET}
-            wrong += [f"{name}: {set(of.secret)} are not {secret}"] if set(of.secret) != secret else []
+            wrong += (
+                [f"{name}: {set(of.secret)} are not {secret}"] if set(of.secret) != secret else []
+            )
             compared += 1
     assert wrong == []
     assert compared >= 20
 
 
 def test_convolutions(schemas: dict[str, list[list[str]]]) -> None:
-    # Of two overloads of conv2d one takes the padding as a word; thnn_conv2d has no dilation and is told by its length.
-    wrong = [each for name, places in _SCHEMAS.items() if name.startswith("aten::")
-             for arguments in schemas.get(name, []) for each in _wrong(name, places, CONVOLUTION, arguments)]
+    # Of two overloads of conv2d one takes the padding as a word; thnn_conv2d has no dilation and is
+    # told by its length.
+    wrong = [
+        each
+        for name, places in _SCHEMAS.items()
+        if name.startswith("aten::")
+        for arguments in schemas.get(name, [])
+        for each in _wrong(name, places, CONVOLUTION, arguments)
+    ]
     assert all("dilation" in each for each in wrong), wrong
-    assert {each.split(": ")[0] for each in wrong} == {"aten::thnn_conv2d", "aten::_slow_conv2d_forward", "aten::slow_conv3d", "aten::slow_conv3d_forward"}
+    assert {each.split(": ")[0] for each in wrong} == {
+        "aten::thnn_conv2d",
+        "aten::_slow_conv2d_forward",
+        "aten::slow_conv3d",
+        "aten::slow_conv3d_forward",
+    }
 
 
 def test_reductions(schemas: dict[str, list[list[str]]]) -> None:
@@ -67,6 +100,12 @@ def test_reductions(schemas: dict[str, list[list[str]]]) -> None:
     for name, rule in _REDUCTIONS.items():
         for arguments in schemas[name]:
             if "dim" in arguments and "keepdim" in arguments:
-                places = {"dim": rule.dims, "keepdim": rule.keepdim} | ({"dtype": rule.dtype} if rule.dtype >= 0 and "dtype" in arguments else {})
-                wrong += [(name, key, arguments) for key, place in places.items() if place >= 0 and arguments.index(key) != place]
+                places = {"dim": rule.dims, "keepdim": rule.keepdim} | (
+                    {"dtype": rule.dtype} if rule.dtype >= 0 and "dtype" in arguments else {}
+                )
+                wrong += [
+                    (name, key, arguments)
+                    for key, place in places.items()
+                    if place >= 0 and arguments.index(key) != place
+                ]
     assert wrong == []

@@ -69,7 +69,9 @@ def states(catalogue: Catalogue) -> dict[str, str]:
 def settings(tmp_path: Path) -> Settings:
     """Short waits, two workers, a cache of the test's own."""
     (tmp_path / "cache").mkdir()
-    return Settings(workers=2, scan_seconds=0.05, settle_seconds=0.3, cache_dir=str(tmp_path / "cache"))
+    return Settings(
+        workers=2, scan_seconds=0.05, settle_seconds=0.3, cache_dir=str(tmp_path / "cache")
+    )
 
 
 @pytest.fixture
@@ -88,7 +90,9 @@ def start(settings: Settings) -> Iterator[Start]:
     made: list[Catalogue] = []
 
     def begin(where: object, changed: Settings | None = None, target: str = OBEY) -> Catalogue:
-        logdirs = {k: str(v) for k, v in where.items()} if isinstance(where, dict) else {"": str(where)}
+        logdirs = (
+            {k: str(v) for k, v in where.items()} if isinstance(where, dict) else {"": str(where)}
+        )
         catalogue = Catalogue(logdirs, changed or settings, target=target)
         made.append(catalogue)
         catalogue.start()

@@ -44,7 +44,11 @@ def obey(location: str, sidecar_path: str, settings: Settings, report: Report) -
     while "until" in orders and not os.path.exists(orders["until"]):
         report(1, 2)
         time.sleep(0.02)
-    summary = {"rank": _number(orders, "rank"), "world_size": _number(orders, "world"), "synthetic": orders.get("synthetic") == "yes"}
+    summary = {
+        "rank": _number(orders, "rank"),
+        "world_size": _number(orders, "world"),
+        "synthetic": orders.get("synthetic") == "yes",
+    }
     trace, facts = small(summary, len(text))
     sidecar.write(Path(sidecar_path), trace, facts)
     return vars(outcome_of(trace, facts))

@@ -72,14 +72,22 @@ def test_workers_import_in_order_and_what_is_bad_is_said(settings: Settings, log
                 said.append(error.message.partition(",")[0])
     whole = str(len(content()))
     # What no file is to blame for, such as a full disk, is imported here.
-    assert said == [whole, "There is nothing in it.", "The import process was killed (signal 9)", "0", whole]
+    assert said == [
+        whole,
+        "There is nothing in it.",
+        "The import process was killed (signal 9)",
+        "0",
+        whole,
+    ]
     assert here.asked == ["3.json"]
     assert {thread for _, _, thread in told} == {"MainThread"}
     assert {total for _, total, _ in told} == {sum(found.size for found in files)}
     assert all(0 <= done <= (total or 0) for done, total, _ in told)
 
 
-def test_nothing_of_a_worker_is_left_behind(settings: Settings, logdir: Path, tmp_path: Path) -> None:
+def test_nothing_of_a_worker_is_left_behind(
+    settings: Settings, logdir: Path, tmp_path: Path
+) -> None:
     write(logdir / "0.json", content())
     write(logdir / "1.json", content(do="hang with a child", note=tmp_path / "pid"))
     files = list_files(str(logdir)).files
@@ -88,7 +96,9 @@ def test_nothing_of_a_worker_is_left_behind(settings: Settings, logdir: Path, tm
         traces.take(files[0])
         until((tmp_path / "pid").exists)
         until(lambda: (tmp_path / "pid").read_text())
-        (sidecar,) = (job.sidecar for place, job in traces._apart.items() if place == files[1].location)
+        (sidecar,) = (
+            job.sidecar for place, job in traces._apart.items() if place == files[1].location
+        )
         # As a worker that is just writing has it.
         Path(f"{sidecar}.x1.part").write_text("half")
     until(lambda: not alive(int((tmp_path / "pid").read_text())))
@@ -99,7 +109,9 @@ def test_without_a_cache_nothing_is_kept(settings: Settings, logdir: Path) -> No
     for name in "ab":
         write(logdir / f"{name}.json", content())
     files = list_files(str(logdir)).files
-    with Ahead(files, Settings(**{**vars(settings), "use_cache": False}), Here(), target=OBEY) as traces:
+    with Ahead(
+        files, Settings(**{**vars(settings), "use_cache": False}), Here(), target=OBEY
+    ) as traces:
         taken = [traces.take(found)[0] for found in files]
         assert traces._cache is not None
         folder = traces._cache.path
@@ -118,7 +130,9 @@ def test_few_files_are_begun_ahead(settings: Settings, logdir: Path, tmp_path: P
         assert traces._begun == 3 + ahead.AHEAD_PER_WORKER * settings.workers
 
 
-def test_little_is_imported_here(settings: Settings, logdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_little_is_imported_here(
+    settings: Settings, logdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("a.json.gz", "b.json"):
         write(logdir / name, content())
     files = list_files(str(logdir)).files
@@ -132,18 +146,34 @@ def test_little_is_imported_here(settings: Settings, logdir: Path, monkeypatch: 
 def test_a_path_with_a_bad_file_among_others(settings: Settings, logdir: Path) -> None:
     event = '{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":5}'
     for number in range(6):
-        write(logdir / f"rank{number}.pt.trace.json", f'{{"traceEvents":[{event}]}}' if number != 3 else "")
+        write(
+            logdir / f"rank{number}.pt.trace.json",
+            f'{{"traceEvents":[{event}]}}' if number != 3 else "",
+        )
     found = list(load_all(str(logdir), settings))
-    assert [item.message if isinstance(item, Unreadable) else item.trace["spans"].n for item in found] == [1, 1, 1, "The file is empty.", 1, 1]
+    assert [
+        item.message if isinstance(item, Unreadable) else item.trace["spans"].n for item in found
+    ] == [1, 1, 1, "The file is empty.", 1, 1]
     again = list(load_all(str(logdir), settings))
     assert [item.trace.entries for item in again if not isinstance(item, Unreadable)] == [1] * 5
 
 
-def test_a_script_without_a_guard_and_its_interruption(settings: Settings, logdir: Path, tmp_path: Path) -> None:
+def test_a_script_without_a_guard_and_its_interruption(
+    settings: Settings, logdir: Path, tmp_path: Path
+) -> None:
     write(logdir / "0.json", content())
     write(logdir / "1.json", content(do="hang with a child", note=tmp_path / "pid"))
-    run = partial(subprocess.Popen, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with run([sys.executable, "-", str(logdir), settings.cache_dir], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}) as process:
+    run = partial(
+        subprocess.Popen,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with run(
+        [sys.executable, "-", str(logdir), settings.cache_dir],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as process:
         try:
             assert process.stdin is not None
             process.stdin.write(SCRIPT)
@@ -158,4 +188,7 @@ def test_a_script_without_a_guard_and_its_interruption(settings: Settings, logdi
         finally:
             process.kill()
     until(lambda: not alive(int((tmp_path / "pid").read_text())))
-    assert sorted((Path(settings.cache_dir) / "begun.log").read_text().split()) == ["0.json", "1.json"]
+    assert sorted((Path(settings.cache_dir) / "begun.log").read_text().split()) == [
+        "0.json",
+        "1.json",
+    ]

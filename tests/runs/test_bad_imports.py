@@ -26,7 +26,9 @@ def failed(catalogue: Catalogue, path: str) -> str:
     return spans(catalogue)[path].message
 
 
-def test_a_killed_worker_leaves_a_reason_and_the_others_untouched(logdir: Path, start: Start, settings: Settings) -> None:
+def test_a_killed_worker_leaves_a_reason_and_the_others_untouched(
+    logdir: Path, start: Start, settings: Settings
+) -> None:
     write(logdir / "run" / "a.json", content(do="hang"))
     write(logdir / "run" / "b.json", content())
     catalogue = start(logdir, Settings(**{**vars(settings), "workers": 1}))
@@ -59,7 +61,9 @@ def test_every_end_has_its_words(do: str, message: str, logdir: Path, start: Sta
     until(lambda: states(catalogue)["run/b.json"] == "ready")
 
 
-def test_a_hanging_import_is_stopped_with_its_children(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:
+def test_a_hanging_import_is_stopped_with_its_children(
+    logdir: Path, start: Start, settings: Settings, tmp_path: Path
+) -> None:
     write(logdir / "run" / "a.json", content(do="hang with a child", note=tmp_path / "pid"))
     catalogue = start(logdir, Settings(**{**vars(settings), "import_timeout_seconds": 5.0}))
     assert "made no progress for 5 s" in failed(catalogue, "run/a.json")
@@ -73,7 +77,9 @@ def test_what_an_import_prints_disturbs_nothing(logdir: Path, start: Start) -> N
     until(lambda: states(catalogue).get("run/a.json") == "ready")
 
 
-def test_a_run_whose_every_file_is_bad_is_listed_with_the_reasons(logdir: Path, start: Start) -> None:
+def test_a_run_whose_every_file_is_bad_is_listed_with_the_reasons(
+    logdir: Path, start: Start
+) -> None:
     write(logdir / "run" / "rank0.pt.trace.json", "")
     write(logdir / "run" / "rank1.pt.trace.json", content(do="refuse"))
     write(logdir / "run" / "rank2.pt.trace.json", content(do="raise"))
@@ -102,7 +108,9 @@ def test_a_bad_file_is_tried_again_when_it_changes(logdir: Path, start: Start) -
     until(lambda: states(catalogue)["run/a.json"] == "ready")
 
 
-def test_a_place_that_could_not_be_read_is_tried_again(logdir: Path, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_that_could_not_be_read_is_tried_again(
+    logdir: Path, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(catalogue_, "RETRY_SECONDS", 0.2)
     write(logdir / "run" / "a.json", content(do="wait for", note=tmp_path / "back"))
     catalogue = start(logdir)
@@ -111,7 +119,9 @@ def test_a_place_that_could_not_be_read_is_tried_again(logdir: Path, start: Star
     until(lambda: states(catalogue)["run/a.json"] == "ready")
 
 
-def test_a_file_that_nobody_foresaw_does_not_end_the_scanner(logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_nobody_foresaw_does_not_end_the_scanner(
+    logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(location: str) -> str | None:
         return str(1 // 0) if location.endswith("a.json") else None
 
@@ -123,7 +133,9 @@ def test_a_file_that_nobody_foresaw_does_not_end_the_scanner(logdir: Path, start
     assert "ZeroDivisionError" in catalogue.snapshot().files[0].reason
 
 
-def test_a_missing_driver_is_in_the_diagnosis(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_driver_is_in_the_diagnosis(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
     catalogue = start("s3://bucket/logs")
     until(lambda: not catalogue.snapshot().scanning)
@@ -167,11 +179,18 @@ time.sleep(600)
 """
 
 
-def test_workers_do_not_run_the_main_script_and_die_with_it(logdir: Path, settings: Settings, repository: Path, tmp_path: Path) -> None:
+def test_workers_do_not_run_the_main_script_and_die_with_it(
+    logdir: Path, settings: Settings, repository: Path, tmp_path: Path
+) -> None:
     write(logdir / "run" / "a.json", content(do="hang"))
     script = write(tmp_path / "script.py", SCRIPT)
     environment = {**os.environ, "PYTHONPATH": str(repository)}
-    with subprocess.Popen([sys.executable, str(script), str(logdir), settings.cache_dir], stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        [sys.executable, str(script), str(logdir), settings.cache_dir],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "main\n"
         pid = int(process.stdout.readline())

@@ -30,16 +30,33 @@ def begun(settings: Settings) -> list[str]:
 
 
 def test_runs_workers_and_spans(logdir: Path, start: Start) -> None:
-    for name in ("run10/worker0.9.pt.trace.json", "run10/worker0.10.pt.trace.json", "run2/rank1.pt.trace.json", "run2/rank0.pt.trace.json", "direct.json"):
+    for name in (
+        "run10/worker0.9.pt.trace.json",
+        "run10/worker0.10.pt.trace.json",
+        "run2/rank1.pt.trace.json",
+        "run2/rank0.pt.trace.json",
+        "direct.json",
+    ):
         write(logdir / name, content())
     write(logdir / "run2" / "package.json", '{"name": "x"}')
     catalogue = start(logdir)
     until(lambda: ready(catalogue, 5))
-    runs = {r.name: {w.name: [s.name for s in w.spans] for w in r.workers} for r in catalogue.snapshot().runs}
-    assert runs == {"logs": {"direct": ["trace"]}, "run2": {"rank0": ["trace"], "rank1": ["trace"]}, "run10": {"worker0": ["9", "10"]}}
+    runs = {
+        r.name: {w.name: [s.name for s in w.spans] for w in r.workers}
+        for r in catalogue.snapshot().runs
+    }
+    assert runs == {
+        "logs": {"direct": ["trace"]},
+        "run2": {"rank0": ["trace"], "rank1": ["trace"]},
+        "run10": {"worker0": ["9", "10"]},
+    }
     assert list(runs) == ["logs", "run2", "run10"]
     opened = catalogue.open("run10", "worker0", "10")
-    assert (opened.run.name, opened.worker.name, opened.span.path) == ("run10", "worker0", "run10/worker0.10.pt.trace.json")
+    assert (opened.run.name, opened.worker.name, opened.span.path) == (
+        "run10",
+        "worker0",
+        "run10/worker0.10.pt.trace.json",
+    )
     rejected = next(f for f in catalogue.snapshot().files if f.state is State.REJECTED)
     assert rejected.path == "run2/package.json"
     assert "without traceEvents" in rejected.reason
@@ -55,7 +72,10 @@ def test_ranks_and_where_they_come_from(logdir: Path, start: Start) -> None:
     write(logdir / "order" / "host_4300.pt.trace.json", content())
     catalogue = start(logdir)
     until(lambda: ready(catalogue, 7))
-    found = {r.name: [(w.name, w.rank, w.rank_source, w.world_size) for w in r.workers] for r in catalogue.snapshot().runs}
+    found = {
+        r.name: [(w.name, w.rank, w.rank_source, w.world_size) for w in r.workers]
+        for r in catalogue.snapshot().runs
+    }
     assert found["told"] == [("b", 2, "distributedInfo", 8), ("a", 5, "distributedInfo", 8)]
     assert found["named"] == [("rank-3", 3, "file name", None)]
     assert found["gapless"] == [("rank-0", 0, "file name", 2), ("rank-1", 1, "file name", 2)]
@@ -65,14 +85,25 @@ def test_ranks_and_where_they_come_from(logdir: Path, start: Start) -> None:
 def test_memory_snapshots_are_no_ranks_of_their_run(logdir: Path, start: Start) -> None:
     for name in ("beside/rank0.pt.trace.json", "beside/rank1.pt.trace.json"):
         write(logdir / name, content())
-    for name in ("beside/rank1.pickle", "beside/a dump.pickle", "beside/rank7.pkl", "alone/x.pickle"):
+    for name in (
+        "beside/rank1.pickle",
+        "beside/a dump.pickle",
+        "beside/rank7.pkl",
+        "alone/x.pickle",
+    ):
         write(logdir / name, content())
     (logdir / "alone" / "weights.pkl").write_bytes(pickled({"weights": [1]}))
     catalogue = start(logdir)
     until(lambda: ready(catalogue, 6))
-    found = {r.name: [(w.name, w.rank, w.world_size, [s.name for s in w.spans]) for w in r.workers] for r in catalogue.snapshot().runs}
+    found = {
+        r.name: [(w.name, w.rank, w.world_size, [s.name for s in w.spans]) for w in r.workers]
+        for r in catalogue.snapshot().runs
+    }
     assert found["beside"] == [
-        ("rank0", 0, 2, ["trace"]), ("rank1", 1, 2, ["trace.pt.trace.json", "trace.pickle"]), ("a dump", None, 2, ["trace"]), ("rank7", 7, 2, ["trace"]),
+        ("rank0", 0, 2, ["trace"]),
+        ("rank1", 1, 2, ["trace.pt.trace.json", "trace.pickle"]),
+        ("a dump", None, 2, ["trace"]),
+        ("rank7", 7, 2, ["trace"]),
     ]
     assert found["alone"] == [("x", None, None, ["trace"])]
     (run,) = (r for r in catalogue.snapshot().runs if r.name == "beside")
@@ -109,7 +140,9 @@ def test_names_of_a_spec_lead_the_runs(tmp_path: Path, start: Start) -> None:
     assert catalogue.snapshot().logdirs == (str(tmp_path / "x"), str(tmp_path / "y"))
 
 
-def test_overlapping_logdirs_import_a_file_once(tmp_path: Path, start: Start, settings: Settings) -> None:
+def test_overlapping_logdirs_import_a_file_once(
+    tmp_path: Path, start: Start, settings: Settings
+) -> None:
     write(tmp_path / "x" / "run" / "w.json", content())
     catalogue = start({"a": tmp_path / "x", "b": tmp_path / "x" / "run"})
     until(lambda: ready(catalogue, 2))
@@ -139,7 +172,9 @@ def test_new_spans_and_removed_files_are_noticed(logdir: Path, start: Start) -> 
     until(lambda: catalogue.snapshot().runs == ())
 
 
-def test_a_growing_file_is_shown_and_imported_when_it_is_whole(logdir: Path, start: Start, settings: Settings) -> None:
+def test_a_growing_file_is_shown_and_imported_when_it_is_whole(
+    logdir: Path, start: Start, settings: Settings
+) -> None:
     catalogue = start(logdir, Settings(**{**vars(settings), "settle_seconds": 2.0}))
     path = write(logdir / "run" / "w.pt.trace.json", content(), old=False)
     until(lambda: states(catalogue).get("run/w.pt.trace.json") == "growing")
@@ -217,8 +252,12 @@ def test_a_damaged_sidecar_is_made_again(logdir: Path, start: Start, settings: S
     second.open("run", "w", "trace")
 
 
-def test_what_can_never_be_read_is_not_imported_for_ever(logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where the package is updated while a server runs: its new import processes write what the old program cannot read."""
+def test_what_can_never_be_read_is_not_imported_for_ever(
+    logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the package is updated while a server runs: its new import processes write what the
+    old program cannot read.
+    """
     write(logdir / "run" / "w.json", content())
     catalogue = start(logdir)
     until(lambda: ready(catalogue, 1))
@@ -227,12 +266,16 @@ def test_what_can_never_be_read_is_not_imported_for_ever(logdir: Path, start: St
         with pytest.raises(NotReady, match="imported again"):
             catalogue.open("run", "w", "trace")
         until(lambda: ready(catalogue, 1))
-    with pytest.raises(ImportFailed, match=r"its layout is .*, expected another\. Was the program updated"):
+    with pytest.raises(
+        ImportFailed, match=r"its layout is .*, expected another\. Was the program updated"
+    ):
         catalogue.open("run", "w", "trace")
     assert states(catalogue) == {"run/w.json": "failed"}
 
 
-def test_what_is_asked_for_jumps_the_queue(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:
+def test_what_is_asked_for_jumps_the_queue(
+    logdir: Path, start: Start, settings: Settings, tmp_path: Path
+) -> None:
     gate = tmp_path / "gate"
     for i in range(6):
         write(logdir / f"run{i}" / f"w{i}.json", content(until=gate))
@@ -249,7 +292,12 @@ def test_what_is_asked_for_jumps_the_queue(logdir: Path, start: Start, settings:
 def test_progress_is_shown(logdir: Path, start: Start, tmp_path: Path) -> None:
     write(logdir / "run" / "w.json", content(until=tmp_path / "gate"))
     catalogue = start(logdir)
-    until(lambda: (s := spans(catalogue).get("run/w.json")) and (s.state, s.progress) == (State.IMPORTING, 0.5))
+    until(
+        lambda: (
+            (s := spans(catalogue).get("run/w.json"))
+            and (s.state, s.progress) == (State.IMPORTING, 0.5)
+        )
+    )
     with pytest.raises(NotReady, match="is being imported") as caught:
         catalogue.open("run", "w", "trace")
     assert caught.value.details["progress"] == 0.5
@@ -311,7 +359,11 @@ def test_payloads_are_made_once_per_content(logdir: Path, start: Start) -> None:
 
     assert (ask(), ask(), len(made)) == (1, 1, 1)
     path.write_text(content(more="x"))
-    until(lambda: ready(catalogue, 1) and spans(catalogue)["run/w.json"].events == len(content(more="x")))
+    until(
+        lambda: (
+            ready(catalogue, 1) and spans(catalogue)["run/w.json"].events == len(content(more="x"))
+        )
+    )
     assert ask() == 2
 
 
@@ -330,16 +382,24 @@ def test_memory_is_read_in_this_process(start: Start) -> None:
         fs.rm("/catalogue", recursive=True)
 
 
-def test_a_cache_that_cannot_be_written_is_noted(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_noted(
+    logdir: Path, start: Start, settings: Settings, tmp_path: Path
+) -> None:
     write(tmp_path / "file", "")
-    catalogue = start(logdir, Settings(**{**vars(settings), "cache_dir": str(tmp_path / "file" / "cache")}))
+    catalogue = start(
+        logdir, Settings(**{**vars(settings), "cache_dir": str(tmp_path / "file" / "cache")})
+    )
     until(lambda: catalogue.snapshot().notes)
     assert "cannot be written to" in catalogue.snapshot().notes[0]
 
 
-def test_without_a_cache_everything_is_imported_anew(logdir: Path, start: Start, settings: Settings, tmp_path: Path) -> None:
+def test_without_a_cache_everything_is_imported_anew(
+    logdir: Path, start: Start, settings: Settings, tmp_path: Path
+) -> None:
     write(logdir / "run" / "w.json", content())
-    catalogues = [start(logdir, Settings(**{**vars(settings), "use_cache": False})) for _ in range(2)]
+    catalogues = [
+        start(logdir, Settings(**{**vars(settings), "use_cache": False})) for _ in range(2)
+    ]
     until(lambda: all(ready(c, 1) for c in catalogues))
     for catalogue in catalogues:
         catalogue.open("run", "w", "trace")

@@ -1,4 +1,6 @@
-"""The text of every event comes back from its file, whatever its layout and compression; a file that changed is never read wrongly."""
+"""The text of every event comes back from its file, whatever its layout and compression; a file
+that changed is never read wrongly.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,38 @@ DRAWING = """
     gpu 7             {gemm #7   }               {add #8}
 """
 MORE = [
-    {"ph": "i", "cat": "cpu_instant_event", "name": "mark", "pid": 100, "tid": 1, "ts": 5, "s": "t", "args": {"why": "because"}},
-    {"ph": "B", "cat": "cpu_op", "name": "outer", "pid": 100, "tid": 9, "ts": 1, "args": {"a": [1, 2]}},
+    {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "mark",
+        "pid": 100,
+        "tid": 1,
+        "ts": 5,
+        "s": "t",
+        "args": {"why": "because"},
+    },
+    {
+        "ph": "B",
+        "cat": "cpu_op",
+        "name": "outer",
+        "pid": 100,
+        "tid": 9,
+        "ts": 1,
+        "args": {"a": [1, 2]},
+    },
     {"ph": "B", "cat": "cpu_op", "name": "inner", "pid": 100, "tid": 9, "ts": 2.25},
     {"ph": "E", "pid": 100, "tid": 9, "ts": 3},
     {"ph": "E", "pid": 100, "tid": 9, "ts": 4},
-    {"ph": "X", "cat": "cpu_op", "name": "naïve \u2028 \"quoted\" }, {", "pid": "p", "tid": "t", "ts": 6, "dur": 1, "args": {"deep": {"er": [{}, {"x": 1}]}}},
+    {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": 'naïve \u2028 "quoted" }, {',
+        "pid": "p",
+        "tid": "t",
+        "ts": 6,
+        "dur": 1,
+        "args": {"deep": {"er": [{}, {"x": 1}]}},
+    },
 ]
 
 
@@ -47,7 +75,9 @@ def opened(path: Path, chunk_bytes: int = 2 << 20) -> Opened:
 
 
 def every_event_is_itself(found: Opened) -> int:
-    """Read every event; its name, category and time must be those of the store. Returns how many there are."""
+    """Read every event; its name, category and time must be those of the store. Returns how many
+    there are.
+    """
     texts = EventTexts(Settings())
     trace = found.trace
     spans, instants = trace["spans"], trace["instants"]
@@ -70,10 +100,16 @@ def pretty(text: str) -> bytes:
     return json.dumps(json.loads(text), indent=2, ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize("pack", [bytes, lambda b: gzip.compress(b), lambda b: zstandard.compress(b)], ids=["plain", "gzip", "zstd"])
+@pytest.mark.parametrize(
+    "pack",
+    [bytes, lambda b: gzip.compress(b), lambda b: zstandard.compress(b)],
+    ids=["plain", "gzip", "zstd"],
+)
 @pytest.mark.parametrize("layout", [compact, pretty])
 @pytest.mark.parametrize("chunk_bytes", [1, 200, 2 << 20])
-def test_every_event_of_a_drawing(tmp_path: Path, layout: Callable[[str], bytes], pack: Callable[[bytes], bytes], chunk_bytes: int) -> None:
+def test_every_event_of_a_drawing(
+    tmp_path: Path, layout: Callable[[str], bytes], pack: Callable[[bytes], bytes], chunk_bytes: int
+) -> None:
     path = tmp_path / "w0.pt.trace.json"
     path.write_bytes(pack(layout(drawn.text_of([*drawn.events(DRAWING), *MORE]))))
     assert every_event_is_itself(opened(path, chunk_bytes)) == 7 + 3 + 1
@@ -81,7 +117,10 @@ def test_every_event_of_a_drawing(tmp_path: Path, layout: Callable[[str], bytes]
 
 def test_the_text_is_that_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "w0.pt.trace.json"
-    entry = '{"ph": "X", "cat": "cpu_op",\n  "name": "aten::mm", "pid": 1, "tid": 2, "ts": 3.125, "dur": 1, "args": {"Not kept": [1, {"a": null}]} }'
+    entry = (
+        '{"ph": "X", "cat": "cpu_op",\n  "name": "aten::mm", "pid": 1, "tid": 2, "ts": 3.125,'
+        ' "dur": 1, "args": {"Not kept": [1, {"a": null}]} }'
+    )
     path.write_text('{"traceEvents": [' + entry + "]}")
     assert EventTexts(Settings()).read(opened(path), 0) == entry
 
@@ -104,7 +143,9 @@ def test_events_around_a_damaged_one(tmp_path: Path, damage: bytes) -> None:
     assert {"aten::add", "gemm", "outer"} <= names
     for event in range(found.trace["spans"].n):
         name = found.trace.strings[int(found.trace["spans"]["name"][event])]
-        assert json.dumps(name)[1:-1] in texts.read(found, event) or name in texts.read(found, event)
+        assert json.dumps(name)[1:-1] in texts.read(found, event) or name in texts.read(
+            found, event
+        )
 
 
 @pytest.mark.parametrize("sample", ["cnn_workers_2", "ddp_gloo", "synthetic_ddp8"])
@@ -123,7 +164,10 @@ def test_some_events_of_a_large_public_trace_in_any_order(real_traces: Path) -> 
     spans = found.trace["spans"]
     assert found.trace["chunks"].n > 10
     for event in np.linspace(spans.n - 1, 0, 9).astype(int).tolist():
-        assert json.loads(texts.read(found, event))["name"] == found.trace.strings[int(spans["name"][event])]
+        assert (
+            json.loads(texts.read(found, event))["name"]
+            == found.trace.strings[int(spans["name"][event])]
+        )
 
 
 def test_there_is_no_such_event(tmp_path: Path) -> None:
@@ -153,7 +197,16 @@ def test_a_file_of_another_size(tmp_path: Path) -> None:
         EventTexts(Settings()).read(found, 0)
 
 
-@pytest.mark.parametrize("change", [("outer", "other"), ('"ts": 1,', '"ts": 0,'), ('"tid": 9', '"tid": 8'), ("{", "x"), ('"ph": "B"', '"ph": "M"')])
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("outer", "other"),
+        ('"ts": 1,', '"ts": 0,'),
+        ('"tid": 9', '"tid": 8'),
+        ("{", "x"),
+        ('"ph": "B"', '"ph": "M"'),
+    ],
+)
 def test_other_content_of_the_same_size(tmp_path: Path, change: tuple[str, str]) -> None:
     path = tmp_path / "w0.pt.trace.json"
     path.write_text(drawn.text_of(MORE))

@@ -17,9 +17,27 @@ UNIX_US = 1_700_000_000_000_000
 
 def reached(*begins: int, late: int = 0) -> Trace:
     """A rank that reaches a collective at each of these µs; each ends ``late`` + 20 µs after."""
-    op: Event = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": UNIX_US, "dur": 2000, "args": {}}
-    kernel = {**op, "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32", "pid": 0, "tid": 7, "args": {"Collective name": "allreduce"}}
-    return trace_of([op, *({**kernel, "ts": UNIX_US + begin, "dur": 20 + late} for begin in begins)])
+    op: Event = {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "aten::mm",
+        "pid": 1,
+        "tid": 1,
+        "ts": UNIX_US,
+        "dur": 2000,
+        "args": {},
+    }
+    kernel = {
+        **op,
+        "cat": "kernel",
+        "name": "ncclDevKernel_AllReduce_Sum_f32",
+        "pid": 0,
+        "tid": 7,
+        "args": {"Collective name": "allreduce"},
+    }
+    return trace_of(
+        [op, *({**kernel, "ts": UNIX_US + begin, "dur": 20 + late} for begin in begins)]
+    )
 
 
 def run_of(*traces: Trace) -> WrittenRun:
@@ -27,9 +45,17 @@ def run_of(*traces: Trace) -> WrittenRun:
 
 
 def test_all_ranks_and_who_is_late() -> None:
-    run = run_of(reached(100, 200, 300, late=30), reached(130, 230, 330), reached(100, 200, 300, late=30))
+    run = run_of(
+        reached(100, 200, 300, late=30), reached(130, 230, 330), reached(100, 200, 300, late=30)
+    )
     found = Fleets(run).of(run.open("run", "rank1", "1"))
-    assert (found.ready, found.complete, found.progress, found.workers_total, found.place) == (3, True, 1.0, 3, (0, 1, 2))
+    assert (found.ready, found.complete, found.progress, found.workers_total, found.place) == (
+        3,
+        True,
+        1.0,
+        3,
+        (0, 1, 2),
+    )
     (late,) = found.late
     assert (late.member, late.late.caused, late.late.longest) == (1, 6 * 30_000, 3 * 30_000)
 
@@ -58,7 +84,9 @@ def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
     assert fleets.known(run.open("run", "rank0", "1")) is None
     other = fleets.of(run.open("run", "rank0", "1"))
     assert other is not found
-    assert other.figures is found.figures, "the content is the same, so that nothing is counted again"
+    assert other.figures is found.figures, (
+        "the content is the same, so that nothing is counted again"
+    )
     assert run.asked == ["rank0", "rank1"], "nor opened"
 
 
@@ -69,7 +97,10 @@ def test_a_file_that_was_written_anew_is_read_anew() -> None:
     run.change("rank1")
     other = fleets.of(run.open("run", "rank0", "1"))
     assert run.asked == ["rank0", "rank1", "rank1"]
-    assert [member.id for member in other.members] == ["content of rank0", "content of rank1 of version 1"]
+    assert [member.id for member in other.members] == [
+        "content of rank0",
+        "content of rank1 of version 1",
+    ]
     assert other.figures is not found.figures
 
 
@@ -86,7 +117,9 @@ def test_of_several_spans_the_one_recorded_meanwhile() -> None:
     run = run_of(reached(100, 200), reached(100, 200))
     worker = run.run.workers[1]
     later = replace(worker.spans[0], name="2")
-    run.run = replace(run.run, workers=(run.run.workers[0], replace(worker, spans=(worker.spans[0], later))))
+    run.run = replace(
+        run.run, workers=(run.run.workers[0], replace(worker, spans=(worker.spans[0], later)))
+    )
     asked = replace(run.open("run", "rank0", "1"), run=run.run)
     assert [member.span.name for member in Fleets(run).of(asked).members] == ["1", "1"]
 

@@ -1,4 +1,6 @@
-"""Insights are made in worker processes when they are first asked for, of all workers of a run at once, and mapped from then on."""
+"""Insights are made in worker processes when they are first asked for, of all workers of a run at
+once, and mapped from then on.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
 
 
-def dies_once(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, object]:
+def dies_once(
+    location: str, sidecar_path: str, settings: Settings, report: Report
+) -> dict[str, object]:
     """Is killed the first time, as by the kernel when memory ends."""
     mark = Path(location + ".tried")
     if not mark.exists():
@@ -61,7 +65,9 @@ def test_asking_does_not_wait(settings: Settings, trace_sidecar: str) -> None:
         shelf.close()
 
 
-def test_a_killed_worker_costs_one_answer(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_worker_costs_one_answer(
+    settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
     shelf = DerivedShelf(settings, INSIGHT, 4, target="tests.runs.test_insights:dies_once")
     try:
@@ -72,15 +78,21 @@ def test_a_killed_worker_costs_one_answer(settings: Settings, trace_sidecar: str
         shelf.close()
 
 
-def test_the_catalogue_has_the_insights_of_all_workers_made(settings: Settings, logdir: Path) -> None:
+def test_the_catalogue_has_the_insights_of_all_workers_made(
+    settings: Settings, logdir: Path
+) -> None:
     for rank in range(3):
         write(logdir / "run" / f"rank{rank}.pt.trace.json", text_of(events(DRAWING)))
     write(logdir / "run" / "rank3.pt.trace.json", "{broken")
     catalogue = Catalogue({"": str(logdir)}, replace(settings, workers=1))
     catalogue.start()
     try:
+
         def all_there() -> bool:
-            return all(isinstance(catalogue.ask_insight("run", f"rank{rank}", "trace"), OpenedInsight) for rank in range(3))
+            return all(
+                isinstance(catalogue.ask_insight("run", f"rank{rank}", "trace"), OpenedInsight)
+                for rank in range(3)
+            )
 
         def insight() -> OpenedInsight | None:
             try:
@@ -96,7 +108,13 @@ def test_the_catalogue_has_the_insights_of_all_workers_made(settings: Settings, 
         assert len(found.id) == 24
         with pytest.raises(NotFound):
             catalogue.ask_insight("run", "rank9", "trace")
-        until(lambda: any(s.state.value == "failed" for w in catalogue.snapshot().runs[0].workers for s in w.spans))
+        until(
+            lambda: any(
+                s.state.value == "failed"
+                for w in catalogue.snapshot().runs[0].workers
+                for s in w.spans
+            )
+        )
         with pytest.raises(ImportFailed):
             catalogue.ask_insight("run", "rank3", "trace")
     finally:

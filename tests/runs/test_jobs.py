@@ -27,7 +27,10 @@ class Heard:
 
     def done(self, *keys: str) -> bool:
         with self.lock:
-            return all(any(n.outcome is not None or n.error is not None for n in self.news.get(k, ())) for k in keys)
+            return all(
+                any(n.outcome is not None or n.error is not None for n in self.news.get(k, ()))
+                for k in keys
+            )
 
     def begun(self) -> list[str]:
         with self.lock:
@@ -51,7 +54,9 @@ def job(folder: Path, key: str, **orders: object) -> Job:
     return Job(key, str(path), str(folder / f"{key}.safetensors"), path.stat().st_size)
 
 
-def test_a_worker_that_waits_takes_the_next_job_at_once(queue: Jobs, heard: Heard, tmp_path: Path) -> None:
+def test_a_worker_that_waits_takes_the_next_job_at_once(
+    queue: Jobs, heard: Heard, tmp_path: Path
+) -> None:
     # It would wait for an hour if the news of a new job went to another thread.
     for key in "abcdef":
         queue.submit(job(tmp_path, key), (0,))
@@ -102,7 +107,12 @@ def test_idle_workers_end(settings: Settings, heard: Heard, tmp_path: Path) -> N
     queue = Jobs(settings, heard, OBEY, idle_seconds=0.05)
     try:
         queue.submit(job(tmp_path, "a"), (0,))
-        until(lambda: heard.done("a") and not any(t.name == "profiler-import" for t in threading.enumerate()))
+        until(
+            lambda: (
+                heard.done("a")
+                and not any(t.name == "profiler-import" for t in threading.enumerate())
+            )
+        )
         queue.submit(job(tmp_path, "b"), (0,))
         until(lambda: heard.done("b"))
     finally:
@@ -122,7 +132,9 @@ def test_never_more_workers_than_allowed(settings: Settings, heard: Heard, tmp_p
         queue.close()
 
 
-def test_a_program_that_cannot_start_is_a_reason(settings: Settings, heard: Heard, tmp_path: Path) -> None:
+def test_a_program_that_cannot_start_is_a_reason(
+    settings: Settings, heard: Heard, tmp_path: Path
+) -> None:
     queue = Jobs(settings, heard, "tests.runs.targets:gone")
     try:
         queue.submit(job(tmp_path, "a"), (0,))

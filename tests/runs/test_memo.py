@@ -19,7 +19,9 @@ def test_a_result_is_made_once_by_many_threads() -> None:
         return 7
 
     results: list[int] = []
-    threads = [threading.Thread(target=lambda: results.append(memo.get("k", make))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: results.append(memo.get("k", make))) for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -15,8 +15,25 @@ from torch_tb_profiler.runs.jobs import TARGET
 
 
 def trace(events: int = 2000) -> str:
-    spans = [{"ph": "X", "cat": "cpu_op", "name": f"aten::op{i}", "pid": 1, "tid": 1, "ts": i * 10, "dur": 5} for i in range(events)]
-    return json.dumps({"schemaVersion": 1, "distributedInfo": {"rank": 1, "world_size": 2, "backend": "gloo"}, "traceEvents": spans})
+    spans = [
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": f"aten::op{i}",
+            "pid": 1,
+            "tid": 1,
+            "ts": i * 10,
+            "dur": 5,
+        }
+        for i in range(events)
+    ]
+    return json.dumps(
+        {
+            "schemaVersion": 1,
+            "distributedInfo": {"rank": 1, "world_size": 2, "backend": "gloo"},
+            "traceEvents": spans,
+        }
+    )
 
 
 def packed(path: Path, data: bytes) -> None:
@@ -33,13 +50,24 @@ def test_good_cut_and_bad_files_side_by_side(logdir: Path, start: Start) -> None
     write(logdir / "run" / "page.pt.trace.json", "<html></html>")
     write(logdir / "run" / "settings.json", '{"lr": 0.1}')
     catalogue = start(logdir, target=TARGET)
-    until(lambda: len(states(catalogue)) == 5 and set(states(catalogue).values()) <= {"ready", "failed", "rejected"})
+    until(
+        lambda: (
+            len(states(catalogue)) == 5
+            and set(states(catalogue).values()) <= {"ready", "failed", "rejected"}
+        )
+    )
     assert states(catalogue) == {
-        "run/a.1.pt.trace.json.gz": "ready", "run/a.2.pt.trace.json.gz": "ready", "run/cut.json": "ready", "run/page.pt.trace.json": "failed",
+        "run/a.1.pt.trace.json.gz": "ready",
+        "run/a.2.pt.trace.json.gz": "ready",
+        "run/cut.json": "ready",
+        "run/page.pt.trace.json": "failed",
         "run/settings.json": "rejected",
     }
     found = spans(catalogue)
-    assert (found["run/a.1.pt.trace.json.gz"].events, found["run/a.1.pt.trace.json.gz"].message) == (2000, "")
+    assert (
+        found["run/a.1.pt.trace.json.gz"].events,
+        found["run/a.1.pt.trace.json.gz"].message,
+    ) == (2000, "")
     assert 0 < (found["run/a.2.pt.trace.json.gz"].events or 0) < 2000
     assert "ends early" in found["run/a.2.pt.trace.json.gz"].message
     assert "at byte 50,000" in found["run/cut.json"].message
@@ -57,5 +85,8 @@ def test_the_next_start_reads_sidecars_only(logdir: Path, start: Start) -> None:
     first.close()
     second = start(logdir, target="tests.runs.targets:gone")
     until(lambda: "ready" in states(second).values())
-    assert second.open("run", "w", "trace").facts.summary == first.open("run", "w", "trace").facts.summary
+    assert (
+        second.open("run", "w", "trace").facts.summary
+        == first.open("run", "w", "trace").facts.summary
+    )
     assert second.jobs.started == 0

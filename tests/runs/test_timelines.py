@@ -27,7 +27,9 @@ def slow(location: str, sidecar_path: str, settings: Settings, report: Report) -
     return timelines.run_build(location, sidecar_path, settings, report)
 
 
-def broken_once(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, object]:
+def broken_once(
+    location: str, sidecar_path: str, settings: Settings, report: Report
+) -> dict[str, object]:
     """Fails the first time."""
     mark = Path(location + ".tried")
     if not mark.exists():
@@ -62,7 +64,9 @@ def not_yet(shelf: DerivedShelf[Timeline], path: str) -> bool:
     return True
 
 
-def test_many_requests_share_one_job_and_are_told_to_wait(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_requests_share_one_job_and_are_told_to_wait(
+    settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 0.3)
     shelf = DerivedShelf(settings, TIMELINE, 4, target="tests.runs.test_timelines:slow")
     told: list[float | None] = []
@@ -87,7 +91,9 @@ def test_many_requests_share_one_job_and_are_told_to_wait(settings: Settings, tr
         shelf.close()
 
 
-def test_what_was_finished_between_the_look_and_the_order_is_not_made_again(settings: Settings, trace_sidecar: str) -> None:
+def test_what_was_finished_between_the_look_and_the_order_is_not_made_again(
+    settings: Settings, trace_sidecar: str
+) -> None:
     other = DerivedShelf(settings, TIMELINE, 4)
 
     def read(path: str) -> Timeline:
@@ -106,7 +112,9 @@ def test_what_was_finished_between_the_look_and_the_order_is_not_made_again(sett
         other.close()
 
 
-def test_a_failure_is_told_and_the_next_call_tries_again(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_is_told_and_the_next_call_tries_again(
+    settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
     shelf = DerivedShelf(settings, TIMELINE, 4, target="tests.runs.test_timelines:broken_once")
     try:
@@ -117,7 +125,9 @@ def test_a_failure_is_told_and_the_next_call_tries_again(settings: Settings, tra
         shelf.close()
 
 
-def test_a_damaged_timeline_is_made_again(settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_timeline_is_made_again(
+    settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
     Path(TIMELINE.path(trace_sidecar, settings)).write_bytes(b"\0" * 1000)
     shelf = DerivedShelf(settings, TIMELINE, 4)
@@ -132,6 +142,7 @@ def test_the_catalogue_opens_a_trace_with_its_timeline(settings: Settings, logdi
     catalogue = Catalogue({"": str(logdir)}, replace(settings, workers=1))
     catalogue.start()
     try:
+
         def there() -> bool:
             try:
                 return catalogue.timeline("run", "worker0", "1").timeline["slices"].n == 3
@@ -140,7 +151,11 @@ def test_the_catalogue_opens_a_trace_with_its_timeline(settings: Settings, logdi
 
         until(there)
         found = catalogue.timeline("run", "worker0", "1")
-        own = next(str(path) for path in Path(settings.cache_dir).iterdir() if ".timeline" not in path.name and path.suffix == ".safetensors")
+        own = next(
+            str(path)
+            for path in Path(settings.cache_dir).iterdir()
+            if ".timeline" not in path.name and path.suffix == ".safetensors"
+        )
         assert found.id == TIMELINE.id(own, settings)
         assert len(found.id) == 24
     finally:

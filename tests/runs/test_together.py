@@ -16,24 +16,46 @@ UNIX_US = 1_700_000_000_000_000
 
 
 class Kept:
-    """A catalogue of traces: (worker, span) → begin in µs after a moment, and begins of its collectives after its own."""
+    """A catalogue of traces: (worker, span) → begin in µs after a moment, and begins of its
+    collectives after its own.
+    """
 
-    def __init__(self, *found: tuple[int, str, int, list[int]], waiting: tuple[str, str] = ("", "")) -> None:
+    def __init__(
+        self, *found: tuple[int, str, int, list[int]], waiting: tuple[str, str] = ("", "")
+    ) -> None:
         self.asked: list[tuple[str, str]] = []
         self._waiting = waiting
-        traces = {(f"rank{rank}", span): (rank, begin, collectives) for rank, span, begin, collectives in found}
+        traces = {
+            (f"rank{rank}", span): (rank, begin, collectives)
+            for rank, span, begin, collectives in found
+        }
         names = sorted({worker for worker, _ in traces})
         workers = []
         for worker in names:
-            spans = [Span(s, f"{i + 1}", f"run/{worker}.{s}", f"/x/{worker}.{s}", 1, State.WAITING if (worker, s) == waiting else State.READY)
-                     for i, s in enumerate(sorted(s for w, s in traces if w == worker))]
+            spans = [
+                Span(
+                    s,
+                    f"{i + 1}",
+                    f"run/{worker}.{s}",
+                    f"/x/{worker}.{s}",
+                    1,
+                    State.WAITING if (worker, s) == waiting else State.READY,
+                )
+                for i, s in enumerate(sorted(s for w, s in traces if w == worker))
+            ]
             workers.append(Worker(worker, int(worker[4:]), "file name", len(names), tuple(spans)))
         self.run = Run("run", tuple(workers))
         self._opened = {}
         for (worker, span), (_, begin, collectives) in traces.items():
             found_worker = next(w for w in workers if w.name == worker)
             trace = trace_of(_events(UNIX_US + begin, collectives))
-            self._opened[worker, span] = Opened(self.run, found_worker, next(s for s in found_worker.spans if s.name == span), trace, derive(trace))
+            self._opened[worker, span] = Opened(
+                self.run,
+                found_worker,
+                next(s for s in found_worker.spans if s.name == span),
+                trace,
+                derive(trace),
+            )
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         assert run == "run"
@@ -44,13 +66,33 @@ class Kept:
 
 
 def _events(begin: int, collectives: list[int]) -> list[Event]:
-    step = {"ph": "X", "cat": "cpu_op", "name": "step", "pid": 1, "tid": 1, "ts": begin, "dur": 1000, "args": {}}
-    kernel = {**step, "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7, "dur": 10, "args": {"Collective name": "allreduce"}}
+    step = {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "step",
+        "pid": 1,
+        "tid": 1,
+        "ts": begin,
+        "dur": 1000,
+        "args": {},
+    }
+    kernel = {
+        **step,
+        "cat": "kernel",
+        "name": "ncclDevKernel_AllReduce",
+        "pid": 0,
+        "tid": 7,
+        "dur": 10,
+        "args": {"Collective name": "allreduce"},
+    }
     return [step, *({**kernel, "ts": begin + at} for at in collectives)]
 
 
 def chosen(catalogue: Kept, worker: str, span: str) -> dict[str, tuple[str, bool]]:
-    return {c.worker.name: (c.span.name, c.opened is not None) for c in companions(catalogue, catalogue.open("run", worker, span))}
+    return {
+        c.worker.name: (c.span.name, c.opened is not None)
+        for c in companions(catalogue, catalogue.open("run", worker, span))
+    }
 
 
 def test_the_span_at_the_same_place_goes_along() -> None:
@@ -61,8 +103,20 @@ def test_the_span_at_the_same_place_goes_along() -> None:
 
 def test_the_span_that_overlaps_goes_along_where_places_differ() -> None:
     """Rank 1 has no recording of the first period."""
-    catalogue = Kept((0, "a", 0, []), (0, "b", 5000, []), (1, "b", 5003, []), (1, "c", 10_000, []), (2, "0", -9000, []), (2, "a", 400, []), (2, "b", 5100, []))
-    assert chosen(catalogue, "rank0", "b") == {"rank0": ("b", True), "rank1": ("b", True), "rank2": ("b", True)}
+    catalogue = Kept(
+        (0, "a", 0, []),
+        (0, "b", 5000, []),
+        (1, "b", 5003, []),
+        (1, "c", 10_000, []),
+        (2, "0", -9000, []),
+        (2, "a", 400, []),
+        (2, "b", 5100, []),
+    )
+    assert chosen(catalogue, "rank0", "b") == {
+        "rank0": ("b", True),
+        "rank1": ("b", True),
+        "rank2": ("b", True),
+    }
     assert chosen(catalogue, "rank0", "a")["rank2"] == ("a", True)
 
 
@@ -72,7 +126,12 @@ def test_where_nothing_overlaps_the_place_decides() -> None:
 
 
 def test_a_worker_that_is_not_imported_waits() -> None:
-    catalogue = Kept((0, "a", 0, [100, 200, 300]), (1, "a", 0, [100, 200, 300]), (2, "a", 0, [150, 250, 350]), waiting=("rank1", "a"))
+    catalogue = Kept(
+        (0, "a", 0, [100, 200, 300]),
+        (1, "a", 0, [100, 200, 300]),
+        (2, "a", 0, [150, 250, 350]),
+        waiting=("rank1", "a"),
+    )
     asked = catalogue.open("run", "rank0", "a")
     listed = companions(catalogue, asked)
     assert [c.opened is not None for c in listed] == [True, False, True]
@@ -84,7 +143,13 @@ def test_a_worker_that_is_not_imported_waits() -> None:
 
 def test_a_trace_that_cannot_be_opened_waits_too() -> None:
     catalogue = Kept((0, "a", 0, []), (1, "a", 0, []), waiting=("rank1", "a"))
-    run = replace(catalogue.run, workers=tuple(replace(w, spans=tuple(replace(s, state=State.READY) for s in w.spans)) for w in catalogue.run.workers))
+    run = replace(
+        catalogue.run,
+        workers=tuple(
+            replace(w, spans=tuple(replace(s, state=State.READY) for s in w.spans))
+            for w in catalogue.run.workers
+        ),
+    )
     asked = replace(catalogue.open("run", "rank0", "a"), run=run)
     assert [c.opened is not None for c in companions(catalogue, asked)] == [True, False]
 
@@ -92,7 +157,10 @@ def test_a_trace_that_cannot_be_opened_waits_too() -> None:
 def test_it_is_made_once_for_the_same_traces() -> None:
     catalogue = Kept((0, "a", 0, [100, 200, 300]), (1, "a", 0, [100, 200, 300]))
     asked = catalogue.open("run", "rank0", "a")
-    first, again = together(companions(catalogue, asked), asked), together(companions(catalogue, asked), asked)
+    first, again = (
+        together(companions(catalogue, asked), asked),
+        together(companions(catalogue, asked), asked),
+    )
     assert first is again
     assert together(companions(catalogue, asked)[:1], asked) is not first
 

@@ -23,19 +23,23 @@ main   [mine           ]
 main    <L #1>
 gpu 7          {gemm #1}
 """
-MODELS = '''
+MODELS = """
 from torch_tb_profiler import register_model
 from torch_tb_profiler.api.models import Work
 
 @register_model("own", "my::operator", source="of my own")
 def operator(call):
     return Work(77, None, "matrix", "bf16", {"N": 1})
-'''
+"""
 
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    drawn = events(DRAWING, {"mine": "my::operator", "L": "cudaLaunchKernel"}, {"mine": {"Input Dims": [[4, 8]], "Input type": ["float"]}})
+    drawn = events(
+        DRAWING,
+        {"mine": "my::operator", "L": "cudaLaunchKernel"},
+        {"mine": {"Input Dims": [[4, 8]], "Input type": ["float"]}},
+    )
     path = tmp_path / "worker0.pt.trace.json"
     path.write_text(json.dumps({"traceEvents": drawn}), encoding="utf-8")
     return path
@@ -43,7 +47,11 @@ def trace(tmp_path: Path) -> Path:
 
 def flops(insight: Insight) -> list[int]:
     names = insight.strings.many(insight["workloads"]["name"])
-    return [int(count) for name, count in zip(names, insight["workloads"]["flops"], strict=True) if name == "my::operator"]
+    return [
+        int(count)
+        for name, count in zip(names, insight["workloads"]["flops"], strict=True)
+        if name == "my::operator"
+    ]
 
 
 def test_models_are_used_and_kept_apart(trace: Path, tmp_path: Path) -> None:
@@ -58,13 +66,25 @@ def test_models_are_used_and_kept_apart(trace: Path, tmp_path: Path) -> None:
 
 
 def _in_a_worker(trace: Path, tmp_path: Path, settings: Settings) -> Insight:
-    """As the server makes it: in a process of its own, so that the models of one test are not those of the next."""
+    """As the server makes it: in a process of its own, so that the models of one test are not those
+    of the next.
+    """
     opened = load(str(trace), settings)
     sidecar.write(tmp_path / "trace.safetensors", opened.trace, opened.facts)
     news: list[News] = []
-    jobs = Jobs(settings, lambda job, said: news.append(said), "torch_tb_profiler.runs.insights:run_build")
+    jobs = Jobs(
+        settings, lambda job, said: news.append(said), "torch_tb_profiler.runs.insights:run_build"
+    )
     try:
-        jobs.submit(Job("insight", str(tmp_path / "trace.safetensors"), str(tmp_path / "insight.safetensors"), 0), ())
+        jobs.submit(
+            Job(
+                "insight",
+                str(tmp_path / "trace.safetensors"),
+                str(tmp_path / "insight.safetensors"),
+                0,
+            ),
+            (),
+        )
         _wait_for_end(news)
     finally:
         jobs.close()
@@ -74,7 +94,9 @@ def _in_a_worker(trace: Path, tmp_path: Path, settings: Settings) -> Insight:
 
 def _wait_for_end(news: list[News]) -> None:
     end = time.monotonic() + 60
-    while time.monotonic() < end and not any(said.outcome is not None or said.error is not None for said in news):
+    while time.monotonic() < end and not any(
+        said.outcome is not None or said.error is not None for said in news
+    ):
         time.sleep(0.02)
 
 
@@ -83,7 +105,9 @@ def test_a_faulty_file_is_told(trace: Path, tmp_path: Path) -> None:
     faulty.write_text("raise RuntimeError('not today')", encoding="utf-8")
     settings = Settings(use_cache=False, models=str(faulty))
     opened = load(str(trace), settings)
-    with pytest.raises(BadRequest, match=r"faulty\.py could not be used: line 1: RuntimeError: not today"):
+    with pytest.raises(
+        BadRequest, match=r"faulty\.py could not be used: line 1: RuntimeError: not today"
+    ):
         insight_of(opened, settings)
     with pytest.raises(BadRequest, match="not today"):
         run_build(str(trace), str(tmp_path / "out"), settings, lambda done, total: None)

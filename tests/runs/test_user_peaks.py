@@ -1,4 +1,6 @@
-"""The user's own peaks of devices in findings: used, kept apart in the cache, and no obstacle where the file is broken."""
+"""The user's own peaks of devices in findings: used, kept apart in the cache, and no obstacle where
+the file is broken.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +18,46 @@ from torch_tb_profiler.runs.single import insight_of, load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
 
-UNKNOWN = {"deviceProperties": [{"id": 0, "name": "Accelerator Something New", "totalGlobalMem": 85_018_279_936}]}
+UNKNOWN = {
+    "deviceProperties": [
+        {"id": 0, "name": "Accelerator Something New", "totalGlobalMem": 85_018_279_936}
+    ]
+}
 KERNEL = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"
-FAST = {"Accelerator Something*": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989, "vector_fp32": 60}}}
-SLOW = {"Accelerator Something*": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 40, "vector_fp32": 5}}}
+FAST = {
+    "Accelerator Something*": {
+        "bandwidth_gbps": 3350,
+        "peaks": {"matrix_bf16": 989, "vector_fp32": 60},
+    }
+}
+SLOW = {
+    "Accelerator Something*": {
+        "bandwidth_gbps": 3350,
+        "peaks": {"matrix_bf16": 40, "vector_fp32": 5},
+    }
+}
 
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
     operator = span("cpu_op", "aten::mm", 0.5, 6, **inputs((2048, 2048), (2048, 2048)))
     path = tmp_path / "worker0.pt.trace.json"
-    path.write_text(json.dumps({"traceEvents": [*steps((0, 1000)), operator, *launched(KERNEL, 1, 1, 1, 999)], **UNKNOWN}), encoding="utf-8")
+    path.write_text(
+        json.dumps(
+            {
+                "traceEvents": [*steps((0, 1000)), operator, *launched(KERNEL, 1, 1, 1, 999)],
+                **UNKNOWN,
+            }
+        ),
+        encoding="utf-8",
+    )
     return path
 
 
 def _found(trace: Path, settings: Settings) -> bool:
-    return "far_from_peak" in rules(insight_of(load(str(trace), settings), settings).about["findings"])
+    return "far_from_peak" in rules(
+        insight_of(load(str(trace), settings), settings).about["findings"]
+    )
 
 
 def test_findings_follow_the_file(trace: Path, tmp_path: Path) -> None:
@@ -40,7 +66,12 @@ def test_findings_follow_the_file(trace: Path, tmp_path: Path) -> None:
     with_file = Settings(cache_dir=cache, peaks=str(file))
     assert not _found(trace, Settings(cache_dir=cache))
     # One read after the other is told by the time of change.
-    for at, content, expected in ((1, json.dumps(FAST), True), (2, json.dumps(SLOW), False), (3, "{broken", False), (4, json.dumps(FAST), True)):
+    for at, content, expected in (
+        (1, json.dumps(FAST), True),
+        (2, json.dumps(SLOW), False),
+        (3, "{broken", False),
+        (4, json.dumps(FAST), True),
+    ):
         file.write_text(content, encoding="utf-8")
         os.utime(file, (at, at))
         assert _found(trace, with_file) is expected, content
@@ -65,4 +96,6 @@ def test_only_insights_depend_on_the_file(tmp_path: Path) -> None:
     kept = str(tmp_path / "0d4f.safetensors")
     assert INSIGHT.path(kept, Settings(peaks=str(file))) != INSIGHT.path(kept, Settings())
     assert INSIGHT.id(kept, Settings(peaks=str(file))) != INSIGHT.id(kept, Settings())
-    assert INSIGHT.path(kept, Settings(peaks=str(tmp_path / "none.json"))) == INSIGHT.path(kept, Settings())
+    assert INSIGHT.path(kept, Settings(peaks=str(tmp_path / "none.json"))) == INSIGHT.path(
+        kept, Settings()
+    )

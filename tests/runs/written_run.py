@@ -19,9 +19,15 @@ FIRST = "1"
 
 
 class WrittenRun:
-    """Run "run" of one span "1" per worker. ``waiting``: workers whose insight is not made yet; ``failing``: those whose insight cannot be made."""
+    """Run "run" of one span "1" per worker. ``waiting``: workers whose insight is not made yet;
+    ``failing``: those whose insight cannot be made.
+    """
 
-    def __init__(self, traces: Mapping[str, Trace | tuple[Trace, Facts]], ranks: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        traces: Mapping[str, Trace | tuple[Trace, Facts]],
+        ranks: Mapping[str, int] | None = None,
+    ) -> None:
         self.waiting: set[str] = set()
         self.failing: set[str] = set()
         self.asked: list[str] = []
@@ -29,7 +35,8 @@ class WrittenRun:
         self.contents = {name: name for name in traces}
         span = Span(FIRST, FIRST, "run/x", "/x", 1, State.READY)
         workers = tuple(
-            Worker(name, (ranks or {}).get(name, place), "file name", len(traces), (span,)) for place, name in enumerate(traces)
+            Worker(name, (ranks or {}).get(name, place), "file name", len(traces), (span,))
+            for place, name in enumerate(traces)
         )
         self.run = Run("run", workers)
         self._opened = {}
@@ -39,15 +46,22 @@ class WrittenRun:
             self._opened[worker.name] = Opened(self.run, worker, span, trace, facts)
 
     def change(self, *rewritten: str) -> None:
-        """Something of the catalogue changed: it gives new values. ``rewritten``: workers whose file has the same size and another content."""
+        """Something of the catalogue changed: it gives new values. ``rewritten``: workers whose
+        file has the same size and another content.
+        """
         self.version += 1
         workers = tuple(
-            replace(w, spans=(replace(w.spans[0], stamp=(self.version, "")),)) if w.name in rewritten else w for w in self.run.workers
+            replace(w, spans=(replace(w.spans[0], stamp=(self.version, "")),))
+            if w.name in rewritten
+            else w
+            for w in self.run.workers
         )
         self.run = Run(self.run.name, workers)
         for worker in workers:
             opened = self._opened[worker.name]
-            self._opened[worker.name] = Opened(self.run, worker, worker.spans[0], opened.trace, opened.facts, opened.memo)
+            self._opened[worker.name] = Opened(
+                self.run, worker, worker.spans[0], opened.trace, opened.facts, opened.memo
+            )
         self.contents |= {name: f"{name} of version {self.version}" for name in rewritten}
 
     def snapshot(self) -> Snapshot:
@@ -73,4 +87,9 @@ class WrittenRun:
 @lru_cache(maxsize=2)
 def sample(folder: str) -> WrittenRun:
     """A run of the traces in a folder."""
-    return WrittenRun({path.name.split(".")[0]: opened(path) for path in sorted(Path(folder).glob("*.pt.trace.json.gz"))})
+    return WrittenRun(
+        {
+            path.name.split(".")[0]: opened(path)
+            for path in sorted(Path(folder).glob("*.pt.trace.json.gz"))
+        }
+    )

@@ -1,4 +1,6 @@
-"""Runs the cells of a notebook without Jupyter: ``python -m tests.samples.notebook`` writes fresh outputs into ``samples/analysis.ipynb``."""
+"""Runs the cells of a notebook without Jupyter: ``python -m tests.samples.notebook`` writes fresh
+outputs into ``samples/analysis.ipynb``.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def run(source: str, names: dict[str, Any], where: str) -> list[Output]:
-    """Run one cell in a namespace; what it prints, and the value of its last line when that is an expression, as a notebook keeps them."""
+    """Run one cell in a namespace; what it prints, and the value of its last line when that is an
+    expression, as a notebook keeps them.
+    """
     tree = ast.parse(source, where)
     last = tree.body[-1] if tree.body else None
     expression = ast.Expression(last.value) if isinstance(last, ast.Expr) else None
@@ -34,12 +38,20 @@ def run(source: str, names: dict[str, Any], where: str) -> list[Output]:
             value = eval(compile(expression, where, "eval"), names)
     found: list[Output] = []
     if printed.getvalue():
-        found.append({"output_type": "stream", "name": "stdout", "text": printed.getvalue().splitlines(keepends=True)})
+        found.append(
+            {
+                "output_type": "stream",
+                "name": "stdout",
+                "text": printed.getvalue().splitlines(keepends=True),
+            }
+        )
     if value is not None:
         data = {"text/plain": repr(value).splitlines(keepends=True)}
         if hasattr(value, "_repr_html_"):
             data["text/html"] = value._repr_html_().splitlines(keepends=True)
-        found.append({"output_type": "execute_result", "execution_count": None, "metadata": {}, "data": data})
+        found.append(
+            {"output_type": "execute_result", "execution_count": None, "metadata": {}, "data": data}
+        )
     return found
 
 
@@ -49,7 +61,10 @@ def run_all(notebook: dict[str, Any], folder: Path) -> list[list[Output]]:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        return [run("".join(cell["source"]), names, f"cell {number}") for number, cell in enumerate(code_cells(notebook), 1)]
+        return [
+            run("".join(cell["source"]), names, f"cell {number}")
+            for number, cell in enumerate(code_cells(notebook), 1)
+        ]
     finally:
         os.chdir(before)
 
@@ -57,9 +72,14 @@ def run_all(notebook: dict[str, Any], folder: Path) -> list[list[Output]]:
 def main() -> int:
     """Run the notebook and keep its outputs."""
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-    for number, (cell, outputs) in enumerate(zip(code_cells(notebook), run_all(notebook, NOTEBOOK.parent), strict=True), 1):
+    for number, (cell, outputs) in enumerate(
+        zip(code_cells(notebook), run_all(notebook, NOTEBOOK.parent), strict=True), 1
+    ):
         cell["execution_count"] = number
-        cell["outputs"] = [{**output, **({"execution_count": number} if "execution_count" in output else {})} for output in outputs]
+        cell["outputs"] = [
+            {**output, **({"execution_count": number} if "execution_count" in output else {})}
+            for output in outputs
+        ]
     NOTEBOOK.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 

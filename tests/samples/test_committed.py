@@ -1,4 +1,6 @@
-"""The committed sample runs: readable, small, free of machine paths, each with its row in the README."""
+"""The committed sample runs: readable, small, free of machine paths, each with its row in the
+README.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from typing import Any
 import pytest
 
 LIMIT = 15_000_000
-RUNS = {"cnn_workers_0": 1, "cnn_workers_2": 1, "transformer": 1, "ddp_gloo": 4, "inference": 1, "synthetic_ddp8": 8}
+RUNS = {
+    "cnn_workers_0": 1,
+    "cnn_workers_2": 1,
+    "transformer": 1,
+    "ddp_gloo": 4,
+    "inference": 1,
+    "synthetic_ddp8": 8,
+}
 _PATH = re.compile(r'(?:(?<=["\s;(])/(?:[\w.+-]+/)+[\w.+-]*)|[A-Za-z]:\\\\')
 
 
@@ -39,8 +48,19 @@ def test_one_trace_per_worker_with_steps_and_everything_on(run: Path) -> None:
     assert len({path.name.split(".")[0] for path in found}) == len(found)
     for path in found:
         trace = load(path)
-        assert all(trace[option] == 1 for option in ("record_shapes", "profile_memory", "with_stack", "with_modules", "with_flops"))
-        names = {event["name"] for event in trace["traceEvents"] if event.get("cat") == "user_annotation"}
+        assert all(
+            trace[option] == 1
+            for option in (
+                "record_shapes",
+                "profile_memory",
+                "with_stack",
+                "with_modules",
+                "with_flops",
+            )
+        )
+        names = {
+            event["name"] for event in trace["traceEvents"] if event.get("cat") == "user_annotation"
+        }
         steps = [name for name in names if name.startswith("ProfilerStep#")]
         assert len(steps) == {"inference": 0, "synthetic_ddp8": 7}.get(run.name, 4)
         assert trace.get("synthetic", False) is (run.name == "synthetic_ddp8")
@@ -58,13 +78,24 @@ def test_no_machine_path_and_no_host_name(run: Path) -> None:
 
 
 def test_the_check_for_paths_finds_paths() -> None:
-    assert _PATH.search('"name": "/somewhere/lib/python3.11/site-packages/torch/nn/modules/linear.py(1): forward"')
+    assert _PATH.search(
+        '"name": "/somewhere/lib/python3.11/site-packages/torch/nn/modules/linear.py(1): forward"'
+    )
     assert _PATH.search('"Call stack": "a.py(1): f;/somewhere/else/b.py(2): g"')
-    assert not _PATH.search('"name": "torch/nn/modules/linear.py(130): forward", "bandwidth (GB/s)": 1')
+    assert not _PATH.search(
+        '"name": "torch/nn/modules/linear.py(130): forward", "bandwidth (GB/s)": 1'
+    )
 
 
 def test_size(samples: Path) -> None:
-    assert sum(path.stat().st_size for path in samples.rglob("*") if path.is_file() and "__pycache__" not in path.parts) <= LIMIT
+    assert (
+        sum(
+            path.stat().st_size
+            for path in samples.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        )
+        <= LIMIT
+    )
 
 
 def test_readme_has_a_row_for_each_run_and_names_its_program(run: Path, samples: Path) -> None:

@@ -1,4 +1,6 @@
-"""The engine's figures of synthetic runs are the generator's, exactly: steps and categories, operators, kernels, attribution."""
+"""The engine's figures of synthetic runs are the generator's, exactly: steps and categories,
+operators, kernels, attribution.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,12 @@ def figures(opened: Opened) -> dict[str, Any]:
     steps = facts["steps"]
     operators, kernels = operator_rows(facts, whole, "name"), kernel_rows(facts, whole, "name")
     operator_columns = ("calls", "device_self", "device_total", "host_self", "host_total")
-    kernel_columns = {"calls": "calls", "total_ns": "total", "min_ns": "shortest", "max_ns": "longest"}
+    kernel_columns = {
+        "calls": "calls",
+        "total_ns": "total",
+        "min_ns": "shortest",
+        "max_ns": "longest",
+    }
     return {
         "events": {"total": opened.span.events},
         "steps": [
@@ -42,11 +49,16 @@ def figures(opened: Opened) -> dict[str, Any]:
             for row in range(steps.n)
         ],
         "operators": by_name(
-            {"name": strings[int(name)]} | {key if key == "calls" else f"{key}_ns": int(getattr(operators, key)[row]) for key in operator_columns}
+            {"name": strings[int(name)]}
+            | {
+                key if key == "calls" else f"{key}_ns": int(getattr(operators, key)[row])
+                for key in operator_columns
+            }
             for row, name in enumerate(operators.name)
         ),
         "kernels": by_name(
-            {"name": strings[int(name)]} | {key: int(getattr(kernels, column)[row]) for key, column in kernel_columns.items()}
+            {"name": strings[int(name)]}
+            | {key: int(getattr(kernels, column)[row]) for key, column in kernel_columns.items()}
             for row, name in enumerate(kernels.name)
         ),
         "attribution": facts.summary["attribution"],
@@ -78,8 +90,14 @@ def test_committed_run(samples: Path, rank: int) -> None:
 @pytest.mark.parametrize("by", ["operator", "kernel"])
 def test_nothing_is_faster_than_its_device(samples: Path, rank: int, by: EfficiencyGroup) -> None:
     opened = load(str(samples / "synthetic_ddp8" / f"rank{rank}.pt.trace.json.gz"), SETTINGS)
-    payload = efficiency_payload(opened.facts, build_insight(opened.trace, opened.facts), select(opened.facts), by)
-    known = [share for share in (*payload.rows.flops_share, *payload.rows.bytes_share) if share is not None]
+    payload = efficiency_payload(
+        opened.facts, build_insight(opened.trace, opened.facts), select(opened.facts), by
+    )
+    known = [
+        share
+        for share in (*payload.rows.flops_share, *payload.rows.bytes_share)
+        if share is not None
+    ]
     assert len(known) > 20
     assert max(known) < 1
     assert not [note for note in payload.notes if "more than" in note]
@@ -87,7 +105,9 @@ def test_nothing_is_faster_than_its_device(samples: Path, rank: int, by: Efficie
 
 @pytest.mark.parametrize("seed", range(1, 6))
 @pytest.mark.parametrize(("ranks", "steps", "layers"), [(1, 1, 1), (1, 6, 3), (3, 2, 2)])
-def test_seeds(generator: Any, tmp_path: Path, seed: int, ranks: int, steps: int, layers: int) -> None:
+def test_seeds(
+    generator: Any, tmp_path: Path, seed: int, ranks: int, steps: int, layers: int
+) -> None:
     traces = generator.synthesize(tmp_path, ranks=ranks, steps=steps, layers=layers, seed=seed)
     for rank, trace in enumerate(traces):
         agree(trace, tmp_path / f"rank{rank}.expected.json")

@@ -21,7 +21,9 @@ def notebook() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def outputs(notebook: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any]]]:
+def outputs(
+    notebook: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> list[list[dict[str, Any]]]:
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         # Those of PyTorch, where it is installed.
         warnings.simplefilter("ignore")
@@ -30,21 +32,40 @@ def outputs(notebook: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) 
 
 
 def text(outputs: list[dict[str, Any]]) -> str:
-    return "".join("".join(output.get("text") or output["data"]["text/plain"]) for output in outputs)
+    return "".join(
+        "".join(output.get("text") or output["data"]["text/plain"]) for output in outputs
+    )
 
 
 def test_every_cell_runs(notebook: dict[str, Any], outputs: list[list[dict[str, Any]]]) -> None:
     assert len(outputs) == len(code_cells(notebook)) > 10
     shown = "\n".join(map(text, outputs))
-    for words in ("aten::addmm", "ProfilerStep#7", "ridge at", "model FLOPs utilization", "rank5", "Step 55.7 → 37.9 ms", "Self CPU time total"):
+    for words in (
+        "aten::addmm",
+        "ProfilerStep#7",
+        "ridge at",
+        "model FLOPs utilization",
+        "rank5",
+        "Step 55.7 → 37.9 ms",
+        "Self CPU time total",
+    ):
         assert words in shown, words
 
 
-def test_the_kept_outputs_are_those_of_a_run(notebook: dict[str, Any], outputs: list[list[dict[str, Any]]]) -> None:
+def test_the_kept_outputs_are_those_of_a_run(
+    notebook: dict[str, Any], outputs: list[list[dict[str, Any]]]
+) -> None:
     kept = [cell["outputs"] for cell in code_cells(notebook)]
-    assert [[output["output_type"] for output in cell] for cell in kept] == [[output["output_type"] for output in cell] for cell in outputs]
-    # A recording of one's own takes other times, and one cell shows what is found by rules that are still being refined.
-    told = [place for place, cell in enumerate(kept) if "ProfilerStep#7" in text(cell) or "Self CPU time total" in text(cell)]
+    assert [[output["output_type"] for output in cell] for cell in kept] == [
+        [output["output_type"] for output in cell] for cell in outputs
+    ]
+    # A recording of one's own takes other times, and one cell shows what is found by rules that are
+    # still being refined.
+    told = [
+        place
+        for place, cell in enumerate(kept)
+        if "ProfilerStep#7" in text(cell) or "Self CPU time total" in text(cell)
+    ]
     assert len(told) == 2
     assert [text(kept[place]) for place in told] == [text(outputs[place]) for place in told]
 
@@ -54,7 +75,9 @@ def test_it_is_a_notebook_without_traces_of_a_machine(notebook: dict[str, Any]) 
     ids = [cell["id"] for cell in notebook["cells"]]
     assert len(set(ids)) == len(ids)
     assert NOTEBOOK.stat().st_size < LIMIT
-    assert [cell["execution_count"] for cell in code_cells(notebook)] == list(range(1, len(code_cells(notebook)) + 1))
+    assert [cell["execution_count"] for cell in code_cells(notebook)] == list(
+        range(1, len(code_cells(notebook)) + 1)
+    )
     assert "Traceback" not in NOTEBOOK.read_text(encoding="utf-8")
 
 
@@ -64,5 +87,10 @@ def test_a_cell_that_fails_fails_the_run(tmp_path: Path) -> None:
     assert Path.cwd() != tmp_path
     assert run("x = 2\nprint(x)\nx + 1", {}, "cell") == [
         {"output_type": "stream", "name": "stdout", "text": ["2\n"]},
-        {"output_type": "execute_result", "execution_count": None, "metadata": {}, "data": {"text/plain": ["3"]}},
+        {
+            "output_type": "execute_result",
+            "execution_count": None,
+            "metadata": {},
+            "data": {"text/plain": ["3"]},
+        },
     ]

@@ -43,33 +43,59 @@ def rank0(small_run: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def test_same_arguments_give_same_bytes(generator: Any, small_run: Path, tmp_path: Path) -> None:
     generator.synthesize(tmp_path, ranks=2, steps=3, seed=1)
     names = sorted(path.name for path in small_run.iterdir())
-    assert names == ["rank0.expected.json", "rank0.pt.trace.json", "rank1.expected.json", "rank1.pt.trace.json"]
+    assert names == [
+        "rank0.expected.json",
+        "rank0.pt.trace.json",
+        "rank1.expected.json",
+        "rank1.pt.trace.json",
+    ]
     assert all((tmp_path / name).read_bytes() == (small_run / name).read_bytes() for name in names)
 
 
 def test_another_seed_gives_other_bytes(generator: Any, small_run: Path, tmp_path: Path) -> None:
     generator.synthesize(tmp_path, ranks=2, steps=3, seed=2)
-    assert (tmp_path / "rank0.pt.trace.json").read_bytes() != (small_run / "rank0.pt.trace.json").read_bytes()
+    assert (tmp_path / "rank0.pt.trace.json").read_bytes() != (
+        small_run / "rank0.pt.trace.json"
+    ).read_bytes()
 
 
 def test_packed_is_the_same_trace(generator: Any, small_run: Path, tmp_path: Path) -> None:
     generator.synthesize(tmp_path, ranks=2, steps=3, seed=1, packed=True, expected=False)
-    assert [path.name for path in sorted(tmp_path.iterdir())] == ["rank0.pt.trace.json.gz", "rank1.pt.trace.json.gz"]
+    assert [path.name for path in sorted(tmp_path.iterdir())] == [
+        "rank0.pt.trace.json.gz",
+        "rank1.pt.trace.json.gz",
+    ]
     text = gzip.decompress((tmp_path / "rank1.pt.trace.json.gz").read_bytes())
     assert text.replace(b".json.gz", b".json") == (small_run / "rank1.pt.trace.json").read_bytes()
 
 
-def test_committed_run_is_what_its_command_writes(generator: Any, samples: Path, tmp_path: Path) -> None:
+def test_committed_run_is_what_its_command_writes(
+    generator: Any, samples: Path, tmp_path: Path
+) -> None:
     generator.synthesize(tmp_path, ranks=8, steps=7, layers=4)
     for rank in range(8):
-        committed = gzip.decompress((samples / "synthetic_ddp8" / f"rank{rank}.pt.trace.json.gz").read_bytes())
-        assert committed.replace(b".json.gz", b".json") == (tmp_path / f"rank{rank}.pt.trace.json").read_bytes()
+        committed = gzip.decompress(
+            (samples / "synthetic_ddp8" / f"rank{rank}.pt.trace.json.gz").read_bytes()
+        )
+        assert (
+            committed.replace(b".json.gz", b".json")
+            == (tmp_path / f"rank{rank}.pt.trace.json").read_bytes()
+        )
         name = f"rank{rank}.expected.json"
         assert (samples / "synthetic_ddp8" / name).read_bytes() == (tmp_path / name).read_bytes()
 
 
 def test_command_line_writes_as_many_events_as_asked(samples: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-B", str(samples / "synthesize.py"), "--out", str(tmp_path), "--events", "5000", "--no-expected"]
+    command = [
+        sys.executable,
+        "-B",
+        str(samples / "synthesize.py"),
+        "--out",
+        str(tmp_path),
+        "--events",
+        "5000",
+        "--no-expected",
+    ]
     subprocess.run(command, check=True, capture_output=True)
     assert [path.name for path in tmp_path.iterdir()] == ["rank0.pt.trace.json"]
     assert 5000 <= len(events_of(tmp_path / "rank0.pt.trace.json")) < 6000
@@ -84,23 +110,38 @@ def test_says_that_it_is_synthetic(small_run: Path) -> None:
     assert all("Synthetic" in device["name"] for device in header["deviceProperties"])
 
 
-def test_ledger_counts_what_the_text_holds(rank0: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:
+def test_ledger_counts_what_the_text_holds(
+    rank0: tuple[list[dict[str, Any]], dict[str, Any]],
+) -> None:
     events, expected = rank0
     assert expected["events"]["total"] == len(events)
     kernels: dict[str, list[int]] = {}
     for event in events:
         if event.get("cat") == "kernel":
             kernels.setdefault(event["name"], []).append(event["end"] - event["start"])
-    shown = [{"name": name, "calls": len(d), "total_ns": sum(d), "min_ns": min(d), "max_ns": max(d)} for name, d in sorted(kernels.items())]
+    shown = [
+        {"name": name, "calls": len(d), "total_ns": sum(d), "min_ns": min(d), "max_ns": max(d)}
+        for name, d in sorted(kernels.items())
+    ]
     assert shown == expected["kernels"]
-    launches = {event["args"]["correlation"] for event in events if event.get("cat") in ("cuda_runtime", "cuda_driver")}
+    launches = {
+        event["args"]["correlation"]
+        for event in events
+        if event.get("cat") in ("cuda_runtime", "cuda_driver")
+    }
     device = [event for event in events if event.get("cat") in DEVICE]
     launched = [event for event in device if event["args"]["correlation"] in launches]
     assert expected["attribution"]["device_events"] == len(device)
-    assert expected["attribution"]["with_launch"] == len([event for event in launched if event["cat"] == "kernel"]) == expected["attribution"]["kernels"] - 2
+    assert (
+        expected["attribution"]["with_launch"]
+        == len([event for event in launched if event["cat"] == "kernel"])
+        == expected["attribution"]["kernels"] - 2
+    )
 
 
-def test_host_total_of_operators_is_in_the_text(rank0: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:
+def test_host_total_of_operators_is_in_the_text(
+    rank0: tuple[list[dict[str, Any]], dict[str, Any]],
+) -> None:
     events, expected = rank0
     total: Counter[str] = Counter()
     calls: Counter[str] = Counter()
@@ -118,19 +159,34 @@ def test_host_total_of_operators_is_in_the_text(rank0: tuple[list[dict[str, Any]
     assert {row["name"] for row in expected["operators"]} == set(calls)
 
 
-def test_categories_add_up_and_windows_do_not_overlap(rank0: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:
+def test_categories_add_up_and_windows_do_not_overlap(
+    rank0: tuple[list[dict[str, Any]], dict[str, Any]],
+) -> None:
     steps = rank0[1]["steps"]
-    assert [step["name"] for step in steps] == ["ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5"]
+    assert [step["name"] for step in steps] == [
+        "ProfilerStep#3",
+        "ProfilerStep#4",
+        "ProfilerStep#5",
+    ]
     for step in steps:
         assert sum(step["categories_ns"].values()) == step["wall_ns"]
         assert step["categories_ns"]["kernel"] > 0
         assert step["categories_ns"]["communication"] > 0
-    assert all(before["start_ns"] + before["wall_ns"] <= after["start_ns"] for before, after in pairwise(steps))
+    assert all(
+        before["start_ns"] + before["wall_ns"] <= after["start_ns"]
+        for before, after in pairwise(steps)
+    )
 
 
-def test_streams_overlap_and_threads_nest(rank0: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:
+def test_streams_overlap_and_threads_nest(
+    rank0: tuple[list[dict[str, Any]], dict[str, Any]],
+) -> None:
     events = rank0[0]
-    kernels = sorted((event["start"], event["end"], event["tid"]) for event in events if event.get("cat") == "kernel")
+    kernels = sorted(
+        (event["start"], event["end"], event["tid"])
+        for event in events
+        if event.get("cat") == "kernel"
+    )
     assert any(a[1] > b[0] and a[2] != b[2] for a, b in pairwise(kernels))
     assert not any(a[1] > b[0] and a[2] == b[2] for a, b in pairwise(kernels))
     for tid in {event["tid"] for event in events if event.get("cat") == "cpu_op"}:
@@ -145,13 +201,27 @@ def test_streams_overlap_and_threads_nest(rank0: tuple[list[dict[str, Any]], dic
 
 def test_ranks_wait_for_the_last_and_a_graph_has_one_launch(small_run: Path) -> None:
     ranks = [events_of(small_run / f"rank{rank}.pt.trace.json") for rank in range(2)]
-    skews = [document(small_run / f"rank{rank}.expected.json")["story"]["clock_skew_ns"] for rank in range(2)]
+    skews = [
+        document(small_run / f"rank{rank}.expected.json")["story"]["clock_skew_ns"]
+        for rank in range(2)
+    ]
     assert skews[0] != skews[1]
     spans = [
-        [(event["start"] - skew, event["end"] - skew) for event in events if event["name"].startswith("ncclDevKernel")]
+        [
+            (event["start"] - skew, event["end"] - skew)
+            for event in events
+            if event["name"].startswith("ncclDevKernel")
+        ]
         for events, skew in zip(ranks, skews, strict=True)
     ]
     assert len(spans[0]) == len(spans[1]) == 6
-    assert all(max(a[0], b[0]) < min(a[1], b[1]) and abs(a[1] - b[1]) < 400 for a, b in zip(*spans, strict=True))
-    graphs = Counter(event["args"]["correlation"] for event in ranks[0] if event.get("cat") == "kernel" and event["args"]["correlation"])
+    assert all(
+        max(a[0], b[0]) < min(a[1], b[1]) and abs(a[1] - b[1]) < 400
+        for a, b in zip(*spans, strict=True)
+    )
+    graphs = Counter(
+        event["args"]["correlation"]
+        for event in ranks[0]
+        if event.get("cat") == "kernel" and event["args"]["correlation"]
+    )
     assert sorted(count for count in graphs.values() if count > 1) == [20, 20, 20]

@@ -40,7 +40,11 @@ def test_every_part_of_the_key_matters(tmp_path: Path) -> None:
 def test_what_cannot_be_told_apart_is_not_reused_by_another_process(tmp_path: Path) -> None:
     unknown = Found("http://h/a.json", "", "a.json", -1, None, "")
     first, second = folder(tmp_path), folder(tmp_path)
-    assert first.sidecar(unknown, "v1") == first.sidecar(unknown, "v1") != second.sidecar(unknown, "v1")
+    assert (
+        first.sidecar(unknown, "v1")
+        == first.sidecar(unknown, "v1")
+        != second.sidecar(unknown, "v1")
+    )
 
 
 def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
@@ -61,7 +65,9 @@ def test_the_newest_stays_whatever_the_limit(tmp_path: Path) -> None:
 
 
 def test_what_broken_imports_left_goes_after_a_day(tmp_path: Path) -> None:
-    old, fresh, foreign = (tmp_path / n for n in ("a" + SUFFIX + ".tmp1", "b" + SUFFIX + ".tmp2", "notes.txt"))
+    old, fresh, foreign = (
+        tmp_path / n for n in ("a" + SUFFIX + ".tmp1", "b" + SUFFIX + ".tmp2", "notes.txt")
+    )
     for path in (old, fresh, foreign):
         path.write_bytes(b"x")
     for path in (old, foreign):
@@ -82,10 +88,18 @@ def test_a_folder_that_cannot_be_made_gives_way_with_a_note(tmp_path: Path) -> N
 
 
 def test_a_folder_of_this_process_goes_with_it(tmp_path: Path) -> None:
-    script = "from torch_tb_profiler.settings import Settings\n" + (
-        "from torch_tb_profiler.sources.cache_folder import CacheFolder\nfolder = CacheFolder(Settings(use_cache=False))\nprint(folder.path)"
+    script = (
+        "from torch_tb_profiler.settings import Settings\n"
+        + "from torch_tb_profiler.sources.cache_folder import CacheFolder\nfolder ="
+        " CacheFolder(Settings(use_cache=False))\nprint(folder.path)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
     assert Path(done.stdout.strip()).parent == tmp_path
     assert list(tmp_path.iterdir()) == []
 

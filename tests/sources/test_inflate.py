@@ -20,14 +20,15 @@ ZSTD = zstandard.compress(TEXT)
 def run(data: bytes, piece: int = 1 << 20) -> tuple[bytes, Inflated]:
     def raw() -> Iterator[bytes]:
         for at in range(0, len(data), piece):
-            yield data[at:at + piece]
+            yield data[at : at + piece]
 
     state = Inflated()
     return b"".join(inflate(raw(), state)), state
 
 
 @pytest.mark.parametrize(
-    "data", [GZIP, ZSTD, TEXT, GZIP + GZIP, ZSTD + ZSTD, GZIP + b"\0" * 100],
+    "data",
+    [GZIP, ZSTD, TEXT, GZIP + GZIP, ZSTD + ZSTD, GZIP + b"\0" * 100],
     ids=["gzip", "zstd", "plain", "two_gzip", "two_zstd", "padded"],
 )
 @pytest.mark.parametrize("piece", [1 << 20, 1000, 7])
@@ -49,13 +50,13 @@ def test_truncated(data: bytes, share: float) -> None:
 
 
 def test_truncated_gzip_gives_all_that_was_compressed() -> None:
-    text, _ = run(GZIP[:len(GZIP) // 2])
+    text, _ = run(GZIP[: len(GZIP) // 2])
     assert len(text) > len(TEXT) * 0.48
 
 
 def test_damaged_in_the_middle_gives_what_comes_before() -> None:
     at = len(GZIP) // 2
-    text, state = run(GZIP[:at] + bytes(200) + b"\xff" * 200 + GZIP[at + 400:])
+    text, state = run(GZIP[:at] + bytes(200) + b"\xff" * 200 + GZIP[at + 400 :])
     assert state.problem is not None
     assert TEXT.startswith(text[: int(len(TEXT) * 0.4)])
     assert len(text) > len(TEXT) * 0.4
@@ -75,6 +76,12 @@ def test_pieces_stay_small() -> None:
 
 
 def test_short_heads() -> None:
-    assert [compression_of(h) for h in (b"", b"\x1f", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"{")] == ["plain", "plain", "gzip", "zstd", "plain"]
+    assert [compression_of(h) for h in (b"", b"\x1f", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"{")] == [
+        "plain",
+        "plain",
+        "gzip",
+        "zstd",
+        "plain",
+    ]
     for head in (b"", b"{", b"[1]"):
         assert run(head) == (head, Inflated(len(head), None))

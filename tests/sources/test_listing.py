@@ -27,9 +27,21 @@ def paths(location: object) -> list[str]:
 
 
 def test_files_at_any_depth_in_natural_order(tmp_path: Path) -> None:
-    for name in ("w.pt.trace.json", "run10/a.json", "run2/b/c/d/e.json.gz", "run2/rank10.json", "run2/rank9.json.zst"):
+    for name in (
+        "w.pt.trace.json",
+        "run10/a.json",
+        "run2/b/c/d/e.json.gz",
+        "run2/rank10.json",
+        "run2/rank9.json.zst",
+    ):
         write(tmp_path / name)
-    assert paths(tmp_path) == ["w.pt.trace.json", "run2/rank9.json.zst", "run2/rank10.json", "run2/b/c/d/e.json.gz", "run10/a.json"]
+    assert paths(tmp_path) == [
+        "w.pt.trace.json",
+        "run2/rank9.json.zst",
+        "run2/rank10.json",
+        "run2/b/c/d/e.json.gz",
+        "run10/a.json",
+    ]
 
 
 def test_a_file_says_what_it_is(tmp_path: Path) -> None:
@@ -90,7 +102,9 @@ def test_a_logdir_may_be_a_file(tmp_path: Path) -> None:
     assert paths(write(tmp_path / "run" / "a.json")) == ["a.json"]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything"
+)
 def test_a_folder_that_may_not_be_read_is_noted(tmp_path: Path) -> None:
     write(tmp_path / "shut" / "a.json")
     write(tmp_path / "b.json")
@@ -128,7 +142,8 @@ def test_memory(memory: fsspec.AbstractFileSystem) -> None:
     memory.pipe("/logs/run/.hidden.json", b"123")
     found = list_files("memory://logs").files
     assert [(f.path, f.folder, f.size, f.location) for f in found] == [
-        ("a.json", "", 2, "memory:///logs/a.json"), ("run/b.json.gz", "run", 3, "memory:///logs/run/b.json.gz")
+        ("a.json", "", 2, "memory:///logs/a.json"),
+        ("run/b.json.gz", "run", 3, "memory:///logs/run/b.json.gz"),
     ]
     assert fsspec.open(found[1].location).open().read() == b"123"
     memory.pipe("/logs/a.json", b"[]")
@@ -150,7 +165,10 @@ def test_a_web_server_with_index_pages(tmp_path: Path, server: str) -> None:
     write(tmp_path / "logs" / "run2" / "readme.md")
     write(tmp_path / "outside.json")
     found = list_files(f"{server}/logs").files
-    assert [(f.path, f.size) for f in found] == [("a run/rank-0.json", 5), ("run2/deep/b.json.gz", 2)]
+    assert [(f.path, f.size) for f in found] == [
+        ("a run/rank-0.json", 5),
+        ("run2/deep/b.json.gz", 2),
+    ]
     assert found[0].modified_ns == int(path.stat().st_mtime) * 1_000_000_000
     assert list_files(f"{server}/logs/").files == found
     write(path, "123456")
@@ -174,8 +192,17 @@ def test_a_server_that_does_not_answer() -> None:
     assert "secret" not in caught.value.message
 
 
-@pytest.mark.parametrize(("url", "module", "package"), [("s3://b/x", "s3fs", "s3fs"), ("gs://b/x", "gcsfs", "gcsfs"), ("abfs://b/x", "adlfs", "adlfs")])
-def test_a_missing_driver_is_named(url: str, module: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("url", "module", "package"),
+    [
+        ("s3://b/x", "s3fs", "s3fs"),
+        ("gs://b/x", "gcsfs", "gcsfs"),
+        ("abfs://b/x", "adlfs", "adlfs"),
+    ],
+)
+def test_a_missing_driver_is_named(
+    url: str, module: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingDriver, match=package) as caught:
         list_files(url)

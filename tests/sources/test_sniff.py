@@ -36,8 +36,12 @@ def rejected(tmp_path: Path, content: bytes, name: str = "a.json") -> str | None
     ],
 )
 @pytest.mark.parametrize("packed", ["plain", "gzip", "zstd"])
-def test_traces_are_taken_whatever_the_packing_and_the_name(tmp_path: Path, content: bytes, packed: str) -> None:
-    data = {"plain": content, "gzip": gzip.compress(content), "zstd": zstandard.compress(content)}[packed]
+def test_traces_are_taken_whatever_the_packing_and_the_name(
+    tmp_path: Path, content: bytes, packed: str
+) -> None:
+    data = {"plain": content, "gzip": gzip.compress(content), "zstd": zstandard.compress(content)}[
+        packed
+    ]
     assert rejected(tmp_path, data) is None
 
 
@@ -46,7 +50,10 @@ def test_traces_are_taken_whatever_the_packing_and_the_name(tmp_path: Path, cont
     [
         (b"", "The file is empty."),
         (b" \n", "only white space"),
-        (b'{"name":"page","version":"1.0","scripts":{}}', "without traceEvents (its first keys: name, version"),
+        (
+            b'{"name":"page","version":"1.0","scripts":{}}',
+            "without traceEvents (its first keys: name, version",
+        ),
         (b"{}", "an empty JSON object"),
         (b"[]", "an empty JSON array"),
         (b"[", "ends after its first bracket"),
@@ -61,7 +68,9 @@ def test_traces_are_taken_whatever_the_packing_and_the_name(tmp_path: Path, cont
         (gzip.compress(TRACE)[:8], "Nothing could be inflated"),
     ],
 )
-def test_other_files_are_rejected_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_other_files_are_rejected_with_the_reason(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
     assert reason in (rejected(tmp_path, content) or "taken")
 
 

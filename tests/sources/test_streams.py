@@ -29,7 +29,9 @@ def _read(path: object) -> Trace:
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz", "a.bin", "a.json.zst"])
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])
+@pytest.mark.parametrize(
+    "pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"]
+)
 def test_content_decides_not_the_name(tmp_path: Path, name: str, pack) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / name).write_bytes(pack(TEXT))
     found = _read(tmp_path / name)
@@ -74,7 +76,9 @@ def test_progress_and_sizes(tmp_path: Path) -> None:
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
-@pytest.mark.parametrize("location", ["nowhere/at/all.json", "memory://streams/none.json", "unknownscheme://a/b"])
+@pytest.mark.parametrize(
+    "location", ["nowhere/at/all.json", "memory://streams/none.json", "unknownscheme://a/b"]
+)
 def test_what_cannot_be_opened(location: str) -> None:
     with pytest.raises(SourceError) as caught:
         open_text(location)
@@ -110,7 +114,10 @@ class _Broken:
 
 def test_a_source_that_breaks_off_raises() -> None:
     file = _Broken()
-    with TextStream(cast("IO[bytes]", file), None) as stream, pytest.raises(SourceError, match="lost"):
+    with (
+        TextStream(cast("IO[bytes]", file), None) as stream,
+        pytest.raises(SourceError, match="lost"),
+    ):
         read_trace(stream, Settings())
     assert file.closed
 
@@ -125,5 +132,11 @@ def test_closing_early_ends_the_thread(tmp_path: Path) -> None:
 
 
 def test_locations() -> None:
-    assert [is_url(x) for x in ("s3://a/b", "file:///a", "/a/b", "C:\\a", "gs+x://a")] == [True, False, False, False, True]
+    assert [is_url(x) for x in ("s3://a/b", "file:///a", "/a/b", "C:\\a", "gs+x://a")] == [
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
     assert local_path("file:///a/b") == "/a/b"

@@ -68,7 +68,8 @@ def test_a_changed_file_is_reported_again() -> None:
     clock = Clock()
     seen = watch(clock)
     seen.look([file(5, 60, clock)])
-    # Old time stamps come with copies that keep them: this process' own clock says when the change was seen.
+    # Old time stamps come with copies that keep them: this process' own clock says when the change
+    # was seen.
     changed = file(6, 30, clock)
     assert kinds(seen.look([changed])) == (0, 1, 0)
     clock.now = 1.5
@@ -98,4 +99,3 @@ def test_a_removed_file_is_reported_and_new_when_it_is_back() -> None:
     assert seen.look([]).removed == (found.location,)
     assert kinds(seen.look([])) == (0, 0, 0)
     assert kinds(seen.look([found])) == (1, 0, 0)
-

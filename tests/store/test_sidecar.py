@@ -35,10 +35,20 @@ def _pair(texts: list[str], rows: int, seed: int = 1) -> tuple[Trace, Facts]:
     own = builder.table()
     builder.intern("made by the analysis é")
     trace = Trace(
-        own, {s.name: _table(s, rows, chance) for s in TRACE_TABLES}, {"traceName": "größe", "n": [1, {"a": None}]},
-        DefectCounts({"missing_name": 2}), 17, 10**18, 5,
+        own,
+        {s.name: _table(s, rows, chance) for s in TRACE_TABLES},
+        {"traceName": "größe", "n": [1, {"a": None}]},
+        DefectCounts({"missing_name": 2}),
+        17,
+        10**18,
+        5,
     )
-    facts = Facts(builder.table(), {s.name: _table(s, rows, chance) for s in FACT_TABLES}, {"rank": 3}, DefectCounts({"missing_name": 3}))
+    facts = Facts(
+        builder.table(),
+        {s.name: _table(s, rows, chance) for s in FACT_TABLES},
+        {"rank": 3},
+        DefectCounts({"missing_name": 3}),
+    )
     return trace, facts
 
 
@@ -53,7 +63,10 @@ def _same(a: Any, b: Any) -> None:
 
 
 @settings(deadline=None, max_examples=30)
-@given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True), rows=st.integers(0, 5))
+@given(
+    texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True),
+    rows=st.integers(0, 5),
+)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[str], rows: int) -> None:
     path = tmp_path_factory.mktemp("sidecar") / "deep" / "a.safetensors"
     trace, facts = _pair(texts, rows)
@@ -61,7 +74,12 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[str], 
     again, found = sidecar.read(path)
     _same(trace, again)
     _same(facts, found)
-    assert (again.header, again.entries, again.origin_ns, again.base_ns) == (trace.header, 17, 10**18, 5)
+    assert (again.header, again.entries, again.origin_ns, again.base_ns) == (
+        trace.header,
+        17,
+        10**18,
+        5,
+    )
     assert found.summary == {"rank": 3}
     assert [p.name for p in path.parent.iterdir()] == ["a.safetensors"]
 
@@ -92,13 +110,18 @@ def test_any_damaged_byte(written: Path) -> None:
     whole = written.read_bytes()
     chance = random.Random(3)
     for at in [*range(200), *range(200, len(whole), 29), len(whole) - 1]:
-        written.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << chance.randrange(8))]) + whole[at + 1:])
+        written.write_bytes(
+            whole[:at] + bytes([whole[at] ^ (1 << chance.randrange(8))]) + whole[at + 1 :]
+        )
         with pytest.raises(SidecarError) as caught:
             sidecar.read(written)
         assert "a.safetensors" in caught.value.message
 
 
-@pytest.mark.parametrize("content", [b"", b"\0" * 8, b"\xff" * 100, b"\x02\0\0\0\0\0\0\0{}", b"\x04\0\0\0\0\0\0\0null", b"text"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\0" * 8, b"\xff" * 100, b"\x02\0\0\0\0\0\0\0{}", b"\x04\0\0\0\0\0\0\0null", b"text"],
+)
 def test_something_else(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x"
     path.write_bytes(content)
@@ -117,7 +140,9 @@ def test_bytes_behind_the_end_are_refused(written: Path) -> None:
         sidecar.read(written)
 
 
-def test_a_failed_write_leaves_nothing_behind(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_nothing_behind(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = written.read_bytes()
 
     def full(*_: Any) -> None:
@@ -130,16 +155,20 @@ def test_a_failed_write_leaves_nothing_behind(written: Path, monkeypatch: pytest
     assert len(list(written.parent.iterdir())) == 1
 
 
-def test_large_files_are_checked_where_pages_read(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the limit the columns of events are taken as they are; a wrong byte in facts, strings or header is still refused."""
+def test_large_files_are_checked_where_pages_read(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond the limit the columns of events are taken as they are; a wrong byte in facts, strings
+    or header is still refused.
+    """
     monkeypatch.setattr(sidecar, "CHECK_WHOLE_BYTES", 0)
     whole = written.read_bytes()
     size = int.from_bytes(whole[:8], "little")
-    header = json.loads(whole[8:8 + size])
+    header = json.loads(whole[8 : 8 + size])
     refused = {}
     for name in ("strings.blob", "facts.steps.start", "trace.spans.start"):
         at = 8 + size + header[name]["data_offsets"][0]
-        written.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+        written.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         try:
             sidecar.read(written)
             refused[name] = False
@@ -150,7 +179,10 @@ def test_large_files_are_checked_where_pages_read(written: Path, monkeypatch: py
 
 def _timeline(rows: int, seed: int = 1) -> Timeline:
     chance = random.Random(seed)
-    return Timeline({s.name: _table(s, rows, chance) for s in TIMELINE_TABLES}, {"span_ns": 1 << 60, "series": [{"name": "größe"}]})
+    return Timeline(
+        {s.name: _table(s, rows, chance) for s in TIMELINE_TABLES},
+        {"span_ns": 1 << 60, "series": [{"name": "größe"}]},
+    )
 
 
 @pytest.mark.parametrize("rows", [0, 3])

@@ -34,18 +34,35 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
     texts = StringBuilder()
     tables = {spec.name: spec.empty() for spec in fact_schema.FACT_TABLES}
     tables["steps"] = _steps(texts)
-    frames = texts.intern_all(["train.py(1): main", "model.py(7): forward", "model.py(9): backward"])
+    frames = texts.intern_all(
+        ["train.py(1): main", "model.py(7): forward", "model.py(9): backward"]
+    )
     tables["stacks"] = fact_schema.STACKS.build(parent=[-1, 0, 0], frame=frames)
     tables |= _operators(texts, device)
     if device:
         tables |= _device_tables(texts)
     values = {
-        "step_source": "ProfilerStep", "span_ns": 400 * US, "has_device": device, "has_shapes": True, "has_stacks": True, "has_memory": False,
+        "step_source": "ProfilerStep",
+        "span_ns": 400 * US,
+        "has_device": device,
+        "has_shapes": True,
+        "has_stacks": True,
+        "has_memory": False,
         "vendor": "nvidia" if device else "none",
-        "attribution": {"device_events": 7, "kernels": 6, "with_launch": 6, "with_operator": 5} if device
+        "attribution": {"device_events": 7, "kernels": 6, "with_launch": 6, "with_operator": 5}
+        if device
         else {"device_events": 0, "kernels": 0, "with_launch": 0, "with_operator": 0},
-        "rank": 1, "world_size": 2, "backend": "nccl", "synthetic": False, "versions": {"cuda_runtime": "12.4"}, "data_parallel": False,
-        "communication_backends": ["nccl"], "matrix_eligible_share": 0.5, "touched_ns": {TRUNCATED: 36 * US}, "profiled_ranges": 0, "sums": False,
+        "rank": 1,
+        "world_size": 2,
+        "backend": "nccl",
+        "synthetic": False,
+        "versions": {"cuda_runtime": "12.4"},
+        "data_parallel": False,
+        "communication_backends": ["nccl"],
+        "matrix_eligible_share": 0.5,
+        "touched_ns": {TRUNCATED: 36 * US},
+        "profiled_ranges": 0,
+        "sums": False,
     }
     return Facts(texts.table(), tables, {**values, **summary}, DefectCounts({TRUNCATED: 1}))
 
@@ -54,9 +71,22 @@ def _steps(texts: StringBuilder) -> Table:
     zero = [0, 0, 0]
     start, end = np.array([0, 100, 160]) * US, np.array([100, 160, 360]) * US
     return fact_schema.STEPS.build(
-        name=texts.intern_all(["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"]), number=[1, 2, 3], start=start, end=end,
-        host_start=start, host_end=end, kernel=np.array([40, 30, 50]) * US, memcpy=zero, memset=zero, communication=np.array([10, 0, 0]) * US,
-        runtime=zero, dataloader=zero, cpu_exec=zero, other=np.array([50, 30, 150]) * US, launched=[3, 2, 2], flags=[COLD, 0, ODD],
+        name=texts.intern_all(["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"]),
+        number=[1, 2, 3],
+        start=start,
+        end=end,
+        host_start=start,
+        host_end=end,
+        kernel=np.array([40, 30, 50]) * US,
+        memcpy=zero,
+        memset=zero,
+        communication=np.array([10, 0, 0]) * US,
+        runtime=zero,
+        dataloader=zero,
+        cpu_exec=zero,
+        other=np.array([50, 30, 150]) * US,
+        launched=[3, 2, 2],
+        flags=[COLD, 0, ODD],
     )
 
 
@@ -64,15 +94,28 @@ def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
     mm, add = texts.intern("aten::mm"), texts.intern("aten::add")
     shapes, none = texts.intern(SHAPES), -1
     operators = fact_schema.OPERATORS.build(
-        name=[mm, mm, add], dims=[shapes, shapes, none], types=[none] * 3, stack=[1, 2, none], matrix_eligible=[1, 1, 0],
+        name=[mm, mm, add],
+        dims=[shapes, shapes, none],
+        types=[none] * 3,
+        stack=[1, 2, none],
+        matrix_eligible=[1, 1, 0],
     )
     on = int(device)
     us = np.array([20, 10, 30, 4, 8]) * US
     steps = fact_schema.OPERATOR_STEPS.build(
-        operator=[0, 1, 0, 2, 2], step=[0, 0, 1, 0, -1], calls=[2, 1, 3, 1, 5],
-        device_self=us * on, device_total=us * on, host_self=us, host_total=us * 2,
-        matrix_self=[20 * US * on, 0, 0, 0, 0], matrix_total=[20 * US * on, 0, 0, 0, 0], matrix_unknown_self=[0] * 5, matrix_unknown_total=[0] * 5,
-        kernel_self=us * on, kernel_total=us * on,
+        operator=[0, 1, 0, 2, 2],
+        step=[0, 0, 1, 0, -1],
+        calls=[2, 1, 3, 1, 5],
+        device_self=us * on,
+        device_total=us * on,
+        host_self=us,
+        host_total=us * 2,
+        matrix_self=[20 * US * on, 0, 0, 0, 0],
+        matrix_total=[20 * US * on, 0, 0, 0, 0],
+        matrix_unknown_self=[0] * 5,
+        matrix_unknown_total=[0] * 5,
+        kernel_self=us * on,
+        kernel_total=us * on,
     )
     return {"operators": operators, "operator_steps": steps}
 
@@ -80,22 +123,48 @@ def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
 def _device_tables(texts: StringBuilder) -> dict[str, Table]:
     none = -1
     kernels = fact_schema.KERNELS.build(
-        name=texts.intern_all([GEMM, GEMM, NCCL]), operator=[texts.intern("aten::mm"), none, none], reason=[0, 3, 1],
-        grid=[texts.intern("[8,1,1]"), texts.intern("[4,1,1]"), none], block=[texts.intern("[128,1,1]")] * 2 + [none], registers=[64, 64, none],
-        shared_memory=[1024, 0, none], matrix=[1, 1, 0], matrix_eligible=[1, 2, 0], communication=[0, 0, 1],
+        name=texts.intern_all([GEMM, GEMM, NCCL]),
+        operator=[texts.intern("aten::mm"), none, none],
+        reason=[0, 3, 1],
+        grid=[texts.intern("[8,1,1]"), texts.intern("[4,1,1]"), none],
+        block=[texts.intern("[128,1,1]")] * 2 + [none],
+        registers=[64, 64, none],
+        shared_memory=[1024, 0, none],
+        matrix=[1, 1, 0],
+        matrix_eligible=[1, 2, 0],
+        communication=[0, 0, 1],
     )
     nan = float("nan")
     steps = fact_schema.KERNEL_STEPS.build(
-        kernel=[0, 1, 2, 0], step=[0, 0, 0, 1], calls=[2, 1, 1, 3], total=np.array([30, 10, 10, 31]) * US, shortest=np.array([14, 10, 10, 9]) * US,
-        longest=np.array([16, 10, 10, 11]) * US, blocks_weighted=[60.0 * US, nan, 0.0, 0.0], blocks_time=[30 * US, 0, 0, 0],
-        occupancy_weighted=[30 * US * 50.0, 0.0, 0.0, 0.0], occupancy_time=[30 * US, 0, 0, 0],
+        kernel=[0, 1, 2, 0],
+        step=[0, 0, 0, 1],
+        calls=[2, 1, 1, 3],
+        total=np.array([30, 10, 10, 31]) * US,
+        shortest=np.array([14, 10, 10, 9]) * US,
+        longest=np.array([16, 10, 10, 11]) * US,
+        blocks_weighted=[60.0 * US, nan, 0.0, 0.0],
+        blocks_time=[30 * US, 0, 0, 0],
+        occupancy_weighted=[30 * US * 50.0, 0.0, 0.0, 0.0],
+        occupancy_time=[30 * US, 0, 0, 0],
     )
     devices = fact_schema.DEVICES.build(
-        id=[0], name=[texts.intern("NVIDIA H100")], memory=[80 << 30], capability=[texts.intern("9.0")], multiprocessors=[132], peak_allocated=[none],
+        id=[0],
+        name=[texts.intern("NVIDIA H100")],
+        memory=[80 << 30],
+        capability=[texts.intern("9.0")],
+        multiprocessors=[132],
+        peak_allocated=[none],
     )
     use = fact_schema.DEVICE_STEPS.build(
-        device=[0, 0, 0], step=[0, 1, 2], busy=np.array([50, 30, 50]) * US, sm_integral=[25.0 * US, nan, nan], occupancy_weighted=[1500.0 * US, 0.0, 0.0],
-        occupancy_time=[30 * US, 0, 0], kernel_time=np.array([50, 30, 50]) * US, matrix_time=[40 * US, 30 * US, 0], matrix_unknown_time=[0, 0, 50 * US],
+        device=[0, 0, 0],
+        step=[0, 1, 2],
+        busy=np.array([50, 30, 50]) * US,
+        sm_integral=[25.0 * US, nan, nan],
+        occupancy_weighted=[1500.0 * US, 0.0, 0.0],
+        occupancy_time=[30 * US, 0, 0],
+        kernel_time=np.array([50, 30, 50]) * US,
+        matrix_time=[40 * US, 30 * US, 0],
+        matrix_unknown_time=[0, 0, 50 * US],
     )
     return {"kernels": kernels, "kernel_steps": steps, "devices": devices, "device_steps": use}
 
@@ -103,11 +172,24 @@ def _device_tables(texts: StringBuilder) -> dict[str, Table]:
 def trace(**header: Any) -> Trace:
     """A trace of no events for those facts: the views read only its counts."""
     specs: tuple[TableSpec, ...] = schema.TRACE_TABLES
-    return Trace(StringTable.of([]), {s.name: s.empty() for s in specs}, header, DefectCounts(), entries=99, origin_ns=1_700_000_000_123_456_789)
+    return Trace(
+        StringTable.of([]),
+        {s.name: s.empty() for s in specs},
+        header,
+        DefectCounts(),
+        entries=99,
+        origin_ns=1_700_000_000_123_456_789,
+    )
 
 
-def opened(found: Facts | None = None, location: str = "/nowhere/w0.pt.trace.json", path: str = "run/w0.pt.trace.json") -> Opened:
+def opened(
+    found: Facts | None = None,
+    location: str = "/nowhere/w0.pt.trace.json",
+    path: str = "run/w0.pt.trace.json",
+) -> Opened:
     """The trace as the catalogue opens it."""
     span = Span("1", "1", path, location, 1234, State.READY, 1.0, events=99, lost=3)
     worker = Worker("w0", 1, "file name", 2, (span,))
-    return Opened(Run("run", (worker,)), worker, span, trace(), found if found is not None else facts())
+    return Opened(
+        Run("run", (worker,)), worker, span, trace(), found if found is not None else facts()
+    )

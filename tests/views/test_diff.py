@@ -1,4 +1,6 @@
-"""The comparison as the page and its files give it: sentences, rows, notes, and texts that are not what they seem."""
+"""The comparison as the page and its files give it: sentences, rows, notes, and texts that are not
+what they seem.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,13 @@ from tests.builders.pairs import NO_CHANGE
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.sides import Side
 from torch_tb_profiler.views.diff import Recording, diff_payload
-from torch_tb_profiler.views.diff_file import csv_field, diff_csv, diff_markdown, markdown_name, markdown_text
+from torch_tb_profiler.views.diff_file import (
+    csv_field,
+    diff_csv,
+    diff_markdown,
+    markdown_name,
+    markdown_text,
+)
 from torch_tb_profiler.views.diff_verdict import from_to, signed_share
 from torch_tb_profiler.views.diff_wire import DiffPayload
 
@@ -45,21 +53,45 @@ def test_the_first_line() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "sentence"),
     [
-        ([2000], [1000], "Step 2.00 → 1.00 ms (−50.0 %), one step of each: whether that is more than noise cannot be told."),
-        ([2000], [500, 500, 500], "Step 2.00 ms → 500 µs (−75.0 %), one step of A: whether that is more than noise cannot be told."),
+        (
+            [2000],
+            [1000],
+            (
+                "Step 2.00 → 1.00 ms (−50.0 %), one step of each: whether that is more than noise"
+                " cannot be told."
+            ),
+        ),
+        (
+            [2000],
+            [500, 500, 500],
+            (
+                "Step 2.00 ms → 500 µs (−75.0 %), one step of A: whether that is more than noise"
+                " cannot be told."
+            ),
+        ),
         ([2000, 2000], [], "B has no step: nothing can be compared."),
         ([], [], "A has no step: nothing can be compared."),
     ],
 )
 def test_what_cannot_be_told(a: list[int], b: list[int], sentence: str) -> None:
     found = payload(compare(of_lengths(a), of_lengths(b))).verdict
-    assert (found.sentence, found.beyond, found.p, found.low_ns, found.high_ns, found.test) == (sentence, None, None, None, None, "")
+    assert (found.sentence, found.beyond, found.p, found.low_ns, found.high_ns, found.test) == (
+        sentence,
+        None,
+        None,
+        None,
+        None,
+        "",
+    )
 
 
 def test_recordings_without_steps_are_compared_whole() -> None:
     found = payload(compare(listed("1 op a@0+100"), listed("1 op a@0+200")))
     assert found.verdict.sentence.startswith("Recording 100 → 200 µs (+100.0 %)")
-    assert "Neither recording has steps: they are compared as a whole, whatever they hold." in found.notes
+    assert (
+        "Neither recording has steps: they are compared as a whole, whatever they hold."
+        in found.notes
+    )
 
 
 @pytest.mark.parametrize("most", [1, 2, 500])
@@ -73,7 +105,9 @@ def test_rows_add_up_to_the_whole_of_their_table(name: str, most: int) -> None:
         at = [i for i, table in enumerate(rows.table) if table == whole.table]
         assert sum(rows.delta_ns[i] for i in at) == whole.time_b_ns - whole.time_a_ns
         assert sum(rows.time_a_ns[i] or 0 for i in at) == whole.time_a_ns
-        assert [rows.rest[i] for i in at] == [False] * (len(at) - bool(whole.pooled)) + [True] * bool(whole.pooled)
+        assert [rows.rest[i] for i in at] == [False] * (len(at) - bool(whole.pooled)) + [
+            True
+        ] * bool(whole.pooled)
         changes = [abs(rows.delta_ns[i]) for i in at if not rows.rest[i]]
         assert changes == sorted(changes, reverse=True)
     assert next(w for w in found.wholes if w.table == "category").time_a_ns == found.a.mean_ns
@@ -81,8 +115,18 @@ def test_rows_add_up_to_the_whole_of_their_table(name: str, most: int) -> None:
 
 def test_absent_sides_are_null() -> None:
     rows = payload(changed("extra_copy")).changes
-    at = next(i for i, name in enumerate(rows.name) if name == "aten::copy_" and rows.table[i] == "operator")
-    assert (rows.status[at], rows.time_a_ns[at], rows.calls_a[at], rows.event_a[at], rows.host_a_ns[at]) == ("new", None, None, None, None)
+    at = next(
+        i
+        for i, name in enumerate(rows.name)
+        if name == "aten::copy_" and rows.table[i] == "operator"
+    )
+    assert (
+        rows.status[at],
+        rows.time_a_ns[at],
+        rows.calls_a[at],
+        rows.event_a[at],
+        rows.host_a_ns[at],
+    ) == ("new", None, None, None, None)
     assert rows.calls_b[at] == 1
     assert rows.event_b[at] is not None
     assert rows.share[at] == pytest.approx(rows.delta_ns[at] / drawn(NO_CHANGE).mean)
@@ -100,13 +144,19 @@ def test_a_renamed_row_names_both() -> None:
 
 
 def test_host_only_and_device() -> None:
-    host = listed("1 note ProfilerStep#1@0+100\n1 op aten::mm@10+50\n1 note ProfilerStep#2@100+100\n1 op aten::mm@110+60")
+    host = listed(
+        "1 note ProfilerStep#1@0+100\n1 op aten::mm@10+50\n1 note ProfilerStep#2@100+100\n1 op"
+        " aten::mm@110+60"
+    )
     found = payload(compare(host, drawn(NO_CHANGE)))
     assert found.device_time is False
     assert set(found.tree.device_a_ns) == {None}
     assert None not in found.tree.device_b_ns
     assert "host" not in found.changes.table
-    assert "Only B recorded an accelerator: operators and modules are compared by host time." in found.notes
+    assert (
+        "Only B recorded an accelerator: operators and modules are compared by host time."
+        in found.notes
+    )
     assert [m.what for m in found.missing] == ["Accelerator activity"]
 
 
@@ -120,7 +170,10 @@ def test_notes_on_what_differs() -> None:
     a = with_summary(a, versions={"torch": "2.6"}, world_size=4)
     found = diff_payload(compare(a, b), replace(A, header={"with_stack": 1}), B).notes
     assert found == [
-        "Steps are made from ProfilerStep in A and from train in B: they may not be the same stretch of work.",
+        (
+            "Steps are made from ProfilerStep in A and from train in B: they may not be the same"
+            " stretch of work."
+        ),
         "Few steps (8 and 4): only large changes can be told from noise. Record 10 or more.",
         "Only A recorded call stacks, which slows the host down.",
         "PyTorch 2.6 in A, 2.7 in B.",
@@ -129,7 +182,9 @@ def test_notes_on_what_differs() -> None:
 
 
 def test_notes_on_steps_that_are_left_out() -> None:
-    found = payload(compare(of_lengths([1000, 100, 101, 99, 100, 400]), of_lengths([100, 101, 99, 100, 101]))).notes
+    found = payload(
+        compare(of_lengths([1000, 100, 101, 99, 100, 400]), of_lengths([100, 101, 99, 100, 101]))
+    ).notes
     assert found[0] == "2 steps of A left out (1 cold, 1 odd), 4 compared."
 
 
@@ -138,19 +193,50 @@ def test_other_shapes_are_said() -> None:
     steps = "1 note ProfilerStep#1@0+100\n1 note ProfilerStep#2@100+100\n"
     one, other = (listed(steps + line.format(10, n) + "\n" + line.format(110, n)) for n in (2, 8))
     assert not [note for note in payload(compare(one, one)).notes if "shapes" in note]
-    assert "Input shapes differ: B has only 0 % of the calls of A with the same name and shapes." in payload(compare(one, other)).notes
+    assert (
+        "Input shapes differ: B has only 0 % of the calls of A with the same name and shapes."
+        in payload(compare(one, other)).notes
+    )
 
 
-HOSTILE = ['=cmd|"/c calc"!A1', "@SUM(1)", "+1", "-1", "\tx", "a|b", "`code`", "<script>alert(1)</script>", "[x](http://evil)", "a\nb", "| --- |", "\u202ename"]
+HOSTILE = [
+    '=cmd|"/c calc"!A1',
+    "@SUM(1)",
+    "+1",
+    "-1",
+    "\tx",
+    "a|b",
+    "`code`",
+    "<script>alert(1)</script>",
+    "[x](http://evil)",
+    "a\nb",
+    "| --- |",
+    "\u202ename",
+]
 
 
 @pytest.mark.parametrize(
     ("name", "pattern"),
     [
-        ("slower_kernel", r"Mostly Kernel \+4\d\d µs; operator aten::gelu \+4\d\d µs; module Net › Block › GELU \+4\d\d µs\."),
+        (
+            "slower_kernel",
+            (
+                r"Mostly Kernel \+4\d\d µs; operator aten::gelu \+4\d\d µs; module Net › Block ›"
+                r" GELU \+4\d\d µs\."
+            ),
+        ),
         ("missing_overlap", r"Mostly Communication \+1\.\d\d ms\."),
-        ("extra_copy", r"Mostly Memcpy \+9\d\d µs; operator aten::copy_ \(new\) \+9\d\d µs; module Net \+9\d\d µs\."),
-        ("new_sync", r"Mostly CPU Exec \+4\d\d µs; operator aten::nonzero \(new\) \+4\d\d µs on the host\."),
+        (
+            "extra_copy",
+            (
+                r"Mostly Memcpy \+9\d\d µs; operator aten::copy_ \(new\) \+9\d\d µs; module Net"
+                r" \+9\d\d µs\."
+            ),
+        ),
+        (
+            "new_sync",
+            r"Mostly CPU Exec \+4\d\d µs; operator aten::nonzero \(new\) \+4\d\d µs on the host\.",
+        ),
         (NO_CHANGE, ""),
         ("renamed", ""),
     ],
@@ -182,7 +268,10 @@ def test_csv_holds_every_row() -> None:
     text = diff_csv(found)
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == len(found.changes.name)
-    assert sum(int(row["delta_ns"]) for row in rows if row["table"] == "category") == found.b.mean_ns - found.a.mean_ns  # type: ignore[operator]
+    assert (
+        sum(int(row["delta_ns"]) for row in rows if row["table"] == "category")
+        == found.b.mean_ns - found.a.mean_ns
+    )  # type: ignore[operator]
     assert text.count("\r\n") == len(rows) + 1
     copy = next(row for row in rows if row["table"] == "operator" and row["name"] == "aten::copy_")
     assert (copy["status"], copy["time_a_ns"], copy["beyond"]) == ("new", "", "true")
@@ -191,8 +280,13 @@ def test_csv_holds_every_row() -> None:
 def test_markdown_leads_with_the_verdict_and_lists_what_changed() -> None:
     text = diff_markdown(payload(changed("slower_kernel")))
     lines = text.splitlines()
-    assert re.fullmatch(r"\*\*Step 6\.\d\d → 6\.\d\d ms \(\+\d\.\d %\), beyond step-to-step noise\.\*\*", lines[0])
-    assert any(re.fullmatch(r"\| `aten::gelu` \| .* \| beyond \| \\#\d+ → \\#\d+ \|", line) for line in lines)
+    assert re.fullmatch(
+        r"\*\*Step 6\.\d\d → 6\.\d\d ms \(\+\d\.\d %\), beyond step-to-step noise\.\*\*", lines[0]
+    )
+    assert any(
+        re.fullmatch(r"\| `aten::gelu` \| .* \| beyond \| \\#\d+ → \\#\d+ \|", line)
+        for line in lines
+    )
     for table in (block.splitlines() for block in text.split("\n\n") if block.startswith("|")):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
 
@@ -202,4 +296,9 @@ def test_small_words() -> None:
     assert from_to(2e6, 5e5) == "2.00 ms → 500 µs"
     assert signed_share(-0.1179) == "−11.8 %"
     assert signed_share(None) == ""
-    assert [signed_share(share) for share in (8.88, 8.96, 272.6, 4999.0)] == ["+888.0 %", "×10", "×274", "×5.00 k"]
+    assert [signed_share(share) for share in (8.88, 8.96, 272.6, 4999.0)] == [
+        "+888.0 %",
+        "×10",
+        "×274",
+        "×5.00 k",
+    ]

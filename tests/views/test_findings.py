@@ -1,4 +1,6 @@
-"""The findings in words: the vendor's words, whole sentences, and nothing that a trace's names could break."""
+"""The findings in words: the vendor's words, whole sentences, and nothing that a trace's names
+could break.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,12 @@ SYNCHRONISED = """
 def page(entries: list[Event], **header: Any) -> FindingsPayload:
     trace = trace_of(entries, **header)
     facts = derive(trace)
-    found = findings_payload(Source(trace, facts, "w0", "1"), build_insight(trace, facts).about["findings"])
-    assert msgspec.json.decode(msgspec.json.encode(found), type=FindingsPayload, strict=True) == found
+    found = findings_payload(
+        Source(trace, facts, "w0", "1"), build_insight(trace, facts).about["findings"]
+    )
+    assert (
+        msgspec.json.decode(msgspec.json.encode(found), type=FindingsPayload, strict=True) == found
+    )
     for item in found.findings:
         for text in (item.title, item.sentence, item.attempt, item.caveat):
             assert "{" not in text
@@ -40,22 +46,31 @@ def test_a_sentence_says_what_and_how_much() -> None:
     found = page(entries_of(SYNCHRONISED), **NVIDIA)
     one = next(item for item in found.findings if item.rule == "host_synchronisation")
     assert one.title == "The host waits for the GPU, then the GPU for the host"
-    assert one.sentence == (
-        "Synchronising calls (1 per step) keep the host from launching ahead: up to 110 µs of the step (23.9 %) the GPU is idle after them. "
-        "Most of them are in aten::_local_scalar_dense."
+    assert (
+        one.sentence
+        == "Synchronising calls (1 per step) keep the host from launching ahead: up to 110 µs of"
+        " the step (23.9 %) the GPU is idle after them. Most of them are in"
+        " aten::_local_scalar_dense."
     )
     assert one.recoverable_ns == 110_000
     assert [(e.label, e.worker, e.span, e.start_ns, e.dur_ns) for e in one.evidence] == [
         ("cudaStreamSynchronize in aten::_local_scalar_dense", "w0", "1", 80_000, 170_000),
     ]
-    assert {(n.label, n.unit) for n in one.numbers} == {("Synchronising calls", "count"), ("Time the host is blocked in them", "ns")}
+    assert {(n.label, n.unit) for n in one.numbers} == {
+        ("Synchronising calls", "count"),
+        ("Time the host is blocked in them", "ns"),
+    }
     assert not found.healthy
     assert found.headline.startswith("Up to ")
     assert found.headline.endswith("of it.")
 
 
 def test_other_vendors_have_their_own_words() -> None:
-    instinct = {"deviceProperties": [{"id": 0, "name": "AMD Instinct MI300X", "computeMajor": 9, "computeMinor": 4}]}
+    instinct = {
+        "deviceProperties": [
+            {"id": 0, "name": "AMD Instinct MI300X", "computeMajor": 9, "computeMinor": 4}
+        ]
+    }
     entries = [*steps((0, 1000)), *launched("Cijk_Ailk_Bljk_SB_MT64x64x16_SN", 1, 1, 1, 990)]
     assert page(entries, **instinct).findings[0].title == "Matrix Cores are not used"
     entries[1]["name"] = "hipLaunchKernel"
@@ -65,12 +80,18 @@ def test_other_vendors_have_their_own_words() -> None:
 def test_a_healthy_trace_says_so() -> None:
     found = page([*steps((0, 1000)), *launched("k", 1, 1, 1, 998)], **NVIDIA)
     assert found.healthy
-    assert found.headline == "Healthy: nothing was found that costs 2 % of the step or more. The GPU works, copies included, for 100 % of it."
+    assert (
+        found.headline
+        == "Healthy: nothing was found that costs 2 % of the step or more. The GPU works, copies"
+        " included, for 100 % of it."
+    )
     assert UNSURE["one_step"] in found.unsure
 
 
 def test_what_was_not_recorded_is_not_called_healthy() -> None:
-    found = page([*steps((0, 1000)), span("cuda_runtime", "cudaLaunchKernel", 10, 5, correlation=7)])
+    found = page(
+        [*steps((0, 1000)), span("cuda_runtime", "cudaLaunchKernel", 10, 5, correlation=7)]
+    )
     assert not found.healthy
     assert not found.headline.startswith("Healthy")
     assert any("runtime" in text for text in found.unsure)
@@ -87,7 +108,9 @@ def test_mostly_the_profilers_own_doing_is_not_called_healthy() -> None:
     assert "90 % of it is laid at the recording itself" in found.headline
 
 
-@pytest.mark.parametrize("name", ["aten::{gain}", "{0}", "{", "}{", "%s", "a" * 5000, "<script>", "\x1b[0m"])
+@pytest.mark.parametrize(
+    "name", ["aten::{gain}", "{0}", "{", "}{", "%s", "a" * 5000, "<script>", "\x1b[0m"]
+)
 def test_names_of_a_trace_are_only_texts(name: str) -> None:
     entries = entries_of(SYNCHRONISED)
     for entry in entries:
@@ -95,7 +118,9 @@ def test_names_of_a_trace_are_only_texts(name: str) -> None:
             entry["name"] = name
     trace = trace_of(entries, **NVIDIA)
     facts = derive(trace)
-    found = findings_payload(Source(trace, facts, "w0", "1"), build_insight(trace, facts).about["findings"])
+    found = findings_payload(
+        Source(trace, facts, "w0", "1"), build_insight(trace, facts).about["findings"]
+    )
     one = next(item for item in found.findings if item.rule == "host_synchronisation")
     assert name[:100] in one.sentence
     assert msgspec.json.encode(found)
@@ -105,7 +130,17 @@ def test_names_of_a_trace_are_only_texts(name: str) -> None:
 
 def test_every_number_in_a_sentence_has_a_unit() -> None:
     """What a text names in braces is a word that every text may use, or a number with a unit."""
-    words = {"device", "multiprocessor", "matrix_cores", "step", "gain", "share", "worker", "doing", "number"}
+    words = {
+        "device",
+        "multiprocessor",
+        "matrix_cores",
+        "step",
+        "gain",
+        "share",
+        "worker",
+        "doing",
+        "number",
+    }
     for rule, text in RULES.items():
         for sentence in (text.title, text.sentence, text.host_sentence, text.attempt, text.caveat):
             named = {part.split("}")[0] for part in sentence.split("{")[1:]}

@@ -14,7 +14,16 @@ from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.module.frames import LINE, REST, Frames, drawn
 from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.views.flame import LONGEST_NAME, NO_FRAME, SPEEDSCOPE_SCHEMA, FileFormat, Metric, flame_file, flame_payload, harmless
+from torch_tb_profiler.views.flame import (
+    LONGEST_NAME,
+    NO_FRAME,
+    SPEEDSCOPE_SCHEMA,
+    FileFormat,
+    Metric,
+    flame_file,
+    flame_payload,
+    harmless,
+)
 from torch_tb_profiler.views.module_wire import FlamePayload, FlameTree
 
 PICTURE = """
@@ -33,7 +42,9 @@ def payload(trace: Trace, tree: FlameTree) -> FlamePayload:
 
 def file(trace: Trace, tree: FlameTree, metric: Metric, file_format: FileFormat) -> str:
     facts = derive(trace)
-    return b"".join(flame_file(facts, insight_of(trace, facts), select(facts), tree, metric, file_format)).decode()
+    return b"".join(
+        flame_file(facts, insight_of(trace, facts), select(facts), tree, metric, file_format)
+    ).decode()
 
 
 def frames(found: FlamePayload) -> dict[str, tuple[Any, ...]]:
@@ -43,13 +54,22 @@ def frames(found: FlamePayload) -> dict[str, tuple[Any, ...]]:
         ways.append(f"{ways[parent]};{name}" if parent >= 0 else name)
     r = found.rows
     device = [None if ns is None else ns // 1000 for ns in r.device_ns]
-    return dict(zip(ways, zip(r.kind, r.calls, [ns // 1000 for ns in r.host_ns], device, strict=True), strict=True))
+    return dict(
+        zip(
+            ways,
+            zip(r.kind, r.calls, [ns // 1000 for ns in r.host_ns], device, strict=True),
+            strict=True,
+        )
+    )
 
 
 def test_modules_and_operators() -> None:
     found = payload(draw(PICTURE), "module")
     assert frames(found) == {
-        "Net_0": ("module", 1, 43, 28), "Net_0;aten::mm": ("operator", 1, 18, 18), "loss": ("annotation", 1, 14, 0), "loss;aten::sum": ("operator", 1, 11, 0),
+        "Net_0": ("module", 1, 43, 28),
+        "Net_0;aten::mm": ("operator", 1, 18, 18),
+        "loss": ("annotation", 1, 14, 0),
+        "loss;aten::sum": ("operator", 1, 11, 0),
     }
     assert (found.pooled, found.unattributed_device_ns, found.has_device) == (0, 16_000, True)
 
@@ -57,7 +77,10 @@ def test_modules_and_operators() -> None:
 def test_python_lines() -> None:
     found = payload(draw(PICTURE), "line")
     way = "train.py(1): main"
-    assert frames(found) == {way: ("line", 2, 18, 28), f"{way};nn.Module: Net_0": ("line", 1, 7, 28)}
+    assert frames(found) == {
+        way: ("line", 2, 18, 28),
+        f"{way};nn.Module: Net_0": ("line", 1, 7, 28),
+    }
     assert found.unattributed_device_ns == 16_000
     assert payload(draw("main  [aten::mm]"), "line").missing[0].what == "Call stacks"
 
@@ -72,15 +95,29 @@ def tree_of(parent: list[int], host: list[int], device: list[int] | None = None)
     n = len(parent)
     none = np.zeros(n, np.int64)
     return Frames(
-        np.array(parent, np.int64), np.arange(n), np.full(n, LINE), none == 1, none + 1, np.array(host, np.int64), np.array(device or [0] * n, np.int64),
-        np.arange(n), none,
+        np.array(parent, np.int64),
+        np.arange(n),
+        np.full(n, LINE),
+        none == 1,
+        none + 1,
+        np.array(host, np.int64),
+        np.array(device or [0] * n, np.int64),
+        np.arange(n),
+        none,
     )
 
 
 def test_small_frames_share_one() -> None:
-    # 100 in all; a frame needs 10. Beneath 0: 30, 6 + 5 (share one), beneath 1: 9 (its own time), and 8 + 1 outermost (too little).
-    shown, pooled = drawn(tree_of([-1, 0, 0, 0, 1, -1, -1, 2], [91, 30, 6, 5, 9, 8, 1, 2]), smallest=10)
-    assert (shown.parent.tolist(), shown.host.tolist(), shown.kind.tolist()) == ([-1, 0, 0], [91, 30, 11], [LINE, LINE, REST])
+    # 100 in all; a frame needs 10. Beneath 0: 30, 6 + 5 (share one), beneath 1: 9 (its own time),
+    # and 8 + 1 outermost (too little).
+    shown, pooled = drawn(
+        tree_of([-1, 0, 0, 0, 1, -1, -1, 2], [91, 30, 6, 5, 9, 8, 1, 2]), smallest=10
+    )
+    assert (shown.parent.tolist(), shown.host.tolist(), shown.kind.tolist()) == (
+        [-1, 0, 0],
+        [91, 30, 11],
+        [LINE, LINE, REST],
+    )
     assert shown.name.tolist() == [0, 1, 2]
     assert shown.first.tolist() == [0, 1, 2]
     assert pooled == 6
@@ -98,21 +135,33 @@ def test_files_hold_all_of_it(tree: FlameTree, metric: Metric) -> None:
     trace = draw(PICTURE)
     found = payload(trace, tree)
     outermost = [row for row, parent in enumerate(found.rows.parent) if parent < 0]
-    total = sum((found.rows.host_ns if metric == "host" else found.rows.device_ns)[row] or 0 for row in outermost)
+    total = sum(
+        (found.rows.host_ns if metric == "host" else found.rows.device_ns)[row] or 0
+        for row in outermost
+    )
     total += found.unattributed_device_ns if metric == "device" else 0
     lines = file(trace, tree, metric, "folded").splitlines()
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == total
     read = json.loads(file(trace, tree, metric, "speedscope"))
     (profile,) = read["profiles"]
-    assert (sum(profile["weights"]), profile["startValue"], profile["endValue"]) == (total, 0, total)
+    assert (sum(profile["weights"]), profile["startValue"], profile["endValue"]) == (
+        total,
+        0,
+        total,
+    )
     assert len(profile["samples"]) == len(profile["weights"]) == len(lines)
     names = [frame["name"] for frame in read["shared"]["frames"]]
-    assert [";".join(names[frame] for frame in stack) for stack in profile["samples"]] == [line.rpartition(" ")[0] for line in lines]
+    assert [";".join(names[frame] for frame in stack) for stack in profile["samples"]] == [
+        line.rpartition(" ")[0] for line in lines
+    ]
 
 
 def test_the_files_by_eye() -> None:
     trace = draw(PICTURE)
-    assert file(trace, "module", "device", "folded") == f"Net_0 10000\nNet_0;aten::mm 18000\n{NO_FRAME} 16000\n"
+    assert (
+        file(trace, "module", "device", "folded")
+        == f"Net_0 10000\nNet_0;aten::mm 18000\n{NO_FRAME} 16000\n"
+    )
     read = json.loads(file(trace, "module", "host", "speedscope"))
     assert read["$schema"] == SPEEDSCOPE_SCHEMA
     assert read["profiles"][0]["type"] == "sampled"
@@ -133,11 +182,18 @@ def test_names_break_no_format() -> None:
     trace = draw("main  [a      ] [b     ] [c      ]", names)
     lines = file(trace, "module", "host", "folded").split("\n")
     assert lines[-1] == ""
-    assert sorted(lines[:-1]) == sorted(["std::pair<int,int> evil 5 9000", f"{'x' * LONGEST_NAME} 8000", ", 9000"])
-    assert all(json.loads(file(trace, "module", "host", "speedscope"))["shared"]["frames"][i]["name"] for i in range(3))
+    assert sorted(lines[:-1]) == sorted(
+        ["std::pair<int,int> evil 5 9000", f"{'x' * LONGEST_NAME} 8000", ", 9000"]
+    )
+    assert all(
+        json.loads(file(trace, "module", "host", "speedscope"))["shared"]["frames"][i]["name"]
+        for i in range(3)
+    )
 
 
-@pytest.mark.parametrize(("name", "expected"), [("", "?"), ("\n\t", "?"), ("a;b", "a,b"), ("a\r\nb", "a b"), ("é ", "é")])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("", "?"), ("\n\t", "?"), ("a;b", "a,b"), ("a\r\nb", "a b"), ("é ", "é")]
+)
 def test_harmless(name: str, expected: str) -> None:
     assert harmless(name) == expected
 

@@ -14,8 +14,20 @@ from torch_tb_profiler.views.memory_tables import memory_blocks_payload
 @pytest.mark.parametrize(
     ("kind", "number", "name"),
     [
-        (0, -1, "CPU"), (0, 3, "CPU"), (1, 0, "GPU 0"), (6, 2, "GPU 2"), (12, 0, "XPU 0"), (19, 1, "MTIA 1"), (15, 0, "HPU 0"), (20, 0, "PrivateUse1 0"),
-        (7, 0, "FPGA 0"), (42, 0, "device type 42 0"), (42, -1, "device type 42"), (-1, -1, "Device"), (-1, 4, "Device 4"), (1, -1, "GPU"),
+        (0, -1, "CPU"),
+        (0, 3, "CPU"),
+        (1, 0, "GPU 0"),
+        (6, 2, "GPU 2"),
+        (12, 0, "XPU 0"),
+        (19, 1, "MTIA 1"),
+        (15, 0, "HPU 0"),
+        (20, 0, "PrivateUse1 0"),
+        (7, 0, "FPGA 0"),
+        (42, 0, "device type 42 0"),
+        (42, -1, "device type 42"),
+        (-1, -1, "Device"),
+        (-1, 4, "Device 4"),
+        (1, -1, "GPU"),
     ],
 )
 def test_device_names(kind: int, number: int, name: str) -> None:
@@ -27,10 +39,13 @@ def notes(written: str, more: list[Event] | None = None) -> list[str]:
 
 
 def test_a_recording_without_fault_needs_no_note() -> None:
-    assert notes("""
+    assert (
+        notes("""
         main 10 gpu0 a +64 64 100
         main 20 gpu0 a -64  0 100
-    """) == []
+    """)
+        == []
+    )
 
 
 def test_what_is_wrong_is_said_with_its_number() -> None:
@@ -58,25 +73,40 @@ def test_records_of_old_versions() -> None:
 
 
 def test_a_failed_allocation_is_noted_first() -> None:
-    entry = {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[OutOfMemory]", "pid": 100, "tid": 1, "ts": 5, "args": {"Bytes": 2 << 30}}
+    entry = {
+        "ph": "i",
+        "s": "t",
+        "cat": "cpu_instant_event",
+        "name": "[OutOfMemory]",
+        "pid": 100,
+        "tid": 1,
+        "ts": 5,
+        "args": {"Bytes": 2 << 30},
+    }
     found = notes("main 1 gpu0 a +64 64 100", [entry, {**entry, "ts": 6}])
-    assert found == ["An allocation of 2.00 GiB failed for want of memory at 5.00 µs, and 1 more after it."]
+    assert found == [
+        "An allocation of 2.00 GiB failed for want of memory at 5.00 µs, and 1 more after it."
+    ]
 
 
 def test_devices_that_are_called_the_same_say_their_type() -> None:
-    found = memory_payload(*case("""
+    found = memory_payload(
+        *case("""
         main 1 1:0 a +64 64 100
         main 2 6:0 a +32 32 100
-    """))
+    """)
+    )
     assert [device.name for device in found.devices] == ["GPU 0 (type 1)", "GPU 0 (type 6)"]
 
 
 def test_the_device_with_the_highest_peak_is_first_and_the_cpu_last() -> None:
-    found = memory_payload(*case("""
+    found = memory_payload(
+        *case("""
         main 1 gpu0 a +1 1 9
         main 2 gpu1 a +5 5 9
         main 3 cpu  a +99 99 0
-    """))
+    """)
+    )
     assert [device.name for device in found.devices] == ["GPU 1", "GPU 0", "CPU"]
     assert [device.key for device in found.devices] == [1, 0, 2]
 

@@ -36,7 +36,10 @@ def test_the_call_names_the_option(key: str) -> None:
 
 
 def test_only_what_a_view_wants_is_said_in_its_order() -> None:
-    assert missing(("memory", "shapes", "device"), ("device", "shapes", "stack")) == [MISSING["device"], MISSING["shapes"]]
+    assert missing(("memory", "shapes", "device"), ("device", "shapes", "stack")) == [
+        MISSING["device"],
+        MISSING["shapes"],
+    ]
 
 
 def test_a_file_of_memory_alone_is_the_one_reason() -> None:
@@ -51,7 +54,9 @@ def test_a_file_of_memory_alone_is_the_one_reason() -> None:
 # Those that are about an accelerator need one to run.
 @pytest.mark.parametrize("key", [k for k in MISSING if "device" not in k])
 def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed; the plugin does not need it")
+    torch = pytest.importorskip(
+        "torch", reason="torch is not installed; the plugin does not need it"
+    )
     monkeypatch.chdir(tmp_path)
     batch = torch.ones(2, 2)
     exec(MISSING[key].call, {"loader": [batch] * 9, "train_step": lambda b: b @ b})

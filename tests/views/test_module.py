@@ -27,26 +27,53 @@ def rows(found: ModulePayload, *columns: str) -> dict[str, tuple[Any, ...]]:
     names: list[str] = []
     for parent, name in zip(found.rows.parent, found.rows.name, strict=True):
         names.append(f"{names[parent]}/{name}" if parent >= 0 else name)
-    shown = [[v // 1000 if key.endswith("_ns") and v is not None else v for v in getattr(found.rows, key)] for key in columns]
+    shown = [
+        [
+            v // 1000 if key.endswith("_ns") and v is not None else v
+            for v in getattr(found.rows, key)
+        ]
+        for key in columns
+    ]
     return dict(zip(names, zip(*shown, strict=True), strict=True))
 
 
 def two_layers() -> Trace:
-    names = {"L": "nn.Module: Linear_0", "R": "nn.Module: ReLU_0", "eMm": "autograd::engine::evaluate_function: Mm",
-             "eRelu": "autograd::engine::evaluate_function: Relu", "eAcc": "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"}
+    names = {
+        "L": "nn.Module: Linear_0",
+        "R": "nn.Module: ReLU_0",
+        "eMm": "autograd::engine::evaluate_function: Mm",
+        "eRelu": "autograd::engine::evaluate_function: Relu",
+        "eAcc": "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
+    }
     return draw(TWO_LAYERS, names, NUMBERS)
 
 
 def test_forward_and_backward_of_every_module() -> None:
     found = payload(two_layers())
-    assert (found.source, found.has_backward, found.has_device, found.has_memory) == ("python", True, False, False)
-    both = "calls", "operators", "forward_host_total_ns", "forward_host_self_ns", "backward_host_total_ns", "backward_host_self_ns"
+    assert (found.source, found.has_backward, found.has_device, found.has_memory) == (
+        "python",
+        True,
+        False,
+        False,
+    )
+    both = (
+        "calls",
+        "operators",
+        "forward_host_total_ns",
+        "forward_host_self_ns",
+        "backward_host_total_ns",
+        "backward_host_self_ns",
+    )
     assert rows(found, *both) == {
         "Net_0": (1, 0, 32, 3, 38, 0),
         "Net_0/Linear_0": (1, 1, 16, 16, 28, 28),
         "Net_0/ReLU_0": (1, 1, 13, 13, 10, 10),
     }
-    assert rows(found, "forward_device_total_ns", "allocated_bytes", "kind")["Net_0/ReLU_0"] == (None, None, "ReLU")
+    assert rows(found, "forward_device_total_ns", "allocated_bytes", "kind")["Net_0/ReLU_0"] == (
+        None,
+        None,
+        "ReLU",
+    )
     totals = found.totals
     assert (totals.module_host_ns, totals.outside_host_ns) == (70_000, 18_000)
     assert (totals.backward_tied, totals.backward_untied, totals.backward_outside) == (3, 0, 0)
@@ -55,15 +82,21 @@ def test_forward_and_backward_of_every_module() -> None:
 
 
 def test_the_case_of_the_original() -> None:
-    """TestModuleView of kineto's tb_plugin: MyModule three times, each with a Linear; Conv2 beside it."""
-    found = payload(draw("""
+    """TestModuleView of kineto's tb_plugin: MyModule three times, each with a Linear; Conv2 beside
+    it.
+    """
+    found = payload(
+        draw("""
         main  /test_root                                                                                                              /
         main   /nn.Module: MyModule_0      //nn.Module: MyModule_0      / /nn.Module: MyModule_0      / /nn.Module: Conv2_0   /
         main     /nn.Module: Linear_0 /      /nn.Module: Linear_0 /        /nn.Module: Linear_0 /         [aten::conv2d]
         main       [aten::mm]                  [aten::mm]                    [aten::mm]
-    """))
+    """)
+    )
     assert rows(found, "calls", "operators", "forward_host_total_ns", "forward_host_self_ns") == {
-        "MyModule_0": (3, 0, 87, 21), "MyModule_0/Linear_0": (3, 3, 66, 66), "Conv2_0": (1, 1, 23, 23),
+        "MyModule_0": (3, 0, 87, 21),
+        "MyModule_0/Linear_0": (3, 3, 66, 66),
+        "Conv2_0": (1, 1, 23, 23),
     }
     assert found.notes == ["No backward pass was recorded."]
 
@@ -82,33 +115,65 @@ def test_steps_and_device_time() -> None:
     second = payload(trace, first=1, last=1)
     assert rows(second, *key) == {"L_0": (1, 12, 12)}
     totals = payload(trace).totals
-    assert (totals.module_device_ns, totals.outside_device_ns, totals.unattributed_device_ns) == (28_000, 0, 15_000)
+    assert (totals.module_device_ns, totals.outside_device_ns, totals.unattributed_device_ns) == (
+        28_000,
+        0,
+        15_000,
+    )
     assert second.steps == 1
 
 
 def test_memory_of_modules() -> None:
-    record = {"ph": "i", "name": "[memory]", "cat": "cpu_instant_event", "pid": 100, "tid": 1, "args": {"Device Type": 1, "Device Id": 0}}
+    record = {
+        "ph": "i",
+        "name": "[memory]",
+        "cat": "cpu_instant_event",
+        "pid": 100,
+        "tid": 1,
+        "args": {"Device Type": 1, "Device Id": 0},
+    }
     listed = [
         {**record, "ts": ts, "args": {**record["args"], "Bytes": size}}  # type: ignore[dict-item]
         for ts, size in ((12, 64), (13, -16), (30, 8))
     ]
-    found = payload(trace_of([*events("main  /nn.Module: L_0/  [aten::x]\nmain    [aten::mm]"), *listed]))
+    found = payload(
+        trace_of([*events("main  /nn.Module: L_0/  [aten::x]\nmain    [aten::mm]"), *listed])
+    )
     assert found.has_memory
     assert rows(found, "allocated_bytes", "increase_bytes") == {"L_0": (64, 48)}
 
 
 def test_a_rerun_is_backward_of_the_same_row() -> None:
-    found = payload(draw("""
+    found = payload(
+        draw(
+            """
         main    /nn.Module: L_0   /  [eRelu                      ]
         main      [mm   ]              /nn.Module: L_0   /
-    """, {"eRelu": "autograd::engine::evaluate_function: Relu"}, {"mm": {"Sequence number": 1}, "eRelu": {"Sequence number": 1, "Fwd thread id": 1}}))
-    assert rows(found, "calls", "forward_host_total_ns", "backward_host_total_ns") == {"L_0": (1, 19, 29)}
-    assert found.notes == ["Modules that ran again within the backward pass (activation checkpoints) count as backward there."]
+    """,
+            {"eRelu": "autograd::engine::evaluate_function: Relu"},
+            {"mm": {"Sequence number": 1}, "eRelu": {"Sequence number": 1, "Fwd thread id": 1}},
+        )
+    )
+    assert rows(found, "calls", "forward_host_total_ns", "backward_host_total_ns") == {
+        "L_0": (1, 19, 29)
+    }
+    assert found.notes == [
+        "Modules that ran again within the backward pass (activation checkpoints) count as backward"
+        " there."
+    ]
 
 
 def test_written_modules_have_no_calls() -> None:
-    found = payload(draw("main  [mm   ]", args={"mm": {"Module Hierarchy": "TOP(Net)::forward.fc(Linear)::forward"}}))
-    assert rows(found, "kind", "calls", "forward_host_total_ns") == {"TOP": ("Net", None, 7), "TOP/fc": ("Linear", None, 7)}
+    found = payload(
+        draw(
+            "main  [mm   ]",
+            args={"mm": {"Module Hierarchy": "TOP(Net)::forward.fc(Linear)::forward"}},
+        )
+    )
+    assert rows(found, "kind", "calls", "forward_host_total_ns") == {
+        "TOP": ("Net", None, 7),
+        "TOP/fc": ("Linear", None, 7),
+    }
     assert found.source == "hierarchy"
     assert found.notes[0].startswith("The modules are those that the operators name")
 
@@ -123,8 +188,14 @@ def test_without_modules_it_says_what_to_record() -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("Linear_0", ("Linear_0", "Linear")), ("My_Net_12", ("My_Net_12", "My_Net")), ("fc(Linear)", ("fc", "Linear")), ("odd", ("odd", "")), ("", ("", "")),
-     ("a(b)(c)", ("a(b)", "c"))],
+    [
+        ("Linear_0", ("Linear_0", "Linear")),
+        ("My_Net_12", ("My_Net_12", "My_Net")),
+        ("fc(Linear)", ("fc", "Linear")),
+        ("odd", ("odd", "")),
+        ("", ("", "")),
+        ("a(b)(c)", ("a(b)", "c")),
+    ],
 )
 def test_instances_and_classes(name: str, expected: tuple[str, str]) -> None:
     assert instance_and_class(name) == expected

@@ -16,7 +16,9 @@ US = hand_made.US
 PLACE = Place(workers=2, rank=1, rank_source="file name", world_size=2)
 
 
-def overview(facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False) -> OverviewPayload:
+def overview(
+    facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False
+) -> OverviewPayload:
     payload = overview_payload(facts, choose(facts, first, last, skip_cold), PLACE)
     return msgspec.json.decode(msgspec.json.encode(payload), type=OverviewPayload)
 
@@ -29,7 +31,11 @@ def test_steps_and_average() -> None:
         ("ProfilerStep#3", 200 * US, False, True, False, True),
     ]
     assert found.average is not None
-    assert (found.average.steps, found.average.wall_ns, found.average.categories_ns.kernel) == (3, 120 * US, 40 * US)
+    assert (found.average.steps, found.average.wall_ns, found.average.categories_ns.kernel) == (
+        3,
+        120 * US,
+        40 * US,
+    )
     for step in found.steps:
         assert sum(msgspec.structs.asdict(step.categories_ns).values()) == step.wall_ns
 
@@ -55,20 +61,35 @@ def test_a_step_that_does_not_exist() -> None:
 
 def test_the_collective_library_of_amd_has_its_own_name() -> None:
     for vendor, name in (("nvidia", "NCCL"), ("amd", "RCCL")):
-        lines = {f.label: f.value for f in overview(hand_made.facts(vendor=vendor, versions={"nccl": "2.26.6"})).configuration}
+        lines = {
+            f.label: f.value
+            for f in overview(
+                hand_made.facts(vendor=vendor, versions={"nccl": "2.26.6"})
+            ).configuration
+        }
         assert lines[name] == "2.26.6"
 
 
 def test_configuration_holds_only_what_is_known() -> None:
     lines = {f.label: f.value for f in overview(hand_made.facts(backend=None)).configuration}
-    assert lines == {"Workers": "2", "Rank": "1", "World size": "2", "Communication": "nccl", "Device": "NVIDIA H100", "CUDA runtime": "12.4"}
+    assert lines == {
+        "Workers": "2",
+        "Rank": "1",
+        "World size": "2",
+        "Communication": "nccl",
+        "Device": "NVIDIA H100",
+        "CUDA runtime": "12.4",
+    }
 
 
 def test_a_device_says_what_is_not_known_of_it() -> None:
     device = overview(hand_made.facts(), 1, 1).devices[0]
     assert device.sm_efficiency is None
     assert device.occupancy is None
-    assert [text.split(":")[0] for text in device.unknown] == ["Estimated SM efficiency", "Achieved occupancy"]
+    assert [text.split(":")[0] for text in device.unknown] == [
+        "Estimated SM efficiency",
+        "Achieved occupancy",
+    ]
     partly = overview(hand_made.facts()).devices[0]
     assert partly.matrix_unknown_share == pytest.approx(50 / 130)
     assert any("38.5 %" in text for text in partly.unknown)
@@ -81,7 +102,13 @@ def test_the_odd_step_has_its_reason() -> None:
 
 def test_health() -> None:
     item = overview(hand_made.facts()).health[0]
-    assert (item.name, item.severity, item.count, item.touched_ns, item.touched_share) == ("truncated_file", "data_loss", 1, 36 * US, 0.1)
+    assert (item.name, item.severity, item.count, item.touched_ns, item.touched_share) == (
+        "truncated_file",
+        "data_loss",
+        1,
+        36 * US,
+        0.1,
+    )
 
 
 def test_no_device_is_said_with_the_call_that_records_one() -> None:

@@ -13,7 +13,20 @@ IDENTITY = Identity("run", "w0", "1", "run/w0.json", 99, 3)
 
 def test_the_schema() -> None:
     found = json.loads(json.dumps(summary(hand_made.facts(), IDENTITY), allow_nan=False))
-    promised = {"run", "worker", "span", "path", "events", "span_ns", "steps", "devices", "operators", "kernels", "attribution", "defects"}
+    promised = {
+        "run",
+        "worker",
+        "span",
+        "path",
+        "events",
+        "span_ns",
+        "steps",
+        "devices",
+        "operators",
+        "kernels",
+        "attribution",
+        "defects",
+    }
     assert promised <= set(found)
     assert found["events"] == {"total": 99, "stored": 96, "lost": 3}
     assert found["steps"][0] == {
@@ -21,14 +34,40 @@ def test_the_schema() -> None:
         "start_ns": 0,
         "wall_ns": 100 * US,
         "categories_ns": {
-            "kernel": 40 * US, "memcpy": 0, "memset": 0, "communication": 10 * US, "runtime": 0, "dataloader": 0, "cpu_exec": 0, "other": 50 * US,
+            "kernel": 40 * US,
+            "memcpy": 0,
+            "memset": 0,
+            "communication": 10 * US,
+            "runtime": 0,
+            "dataloader": 0,
+            "cpu_exec": 0,
+            "other": 50 * US,
         },
     }
-    assert set(found["devices"][0]) == {"id", "name", "utilization", "sm_efficiency", "occupancy", "matrix_core_share"}
-    assert found["operators"][0] == {
-        "name": "aten::mm", "calls": 6, "device_self_ns": 60 * US, "device_total_ns": 60 * US, "host_self_ns": 60 * US, "host_total_ns": 120 * US,
+    assert set(found["devices"][0]) == {
+        "id",
+        "name",
+        "utilization",
+        "sm_efficiency",
+        "occupancy",
+        "matrix_core_share",
     }
-    assert found["kernels"][1] == {"name": hand_made.NCCL, "calls": 1, "total_ns": 10 * US, "mean_ns": 10 * US, "min_ns": 10 * US, "max_ns": 10 * US}
+    assert found["operators"][0] == {
+        "name": "aten::mm",
+        "calls": 6,
+        "device_self_ns": 60 * US,
+        "device_total_ns": 60 * US,
+        "host_self_ns": 60 * US,
+        "host_total_ns": 120 * US,
+    }
+    assert found["kernels"][1] == {
+        "name": hand_made.NCCL,
+        "calls": 1,
+        "total_ns": 10 * US,
+        "mean_ns": 10 * US,
+        "min_ns": 10 * US,
+        "max_ns": 10 * US,
+    }
     assert found["defects"] == [{"name": "truncated_file", "severity": "data_loss", "count": 1}]
 
 

@@ -12,20 +12,33 @@ from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
 from torch_tb_profiler.views.steps import choose
-from torch_tb_profiler.views.wire import KernelGroup, KernelPayload, OperatorGroup, OperatorPayload, Wire
+from torch_tb_profiler.views.wire import (
+    KernelGroup,
+    KernelPayload,
+    OperatorGroup,
+    OperatorPayload,
+    Wire,
+)
 
 US = hand_made.US
 FACTS = hand_made.facts()
 EVERYTHING = choose(FACTS)
 
 
-def operators(group: OperatorGroup = "name", limit: int = 100, *, device: bool = True) -> OperatorPayload:
+def operators(
+    group: OperatorGroup = "name", limit: int = 100, *, device: bool = True
+) -> OperatorPayload:
     facts = hand_made.facts(device=device)
-    return msgspec.json.decode(msgspec.json.encode(operator_payload(facts, choose(facts), group, limit)), type=OperatorPayload)
+    return msgspec.json.decode(
+        msgspec.json.encode(operator_payload(facts, choose(facts), group, limit)),
+        type=OperatorPayload,
+    )
 
 
 def kernels(group: KernelGroup = "name", limit: int = 100) -> KernelPayload:
-    return msgspec.json.decode(msgspec.json.encode(kernel_payload(FACTS, EVERYTHING, group, limit)), type=KernelPayload)
+    return msgspec.json.decode(
+        msgspec.json.encode(kernel_payload(FACTS, EVERYTHING, group, limit)), type=KernelPayload
+    )
 
 
 def lengths(rows: Wire) -> set[int]:
@@ -37,13 +50,19 @@ def test_operators_by_name() -> None:
     assert (rows.name, rows.calls) == (["aten::mm", "aten::add"], [6, 6])
     assert (rows.device_self_ns, rows.host_total_ns) == ([60 * US, 12 * US], [120 * US, 24 * US])
     assert rows.matrix_self_share == [pytest.approx(20 / 60), 0.0]
-    assert (rows.matrix_eligible, rows.has_stack, rows.shapes) == ([1, 0], [True, False], [None, None])
+    assert (rows.matrix_eligible, rows.has_stack, rows.shapes) == (
+        [1, 0],
+        [True, False],
+        [None, None],
+    )
 
 
 def test_operators_by_stack_bring_the_frames_they_need() -> None:
     found = operators("stack")
     assert found.rows.shapes == [hand_made.SHAPES, None, hand_made.SHAPES]
-    for stack, name in zip(found.rows.stack, ["model.py(7): forward", None, "model.py(9): backward"], strict=True):
+    for stack, name in zip(
+        found.rows.stack, ["model.py(7): forward", None, "model.py(9): backward"], strict=True
+    ):
         assert (stack is None) == (name is None)
         if stack is not None:
             assert found.frames.frame[stack] == name
@@ -65,13 +84,22 @@ def test_pooled_operators_keep_the_sums(group: OperatorGroup, limit: int) -> Non
 def test_without_a_device_its_times_are_unknown_and_not_zero() -> None:
     found = operators(device=False)
     assert found.has_device is False
-    assert found.rows.device_self_ns == found.rows.device_total_ns == found.rows.matrix_self_share == [None, None]
+    assert (
+        found.rows.device_self_ns
+        == found.rows.device_total_ns
+        == found.rows.matrix_self_share
+        == [None, None]
+    )
     assert [m.what for m in found.missing] == ["Accelerator activity"]
 
 
 def test_missing_shapes_and_stacks_are_said_where_they_are_wanted() -> None:
     facts = hand_made.facts(has_shapes=False, has_stacks=False)
-    for group, expected in (("name", []), ("shape", ["Input shapes"]), ("stack", ["Input shapes", "Call stacks"])):
+    for group, expected in (
+        ("name", []),
+        ("shape", ["Input shapes"]),
+        ("stack", ["Input shapes", "Call stacks"]),
+    ):
         found = operator_payload(facts, choose(facts), group, 9)  # type: ignore[arg-type]
         assert [m.what for m in found.missing] == expected
         for item in found.missing:
@@ -89,7 +117,9 @@ def test_stacks_of_one_operator() -> None:
     assert (plain.stacks, plain.without) == ([], 6)
 
 
-@pytest.mark.parametrize(("name", "shapes"), [("aten::nothing", None), ("aten::mm", "[[9]]"), ("", None)])
+@pytest.mark.parametrize(
+    ("name", "shapes"), [("aten::nothing", None), ("aten::mm", "[[9]]"), ("", None)]
+)
 def test_an_operator_that_is_not_there(name: str, shapes: str | None) -> None:
     with pytest.raises(NotFound):
         operator_stacks_payload(FACTS, EVERYTHING, name, shapes, 10)
@@ -97,7 +127,11 @@ def test_an_operator_that_is_not_there(name: str, shapes: str | None) -> None:
 
 def test_kernels_by_name() -> None:
     rows = kernels().rows
-    assert (rows.name, rows.calls, rows.total_ns) == ([hand_made.GEMM, hand_made.NCCL], [6, 1], [71 * US, 10 * US])
+    assert (rows.name, rows.calls, rows.total_ns) == (
+        [hand_made.GEMM, hand_made.NCCL],
+        [6, 1],
+        [71 * US, 10 * US],
+    )
     assert (rows.short[0], rows.mean_ns) == ("cutlass_80_tensorop_gemm", [11833, 10_000])
     assert (rows.shortest_ns, rows.longest_ns) == ([9 * US, 10 * US], [16 * US, 10 * US])
     assert (rows.operator, rows.grid, rows.registers) == ([None, None], [None, None], [None, None])
@@ -108,7 +142,11 @@ def test_kernels_by_properties_say_why_an_operator_is_not_known() -> None:
     rows = kernels("properties").rows
     assert rows.operator == ["aten::mm", None, None]
     assert rows.reason == [None, "launched outside every operator", "no launch recorded"]
-    assert (rows.grid, rows.registers, rows.shared_memory_bytes) == (["[8,1,1]", "[4,1,1]", None], [64, 64, None], [1024, 0, None])
+    assert (rows.grid, rows.registers, rows.shared_memory_bytes) == (
+        ["[8,1,1]", "[4,1,1]", None],
+        [64, 64, None],
+        [1024, 0, None],
+    )
 
 
 @pytest.mark.parametrize("group", ["name", "properties"])

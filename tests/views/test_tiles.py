@@ -15,7 +15,17 @@ from torch_tb_profiler.analysis.timeline.tiles import read_tiles
 from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.views import tiles
 
-NAMES = {1: "start", 2: "dur", 3: "name", 4: "event", 5: "count", 6: "fill", 7: "look", 8: "flags", 9: "module"}
+NAMES = {
+    1: "start",
+    2: "dur",
+    3: "name",
+    4: "event",
+    5: "count",
+    6: "fill",
+    7: "look",
+    8: "flags",
+    9: "module",
+}
 Tile = dict[str, Any]
 
 
@@ -23,7 +33,9 @@ def decoded(data: bytes) -> list[Tile]:
     """Every tile of a reply."""
     found, at = [], 0
     while at < len(data):
-        magic, version, columns, size, level, k, t0, shift, n, lanes = struct.unpack_from("<4sHHIIQqIII", data, at)
+        magic, version, columns, size, level, k, t0, shift, n, lanes = struct.unpack_from(
+            "<4sHHIIQqIII", data, at
+        )
         assert (magic, version) == (b"TLOD", 1)
         tile: Tile = {"level": level, "k": k, "t0": t0, "shift": shift}
         table = [struct.unpack_from("<BBH", data, at + 64 + 4 * i) for i in range(columns)]
@@ -53,7 +65,12 @@ def test_a_tile_says_what_is_where() -> None:
     found = of_spans([("cpu_op", 1, 0, 100), ("cpu_op", 1, 10, 20), ("cpu_op", 1, 40, 0)])
     (tile,) = asked(found, 0, 0)
     assert (tile["lanes"], tile["ptr"]) == ([0, 1], [0, 1, 3])
-    assert (tile["start"], tile["dur"], tile["event"], tile["count"]) == ([0, 10, 40], [100, 20, 0], [0, 1, 2], [1, 1, 1])
+    assert (tile["start"], tile["dur"], tile["event"], tile["count"]) == (
+        [0, 10, 40],
+        [100, 20, 0],
+        [0, 1, 2],
+        [1, 1, 1],
+    )
     assert (tile["fill"], tile["look"], tile["flags"]) == ([255] * 3, [Look.OPERATOR] * 3, [0] * 3)
     assert "module" not in tile
 
@@ -67,21 +84,42 @@ def test_a_summary_knows_how_many_and_how_busy() -> None:
 
 def test_what_began_before_is_marked_and_goes_on_to_its_end() -> None:
     found = of_spans([("cpu_op", 2, 0, 1), ("cpu_op", 1, 100, 2000)])
-    first, second = (dict(tile, **{c: tile[c][: tile["ptr"][1]] for c in ("start", "dur", "flags")}) for tile in asked(found, 0, 0, 1))
+    first, second = (
+        dict(tile, **{c: tile[c][: tile["ptr"][1]] for c in ("start", "dur", "flags")})
+        for tile in asked(found, 0, 0, 1)
+    )
     assert (first["start"], first["dur"], first["flags"]) == ([100], [2000], [0])
-    assert (second["t0"], second["start"], second["dur"], second["flags"]) == (512, [0], [2100 - 512], [1])
+    assert (second["t0"], second["start"], second["dur"], second["flags"]) == (
+        512,
+        [0],
+        [2100 - 512],
+        [1],
+    )
 
 
 def test_modules_come_where_there_are_some() -> None:
-    found = chart(draw("""
+    found = chart(
+        draw("""
         main  /nn.Module: Net_0                /
         main    [aten::mm ]   [aten::add  ]
         other                 [aten::sub  ]
-    """))
+    """)
+    )
     (tile,) = asked(found, 8, 0)
     text = [found[0].strings[int(n)] for n in found[2]["names"]["text"]]
-    module = dict(zip([text[n] for n in tile["name"]], [text[m - 1] if m else "" for m in tile["module"]], strict=True))
-    assert module == {"nn.Module: Net_0": "nn.Module: Net_0", "aten::mm": "nn.Module: Net_0", "aten::sub": "", "aten::add": "nn.Module: Net_0"}
+    module = dict(
+        zip(
+            [text[n] for n in tile["name"]],
+            [text[m - 1] if m else "" for m in tile["module"]],
+            strict=True,
+        )
+    )
+    assert module == {
+        "nn.Module: Net_0": "nn.Module: Net_0",
+        "aten::mm": "nn.Module: Net_0",
+        "aten::sub": "",
+        "aten::add": "nn.Module: Net_0",
+    }
 
 
 def test_times_of_a_minute_are_shortened_and_an_endless_event_stays_as_long_as_fits() -> None:
@@ -91,12 +129,21 @@ def test_times_of_a_minute_are_shortened_and_an_endless_event_stays_as_long_as_f
     tile = asked(found, level, 1)[0]
     assert tile["shift"] == level + 9 - 31
     assert tile["dur"][0] == min((day - tile["t0"]) >> tile["shift"], (1 << 32) - 1)
-    assert abs((tile["start"][1] << tile["shift"]) + tile["t0"] - 60_000_000_000) < 1 << tile["shift"]
+    assert (
+        abs((tile["start"][1] << tile["shift"]) + tile["t0"] - 60_000_000_000) < 1 << tile["shift"]
+    )
     assert asked(found, 0, 0)[0]["dur"] == [(1 << 32) - 1]
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.tuples(st.just("kernel"), st.integers(1, 2), st.integers(0, 4000), st.integers(0, 500)), min_size=1, max_size=40), st.integers(0, 9))
+@given(
+    st.lists(
+        st.tuples(st.just("kernel"), st.integers(1, 2), st.integers(0, 4000), st.integers(0, 500)),
+        min_size=1,
+        max_size=40,
+    ),
+    st.integers(0, 9),
+)
 def test_any_slices(spans: list[tuple[str, int, int, int]], level: int) -> None:
     found = of_spans(spans)
     numbers = range((found[2].about["span_ns"] >> (level + 9)) + 1)
@@ -106,6 +153,6 @@ def test_any_slices(spans: list[tuple[str, int, int, int]], level: int) -> None:
         assert tile["start"] == (begin - known.t0).tolist()
         assert tile["dur"] == (known.slices.start + known.slices.dur - begin).tolist()
         assert tile["count"] == known.slices.count.tolist()
-        assert [tile["ptr"][lane + 1] - tile["ptr"][lane] for lane in range(len(tile["lanes"]))] == [
-            int((known.slices.lane == lane).sum()) for lane in range(len(tile["lanes"]))
-        ]
+        assert [
+            tile["ptr"][lane + 1] - tile["ptr"][lane] for lane in range(len(tile["lanes"]))
+        ] == [int((known.slices.lane == lane).sum()) for lane in range(len(tile["lanes"]))]

@@ -1,4 +1,6 @@
-"""What the routes say of a trace's facts, in the shape of ``tests/analysis/figures.py``: µs, to compare with figures written in a test."""
+"""What the routes say of a trace's facts, in the shape of ``tests/analysis/figures.py``: µs, to
+compare with figures written in a test.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _KERNEL_NUMBERS = ("calls", "matrix", "matrix_eligible", "communication")
 def route(facts: Facts, path: str, **query: str) -> dict[str, Any]:
     """The payload of a route for these facts."""
     catalogue = WrittenCatalogue(replace(hand_made.opened(), facts=facts, memo=Memo()))
-    response = client(catalogue).get(f"{path}?{WHERE}" + "".join(f"&{key}={value}" for key, value in query.items()))
+    response = client(catalogue).get(
+        f"{path}?{WHERE}" + "".join(f"&{key}={value}" for key, value in query.items())
+    )
     assert response.status_code == 200, response.data[:500]
     found: dict[str, Any] = json.loads(body(response))
     return found
@@ -31,7 +35,11 @@ def route(facts: Facts, path: str, **query: str) -> dict[str, Any]:
 def steps(facts: Facts) -> list[dict[str, float]]:
     """Per step the categories that are not 0, and ``wall``."""
     return [
-        {"wall": step["wall_ns"] / 1000, **{key: ns / 1000 for key, ns in step["categories_ns"].items() if ns}} for step in route(facts, "/overview")["steps"]
+        {
+            "wall": step["wall_ns"] / 1000,
+            **{key: ns / 1000 for key, ns in step["categories_ns"].items() if ns},
+        }
+        for step in route(facts, "/overview")["steps"]
     ]
 
 
@@ -40,30 +48,48 @@ def average_wall(facts: Facts) -> float:
     return float(route(facts, "/overview")["average"]["wall_ns"]) / 1000
 
 
-def operators(facts: Facts, group: OperatorGroup = "name") -> dict[tuple[str, ...], tuple[float, ...]]:
-    """By name (and shapes, if grouped by them): calls, device self, device total, host self, host total. Without device work its times count as 0."""
+def operators(
+    facts: Facts, group: OperatorGroup = "name"
+) -> dict[tuple[str, ...], tuple[float, ...]]:
+    """By name (and shapes, if grouped by them): calls, device self, device total, host self, host
+    total. Without device work its times count as 0.
+    """
     rows = route(facts, "/operator", group=group)["rows"]
     found: dict[tuple[str, ...], tuple[float, ...]] = {}
     for at, name in enumerate(rows["name"]):
-        times = (rows[key][at] for key in ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns"))
+        times = (
+            rows[key][at]
+            for key in ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
+        )
         key = (name, rows["shapes"][at] or "") if group == "shape" else (name,)
         found[key] = (float(rows["calls"][at]), *((time or 0) / 1000 for time in times))
     return found
 
 
 def kernels(facts: Facts, group: KernelGroup = "name") -> list[dict[str, Any]]:
-    """Rows of the kernel table in its order; -1 where a property is not known, ``reason`` as ``NoOperator``."""
+    """Rows of the kernel table in its order; -1 where a property is not known, ``reason`` as
+    ``NoOperator``.
+    """
     rows = route(facts, "/kernel", group=group)["rows"]
     device = vocabulary(facts).device
-    reasons = {no_operator_reason(member.name, device): member for member in NoOperator if member.name in _WITH_TEXT}
+    reasons = {
+        no_operator_reason(member.name, device): member
+        for member in NoOperator
+        if member.name in _WITH_TEXT
+    }
     return [
         {
-            **{key: rows[key][at] for key in ("name", "operator", "grid", "block", "blocks_per_sm", "occupancy")},
+            **{
+                key: rows[key][at]
+                for key in ("name", "operator", "grid", "block", "blocks_per_sm", "occupancy")
+            },
             **{key: rows[f"{key}_ns"][at] / 1000 for key in _KERNEL_TIMES},
             **{key: int(rows[key][at]) for key in _KERNEL_NUMBERS},
             "reason": reasons.get(rows["reason"][at], 0),
             "registers": -1 if rows["registers"][at] is None else rows["registers"][at],
-            "shared_memory": -1 if rows["shared_memory_bytes"][at] is None else rows["shared_memory_bytes"][at],
+            "shared_memory": -1
+            if rows["shared_memory_bytes"][at] is None
+            else rows["shared_memory_bytes"][at],
         }
         for at in range(len(rows["name"]))
     ]

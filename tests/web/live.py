@@ -1,4 +1,6 @@
-"""A live catalogue over a logdir on disk, asked through the application; and workers for its timelines that wait for a word."""
+"""A live catalogue over a logdir on disk, asked through the application; and workers for its
+timelines that wait for a word.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ PATIENCE_SECONDS = 60.0
 Report = Callable[[int, "int | None"], None]
 
 
-def build_when_told(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
+def build_when_told(
+    location: str, sidecar_path: str, settings: Settings, report: Report
+) -> dict[str, Any]:
     """Make a timeline once a file "go" lies in the cache folder; raise when it holds a word."""
     go = Path(settings.cache_dir) / "go"
     while not go.exists():
@@ -44,7 +48,9 @@ def logdir_of(folder: Path, *traces: Path) -> Path:
 
 @contextmanager
 def live(logdir: Path, cache: Path, build: str = "") -> Iterator[tuple[Catalogue, Client]]:
-    """A started catalogue whose traces are imported, and a client; ``build``: what makes the timelines."""
+    """A started catalogue whose traces are imported, and a client; ``build``: what makes the
+    timelines.
+    """
     cache.mkdir(exist_ok=True)
     settings = Settings(cache_dir=str(cache), settle_seconds=0.0, scan_seconds=0.2)
     catalogue = Catalogue({"": str(logdir)}, settings)
@@ -53,7 +59,13 @@ def live(logdir: Path, cache: Path, build: str = "") -> Iterator[tuple[Catalogue
     catalogue.start()
     client = Client(Application(catalogue, settings))
     try:
-        until(lambda: (f := catalogue.snapshot()).runs and not f.scanning and all(s.state.value == "ready" for s in spans(catalogue)))
+        until(
+            lambda: (
+                (f := catalogue.snapshot()).runs
+                and not f.scanning
+                and all(s.state.value == "ready" for s in spans(catalogue))
+            )
+        )
         yield catalogue, client
     finally:
         catalogue.close()
@@ -61,14 +73,18 @@ def live(logdir: Path, cache: Path, build: str = "") -> Iterator[tuple[Catalogue
 
 def spans(catalogue: Catalogue) -> list[Any]:
     """Every span of the catalogue."""
-    return [span for run in catalogue.snapshot().runs for worker in run.workers for span in worker.spans]
+    return [
+        span for run in catalogue.snapshot().runs for worker in run.workers for span in worker.spans
+    ]
 
 
 def places(catalogue: Catalogue) -> list[dict[str, str]]:
     """Query of every trace."""
     return [
         {"run": run.name, "worker": worker.name, "span": span.name}
-        for run in catalogue.snapshot().runs for worker in run.workers for span in worker.spans
+        for run in catalogue.snapshot().runs
+        for worker in run.workers
+        for span in worker.spans
     ]
 
 

@@ -1,4 +1,6 @@
-"""The runs of the original plugin's distributed cases (``tb_plugin/test/test_profiler.py``, ``TestDistributed``), event by event; two workers each."""
+"""The runs of the original plugin's distributed cases (``tb_plugin/test/test_profiler.py``,
+``TestDistributed``), event by event; two workers each.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,13 @@ _GLOO = (
 )
 _KERNEL = "gpu 0:7 kernel void at::native::vectorized_elementwise_kernel@{} e24504 c99765"
 
-GLOO_GPU = tuple(listed + _KERNEL.format(at) for listed, at in zip(_GLOO, ("30+101", "70+70"), strict=True))
-GLOO_CPU = tuple(listed + f"23800 op aten::mul@{at} e24505" for listed, at in zip(_GLOO, ("30+101", "70+70"), strict=True))
+GLOO_GPU = tuple(
+    listed + _KERNEL.format(at) for listed, at in zip(_GLOO, ("30+101", "70+70"), strict=True)
+)
+GLOO_CPU = tuple(
+    listed + f"23800 op aten::mul@{at} e24505"
+    for listed, at in zip(_GLOO, ("30+101", "70+70"), strict=True)
+)
 
 
 def traces(case: tuple[str, ...]) -> dict[str, Trace]:

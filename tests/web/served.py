@@ -16,7 +16,17 @@ from tests.views import hand_made
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
-from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Run, SeenFile, Snapshot, Span, State, Worker
+from torch_tb_profiler.runs.model import (
+    Opened,
+    OpenedInsight,
+    OpenedTimeline,
+    Run,
+    SeenFile,
+    Snapshot,
+    Span,
+    State,
+    Worker,
+)
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.wire import ErrorPayload
 from torch_tb_profiler.web.application import Application
@@ -47,15 +57,37 @@ class Answering(ABC):
 
 @dataclass
 class WrittenCatalogue(Answering):
-    """Opens ``opened`` for run "run"; run "slow" is not ready, "broken" failed, "bug" raises what nobody expected."""
+    """Opens ``opened`` for run "run"; run "slow" is not ready, "broken" failed, "bug" raises what
+    nobody expected.
+    """
 
     opened: Opened = field(default_factory=hand_made.opened)
     rescans: int = 0
 
     def snapshot(self) -> Snapshot:
-        spans = (self.opened.span, Span("2", "2", "run/w0.2.json", "/secret/w0.2.json", 10, State.IMPORTING, 0.25))
-        files = (SeenFile("run/x.json", "run", "", "", State.REJECTED, "It is not a trace: it holds no traceEvents.", 12),)
-        return Snapshot("v1", False, ("logs",), (Run("run", (Worker("w0", 1, "file name", 2, spans),)),), files, ("A note.",))
+        spans = (
+            self.opened.span,
+            Span("2", "2", "run/w0.2.json", "/secret/w0.2.json", 10, State.IMPORTING, 0.25),
+        )
+        files = (
+            SeenFile(
+                "run/x.json",
+                "run",
+                "",
+                "",
+                State.REJECTED,
+                "It is not a trace: it holds no traceEvents.",
+                12,
+            ),
+        )
+        return Snapshot(
+            "v1",
+            False,
+            ("logs",),
+            (Run("run", (Worker("w0", 1, "file name", 2, spans),)),),
+            files,
+            ("A note.",),
+        )
 
     def rescan(self) -> None:
         self.rescans += 1
@@ -64,7 +96,9 @@ class WrittenCatalogue(Answering):
         if run == "slow":
             raise NotReady("It is being imported.", "Wait a moment.", progress=0.25)
         if run == "broken":
-            raise ImportFailed("run/w0.json: the import ran out of memory.", "See the diagnosis page.")
+            raise ImportFailed(
+                "run/w0.json: the import ran out of memory.", "See the diagnosis page."
+            )
         if run == "bug":
             raise RuntimeError("/secret/place: something else")
         if (run, worker, span) != ("run", "w0", "1"):
@@ -74,15 +108,27 @@ class WrittenCatalogue(Answering):
 
 def timeline_of(opened: Opened) -> OpenedTimeline:
     """The trace's timeline, made once, under an id that every test knows."""
-    return OpenedTimeline(opened, opened.memoise("the timeline of a test", lambda: build_timeline(opened.trace, opened.facts)), TIMELINE_ID)
+    return OpenedTimeline(
+        opened,
+        opened.memoise(
+            "the timeline of a test", lambda: build_timeline(opened.trace, opened.facts)
+        ),
+        TIMELINE_ID,
+    )
 
 
 def insight_of(opened: Opened) -> OpenedInsight:
     """The trace's insight, made once, under the same id."""
-    return OpenedInsight(opened, opened.memoise("the insight of a test", lambda: build_insight(opened.trace, opened.facts)), TIMELINE_ID)
+    return OpenedInsight(
+        opened,
+        opened.memoise("the insight of a test", lambda: build_insight(opened.trace, opened.facts)),
+        TIMELINE_ID,
+    )
 
 
-def client(catalogue: WrittenCatalogue | None = None, static: Path | None = None, **settings: Any) -> Client:
+def client(
+    catalogue: WrittenCatalogue | None = None, static: Path | None = None, **settings: Any
+) -> Client:
     """A client of the whole application."""
     files = StaticFiles(static) if static else None
     return Client(Application(catalogue or WrittenCatalogue(), Settings(**settings), files))

@@ -1,4 +1,6 @@
-"""Two hundred requests at once, and patterns that run away, over a real server: none fails, and TensorBoard's other tabs still answer."""
+"""Two hundred requests at once, and patterns that run away, over a real server: none fails, and
+TensorBoard's other tabs still answer.
+"""
 
 from __future__ import annotations
 
@@ -100,9 +102,17 @@ def mixed(where: dict[str, str], about: dict[str, Any]) -> list[str]:
     series = {"series": "0"} if about["counters"] else None
     kinds = ",".join(kind["kind"] for kind in about["arrow_kinds"])
     asked: list[tuple[str, dict[str, str]]] = [
-        ("timeline", where), ("names", of), ("alignment", where), ("area", {**of, **window, "lanes": lanes}), ("event", {**of, "event": "0"}),
-        ("event/args", {**of, "event": "0"}), ("search", {**of, "q": "aten", "args": "1"}), ("search", {**of, "q": "a.*(mm|conv)", "re": "1"}),
-        ("search/heat", {**of, **window, "q": "a", "n": "400"}), ("search/next", {**of, "q": "a", "after": "0"}), ("collective", {**of, "event": "0"}),
+        ("timeline", where),
+        ("names", of),
+        ("alignment", where),
+        ("area", {**of, **window, "lanes": lanes}),
+        ("event", {**of, "event": "0"}),
+        ("event/args", {**of, "event": "0"}),
+        ("search", {**of, "q": "aten", "args": "1"}),
+        ("search", {**of, "q": "a.*(mm|conv)", "re": "1"}),
+        ("search/heat", {**of, **window, "q": "a", "n": "400"}),
+        ("search/next", {**of, "q": "a", "after": "0"}),
+        ("collective", {**of, "event": "0"}),
         *(("tiles", {**of, "level": str(level), "k": "0"}) for level in range(0, top + 1, 3)),
         ("tiles", {**of, "level": str(top - 3), "k": "0,1,2", "lanes": lanes}),
     ]
@@ -126,7 +136,10 @@ def answers(port: int, paths: list[str]) -> list[tuple[str, int, bytes]]:
 
 
 def test_two_hundred_at_once(tmp_path: Path, samples: Path) -> None:
-    traces = [next((samples / name).glob("*.gz")) for name in ("cnn_workers_0", "transformer", "inference")]
+    traces = [
+        next((samples / name).glob("*.gz"))
+        for name in ("cnn_workers_0", "transformer", "inference")
+    ]
     with live(logdir_of(tmp_path / "logs", *traces), tmp_path / "cache") as (catalogue, client):
         application = Application(catalogue, Settings())
         with serving(application) as port:
@@ -134,9 +147,18 @@ def test_two_hundred_at_once(tmp_path: Path, samples: Path) -> None:
             first = [f"/trace/timeline?{urlencode(where)}" for where in places(catalogue)]
             found = answers(port, list(itertools.islice(itertools.cycle(first), AT_ONCE)))
             assert {status for _, status, _ in found} <= {200, 202}
-            abouts = {urlencode(where): json_of(patiently(client, "/trace/timeline", where)) for where in places(catalogue)}
-            assert catalogue.timelines.jobs.started == len(traces), "each is made once, however many asked"
-            paths = [path for where in places(catalogue) for path in mixed(where, abouts[urlencode(where)])]
+            abouts = {
+                urlencode(where): json_of(patiently(client, "/trace/timeline", where))
+                for where in places(catalogue)
+            }
+            assert catalogue.timelines.jobs.started == len(traces), (
+                "each is made once, however many asked"
+            )
+            paths = [
+                path
+                for where in places(catalogue)
+                for path in mixed(where, abouts[urlencode(where)])
+            ]
             asked = list(itertools.islice(itertools.cycle(paths), AT_ONCE))
             with Tab(port) as tab:
                 found = answers(port, asked)
@@ -157,7 +179,10 @@ def test_patterns_that_run_away_hold_nobody_up(tmp_path: Path, args: str) -> Non
         (where,) = places(catalogue)
         about = json_of(patiently(client, "/trace/timeline", where))
         with serving(Application(catalogue, Settings())) as port, Tab(port) as tab:
-            asked = [f"/trace/search?{urlencode({**where, 'id': about['id'], 'q': q, 're': '1', 'args': args})}" for q in EVIL]
+            asked = [
+                f"/trace/search?{urlencode({**where, 'id': about['id'], 'q': q, 're': '1', 'args': args})}"
+                for q in EVIL
+            ]
             begin = time.monotonic()
             found = answers(port, asked)
             took = time.monotonic() - begin

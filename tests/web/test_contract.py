@@ -1,4 +1,6 @@
-"""Every route, with right, missing, wrong and hostile parameters: the status, the shape, and nothing that should not be seen."""
+"""Every route, with right, missing, wrong and hostile parameters: the status, the shape, and
+nothing that should not be seen.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,27 @@ STEPPED: dict[str, type[wire.Wire]] = {
     "/counters": counters_wire.CountersTablePayload,
 }
 OF_MEMORY = ("/memory", "/memory/curve", "/memory/blocks", "/memory/statistics", "/memory/alive")
-"""All but the first answer 404 for a trace without allocator records; ``test_memory.py`` asks them about one that has some."""
-OF_A_TRACE = (*STEPPED, *OF_MEMORY, "/diff/file", "/distributed", "/findings", "/module/flame/file", "/operator/stacks", "/trace/file", *timeline_asked.TYPES)
+"""All but the first answer 404 for a trace without allocator records; ``test_memory.py`` asks them
+about one that has some.
+"""
+OF_A_TRACE = (
+    *STEPPED,
+    *OF_MEMORY,
+    "/diff/file",
+    "/distributed",
+    "/findings",
+    "/module/flame/file",
+    "/operator/stacks",
+    "/trace/file",
+    *timeline_asked.TYPES,
+)
 OF_A_FILE = ("/trace/file", "/trace/event/args")
 """They read the trace's file again, which the written catalogue does not have."""
-PLAIN: dict[str, type[wire.Wire]] = {"/runs": wire.RunsPayload, "/diagnosis": wire.DiagnosisPayload, "/definitions": wire.DefinitionsPayload}
+PLAIN: dict[str, type[wire.Wire]] = {
+    "/runs": wire.RunsPayload,
+    "/diagnosis": wire.DiagnosisPayload,
+    "/definitions": wire.DefinitionsPayload,
+}
 ALL = (*OF_A_TRACE, *PLAIN)
 
 
@@ -45,7 +63,11 @@ def url(route: str, query: str = WHERE) -> str:
     if route.startswith("/diff"):
         more = {"run2": "run", "worker2": "w0", "span2": "1"}
     if route in timeline_asked.TYPES:
-        more = {k: v for k, v in timeline_asked.query(route).items() if k not in ("run", "worker", "span")}
+        more = {
+            k: v
+            for k, v in timeline_asked.query(route).items()
+            if k not in ("run", "worker", "span")
+        }
     return f"{route}?{query}" + "".join(f"&{key}={value}" for key, value in more.items())
 
 
@@ -60,7 +82,18 @@ def test_every_route_is_documented(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("route", list(STEPPED))
-@pytest.mark.parametrize("steps", ["", "&steps=all", "&steps=0", "&steps=0-2", "&steps=1-1", "&skip_cold=1", "&steps=all&skip_cold=0"])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "",
+        "&steps=all",
+        "&steps=0",
+        "&steps=0-2",
+        "&steps=1-1",
+        "&skip_cold=1",
+        "&steps=all&skip_cold=0",
+    ],
+)
 def test_payloads_have_the_declared_shape(route: str, steps: str) -> None:
     response = client().get(url(route) + steps)
     assert response.status_code == 200
@@ -79,7 +112,9 @@ def test_catalogue_payloads_have_the_declared_shape(route: str) -> None:
 
 def test_groups() -> None:
     for group in ("name", "shape", "stack"):
-        assert json.loads(body(client().get(url("/operator") + f"&group={group}")))["group"] == group
+        assert (
+            json.loads(body(client().get(url("/operator") + f"&group={group}")))["group"] == group
+        )
     for group in ("name", "properties"):
         assert json.loads(body(client().get(url("/kernel") + f"&group={group}")))["group"] == group
     stacks = json.loads(body(client().get(url("/operator/stacks"))))
@@ -106,8 +141,22 @@ def test_a_missing_parameter_is_named(route: str, missing: str) -> None:
 @pytest.mark.parametrize("route", list(STEPPED))
 @pytest.mark.parametrize(
     "wrong",
-    ["steps=x", "steps=-1", "steps=1-", "steps=1.5", "steps=3", "steps=2-9", "steps=2-1", "steps=99999999999999999999", "steps=٣", "steps=0&steps=1",
-     "skip_cold=yes", "skip_cold=2", "steps=0%00", "skip_cold="],
+    [
+        "steps=x",
+        "steps=-1",
+        "steps=1-",
+        "steps=1.5",
+        "steps=3",
+        "steps=2-9",
+        "steps=2-1",
+        "steps=99999999999999999999",
+        "steps=٣",
+        "steps=0&steps=1",
+        "skip_cold=yes",
+        "skip_cold=2",
+        "steps=0%00",
+        "skip_cold=",
+    ],
 )
 def test_wrong_steps(route: str, wrong: str) -> None:
     response = client().get(url(route) + "&" + wrong)
@@ -178,7 +227,9 @@ def test_only_reading_is_offered(route: str, method: str) -> None:
     assert error_of(response).error.code == "method_not_allowed"
 
 
-@pytest.mark.parametrize("route", ["/nothing", "/runs/more", "/trace/file/x", "/static", "/%2e%2e/etc/passwd"])
+@pytest.mark.parametrize(
+    "route", ["/nothing", "/runs/more", "/trace/file/x", "/static", "/%2e%2e/etc/passwd"]
+)
 def test_unknown_routes(route: str) -> None:
     response = client().get(route)
     assert response.status_code == 404
@@ -195,7 +246,9 @@ def test_every_reply_is_safe_to_sniff_and_to_cache(route: str) -> None:
         response = client(timeline_asked.catalogue()).get(url(route, query))
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         kept = route in timeline_asked.OF_A_CONTENT and response.status_code == 200
-        assert response.headers["Cache-Control"] in ((IMMUTABLE,) if kept else ("no-cache", "no-store"))
+        assert response.headers["Cache-Control"] in (
+            (IMMUTABLE,) if kept else ("no-cache", "no-store")
+        )
         assert response.headers.get("Content-Type")
 
 
@@ -206,11 +259,60 @@ def test_head(route: str) -> None:
 
 
 @settings(deadline=None, max_examples=150)
-@given(route=st.sampled_from(ALL), query=st.dictionaries(
-    st.sampled_from(["run", "worker", "span", "steps", "skip_cold", "group", "name", "shapes", "t0", "t1", "rescan", "id",
-                     "level", "k", "lanes", "event", "q", "re", "series", "n", "kinds", "cap", "after", "first", "device", "t"]),
-    st.one_of(st.text(max_size=40), st.sampled_from(["run", "w0", "1", "../..", "<script>", "%00", "'\"", "0-1", "name", TIMELINE_ID, "0", "7"])),
-))
+@given(
+    route=st.sampled_from(ALL),
+    query=st.dictionaries(
+        st.sampled_from(
+            [
+                "run",
+                "worker",
+                "span",
+                "steps",
+                "skip_cold",
+                "group",
+                "name",
+                "shapes",
+                "t0",
+                "t1",
+                "rescan",
+                "id",
+                "level",
+                "k",
+                "lanes",
+                "event",
+                "q",
+                "re",
+                "series",
+                "n",
+                "kinds",
+                "cap",
+                "after",
+                "first",
+                "device",
+                "t",
+            ]
+        ),
+        st.one_of(
+            st.text(max_size=40),
+            st.sampled_from(
+                [
+                    "run",
+                    "w0",
+                    "1",
+                    "../..",
+                    "<script>",
+                    "%00",
+                    "'\"",
+                    "0-1",
+                    "name",
+                    TIMELINE_ID,
+                    "0",
+                    "7",
+                ]
+            ),
+        ),
+    ),
+)
 def test_no_parameter_breaks_the_server(route: str, query: dict[str, str]) -> None:
     response = client().get(route, query_string=query)
     assert response.status_code in (200, 202, 400, 404, 409, 502)

@@ -40,15 +40,36 @@ def _asked(trace: Trace, facts: Facts, query: str = "", **settings: Any) -> dict
 
 
 def test_profiled_kernels_of_the_chosen_steps() -> None:
-    trace, facts, _ = with_ranges(STEPS, {"r0": {"dram__bytes.sum": 64}, "r1": {"dram__bytes.sum": 32, "x": 0.5}})
+    trace, facts, _ = with_ranges(
+        STEPS, {"r0": {"dram__bytes.sum": 64}, "r1": {"dram__bytes.sum": 32, "x": 0.5}}
+    )
     found = _asked(trace, facts)
-    assert found["counters"] == [{"name": "dram__bytes.sum", "label": "Device memory traffic", "unit": "bytes"}, {"name": "x", "label": "x", "unit": ""}]
+    assert found["counters"] == [
+        {"name": "dram__bytes.sum", "label": "Device memory traffic", "unit": "bytes"},
+        {"name": "x", "label": "x", "unit": ""},
+    ]
     rows = found["profiled"]
-    assert {key: rows[key] for key in ("kernel", "operators", "step", "bytes", "flops", "values")} == {
-        "kernel": ["r0", "r1"], "operators": [["a"], ["b"]], "step": [0, 1], "bytes": [64, 32], "flops": [None, None], "values": [[64, 32], [None, 0.5]],
+    assert {
+        key: rows[key] for key in ("kernel", "operators", "step", "bytes", "flops", "values")
+    } == {
+        "kernel": ["r0", "r1"],
+        "operators": [["a"], ["b"]],
+        "step": [0, 1],
+        "bytes": [64, 32],
+        "flops": [None, None],
+        "values": [[64, 32], [None, 0.5]],
     }
-    assert (found["measured"], found["steps"], found["missing"], found["pooled"]) == ("ranges", ["ProfilerStep#1", "ProfilerStep#2"], [], 0)
-    assert found["matching"] == "2 of 2 ranges were tied to their launches by order: the first to the first kernel launched, and so on."
+    assert (found["measured"], found["steps"], found["missing"], found["pooled"]) == (
+        "ranges",
+        ["ProfilerStep#1", "ProfilerStep#2"],
+        [],
+        0,
+    )
+    assert (
+        found["matching"]
+        == "2 of 2 ranges were tied to their launches by order: the first to the first kernel"
+        " launched, and so on."
+    )
     assert _asked(trace, facts, "&steps=1")["profiled"]["kernel"] == ["r1"]
 
 
@@ -58,12 +79,36 @@ def test_rows_beyond_the_limit_are_counted() -> None:
     assert (found["profiled"]["kernel"], found["pooled"]) == (["r0"], 1)
 
 
-@pytest.mark.parametrize(("drawing", "said"), [
-    ("gpu 0 {r0    }{r1    }", "2 ranges have no launch, so no operator. The file gives each range an equal slice of the window"),
-    ("main  <launch><launch>\ngpu 0 {r0            }", "The range stands for every kernel that ran in it"),
-    ("main  <launch><launch>\ngpu 0 {r0  } {r1   }{r2 }", "Ranges: 3, kernel launches: 2. The first 2 of each were tied by order; what is missing may"),
-    ("main    <launch>\ngpu 0:0 {r0    }\ngpu 1:0 {r1    }", "Several devices were measured, and nothing in the trace says which launch was for which"),
-])
+@pytest.mark.parametrize(
+    ("drawing", "said"),
+    [
+        (
+            "gpu 0 {r0    }{r1    }",
+            (
+                "2 ranges have no launch, so no operator. The file gives each range an equal slice"
+                " of the window"
+            ),
+        ),
+        (
+            "main  <launch><launch>\ngpu 0 {r0            }",
+            "The range stands for every kernel that ran in it",
+        ),
+        (
+            "main  <launch><launch>\ngpu 0 {r0  } {r1   }{r2 }",
+            (
+                "Ranges: 3, kernel launches: 2. The first 2 of each were tied by order; what is"
+                " missing may"
+            ),
+        ),
+        (
+            "main    <launch>\ngpu 0:0 {r0    }\ngpu 1:0 {r1    }",
+            (
+                "Several devices were measured, and nothing in the trace says which launch was for"
+                " which"
+            ),
+        ),
+    ],
+)
 def test_what_does_not_match_is_said(drawing: str, said: str) -> None:
     trace, facts, _ = with_ranges(drawing)
     assert said in _asked(trace, facts)["matching"]
@@ -72,18 +117,39 @@ def test_what_does_not_match_is_said(drawing: str, said: str) -> None:
 def test_a_range_over_everything_is_called_so() -> None:
     trace, facts, _ = with_ranges("main  <launch><launch>\ngpu 0 {r0            }")
     rows = _asked(trace, facts)["profiled"]
-    assert (rows["short"], rows["operators"], rows["launch"], rows["time_ns"]) == (["whole recording"], [[]], [-1], [16_000])
+    assert (rows["short"], rows["operators"], rows["launch"], rows["time_ns"]) == (
+        ["whole recording"],
+        [[]],
+        [-1],
+        [16_000],
+    )
 
 
 def test_sampled_counters() -> None:
-    sample = {"ph": "C", "cat": "hardware_counters", "name": "sm__throughput.avg.pct_of_peak_sustained_elapsed", "pid": "GPU 0 Counters", "tid": 0}
-    samples = [{**sample, "ts": ts, "args": {"": value}} for ts, value in ((6, 10), (7, 30), (25, 5))]
+    sample = {
+        "ph": "C",
+        "cat": "hardware_counters",
+        "name": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+        "pid": "GPU 0 Counters",
+        "tid": 0,
+    }
+    samples = [
+        {**sample, "ts": ts, "args": {"": value}} for ts, value in ((6, 10), (7, 30), (25, 5))
+    ]
     trace = trace_of([*events("main [ProfilerStep#1 ][ProfilerStep#2  ]"), *samples])
     facts = derive(trace)
     found = _asked(trace, facts)
-    assert found["sampled_counters"] == [{"name": sample["name"], "label": "SM throughput", "unit": "%"}]
+    assert found["sampled_counters"] == [
+        {"name": sample["name"], "label": "SM throughput", "unit": "%"}
+    ]
     assert found["sampled"] == {
-        "counter": [0, 0], "device": ["GPU 0", "GPU 0"], "step": [0, 1], "samples": [2, 1], "mean": [20, 5], "least": [10, 5], "greatest": [30, 5],
+        "counter": [0, 0],
+        "device": ["GPU 0", "GPU 0"],
+        "step": [0, 1],
+        "samples": [2, 1],
+        "mean": [20, 5],
+        "least": [10, 5],
+        "greatest": [30, 5],
     }
     assert _asked(trace, facts, "&steps=1")["sampled"]["mean"] == [5]
     assert (found["matching"], found["measured"], found["missing"]) == ("", "", [])
@@ -103,23 +169,48 @@ def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:
     found = _asked(opened.trace, opened.facts)
     rows = found["profiled"]
     assert (len(rows["kernel"]), len(found["counters"]), found["measured"]) == (77, 9, "slices")
-    assert rows["operators"][5] == ["aten::conv2d", "aten::convolution", "aten::_convolution", "aten::cudnn_convolution"]
-    (fadd,) = [place for place, counter in enumerate(found["counters"]) if "_fadd_" in counter["name"]]
+    assert rows["operators"][5] == [
+        "aten::conv2d",
+        "aten::convolution",
+        "aten::_convolution",
+        "aten::cudnn_convolution",
+    ]
+    (fadd,) = [
+        place for place, counter in enumerate(found["counters"]) if "_fadd_" in counter["name"]
+    ]
     assert rows["short"][1] == "kernel without a name"
-    assert (rows["short"][5], rows["values"][fadd][5], rows["flops"][5]) == ("fft2d_r2c_32x32", 86_114_304, 234_946_560)
+    assert (rows["short"][5], rows["values"][fadd][5], rows["flops"][5]) == (
+        "fft2d_r2c_32x32",
+        86_114_304,
+        234_946_560,
+    )
     assert found["matching"].startswith("77 of 77 ranges were tied")
-    asked = client(WrittenCatalogue(replace(hand_made.opened(), trace=opened.trace, facts=opened.facts, memo=Memo())))
+    asked = client(
+        WrittenCatalogue(
+            replace(hand_made.opened(), trace=opened.trace, facts=opened.facts, memo=Memo())
+        )
+    )
     for route in ("/overview", "/kernel", "/operator"):
         missing = json.loads(body(asked.get(f"{route}?{WHERE}")))["missing"]
         assert "Times of kernels" in [item["what"] for item in missing], route
     diagnosed = json.loads(body(asked.get(f"/findings?{WHERE}")))
-    assert any("hardware counters" in sentence for sentence in diagnosed["unsure"]), diagnosed["unsure"]
+    assert any("hardware counters" in sentence for sentence in diagnosed["unsure"]), diagnosed[
+        "unsure"
+    ]
 
 
 def test_a_range_shows_its_counters_and_its_thread_what_it_is() -> None:
-    trace, facts, found = with_ranges("main  <launch><launch>\ngpu 0 {r0    }{r1    }", {"r0": {"x": 1, "dram__bytes.sum": 4096, "y.pct": 12.25}})
-    assert [(argument.name, argument.value) for argument in kept_arguments(trace, facts, int(found.ties.row[0]))] == [
-        ("x", "1"), ("dram__bytes.sum", "4,096"), ("y.pct", "12.25"),
+    trace, facts, found = with_ranges(
+        "main  <launch><launch>\ngpu 0 {r0    }{r1    }",
+        {"r0": {"x": 1, "dram__bytes.sum": 4096, "y.pct": 12.25}},
+    )
+    assert [
+        (argument.name, argument.value)
+        for argument in kept_arguments(trace, facts, int(found.ties.row[0]))
+    ] == [
+        ("x", "1"),
+        ("dram__bytes.sum", "4,096"),
+        ("y.pct", "12.25"),
     ]
     groups = timeline_payload(trace, facts, build_timeline(trace, facts), "id").groups
     assert [group.thread for group in groups if group.pid == "0"] == ["ranges, not in time"]

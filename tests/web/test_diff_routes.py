@@ -1,4 +1,6 @@
-"""The routes of comparisons over a catalogue of several traces: two sides, two ranges, sides that are not there."""
+"""The routes of comparisons over a catalogue of several traces: two sides, two ranges, sides that
+are not there.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def opened(name: str, seed: int) -> Opened:
 
 @dataclass
 class TwoRuns(WrittenCatalogue):
-    """Beside what every written catalogue has a run "changed", and "late", whose insight is not made yet."""
+    """Beside what every written catalogue has a run "changed", and "late", whose insight is not
+    made yet.
+    """
 
     opened: Opened = field(default_factory=lambda: opened(NO_CHANGE, 0))
     other: Opened = field(default_factory=lambda: opened("slower_kernel", 1))
@@ -93,13 +97,17 @@ def test_two_ranges_of_one_trace(asking: Client) -> None:
 
 def test_every_choice_has_its_own_answer(asking: Client) -> None:
     queries = [TWO, f"{TWO}&steps=0-3", f"{TWO}&steps2=0-3", ITSELF, f"{TWO}&steps=0-3&steps2=0-3"]
-    assert len({(p.a.mean_ns, p.b.mean_ns) for p in (diff(asking, query) for query in queries)}) == len(queries)
+    assert len(
+        {(p.a.mean_ns, p.b.mean_ns) for p in (diff(asking, query) for query in queries)}
+    ) == len(queries)
 
 
 @pytest.mark.parametrize("missing", ["run2", "worker2", "span2"])
 @pytest.mark.parametrize("route", ["/diff", "/diff/file"])
 def test_side_b_must_be_named(asking: Client, route: str, missing: str) -> None:
-    response = asking.get(f"{route}?{'&'.join(part for part in TWO.split('&') if not part.startswith(missing))}")
+    response = asking.get(
+        f"{route}?{'&'.join(part for part in TWO.split('&') if not part.startswith(missing))}"
+    )
     assert response.status_code == 400
     assert error_of(response).error.message == f"Parameter {missing} is missing."
 
@@ -107,8 +115,14 @@ def test_side_b_must_be_named(asking: Client, route: str, missing: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "status", "word"),
     [
-        ("run2=nobody", 404, "nobody"), ("run2=slow", 202, "imported"), ("run2=late", 202, "insight"), ("run2=broken", 409, "memory"),
-        ("steps2=9", 400, "steps2"), ("steps2=x", 400, "steps2"), ("steps2=3-1", 400, "steps2"), ("steps=99", 400, "Parameter steps:"),
+        ("run2=nobody", 404, "nobody"),
+        ("run2=slow", 202, "imported"),
+        ("run2=late", 202, "insight"),
+        ("run2=broken", 409, "memory"),
+        ("steps2=9", 400, "steps2"),
+        ("steps2=x", 400, "steps2"),
+        ("steps2=3-1", 400, "steps2"),
+        ("steps=99", 400, "Parameter steps:"),
         ("skip_cold2=2", 400, "skip_cold2"),
         ("format=xlsx", 400, "format"),
     ],
@@ -125,7 +139,12 @@ def test_what_is_wrong_is_said(asking: Client, wrong: str, status: int, word: st
 
 def test_both_sides_are_made_at_once() -> None:
     catalogue = TwoRuns()
-    assert client(catalogue).get("/diff?run=late&worker=w0&span=1&run2=changed&worker2=w0&span2=1").status_code == 202
+    assert (
+        client(catalogue)
+        .get("/diff?run=late&worker=w0&span=1&run2=changed&worker2=w0&span2=1")
+        .status_code
+        == 202
+    )
     assert catalogue.asked == ["late", "changed"]
 
 
@@ -133,7 +152,9 @@ def test_files(asking: Client) -> None:
     response = asking.get(f"/diff/file?{TWO}")
     assert response.content_type == "text/csv; charset=utf-8"
     assert response.headers["Content-Disposition"] == 'attachment; filename="diff.csv"'
-    assert len(list(csv.reader(io.StringIO(body(response).decode())))) == 1 + len(diff(asking, TWO).changes.name)
+    assert len(list(csv.reader(io.StringIO(body(response).decode())))) == 1 + len(
+        diff(asking, TWO).changes.name
+    )
     response = asking.get(f"/diff/file?{TWO}&format=markdown")
     assert response.content_type == "text/markdown; charset=utf-8"
     assert body(response).decode().startswith(f"**{diff(asking, TWO).verdict.sentence}**")

@@ -1,4 +1,6 @@
-"""The eight synthetic ranks: the straggler, the stalled DataLoader and the clocks' skew that the model put in come out, within 1 %."""
+"""The eight synthetic ranks: the straggler, the stalled DataLoader and the clocks' skew that the
+model put in come out, within 1 %.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,19 @@ def _model() -> Truth:
 
 def test_the_right_rank_is_late_in_every_step() -> None:
     assert [item.step for item in found().late] == list(range(7))
-    assert [item.worker for item in found().late] == [STALLED if step == STALLED_STEP else STRAGGLER for step in range(7)]
+    assert [item.worker for item in found().late] == [
+        STALLED if step == STALLED_STEP else STRAGGLER for step in range(7)
+    ]
     assert found().steps[STALLED_STEP] == "ProfilerStep#7"
 
 
 def test_every_wait_is_that_of_the_model(model: Truth) -> None:
     waiting = np.array(found().waiting.waiting_ns)
     expected = model.wait.reshape(8, 7, model.per_step).sum(axis=2)
-    assert np.abs(waiting - expected).max() <= np.maximum(0.01 * expected, model.per_step * ROUNDING).max()
+    assert (
+        np.abs(waiting - expected).max()
+        <= np.maximum(0.01 * expected, model.per_step * ROUNDING).max()
+    )
     large = expected > 100_000
     assert large.sum() > 40
     assert (np.abs(waiting - expected)[large] <= 0.01 * expected[large]).all()
@@ -51,7 +58,9 @@ def test_the_caused_waiting_is_that_of_the_model(model: Truth) -> None:
         own = last[inside] == item.worker
         assert item.collectives == own.sum()
         assert item.caused_ns == pytest.approx(model.wait[:, inside][:, own].sum(), rel=0.01)
-        assert item.longest_ns == pytest.approx(model.wait[:, inside][:, own].sum(axis=1).max(), rel=0.01)
+        assert item.longest_ns == pytest.approx(
+            model.wait[:, inside][:, own].sum(axis=1).max(), rel=0.01
+        )
         ordered = np.sort(model.start[:, inside][:, own], axis=0)
         assert 0 < item.lead_ns <= 1.01 * (ordered[-1] - ordered[-2]).sum()
 
@@ -59,7 +68,9 @@ def test_the_caused_waiting_is_that_of_the_model(model: Truth) -> None:
 def test_the_stalled_loader_is_named_with_its_line(model: Truth) -> None:
     item = found().late[STALLED_STEP]
     assert item.before_operator == "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
-    assert item.before_line == item.before_name == "torch/utils/data/dataloader.py(1482): _next_data"
+    assert (
+        item.before_line == item.before_name == "torch/utils/data/dataloader.py(1482): _next_data"
+    )
     assert item.before_side == "host"
     stall = model.stall[:, STALLED_STEP]
     others = np.delete(stall, STALLED)
@@ -75,12 +86,15 @@ def test_the_stragglers_kernels_are_named() -> None:
             assert item.before_operator in ("aten::mm", "aten::addmm")
             assert (item.before_module or "").startswith("Linear_")
             assert (item.before_line or "").startswith("torch/nn/modules/linear.py")
-            # All kernels are a quarter slower, so the one that is named is a part of what the device took more.
+            # All kernels are a quarter slower, so the one that is named is a part of what the
+            # device took more.
             assert 0 < (item.before_ns or 0) < (item.before_side_ns or 0)
 
 
 def test_the_clocks_are_put_right(model: Truth) -> None:
-    """The recordings begin together on the true clock, so what the skewed clocks say must come out as no difference."""
+    """The recordings begin together on the true clock, so what the skewed clocks say must come out
+    as no difference.
+    """
     offsets = [worker.offset_ns or 0 for worker in found().workers]
     assert max(model.skews) - min(model.skews) > 10**6
     assert max(offsets) - min(offsets) <= 400  # the model ends each collective within 400 ns
@@ -94,7 +108,12 @@ def test_bandwidths_are_those_of_the_model() -> None:
     """The model moves 160 bytes/ns after 18 µs: 25,165,824 bytes in 18 + 157.3 µs ± 2 %."""
     rows = found().operations
     place = next(i for i, worker in enumerate(rows.worker) if worker == -1)
-    assert (rows.kind[place], rows.bytes[place], rows.calls[place], rows.group_size[place]) == ("all_reduce", 25165824, 8 * 28, 8)
+    assert (rows.kind[place], rows.bytes[place], rows.calls[place], rows.group_size[place]) == (
+        "all_reduce",
+        25165824,
+        8 * 28,
+        8,
+    )
     speed = 25165824 / (18e-6 + 25165824 / 160e9)
     assert rows.algorithm_bandwidth[place] == pytest.approx(speed, rel=0.01)
     assert rows.bus_bandwidth[place] == pytest.approx(speed * 2 * 7 / 8, rel=0.01)

@@ -20,23 +20,64 @@ from torch_tb_profiler.runs.download import _damaged, touching
 ORIGIN_NS = 1_700_000_000_123_456_000
 EVENTS: list[dict[str, Any]] = [
     {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "python"}},
-    {"ph": "X", "cat": "cpu_op", "name": "before", "pid": 1, "tid": 1, "ts": 1_700_000_000_123_456.0, "dur": 5},
-    {"ph": "X", "cat": "cpu_op", "name": "reaches in", "pid": 1, "tid": 1, "ts": "1700000000123461.000", "dur": "15.5"},
-    {"ph": "X", "cat": "cpu_op", "name": "inside µ", "pid": 1, "tid": 1, "ts": 1700000000123471, "dur": 1},
+    {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "before",
+        "pid": 1,
+        "tid": 1,
+        "ts": 1_700_000_000_123_456.0,
+        "dur": 5,
+    },
+    {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "reaches in",
+        "pid": 1,
+        "tid": 1,
+        "ts": "1700000000123461.000",
+        "dur": "15.5",
+    },
+    {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "inside µ",
+        "pid": 1,
+        "tid": 1,
+        "ts": 1700000000123471,
+        "dur": 1,
+    },
     {"ph": "i", "name": "instant", "pid": 1, "tid": 1, "ts": 1700000000123472},
-    {"ph": "X", "cat": "cpu_op", "name": "after", "pid": 1, "tid": 1, "ts": 1700000000123500, "dur": 1},
+    {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "after",
+        "pid": 1,
+        "tid": 1,
+        "ts": 1700000000123500,
+        "dur": 1,
+    },
 ]
-HEADER = {"schemaVersion": 1, "metadata": {"AWS_SECRET": "hush"}, "deviceProperties": [{"id": 0}], "traceEvents": EVENTS}
+HEADER = {
+    "schemaVersion": 1,
+    "metadata": {"AWS_SECRET": "hush"},
+    "deviceProperties": [{"id": 0}],
+    "traceEvents": EVENTS,
+}
 
 
 def catalogue(location: str, path: str = "run/w0.1.pt.trace.json") -> WrittenCatalogue:
     opened = hand_made.opened(location=location, path=path)
     header = {k: v for k, v in HEADER.items() if k != "traceEvents"}
-    return WrittenCatalogue(replace(opened, trace=replace(opened.trace, origin_ns=ORIGIN_NS, header=header)))
+    return WrittenCatalogue(
+        replace(opened, trace=replace(opened.trace, origin_ns=ORIGIN_NS, header=header))
+    )
 
 
 def window(location: str, start: int, end: int) -> TestResponse:
-    return client(catalogue(location), chunk_bytes=200).get(f"/trace/file?{WHERE}&t0={start}&t1={end}")
+    return client(catalogue(location), chunk_bytes=200).get(
+        f"/trace/file?{WHERE}&t0={start}&t1={end}"
+    )
 
 
 def names(response: TestResponse) -> list[str]:
@@ -45,7 +86,9 @@ def names(response: TestResponse) -> list[str]:
 
 @pytest.mark.parametrize("layout", ["pretty", "line", "array", "gzip"])
 def test_a_window_holds_what_touches_it_and_all_metadata(tmp_path: Path, layout: str) -> None:
-    text = json.dumps(EVENTS if layout == "array" else HEADER, indent=2 if layout == "pretty" else None).encode()
+    text = json.dumps(
+        EVENTS if layout == "array" else HEADER, indent=2 if layout == "pretty" else None
+    ).encode()
     path = tmp_path / "w0.json"
     path.write_bytes(gzip.compress(text) if layout == "gzip" else text)
     response = window(str(path), 10_000, 20_000)
@@ -70,7 +113,9 @@ def test_an_empty_window_is_a_valid_trace(tmp_path: Path) -> None:
 
 def test_a_window_of_a_damaged_file_is_valid(tmp_path: Path) -> None:
     good = json.dumps(HEADER)
-    bad = good.replace('"inside \\u00b5"', '"C:\\new\\q"').replace('"before"', '"tab\there", "args": {"v": NaN}')
+    bad = good.replace('"inside \\u00b5"', '"C:\\new\\q"').replace(
+        '"before"', '"tab\there", "args": {"v": NaN}'
+    )
     path = tmp_path / "w0.json"
     path.write_bytes(bad.encode()[:-40] + b"\xff\xfe")
     found = names(window(str(path), 0, 1 << 40))
@@ -81,13 +126,16 @@ def test_a_window_of_a_damaged_file_is_valid(tmp_path: Path) -> None:
 
 def test_what_can_be_read_of_a_damaged_text() -> None:
     text = (
-        b'{"ph":"X","name":"a","ts":1,"dur":1}, {"ph":"X","name":"b","args":{"l":[{"k":1},{"k":2},{"k":"},{"}]}},\n'
-        b'{"ph":"X","name":"broken","ts":}, {"ph":"X","name":"c\ttab"}, {"ph":"X","name":"unfini'
+        b'{"ph":"X","name":"a","ts":1,"dur":1},'
+        b' {"ph":"X","name":"b","args":{"l":[{"k":1},{"k":2},{"k":"},{"}]}},\n{"ph":"X","name":"broken","ts":},'
+        b' {"ph":"X","name":"c\ttab"}, {"ph":"X","name":"unfini'
     )
     assert [event.name for _, event in _damaged(text)] == ["a", "b", "c\ttab"]
     assert all(json.loads(piece)["ph"] == "X" for piece, _ in _damaged(text))
     for cut_at in range(len(text)):
-        assert [event.name for _, event in _damaged(text[:cut_at])] == ["a", "b", "c\ttab"][: len(list(_damaged(text[:cut_at])))]
+        assert [event.name for _, event in _damaged(text[:cut_at])] == ["a", "b", "c\ttab"][
+            : len(list(_damaged(text[:cut_at])))
+        ]
     assert list(_damaged(b"{" * 100_000)) == []
 
 
@@ -98,7 +146,9 @@ def test_a_window_of_a_remote_file() -> None:
     fs.pipe("/bucket/w0.json.gz", gzip.compress(json.dumps(HEADER).encode()))
     try:
         assert "inside µ" in names(window("memory://bucket/w0.json.gz", 10_000, 20_000))
-        whole = client(catalogue("memory://bucket/w0.json.gz", "w0.json.gz")).get(f"/trace/file?{WHERE}")
+        whole = client(catalogue("memory://bucket/w0.json.gz", "w0.json.gz")).get(
+            f"/trace/file?{WHERE}"
+        )
         assert json.loads(gzip.decompress(whole.data)) == HEADER
     finally:
         fs.rm("/bucket", recursive=True)
@@ -116,7 +166,9 @@ def test_a_window_of_a_remote_file() -> None:
 def test_the_whole_file_byte_for_byte(tmp_path: Path, data: bytes, kind: str) -> None:
     path = tmp_path / "w0.json"
     path.write_bytes(data)
-    response = client(catalogue(str(path))).get(f"/trace/file?{WHERE}", headers={"Accept-Encoding": "gzip"})
+    response = client(catalogue(str(path))).get(
+        f"/trace/file?{WHERE}", headers={"Accept-Encoding": "gzip"}
+    )
     assert (response.status_code, response.data, response.content_type) == (200, data, kind)
     assert response.content_length == len(data)
     assert "Content-Encoding" not in response.headers
@@ -126,7 +178,9 @@ def test_the_whole_file_byte_for_byte(tmp_path: Path, data: bytes, kind: str) ->
 def test_a_hostile_name_cannot_leave_the_header(tmp_path: Path) -> None:
     path = tmp_path / "w0.json"
     path.write_text("{}")
-    response = client(catalogue(str(path), 'run/..\\a"; x=\r\nSet-Cookie: b=1/../w\u202e0".json')).get(f"/trace/file?{WHERE}")
+    response = client(
+        catalogue(str(path), 'run/..\\a"; x=\r\nSet-Cookie: b=1/../w\u202e0".json')
+    ).get(f"/trace/file?{WHERE}")
     value = response.headers["Content-Disposition"]
     assert value == 'attachment; filename="w_0_.json"'
     assert "Set-Cookie" not in response.headers
@@ -163,4 +217,6 @@ def test_what_touches_a_window() -> None:
         "metadata": (event("M", b"null"), True),
     }
     found = touching([e for e, _ in expected.values()], 3_000, 4_000)
-    assert dict(zip(expected, found, strict=True)) == {name: answer for name, (_, answer) in expected.items()}
+    assert dict(zip(expected, found, strict=True)) == {
+        name: answer for name, (_, answer) in expected.items()
+    }

@@ -1,4 +1,6 @@
-"""The route of the Efficiency view: whole payloads, the user's own peaks, limits, and what cannot be said."""
+"""The route of the Efficiency view: whole payloads, the user's own peaks, limits, and what cannot
+be said.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,17 @@ FLOPS = 2 * 64 * 128 * 256
 
 def _catalogue(drawing: str = DRAWING, arguments: bool = True, **header: Any) -> WrittenCatalogue:
     trace = draw(drawing, NAMES, ARGUMENTS if arguments else None, **header)
-    return WrittenCatalogue(replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo()))
+    return WrittenCatalogue(
+        replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
+    )
 
 
-def _asked(query: str = "", catalogue: WrittenCatalogue | None = None, **settings: Any) -> dict[str, Any]:
-    response = client(catalogue or _catalogue(**H100), **settings).get(f"/efficiency?{WHERE}{query}")
+def _asked(
+    query: str = "", catalogue: WrittenCatalogue | None = None, **settings: Any
+) -> dict[str, Any]:
+    response = client(catalogue or _catalogue(**H100), **settings).get(
+        f"/efficiency?{WHERE}{query}"
+    )
     assert response.status_code == 200, response.data[:500]
     found: dict[str, Any] = json.loads(body(response))
     return found
@@ -44,7 +52,11 @@ def test_operators() -> None:
     assert rows["name"] == ["aten::mm", "aten::add", "mine::thing"]
     assert sum(rows["time_ns"]) == found["time_ns"] == 36_000
     assert found["modelled_ns"] == 27_000
-    assert (rows["calls"], rows["flops"][:2], rows["family"]) == ([2, 1, 1], [FLOPS, 64 * 256], ["gemm", "elementwise", None])
+    assert (rows["calls"], rows["flops"][:2], rows["family"]) == (
+        [2, 1, 1],
+        [FLOPS, 64 * 256],
+        ["gemm", "elementwise", None],
+    )
     assert rows["flops_rate"][0] == pytest.approx(2 * FLOPS / 18e-6)
     assert rows["peak"][0] == 989.4e12
     assert rows["flops_share"][0] == pytest.approx(2 * FLOPS / 18e-6 / 989.4e12)
@@ -55,7 +67,10 @@ def test_operators() -> None:
     assert (found["missing"], found["notes"], found["pooled"]) == ([], [], 0)
     assert found["device"]["entry"] == "NVIDIA H100 SXM"
     assert found["device"]["name"] == "NVIDIA H100 80GB HBM3"
-    assert {(peak["unit"], peak["precision"]) for peak in found["device"]["peaks"]} >= {("matrix", "bf16"), ("vector", "fp32")}
+    assert {(peak["unit"], peak["precision"]) for peak in found["device"]["peaks"]} >= {
+        ("matrix", "bf16"),
+        ("vector", "fp32"),
+    }
     assert all("https://" in peak["source"] for peak in found["device"]["peaks"])
 
 
@@ -76,26 +91,39 @@ def test_families_and_steps() -> None:
     assert [step["flops"] for step in found["steps"]] == [FLOPS, FLOPS]
     for step in found["steps"]:
         assert step["mfu"] == pytest.approx(FLOPS / 989.4e12 / (step["wall_ns"] / 1e9))
-    assert found["mfu"] == pytest.approx(2 * FLOPS / 989.4e12 / (sum(step["wall_ns"] for step in found["steps"]) / 1e9))
+    assert found["mfu"] == pytest.approx(
+        2 * FLOPS / 989.4e12 / (sum(step["wall_ns"] for step in found["steps"]) / 1e9)
+    )
     assert len(_asked("&steps=1")["steps"]) == 1
 
 
 def test_beyond_the_limit_rows_are_pooled() -> None:
     found = _asked(max_table_rows=1)
-    assert (found["rows"]["name"], found["rows"]["calls"], found["pooled"]) == (["aten::mm", "other"], [2, 2], 2)
+    assert (found["rows"]["name"], found["rows"]["calls"], found["pooled"]) == (
+        ["aten::mm", "other"],
+        [2, 2],
+        2,
+    )
     assert sum(found["rows"]["time_ns"]) == found["time_ns"]
     assert len({len(column) for column in found["rows"].values()}) == 1
 
 
 def test_the_users_own_peaks_count_as_they_are_now(tmp_path: Path) -> None:
     file = tmp_path / "peaks.json"
-    file.write_text(json.dumps({"NVIDIA H100*": {"peaks": {"matrix_bf16": 500}, "source": "measured"}}), encoding="utf-8")
+    file.write_text(
+        json.dumps({"NVIDIA H100*": {"peaks": {"matrix_bf16": 500}, "source": "measured"}}),
+        encoding="utf-8",
+    )
     catalogue = _catalogue(**H100)
     asked = client(catalogue, peaks=str(file))
 
     def peak() -> tuple[float, str]:
         found = json.loads(body(asked.get(f"/efficiency?{WHERE}")))
-        [own] = [entry for entry in found["device"]["peaks"] if (entry["unit"], entry["precision"]) == ("matrix", "bf16")]
+        [own] = [
+            entry
+            for entry in found["device"]["peaks"]
+            if (entry["unit"], entry["precision"]) == ("matrix", "bf16")
+        ]
         assert found["rows"]["peak"][0] == own["rate"]
         return own["rate"], own["source"]
 
@@ -115,7 +143,13 @@ def test_a_wrong_file_of_peaks_is_one_clear_error(tmp_path: Path, content: str) 
 
 
 def test_an_unknown_device_is_said_to_be_unknown() -> None:
-    found = _asked(catalogue=_catalogue(deviceProperties=[{"id": 0, "name": "NVIDIA Something New", "computeMajor": 9, "computeMinor": 9}]))
+    found = _asked(
+        catalogue=_catalogue(
+            deviceProperties=[
+                {"id": 0, "name": "NVIDIA Something New", "computeMajor": 9, "computeMinor": 9}
+            ]
+        )
+    )
     assert not found["device"]["known"]
     assert found["device"]["name"] == "NVIDIA Something New"
     assert "NVIDIA Something New" in found["notes"][0]
@@ -135,21 +169,35 @@ def test_without_shapes_it_is_said_how_to_record_them() -> None:
 
 
 def test_without_a_device_host_time_counts() -> None:
-    found = _asked(catalogue=_catalogue("""
+    found = _asked(
+        catalogue=_catalogue("""
     main   [ProfilerStep#1               ]
     main    [linear              ] [add  ]
     main     [addmm             ]
-    """))
+    """)
+    )
     assert not found["has_device"]
-    assert found["device"] == {"name": None, "entry": None, "known": False, "bandwidth": None, "bandwidth_source": "", "peaks": []}
-    assert (found["rows"]["name"], found["rows"]["time_ns"]) == (["aten::linear", "aten::add"], [22_000, 7_000])
+    assert found["device"] == {
+        "name": None,
+        "entry": None,
+        "known": False,
+        "bandwidth": None,
+        "bandwidth_source": "",
+        "peaks": [],
+    }
+    assert (found["rows"]["name"], found["rows"]["time_ns"]) == (
+        ["aten::linear", "aten::add"],
+        [22_000, 7_000],
+    )
     assert found["families"]["matrix_ns"] == [None, None, None]
     assert found["notes"] == []
 
 
 def test_rows_above_a_peak_are_shown_and_said(tmp_path: Path) -> None:
     file = tmp_path / "peaks.json"
-    file.write_text(json.dumps({"*": {"bandwidth_gbps": 0.5, "peaks": {"matrix_bf16": 0.1}}}), encoding="utf-8")
+    file.write_text(
+        json.dumps({"*": {"bandwidth_gbps": 0.5, "peaks": {"matrix_bf16": 0.1}}}), encoding="utf-8"
+    )
     found = _asked(peaks=str(file))
     assert found["rows"]["flops_share"][0] > 1
     assert found["rows"]["recoverable_ns"][0] == 0
@@ -159,7 +207,10 @@ def test_rows_above_a_peak_are_shown_and_said(tmp_path: Path) -> None:
     assert "strides" not in found["notes"][1]
 
 
-@pytest.mark.parametrize("wrong", ["group=", "group=shape", "group=kernel&group=kernel", "steps=9", "steps=1-0", "skip_cold=2"])
+@pytest.mark.parametrize(
+    "wrong",
+    ["group=", "group=shape", "group=kernel&group=kernel", "steps=9", "steps=1-0", "skip_cold=2"],
+)
 def test_wrong_choices(wrong: str) -> None:
     assert client().get(f"/efficiency?{WHERE}&{wrong}").status_code == 400
 
@@ -167,7 +218,12 @@ def test_wrong_choices(wrong: str) -> None:
 def test_it_is_sent_once() -> None:
     asked = client(WrittenCatalogue())
     first = asked.get(f"/efficiency?{WHERE}")
-    assert asked.get(f"/efficiency?{WHERE}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+    assert (
+        asked.get(
+            f"/efficiency?{WHERE}", headers={"If-None-Match": first.headers["ETag"]}
+        ).status_code
+        == 304
+    )
 
 
 def test_products_without_a_model_are_said() -> None:
@@ -186,10 +242,15 @@ def test_products_without_a_model_are_said() -> None:
 def test_sizes_that_nothing_can_have(tmp_path: Path) -> None:
     """Figures that no column or reader could hold are unknown, not an error."""
     file = tmp_path / "peaks.json"
-    file.write_text(json.dumps({"*": {"bandwidth_gbps": 1e-12, "peaks": {"matrix_bf16": 1e-12}}}), encoding="utf-8")
+    file.write_text(
+        json.dumps({"*": {"bandwidth_gbps": 1e-12, "peaks": {"matrix_bf16": 1e-12}}}),
+        encoding="utf-8",
+    )
     huge = inputs((1 << 20, 1 << 20), (1 << 20, 1 << 20))
     trace = draw(DRAWING, NAMES, ARGUMENTS | {"mm": huge}, **H100)
-    catalogue = WrittenCatalogue(replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo()))
+    catalogue = WrittenCatalogue(
+        replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
+    )
     for group in ("operator", "kernel"):
         found = _asked(f"&group={group}", catalogue, peaks=str(file))
         assert found["rows"]["name"][0] == "aten::mm"
@@ -199,7 +260,9 @@ def test_sizes_that_nothing_can_have(tmp_path: Path) -> None:
 
 def test_several_devices_could_have_worked_side_by_side() -> None:
     """The share of the peak is of all devices that the process used."""
-    both: dict[str, Any] = {"deviceProperties": [H100["deviceProperties"][0], H100["deviceProperties"][0] | {"id": 1}]}
+    both: dict[str, Any] = {
+        "deviceProperties": [H100["deviceProperties"][0], H100["deviceProperties"][0] | {"id": 1}]
+    }
     drawing = """
     main    [ProfilerStep#1           ]
     main      [mm     ]  [mm     ]

@@ -33,7 +33,9 @@ class Server:
         settings = Settings(workers=2, scan_seconds=0.05, settle_seconds=0.0, cache_dir=str(cache))
         self.catalogue = Catalogue({"": str(logdir)}, settings)
         self.catalogue.start()
-        until(lambda: self.states() and set(self.states()) == {State.READY}, "all traces are imported")
+        until(
+            lambda: self.states() and set(self.states()) == {State.READY}, "all traces are imported"
+        )
         self._client = Client(Application(self.catalogue, settings))
 
     def states(self) -> list[State]:
@@ -41,7 +43,11 @@ class Server:
 
     def where(self, worker: int = 0) -> dict[str, str]:
         run = self.catalogue.snapshot().runs[0]
-        return {"run": run.name, "worker": run.workers[worker].name, "span": run.workers[worker].spans[0].name}
+        return {
+            "run": run.name,
+            "worker": run.workers[worker].name,
+            "span": run.workers[worker].spans[0].name,
+        }
 
     def ask(self, route: str, worker: int = 0, **more: object) -> TestResponse:
         return self._client.get(f"{route}?{urlencode({**self.where(worker), **more})}")
@@ -52,7 +58,9 @@ class Server:
         return json.loads(body(response))
 
     def timeline(self, worker: int = 0) -> Any:
-        until(lambda: self.ask("/trace/timeline", worker).status_code == 200, "the timeline is made")
+        until(
+            lambda: self.ask("/trace/timeline", worker).status_code == 200, "the timeline is made"
+        )
         return self.get("/trace/timeline", worker)
 
 
@@ -89,8 +97,16 @@ def test_an_event_and_its_text(ddp: Server) -> None:
     assert payload.siblings.calls == 28
     assert payload.launch_delay_ns is not None
     kept = {a.name: a.value for a in payload.arguments}
-    assert (kept["Collective"], kept["Ranks in the group"], kept["Device"]) == ("allreduce", "8", "0")
-    text = msgspec.json.decode(body(ddp.ask("/trace/event/args", id=identity, event=number)), type=wire.EventArgsPayload, strict=True)
+    assert (kept["Collective"], kept["Ranks in the group"], kept["Device"]) == (
+        "allreduce",
+        "8",
+        "0",
+    )
+    text = msgspec.json.decode(
+        body(ddp.ask("/trace/event/args", id=identity, event=number)),
+        type=wire.EventArgsPayload,
+        strict=True,
+    )
     assert json.loads(text.text)["name"] == payload.ref.name
     assert {a.name: a.value for a in text.arguments}["Collective name"] == "allreduce"
     assert len(text.arguments) == len(json.loads(text.text)["args"])
@@ -109,7 +125,9 @@ def test_alignment(ddp: Server) -> None:
     response = ddp.ask("/trace/alignment", 1)
     payload = msgspec.json.decode(body(response), type=wire.AlignmentPayload, strict=True)
     assert response.headers["Cache-Control"] == "no-cache"
-    assert [(w.rank, w.ready, w.method, w.matched) for w in payload.workers] == [(r, True, "collectives", 28) for r in range(3)]
+    assert [(w.rank, w.ready, w.method, w.matched) for w in payload.workers] == [
+        (r, True, "collectives", 28) for r in range(3)
+    ]
     assert min(w.offset_ns for w in payload.workers) == 0
     assert payload.workers_total == 3
     assert payload.span_ns > 60_000_000
@@ -134,20 +152,27 @@ def test_a_collective_on_all_workers(ddp: Server) -> None:
 
 
 def test_what_is_no_collective(ddp: Server) -> None:
-    assert ddp.get("/trace/collective", id=ddp.timeline()["id"], event=0) == {"key": "", "peers": []}
+    assert ddp.get("/trace/collective", id=ddp.timeline()["id"], event=0) == {
+        "key": "",
+        "peers": [],
+    }
 
 
 def test_the_call_of_a_collective_leads_to_its_kernel(ddp: Server) -> None:
     identity = ddp.timeline()["id"]
     payload = ddp.get("/trace/event", id=identity, event=collective_kernel(ddp, 0))
     launch = payload["chain"][-2]["ref"]["event"]
-    assert ddp.get("/trace/collective", id=identity, event=launch) == ddp.get("/trace/collective", id=identity, event=payload["ref"]["event"])
+    assert ddp.get("/trace/collective", id=identity, event=launch) == ddp.get(
+        "/trace/collective", id=identity, event=payload["ref"]["event"]
+    )
 
 
 def test_a_file_that_changed_or_went_away(samples: Path, tmp_path: Path) -> None:
     folder = tmp_path / "logs" / "run"
     folder.mkdir(parents=True)
-    file = Path(shutil.copy(samples / "ddp_gloo" / next((samples / "ddp_gloo").glob("rank0*")).name, folder))
+    file = Path(
+        shutil.copy(samples / "ddp_gloo" / next((samples / "ddp_gloo").glob("rank0*")).name, folder)
+    )
     server = Server(tmp_path / "logs", tmp_path / "cache")
     try:
         opened = server.catalogue.open(**server.where())
@@ -168,21 +193,38 @@ def test_a_file_that_changed_or_went_away(samples: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize(
     ("event", "status"),
-    [("x", 400), ("-1", 400), ("1.5", 400), ("", 400), ("99999999999999999999999", 400), ("2147483648", 400), ("٣", 400), ("0&event=1", 400),
-     ("2147483647", 404), ("13", 404)],
+    [
+        ("x", 400),
+        ("-1", 400),
+        ("1.5", 400),
+        ("", 400),
+        ("99999999999999999999999", 400),
+        ("2147483648", 400),
+        ("٣", 400),
+        ("0&event=1", 400),
+        ("2147483647", 404),
+        ("13", 404),
+    ],
 )
 def test_hostile_events(route: str, event: str, status: int) -> None:
     """Event 13 is a sample of a counter or beyond the last."""
     catalogue = timeline_asked.catalogue()
     trace = catalogue.opened.trace
     assert trace["spans"].n <= 13
-    assert 13 - trace["spans"].n >= trace["instants"].n or chr(trace["instants"]["phase"][13 - trace["spans"].n]) == "C"
-    response = client(catalogue).get(f"{route}?run=run&worker=w0&span=1&id={TIMELINE_ID}&event={event}")
+    assert (
+        13 - trace["spans"].n >= trace["instants"].n
+        or chr(trace["instants"]["phase"][13 - trace["spans"].n]) == "C"
+    )
+    response = client(catalogue).get(
+        f"{route}?run=run&worker=w0&span=1&id={TIMELINE_ID}&event={event}"
+    )
     assert response.status_code == status
     assert error_of(response).error.message
 
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_an_old_id_is_told(route: str) -> None:
-    response = client(timeline_asked.catalogue()).get(f"{route}?run=run&worker=w0&span=1&id=old&event=0")
+    response = client(timeline_asked.catalogue()).get(
+        f"{route}?run=run&worker=w0&span=1&id=old&event=0"
+    )
     assert (response.status_code, error_of(response).error.code) == (409, "outdated")

@@ -40,7 +40,9 @@ def test_shape() -> None:
 
 
 def test_who_keeps_a_rank_waiting(samples: Path) -> None:
-    """The synthetic run's DataLoader stalls on rank 2 in one step, and rank 5 has slower kernels in all others."""
+    """The synthetic run's DataLoader stalls on rank 2 in one step, and rank 5 has slower kernels in
+    all others.
+    """
     run = sample(str(samples / "synthetic_ddp8"))
     alone = of_rule(payload(lonely(run, "rank0"), "rank0"), "exposed_communication")[0]
     found = payload(run, "rank0")
@@ -72,7 +74,9 @@ def test_one_worker_alone_cannot_tell_who_is_late(samples: Path) -> None:
     assert any("all workers together" in text for text in found.unsure)
 
 
-@pytest.mark.parametrize("worker", ["rank0", "rank1", "rank2", "rank3", "rank4", "rank5", "rank6", "rank7"])
+@pytest.mark.parametrize(
+    "worker", ["rank0", "rank1", "rank2", "rank3", "rank4", "rank5", "rank6", "rank7"]
+)
 def test_together_they_claim_no_more_than_the_step(samples: Path, worker: str) -> None:
     found = payload(sample(str(samples / "synthetic_ddp8")), worker)
     assert found.step_ns is not None
@@ -84,7 +88,12 @@ def test_together_they_claim_no_more_than_the_step(samples: Path, worker: str) -
 
 def test_workers_that_are_still_read(samples: Path) -> None:
     whole = sample(str(samples / "synthetic_ddp8"))
-    run = WrittenRun({name: (whole.open("run", name, "1").trace, whole.open("run", name, "1").facts) for name in ("rank0", "rank2", "rank5")})
+    run = WrittenRun(
+        {
+            name: (whole.open("run", name, "1").trace, whole.open("run", name, "1").facts)
+            for name in ("rank0", "rank2", "rank5")
+        }
+    )
     run.waiting.add("rank2")
     found = payload(run, "rank0")
     assert 0 < found.progress < 1

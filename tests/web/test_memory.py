@@ -1,4 +1,6 @@
-"""The routes of the Memory view: the original's unit cases, limits, windows, and parameters that make no sense."""
+"""The routes of the Memory view: the original's unit cases, limits, windows, and parameters that
+make no sense.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,11 @@ from torch_tb_profiler.views import memory_wire as wire
 from torch_tb_profiler.views.wire import Wire
 
 TYPES: dict[str, type[Wire]] = {
-    "/memory": wire.MemoryPayload, "/memory/curve": wire.MemoryCurvePayload, "/memory/blocks": wire.MemoryBlocksPayload,
-    "/memory/statistics": wire.MemoryStatisticsPayload, "/memory/alive": wire.MemoryAlivePayload,
+    "/memory": wire.MemoryPayload,
+    "/memory/curve": wire.MemoryCurvePayload,
+    "/memory/blocks": wire.MemoryBlocksPayload,
+    "/memory/statistics": wire.MemoryStatisticsPayload,
+    "/memory/alive": wire.MemoryAlivePayload,
 }
 OF_A_DEVICE = tuple(route for route in TYPES if route != "/memory")
 
@@ -30,12 +35,19 @@ OF_A_DEVICE = tuple(route for route in TYPES if route != "/memory")
 def asked_of(entries: list[Event], **settings: Any) -> Client:
     """A client of a trace of these entries."""
     trace = trace_of(entries)
-    return client(WrittenCatalogue(replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())), **settings)
+    return client(
+        WrittenCatalogue(
+            replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
+        ),
+        **settings,
+    )
 
 
 def get(asked: Client, route: str, **query: object) -> dict[str, Any]:
     """The payload of a route, in the declared shape."""
-    response = asked.get(f"{route}?{WHERE}" + "".join(f"&{name}={value}" for name, value in query.items()))
+    response = asked.get(
+        f"{route}?{WHERE}" + "".join(f"&{name}={value}" for name, value in query.items())
+    )
     assert response.status_code == 200, response.data[:500]
     msgspec.json.decode(body(response), type=TYPES[route], strict=True)
     found: dict[str, Any] = json.loads(body(response))
@@ -95,16 +107,32 @@ VIEW_RECORDS = """
     123 795 gpu0 795 +10
     123 799 gpu0 795 -10
 """
-COLUMNS = ("self_increase_bytes", "self_allocation_bytes", "self_allocations", "increase_bytes", "allocation_bytes", "allocations", "calls")
+COLUMNS = (
+    "self_increase_bytes",
+    "self_allocation_bytes",
+    "self_allocations",
+    "increase_bytes",
+    "allocation_bytes",
+    "allocations",
+    "calls",
+)
 VIEW = {
     "GPU 0": {
-        "aten::to": [104, 104, 2, 104, 204, 3, 4], "aten::nll_loss_backward": [0, 10, 1, 0, 10, 1, 1], "aten::copy_": [0, 100, 1, 0, 100, 1, 1],
-        "aten::addmm": [0, 30, 1, 0, 30, 1, 1], "aten::tranas_stride": [0, 50, 1, 0, 50, 1, 1], "aten::transpose": [0, 50, 1, 0, 100, 2, 1],
-        "aten::t": [0, 100, 1, 0, 200, 3, 1], "aten::liner": [20, 130, 3, 20, 360, 7, 1],
+        "aten::to": [104, 104, 2, 104, 204, 3, 4],
+        "aten::nll_loss_backward": [0, 10, 1, 0, 10, 1, 1],
+        "aten::copy_": [0, 100, 1, 0, 100, 1, 1],
+        "aten::addmm": [0, 30, 1, 0, 30, 1, 1],
+        "aten::tranas_stride": [0, 50, 1, 0, 50, 1, 1],
+        "aten::transpose": [0, 50, 1, 0, 100, 2, 1],
+        "aten::t": [0, 100, 1, 0, 200, 3, 1],
+        "aten::liner": [20, 130, 3, 20, 360, 7, 1],
     },
     "CPU": {
-        "aten::to": [4, 4, 1, 4, 4, 1, 4], "aten::liner": [0, 100, 1, 50, 150, 2, 1], "aten::tranas_stride": [50, 50, 1, 50, 50, 1, 1],
-        "aten::transpose": [0, 0, 0, 50, 50, 1, 1], "aten::t": [0, 0, 0, 50, 50, 1, 1],
+        "aten::to": [4, 4, 1, 4, 4, 1, 4],
+        "aten::liner": [0, 100, 1, 50, 150, 2, 1],
+        "aten::tranas_stride": [50, 50, 1, 50, 50, 1, 1],
+        "aten::transpose": [0, 0, 0, 50, 50, 1, 1],
+        "aten::t": [0, 0, 0, 50, 50, 1, 1],
     },
 }
 
@@ -115,7 +143,10 @@ def test_the_originals_memory_view() -> None:
     assert list(devices) == ["GPU 0", "CPU"]
     for name, expected in VIEW.items():
         rows = get(asked, "/memory/statistics", device=devices[name])["rows"]
-        found = {operator: [rows[column][at] for column in COLUMNS] for at, operator in enumerate(rows["name"])}
+        found = {
+            operator: [rows[column][at] for column in COLUMNS]
+            for at, operator in enumerate(rows["name"])
+        }
         assert found == expected
 
 
@@ -159,8 +190,11 @@ def test_the_originals_memory_curve() -> None:
         assert (curve["time_ns"][0], curve["allocated_bytes"][0]) == (0, 0)
         assert curve["time_ns"][1:] == [(int(words[1]) - 1) * 1000 for words in stated]
         assert curve["allocated_bytes"][1:] == [int(words[5]) for words in stated]
-        # Differs by decision: the CPU's allocator reserves nothing ahead, which the original shows as a curve of zeros.
-        assert curve["reserved_bytes"][1:] == [None if name == "CPU" else int(words[6]) for words in stated]
+        # Differs by decision: the CPU's allocator reserves nothing ahead, which the original shows
+        # as a curve of zeros.
+        assert curve["reserved_bytes"][1:] == [
+            None if name == "CPU" else int(words[6]) for words in stated
+        ]
         assert (curve["peak_bytes"], curve["thinned"]) == (8000, False)
 
 
@@ -185,15 +219,34 @@ SMALL = [
 def test_what_the_view_offers() -> None:
     found = get(asked_of(SMALL), "/memory")
     assert found["source"] == "records"
-    assert (found["has_modules"], found["has_stacks"], found["categories"], found["missing"]) == (True, True, [], [])
+    assert (found["has_modules"], found["has_stacks"], found["categories"], found["missing"]) == (
+        True,
+        True,
+        [],
+        [],
+    )
     assert [step["selected"] for step in found["steps"]] == [True]
     gpu, cpu = found["devices"]
     # The trace begins with the module's call, 6 µs after the drawing.
     assert gpu == {
-        "key": 0, "name": "GPU 0", "records": 6, "begin_bytes": 1000, "begin_known": True, "end_bytes": 1270, "peak_bytes": 2794, "peak_ns": 56_000,
-        "peak_reserved_bytes": 4096, "capacity_bytes": None, "blocks": 5,
+        "key": 0,
+        "name": "GPU 0",
+        "records": 6,
+        "begin_bytes": 1000,
+        "begin_known": True,
+        "end_bytes": 1270,
+        "peak_bytes": 2794,
+        "peak_ns": 56_000,
+        "peak_reserved_bytes": 4096,
+        "capacity_bytes": None,
+        "blocks": 5,
     }
-    assert (cpu["name"], cpu["begin_known"], cpu["begin_bytes"], cpu["peak_reserved_bytes"]) == ("CPU", False, 0, None)
+    assert (cpu["name"], cpu["begin_known"], cpu["begin_bytes"], cpu["peak_reserved_bytes"]) == (
+        "CPU",
+        False,
+        0,
+        None,
+    )
     assert len(found["notes"]) == 1
     assert found["notes"][0].startswith("CPU: the records give no totals.")
 
@@ -215,36 +268,59 @@ def test_blocks_in_a_window() -> None:
 def test_what_is_alive_adds_up() -> None:
     asked = asked_of(SMALL)
     peak = get(asked, "/memory/alive")
-    assert (peak["time_ns"], peak["allocated_bytes"], peak["reserved_bytes"], peak["fragmented_bytes"]) == (56_000, 2794, 4096, 4096 - 2794)
+    assert (
+        peak["time_ns"],
+        peak["allocated_bytes"],
+        peak["reserved_bytes"],
+        peak["fragmented_bytes"],
+    ) == (56_000, 2794, 4096, 4096 - 2794)
     assert peak["rows"]["bytes"] == [1536, 500, 256, 2]
     assert peak["rows"]["count"] == [2, 1, 1, 1]
     assert peak["rows"]["oldest_ns"] == [8_000, None, 39_000, 56_000]
     assert sum(peak["rows"]["bytes"]) + peak["unknown_bytes"] == peak["allocated_bytes"]
     cut = get(asked_of(SMALL, max_table_rows=1), "/memory/alive")
-    assert (cut["rows"]["bytes"], cut["pooled"], cut["pooled_bytes"], cut["unknown_bytes"]) == ([1536], 3, 758, 500)
+    assert (cut["rows"]["bytes"], cut["pooled"], cut["pooled_bytes"], cut["unknown_bytes"]) == (
+        [1536],
+        3,
+        758,
+        500,
+    )
 
 
 def test_rows_beyond_the_limit_are_pooled() -> None:
     asked = asked_of(SMALL, max_table_rows=2)
     blocks = get(asked, "/memory/blocks")
-    assert (blocks["rows"]["bytes"], blocks["pooled"], blocks["pooled_bytes"]) == ([1024, 512], 3, 758)
+    assert (blocks["rows"]["bytes"], blocks["pooled"], blocks["pooled_bytes"]) == (
+        [1024, 512],
+        3,
+        758,
+    )
     statistics = get(asked, "/memory/statistics")
     assert statistics["rows"]["name"] == ["aten::addmm", "aten::relu", "other"]
     assert statistics["rows"]["calls"] == [1, 1, None]
     assert statistics["rows"]["self_increase_bytes"] == [1536, 256, 2]
     assert statistics["pooled"] == 2
-    assert sum(statistics["rows"]["self_increase_bytes"]) + statistics["outside_increase_bytes"] == 270
+    assert (
+        sum(statistics["rows"]["self_increase_bytes"]) + statistics["outside_increase_bytes"] == 270
+    )
 
 
 def test_statistics_of_modules() -> None:
     found = get(asked_of(SMALL), "/memory/statistics", group="module")
     assert found["rows"]["name"] == ["Linear_0"]
-    assert (found["rows"]["calls"], found["rows"]["allocation_bytes"], found["rows"]["increase_bytes"]) == ([1], [1794], [770])
+    assert (
+        found["rows"]["calls"],
+        found["rows"]["allocation_bytes"],
+        found["rows"]["increase_bytes"],
+    ) == ([1], [1794], [770])
     assert (found["outside_bytes"], found["outside_increase_bytes"]) == (0, -500)
 
 
 def test_the_curve_in_few_points_keeps_its_peak() -> None:
-    lines = [f"main {time} gpu0 - {1 if time % 2 else -1:+d} {1000 + time % 2} 2000" for time in range(1, 3000)]
+    lines = [
+        f"main {time} gpu0 - {1 if time % 2 else -1:+d} {1000 + time % 2} 2000"
+        for time in range(1, 3000)
+    ]
     lines[1776] = "main 1777 gpu0 - +1 9000 9999"
     curve = get(asked_of(records("\n".join(lines))), "/memory/curve", n=16)
     assert curve["thinned"]
@@ -268,15 +344,25 @@ def test_head_and_repetition(route: str) -> None:
     asked = asked_of(SMALL)
     first = asked.get(f"{route}?{WHERE}")
     assert asked.head(f"{route}?{WHERE}").status_code == 200
-    assert asked.get(f"{route}?{WHERE}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+    assert (
+        asked.get(f"{route}?{WHERE}", headers={"If-None-Match": first.headers["ETag"]}).status_code
+        == 304
+    )
 
 
 @pytest.mark.parametrize("route", OF_A_DEVICE)
 @pytest.mark.parametrize(
     ("wrong", "status"),
     [
-        ("device=2", 404), ("device=65536", 404), ("device=-1", 400), ("device=x", 400), ("device=", 400), ("device=0&device=1", 400), ("device=1e3", 400),
-        ("device=99999999999999999999", 400), ("device=%00", 400),
+        ("device=2", 404),
+        ("device=65536", 404),
+        ("device=-1", 400),
+        ("device=x", 400),
+        ("device=", 400),
+        ("device=0&device=1", 400),
+        ("device=1e3", 400),
+        ("device=99999999999999999999", 400),
+        ("device=%00", 400),
     ],
 )
 def test_devices_that_are_not_there(route: str, wrong: str, status: int) -> None:
@@ -286,7 +372,19 @@ def test_devices_that_are_not_there(route: str, wrong: str, status: int) -> None
 
 
 @pytest.mark.parametrize("route", ["/memory/curve", "/memory/blocks", "/memory/statistics"])
-@pytest.mark.parametrize("wrong", ["t0=1", "t1=1", "t0=5&t1=5", "t0=6&t1=5", "t0=-1&t1=5", "t0=a&t1=5", "t0=0&t1=99999999999999999999", "t0=0&t0=1&t1=5"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "t0=1",
+        "t1=1",
+        "t0=5&t1=5",
+        "t0=6&t1=5",
+        "t0=-1&t1=5",
+        "t0=a&t1=5",
+        "t0=0&t1=99999999999999999999",
+        "t0=0&t0=1&t1=5",
+    ],
+)
 def test_windows_that_make_no_sense(route: str, wrong: str) -> None:
     response = asked_of(SMALL).get(f"{route}?{WHERE}&{wrong}")
     assert response.status_code == 400
@@ -296,8 +394,15 @@ def test_windows_that_make_no_sense(route: str, wrong: str) -> None:
 @pytest.mark.parametrize(
     ("route", "wrong"),
     [
-        ("/memory/curve", "n=0"), ("/memory/curve", "n=4097"), ("/memory/curve", "n=many"), ("/memory/statistics", "group=name"),
-        ("/memory/statistics", "group="), ("/memory/alive", "t=-1"), ("/memory/alive", "t=now"), ("/memory/alive", "t=1&t=2"), ("/memory/alive", "t=9e9"),
+        ("/memory/curve", "n=0"),
+        ("/memory/curve", "n=4097"),
+        ("/memory/curve", "n=many"),
+        ("/memory/statistics", "group=name"),
+        ("/memory/statistics", "group="),
+        ("/memory/alive", "t=-1"),
+        ("/memory/alive", "t=now"),
+        ("/memory/alive", "t=1&t=2"),
+        ("/memory/alive", "t=9e9"),
     ],
 )
 def test_values_that_make_no_sense(route: str, wrong: str) -> None:

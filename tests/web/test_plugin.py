@@ -1,4 +1,6 @@
-"""The plugin inside TensorBoard's own application, and what its loader does when something is broken."""
+"""The plugin inside TensorBoard's own application, and what its loader does when something is
+broken.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,15 @@ PREFIX = "/data/plugin/pytorch_profiler"
 def flags(**values: Any) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     ProfilerLoader().define_flags(parser)
-    return argparse.Namespace(**{**vars(parser.parse_args([])), "logdir": "", "logdir_spec": "", **values})
+    return argparse.Namespace(
+        **{**vars(parser.parse_args([])), "logdir": "", "logdir_spec": "", **values}
+    )
 
 
 def load(**values: Any) -> base_plugin.TBPlugin:
-    plugin = ProfilerLoader().load(base_plugin.TBContext(flags=flags(**values), logdir=values.get("logdir", "")))
+    plugin = ProfilerLoader().load(
+        base_plugin.TBContext(flags=flags(**values), logdir=values.get("logdir", ""))
+    )
     assert plugin is not None
     return plugin
 
@@ -58,7 +64,10 @@ def test_tensorboard_lists_the_tab_and_serves_the_entry(served: Client) -> None:
     assert listed["enabled"] is True
     assert listed["disable_reload"] is False
     assert listed["tab_name"] == "PYTORCH_PROFILER"
-    assert listed["loading_mechanism"] == {"type": "IFRAME", "module_path": PREFIX + "/static/index.js"}
+    assert listed["loading_mechanism"] == {
+        "type": "IFRAME",
+        "module_path": PREFIX + "/static/index.js",
+    }
     entry = served.get(PREFIX + "/static/index.js")
     assert (entry.status_code, entry.content_type) == (200, "text/javascript; charset=utf-8")
     assert b"render" in entry.data
@@ -71,7 +80,10 @@ def test_routes_through_tensorboard(served: Client, caplog: pytest.LogCaptureFix
     assert served.get(PREFIX + "/diagnosis").status_code == 200
     assert served.get(PREFIX + "/overview?run=a&worker=b&span=c").status_code == 404
     for path in ("/nothing", "/static/../plugin.py", "/static/assets/nothing-12345678.js"):
-        assert json.loads(served.get(PREFIX + path).data)["error"]["code"] in ("not_found", "frontend_missing")
+        assert json.loads(served.get(PREFIX + path).data)["error"]["code"] in (
+            "not_found",
+            "frontend_missing",
+        )
     assert served.post(PREFIX + "/runs").status_code == 405
     assert "In 3.0, this warning will become an error" not in caplog.text
 
@@ -84,7 +96,9 @@ def test_active_wherever_there_is_a_logdir() -> None:
 
 def test_the_constructor_touches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
-    monkeypatch.setattr("torch_tb_profiler.plugin.catalogue_of", lambda *_: started.append("catalogue"))
+    monkeypatch.setattr(
+        "torch_tb_profiler.plugin.catalogue_of", lambda *_: started.append("catalogue")
+    )
     load(logdir="/nowhere")
     assert started == []
 
@@ -101,7 +115,12 @@ def test_the_specification_wins_over_the_logdir(monkeypatch: pytest.MonkeyPatch)
         return Nothing()
 
     monkeypatch.setattr("torch_tb_profiler.plugin.catalogue_of", catalogue_of)
-    plugin = load(logdir="", logdir_spec="a:/x", torch_profiler_workers=1, torch_profiler_perfetto_url="https://perfetto.example")
+    plugin = load(
+        logdir="",
+        logdir_spec="a:/x",
+        torch_profiler_workers=1,
+        torch_profiler_perfetto_url="https://perfetto.example",
+    )
     assert plugin.get_plugin_apps() is plugin.get_plugin_apps()
     assert asked == [("", "a:/x", 1, "https://perfetto.example"), "started"]
 
@@ -116,8 +135,12 @@ def test_a_flag_that_is_taken_is_left_to_its_owner(caplog: pytest.LogCaptureFixt
     assert len(FLAGS) == 3
 
 
-@pytest.mark.parametrize("failure", [ImportError("No module named 'msgspec'"), ValueError("numpy.dtype size changed")])
-def test_a_broken_installation_costs_the_tab_only(failure: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "failure", [ImportError("No module named 'msgspec'"), ValueError("numpy.dtype size changed")]
+)
+def test_a_broken_installation_costs_the_tab_only(
+    failure: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     real = builtins.__import__
 
     def broken(name: str, *rest: Any) -> Any:
@@ -137,8 +160,15 @@ def test_the_loader_imports_nothing_of_the_plugin_early() -> None:
     import subprocess
 
     program = (
-        "import sys, torch_tb_profiler.plugin_loader;"
-        "print(sorted(m for m in sys.modules if m.startswith('torch_tb_profiler') or m in ('numpy.linalg', 'pandas', 'msgspec')))"
+        "import sys, torch_tb_profiler.plugin_loader;print(sorted(m for m in sys.modules if"
+        " m.startswith('torch_tb_profiler') or m in ('numpy.linalg', 'pandas', 'msgspec')))"
     )
-    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert set(eval(printed)) <= {"torch_tb_profiler", "torch_tb_profiler._version", "torch_tb_profiler.plugin_loader", "numpy.linalg"}
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+    assert set(eval(printed)) <= {
+        "torch_tb_profiler",
+        "torch_tb_profiler._version",
+        "torch_tb_profiler.plugin_loader",
+        "numpy.linalg",
+    }

@@ -1,4 +1,6 @@
-"""The timeline's routes over every public trace and sample: the declared shape, strictly, and what must agree between them."""
+"""The timeline's routes over every public trace and sample: the declared shape, strictly, and what
+must agree between them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from torch_tb_profiler.views import timeline_wire as wire
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web.application import Application
 
-SAMPLES = sorted(p.name for p in (REPOSITORY / "samples").iterdir() if any(p.glob("*.pt.trace.json.gz")))
+SAMPLES = sorted(
+    p.name for p in (REPOSITORY / "samples").iterdir() if any(p.glob("*.pt.trace.json.gz"))
+)
 EVENTS = 40
 
 
@@ -29,7 +33,12 @@ class Asked:
 
     def __init__(self, client: Client, trace: Opened) -> None:
         self._client = client
-        self._where = {"run": trace.run.name, "worker": trace.worker.name, "span": trace.span.name, "id": TIMELINE_ID}
+        self._where = {
+            "run": trace.run.name,
+            "worker": trace.worker.name,
+            "span": trace.span.name,
+            "id": TIMELINE_ID,
+        }
         self.trace = trace
         self.about = self("timeline", wire.TimelinePayload)
 
@@ -44,11 +53,23 @@ class Asked:
         return {"t0": 0, "t1": self.about.span_ns + 1}
 
 
-@pytest.fixture(scope="module", params=[*(("samples", name) for name in SAMPLES), *(("traces", name) for name in RUNS)], ids="/".join)
+@pytest.fixture(
+    scope="module",
+    params=[*(("samples", name) for name in SAMPLES), *(("traces", name) for name in RUNS)],
+    ids="/".join,
+)
 def asked(request: pytest.FixtureRequest) -> list[Asked]:
     kind, name = request.param
-    folder = REPOSITORY / "samples" / name if kind == "samples" else Path(REPOSITORY.parent / "shared" / "traces" / name)
-    loaded = [item for item in load_all(str(folder), Settings(use_cache=False)) if isinstance(item, Opened)]
+    folder = (
+        REPOSITORY / "samples" / name
+        if kind == "samples"
+        else Path(REPOSITORY.parent / "shared" / "traces" / name)
+    )
+    loaded = [
+        item
+        for item in load_all(str(folder), Settings(use_cache=False))
+        if isinstance(item, Opened)
+    ]
     # Ranks of one run are alike: two of them have every kind of answer.
     client = Client(Application(Loaded(loaded), Settings()))
     return [Asked(client, trace) for trace in loaded[:2]]
@@ -60,10 +81,21 @@ def test_every_event_is_in_a_group_and_in_the_area_of_everything(asked: list[Ask
         assert all(len(group.depth) == len(group.sub) == group.lanes for group in ask.about.groups)
         area = ask("area", wire.AreaPayload, **ask.whole)
         assert area.events == ask.about.events
-        assert sum(area.rows.count) == area.events if not area.pooled else sum(area.rows.count) + area.pooled <= area.events
-        assert {group.key: group.events for group in area.groups} == {group.key: group.events for group in ask.about.groups}
+        assert (
+            sum(area.rows.count) == area.events
+            if not area.pooled
+            else sum(area.rows.count) + area.pooled <= area.events
+        )
+        assert {group.key: group.events for group in area.groups} == {
+            group.key: group.events for group in ask.about.groups
+        }
         if area.overlap is not None:
-            parts = (area.overlap.computation_ns, area.overlap.overlap_ns, area.overlap.communication_ns, area.overlap.idle_ns)
+            parts = (
+                area.overlap.computation_ns,
+                area.overlap.overlap_ns,
+                area.overlap.communication_ns,
+                area.overlap.idle_ns,
+            )
             assert sum(parts) == area.t1_ns - area.t0_ns
             assert min(parts) >= 0
 
@@ -96,7 +128,9 @@ def test_arrows_are_as_many_as_told(asked: list[Asked]) -> None:
 def test_curves_stay_between_their_bounds(asked: list[Asked]) -> None:
     for ask in asked:
         for number, series in enumerate(ask.about.counters):
-            (curve,) = ask("counters", wire.CountersPayload, series=number, n=50, **ask.whole).curves
+            (curve,) = ask(
+                "counters", wire.CountersPayload, series=number, n=50, **ask.whole
+            ).curves
             known = [v for v in (*curve.lowest, *curve.highest, *curve.mean) if v is not None]
             assert len(curve.lowest) == 50
             assert known
@@ -116,11 +150,16 @@ def test_events_are_described_and_stand_in_their_file(asked: list[Asked]) -> Non
             assert found.launched_total >= len(found.launched)
         for event in (shown[0], shown[len(shown) // 2], shown[-1]):
             text = ask("event/args", wire.EventArgsPayload, event=event).text
-            assert str(json.loads(text, strict=False)["name"]) == ask("event", wire.EventPayload, event=event).ref.name
+            assert (
+                str(json.loads(text, strict=False)["name"])
+                == ask("event", wire.EventPayload, event=event).ref.name
+            )
 
 
 def places(ask: Asked) -> list[int]:
     """Numbers of events that the timeline shows."""
     spans, instants = ask.trace.trace["spans"], ask.trace.trace["instants"]
-    points = [spans.n + i for i, phase in enumerate(instants["phase"].tolist()) if phase != ord("C")]
+    points = [
+        spans.n + i for i, phase in enumerate(instants["phase"].tolist()) if phase != ord("C")
+    ]
     return [*range(spans.n), *points]

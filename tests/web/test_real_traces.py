@@ -49,18 +49,28 @@ class Loaded(Answering):
         """Nothing changes."""
 
     def open(self, run: str, worker: str, span: str) -> Opened:
-        return next(t for t in self.traces if (t.run.name, t.worker.name, t.span.name) == (run, worker, span))
+        return next(
+            t
+            for t in self.traces
+            if (t.run.name, t.worker.name, t.span.name) == (run, worker, span)
+        )
 
 
 @pytest.fixture(scope="module", params=RUNS or ["absent"])
 def traces(request: pytest.FixtureRequest, real_traces: Path) -> list[Opened]:
-    found = [item for item in load_all(str(real_traces / request.param), Settings(use_cache=False)) if isinstance(item, Opened)]
+    found = [
+        item
+        for item in load_all(str(real_traces / request.param), Settings(use_cache=False))
+        if isinstance(item, Opened)
+    ]
     assert found, "no trace of the run could be read"
     return found
 
 
 def asked(trace: Opened, client: Client, route: str) -> Any:
-    response = client.get(f"{route}run={trace.run.name}&worker={trace.worker.name}&span={trace.span.name}")
+    response = client.get(
+        f"{route}run={trace.run.name}&worker={trace.worker.name}&span={trace.span.name}"
+    )
     assert response.status_code == 200, response.data[:500]
     return body(response)
 
@@ -75,29 +85,51 @@ def test_payloads(traces: list[Opened]) -> None:
                     assert sum(msgspec.structs.asdict(step.categories_ns).values()) == step.wall_ns
                     assert min(msgspec.structs.asdict(step.categories_ns).values()) >= 0
             if isinstance(found, wire.OperatorPayload | wire.KernelPayload):
-                assert len({len(column) for column in msgspec.structs.asdict(found.rows).values()}) == 1
+                assert (
+                    len({len(column) for column in msgspec.structs.asdict(found.rows).values()})
+                    == 1
+                )
 
 
 def test_groups_hold_the_same_sums(traces: list[Opened]) -> None:
     client = Client(Application(Loaded(traces), Settings()))
     for trace in traces:
-        by = [json.loads(asked(trace, client, f"/operator?group={g}&"))["rows"] for g in ("name", "shape", "stack")]
+        by = [
+            json.loads(asked(trace, client, f"/operator?group={g}&"))["rows"]
+            for g in ("name", "shape", "stack")
+        ]
         for column in ("calls", "host_self_ns", "host_total_ns"):
             assert len({sum(rows[column]) for rows in by}) == 1
-        kernels = [json.loads(asked(trace, client, f"/kernel?group={g}&")) for g in ("name", "properties")]
+        kernels = [
+            json.loads(asked(trace, client, f"/kernel?group={g}&")) for g in ("name", "properties")
+        ]
         assert len({sum(k["rows"]["total_ns"]) for k in kernels}) == 1
         assert {sum(k["rows"]["calls"]) for k in kernels} == {kernels[0]["attribution"]["kernels"]}
-        for operator, reason in zip(kernels[1]["rows"]["operator"], kernels[1]["rows"]["reason"], strict=True):
-            assert (operator is None) == (reason is not None), "a kernel without operator says why, and only such a one"
+        for operator, reason in zip(
+            kernels[1]["rows"]["operator"], kernels[1]["rows"]["reason"], strict=True
+        ):
+            assert (operator is None) == (reason is not None), (
+                "a kernel without operator says why, and only such a one"
+            )
 
 
-def test_the_costliest_operator_has_stacks_or_says_that_none_were_recorded(traces: list[Opened]) -> None:
+def test_the_costliest_operator_has_stacks_or_says_that_none_were_recorded(
+    traces: list[Opened],
+) -> None:
     client = Client(Application(Loaded(traces), Settings()))
     for trace in traces:
         rows = json.loads(asked(trace, client, "/operator?"))["rows"]
         if rows["name"]:
-            query = {"run": trace.run.name, "worker": trace.worker.name, "span": trace.span.name, "name": rows["name"][0]}
-            found = msgspec.json.decode(body(client.get("/operator/stacks", query_string=query)), type=wire.OperatorStacksPayload)
+            query = {
+                "run": trace.run.name,
+                "worker": trace.worker.name,
+                "span": trace.span.name,
+                "name": rows["name"][0],
+            }
+            found = msgspec.json.decode(
+                body(client.get("/operator/stacks", query_string=query)),
+                type=wire.OperatorStacksPayload,
+            )
             assert sum(s.calls for s in found.stacks) + found.without == rows["calls"][0]
             assert bool(found.stacks) == rows["has_stack"][0]
 
@@ -108,7 +140,10 @@ def test_summary_and_report(traces: list[Opened]) -> None:
         again = json.loads(msgspec.json.encode(facts))
         assert again["events"]["total"] == trace.trace.entries
         assert sum(k["calls"] for k in again["kernels"]) == again["attribution"]["kernels"]
-        assert max(map(len, plain(about(trace, Settings(use_cache=False)).document()).splitlines())) <= WIDTH
+        assert (
+            max(map(len, plain(about(trace, Settings(use_cache=False)).document()).splitlines()))
+            <= WIDTH
+        )
 
 
 def test_a_window_of_the_file_is_a_trace_of_the_events_in_it(traces: list[Opened]) -> None:
@@ -119,7 +154,13 @@ def test_a_window_of_the_file_is_a_trace_of_the_events_in_it(traces: list[Opened
             continue
         start = int(spans["start"][spans.n // 2])
         end = start + 1_000_000
-        query = {"run": trace.run.name, "worker": trace.worker.name, "span": trace.span.name, "t0": start, "t1": end}
+        query = {
+            "run": trace.run.name,
+            "worker": trace.worker.name,
+            "span": trace.span.name,
+            "t0": start,
+            "t1": end,
+        }
         found = json.loads(gzip.decompress(client.get("/trace/file", query_string=query).data))
         slices = sum(e.get("ph") == "X" for e in found["traceEvents"])
         # Spans that the analysis left out as duplicates stand in the file all the same.

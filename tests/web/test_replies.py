@@ -26,16 +26,24 @@ def test_gzip_only_when_accepted() -> None:
 
 
 def test_small_bodies_are_not_worth_it() -> None:
-    assert "Content-Encoding" not in client().get("/diagnosis", headers={"Accept-Encoding": "gzip"}).headers
+    assert (
+        "Content-Encoding"
+        not in client().get("/diagnosis", headers={"Accept-Encoding": "gzip"}).headers
+    )
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
 def test_a_known_tag_is_answered_without_a_body(encoding: str) -> None:
     first = client().get(f"/kernel?{WHERE}", headers={"Accept-Encoding": encoding})
-    again = client().get(f"/kernel?{WHERE}", headers={"If-None-Match": first.headers["ETag"], "Accept-Encoding": encoding})
+    again = client().get(
+        f"/kernel?{WHERE}",
+        headers={"If-None-Match": first.headers["ETag"], "Accept-Encoding": encoding},
+    )
     assert (again.status_code, again.data) == (304, b"")
     assert again.headers["ETag"] == first.headers["ETag"]
-    other = client().get(f"/kernel?{WHERE}&group=properties", headers={"If-None-Match": first.headers["ETag"]})
+    other = client().get(
+        f"/kernel?{WHERE}&group=properties", headers={"If-None-Match": first.headers["ETag"]}
+    )
     assert other.status_code == 200
 
 

@@ -1,4 +1,6 @@
-"""The server without TensorBoard answers on the address that it was given, and says why when it cannot have it."""
+"""The server without TensorBoard answers on the address that it was given, and says why when it
+cannot have it.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +51,18 @@ def test_page_and_payloads(address: str) -> None:
 
 def test_a_download_of_unknown_length_arrives_whole(tmp_path: Path) -> None:
     path = tmp_path / "w0.json"
-    events = [{"ph": "X", "name": f"event {i} {'x' * 200}", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(20_000)]
+    events = [
+        {"ph": "X", "name": f"event {i} {'x' * 200}", "pid": 1, "tid": 1, "ts": i, "dur": 1}
+        for i in range(20_000)
+    ]
     path.write_text(json.dumps({"traceEvents": events}))
     opened = hand_made.opened(location=str(path))
     catalogue = WrittenCatalogue(replace(opened, trace=replace(opened.trace, origin_ns=0)))
     application = Application(catalogue, Settings(chunk_bytes=1 << 18))
-    with running(application) as at, urllib.request.urlopen(f"{at}/trace/file?{WHERE}&t0=0&t1=1000000000000") as response:
+    with (
+        running(application) as at,
+        urllib.request.urlopen(f"{at}/trace/file?{WHERE}&t0=0&t1=1000000000000") as response,
+    ):
         assert response.headers["Content-Length"] is None
         assert json.loads(gzip.decompress(response.read()))["traceEvents"] == events
 

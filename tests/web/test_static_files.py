@@ -28,7 +28,11 @@ def built(tmp_path: Path) -> Path:
     ("name", "kind", "cache"),
     [
         ("index.js", "text/javascript; charset=utf-8", "no-cache"),
-        ("assets/kernel-Dk3f_9aB.js", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"),
+        (
+            "assets/kernel-Dk3f_9aB.js",
+            "text/javascript; charset=utf-8",
+            "public, max-age=31536000, immutable",
+        ),
         ("assets/plain.css", "text/css; charset=utf-8", "no-cache"),
         ("boot.js", "text/javascript; charset=utf-8", "no-cache"),
     ],
@@ -42,8 +46,25 @@ def test_types_and_caching(built: Path, name: str, kind: str, cache: str) -> Non
 
 @pytest.mark.parametrize(
     "name",
-    ["../secret.js", "assets/../../secret.js", "%2e%2e/secret.js", "..%2fsecret.js", "..\\secret.js", "link.js", ".hidden.js", "notes.md", "assets",
-     "assets/", "", "/secret.js", "index.js/", "index.js%00.js", "nothing.js", "C:/x.js", "~/x.js"],
+    [
+        "../secret.js",
+        "assets/../../secret.js",
+        "%2e%2e/secret.js",
+        "..%2fsecret.js",
+        "..\\secret.js",
+        "link.js",
+        ".hidden.js",
+        "notes.md",
+        "assets",
+        "assets/",
+        "",
+        "/secret.js",
+        "index.js/",
+        "index.js%00.js",
+        "nothing.js",
+        "C:/x.js",
+        "~/x.js",
+    ],
 )
 def test_there_is_no_way_out(built: Path, name: str) -> None:
     response = client(static=built).get(f"/static/{name}")
@@ -73,7 +94,9 @@ def test_without_a_bundle_the_page_says_how_to_build_it(tmp_path: Path) -> None:
 def test_the_stand_alone_page_has_no_inline_script_and_a_strict_policy(built: Path) -> None:
     response = client(static=built).get("/")
     assert response.content_type == "text/html; charset=utf-8"
-    policy = dict(part.split(" ", 1) for part in response.headers["Content-Security-Policy"].split("; "))
+    policy = dict(
+        part.split(" ", 1) for part in response.headers["Content-Security-Policy"].split("; ")
+    )
     assert policy["default-src"] == policy["script-src"] == "'self'"
     assert "unsafe-eval" not in str(policy)
     assert b'lang="en"' in response.data

@@ -19,29 +19,111 @@ from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import choose, steps_payload
 
 VALUES: tuple[Any, ...] = (
-    0, -1, 1 << 31, 1 << 40, 1 << 61, (1 << 63) - 1, 1 << 64, -(1 << 31) - 1, -(10**40), 1.5, 1e308, -1e308, "²", "٣", "9" * 30, "9" * 5000, "-1", "1.5", "",
-    " 7 ", "1_0", "0x10", "nan", "\ud800x", None, [], {}, [[1 << 70]], [None] * 3, {"a": 1},
+    0,
+    -1,
+    1 << 31,
+    1 << 40,
+    1 << 61,
+    (1 << 63) - 1,
+    1 << 64,
+    -(1 << 31) - 1,
+    -(10**40),
+    1.5,
+    1e308,
+    -1e308,
+    "²",
+    "٣",
+    "9" * 30,
+    "9" * 5000,
+    "-1",
+    "1.5",
+    "",
+    " 7 ",
+    "1_0",
+    "0x10",
+    "nan",
+    "\ud800x",
+    None,
+    [],
+    {},
+    [[1 << 70]],
+    [None] * 3,
+    {"a": 1},
 )
 ARGUMENTS: dict[str, Any] = {
-    "External id": 1, "correlation": 5, "Input Dims": [[2, 3]], "Input type": ["float"], "Concrete Inputs": [""], "Call stack": "a.py(1): f;b.py(2): g",
-    "Sequence number": 3, "Fwd thread id": 0, "Python id": 1, "Python parent id": 2, "Python module id": 0, "device": 0, "stream": 7, "grid": [1, 1, 1],
-    "block": [1, 1, 1], "registers per thread": 3, "shared memory": 4, "blocks per SM": 0.5, "est. achieved occupancy %": 30, "bytes": 5, "Addr": 6,
-    "Bytes": 8, "Device Type": 1, "Device Id": 0, "Total Allocated": 9, "Total Reserved": 10, "Collective name": "allreduce", "dtype": "Float",
-    "Process Group Name": "0", "Group size": 2, "In msg nelems": 3, "Out msg nelems": 3, "Seq": 1, "name": "x", "labels": "y", "sort_index": 3,
+    "External id": 1,
+    "correlation": 5,
+    "Input Dims": [[2, 3]],
+    "Input type": ["float"],
+    "Concrete Inputs": [""],
+    "Call stack": "a.py(1): f;b.py(2): g",
+    "Sequence number": 3,
+    "Fwd thread id": 0,
+    "Python id": 1,
+    "Python parent id": 2,
+    "Python module id": 0,
+    "device": 0,
+    "stream": 7,
+    "grid": [1, 1, 1],
+    "block": [1, 1, 1],
+    "registers per thread": 3,
+    "shared memory": 4,
+    "blocks per SM": 0.5,
+    "est. achieved occupancy %": 30,
+    "bytes": 5,
+    "Addr": 6,
+    "Bytes": 8,
+    "Device Type": 1,
+    "Device Id": 0,
+    "Total Allocated": 9,
+    "Total Reserved": 10,
+    "Collective name": "allreduce",
+    "dtype": "Float",
+    "Process Group Name": "0",
+    "Group size": 2,
+    "In msg nelems": 3,
+    "Out msg nelems": 3,
+    "Seq": 1,
+    "name": "x",
+    "labels": "y",
+    "sort_index": 3,
 }
 EVENTS = (
-    ("X", "cpu_op", "aten::mm", 1, 1, 1, 30), ("X", "cuda_runtime", "cudaLaunchKernel", 1, 1, 5, 3), ("X", "kernel", "gemm", 0, 7, 10, 5),
-    ("X", "python_function", "a.py(1): f", 1, 1, 0, 50), ("X", "user_annotation", "ProfilerStep#1", 1, 1, 0, 60),
+    ("X", "cpu_op", "aten::mm", 1, 1, 1, 30),
+    ("X", "cuda_runtime", "cudaLaunchKernel", 1, 1, 5, 3),
+    ("X", "kernel", "gemm", 0, 7, 10, 5),
+    ("X", "python_function", "a.py(1): f", 1, 1, 0, 50),
+    ("X", "user_annotation", "ProfilerStep#1", 1, 1, 0, 60),
     ("X", "user_annotation", "ProfilerStep#2", 1, 1, 70, 60),
-    ("X", "gpu_memcpy", "Memcpy HtoD", 0, 7, 40, 2), ("i", "cpu_instant_event", "[memory]", 1, 1, 8, 0),
-    ("s", "ac2g", "ac2g", 1, 1, 5, 0), ("f", "ac2g", "ac2g", 0, 7, 10, 0), ("M", "", "process_name", 1, 0, 0, 0), ("M", "", "thread_name", 1, 1, 0, 0),
+    ("X", "gpu_memcpy", "Memcpy HtoD", 0, 7, 40, 2),
+    ("i", "cpu_instant_event", "[memory]", 1, 1, 8, 0),
+    ("s", "ac2g", "ac2g", 1, 1, 5, 0),
+    ("f", "ac2g", "ac2g", 0, 7, 10, 0),
+    ("M", "", "process_name", 1, 0, 0, 0),
+    ("M", "", "thread_name", 1, 1, 0, 0),
     ("M", "", "thread_sort_index", 1, 1, 0, 0),
-    ("B", "cpu_op", "aten::b", 1, 2, 3, 0), ("E", "cpu_op", "aten::b", 1, 2, 9, 0), ("C", "", "counter", 1, 1, 3, 0),
+    ("B", "cpu_op", "aten::b", 1, 2, 3, 0),
+    ("E", "cpu_op", "aten::b", 1, 2, 9, 0),
+    ("C", "", "counter", 1, 1, 3, 0),
 )
 HEADER: dict[str, Any] = {
-    "schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA A100", "totalGlobalMem": 1 << 36, "computeMajor": 8, "computeMinor": 0, "numSms": 108}],
-    "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 2, "nccl_version": "2.1"}, "cuda_runtime_version": 12040, "hip_runtime_version": 1,
-    "torch_version": "2", "synthetic": False, "baseTimeNanoseconds": 5,
+    "schemaVersion": 1,
+    "deviceProperties": [
+        {
+            "id": 0,
+            "name": "NVIDIA A100",
+            "totalGlobalMem": 1 << 36,
+            "computeMajor": 8,
+            "computeMinor": 0,
+            "numSms": 108,
+        }
+    ],
+    "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 2, "nccl_version": "2.1"},
+    "cuda_runtime_version": 12040,
+    "hip_runtime_version": 1,
+    "torch_version": "2",
+    "synthetic": False,
+    "baseTimeNanoseconds": 5,
 }
 FIELDS = ("name", "cat", "pid", "tid", "ts", "dur", "id", "args")
 
@@ -49,7 +131,10 @@ FIELDS = ("name", "cat", "pid", "tid", "ts", "dur", "id", "args")
 def events() -> list[dict[str, Any]]:
     """One event of every kind."""
     keys = ("ph", "cat", "name", "pid", "tid", "ts", "dur")
-    return [{**dict(zip(keys, values, strict=True)), "id": 5, "args": dict(ARGUMENTS)} for values in EVENTS]
+    return [
+        {**dict(zip(keys, values, strict=True)), "id": 5, "args": dict(ARGUMENTS)}
+        for values in EVENTS
+    ]
 
 
 def opens(path: Path, trace: dict[str, Any]) -> None:
@@ -60,8 +145,11 @@ def opens(path: Path, trace: dict[str, Any]) -> None:
     sidecar.write(path.with_suffix(".safetensors"), found, facts)
     chosen = choose(facts)
     for payload in (
-        overview_payload(facts, chosen, Place(1, None, "order", None)), steps_payload(facts, chosen), operator_payload(facts, chosen, "stack", 9),
-        kernel_payload(facts, chosen, "name", 9), kernel_payload(facts, chosen, "properties", 9),
+        overview_payload(facts, chosen, Place(1, None, "order", None)),
+        steps_payload(facts, chosen),
+        operator_payload(facts, chosen, "stack", 9),
+        kernel_payload(facts, chosen, "name", 9),
+        kernel_payload(facts, chosen, "properties", 9),
     ):
         assert msgspec.json.encode(payload)
 
@@ -90,12 +178,17 @@ def headers() -> Iterator[tuple[str, dict[str, Any]]]:
         for key in HEADER:
             yield key, {**HEADER, key: value}
         for key in HEADER["deviceProperties"][0]:
-            yield key, {**HEADER, "deviceProperties": [{**HEADER["deviceProperties"][0], key: value}]}
+            yield (
+                key,
+                {**HEADER, "deviceProperties": [{**HEADER["deviceProperties"][0], key: value}]},
+            )
         for key in HEADER["distributedInfo"]:
             yield key, {**HEADER, "distributedInfo": {**HEADER["distributedInfo"], key: value}}
 
 
-@pytest.mark.parametrize("key", [*HEADER, *HEADER["deviceProperties"][0], *HEADER["distributedInfo"]])
+@pytest.mark.parametrize(
+    "key", [*HEADER, *HEADER["deviceProperties"][0], *HEADER["distributedInfo"]]
+)
 def test_header(tmp_path: Path, key: str) -> None:
     for name, header in headers():
         if name == key:

@@ -1,4 +1,6 @@
-"""A timeline while it is made, when its worker dies, when its sidecar is damaged, and when its trace changes."""
+"""A timeline while it is made, when its worker dies, when its sidecar is damaged, and when its
+trace changes.
+"""
 
 from __future__ import annotations
 
@@ -42,13 +44,22 @@ def test_not_ready_until_it_is_made(tmp_path: Path, trace: Path) -> None:
             return error_of(response).error.progress
 
         until(lambda: progress() == 0.25)
-        assert client.get("/overview", query_string=where).status_code == 200, "the other views do not wait for the timeline"
-        assert len(catalogue.timelines.jobs.worker_pids()) == 1, "however often it is asked for, it is made once"
+        assert client.get("/overview", query_string=where).status_code == 200, (
+            "the other views do not wait for the timeline"
+        )
+        assert len(catalogue.timelines.jobs.worker_pids()) == 1, (
+            "however often it is asked for, it is made once"
+        )
         (cache / "go").touch()
         answer = json_of(patiently(client, "/trace/timeline", where))
         assert answer["events"] == 11
-        tiles = client.get("/trace/tiles", query_string={**where, "id": answer["id"], "level": "9", "k": "0"})
-        assert (tiles.status_code, tiles.headers["Cache-Control"]) == (200, "private, max-age=31536000, immutable")
+        tiles = client.get(
+            "/trace/tiles", query_string={**where, "id": answer["id"], "level": "9", "k": "0"}
+        )
+        assert (tiles.status_code, tiles.headers["Cache-Control"]) == (
+            200,
+            "private, max-age=31536000, immutable",
+        )
 
 
 def test_a_killed_worker_is_told_and_the_next_call_works(tmp_path: Path, trace: Path) -> None:
@@ -85,7 +96,9 @@ def test_a_worker_that_raises_is_told(tmp_path: Path, trace: Path) -> None:
         assert json_of(patiently(client, "/trace/timeline", where))["events"] == 11
 
 
-@pytest.mark.parametrize("harm", ["empty", "cut", "header", "length", "noise", "other layout", "gone"])
+@pytest.mark.parametrize(
+    "harm", ["empty", "cut", "header", "length", "noise", "other layout", "gone"]
+)
 def test_a_damaged_sidecar_is_made_again(tmp_path: Path, trace: Path, harm: str) -> None:
     cache, logdir = tmp_path / "cache", logdir_of(tmp_path / "logs", trace)
     with live(logdir, cache) as (catalogue, client):
@@ -95,14 +108,22 @@ def test_a_damaged_sidecar_is_made_again(tmp_path: Path, trace: Path, harm: str)
     whole = path.read_bytes()
     path.unlink()
     if harm != "gone":
-        path.write_bytes({
-            "empty": b"", "cut": whole[: len(whole) // 2], "header": whole[:8] + b"}" + whole[9:], "length": b"\xff" * 8 + whole[8:], "noise": os.urandom(4096),
-            "other layout": whole.replace(b"layout", b"layuot"),
-        }[harm])
+        path.write_bytes(
+            {
+                "empty": b"",
+                "cut": whole[: len(whole) // 2],
+                "header": whole[:8] + b"}" + whole[9:],
+                "length": b"\xff" * 8 + whole[8:],
+                "noise": os.urandom(4096),
+                "other layout": whole.replace(b"layout", b"layuot"),
+            }[harm]
+        )
     with live(logdir, cache) as (_, client):
         after = json_of(patiently(client, "/trace/timeline", where))
         assert after == before
-        tiles = client.get("/trace/tiles", query_string={**where, "id": after["id"], "level": "9", "k": "0"})
+        tiles = client.get(
+            "/trace/tiles", query_string={**where, "id": after["id"], "level": "9", "k": "0"}
+        )
         assert tiles.status_code == 200
     assert sidecars(cache)[0].stat().st_size == len(whole)
 
@@ -130,4 +151,6 @@ def test_a_changed_trace_outdates_what_was_told_of_it(tmp_path: Path, trace: Pat
         assert (response.status_code, error_of(response).error.code) == (409, "outdated")
         after = json_of(patiently(client, "/trace/timeline", where))
         assert after["events"] == 10
-        assert client.get("/trace/tiles", query_string={**tiles, "id": after["id"]}).status_code == 200
+        assert (
+            client.get("/trace/tiles", query_string={**tiles, "id": after["id"]}).status_code == 200
+        )

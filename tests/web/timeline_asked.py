@@ -58,15 +58,27 @@ PARAMETERS: dict[str, dict[str, str]] = {
 
 WITHOUT_ID = ("/trace/timeline", "/trace/alignment")
 OF_A_CONTENT = tuple(route for route in TYPES if route not in (*WITHOUT_ID, "/trace/collective"))
-"""Routes whose replies may be kept for ever. What other workers have changes as they are imported."""
+"""Routes whose replies may be kept for ever. What other workers have changes as they are imported.
+"""
 
 
 def listed() -> list[Event]:
     """The entries of the trace: a drawing, two counters, and an instant."""
     counter = {"ph": "C", "name": "queue", "cat": "counter", "pid": 100, "tid": 0}
     return [
-        *events(DRAWING), {**counter, "ts": 1, "args": {"length": 3}}, {**counter, "ts": 40, "args": {"length": 5}},
-        {"ph": "i", "name": "here", "cat": "cpu_instant_event", "pid": 100, "tid": 1, "ts": 5, "s": "t", "args": {}},
+        *events(DRAWING),
+        {**counter, "ts": 1, "args": {"length": 3}},
+        {**counter, "ts": 40, "args": {"length": 5}},
+        {
+            "ph": "i",
+            "name": "here",
+            "cat": "cpu_instant_event",
+            "pid": 100,
+            "tid": 1,
+            "ts": 5,
+            "s": "t",
+            "args": {},
+        },
     ]
 
 
@@ -84,5 +96,10 @@ def catalogue(extra: list[Event] | None = None) -> WrittenCatalogue:
 def query(route: str, **changed: str | None) -> dict[str, str]:
     """A right request's parameters; ``None`` leaves one out."""
     identified = {} if route in WITHOUT_ID else {"id": TIMELINE_ID}
-    found = {**dict(part.split("=") for part in WHERE.split("&")), **identified, **PARAMETERS[route], **changed}
+    found = {
+        **dict(part.split("=") for part in WHERE.split("&")),
+        **identified,
+        **PARAMETERS[route],
+        **changed,
+    }
     return {name: value for name, value in found.items() if value is not None}

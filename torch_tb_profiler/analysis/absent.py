@@ -8,10 +8,12 @@ from torch_tb_profiler.store.model import Facts
 
 
 def absent(facts: Facts) -> tuple[str, ...]:
-    """Keys of what is missing: ``device`` (``device_times`` where counters of its kernels were measured in their place),
+    """Keys of what is missing: ``device`` (``device_times`` where counters of its kernels were
+    measured in their place),
     ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
 
-    ``events`` stands among them where there is nothing but memory records, ``pytorch_profiler`` where another profiler recorded.
+    ``events`` stands among them where there is nothing but memory records, ``pytorch_profiler``
+    where another profiler recorded.
     """
     summary = facts.summary
     steps = facts["steps"]
@@ -25,6 +27,8 @@ def absent(facts: Facts) -> tuple[str, ...]:
         "events": summary["has_memory"] and facts["span_links"].n == 0,
         "host": facts["operators"].n == 0,
         "pytorch_profiler": "Profiler" in summary["versions"],
-        "operators_of_device": summary["has_device"] and facts["operators"].n > 0 and not operators_have_device_time(facts),
+        "operators_of_device": summary["has_device"]
+        and facts["operators"].n > 0
+        and not operators_have_device_time(facts),
     }
     return tuple(key for key, is_missing in missing.items() if is_missing)

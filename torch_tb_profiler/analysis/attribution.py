@@ -46,7 +46,9 @@ def device_rows(trace: Trace) -> Ints:
 
 
 def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
-    """Follow every device event back to the host: by correlation id, else by flow, else by an ``External id`` that one operator has."""
+    """Follow every device event back to the host: by correlation id, else by flow, else by an
+    ``External id`` that one operator has.
+    """
     spans = trace["spans"]
     row = device_rows(trace)
     launch, ambiguous = _by_correlation(trace, row)
@@ -64,11 +66,15 @@ def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
     time[known] = spans["start"][launch[known]]
     alone = ~known & (operator >= 0)
     time[alone] = spans["start"][tree.row[operator[alone]]]
-    return Causes(row, launch, operator, time, _reasons(trace, tree, names, launch, operator), ambiguous)
+    return Causes(
+        row, launch, operator, time, _reasons(trace, tree, names, launch, operator), ambiguous
+    )
 
 
 def match(key_a: Ints, time_a: Ints, key_b: Ints, time_b: Ints) -> Ints:
-    """For each b the latest a of the same key that is not after it, else the earliest after it; positions in a, −1 without any."""
+    """For each b the latest a of the same key that is not after it, else the earliest after it;
+    positions in a, −1 without any.
+    """
     if not len(key_a) or not len(key_b):
         return np.full(len(key_b), -1, np.int64)
     order = np.argsort(key_a, kind="stable")
@@ -103,7 +109,9 @@ def _by_correlation(trace: Trace, row: Ints) -> tuple[Ints, int]:
     found = match(correlation[calls], start[calls], correlation[row[tied]], start[row[tied]])
     launch[tied] = np.where(found >= 0, calls[found], -1)
     ids, times = np.unique(correlation[calls], return_counts=True)
-    ambiguous = int(np.isin(correlation[row[tied]], ids[times > 1]).sum()) if (times > 1).any() else 0
+    ambiguous = (
+        int(np.isin(correlation[row[tied]], ids[times > 1]).sum()) if (times > 1).any() else 0
+    )
     return launch, ambiguous
 
 
@@ -113,17 +121,32 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
     launch = np.full(len(row), -1, np.int64)
     other = [trace.strings.number(text) for text in _NO_LAUNCHES]
     used = ~np.isin(flows["category"], [number for number in other if number >= 0])
-    begins, ends = np.flatnonzero(used & (flows["phase"] == ord("s"))), np.flatnonzero(used & (flows["phase"] == ord("f")))
+    begins, ends = (
+        np.flatnonzero(used & (flows["phase"] == ord("s"))),
+        np.flatnonzero(used & (flows["phase"] == ord("f"))),
+    )
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(begins) or not len(ends) or not len(calls):
         return launch
-    at_end = same_place((flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row]))
+    at_end = same_place(
+        (flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row])
+    )
     tied = np.flatnonzero(at_end >= 0)
     arrow = ends[at_end[tied]]
-    _, key = group_rows((np.concatenate((flows["category"][begins], flows["category"][arrow])), np.concatenate((flows["id"][begins], flows["id"][arrow]))))
-    found = match(key[: len(begins)], flows["time"][begins], key[len(begins):], flows["time"][arrow])
+    _, key = group_rows(
+        (
+            np.concatenate((flows["category"][begins], flows["category"][arrow])),
+            np.concatenate((flows["id"][begins], flows["id"][arrow])),
+        )
+    )
+    found = match(
+        key[: len(begins)], flows["time"][begins], key[len(begins) :], flows["time"][arrow]
+    )
     tied, begin = tied[found >= 0], begins[found[found >= 0]]
-    call = same_place((spans["track"][calls], spans["start"][calls]), (flows["track"][begin], flows["time"][begin]))
+    call = same_place(
+        (spans["track"][calls], spans["start"][calls]),
+        (flows["track"][begin], flows["time"][begin]),
+    )
     launch[tied] = np.where(call >= 0, calls[call], -1)
     return launch
 
@@ -145,7 +168,8 @@ def _by_external(trace: Trace, tree: CallTree, row: Ints) -> Ints:
 
 
 def by_external(trace: Trace, calls: Ints, row: Ints) -> Ints:
-    """For device rows the place of the one call among ``calls`` (rows) with their ``External id``; -1 where none or several have it.
+    """For device rows the place of the one call among ``calls`` (rows) with their ``External id``;
+    -1 where none or several have it.
 
     Some versions write the correlation id as ``External id``; that says nothing.
     """

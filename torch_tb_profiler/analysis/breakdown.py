@@ -15,12 +15,22 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
-CATEGORIES = ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other")
+CATEGORIES = (
+    "kernel",
+    "memcpy",
+    "memset",
+    "communication",
+    "runtime",
+    "dataloader",
+    "cpu_exec",
+    "other",
+)
 """In order of priority: time that could be laid at several belongs to the first."""
 
 
 def average(facts: Facts, selection: Selection) -> dict[str, float] | None:
-    """Arithmetic mean in ns over the selected steps, steps that the recording cut off left out: ``wall`` and the ``CATEGORIES``.
+    """Arithmetic mean in ns over the selected steps, steps that the recording cut off left out:
+    ``wall`` and the ``CATEGORIES``.
 
     None without a step.
     """
@@ -35,8 +45,9 @@ def average(facts: Facts, selection: Selection) -> dict[str, float] | None:
 def break_down(sets: Iterable[Intervals], start: Ints, end: Ints) -> dict[str, Ints]:
     """The eight categories of every window [start, end), int64 ns of shape (steps,).
 
-    ``sets`` are what was active, in the order of ``CATEGORIES`` without ``other``. Each category gets what the union of the sets up to it
-    covers beyond the union before it, so the eight add up to end − start exactly.
+    ``sets`` are what was active, in the order of ``CATEGORIES`` without ``other``. Each category
+    gets what the union of the sets up to it covers beyond the union before it, so the eight add up
+    to end − start exactly.
     """
     found: dict[str, Ints] = {}
     covered = np.zeros(len(start), np.int64)
@@ -51,13 +62,20 @@ def break_down(sets: Iterable[Intervals], start: Ints, end: Ints) -> dict[str, I
     return found
 
 
-def active_sets(trace: Trace, tree: CallTree, names: HostNames, caused: Causes, communication: Mask) -> Iterator[Intervals]:
+def active_sets(
+    trace: Trace, tree: CallTree, names: HostNames, caused: Causes, communication: Mask
+) -> Iterator[Intervals]:
     """What was active when, for each of the seven categories before ``other``, one after the other.
 
-    ``communication``: which device events are communication kernels, bool of shape (device events,).
+    ``communication``: which device events are communication kernels, bool of shape (device
+        events,).
     """
     spans = trace["spans"]
-    device_role, node_role, name = spans["role"][caused.row], spans["role"][tree.row], spans["name"][tree.row]
+    device_role, node_role, name = (
+        spans["role"][caused.row],
+        spans["role"][tree.row],
+        spans["name"][tree.row],
+    )
     collective, dataloader = names.collective[name], names.dataloader[name]
     step = names.step[name] >= 0
     executing = (node_role == Role.OPERATOR) & ~step & ~dataloader & ~collective

@@ -1,7 +1,9 @@
-"""The tree of host calls: operators, annotations and runtime calls, as ``torch.profiler`` builds it.
+"""The tree of host calls: operators, annotations and runtime calls, as ``torch.profiler`` builds
+it.
 
-Python frames are transparent. An operator whose only child has the same name is one with it (``_remove_dup_nodes`` of
-``torch/autograd/profiler_util.py``): the child's children and its launches become the parent's.
+Python frames are transparent. An operator whose only child has the same name is one with it
+(``_remove_dup_nodes`` of ``torch/autograd/profiler_util.py``): the child's children and its
+launches become the parent's.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def is_call(role: Array) -> Mask:
 
 
 def call_tree(trace: Trace) -> CallTree:
-    """The call tree of all threads of a trace. Making it costs a second per ten million calls: who needs it twice hands it on."""
+    """The call tree of all threads of a trace. Making it costs a second per ten million calls: who
+    needs it twice hands it on.
+    """
     spans = trace["spans"]
     role, name = spans["role"], spans["name"]
     row = np.flatnonzero(is_call(role)).astype(np.int32)
@@ -64,13 +68,27 @@ def call_tree(trace: Trace) -> CallTree:
     is_operator = operator_like & kept
     children = np.zeros(n, np.int64)
     for begin in range(0, n, BLOCK):
-        inner = begin + np.flatnonzero(kept[begin:begin + BLOCK] & (parent[begin:begin + BLOCK] >= 0))
+        inner = begin + np.flatnonzero(
+            kept[begin : begin + BLOCK] & (parent[begin : begin + BLOCK] >= 0)
+        )
         np.add.at(children, parent[inner], spans["dur"][row[inner]])
-    return CallTree(row, node, parent, children, kept, is_operator, nearest(parent, is_operator), nested.overlapping, names)
+    return CallTree(
+        row,
+        node,
+        parent,
+        children,
+        kept,
+        is_operator,
+        nearest(parent, is_operator),
+        nested.overlapping,
+        names,
+    )
 
 
 def _collapse(parent: Array, name: Array, operator_like: Mask) -> tuple[Array, Mask]:
-    """Parents with collapsed nodes stepped over, and which nodes stay. A collapsed node's parent is the node that it is one with."""
+    """Parents with collapsed nodes stepped over, and which nodes stay. A collapsed node's parent is
+    the node that it is one with.
+    """
     n = len(parent)
     same = np.zeros(n, np.bool_)
     child = np.flatnonzero((parent >= 0) & operator_like)

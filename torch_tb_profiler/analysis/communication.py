@@ -17,11 +17,15 @@ from torch_tb_profiler.store.roles import Role
 def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
     """Which device events are communication, bool of shape (device events,).
 
-    A kernel is, when its name is of a known library, when it carries collective arguments, or when the innermost operator or annotation
-    around its launch is a collective. Copies and memsets never are: their category says more.
+    A kernel is, when its name is of a known library, when it carries collective arguments, or when
+    the innermost operator or annotation around its launch is a collective. Copies and memsets never
+    are: their category says more.
     """
     kernel = trace["spans"]["role"][caused.row] == Role.KERNEL
-    return np.asarray(kernel & (_by_itself(trace, caused.row, kernel) | _under_collective(trace, tree, names, caused)))
+    return np.asarray(
+        kernel
+        & (_by_itself(trace, caused.row, kernel) | _under_collective(trace, tree, names, caused))
+    )
 
 
 def communication_rows(trace: Trace, facts: Facts) -> Ints:
@@ -32,7 +36,9 @@ def communication_rows(trace: Trace, facts: Facts) -> Ints:
     names = host_names(trace.strings, spans["name"][is_call(spans["role"])])
     found = _by_itself(trace, row, np.ones(len(row), np.bool_))
     if names.collective.any():
-        calls = ((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION)) & ~names.hidden[spans["name"]]
+        calls = (
+            (spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION)
+        ) & ~names.hidden[spans["name"]]
         around = climb(links["parent"], links["launch"][row].astype(np.int64), calls)
         found |= (around >= 0) & names.collective[spans["name"][around]]
     return np.asarray(row[found])
@@ -41,7 +47,9 @@ def communication_rows(trace: Trace, facts: Facts) -> Ints:
 def _by_itself(trace: Trace, row: Ints, kernel: Mask) -> Mask:
     """Which device events are communication by their own name or arguments."""
     name = trace["spans"]["name"][row]
-    known = saying(trace.strings, name[kernel], lambda text: communication_library(text) is not None)
+    known = saying(
+        trace.strings, name[kernel], lambda text: communication_library(text) is not None
+    )
     return np.asarray(known[name] | np.isin(row, trace["collective_args"]["span"]))
 
 
@@ -58,7 +66,9 @@ def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Ca
 
 
 def backends(trace: Trace, names: HostNames, kernels: Array) -> list[str]:
-    """Communication libraries that the trace shows, sorted: from its header, its collectives' names, and its communication kernels' names."""
+    """Communication libraries that the trace shows, sorted: from its header, its collectives'
+    names, and its communication kernels' names.
+    """
     info = trace.header.get("distributedInfo")
     declared = info.get("backend") if isinstance(info, dict) else None
     found = set(names.backends)

@@ -1,35 +1,62 @@
-"""What the analysis can find wrong with a trace; found ones are counted, and marked in time where they have a place."""
+"""What the analysis can find wrong with a trace; found ones are counted, and marked in time where
+they have a place.
+"""
 
 from __future__ import annotations
 
 from torch_tb_profiler.store.defects import Severity, declare
 
 OVERLAP_ON_THREAD = declare(
-    "overlap_on_thread", Severity.NOTICE, "A host event begins inside another one of its thread and ends after it; both are kept, side by side.",
-    "host self time", "call stacks",
+    "overlap_on_thread",
+    Severity.NOTICE,
+    "A host event begins inside another one of its thread and ends after it; both are kept, side by"
+    " side.",
+    "host self time",
+    "call stacks",
 )
 OVERLAP_ON_STREAM = declare(
-    "overlap_on_stream", Severity.INFO, "Device work begins on a stream before the work in front of it ended; both are kept and count in full.",
+    "overlap_on_stream",
+    Severity.INFO,
+    "Device work begins on a stream before the work in front of it ended; both are kept and count"
+    " in full.",
 )
 KERNEL_WITHOUT_LAUNCH = declare(
-    "kernel_without_launch", Severity.NOTICE, "The launch of device work was not recorded, so its operator and step are guessed or unknown.",
+    "kernel_without_launch",
+    Severity.NOTICE,
+    "The launch of device work was not recorded, so its operator and step are guessed or unknown.",
     "device time of operators",
 )
 LAUNCH_WITHOUT_KERNEL = declare(
-    "launch_without_kernel", Severity.NOTICE, "A kernel launch has no kernel: the device work was not recorded, or the recording ended before it.",
-    "device time of operators", "step-time breakdown",
+    "launch_without_kernel",
+    Severity.NOTICE,
+    "A kernel launch has no kernel: the device work was not recorded, or the recording ended"
+    " before it.",
+    "device time of operators",
+    "step-time breakdown",
 )
 REPEATED_CORRELATION = declare(
-    "repeated_correlation", Severity.NOTICE, "Several launches carry the correlation id of one piece of device work; the latest one before it was taken.",
+    "repeated_correlation",
+    Severity.NOTICE,
+    "Several launches carry the correlation id of one piece of device work; the latest one before"
+    " it was taken.",
     "device time of operators",
 )
 RANGE_MISMATCH = declare(
-    "range_mismatch", Severity.NOTICE, "There are not as many profiled ranges as kernel launches, so which range is of which launch is not sure.",
+    "range_mismatch",
+    Severity.NOTICE,
+    "There are not as many profiled ranges as kernel launches, so which range is of which launch is"
+    " not sure.",
     "operators of profiled kernels",
 )
 CUT_STEP = declare(
-    "cut_step", Severity.NOTICE, "The recording ended before the device work of the last step did; averages leave this step out.", "the last step",
+    "cut_step",
+    Severity.NOTICE,
+    "The recording ended before the device work of the last step did; averages leave this step"
+    " out.",
+    "the last step",
 )
 WORK_OUTSIDE_STEPS = declare(
-    "work_outside_steps", Severity.INFO, "Device work was launched outside every step; it counts in the totals and in no step.",
+    "work_outside_steps",
+    Severity.INFO,
+    "Device work was launched outside every step; it counts in the totals and in no step.",
 )

@@ -40,14 +40,26 @@ from torch_tb_profiler.analysis.communication import backends, communication_ker
 from torch_tb_profiler.analysis.device_facts import device_tables
 from torch_tb_profiler.analysis.found_defects import find_defects
 from torch_tb_profiler.analysis.grouping import sum_by
-from torch_tb_profiler.analysis.header import distributed_info, integer, oldest_capability, vendor, versions
+from torch_tb_profiler.analysis.header import (
+    distributed_info,
+    integer,
+    oldest_capability,
+    vendor,
+    versions,
+)
 from torch_tb_profiler.analysis.kernel_facts import kernel_facts
 from torch_tb_profiler.analysis.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.names import HostNames, distinct
 from torch_tb_profiler.analysis.operator_facts import operator_facts
 from torch_tb_profiler.analysis.profiled_ranges import tie_ranges
 from torch_tb_profiler.analysis.stacks import call_stacks
-from torch_tb_profiler.analysis.steps import StepWindows, find_steps, flag_steps, host_step, latest_end
+from torch_tb_profiler.analysis.steps import (
+    StepWindows,
+    find_steps,
+    flag_steps,
+    host_step,
+    latest_end,
+)
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
@@ -77,15 +89,28 @@ def derive(trace: Trace) -> Facts:
     give_back_memory()
     operators = operator_facts(trace, tree, caused, matrix, step, stacks.of_node)
     give_back_memory()
-    kernels, kernel_steps = kernel_facts(trace, tree, caused, communication, matrix, operators.eligible, windows.device_step)
+    kernels, kernel_steps = kernel_facts(
+        trace, tree, caused, communication, matrix, operators.eligible, windows.device_step
+    )
     give_back_memory()
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings)
     flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
     give_back_memory()
     tables: dict[str, Table] = {
-        "steps": _steps(windows, flags, break_down(active_sets(trace, tree, names, caused, communication), windows.start, windows.end)),
-        "devices": devices, "device_steps": device_steps, "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
-        "operators": operators.operators, "operator_steps": operators.operator_steps, "kernels": kernels, "kernel_steps": kernel_steps,
+        "steps": _steps(
+            windows,
+            flags,
+            break_down(
+                active_sets(trace, tree, names, caused, communication), windows.start, windows.end
+            ),
+        ),
+        "devices": devices,
+        "device_steps": device_steps,
+        "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
+        "operators": operators.operators,
+        "operator_steps": operators.operator_steps,
+        "kernels": kernels,
+        "kernel_steps": kernel_steps,
         "span_links": span_links(trace, tree, caused, windows, enclosing),
     }
     give_back_memory()
@@ -93,7 +118,11 @@ def derive(trace: Trace) -> Facts:
     summary = _summary(trace, names, caused, windows, tables, maker)
     ranges = tie_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     found.add(d.RANGE_MISMATCH, ranges.mismatched)
-    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched, "profiled_ranges": len(ranges.row)}
+    summary |= {
+        "matrix_eligible_share": operators.eligible_share,
+        "touched_ns": touched,
+        "profiled_ranges": len(ranges.row),
+    }
     return Facts(strings.table(), tables, summary, trace.defects.merged(found))
 
 
@@ -101,7 +130,9 @@ def _vendor(trace: Trace, caused: Causes) -> str:
     spans = trace["spans"]
     calls = distinct(spans["name"][spans["role"] == Role.RUNTIME], trace.strings)
     categories = distinct(spans["category"], trace.strings)
-    return vendor(trace, trace.strings.many(calls), trace.strings.many(categories), bool(len(caused.row)))
+    return vendor(
+        trace, trace.strings.many(calls), trace.strings.many(categories), bool(len(caused.row))
+    )
 
 
 def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
@@ -124,12 +155,26 @@ def _begun(operator_steps: Table, steps: int) -> Array:
 
 def _steps(windows: StepWindows, flags: Array, categories: dict[str, Any]) -> Table:
     return fact_schema.STEPS.build(
-        name=windows.name, number=windows.number, start=windows.start, end=windows.end, host_start=windows.host_start, host_end=windows.host_end,
-        launched=windows.launched, flags=flags, **categories,
+        name=windows.name,
+        number=windows.number,
+        start=windows.start,
+        end=windows.end,
+        host_start=windows.host_start,
+        host_end=windows.host_end,
+        launched=windows.launched,
+        flags=flags,
+        **categories,
     )
 
 
-def _summary(trace: Trace, names: HostNames, caused: Causes, windows: StepWindows, tables: dict[str, Table], maker: str) -> dict[str, Any]:
+def _summary(
+    trace: Trace,
+    names: HostNames,
+    caused: Causes,
+    windows: StepWindows,
+    tables: dict[str, Table],
+    maker: str,
+) -> dict[str, Any]:
     spans = trace["spans"]
     kernel = spans["role"][caused.row] == Role.KERNEL
     info = distributed_info(trace)
@@ -143,14 +188,17 @@ def _summary(trace: Trace, names: HostNames, caused: Causes, windows: StepWindow
         "has_memory": bool(trace["memory"].n),
         "vendor": maker,
         "attribution": {
-            "device_events": len(caused.row), "kernels": int(kernel.sum()),
-            "with_launch": int((kernel & (caused.launch >= 0)).sum()), "with_operator": int((kernel & (caused.operator >= 0)).sum()),
+            "device_events": len(caused.row),
+            "kernels": int(kernel.sum()),
+            "with_launch": int((kernel & (caused.launch >= 0)).sum()),
+            "with_operator": int((kernel & (caused.operator >= 0)).sum()),
         },
-        "rank": integer(info.get("rank")), "world_size": integer(info.get("world_size")), "backend": backend if isinstance(backend, str) else None,
+        "rank": integer(info.get("rank")),
+        "world_size": integer(info.get("world_size")),
+        "backend": backend if isinstance(backend, str) else None,
         "synthetic": trace.header.get("synthetic") is True,
         "sums": isinstance(trace.header.get("sums"), str),
         "versions": versions(trace),
         "data_parallel": names.data_parallel,
         "communication_backends": backends(trace, names, spans["name"][caused.row[kernel]]),
     }
-

@@ -32,17 +32,27 @@ _HOST = 0
 
 
 def device_of(trace: Trace, row: Ints) -> Ints:
-    """Device id of rows of spans that are device work: the argument, else the process id of the stream's track, which Kineto sets to it."""
+    """Device id of rows of spans that are device work: the argument, else the process id of the
+    stream's track, which Kineto sets to it.
+    """
     found = device_arguments(trace, row, ("device",))["device"].astype(np.int64)
     tracks = trace["tracks"]
-    as_number = np.array([int(text) if _ID.fullmatch(text := trace.strings[int(pid)]) else -1 for pid in tracks["pid"]], np.int64)
+    as_number = np.array(
+        [
+            int(text) if _ID.fullmatch(text := trace.strings[int(pid)]) else -1
+            for pid in tracks["pid"]
+        ],
+        np.int64,
+    )
     missing = found < 0
     if missing.any() and len(as_number):
         found[missing] = as_number[trace["spans"]["track"][row[missing]]]
     return found
 
 
-def device_tables(trace: Trace, caused: Causes, windows: StepWindows, matrix: Array, strings: StringBuilder) -> tuple[Table, Table]:
+def device_tables(
+    trace: Trace, caused: Causes, windows: StepWindows, matrix: Array, strings: StringBuilder
+) -> tuple[Table, Table]:
     """``(devices, device_steps)``; ``matrix`` is uint8 ``Knowledge`` of every device event."""
     device = device_of(trace, caused.row)
     ids = np.unique(device)
@@ -50,23 +60,35 @@ def device_tables(trace: Trace, caused: Causes, windows: StepWindows, matrix: Ar
     known = [properties.get(int(i)) or _of_one_kind(properties) for i in ids]
     peaks = _peaks(trace)
     devices = fact_schema.DEVICES.build(
-        id=ids, name=[strings.intern(p.name) if p and p.name else -1 for p in known], memory=[p.memory if p else -1 for p in known],
+        id=ids,
+        name=[strings.intern(p.name) if p and p.name else -1 for p in known],
+        memory=[p.memory if p else -1 for p in known],
         capability=[strings.intern(p.capability) if p and p.capability else -1 for p in known],
-        multiprocessors=[p.multiprocessors if p else -1 for p in known], peak_allocated=[peaks.get(int(i), -1) for i in ids],
+        multiprocessors=[p.multiprocessors if p else -1 for p in known],
+        peak_allocated=[peaks.get(int(i), -1) for i in ids],
     )
     kernel = trace["spans"]["role"][caused.row] == Role.KERNEL
     parts = []
     for place, number in enumerate(ids.tolist()):
         mine = np.flatnonzero((device == number) & kernel)
         columns = _in_windows(trace, caused.row[mine], matrix[mine], windows)
-        parts.append({"device": np.full(len(windows.start), place), "step": np.arange(len(windows.start)), **columns})
+        parts.append(
+            {
+                "device": np.full(len(windows.start), place),
+                "step": np.arange(len(windows.start)),
+                **columns,
+            }
+        )
     if not parts:
         return devices, fact_schema.DEVICE_STEPS.empty()
-    return devices, fact_schema.DEVICE_STEPS.build(**{key: np.concatenate([p[key] for p in parts]) for key in parts[0]})
+    return devices, fact_schema.DEVICE_STEPS.build(
+        **{key: np.concatenate([p[key] for p in parts]) for key in parts[0]}
+    )
 
 
 def _of_one_kind(properties: dict[int, DeviceProperties]) -> DeviceProperties | None:
-    """The properties of a device whose id is not listed, where all listed devices are alike: ROCm lists the visible ones, counted from 0, but gives kernels
+    """The properties of a device whose id is not listed, where all listed devices are alike: ROCm
+    lists the visible ones, counted from 0, but gives kernels
     the number of the device in the machine."""
     kinds = {(p.name, p.memory, p.capability, p.multiprocessors) for p in properties.values()}
     return next(iter(properties.values())) if len(kinds) == 1 else None
@@ -88,7 +110,10 @@ def _in_windows(trace: Trace, row: Ints, matrix: Array, windows: StepWindows) ->
     told = device_arguments(trace, row, ("blocks_per_sm", "occupancy"))
     n = len(windows.start)
     # One after the other: each needs several columns of all kernels while it works.
-    busy, integral = measure(union(start, end), windows.start, windows.end), _sm_integral(start, end, told["blocks_per_sm"], windows)
+    busy, integral = (
+        measure(union(start, end), windows.start, windows.end),
+        _sm_integral(start, end, told["blocks_per_sm"], windows),
+    )
     kernel, step, length = _clipped(start, end, windows)
     occupancy = told["occupancy"][kernel]
     has = np.isfinite(occupancy)
@@ -97,19 +122,26 @@ def _in_windows(trace: Trace, row: Ints, matrix: Array, windows: StepWindows) ->
         return np.bincount(step, weights=values, minlength=n)
 
     return {
-        "busy": busy, "sm_integral": integral,
-        "occupancy_weighted": summed(np.where(has, occupancy, 0.0) * length), "occupancy_time": summed(np.where(has, length, 0)),
-        "kernel_time": summed(length), "matrix_time": summed(np.where(matrix[kernel] == Knowledge.YES, length, 0)),
+        "busy": busy,
+        "sm_integral": integral,
+        "occupancy_weighted": summed(np.where(has, occupancy, 0.0) * length),
+        "occupancy_time": summed(np.where(has, length, 0)),
+        "kernel_time": summed(length),
+        "matrix_time": summed(np.where(matrix[kernel] == Knowledge.YES, length, 0)),
         "matrix_unknown_time": summed(np.where(matrix[kernel] == Knowledge.UNKNOWN, length, 0)),
     }
 
 
 def _clipped(start: Ints, end: Ints, windows: StepWindows) -> tuple[Ints, Ints, Ints]:
-    """Every (kernel, window) that meet: position of the kernel, row of the step, length of what they share in ns."""
+    """Every (kernel, window) that meet: position of the kernel, row of the step, length of what
+    they share in ns.
+    """
     low, count = _windows_of(start, end, windows)
     kernel = np.repeat(np.arange(len(start)), count)
     step = expand(low, count)
-    length = np.minimum(end[kernel], windows.end[step]) - np.maximum(start[kernel], windows.start[step])
+    length = np.minimum(end[kernel], windows.end[step]) - np.maximum(
+        start[kernel], windows.start[step]
+    )
     return kernel, step, np.maximum(length, 0)
 
 

@@ -13,7 +13,8 @@ from torch_tb_profiler.store.model import Facts
 
 @dataclass(frozen=True)
 class DeviceUse:
-    """An accelerator over the selected steps; None is unknown, shares and occupancy are fractions (0 to 1).
+    """An accelerator over the selected steps; None is unknown, shares and occupancy are fractions
+    (0 to 1).
 
     Attributes:
         row: row of ``facts["devices"]``.
@@ -43,7 +44,9 @@ class DeviceUse:
 
 
 def device_use(facts: Facts, selection: Selection) -> tuple[DeviceUse, ...]:
-    """Every accelerator's figures over the selected steps (those that the recording cut off left out), by row."""
+    """Every accelerator's figures over the selected steps (those that the recording cut off left
+    out), by row.
+    """
     steps = complete(facts, selection)
     wall = int((facts["steps"]["end"][steps] - facts["steps"]["start"][steps]).sum())
     return tuple(_use(facts, row, steps, wall) for row in range(facts["devices"].n))
@@ -52,16 +55,24 @@ def device_use(facts: Facts, selection: Selection) -> tuple[DeviceUse, ...]:
 def _use(facts: Facts, row: int, steps: Ints, wall: int) -> DeviceUse:
     devices, table = facts["devices"], facts["device_steps"]
     mine = (table["device"] == row) & np.isin(table["step"], steps)
-    sums = {key: float(np.nansum(table[key][mine])) for key in table if key not in ("device", "step")}
+    sums = {
+        key: float(np.nansum(table[key][mine])) for key in table if key not in ("device", "step")
+    }
     integral = table["sm_integral"][mine]
     kernels, unknown = sums["kernel_time"], sums["matrix_unknown_time"]
     texts = {key: facts.strings[int(devices[key][row])] or None for key in ("name", "capability")}
     return DeviceUse(
-        row=row, id=int(devices["id"][row]), name=texts["name"], capability=texts["capability"],
-        memory=_known(devices["memory"][row]), multiprocessors=_known(devices["multiprocessors"][row]),
+        row=row,
+        id=int(devices["id"][row]),
+        name=texts["name"],
+        capability=texts["capability"],
+        memory=_known(devices["memory"][row]),
+        multiprocessors=_known(devices["multiprocessors"][row]),
         utilization=sums["busy"] / wall if wall else None,
         sm_efficiency=sums["sm_integral"] / wall if wall and np.isfinite(integral).any() else None,
-        occupancy=sums["occupancy_weighted"] / sums["occupancy_time"] / 100 if sums["occupancy_time"] else None,
+        occupancy=sums["occupancy_weighted"] / sums["occupancy_time"] / 100
+        if sums["occupancy_time"]
+        else None,
         matrix_share=sums["matrix_time"] / kernels if kernels > unknown else None,
         matrix_unknown_share=unknown / kernels if kernels else None,
     )

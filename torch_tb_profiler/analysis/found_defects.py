@@ -19,8 +19,12 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
 
-def find_defects(trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, flags: Array) -> tuple[DefectCounts, dict[str, int]]:
-    """``(counts, touched)``: the analysis' own defects, and per defect that has places in time the step time in ns that they touch."""
+def find_defects(
+    trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, flags: Array
+) -> tuple[DefectCounts, dict[str, int]]:
+    """``(counts, touched)``: the analysis' own defects, and per defect that has places in time the
+    step time in ns that they touch.
+    """
     counts = DefectCounts()
     marks: dict[str, Ints] = {}
 
@@ -38,7 +42,10 @@ def find_defects(trace: Trace, tree: CallTree, caused: Causes, windows: StepWind
         found(d.WORK_OUTSIDE_STEPS, caused.row[windows.device_step < 0])
     counts.add(d.REPEATED_CORRELATION, caused.ambiguous)
     counts.add(d.CUT_STEP, int(((flags & StepFlag.CUT) > 0).sum()))
-    touched = {name: _touched(trace["spans"]["start"][row], trace["spans"]["dur"][row], windows) for name, row in marks.items()}
+    touched = {
+        name: _touched(trace["spans"]["start"][row], trace["spans"]["dur"][row], windows)
+        for name, row in marks.items()
+    }
     table = trace["marks"]
     for number in distinct(table["defect"], trace.strings):
         mine = table["defect"] == number
@@ -51,13 +58,17 @@ def _touched(start: Ints, dur: Ints, windows: StepWindows) -> int:
 
 
 def _overlaps_on_streams(trace: Trace, caused: Causes) -> Ints:
-    """Device work that begins before earlier work on its stream has ended. Work of one graph launch may run side by side by design."""
+    """Device work that begins before earlier work on its stream has ended. Work of one graph launch
+    may run side by side by design.
+    """
     nested = nest_rows(trace["spans"], caused.row)
     return caused.row[nested.overlapping | (nested.parent >= 0)]
 
 
 def _idle_launches(trace: Trace, tree: CallTree, caused: Causes) -> Ints:
-    """Kernel launches that no device work names. A trace without any device work recorded none, which is no defect."""
+    """Kernel launches that no device work names. A trace without any device work recorded none,
+    which is no defect.
+    """
     spans = trace["spans"]
     calls = tree.row[spans["role"][tree.row] == Role.RUNTIME]
     if not len(caused.row) or not len(calls):

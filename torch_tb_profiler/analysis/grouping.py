@@ -11,16 +11,20 @@ from torch_tb_profiler.store.columns import Array, Ints
 
 _LIMIT = 1 << 62
 _ROOM = 4
-"""Places of a table per row up to which looking rows up in it is cheaper than sorting them (measured: 4 to 15 times, rows sorted already as fast)."""
+"""Places of a table per row up to which looking rows up in it is cheaper than sorting them
+(measured: 4 to 15 times, rows sorted already as fast).
+"""
 _EXACT = 1 << 53
 """Up to here float64 holds every integer: 104 days in ns."""
 
 
 def group_rows(columns: Sequence[Array]) -> tuple[Ints, Ints]:
-    """``(first, group)``: the first row of every distinct tuple, int64 of shape (groups,), and the group of every row, shape (n,).
+    """``(first, group)``: the first row of every distinct tuple, int64 of shape (groups,), and the
+    group of every row, shape (n,).
 
-    ``columns`` are integer arrays of one length, mostly with values from −1 up. Groups are in the order of their tuples. The cost is linear in the rows
-    where the values are not many times as many as they, as numbers of strings, steps and rows are; else that of sorting.
+    ``columns`` are integer arrays of one length, mostly with values from −1 up. Groups are in the
+    order of their tuples. The cost is linear in the rows where the values are not many times as
+    many as they, as numbers of strings, steps and rows are; else that of sorting.
     """
     key: Ints | None = None
     width = 1
@@ -33,10 +37,15 @@ def group_rows(columns: Sequence[Array]) -> tuple[Ints, Ints]:
         if key is None:
             key, width = values, size
             continue
-        # What does not fit a table as it is may, once it is counted from 0 without gaps; what does not fit a key, must.
-        if _is_sparse(size * width, len(key)) and (size * width >= _LIMIT or not _is_sparse(width, len(key))):
+        # What does not fit a table as it is may, once it is counted from 0 without gaps; what does
+        # not fit a key, must.
+        if _is_sparse(size * width, len(key)) and (
+            size * width >= _LIMIT or not _is_sparse(width, len(key))
+        ):
             key, width = _numbered(key, width)
-        if _is_sparse(size * width, len(key)) and (size * width >= _LIMIT or not _is_sparse(size, len(key))):
+        if _is_sparse(size * width, len(key)) and (
+            size * width >= _LIMIT or not _is_sparse(size, len(key))
+        ):
             values, size = _numbered(values, size)
         key = key * size + values
         width *= size
@@ -83,7 +92,8 @@ def sum_by(group: Array, groups: int, values: Array) -> Ints:
 
 
 def largest_by(group: Array, groups: int, *values: Array) -> Ints:
-    """Per group the position of its largest value (where several are given: by the first, of equals by the next; of equals the last), −1 where it has none.
+    """Per group the position of its largest value (where several are given: by the first, of equals
+    by the next; of equals the last), −1 where it has none.
 
     ``values`` are of integers or truth values, of the shape of ``group``. int64 of shape (groups,).
     """
@@ -108,11 +118,15 @@ def join_knowledge(group: Array, groups: int, values: Array) -> Array:
     """Per group: YES when any is, else UNKNOWN when any is, else NO; uint8 of shape (groups,)."""
     yes = np.bincount(group[values == Knowledge.YES], minlength=groups) > 0
     unknown = np.bincount(group[values == Knowledge.UNKNOWN], minlength=groups) > 0
-    return np.where(yes, Knowledge.YES, np.where(unknown, Knowledge.UNKNOWN, Knowledge.NO)).astype(np.uint8)
+    return np.where(yes, Knowledge.YES, np.where(unknown, Knowledge.UNKNOWN, Knowledge.NO)).astype(
+        np.uint8
+    )
 
 
 def places_of(keys: Array, wanted: Array) -> Ints:
-    """For each of ``wanted`` its place in ``keys``, ascending and distinct integers; −1 where it is not among them. int64 of the shape of ``wanted``."""
+    """For each of ``wanted`` its place in ``keys``, ascending and distinct integers; −1 where it is
+    not among them. int64 of the shape of ``wanted``.
+    """
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
     # Of another type numpy would convert all the keys first.
@@ -121,7 +135,9 @@ def places_of(keys: Array, wanted: Array) -> Ints:
 
 
 def last_of(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
-    """Per group the one of ``rows`` that comes last in an order of their positions (ascending by length: the longest); int64 of shape (groups,)."""
+    """Per group the one of ``rows`` that comes last in an order of their positions (ascending by
+    length: the longest); int64 of shape (groups,).
+    """
     found = np.zeros(groups, np.int64)
     # The last assignment to a place stays.
     found[group[order]] = rows[order]
@@ -129,6 +145,8 @@ def last_of(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
 
 
 def expand(first: Ints, count: Ints) -> Ints:
-    """For every i the numbers ``first[i]``, ``first[i] + 1`` …, ``count[i]`` of them, one run after the other; int64 of shape (Σ count,)."""
+    """For every i the numbers ``first[i]``, ``first[i] + 1`` …, ``count[i]`` of them, one run after
+    the other; int64 of shape (Σ count,).
+    """
     before = np.cumsum(count) - count
     return np.asarray(np.arange(int(count.sum())) + np.repeat(first - before, count))

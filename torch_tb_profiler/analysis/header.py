@@ -14,14 +14,33 @@ _VENDOR_OF_NAME = (
     (re.compile(r"ascend", re.I), "ascend"),
     (re.compile(r"artemis|mtia", re.I), "mtia"),
     # Last, because its bare model numbers look like others' (Arc A770, Radeon PRO V620).
-    (re.compile(r"nvidia|tesla|geforce|quadro|titan|\b[avhbgl]\d{1,3}0{1,2}\b|\bgh200|\bgb\d00", re.I), "nvidia"),
+    (
+        re.compile(
+            r"nvidia|tesla|geforce|quadro|titan|\b[avhbgl]\d{1,3}0{1,2}\b|\bgh200|\bgb\d00", re.I
+        ),
+        "nvidia",
+    ),
 )
-_VENDOR_OF_CALL = (("cuda", "nvidia"), ("cu", "nvidia"), ("hip", "amd"), ("ze", "intel"), ("ur", "intel"), ("acl", "ascend"))
+_VENDOR_OF_CALL = (
+    ("cuda", "nvidia"),
+    ("cu", "nvidia"),
+    ("hip", "amd"),
+    ("ze", "intel"),
+    ("ur", "intel"),
+    ("acl", "ascend"),
+)
 _VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))
 _WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 _VERSION_KEYS = {
-    "cuda_runtime_version": "CUDA runtime", "cuda_driver_version": "CUDA driver", "hip_runtime_version": "HIP runtime", "hip_driver_version": "HIP driver",
-    "profiler": "Profiler", "cupti_version": "CUPTI", "roctracer_version": "roctracer", "torch_version": "PyTorch", "pytorch_version": "PyTorch",
+    "cuda_runtime_version": "CUDA runtime",
+    "cuda_driver_version": "CUDA driver",
+    "hip_runtime_version": "HIP runtime",
+    "hip_driver_version": "HIP driver",
+    "profiler": "Profiler",
+    "cupti_version": "CUPTI",
+    "roctracer_version": "roctracer",
+    "torch_version": "PyTorch",
+    "pytorch_version": "PyTorch",
 }
 
 
@@ -69,15 +88,22 @@ def device_properties(trace: Trace) -> dict[int, DeviceProperties]:
         number = place if number is None else number
         major, minor = integer(entry.get("computeMajor")), integer(entry.get("computeMinor"))
         found[number] = DeviceProperties(
-            number, str(entry.get("name") or ""), _count(entry.get("totalGlobalMem"), 1 << 62),
-            f"{major}.{minor or 0}" if major is not None else "", _count(entry.get("numSms"), 1 << 31),
+            number,
+            str(entry.get("name") or ""),
+            _count(entry.get("totalGlobalMem"), 1 << 62),
+            f"{major}.{minor or 0}" if major is not None else "",
+            _count(entry.get("numSms"), 1 << 31),
         )
     return found
 
 
 def versions(trace: Trace) -> dict[str, str]:
     """Versions that the header states, by what they are of, readable: 12040 → ``12.4``."""
-    found = {label: _version(key, trace.header[key]) for key, label in _VERSION_KEYS.items() if key in trace.header}
+    found = {
+        label: _version(key, trace.header[key])
+        for key, label in _VERSION_KEYS.items()
+        if key in trace.header
+    }
     nccl = distributed_info(trace).get("nccl_version")
     if nccl:
         found["NCCL"] = str(nccl)
@@ -97,13 +123,22 @@ def _version(key: str, value: Any) -> str:
 
 def oldest_capability(trace: Trace) -> int | None:
     """The lowest major compute capability of the devices; None when none tells its own."""
-    return min((int(p.capability.split(".")[0]) for p in device_properties(trace).values() if p.capability), default=None)
+    return min(
+        (
+            int(p.capability.split(".")[0])
+            for p in device_properties(trace).values()
+            if p.capability
+        ),
+        default=None,
+    )
 
 
 def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_device: bool) -> str:
-    """Who made the accelerator: by device name, else by the runtime's categories and calls; ``none`` without any device work.
+    """Who made the accelerator: by device name, else by the runtime's categories and calls;
+    ``none`` without any device work.
 
-    ``runtime_names`` and ``categories`` are the distinct names of runtime calls and the distinct categories of the trace.
+    ``runtime_names`` and ``categories`` are the distinct names of runtime calls and the distinct
+    categories of the trace.
     """
     names = [p.name for p in device_properties(trace).values() if p.name]
     for name in names:

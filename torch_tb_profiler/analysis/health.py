@@ -12,7 +12,9 @@ from torch_tb_profiler.store.model import Facts
 
 @dataclass(frozen=True)
 class HealthItem:
-    """A kind of defect, how often it was found, and the step time that it touches in ns (None: not located in time)."""
+    """A kind of defect, how often it was found, and the step time that it touches in ns (None: not
+    located in time).
+    """
 
     defect: Defect
     count: int
@@ -22,4 +24,6 @@ class HealthItem:
 def health(facts: Facts) -> tuple[HealthItem, ...]:
     """Every defect of the trace and of its analysis, the gravest first."""
     touched = facts.summary.get("touched_ns", {})
-    return tuple(HealthItem(defect, count, touched.get(defect.name)) for defect, count in facts.defects)
+    return tuple(
+        HealthItem(defect, count, touched.get(defect.name)) for defect, count in facts.defects
+    )

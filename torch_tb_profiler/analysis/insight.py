@@ -30,15 +30,19 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
 Report = Callable[[int, "int | None"], None]
-Part = Callable[[Trace, Facts, dict[str, Table], StringBuilder], tuple[dict[str, Table], dict[str, object]]]
+Part = Callable[
+    [Trace, Facts, dict[str, Table], StringBuilder], tuple[dict[str, Table], dict[str, object]]
+]
 PARTS = 7
 
 
-def build_insight(trace: Trace, facts: Facts, report: Report | None = None, peaks_file: str = "") -> Insight:
+def build_insight(
+    trace: Trace, facts: Facts, report: Report | None = None, peaks_file: str = ""
+) -> Insight:
     """The insight of a trace. A trace of anything, or of nothing, has one.
 
-    ``report`` is called with (parts done, parts in all). ``peaks_file``: path of the user's own figures of devices; one that cannot be used counts as none,
-    which the Efficiency view says.
+    ``report`` is called with (parts done, parts in all). ``peaks_file``: path of the user's own
+    figures of devices; one that cannot be used counts as none, which the Efficiency view says.
     """
     say = report or (lambda done, total: None)
     texts = StringBuilder()
@@ -47,7 +51,11 @@ def build_insight(trace: Trace, facts: Facts, report: Report | None = None, peak
     tree = call_tree(trace)
     # Each part sees the tables of those before it.
     parts: tuple[Part, ...] = (
-        partial(build_paths, tree=tree), build_work, partial(build_memory, tree=tree), build_communication, partial(build_workloads, tree=tree),
+        partial(build_paths, tree=tree),
+        build_work,
+        partial(build_memory, tree=tree),
+        build_communication,
+        partial(build_workloads, tree=tree),
         build_sampled,
     )
     for done, part in enumerate(parts):

@@ -35,9 +35,17 @@ def device_arguments(trace: Trace, row: Ints, keys: tuple[str, ...]) -> dict[str
 
 
 def kernel_facts(
-    trace: Trace, tree: CallTree, caused: Causes, communication: Mask, matrix: Array, eligible: Array, step: Ints
+    trace: Trace,
+    tree: CallTree,
+    caused: Causes,
+    communication: Mask,
+    matrix: Array,
+    eligible: Array,
+    step: Ints,
 ) -> tuple[Table, Table]:
-    """``(kernels, kernel_steps)``; all arrays but ``eligible`` (nodes of the call tree) are of shape (device events,)."""
+    """``(kernels, kernel_steps)``; all arrays but ``eligible`` (nodes of the call tree) are of
+    shape (device events,).
+    """
     spans = trace["spans"]
     at = np.flatnonzero(spans["role"][caused.row] == Role.KERNEL)
     row, operator = caused.row[at], caused.operator[at]
@@ -49,8 +57,15 @@ def kernel_facts(
     could[matrix[at] == Knowledge.YES] = Knowledge.YES
     arguments = device_arguments(trace, row, _ARGUMENTS)
     keys = {
-        "name": spans["name"][row], "operator": name, "reason": caused.reason[at], "grid": arguments["grid"], "block": arguments["block"],
-        "registers": arguments["registers"], "shared_memory": arguments["shared_memory"], "matrix": matrix[at], "matrix_eligible": could,
+        "name": spans["name"][row],
+        "operator": name,
+        "reason": caused.reason[at],
+        "grid": arguments["grid"],
+        "block": arguments["block"],
+        "registers": arguments["registers"],
+        "shared_memory": arguments["shared_memory"],
+        "matrix": matrix[at],
+        "matrix_eligible": could,
         "communication": communication[at],
     }
     first, of = group_rows(tuple(keys.values()))
@@ -62,12 +77,20 @@ def kernel_facts(
     longest = np.zeros(n, np.int64)
     np.maximum.at(longest, cell, dur)
     weighted = {}
-    for key, column in (("blocks", arguments["blocks_per_sm"]), ("occupancy", arguments["occupancy"])):
+    for key, column in (
+        ("blocks", arguments["blocks_per_sm"]),
+        ("occupancy", arguments["occupancy"]),
+    ):
         told = np.isfinite(column)
         weighted[f"{key}_weighted"] = sum_floats(cell, n, np.where(told, column, 0.0) * dur)
         weighted[f"{key}_time"] = sum_by(cell, n, np.where(told, dur, 0))
     steps = fact_schema.KERNEL_STEPS.build(
-        kernel=of[begin], step=step[at][begin], calls=np.bincount(cell, minlength=n), total=sum_by(cell, n, dur),
-        shortest=shortest, longest=longest, **weighted,
+        kernel=of[begin],
+        step=step[at][begin],
+        calls=np.bincount(cell, minlength=n),
+        total=sum_by(cell, n, dur),
+        shortest=shortest,
+        longest=longest,
+        **weighted,
     )
     return kernels, steps

@@ -23,11 +23,13 @@ _PROPERTIES = ("operator", "reason", "grid", "block", "registers", "shared_memor
 
 @dataclass(frozen=True)
 class KernelRows:
-    """One entry per row in each array, all of shape (n,); times ns (``mean`` float64, the others int64).
+    """One entry per row in each array, all of shape (n,); times ns (``mean`` float64, the others
+    int64).
 
-    ``name``, ``operator``, ``grid`` and ``block`` are numbers of strings; −1 is unknown, or pooled by grouping, as for ``registers`` and
-    ``shared_memory``. ``reason`` is uint8 ``NoOperator``; ``matrix`` and ``matrix_eligible`` uint8 ``Knowledge``; ``blocks_per_sm`` and
-    ``occupancy`` (percent) means weighted by duration, NaN unknown. Rows are sorted by ``total``, descending.
+    ``name``, ``operator``, ``grid`` and ``block`` are numbers of strings; −1 is unknown, or pooled
+    by grouping, as for ``registers`` and ``shared_memory``. ``reason`` is uint8 ``NoOperator``;
+    ``matrix`` and ``matrix_eligible`` uint8 ``Knowledge``; ``blocks_per_sm`` and ``occupancy``
+    (percent) means weighted by duration, NaN unknown. Rows are sorted by ``total``, descending.
     """
 
     name: Array
@@ -50,7 +52,9 @@ class KernelRows:
 
 
 def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> KernelRows:
-    """Kernels launched in the selected steps: one row per full name, or per name, operator and launch properties."""
+    """Kernels launched in the selected steps: one row per full name, or per name, operator and
+    launch properties.
+    """
     table, sums = facts["kernels"], facts["kernel_steps"]
     taken = mask(selection, sums["step"])
     row = sums["kernel"][taken]
@@ -60,7 +64,10 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Kerne
         properties = {key: table[key][row][first] for key in _PROPERTIES}
     else:
         first, of = group_rows((name,))
-        properties = {key: np.full(len(first), 0 if key == "reason" else NONE, table[key].dtype) for key in _PROPERTIES}
+        properties = {
+            key: np.full(len(first), 0 if key == "reason" else NONE, table[key].dtype)
+            for key in _PROPERTIES
+        }
     n = len(first)
     calls, total = (sum_by(of, n, sums[key][taken]) for key in ("calls", "total"))
     shortest = np.full(n, np.iinfo(np.int64).max)
@@ -68,13 +75,20 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Kerne
     longest = np.zeros(n, np.int64)
     np.maximum.at(longest, of, sums["longest"][taken])
     blocks, blocks_time, occupancy, occupancy_time = (
-        sum_floats(of, n, sums[key][taken]) for key in ("blocks_weighted", "blocks_time", "occupancy_weighted", "occupancy_time")
+        sum_floats(of, n, sums[key][taken])
+        for key in ("blocks_weighted", "blocks_time", "occupancy_weighted", "occupancy_time")
     )
     order = np.argsort(-total, kind="stable")
     columns: dict[str, Array] = {
-        "name": name[first], **properties, "calls": calls, "total": total, "mean": total / np.maximum(calls, 1),
-        "shortest": shortest, "longest": longest,
-        "blocks_per_sm": _ratio(blocks, blocks_time), "occupancy": _ratio(occupancy, occupancy_time),
+        "name": name[first],
+        **properties,
+        "calls": calls,
+        "total": total,
+        "mean": total / np.maximum(calls, 1),
+        "shortest": shortest,
+        "longest": longest,
+        "blocks_per_sm": _ratio(blocks, blocks_time),
+        "occupancy": _ratio(occupancy, occupancy_time),
         "matrix": join_knowledge(of, n, table["matrix"][row]),
         "matrix_eligible": join_knowledge(of, n, table["matrix_eligible"][row]),
         "communication": np.bincount(of[table["communication"][row] != 0], minlength=n) > 0,

@@ -11,13 +11,17 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Trace
 
 _CAPTURE = re.compile(r"(?:cuda|cu|hip)Stream(Begin|End)Capture")
-_KERNEL_LAUNCH = re.compile(r"(?:cuda|cu|hip|hipModule|hipExt|hipExtModule)Launch(?:Cooperative)?Kernel\w*$")
+_KERNEL_LAUNCH = re.compile(
+    r"(?:cuda|cu|hip|hipModule|hipExt|hipExtModule)Launch(?:Cooperative)?Kernel\w*$"
+)
 
 
 def kernel_launches(trace: Trace, calls: Ints) -> Ints:
-    """Those of some runtime calls (rows of spans, ascending) that start a kernel at once, by their names: copies, memsets and graphs are none.
+    """Those of some runtime calls (rows of spans, ascending) that start a kernel at once, by their
+    names: copies, memsets and graphs are none.
 
-    While a graph is being captured launches are written down and nothing runs, on all threads: backward launches into it as well.
+    While a graph is being captured launches are written down and nothing runs, on all threads:
+    backward launches into it as well.
     """
     launches, begins, ends = (np.zeros(len(trace.strings) + 1, np.bool_) for _ in range(3))
     name = trace["spans"]["name"][calls]

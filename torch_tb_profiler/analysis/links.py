@@ -21,7 +21,9 @@ def host_mask(trace: Trace) -> Mask:
 
 
 def enclosing_spans(trace: Trace) -> Array:
-    """For every row of spans the row of the innermost enclosing host span, Python frames included; −1 none, or not a host span. int32."""
+    """For every row of spans the row of the innermost enclosing host span, Python frames included;
+    −1 none, or not a host span. int32.
+    """
     spans = trace["spans"]
     row = np.flatnonzero(host_mask(trace)).astype(np.int32)
     parent = np.full(spans.n, -1, np.int32)
@@ -29,7 +31,9 @@ def enclosing_spans(trace: Trace) -> Array:
     return parent
 
 
-def span_links(trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, parent: Array) -> Table:
+def span_links(
+    trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, parent: Array
+) -> Table:
     """The table ``span_links``; ``parent`` comes from ``enclosing_spans``."""
     spans = trace["spans"]
     launch, operator = np.full(spans.n, -1, np.int32), np.full(spans.n, -1, np.int32)

@@ -22,22 +22,34 @@ _COLLECTIVE = re.compile(
     r"|record_param_comms"
 )
 
-HIDDEN = frozenset((
-    "[memory]", "[OutOfMemory]", "profiler::_record_function_enter", "profiler::_record_function_enter_new",
-    "profiler::_record_function_exit", "aten::is_leaf", "aten::output_nr", "aten::_version",
-))
-"""Events that ``torch.profiler`` leaves out of its tree (``torch/autograd/profiler_util.py``, ``_filter_name``)."""
+HIDDEN = frozenset(
+    (
+        "[memory]",
+        "[OutOfMemory]",
+        "profiler::_record_function_enter",
+        "profiler::_record_function_enter_new",
+        "profiler::_record_function_exit",
+        "aten::is_leaf",
+        "aten::output_nr",
+        "aten::_version",
+    )
+)
+"""Events that ``torch.profiler`` leaves out of its tree (``torch/autograd/profiler_util.py``,
+``_filter_name``).
+"""
 
 
 @dataclass(frozen=True)
 class HostNames:
-    """Answers by number of a string, arrays of shape (number of strings + 1,): the last answers for −1. Only names that are used are asked.
+    """Answers by number of a string, arrays of shape (number of strings + 1,): the last answers for
+    −1. Only names that are used are asked.
 
     Attributes:
         step: int64, N of ``ProfilerStep#N``; −1 otherwise.
         dataloader: waits for the next batch.
-        region: written as an operator by old versions but none: steps, DataLoader, optimizer and DataParallel regions,
-            and those of Lightning's profiler (``[pl][module]…``, ``[pl][profile]…``).
+        region: written as an operator by old versions but none: steps, DataLoader, optimizer and
+            DataParallel regions, and those of Lightning's profiler (``[pl][module]…``,
+            ``[pl][profile]…``).
         collective: a collective or point-to-point transfer.
         hidden: ``torch.profiler`` does not show it.
         graph_launch: replays a captured graph.
@@ -64,7 +76,8 @@ def distinct(numbers: Array, strings: StringTable) -> list[int]:
 
 
 def saying(strings: StringTable, numbers: Array, says: Callable[[str], object]) -> Mask:
-    """Of which strings among ``numbers`` (repeats allowed) ``says`` is true: by number, bool of shape (number of strings + 1,), the last for −1.
+    """Of which strings among ``numbers`` (repeats allowed) ``says`` is true: by number, bool of
+    shape (number of strings + 1,), the last for −1.
 
     Each is asked once; False of those that are not among them.
     """
@@ -100,4 +113,13 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
         elif not text.startswith(("Optimizer.", "[pl][")):
             continue
         region[number] = not (hidden[number] or graph[number])
-    return HostNames(step, dataloader, region, collective, hidden, graph, tuple(sorted(backends)), _DATA_PARALLEL in texts)
+    return HostNames(
+        step,
+        dataloader,
+        region,
+        collective,
+        hidden,
+        graph,
+        tuple(sorted(backends)),
+        _DATA_PARALLEL in texts,
+    )

@@ -1,9 +1,11 @@
 """Who encloses whom on a thread, without a loop over spans.
 
-For spans ordered by (start, -dur), the innermost enclosing span of span i is the nearest one before it that ends no earlier. Finding the
-nearest previous greater-or-equal value is done for all spans at once by pointer jumping: every span first looks at its predecessor; while
-that one ends too early, it takes over that one's candidate. What lies between the two ended earlier still, so nothing is jumped over.
-The number of rounds grows with the logarithm of the longest row of siblings, not with the depth.
+For spans ordered by (start, -dur), the innermost enclosing span of span i is the nearest one before
+it that ends no earlier. Finding the nearest previous greater-or-equal value is done for all spans
+at once by pointer jumping: every span first looks at its predecessor; while that one ends too
+early, it takes over that one's candidate. What lies between the two ended earlier still, so nothing
+is jumped over. The number of rounds grows with the logarithm of the longest row of siblings, not
+with the depth.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import numpy as np
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 
 BLOCK = 1 << 20
-"""Spans that are looked at together: what a round needs beside its results does not grow with the trace. Parents stand before children, so that what an
+"""Spans that are looked at together: what a round needs beside its results does not grow with the
+trace. Parents stand before children, so that what an
 earlier block found is final, and the order in which candidates are rejected decides nothing."""
 _NARROW = 1 << 16
 Times = Callable[[Array], Ints]
@@ -28,8 +31,9 @@ class Nesting:
     """Attributes, arrays of shape (n,) in the order of the spans that were nested.
 
     parent: int32, position of the innermost enclosing span; −1 none.
-    overlapping: bool, whether the span begins inside an earlier one of its track and ends after it. Such a span is nobody's child by that:
-        it stands beside the earlier one, under the first span that encloses it whole.
+    overlapping: bool, whether the span begins inside an earlier one of its track and ends after it.
+        Such a span is nobody's child by that: it stands beside the earlier one, under the first
+        span that encloses it whole.
     """
 
     parent: Array
@@ -39,8 +43,9 @@ class Nesting:
 def nest(track: Array, start: Ints, end: Ints) -> Nesting:
     """Nest spans that are ordered by (start, -dur); tracks may be mixed.
 
-    A span encloses another when it begins no later, ends no earlier, and the other begins before its end: what begins exactly at the end of
-    a span follows it, also when it has no length. Of two equal spans the first encloses the second.
+    A span encloses another when it begins no later, ends no earlier, and the other begins before
+    its end: what begins exactly at the end of a span follows it, also when it has no length. Of two
+    equal spans the first encloses the second.
     """
     return _nested(track, lambda at: start[at], lambda at: end[at])
 
@@ -48,7 +53,9 @@ def nest(track: Array, start: Ints, end: Ints) -> Nesting:
 def nest_rows(spans: Table, row: Array) -> Nesting:
     """The same for rows of the table ``spans``, ascending; without a copy of all their times."""
     start, dur = spans["start"], spans["dur"]
-    return _nested(spans["track"][row], lambda at: start[row[at]], lambda at: start[row[at]] + dur[row[at]])
+    return _nested(
+        spans["track"][row], lambda at: start[row[at]], lambda at: start[row[at]] + dur[row[at]]
+    )
 
 
 def _nested(track: Array, begins: Times, ends: Times) -> Nesting:
@@ -67,15 +74,16 @@ def _nested(track: Array, begins: Times, ends: Times) -> Nesting:
 
 
 def _reject(candidate: Array, at: Array, begins: Times, ends: Times) -> Mask:
-    """Replace each span's candidate by the first one beyond it that encloses the span; whether a rejected one overlaps it is returned.
+    """Replace each span's candidate by the first one beyond it that encloses the span; whether a
+    rejected one overlaps it is returned.
 
     ``at``: the spans' positions; candidates count among them.
     """
     overlapping = np.zeros(len(candidate), np.bool_)
     end = np.empty(len(at), np.int64)
     for begin in range(0, len(at), BLOCK):
-        end[begin:begin + BLOCK] = ends(at[begin:begin + BLOCK])
-        active = begin + np.flatnonzero(candidate[begin:begin + BLOCK] >= 0)
+        end[begin : begin + BLOCK] = ends(at[begin : begin + BLOCK])
+        active = begin + np.flatnonzero(candidate[begin : begin + BLOCK] >= 0)
         own_start = begins(at[active])
         while len(active):
             found = candidate[active]
@@ -93,7 +101,9 @@ def _reject(candidate: Array, at: Array, begins: Times, ends: Times) -> Mask:
 
 
 def _whole_tracks(track: Array) -> Iterator[Array]:
-    """Positions by track, those of one in their order, int32: as many tracks at a time as a block holds, at least one."""
+    """Positions by track, those of one in their order, int32: as many tracks at a time as a block
+    holds, at least one.
+    """
     n = len(track)
     low, high = (int(track.min()), int(track.max())) if n else (0, 0)
     if low == high:
@@ -109,32 +119,43 @@ def _whole_tracks(track: Array) -> Iterator[Array]:
     first = 0
     while first < len(bounds) - 1:
         last = max(first + 1, int(np.searchsorted(bounds, bounds[first] + BLOCK, side="right")) - 1)
-        yield order[bounds[first]:bounds[last]]
+        yield order[bounds[first] : bounds[last]]
         first = last
 
 
 def _by_track(track: Array, low: int, tracks: int) -> tuple[Array, Ints]:
-    """(positions by track and in their order within it, int32; how many each track has), block by block: numpy sorts 16-bit integers stably in linear time."""
+    """(positions by track and in their order within it, int32; how many each track has), block by
+    block: numpy sorts 16-bit integers stably in linear time.
+    """
     order = np.empty(len(track), np.int32)
-    counts = sum((np.bincount(track[begin:begin + BLOCK] - low, minlength=tracks) for begin in range(0, len(track), BLOCK)), np.zeros(tracks, np.int64))
+    counts = sum(
+        (
+            np.bincount(track[begin : begin + BLOCK] - low, minlength=tracks)
+            for begin in range(0, len(track), BLOCK)
+        ),
+        np.zeros(tracks, np.int64),
+    )
     place = np.cumsum(counts) - counts
     for begin in range(0, len(track), BLOCK):
-        key = (track[begin:begin + BLOCK] - low).astype(np.uint16)
+        key = (track[begin : begin + BLOCK] - low).astype(np.uint16)
         sorted_at = np.argsort(key, kind="stable")
         here = np.bincount(key, minlength=tracks)
-        order[np.arange(len(key)) + (place - np.cumsum(here) + here)[key[sorted_at]]] = sorted_at + begin
+        order[np.arange(len(key)) + (place - np.cumsum(here) + here)[key[sorted_at]]] = (
+            sorted_at + begin
+        )
         place += here
     return order, counts
 
 
 def climb(parent: Array, begin: Array, wanted: Mask) -> Array:
-    """From each position of ``begin`` (−1 allowed) up the parents to the first for which ``wanted`` holds, itself included; −1 if none.
+    """From each position of ``begin`` (−1 allowed) up the parents to the first for which ``wanted``
+    holds, itself included; −1 if none.
 
     Of the shape and dtype of ``begin``.
     """
     found = begin.copy()
     for first in range(0, len(found), BLOCK):
-        active = first + np.flatnonzero(found[first:first + BLOCK] >= 0)
+        active = first + np.flatnonzero(found[first : first + BLOCK] >= 0)
         active = active[~wanted[found[active]]]
         while len(active):
             found[active] = parent[found[active]]
@@ -144,17 +165,21 @@ def climb(parent: Array, begin: Array, wanted: Mask) -> Array:
 
 
 def nearest(parent: Array, wanted: Mask) -> Array:
-    """For every node of a forest the nearest one at or above it for which ``wanted`` holds, −1 without any; int32 of the shape of ``parent``.
+    """For every node of a forest the nearest one at or above it for which ``wanted`` holds, −1
+    without any; int32 of the shape of ``parent``.
 
-    By doubling: every round doubles how far each node has looked, so that the cost does not grow with the depth times the nodes. ``climb`` is
-    cheaper for few nodes that find theirs near by.
+    By doubling: every round doubles how far each node has looked, so that the cost does not grow
+    with the depth times the nodes. ``climb`` is cheaper for few nodes that find theirs near by.
     """
     n = len(parent)
     found = np.where(wanted, np.arange(n, dtype=np.int32), np.int32(-1))
     above = parent.astype(np.int32)
-    # What an earlier block found is found at once; where children stand before their parents it only takes more rounds.
+    # What an earlier block found is found at once; where children stand before their parents it
+    # only takes more rounds.
     for begin in range(0, n, BLOCK):
-        active = begin + np.flatnonzero((found[begin:begin + BLOCK] < 0) & (above[begin:begin + BLOCK] >= 0))
+        active = begin + np.flatnonzero(
+            (found[begin : begin + BLOCK] < 0) & (above[begin : begin + BLOCK] >= 0)
+        )
         while len(active):
             to = above[active]
             near, further = found[to], above[to]
@@ -164,7 +189,9 @@ def nearest(parent: Array, wanted: Mask) -> Array:
 
 
 def with_ancestors(parent: Array, wanted: Mask) -> Mask:
-    """The nodes of a forest for which ``wanted`` holds and all around them; bool of the shape of ``parent``."""
+    """The nodes of a forest for which ``wanted`` holds and all around them; bool of the shape of
+    ``parent``.
+    """
     marked = wanted.copy()
     jump = parent.astype(np.int32)
     active = np.flatnonzero(jump >= 0)
@@ -176,11 +203,15 @@ def with_ancestors(parent: Array, wanted: Mask) -> Mask:
     return np.asarray(marked)
 
 
-def around(track: Array, start: Ints, end: Ints, parent: Array, point_track: Array, point_time: Ints) -> Ints:
-    """For points (track, time) the position of the innermost span around each, −1 none; int64 of the points' shape.
+def around(
+    track: Array, start: Ints, end: Ints, parent: Array, point_track: Array, point_time: Ints
+) -> Ints:
+    """For points (track, time) the position of the innermost span around each, −1 none; int64 of
+    the points' shape.
 
-    The spans are ordered by (start, -dur); ``parent`` is that of ``nest``, or among some of its spans the nearest of them. A span is around a point from
-    its begin, and until just before its end.
+    The spans are ordered by (start, -dur); ``parent`` is that of ``nest``, or among some of its
+    spans the nearest of them. A span is around a point from its begin, and until just before its
+    end.
     """
     n = len(start)
     if not n:
@@ -200,7 +231,9 @@ def around(track: Array, start: Ints, end: Ints, parent: Array, point_track: Arr
 
 
 def depths(parent: Array) -> Ints:
-    """Distance to the root of every node of a forest, by doubling: int64 of the shape of ``parent``."""
+    """Distance to the root of every node of a forest, by doubling: int64 of the shape of
+    ``parent``.
+    """
     depth = (parent >= 0).astype(np.int32)
     jump = parent.astype(np.int32)
     active = np.flatnonzero(jump >= 0)
@@ -214,7 +247,8 @@ def depths(parent: Array) -> Ints:
 
 
 def carried_up(parent: Array, values: Array, join: np.ufunc = np.add) -> Array:
-    """Every node's own value joined with those of all beneath it (their sum, or by ``np.maximum`` the largest), of the shape and dtype of ``values``.
+    """Every node's own value joined with those of all beneath it (their sum, or by ``np.maximum``
+    the largest), of the shape and dtype of ``values``.
 
     One round per level.
     """

@@ -31,7 +31,9 @@ _KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 
 @dataclass(frozen=True)
 class OperatorFacts:
-    """The two tables; ``eligible`` is uint8 ``Knowledge`` of every node of the call tree; ``eligible_share`` see ``_eligible_share``."""
+    """The two tables; ``eligible`` is uint8 ``Knowledge`` of every node of the call tree;
+    ``eligible_share`` see ``_eligible_share``.
+    """
 
     operators: Table
     operator_steps: Table
@@ -39,7 +41,9 @@ class OperatorFacts:
     eligible_share: float | None
 
 
-def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, step: Array, stack: Array) -> OperatorFacts:
+def operator_facts(
+    trace: Trace, tree: CallTree, caused: Causes, matrix: Array, step: Array, stack: Array
+) -> OperatorFacts:
     """Both tables.
 
     Args:
@@ -56,7 +60,11 @@ def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, 
     dims, types = _arguments(trace, tree, node)
     first, of = group_rows((spans["name"][row], dims, types, stack[node], eligible[node]))
     operators = fact_schema.OPERATORS.build(
-        name=spans["name"][row][first], dims=dims[first], types=types[first], stack=stack[node][first], matrix_eligible=eligible[node][first],
+        name=spans["name"][row][first],
+        dims=dims[first],
+        types=types[first],
+        stack=stack[node][first],
+        matrix_eligible=eligible[node][first],
     )
     del dims, types
     # In the order of the steps, so that the rows of a step stand together.
@@ -65,21 +73,29 @@ def operator_facts(trace: Trace, tree: CallTree, caused: Causes, matrix: Array, 
     where = {"operator": of[begin], "step": step[node[begin]]}
     del of
     summed = {
-        "calls": np.bincount(cell, minlength=n), "host_total": sum_by(cell, n, spans["dur"][row]),
+        "calls": np.bincount(cell, minlength=n),
+        "host_total": sum_by(cell, n, spans["dur"][row]),
         "host_self": sum_by(cell, n, np.maximum(spans["dur"][row] - tree.children[node], 0)),
     }
     for key in _DEVICE_SUMS:
         own = device.own(key)
         summed[f"{key}_self"] = sum_by(cell, n, own[node])
         summed[f"{key}_total"] = sum_by(cell, n, _carried_up(own, above)[node])
-    return OperatorFacts(operators, fact_schema.OPERATOR_STEPS.build(**where, **summed), eligible, _eligible_share(tree, device, eligible))
+    return OperatorFacts(
+        operators,
+        fact_schema.OPERATOR_STEPS.build(**where, **summed),
+        eligible,
+        _eligible_share(tree, device, eligible),
+    )
 
 
 @dataclass(frozen=True)
 class _DeviceTime:
-    """Device time by the innermost operator of the launch; ``above``: the operator around every node, −1 none.
+    """Device time by the innermost operator of the launch; ``above``: the operator around every
+    node, −1 none.
 
-    Made anew whenever it is asked for: on large traces such columns of nodes are what counts in memory.
+    Made anew whenever it is asked for: on large traces such columns of nodes are what counts in
+    memory.
     """
 
     trace: Trace
@@ -89,7 +105,8 @@ class _DeviceTime:
     above: Array
 
     def own(self, key: str) -> Ints:
-        """Per node: Σ duration of the device work whose innermost operator it is: ``kernel``, of those ``matrix`` and ``matrix_unknown`` by what is known of
+        """Per node: Σ duration of the device work whose innermost operator it is: ``kernel``, of
+        those ``matrix`` and ``matrix_unknown`` by what is known of
         them, and ``device``, copies and memsets included."""
         spans, caused = self.trace["spans"], self.caused
         wanted = caused.operator >= 0
@@ -108,8 +125,9 @@ class _DeviceTime:
 def _carried_up(own: Ints, above: Array) -> Ints:
     """Every node's own value and those of all below it; what is above a node stands before it.
 
-    One round per level of the tree, over the nodes that have a value. A tree deeper than calls nest is finished node by node instead, so
-    that the cost does not grow with the square of the depth. ``nesting.carried_up`` orders all nodes first; here few of millions have a value.
+    One round per level of the tree, over the nodes that have a value. A tree deeper than calls nest
+    is finished node by node instead, so that the cost does not grow with the square of the depth.
+    ``nesting.carried_up`` orders all nodes first; here few of millions have a value.
     """
     total = own.copy()
     source = np.flatnonzero(own)
@@ -131,7 +149,9 @@ def _carried_up(own: Ints, above: Array) -> Ints:
 
 
 def _eligible(trace: Trace, tree: CallTree, device: _DeviceTime) -> Array:
-    """YES by name, by a kernel that uses matrix cores, or because something below is; a name that tells nothing is judged by its kernels."""
+    """YES by name, by a kernel that uses matrix cores, or because something below is; a name that
+    tells nothing is judged by its kernels.
+    """
     name = trace["spans"]["name"][tree.row]
     by_name = np.full(len(trace.strings) + 1, Knowledge.NO, np.uint8)
     for number in distinct(name[tree.is_operator], trace.strings):
@@ -151,7 +171,9 @@ def _eligible(trace: Trace, tree: CallTree, device: _DeviceTime) -> Array:
 
 
 def _eligible_share(tree: CallTree, device: _DeviceTime, eligible: Array) -> float | None:
-    """Kernel time of the eligible operators that have no eligible operator below / kernel time of all operators; None without kernels."""
+    """Kernel time of the eligible operators that have no eligible operator below / kernel time of
+    all operators; None without kernels.
+    """
     own = device.own("kernel")
     everything = int(own.sum())
     if not everything:

@@ -15,8 +15,17 @@ from torch_tb_profiler.store.strings import NONE
 
 OperatorGroup = Literal["name", "shape", "stack"]
 _SUMS = (
-    "calls", "device_self", "device_total", "host_self", "host_total", "matrix_self", "matrix_total",
-    "matrix_unknown_self", "matrix_unknown_total", "kernel_self", "kernel_total",
+    "calls",
+    "device_self",
+    "device_total",
+    "host_self",
+    "host_total",
+    "matrix_self",
+    "matrix_total",
+    "matrix_unknown_self",
+    "matrix_unknown_total",
+    "kernel_self",
+    "kernel_total",
 )
 
 
@@ -24,9 +33,10 @@ _SUMS = (
 class OperatorRows:
     """One entry per row in each array, all of shape (n,); times int64 ns.
 
-    ``name``, ``dims`` and ``types`` are numbers of strings (dims, types −1: not recorded, or pooled by grouping), ``stack`` a row of ``stacks``
-    (−1: none, or pooled), ``matrix_eligible`` uint8 ``Knowledge``, the shares float64 fractions (NaN: no kernel, or none that is known).
-    Rows are sorted descending by ``device_self`` when the trace has device work, else by ``host_self``.
+    ``name``, ``dims`` and ``types`` are numbers of strings (dims, types −1: not recorded, or pooled
+    by grouping), ``stack`` a row of ``stacks`` (−1: none, or pooled), ``matrix_eligible`` uint8
+    ``Knowledge``, the shares float64 fractions (NaN: no kernel, or none that is known). Rows are
+    sorted descending by ``device_self`` when the trace has device work, else by ``host_self``.
     """
 
     name: Array
@@ -45,7 +55,9 @@ class OperatorRows:
 
 
 def operators_have_device_time(facts: Facts) -> bool:
-    """Whether device work was followed back to any operator; where it was not, device times of operators are unknown, not 0."""
+    """Whether device work was followed back to any operator; where it was not, device times of
+    operators are unknown, not 0.
+    """
     return bool(facts["operator_steps"]["device_self"].any())
 
 
@@ -54,13 +66,26 @@ def operator_rows(facts: Facts, selection: Selection, group: OperatorGroup) -> O
     return _rows(facts, selection, group, np.ones(facts["operators"].n, np.bool_))
 
 
-def operator_signatures(facts: Facts, selection: Selection, *, stacks: bool = False) -> OperatorRows:
-    """Operators of the selected steps by name, input shapes and input types, and with ``stacks`` by call stack."""
-    return _rows(facts, selection, "signature and stack" if stacks else "signature", np.ones(facts["operators"].n, np.bool_))
+def operator_signatures(
+    facts: Facts, selection: Selection, *, stacks: bool = False
+) -> OperatorRows:
+    """Operators of the selected steps by name, input shapes and input types, and with ``stacks`` by
+    call stack.
+    """
+    return _rows(
+        facts,
+        selection,
+        "signature and stack" if stacks else "signature",
+        np.ones(facts["operators"].n, np.bool_),
+    )
 
 
-def operator_stacks(facts: Facts, selection: Selection, name: int, dims: int | None) -> OperatorRows:
-    """One operator (of one shape, unless ``dims`` is None) by call stack; the calls without a stack have stack −1."""
+def operator_stacks(
+    facts: Facts, selection: Selection, name: int, dims: int | None
+) -> OperatorRows:
+    """One operator (of one shape, unless ``dims`` is None) by call stack; the calls without a stack
+    have stack −1.
+    """
     table = facts["operators"]
     wanted = table["name"] == name
     if dims is not None:
@@ -93,18 +118,27 @@ def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> Opera
     order_key = total["device_self"] if facts.summary.get("has_device") else total["host_self"]
     order = np.lexsort((-total["host_self"], -order_key))
     columns: dict[str, Array] = {
-        "name": name[first], "dims": dims[first], "types": types[first], "stack": stack[first],
+        "name": name[first],
+        "dims": dims[first],
+        "types": types[first],
+        "stack": stack[first],
         "has_stack": np.bincount(of[table["stack"][row] >= 0], minlength=n) > 0,
         "matrix_eligible": join_knowledge(of, n, table["matrix_eligible"][row]),
-        "matrix_self_share": _share(total["matrix_self"], total["matrix_unknown_self"], total["kernel_self"]),
-        "matrix_total_share": _share(total["matrix_total"], total["matrix_unknown_total"], total["kernel_total"]),
+        "matrix_self_share": _share(
+            total["matrix_self"], total["matrix_unknown_self"], total["kernel_self"]
+        ),
+        "matrix_total_share": _share(
+            total["matrix_total"], total["matrix_unknown_total"], total["kernel_total"]
+        ),
         **{key: total[key] for key in _SUMS[:5]},
     }
     return OperatorRows(**{key: column[order] for key, column in columns.items()})
 
 
 def _sums_per_operator(facts: Facts, selection: Selection) -> dict[str, Array]:
-    """Sums over the selected steps for every row of ``operators``. Without sorting: a long recording has a million rows of (operator, step)."""
+    """Sums over the selected steps for every row of ``operators``. Without sorting: a long
+    recording has a million rows of (operator, step).
+    """
     sums, n = facts["operator_steps"], facts["operators"].n
     if selection.whole:
         return {key: sum_by(sums["operator"], n, sums[key]) for key in _SUMS}

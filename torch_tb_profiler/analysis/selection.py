@@ -26,8 +26,11 @@ class Selection:
     whole: bool
 
 
-def select(facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False) -> Selection:
-    """The steps ``first`` to ``last`` (rows, both included; None: the first and the last there is), without cold ones on request.
+def select(
+    facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False
+) -> Selection:
+    """The steps ``first`` to ``last`` (rows, both included; None: the first and the last there is),
+    without cold ones on request.
 
     Raises:
         IndexError: a bound is not a row of ``facts["steps"]``, or ``first`` is after ``last``.
@@ -56,12 +59,16 @@ def mask(selection: Selection, step_column: Array) -> Mask:
 
 
 def sums_in(steps: Ints, table: Table, group: str, whole: Mapping[str, Array]) -> dict[str, Ints]:
-    """Sums of columns of a table per value of its column ``group`` (negative: of none) over some steps, where ``whole`` has the sums over all.
+    """Sums of columns of a table per value of its column ``group`` (negative: of none) over some
+    steps, where ``whole`` has the sums over all.
 
-    What lies in these steps is read, or what does not, whichever is less. The table is in the order of its column ``step``, ``steps`` is ascending. int64
-    of the shape of a column of ``whole``.
+    What lies in these steps is read, or what does not, whichever is less. The table is in the order
+    of its column ``step``, ``steps`` is ascending. int64 of the shape of a column of ``whole``.
     """
-    begin, end = (np.searchsorted(table["step"], steps.astype(table["step"].dtype), side=side) for side in ("left", "right"))
+    begin, end = (
+        np.searchsorted(table["step"], steps.astype(table["step"].dtype), side=side)
+        for side in ("left", "right")
+    )
     fewer = 2 * int((end - begin).sum()) <= table.n
     if not fewer:
         begin, end = np.append(0, end), np.append(begin, table.n)
@@ -72,12 +79,18 @@ def sums_in(steps: Ints, table: Table, group: str, whole: Mapping[str, Array]) -
     return found if fewer else {key: whole[key] - values for key, values in found.items()}
 
 
-def sums_over(selection: Selection, table: Table, group: str, whole: Mapping[str, Array]) -> dict[str, Array]:
-    """``sums_in`` of the steps of a selection; the whole of the recording has the sums over all, what is outside the steps included."""
+def sums_over(
+    selection: Selection, table: Table, group: str, whole: Mapping[str, Array]
+) -> dict[str, Array]:
+    """``sums_in`` of the steps of a selection; the whole of the recording has the sums over all,
+    what is outside the steps included.
+    """
     return dict(whole) if selection.whole else dict(sums_in(selection.steps, table, group, whole))
 
 
 def complete(facts: Facts, selection: Selection) -> Ints:
-    """The selected steps without those that the end of the recording cut off; all of them when every one was cut."""
+    """The selected steps without those that the end of the recording cut off; all of them when
+    every one was cut.
+    """
     cut = (facts["steps"]["flags"][selection.steps] & StepFlag.CUT) != 0
     return selection.steps if cut.all() else selection.steps[~cut]

@@ -17,7 +17,8 @@ _PYTHON = re.compile(r"(?P<file>.+\.py)\(\d+\): .")
 
 
 def lines_of_stacks(facts: Facts) -> Ints:
-    """For every row of ``facts["stacks"]`` the number of the frame to show: the nearest of the user's own program, else the nearest of a Python file, else
+    """For every row of ``facts["stacks"]`` the number of the frame to show: the nearest of the
+    user's own program, else the nearest of a Python file, else
     the innermost. int64 of shape (stacks,), numbers of strings of the facts."""
     stacks = facts["stacks"]
     rank = line_ranks(facts.strings, stacks["frame"])
@@ -30,7 +31,8 @@ def lines_of_stacks(facts: Facts) -> Ints:
 
 
 def line_ranks(strings: StringTable, frames: Array) -> Array:
-    """How much the frames of some numbers of strings tell: 2 a line of the user's own program, 1 of another Python file, 0 no Python line.
+    """How much the frames of some numbers of strings tell: 2 a line of the user's own program, 1 of
+    another Python file, 0 no Python line.
 
     int8 of shape (strings + 1,), 0 for strings that are not asked, the last for −1.
     """
@@ -41,7 +43,9 @@ def line_ranks(strings: StringTable, frames: Array) -> Array:
 
 
 def line_of_frames(frames: str) -> str:
-    """The frame to show of a stack written as text, frames joined by line feeds, innermost first; by the same rule."""
+    """The frame to show of a stack written as text, frames joined by line feeds, innermost first;
+    by the same rule.
+    """
     listed = [frame for frame in frames.split("\n") if frame]
     return max(listed, key=_rank, default="")
 

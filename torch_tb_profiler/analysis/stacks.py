@@ -18,7 +18,9 @@ from torch_tb_profiler.store.strings import StringBuilder
 
 @dataclass(frozen=True)
 class Stacks:
-    """``parent`` and ``frame`` are the columns of the table ``stacks`` (int64); ``of_node`` (int32) is the stack of every node of the call tree, −1 none."""
+    """``parent`` and ``frame`` are the columns of the table ``stacks`` (int64); ``of_node`` (int32)
+    is the stack of every node of the call tree, −1 none.
+    """
 
     parent: Ints
     frame: Ints
@@ -26,10 +28,12 @@ class Stacks:
 
 
 def call_stacks(trace: Trace, tree: CallTree, enclosing: Array, strings: StringBuilder) -> Stacks:
-    """Stacks from ``Call stack`` arguments, else from the Python frames around each operator, else from a backward operator's forward.
+    """Stacks from ``Call stack`` arguments, else from the Python frames around each operator, else
+    from a backward operator's forward.
 
     Args:
-        enclosing: for every row of spans the innermost enclosing host span, −1 none; shape (spans,).
+        enclosing: for every row of spans the innermost enclosing host span, −1 none; shape
+            (spans,).
         strings: frames of ``Call stack`` arguments are added to it.
     """
     of_node = np.full(len(tree.row), -1, np.int32)
@@ -41,7 +45,9 @@ def call_stacks(trace: Trace, tree: CallTree, enclosing: Array, strings: StringB
     return Stacks(np.array(parent, np.int64), np.array(frame, np.int64), of_node)
 
 
-def _from_frames(trace: Trace, tree: CallTree, enclosing: Array, of_node: Array) -> tuple[Ints, Ints]:
+def _from_frames(
+    trace: Trace, tree: CallTree, enclosing: Array, of_node: Array
+) -> tuple[Ints, Ints]:
     spans = trace["spans"]
     is_frame = spans["role"] == Role.PYTHON
     nothing = np.zeros(0, np.int64)
@@ -65,7 +71,9 @@ def _from_frames(trace: Trace, tree: CallTree, enclosing: Array, of_node: Array)
     for begin, end in pairwise(bounds.tolist()):
         level = order[begin:end]
         caller = np.where(above[level] >= 0, stack[above[level]], -1)
-        keys, of = np.unique((caller + 1) * width + spans["name"][used[level]] + 1, return_inverse=True)
+        keys, of = np.unique(
+            (caller + 1) * width + spans["name"][used[level]] + 1, return_inverse=True
+        )
         stack[level] = count + of
         parents.append(keys // width - 1)
         frames.append(keys % width - 1)
@@ -75,12 +83,15 @@ def _from_frames(trace: Trace, tree: CallTree, enclosing: Array, of_node: Array)
 
 
 def frames_needed(enclosing: Array, is_frame: Mask, inner: Array) -> tuple[Ints, Ints]:
-    """(rows of the frames around any operator, ascending; position in them of each one's calling frame, −1 outermost)."""
+    """(rows of the frames around any operator, ascending; position in them of each one's calling
+    frame, −1 outermost).
+    """
     seen = np.zeros(len(enclosing), np.bool_)
     caller = np.full(len(enclosing), -1, np.int32)
     found = inner[inner >= 0]
     while len(found):
-        # Of rows that name the same frame the last one written stays: distinct frames without a sort.
+        # Of rows that name the same frame the last one written stays: distinct frames without a
+        # sort.
         caller[found] = np.arange(len(found))
         found = found[caller[found] == np.arange(len(found))]
         seen[found] = True
@@ -96,7 +107,9 @@ def frames_needed(enclosing: Array, is_frame: Mask, inner: Array) -> tuple[Ints,
 def _from_arguments(
     trace: Trace, tree: CallTree, strings: StringBuilder, of_node: Array, parent: Ints, frame: Ints
 ) -> tuple[Ints, Ints]:
-    """Stacks of ``Call stack`` arguments (innermost frame first, ``;`` between); they take precedence."""
+    """Stacks of ``Call stack`` arguments (innermost frame first, ``;`` between); they take
+    precedence.
+    """
     arguments = trace["operator_args"]
     written = np.flatnonzero(arguments["stack"] >= 0)
     if not len(written):
@@ -107,7 +120,9 @@ def _from_arguments(
     stack_of = np.full(len(trace.strings) + 1, -1, np.int64)
     for number in distinct(arguments["stack"][written], trace.strings):
         above = -1
-        for text in reversed([part for part in trace.strings[number].strip('"').split(";") if part]):
+        for text in reversed(
+            [part for part in trace.strings[number].strip('"').split(";") if part]
+        ):
             key = (above, strings.intern(text))
             above = known.setdefault(key, len(parent) + len(parents))
             if above == len(parent) + len(parents):
@@ -116,20 +131,28 @@ def _from_arguments(
         stack_of[number] = above
     node = tree.node[arguments["span"][written]]
     of_node[node[node >= 0]] = stack_of[arguments["stack"][written[node >= 0]]]
-    return np.concatenate((parent, np.array(parents, np.int64))), np.concatenate((frame, np.array(frames, np.int64)))
+    return np.concatenate((parent, np.array(parents, np.int64))), np.concatenate(
+        (frame, np.array(frames, np.int64))
+    )
 
 
 def _from_forward(trace: Trace, tree: CallTree, of_node: Array) -> None:
-    """Give backward operators (``Fwd thread id`` above 0) the stack of the forward one with their sequence number.
+    """Give backward operators (``Fwd thread id`` above 0) the stack of the forward one with their
+    sequence number.
 
-    Every operator carries the number that the next node of the graph will get, so the last one that begins with a number is the one that made
-    the node (as in torch's ``generateForwardBackwardLinks``). Each thread counts for itself: a number of several threads is taken only if they
-    agree on the stack.
+    Every operator carries the number that the next node of the graph will get, so the last one that
+    begins with a number is the one that made the node (as in torch's
+    ``generateForwardBackwardLinks``). Each thread counts for itself: a number of several threads is
+    taken only if they agree on the stack.
     """
     arguments = trace["operator_args"]
     node = tree.node[arguments["span"]].astype(np.int64)
     numbered = (arguments["sequence"] >= 0) & (node >= 0)
-    node, sequence, thread = node[numbered], arguments["sequence"][numbered], arguments["forward_thread"][numbered]
+    node, sequence, thread = (
+        node[numbered],
+        arguments["sequence"][numbered],
+        arguments["forward_thread"][numbered],
+    )
     forward = (thread <= 0) & (of_node[node] >= 0)
     backward = np.flatnonzero((thread > 0) & (of_node[node] < 0))
     if not forward.any() or not len(backward):
@@ -138,7 +161,9 @@ def _from_forward(trace: Trace, tree: CallTree, of_node: Array) -> None:
     track = trace["spans"]["track"][tree.row[maker]]
     # Rows are in the order of begins, so the last row of every (number, track) is the latest.
     order = np.lexsort((track, number))
-    last = np.flatnonzero(np.append((np.diff(number[order]) != 0) | (np.diff(track[order]) != 0), True))
+    last = np.flatnonzero(
+        np.append((np.diff(number[order]) != 0) | (np.diff(track[order]) != 0), True)
+    )
     number, stack = number[order][last], of_node[maker[order][last]]
     ids, of = np.unique(number, return_inverse=True)
     lowest = np.full(len(ids), np.iinfo(np.int64).max)

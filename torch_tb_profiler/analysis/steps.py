@@ -23,9 +23,14 @@ __all__ = ["StepFlag", "StepWindows", "find_steps", "flag_steps", "host_step", "
 
 LEAST_REPEATS = 3
 LEAST_COVERAGE = 0.5
-"""A repeated annotation makes steps when it occurs at least so often and covers at least this share of the span."""
+"""A repeated annotation makes steps when it occurs at least so often and covers at least this share
+of the span.
+"""
 LONGEST_COUNTED = 200
-_COUNTED = re.compile(r"(?P<stem>.*(?:step|iteration|iter|batch))[ _#:=-]{0,2}\d{1,18}$", re.IGNORECASE | re.ASCII | re.DOTALL)
+_COUNTED = re.compile(
+    r"(?P<stem>.*(?:step|iteration|iter|batch))[ _#:=-]{0,2}\d{1,18}$",
+    re.IGNORECASE | re.ASCII | re.DOTALL,
+)
 _STEPS = re.compile(r"(?:step|iteration|iter|batch)\Z", re.IGNORECASE)
 DEEPEST_STEPS = 8
 """Annotations around those of steps."""
@@ -46,7 +51,8 @@ class StepWindows:
     source: ``ProfilerStep``, the name of the annotation, or ``whole span``.
     name: numbers of strings; −1 for the whole span.
     number: N of ``ProfilerStep#N``; −1.
-    host_start, host_end: the annotation. start, end: the window, device work included; windows do not overlap.
+    host_start, host_end: the annotation. start, end: the window, device work included; windows do
+    not overlap.
     launched: device events launched in it.
     device_step: the step of every device event, −1 outside; shape (device events,).
     """
@@ -68,7 +74,9 @@ def find_steps(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -
     node, source = _profiler_steps(trace, tree, names), "ProfilerStep"
     if not len(node):
         node = _repeated_annotations(trace, tree, names, _extent(trace))
-        source = _stem(trace.strings[int(spans["name"][tree.row[node[0]]])]) if len(node) else WHOLE_SPAN
+        source = (
+            _stem(trace.strings[int(spans["name"][tree.row[node[0]]])]) if len(node) else WHOLE_SPAN
+        )
     if not len(node):
         return _whole(trace, caused)
     row = tree.row[node]
@@ -76,27 +84,47 @@ def find_steps(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -
     start = spans["start"][row]
     end = start + spans["dur"][row]
     name = spans["name"][row].astype(np.int64)
-    return _extended(trace, caused, StepWindows(source, name, names.step[name], start, end, start, end, np.zeros(0, np.int64), np.zeros(0, np.int64)))
+    return _extended(
+        trace,
+        caused,
+        StepWindows(
+            source,
+            name,
+            names.step[name],
+            start,
+            end,
+            start,
+            end,
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int64),
+        ),
+    )
 
 
 def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:
     """The step whose host window holds each time; −1 outside all. int32 of the times' shape."""
     found = np.full(len(time), -1, np.int32)
     for begin in range(0, len(time) if len(host_end) else 0, BLOCK):
-        some = time[begin:begin + BLOCK]
+        some = time[begin : begin + BLOCK]
         step = np.searchsorted(host_start, some, side="right") - 1
-        found[begin:begin + BLOCK] = np.where((step >= 0) & (some < host_end[np.maximum(step, 0)]), step, -1)
+        found[begin : begin + BLOCK] = np.where(
+            (step >= 0) & (some < host_end[np.maximum(step, 0)]), step, -1
+        )
     return found
 
 
 def flag_steps(windows: StepWindows, operators: Array) -> Array:
-    """``StepFlag`` of every step, uint8 of shape (steps,); the rules are in docs/definitions.md. ``operators``: how many began in each step."""
+    """``StepFlag`` of every step, uint8 of shape (steps,); the rules are in docs/definitions.md.
+    ``operators``: how many began in each step.
+    """
     n = len(windows.start)
     flags = np.zeros(n, np.uint8)
     if windows.source == WHOLE_SPAN:
         flags[:] = StepFlag.WHOLE
         return flags
-    flags[min(_first_cut(windows.launched), _first_empty(windows.launched + operators)):] |= np.uint8(StepFlag.CUT)
+    flags[min(_first_cut(windows.launched), _first_empty(windows.launched + operators)) :] |= (
+        np.uint8(StepFlag.CUT)
+    )
     wall = (windows.end - windows.start).astype(np.float64)
     counted = flags == 0
     others = counted.copy()
@@ -107,13 +135,19 @@ def flag_steps(windows: StepWindows, operators: Array) -> Array:
     if counted.sum() >= 4:
         middle = float(np.median(wall[counted]))
         spread = NORMAL_MAD * float(np.median(np.abs(wall[counted] - middle)))
-        odd = counted & (wall - middle > ODD_DEVIATIONS * spread) & (wall - middle > ODD_EXCESS * middle)
+        odd = (
+            counted
+            & (wall - middle > ODD_DEVIATIONS * spread)
+            & (wall - middle > ODD_EXCESS * middle)
+        )
         flags[odd] |= np.uint8(StepFlag.ODD)
     return flags
 
 
 def odd_reason(facts: Facts, row: int) -> tuple[str, float] | None:
-    """For a step marked ODD: the category that exceeds its median over the complete steps most, and by how many ns; else None."""
+    """For a step marked ODD: the category that exceeds its median over the complete steps most, and
+    by how many ns; else None.
+    """
     table = facts["steps"]
     if not table["flags"][row] & StepFlag.ODD:
         return None
@@ -133,10 +167,14 @@ def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:
     return np.asarray(node[of == int(np.argmax(np.bincount(of, minlength=len(tracks))))])
 
 
-def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent: tuple[int, int]) -> Ints:
-    """Nodes of the outermost annotation that repeats and covers most of the span; none if no name does.
+def _repeated_annotations(
+    trace: Trace, tree: CallTree, names: HostNames, extent: tuple[int, int]
+) -> Ints:
+    """Nodes of the outermost annotation that repeats and covers most of the span; none if no name
+    does.
 
-    At the top any name will do; within other annotations (``epoch``) only one that ends like those of steps do: layers repeat as well.
+    At the top any name will do; within other annotations (``epoch``) only one that ends like those
+    of steps do: layers repeat as well.
     """
     spans = trace["spans"]
     name = spans["name"][tree.row]
@@ -156,7 +194,9 @@ def _repeated_annotations(trace: Trace, tree: CallTree, names: HostNames, extent
 
 
 def _ends_like_steps(name: Array, strings: StringTable) -> Mask:
-    """For numbers of strings whether it is a name of steps by its end, a count aside; those of optimizers are none."""
+    """For numbers of strings whether it is a name of steps by its end, a count aside; those of
+    optimizers are none.
+    """
     found = np.zeros(len(strings) + 1, np.bool_)
     for number in distinct(name, strings):
         text = strings[number]
@@ -165,20 +205,27 @@ def _ends_like_steps(name: Array, strings: StringTable) -> Mask:
 
 
 def _repeated(trace: Trace, tree: CallTree, node: Ints, extent: tuple[int, int]) -> Ints:
-    """Those of some nodes whose name repeats and covers most of the span. Names that count steps (``iteration 3``) are one.
+    """Those of some nodes whose name repeats and covers most of the span. Names that count steps
+    (``iteration 3``) are one.
 
-    A name that several threads are in at the same time makes no steps: requests that are served side by side follow nothing.
+    A name that several threads are in at the same time makes no steps: requests that are served
+    side by side follow nothing.
     """
     if not len(node):
         return node
     spans = trace["spans"]
     name = spans["name"][tree.row]
-    track, number = spans["track"][tree.row[node]].astype(np.int64), _without_counts(name[node], trace.strings)
+    track, number = (
+        spans["track"][tree.row[node]].astype(np.int64),
+        _without_counts(name[node], trace.strings),
+    )
     kinds, of = np.unique(track * (len(trace.strings) + 1) + number, return_inverse=True)
     times = np.bincount(of, minlength=len(kinds))
     covered = np.bincount(of, weights=spans["dur"][tree.row[node]], minlength=len(kinds))
     covered[times < LEAST_REPEATS] = 0
-    while covered[best := int(np.argmax(covered))] > 0 and covered[best] >= LEAST_COVERAGE * (extent[1] - extent[0]):
+    while covered[best := int(np.argmax(covered))] > 0 and covered[best] >= LEAST_COVERAGE * (
+        extent[1] - extent[0]
+    ):
         same_name = node[number == number[of == best][0]]
         start = spans["start"][tree.row[same_name]]
         end = start + spans["dur"][tree.row[same_name]]
@@ -204,11 +251,19 @@ def _without_counts(name: Array, strings: StringTable) -> Ints:
 
 
 def _extent(trace: Trace) -> tuple[int, int]:
-    """Begin and end of what host and device did; (0, 0) for an empty trace. The profiler's own spans do not count."""
+    """Begin and end of what host and device did; (0, 0) for an empty trace. The profiler's own
+    spans do not count.
+    """
     spans = trace["spans"]
-    counted = (spans["role"] >= Role.OPERATOR) & (spans["role"] <= Role.ANNOTATION) | (spans["role"] == Role.PYTHON)
+    counted = (spans["role"] >= Role.OPERATOR) & (spans["role"] <= Role.ANNOTATION) | (
+        spans["role"] == Role.PYTHON
+    )
     # Spans are in the order of their begins.
-    return (int(spans["start"][int(np.argmax(counted))]), latest_end(spans, counted)) if counted.any() else (0, 0)
+    return (
+        (int(spans["start"][int(np.argmax(counted))]), latest_end(spans, counted))
+        if counted.any()
+        else (0, 0)
+    )
 
 
 def latest_end(spans: Table, counted: Mask | None = None) -> int:
@@ -230,11 +285,23 @@ def _whole(trace: Trace, caused: Causes) -> StepWindows:
 
     launched = column(len(caused.row))
     inside = np.full(len(caused.row), 0 if n else -1, np.int64)
-    return StepWindows(WHOLE_SPAN, column(-1), column(-1), column(begin), column(end), column(begin), column(end), launched, inside)
+    return StepWindows(
+        WHOLE_SPAN,
+        column(-1),
+        column(-1),
+        column(begin),
+        column(end),
+        column(begin),
+        column(end),
+        launched,
+        inside,
+    )
 
 
 def _extended(trace: Trace, caused: Causes, host: StepWindows) -> StepWindows:
-    """Windows that hold the device work launched in each step and do not overlap (upstream's rules 1 to 3, see docs/definitions.md)."""
+    """Windows that hold the device work launched in each step and do not overlap (upstream's rules
+    1 to 3, see docs/definitions.md).
+    """
     spans = trace["spans"]
     n = len(host.host_start)
     begin = spans["start"][caused.row]
@@ -255,17 +322,31 @@ def _extended(trace: Trace, caused: Causes, host: StepWindows) -> StepWindows:
         end[row] = previous = max(end[row], last[row], start[row])
     unknown = np.flatnonzero(caused.time < 0)
     step[unknown] = host_step(start, end, begin[unknown])
-    return StepWindows(host.source, host.name, host.number, host.host_start, host.host_end, start, end, launched, step)
+    return StepWindows(
+        host.source,
+        host.name,
+        host.number,
+        host.host_start,
+        host.host_end,
+        start,
+        end,
+        launched,
+        step,
+    )
 
 
 def _first_empty(ran: Array) -> int:
-    """The first of the last steps in which nothing ran: a loop that ends early leaves the mark of the step that did not come. n when there is none."""
+    """The first of the last steps in which nothing ran: a loop that ends early leaves the mark of
+    the step that did not come. n when there is none.
+    """
     some = np.flatnonzero(ran)
     return int(some[-1]) + 1 if len(some) else len(ran)
 
 
 def _first_cut(launched: Ints) -> int:
-    """The first of the last steps whose device work the end of the recording cut off; the number of steps when none was."""
+    """The first of the last steps whose device work the end of the recording cut off; the number of
+    steps when none was.
+    """
     n = len(launched)
     if n < 2 or not launched.any():
         return n

@@ -9,33 +9,57 @@ from torch_tb_profiler.store.columns import Column, TableSpec
 
 C = Column
 _US = "µs"
-_TIMES = (("cpu", "Host time from begin to end; 0 on a device."), ("device", "Device time launched in the calls; of a device's event its length."))
-_SIZES = (("cpu", "Bytes of the host's memory allocated less released while the calls were open."), ("device", "The same of the accelerators' memory."))
+_TIMES = (
+    ("cpu", "Host time from begin to end; 0 on a device."),
+    ("device", "Device time launched in the calls; of a device's event its length."),
+)
+_SIZES = (
+    ("cpu", "Bytes of the host's memory allocated less released while the calls were open."),
+    ("device", "The same of the accelerators' memory."),
+)
 _OWN = "The same less that of what was called."
 
 
 def _times(kind: str, doc: str) -> tuple[Column, ...]:
     total, own = (f"{prefix}{kind}_time_total" for prefix in ("", "self_"))
-    return C(total, "float64", _US, doc), C(own, "float64", _US, _OWN), C(f"{kind}_time", "float64", _US, "The mean of a call.")
+    return (
+        C(total, "float64", _US, doc),
+        C(own, "float64", _US, _OWN),
+        C(f"{kind}_time", "float64", _US, "The mean of a call."),
+    )
 
 
 def _sizes(kind: str, doc: str) -> tuple[Column, ...]:
-    return C(f"{kind}_memory_usage", "Int64", "bytes", doc), C(f"self_{kind}_memory_usage", "Int64", "bytes", _OWN)
+    return C(f"{kind}_memory_usage", "Int64", "bytes", doc), C(
+        f"self_{kind}_memory_usage", "Int64", "bytes", _OWN
+    )
 
 
-_MEANING = "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns. What was not recorded is missing, where PyTorch has 0."
-KEY_AVERAGES = TableSpec("key_averages", _MEANING, (
-    C("key", "str", "", "Name; `ProfilerStep*` for every step."),
-    C("overload_name", "str", "", "Overload, only where grouped by it."),
-    C("input_shapes", "object", "", "One list per argument, only where grouped by shapes."),
-    C("stack", "object", "", "Innermost frames, only where grouped by stack."),
-    C("device_type", "str", "", "`CPU`, or the name of the accelerator."),
-    C("is_user_annotation", "bool", "", "A `record_function` region, or its shadow on a device."),
-    C("count", "int64", "calls", "Number of calls."),
-    *(column for kind, doc in _TIMES for column in _times(kind, doc)),
-    *(column for kind, doc in _SIZES for column in _sizes(kind, doc)),
-    C("flops", "Int64", "FLOP", "PyTorch's estimate of all calls together."),
-))
+_MEANING = (
+    "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns. What was"
+    " not recorded is missing, where PyTorch has 0."
+)
+KEY_AVERAGES = TableSpec(
+    "key_averages",
+    _MEANING,
+    (
+        C("key", "str", "", "Name; `ProfilerStep*` for every step."),
+        C("overload_name", "str", "", "Overload, only where grouped by it."),
+        C("input_shapes", "object", "", "One list per argument, only where grouped by shapes."),
+        C("stack", "object", "", "Innermost frames, only where grouped by stack."),
+        C("device_type", "str", "", "`CPU`, or the name of the accelerator."),
+        C(
+            "is_user_annotation",
+            "bool",
+            "",
+            "A `record_function` region, or its shadow on a device.",
+        ),
+        C("count", "int64", "calls", "Number of calls."),
+        *(column for kind, doc in _TIMES for column in _times(kind, doc)),
+        *(column for kind, doc in _SIZES for column in _sizes(kind, doc)),
+        C("flops", "Int64", "FLOP", "PyTorch's estimate of all calls together."),
+    ),
+)
 
 
 TimeUnit = Literal["s", "ms", "us"]
@@ -50,25 +74,31 @@ def time_text(us: float, unit: str | None = None) -> str:
 
 
 def _text_of(name: str) -> property:
-    return property(lambda row: time_text(getattr(row, name)), doc=f"``{name}`` as text, with its unit.")
+    return property(
+        lambda row: time_text(getattr(row, name)), doc=f"``{name}`` as text, with its unit."
+    )
 
 
 @dataclass(repr=False)
 class Average:
-    """All events of one key. Times are in microseconds, as PyTorch's, sizes in bytes; ``vars(row)`` gives a row for ``pandas.DataFrame``.
+    """All events of one key. Times are in microseconds, as PyTorch's, sizes in bytes; ``vars(row)``
+    gives a row for ``pandas.DataFrame``.
 
     key: the name; ``ProfilerStep*`` for every step.
     count: number of calls.
     cpu_time_total, self_cpu_time_total: host time, and less that of what was called; 0 on a device.
-    device_time_total, self_device_time_total: of a host event the device work launched in it, and by it alone; of a device's event its length.
-    input_shapes: one list per argument, only where grouped by shapes, else ``""``; a list of tensors counts as no shape.
+    device_time_total, self_device_time_total: of a host event the device work launched in it, and
+    by it alone; of a device's event its length.
+    input_shapes: one list per argument, only where grouped by shapes, else ``""``; a list of
+        tensors counts as no shape.
     stack: the innermost frames, only where grouped by stack.
     flops: PyTorch's estimate of all calls together, 0 where it has none or FLOPs were not recorded.
     cpu_parent: name of what the first call stood in; None at top level.
     device_type: ``"CPU"``, or the name of the accelerator.
     use_device: accelerator that was recorded (``"cuda"``, also of AMD's); None without one.
 
-    ``scope`` and ``cpu_children`` are left out: an exported trace does not tell the one, and the other is no figure.
+    ``scope`` and ``cpu_children`` are left out: an exported trace does not tell the one, and the
+    other is no figure.
     """
 
     key: str
@@ -95,16 +125,24 @@ class Average:
     is_legacy: bool = False
 
     cpu_time_str, device_time_str = _text_of("cpu_time"), _text_of("device_time")
-    cpu_time_total_str, device_time_total_str = _text_of("cpu_time_total"), _text_of("device_time_total")
-    self_cpu_time_total_str, self_device_time_total_str = _text_of("self_cpu_time_total"), _text_of("self_device_time_total")
+    cpu_time_total_str, device_time_total_str = (
+        _text_of("cpu_time_total"),
+        _text_of("device_time_total"),
+    )
+    self_cpu_time_total_str, self_device_time_total_str = (
+        _text_of("self_cpu_time_total"),
+        _text_of("self_device_time_total"),
+    )
 
     def __repr__(self) -> str:
         """PyTorch's line."""
         device = self.use_device or "cuda"
         return (
-            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
-            f" self_{device}_time={self.self_device_time_total_str} {device}_time={self.device_time_str} input_shapes={self.input_shapes} "
-            f"cpu_memory_usage={self.cpu_memory_usage} {device}_memory_usage={self.device_memory_usage}>"
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str}"
+            f" cpu_time={self.cpu_time_str}  self_{device}_time={self.self_device_time_total_str}"
+            f" {device}_time={self.device_time_str} input_shapes={self.input_shapes}"
+            f" cpu_memory_usage={self.cpu_memory_usage}"
+            f" {device}_memory_usage={self.device_memory_usage}>"
         )
 
     @property

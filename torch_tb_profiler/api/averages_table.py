@@ -1,7 +1,8 @@
-"""The text that ``torch.autograd.profiler`` prints of averages, character for character as PyTorch 2.13 does.
+"""The text that ``torch.autograd.profiler`` prints of averages, character for character as PyTorch
+2.13 does.
 
-Source of the format: ``torch/autograd/profiler_util.py``, ``_build_table``. One oddity is kept: with FLOPs and stacks together, each stands under
-the heading of the other.
+Source of the format: ``torch/autograd/profiler_util.py``, ``_build_table``. One oddity is kept:
+with FLOPs and stacks together, each stands under the heading of the other.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ _UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"))
 
 @dataclass(frozen=True)
 class Options:
-    """What ``table`` takes but for the sort key; a width of None is unlimited, a row limit below 0 too."""
+    """What ``table`` takes but for the sort key; a width of None is unlimited, a row limit below 0
+    too.
+    """
 
     row_limit: int = 100
     max_src_column_width: int | None = 75
@@ -42,7 +45,9 @@ class _Column(NamedTuple):
 
 @dataclass(frozen=True)
 class _Shown:
-    """Which optional columns there are, their widths, and what shares are taken of. A width of None: no such column."""
+    """Which optional columns there are, their widths, and what shares are taken of. A width of
+    None: no such column.
+    """
 
     device: str
     """Heading of device times; empty without any."""
@@ -60,7 +65,9 @@ class _Shown:
 
 
 def averages_table(rows: Sequence[Average], memory: bool, flops: bool, options: Options) -> str:
-    """The table of rows that are in their order; ``memory`` and ``flops``: whether these were recorded."""
+    """The table of rows that are in their order; ``memory`` and ``flops``: whether these were
+    recorded.
+    """
     if not rows:
         return ""
     shown = _shown(rows, memory, flops, options)
@@ -80,10 +87,14 @@ def averages_table(rows: Sequence[Average], memory: bool, flops: bool, options: 
             continue
         left -= 1
         text.append(line.format(*_cells(row, shown, options)))
-        text += [line.format(*[""] * (len(columns) - 1), entry) for entry in _more_frames(row, shown)]
+        text += [
+            line.format(*[""] * (len(columns) - 1), entry) for entry in _more_frames(row, shown)
+        ]
     text += [rule, f"Self CPU time total: {time_text(shown.cpu_total, options.time_unit)}"]
     if shown.device:
-        text.append(f"Self {shown.device} time total: {time_text(shown.device_total, options.time_unit)}")
+        text.append(
+            f"Self {shown.device} time total: {time_text(shown.device_total, options.time_unit)}"
+        )
     return "".join(f"{part}\n" for part in text)
 
 
@@ -95,12 +106,25 @@ def _shown(rows: Sequence[Average], memory: bool, flops: bool, options: Options)
     counted = [row.flops for row in rows if row.flops > 0] if flops else []
     scale, unit = _flops_scale(min(counted)) if counted else (0.0, "")
     return _Shown(
-        device=device if timed else "", device_memory=device if sized else "", memory=memory, overloads=any(row.overload_name for row in rows),
+        device=device if timed else "",
+        device_memory=device if sized else "",
+        memory=memory,
+        overloads=any(row.overload_name for row in rows),
         name_width=_width((row.key for row in rows), options.max_name_column_width),
-        shapes_width=_width((str(row.input_shapes) for row in rows), options.max_shapes_column_width) if any(row.input_shapes for row in rows) else None,
-        stack_width=_width(entries, options.max_src_column_width) if entries else None, flops_scale=scale, flops_unit=unit,
+        shapes_width=_width(
+            (str(row.input_shapes) for row in rows), options.max_shapes_column_width
+        )
+        if any(row.input_shapes for row in rows)
+        else None,
+        stack_width=_width(entries, options.max_src_column_width) if entries else None,
+        flops_scale=scale,
+        flops_unit=unit,
         cpu_total=_added(row.self_cpu_time_total for row in rows),
-        device_total=_added(row.self_device_time_total for row in rows if row.on_device and not row.is_user_annotation),
+        device_total=_added(
+            row.self_device_time_total
+            for row in rows
+            if row.on_device and not row.is_user_annotation
+        ),
     )
 
 
@@ -110,7 +134,12 @@ def _columns(shown: _Shown) -> list[_Column]:
         found.append(_Column("Overload Name", shown.name_width))
     headings = ["Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
     if shown.device:
-        headings += [f"Self {shown.device}", f"Self {shown.device} %", f"{shown.device} total", f"{shown.device} time avg"]
+        headings += [
+            f"Self {shown.device}",
+            f"Self {shown.device} %",
+            f"{shown.device} total",
+            f"{shown.device} time avg",
+        ]
     if shown.memory:
         headings += ["CPU Mem", "Self CPU Mem"]
     if shown.device_memory:
@@ -131,12 +160,17 @@ def _cells(row: Average, shown: _Shown, options: Options) -> list[str | int]:
     if shown.overloads:
         cells.append(_named(row.overload_name, options.max_name_column_width))
     cells += [
-        _share(row.self_cpu_time_total, shown.cpu_total), time_text(row.self_cpu_time_total, unit),
-        0 if row.is_async else _share(row.cpu_time_total, shown.cpu_total), time_text(row.cpu_time_total, unit), time_text(row.cpu_time, unit),
+        _share(row.self_cpu_time_total, shown.cpu_total),
+        time_text(row.self_cpu_time_total, unit),
+        0 if row.is_async else _share(row.cpu_time_total, shown.cpu_total),
+        time_text(row.cpu_time_total, unit),
+        time_text(row.cpu_time, unit),
     ]
     if shown.device:
         cells += [
-            time_text(row.self_device_time_total, unit), _share(row.self_device_time_total, shown.device_total), time_text(row.device_time_total, unit),
+            time_text(row.self_device_time_total, unit),
+            _share(row.self_device_time_total, shown.device_total),
+            time_text(row.device_time_total, unit),
             time_text(row.device_time, unit),
         ]
     if shown.memory:
@@ -155,7 +189,11 @@ def _cells(row: Average, shown: _Shown, options: Options) -> list[str | int]:
 
 def _more_frames(row: Average, shown: _Shown) -> list[str]:
     """The last column of the lines below a row: its other frames, and an empty line."""
-    return [] if shown.stack_width is None else [*(_end_of(frame, shown.stack_width) for frame in row.stack[1:]), ""]
+    return (
+        []
+        if shown.stack_width is None
+        else [*(_end_of(frame, shown.stack_width) for frame in row.stack[1:]), ""]
+    )
 
 
 def _width(texts: Iterable[str], most: int | None) -> int:
@@ -184,7 +222,7 @@ def _named(name: str, most: int | None) -> str:
 def _end_of(frame: str, width: int) -> str:
     if len(frame) <= width:
         return frame
-    end = frame[len(frame) - width:]
+    end = frame[len(frame) - width :]
     return "..." + end[_CUT:] if len(end) > _CUT else end
 
 

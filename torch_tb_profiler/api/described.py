@@ -26,8 +26,9 @@ LONGEST = 60
 MOST_UNREADABLE = 8
 _MARKS = ((StepFlag.COLD, "cold"), (StepFlag.ODD, "odd"), (StepFlag.CUT, "cut off"))
 TABLES = (
-    ".steps  .operators(by=)  .kernels(by=)  .modules  .memory  .memory_blocks  .memory_alive()  .collectives  .counters  .counter_samples  .efficiency(by=)  "
-    ".pyprof()  .key_averages()  .findings  .diff(other)  .events"
+    ".steps  .operators(by=)  .kernels(by=)  .modules  .memory  .memory_blocks  .memory_alive() "
+    " .collectives  .counters  .counter_samples  .efficiency(by=)  .pyprof()  .key_averages() "
+    " .findings  .diff(other)  .events"
 )
 
 Line = tuple[str, str]
@@ -35,20 +36,41 @@ Line = tuple[str, str]
 
 
 def lines(one: One, unreadable: Sequence[Unreadable] = ()) -> list[Line]:
-    """What is known of a trace, and what beside it could not be read; a line only for what there is."""
+    """What is known of a trace, and what beside it could not be read; a line only for what there
+    is.
+    """
     opened, facts, selection = one.opened, one.facts, one.selection()
     counts = facts.summary["attribution"]
     kernels = f", {_counted(counts['kernels'], 'kernel', 'kernels')}" if counts["kernels"] else ""
     found = [
-        ("trace", " · ".join(part for part in (opened.run.name, opened.worker.name, opened.span.name) if part)),
+        (
+            "trace",
+            " · ".join(
+                part for part in (opened.run.name, opened.worker.name, opened.span.name) if part
+            ),
+        ),
         ("file", f"{opened.span.path}, {format_bytes(opened.span.bytes)}"),
-        ("events", f"{_counted(opened.trace.entries, 'entry', 'entries')}{kernels}, {format_ns(facts.summary['span_ns'])} long"),
-        ("devices", "; ".join(_device(use.name, use.id, use.utilization) for use in device_use(facts, selection))),
+        (
+            "events",
+            (
+                f"{_counted(opened.trace.entries, 'entry', 'entries')}{kernels},"
+                f" {format_ns(facts.summary['span_ns'])} long"
+            ),
+        ),
+        (
+            "devices",
+            "; ".join(
+                _device(use.name, use.id, use.utilization) for use in device_use(facts, selection)
+            ),
+        ),
         ("steps", _steps(one, selection)),
         ("step time", _breakdown(one, selection)),
         ("operators", _operators(one, selection)),
         ("kernels", _kernels(one, selection)),
-        ("missing", ", ".join(MISSING[key].what.lower() for key in absent(facts) if key in MISSING)),
+        (
+            "missing",
+            ", ".join(MISSING[key].what.lower() for key in absent(facts) if key in MISSING),
+        ),
         ("defects", ", ".join(f"{count:,} × {defect.name}" for defect, count in facts.defects)),
         *not_read(unreadable),
         ("tables", TABLES),
@@ -59,21 +81,34 @@ def lines(one: One, unreadable: Sequence[Unreadable] = ()) -> list[Line]:
 def not_read(unreadable: Sequence[Unreadable]) -> list[Line]:
     """What could not be read, and why."""
     more = and_more(len(unreadable) - MOST_UNREADABLE)
-    return [*(("unreadable", item.text) for item in unreadable[:MOST_UNREADABLE]), *([("", more)] if more else [])]
+    return [
+        *(("unreadable", item.text) for item in unreadable[:MOST_UNREADABLE]),
+        *([("", more)] if more else []),
+    ]
 
 
 def text(title: str, listed: Sequence[Line]) -> str:
     """The lines for a terminal."""
     shown = [title]
     for label, words in listed:
-        shown += textwrap.wrap(words, WIDTH, initial_indent=f"  {label:<{LABEL}}", subsequent_indent=" " * (LABEL + 2), break_on_hyphens=False)
+        shown += textwrap.wrap(
+            words,
+            WIDTH,
+            initial_indent=f"  {label:<{LABEL}}",
+            subsequent_indent=" " * (LABEL + 2),
+            break_on_hyphens=False,
+        )
     return "\n".join(shown)
 
 
 def markup(title: str, listed: Sequence[Line]) -> str:
     """The lines for a notebook; texts come from traces and are escaped."""
     cell = '<td style="text-align:left">'
-    rows = "".join(f'<tr><th style="text-align:left">{html.escape(label)}</th>{cell}{html.escape(words)}</td></tr>' for label, words in listed)
+    rows = "".join(
+        "<tr><th"
+        f' style="text-align:left">{html.escape(label)}</th>{cell}{html.escape(words)}</td></tr>'
+        for label, words in listed
+    )
     return f"<table><caption>{html.escape(title)}</caption><tbody>{rows}</tbody></table>"
 
 
@@ -88,7 +123,10 @@ def _steps(one: One, selection: Selection) -> str:
         return "none"
     counted = [(int(((flags & flag) != 0).sum()), word) for flag, word in _MARKS]
     marks = [f"{n} {word}" for n, word in counted if n]
-    return f"{len(flags)} from {one.facts.summary['step_source']}{', ' if marks else ''}{', '.join(marks)}"
+    return (
+        f"{len(flags)} from"
+        f" {one.facts.summary['step_source']}{', ' if marks else ''}{', '.join(marks)}"
+    )
 
 
 def _breakdown(one: One, selection: Selection) -> str:
@@ -96,22 +134,38 @@ def _breakdown(one: One, selection: Selection) -> str:
     if found is None or not found["wall"]:
         return ""
     parts = sorted(((found[c] / found["wall"], c) for c in CATEGORIES if found[c]), reverse=True)
-    return f"{format_ns(found['wall'])} on average: {', '.join(f'{CATEGORY_LABELS[c]} {format_share(share)}' for share, c in parts)}"
+    return (
+        f"{format_ns(found['wall'])} on average:"
+        f" {', '.join(f'{CATEGORY_LABELS[c]} {format_share(share)}' for share, c in parts)}"
+    )
 
 
 def _operators(one: One, selection: Selection) -> str:
     rows = operator_rows(one.facts, selection, "name")
     device = operators_have_device_time(one.facts)
     times = rows.device_self if device else rows.host_self
-    most = [f"{_cut(one.facts.strings[name])} {format_ns(ns)}" for name, ns in zip(rows.name[:SHOWN].tolist(), times[:SHOWN].tolist(), strict=True)]
-    return f"{_counted(len(rows.name), 'name', 'names')}, most {'device' if device else 'host'} self time: {', '.join(most)}" if most else ""
+    most = [
+        f"{_cut(one.facts.strings[name])} {format_ns(ns)}"
+        for name, ns in zip(rows.name[:SHOWN].tolist(), times[:SHOWN].tolist(), strict=True)
+    ]
+    return (
+        f"{_counted(len(rows.name), 'name', 'names')}, most {'device' if device else 'host'} self"
+        f" time: {', '.join(most)}"
+        if most
+        else ""
+    )
 
 
 def _kernels(one: One, selection: Selection) -> str:
     rows = kernel_rows(one.facts, selection, "name")
     names = one.facts.strings.many(rows.name[:SHOWN])
-    most = [f"{_cut(short_name(name))} {format_ns(ns)}" for name, ns in zip(names, rows.total[:SHOWN].tolist(), strict=True)]
-    return f"{_counted(len(rows.name), 'name', 'names')}, most time: {', '.join(most)}" if most else ""
+    most = [
+        f"{_cut(short_name(name))} {format_ns(ns)}"
+        for name, ns in zip(names, rows.total[:SHOWN].tolist(), strict=True)
+    ]
+    return (
+        f"{_counted(len(rows.name), 'name', 'names')}, most time: {', '.join(most)}" if most else ""
+    )
 
 
 def _counted(n: int, one: str, several: str) -> str:
@@ -119,4 +173,4 @@ def _counted(n: int, one: str, several: str) -> str:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST else name[:LONGEST - 1] + "…"
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

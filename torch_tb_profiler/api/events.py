@@ -25,13 +25,22 @@ def events(one: One) -> DataFrame:
     spans, tracks = trace["spans"], trace["tracks"]
     on_device = device_arguments(trace, np.arange(spans.n), ("device", "stream"))
     values: dict[str, Any] = {
-        "event": np.arange(spans.n), "name": category(spans["name"], trace.strings), "category": category(spans["category"], trace.strings),
+        "event": np.arange(spans.n),
+        "name": category(spans["name"], trace.strings),
+        "category": category(spans["category"], trace.strings),
         "role": coded(spans["role"].astype(np.int8), [role.name.lower() for role in Role]),
-        "start_ns": spans["start"], "dur_ns": spans["dur"], "process": category(tracks["pid"][spans["track"]], trace.strings),
-        "thread": category(tracks["tid"][spans["track"]], trace.strings), "device": on_device["device"], "stream": on_device["stream"],
+        "start_ns": spans["start"],
+        "dur_ns": spans["dur"],
+        "process": category(tracks["pid"][spans["track"]], trace.strings),
+        "thread": category(tracks["tid"][spans["track"]], trace.strings),
+        "device": on_device["device"],
+        "stream": on_device["stream"],
         **{name: links[name] for name in ("step", "parent", "launch", "operator")},
-        "correlation": spans["correlation"], "external_id": spans["external"], "sequence": _of_operators(trace, "sequence"),
-        "input_shapes": category(_of_operators(trace, "dims"), trace.strings), "input_dtypes": category(_of_operators(trace, "types"), trace.strings),
+        "correlation": spans["correlation"],
+        "external_id": spans["external"],
+        "sequence": _of_operators(trace, "sequence"),
+        "input_shapes": category(_of_operators(trace, "dims"), trace.strings),
+        "input_dtypes": category(_of_operators(trace, "types"), trace.strings),
     }
     if one.steps is not None or one.skip_cold:
         return _of_steps(one, values)

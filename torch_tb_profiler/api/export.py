@@ -31,7 +31,9 @@ STDOUT = "-"
 _ROWS_AT_A_TIME = 1 << 16
 
 
-def _by(make: Callable[[Any, str], DataFrame], default: str) -> Callable[[Frames, str | None], DataFrame]:
+def _by(
+    make: Callable[[Any, str], DataFrame], default: str
+) -> Callable[[Frames, str | None], DataFrame]:
     return lambda frames, by: make(frames, by or default)
 
 
@@ -88,7 +90,8 @@ def check_form(form: str) -> None:
 
 
 def write_table(frame: DataFrame, file: BinaryIO, form: TableForm) -> None:
-    """A frame as CSV by RFC 4180 (unknown is empty), or as Parquet or Arrow (an IPC file) with unit and meaning in the metadata of each field.
+    """A frame as CSV by RFC 4180 (unknown is empty), or as Parquet or Arrow (an IPC file) with unit
+    and meaning in the metadata of each field.
 
     Raises:
         MissingPackage: Parquet and Arrow need pyarrow.
@@ -96,13 +99,19 @@ def write_table(frame: DataFrame, file: BinaryIO, form: TableForm) -> None:
     if form == "csv":
         _write_csv(frame, file)
         return
-    arrow, writer = _arrow("pyarrow"), _arrow("pyarrow.parquet" if form == "parquet" else "pyarrow.ipc")
+    arrow, writer = (
+        _arrow("pyarrow"),
+        _arrow("pyarrow.parquet" if form == "parquet" else "pyarrow.ipc"),
+    )
     # Other than plain texts and numbers in what a frame says of itself would not survive.
     units, docs = frame.attrs.get("units", {}), frame.attrs.get("docs", {})
     bare = frame.copy(deep=False)
     bare.attrs = {}
     made = arrow.Table.from_pandas(bare, preserve_index=False)
-    fields = [field.with_metadata({"unit": units.get(field.name, ""), "doc": docs.get(field.name, "")}) for field in made.schema]
+    fields = [
+        field.with_metadata({"unit": units.get(field.name, ""), "doc": docs.get(field.name, "")})
+        for field in made.schema
+    ]
     made = made.cast(arrow.schema(fields, metadata=made.schema.metadata))
     if form == "parquet":
         writer.write_table(made, file)
@@ -111,8 +120,11 @@ def write_table(frame: DataFrame, file: BinaryIO, form: TableForm) -> None:
         stream.write_table(made, max_chunksize=_ROWS_AT_A_TIME)
 
 
-def flame(frames: Frames, tree: FlameTree, form: FlameForm, metric: Metric | None = None) -> Iterator[bytes]:
-    """The flame graph of modules or of source lines, for other programs. Without a metric: device time where there is a device.
+def flame(
+    frames: Frames, tree: FlameTree, form: FlameForm, metric: Metric | None = None
+) -> Iterator[bytes]:
+    """The flame graph of modules or of source lines, for other programs. Without a metric: device
+    time where there is a device.
 
     Raises:
         BadRequest: there are several traces.
@@ -122,24 +134,39 @@ def flame(frames: Frames, tree: FlameTree, form: FlameForm, metric: Metric | Non
     return flame_file(one.facts, one.insight, one.selection(), tree, metric, form)
 
 
-def part(frames: Frames, start_ns: int | None = None, end_ns: int | None = None, kinds: Set[str] | None = None) -> Iterator[bytes]:
-    """A trace, gzip, with the events that touch a window of time, in ns after the first event; without one, the chosen steps, and no marks of others.
+def part(
+    frames: Frames,
+    start_ns: int | None = None,
+    end_ns: int | None = None,
+    kinds: Set[str] | None = None,
+) -> Iterator[bytes]:
+    """A trace, gzip, with the events that touch a window of time, in ns after the first event;
+    without one, the chosen steps, and no marks of others.
     ``kinds``: some of ``KINDS``.
 
     Raises:
-        BadRequest: there are several traces, a kind is not known, the window has no length, or the file has nothing that happened at a time.
+        BadRequest: there are several traces, a kind is not known, the window has no length, or the
+            file has nothing that happened at a time.
         SourceError: the file cannot be opened any more.
     """
     one = _one_trace(frames).one
     unknown = sorted(set(kinds or ()) - set(KINDS))
     if unknown:
-        raise BadRequest(f"The kinds {', '.join(unknown)} are not known.", f"Take some of: {', '.join(KINDS)}.")
+        raise BadRequest(
+            f"The kinds {', '.join(unknown)} are not known.", f"Take some of: {', '.join(KINDS)}."
+        )
     if not one.trace["spans"].n and not one.trace["instants"].n and not one.trace["chunks"].n:
-        raise BadRequest(f"{one.opened.span.path} has no events of which a trace could be made.", "Export a table: --what memory_blocks, memory_alive …")
+        raise BadRequest(
+            f"{one.opened.span.path} has no events of which a trace could be made.",
+            "Export a table: --what memory_blocks, memory_alive …",
+        )
     first, last = _window(one)
     start, end = first if start_ns is None else start_ns, last if end_ns is None else end_ns
     if end <= start:
-        raise BadRequest(f"The window from {start:,} to {end:,} ns holds nothing.", "Give an end behind the start.")
+        raise BadRequest(
+            f"The window from {start:,} to {end:,} ns holds nothing.",
+            "Give an end behind the start.",
+        )
     texts = cut(one.opened, start, end, one.settings)
     others = _other_steps(one) if start_ns is None and end_ns is None else set()
     texts = without_marks(texts, others) if others else texts
@@ -187,7 +214,9 @@ def saving(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Bin
 
 
 def is_device(target: Path) -> bool:
-    """Whether it is there and holds no bytes of its own, such as a pipe or ``/dev/null``: it is written to, and a file never put in its place."""
+    """Whether it is there and holds no bytes of its own, such as a pipe or ``/dev/null``: it is
+    written to, and a file never put in its place.
+    """
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
@@ -198,12 +227,17 @@ def kept(target: Path, force: bool) -> None:
         BadRequest: it is there already, and ``force`` is not given.
     """
     if target.exists() and not force and not is_device(target):
-        raise BadRequest(f"{target} exists already.", "Give another name, or --force (in Python force=True).")
+        raise BadRequest(
+            f"{target} exists already.", "Give another name, or --force (in Python force=True)."
+        )
 
 
 def _one_trace(frames: Frames) -> TraceFrames:
     if isinstance(frames, RunFrames):
-        raise BadRequest(f"There are {len(frames)} traces, expected one.", "Give the trace file itself, or --worker NAME on the command line.")
+        raise BadRequest(
+            f"There are {len(frames)} traces, expected one.",
+            "Give the trace file itself, or --worker NAME on the command line.",
+        )
     return cast(TraceFrames, frames)
 
 
@@ -219,14 +253,19 @@ def _other_steps(one: One) -> set[str]:
     """Names of the steps that are not chosen, as far as none that is has the same."""
     steps = one.facts["steps"]
     names, chosen = one.facts.strings.many(steps["name"]), set(one.selection().steps.tolist())
-    return {name for step, name in enumerate(names) if step not in chosen} - {names[step] for step in chosen}
+    return {name for step, name in enumerate(names) if step not in chosen} - {
+        names[step] for step in chosen
+    }
 
 
 def _arrow(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise MissingPackage("Parquet and Arrow files need pyarrow, which is not installed.", 'pip install "torch_tb_profiler[arrow]"') from error
+        raise MissingPackage(
+            "Parquet and Arrow files need pyarrow, which is not installed.",
+            'pip install "torch_tb_profiler[arrow]"',
+        ) from error
 
 
 def _write_csv(frame: DataFrame, file: BinaryIO) -> None:
@@ -237,13 +276,19 @@ def _write_csv(frame: DataFrame, file: BinaryIO) -> None:
         kind = shown[name].dtype
         if isinstance(kind, pandas.CategoricalDtype):
             # Two names may become equal, which categories may not.
-            shown[name] = shown[name].astype(object).map(_cell, na_action="ignore") if _runs(shown[name].cat.categories) else shown[name]
+            shown[name] = (
+                shown[name].astype(object).map(_cell, na_action="ignore")
+                if _runs(shown[name].cat.categories)
+                else shown[name]
+            )
         elif pandas.api.types.is_bool_dtype(kind):
             shown[name] = shown[name].map({True: "true", False: "false"})
         elif not pandas.api.types.is_numeric_dtype(kind):
             shown[name] = shown[name].map(_cell, na_action="ignore")
     shown = shown.rename(columns=no_formula)
-    text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="", write_through=True)
+    text = io.TextIOWrapper(
+        file, encoding="utf-8", errors="replace", newline="", write_through=True
+    )
     shown.to_csv(text, index=False, lineterminator="\r\n", chunksize=_ROWS_AT_A_TIME)
     text.detach()
 
@@ -253,6 +298,8 @@ def _runs(texts: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """A text that no spreadsheet runs; of several values with ``;`` between. A sign alone is none of a formula."""
+    """A text that no spreadsheet runs; of several values with ``;`` between. A sign alone is none
+    of a formula.
+    """
     text = ";".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return no_formula(text) if len(text) > 1 else text

@@ -1,7 +1,7 @@
 """Columns of numpy arrays → DataFrames with declared types, units and meanings.
 
-A frame's columns are declared in ``frame_columns.py``: pandas' dtype, unit and one sentence each. ``attrs["units"]`` and
-``attrs["docs"]`` of a frame carry them.
+A frame's columns are declared in ``frame_columns.py``: pandas' dtype, unit and one sentence each.
+``attrs["units"]`` and ``attrs["docs"]`` of a frame carry them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,20 @@ UNKNOWN = 2
 """``Knowledge.UNKNOWN``."""
 
 
-def frame(spec: TableSpec, values: Mapping[str, Any], more: Mapping[str, Any] | None = None, *, share: bool = False) -> DataFrame:
-    """The declared columns that there are values for, in declared order, and ``more`` columns behind them.
+def frame(
+    spec: TableSpec,
+    values: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
+    *,
+    share: bool = False,
+) -> DataFrame:
+    """The declared columns that there are values for, in declared order, and ``more`` columns
+    behind them.
 
-    A value is an array, a list (None: missing) or an array of pandas. Integers of a column ``Int64`` given as a numpy array are missing where negative,
-    numbers of a column ``boolean`` given as one are ``Knowledge``. With ``share`` columns share memory with the arrays that they are given, which may not be
-    written to.
+    A value is an array, a list (None: missing) or an array of pandas. Integers of a column
+    ``Int64`` given as a numpy array are missing where negative, numbers of a column ``boolean``
+    given as one are ``Knowledge``. With ``share`` columns share memory with the arrays that they
+    are given, which may not be written to.
 
     Raises:
         KeyError: a column is not declared.
@@ -41,12 +49,17 @@ def frame(spec: TableSpec, values: Mapping[str, Any], more: Mapping[str, Any] | 
     shown = {name: column for name, column in declared.items() if name in values}
     columns = {name: _column(values[name], column.dtype) for name, column in shown.items()}
     made: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=not share)
-    made.attrs = {"units": {name: column.unit for name, column in shown.items()}, "docs": {name: column.doc for name, column in shown.items()}}
+    made.attrs = {
+        "units": {name: column.unit for name, column in shown.items()},
+        "docs": {name: column.doc for name, column in shown.items()},
+    }
     return made
 
 
 def category(numbers: Array, strings: StringTable) -> Any:
-    """Texts by their numbers, as pandas' ``Categorical``; −1 is missing. Each distinct text is read once, the rest is one gather."""
+    """Texts by their numbers, as pandas' ``Categorical``; −1 is missing. Each distinct text is read
+    once, the rest is one gather.
+    """
     used = distinct(numbers, strings)
     codes: dict[str, int] = {}
     place = np.full(len(strings) + 1, -1, np.int32)
@@ -77,7 +90,11 @@ def _column(values: Any, dtype: str) -> Any:
     if isinstance(values, pandas.api.extensions.ExtensionArray):
         return values
     if dtype == "Int64":
-        return known(values, values >= 0) if isinstance(values, np.ndarray) else pandas.array(list(values), dtype="Int64")
+        return (
+            known(values, values >= 0)
+            if isinstance(values, np.ndarray)
+            else pandas.array(list(values), dtype="Int64")
+        )
     if dtype == "boolean":
         if isinstance(values, np.ndarray) and values.dtype != np.bool_:
             return pandas.arrays.BooleanArray(values == 1, values == UNKNOWN)

@@ -1,6 +1,8 @@
-"""The columns of every DataFrame: pandas' type, unit, meaning. ``docs/api.md`` lists them; ``attrs["units"]`` and ``attrs["docs"]`` of a frame hold them.
+"""The columns of every DataFrame: pandas' type, unit, meaning. ``docs/api.md`` lists them;
+``attrs["units"]`` and ``attrs["docs"]`` of a frame hold them.
 
-Missing values are unknown, not 0: ``<NA>`` in ``Int64`` and ``boolean``, NaN in floats, None or NaN in texts.
+Missing values are unknown, not 0: ``<NA>`` in ``Int64`` and ``boolean``, NaN in floats, None or NaN
+in texts.
 """
 
 from __future__ import annotations
@@ -10,289 +12,518 @@ from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
 
 C = Column
-_CATEGORY_DOCS = dict(zip(CATEGORIES, (
-    "Device kernels.", "Copies.", "Memsets.", "Communication that nothing above hides.", "Calls into the accelerator's runtime.", "Waiting for the next batch.",
-    "Host operators.", "The rest.",
-), strict=True))
+_CATEGORY_DOCS = dict(
+    zip(
+        CATEGORIES,
+        (
+            "Device kernels.",
+            "Copies.",
+            "Memsets.",
+            "Communication that nothing above hides.",
+            "Calls into the accelerator's runtime.",
+            "Waiting for the next batch.",
+            "Host operators.",
+            "The rest.",
+        ),
+        strict=True,
+    )
+)
 
-PLACE = TableSpec("place", "What stands in front of every frame of several traces.", (
-    C("run", "category", "", "Name of the run; only where there are several."),
-    C("worker", "category", "", "Name of the worker."),
-    C("span", "category", "", "Name of the span: one trace file of the worker."),
-))
+PLACE = TableSpec(
+    "place",
+    "What stands in front of every frame of several traces.",
+    (
+        C("run", "category", "", "Name of the run; only where there are several."),
+        C("worker", "category", "", "Name of the worker."),
+        C("span", "category", "", "Name of the span: one trace file of the worker."),
+    ),
+)
 
-STEPS = TableSpec("steps", "One row per step. The eight categories add up to `wall_ns`, exactly.", (
-    C("step", "int64", "", "Number of the step in the trace, from 0; what `steps=` arguments count."),
-    C("name", "str", "", "Name, e.g. `ProfilerStep#5`."),
-    C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
-    C("wall_ns", "int64", "ns", "From its begin to its end, the device work that it launched included."),
-    *(C(f"{name}_ns", "int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
-    C("cold", "bool", "", "A first step clearly slower than the rest."),
-    C("odd", "bool", "", "Slower than the others by far more than they differ among themselves."),
-    C("cut", "bool", "", "The end of the recording cut its device work off."),
-))
+STEPS = TableSpec(
+    "steps",
+    "One row per step. The eight categories add up to `wall_ns`, exactly.",
+    (
+        C(
+            "step",
+            "int64",
+            "",
+            "Number of the step in the trace, from 0; what `steps=` arguments count.",
+        ),
+        C("name", "str", "", "Name, e.g. `ProfilerStep#5`."),
+        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
+        C(
+            "wall_ns",
+            "int64",
+            "ns",
+            "From its begin to its end, the device work that it launched included.",
+        ),
+        *(C(f"{name}_ns", "int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
+        C("cold", "bool", "", "A first step clearly slower than the rest."),
+        C(
+            "odd",
+            "bool",
+            "",
+            "Slower than the others by far more than they differ among themselves.",
+        ),
+        C("cut", "bool", "", "The end of the recording cut its device work off."),
+    ),
+)
 
-_OPERATORS = "One row per operator (`by=\"name\"`), per operator, input shapes and input types (`\"shape\"`), and per call stack (`\"stack\"`)."
-OPERATORS = TableSpec("operators", _OPERATORS, (
-    C("name", "str", "", "Name, e.g. `aten::mm`."),
-    C("input_shapes", "str", "", "`Input Dims` as JSON text; missing where not recorded."),
-    C("input_dtypes", "str", "", "`Input type` as JSON text."),
-    C("stack", "object", "", "Tuple of `file(line): function`, innermost first; empty where none was recorded."),
-    C("calls", "int64", "calls", "Number of calls."),
-    C("device_self_ns", "Int64", "ns", "Device time that the calls launched themselves."),
-    C("device_total_ns", "Int64", "ns", "The same with what they called."),
-    C("host_self_ns", "int64", "ns", "Host time less that of called operators."),
-    C("host_total_ns", "int64", "ns", "Host time from begin to end."),
-    C("matrix_eligible", "boolean", "", "Whether matrix cores could do its work."),
-    C("matrix_self_share", "float64", "share", "Share of its own kernel time that is known to use matrix cores."),
-    C("matrix_total_share", "float64", "share", "The same with what it called."),
-    C("flops", "Int64", "FLOP", "Floating-point operations of one call (mean, where calls differ in strides or other arguments); missing where not modelled."),
-    C("bytes", "Int64", "bytes", "Least memory traffic of one call, likewise."),
-))
+_OPERATORS = (
+    'One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`),'
+    ' and per call stack (`"stack"`).'
+)
+OPERATORS = TableSpec(
+    "operators",
+    _OPERATORS,
+    (
+        C("name", "str", "", "Name, e.g. `aten::mm`."),
+        C("input_shapes", "str", "", "`Input Dims` as JSON text; missing where not recorded."),
+        C("input_dtypes", "str", "", "`Input type` as JSON text."),
+        C(
+            "stack",
+            "object",
+            "",
+            "Tuple of `file(line): function`, innermost first; empty where none was recorded.",
+        ),
+        C("calls", "int64", "calls", "Number of calls."),
+        C("device_self_ns", "Int64", "ns", "Device time that the calls launched themselves."),
+        C("device_total_ns", "Int64", "ns", "The same with what they called."),
+        C("host_self_ns", "int64", "ns", "Host time less that of called operators."),
+        C("host_total_ns", "int64", "ns", "Host time from begin to end."),
+        C("matrix_eligible", "boolean", "", "Whether matrix cores could do its work."),
+        C(
+            "matrix_self_share",
+            "float64",
+            "share",
+            "Share of its own kernel time that is known to use matrix cores.",
+        ),
+        C("matrix_total_share", "float64", "share", "The same with what it called."),
+        C(
+            "flops",
+            "Int64",
+            "FLOP",
+            "Floating-point operations of one call (mean, where calls differ in strides or other"
+            " arguments); missing where not modelled.",
+        ),
+        C("bytes", "Int64", "bytes", "Least memory traffic of one call, likewise."),
+    ),
+)
 
-KERNELS = TableSpec("kernels", "One row per kernel name (`by=\"name\"`), or per name, operator and launch properties (`\"properties\"`).", (
-    C("name", "str", "", "Full name."),
-    C("short_name", "str", "", "The name without its template arguments."),
-    C("operator", "str", "", "The operator that launched it."),
-    C("no_operator", "str", "", "Why the operator is not known: `no_launch`, `no_host`, `outside`, `graph`."),
-    C("grid", "str", "blocks", "Grid as JSON text."),
-    C("block", "str", "threads", "Block as JSON text."),
-    C("registers", "Int64", "", "Registers per thread."),
-    C("shared_memory_bytes", "Int64", "bytes", "Shared memory of a block."),
-    C("calls", "int64", "launches", "Number of launches."),
-    C("total_ns", "int64", "ns", "Sum of durations."),
-    C("mean_ns", "float64", "ns", "Mean duration."),
-    C("min_ns", "int64", "ns", "Shortest."),
-    C("max_ns", "int64", "ns", "Longest."),
-    C("blocks_per_sm", "float64", "blocks", "Blocks per multiprocessor, mean by duration."),
-    C("occupancy", "float64", "share", "Estimated achieved occupancy, mean by duration."),
-    C("matrix", "boolean", "", "Whether it uses matrix cores."),
-    C("matrix_eligible", "boolean", "", "Whether its operator could."),
-    C("communication", "bool", "", "Whether it is communication."),
-))
+KERNELS = TableSpec(
+    "kernels",
+    'One row per kernel name (`by="name"`), or per name, operator and launch properties'
+    ' (`"properties"`).',
+    (
+        C("name", "str", "", "Full name."),
+        C("short_name", "str", "", "The name without its template arguments."),
+        C("operator", "str", "", "The operator that launched it."),
+        C(
+            "no_operator",
+            "str",
+            "",
+            "Why the operator is not known: `no_launch`, `no_host`, `outside`, `graph`.",
+        ),
+        C("grid", "str", "blocks", "Grid as JSON text."),
+        C("block", "str", "threads", "Block as JSON text."),
+        C("registers", "Int64", "", "Registers per thread."),
+        C("shared_memory_bytes", "Int64", "bytes", "Shared memory of a block."),
+        C("calls", "int64", "launches", "Number of launches."),
+        C("total_ns", "int64", "ns", "Sum of durations."),
+        C("mean_ns", "float64", "ns", "Mean duration."),
+        C("min_ns", "int64", "ns", "Shortest."),
+        C("max_ns", "int64", "ns", "Longest."),
+        C("blocks_per_sm", "float64", "blocks", "Blocks per multiprocessor, mean by duration."),
+        C("occupancy", "float64", "share", "Estimated achieved occupancy, mean by duration."),
+        C("matrix", "boolean", "", "Whether it uses matrix cores."),
+        C("matrix_eligible", "boolean", "", "Whether its operator could."),
+        C("communication", "bool", "", "Whether it is communication."),
+    ),
+)
 
-MODULES = TableSpec("modules", "One row per `nn.Module`, those around before those inside.", (
-    C("module", "int64", "", "Number of the row."),
-    C("parent", "Int64", "row", "The module around it."),
-    C("depth", "int64", "modules", "How many modules are around it."),
-    C("path", "str", "", "Names from the outermost module to it, with `/` between."),
-    C("name", "str", "", "The instance, e.g. `Linear_0`."),
-    C("kind", "str", "", "Its class."),
-    C("calls", "Int64", "calls", "Calls of its forward."),
-    C("operators", "int64", "calls", "Calls of operators that it makes itself, forward."),
-    *(C(f"{way}_{side}_{part}_ns", "int64" if side == "host" else "Int64", "ns", f"{side.capitalize()} time of its {way}, {what}.")
-      for way in ("forward", "backward") for side in ("host", "device") for part, what in (("total", "modules inside included"), ("self", "itself alone"))),
-    C("allocated_bytes", "Int64", "bytes", "Allocated by itself."),
-    C("increase_bytes", "Int64", "bytes", "Allocated less released by itself."),
-    C("event", "Int64", "row of events", "Its longest forward call."),
-))
+MODULES = TableSpec(
+    "modules",
+    "One row per `nn.Module`, those around before those inside.",
+    (
+        C("module", "int64", "", "Number of the row."),
+        C("parent", "Int64", "row", "The module around it."),
+        C("depth", "int64", "modules", "How many modules are around it."),
+        C("path", "str", "", "Names from the outermost module to it, with `/` between."),
+        C("name", "str", "", "The instance, e.g. `Linear_0`."),
+        C("kind", "str", "", "Its class."),
+        C("calls", "Int64", "calls", "Calls of its forward."),
+        C("operators", "int64", "calls", "Calls of operators that it makes itself, forward."),
+        *(
+            C(
+                f"{way}_{side}_{part}_ns",
+                "int64" if side == "host" else "Int64",
+                "ns",
+                f"{side.capitalize()} time of its {way}, {what}.",
+            )
+            for way in ("forward", "backward")
+            for side in ("host", "device")
+            for part, what in (("total", "modules inside included"), ("self", "itself alone"))
+        ),
+        C("allocated_bytes", "Int64", "bytes", "Allocated by itself."),
+        C("increase_bytes", "Int64", "bytes", "Allocated less released by itself."),
+        C("event", "Int64", "row of events", "Its longest forward call."),
+    ),
+)
 
-COLLECTIVES = TableSpec("collectives", "One row per collective or point-to-point transfer of the worker, in time order.", (
-    C("kind", "str", "", "`all_reduce`, `all_gather`, `send` …"),
-    C("library", "str", "", "`nccl`, `rccl`, `gloo` …"),
-    C("group", "str", "", "Process group."),
-    C("group_size", "Int64", "ranks", "Ranks of the group."),
-    C("dtype", "str", "", "Element type."),
-    C("bytes", "Int64", "bytes", "Message size as nccl-tests counts it."),
-    C("sequence", "Int64", "", "Number that the backend gave it."),
-    C("peer", "Int64", "rank", "The other rank of a send or recv."),
-    C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
-    C("dur_ns", "int64", "ns", "Length, waiting included."),
-    C("exposed_ns", "int64", "ns", "Of it, time in which the device computed nothing."),
-    C("step", "Int64", "step", "The step."),
-    C("event", "int64", "row of events", "Its kernel, or the host's region or operator."),
-    C("host_event", "Int64", "row of events", "The host call that started it."),
-    C("match", "Int64", "", "Of a run: number of the collective, the same on every worker that took part; missing where no other worker's is known to be it."),
-    C("wait_ns", "Int64", "ns", "Of a run: of its length, waiting for the last worker; missing where it cannot be told."),
-    C("transfer_ns", "Int64", "ns", "Of a run: the rest of its length."),
-    C("last_worker", "str", "", "Of a run: the worker that came last."),
-    C("skewed", "bool", "", "Of a run: the profilers' own starts spoil its waiting, which the page leaves out."),
-))
+COLLECTIVES = TableSpec(
+    "collectives",
+    "One row per collective or point-to-point transfer of the worker, in time order.",
+    (
+        C("kind", "str", "", "`all_reduce`, `all_gather`, `send` …"),
+        C("library", "str", "", "`nccl`, `rccl`, `gloo` …"),
+        C("group", "str", "", "Process group."),
+        C("group_size", "Int64", "ranks", "Ranks of the group."),
+        C("dtype", "str", "", "Element type."),
+        C("bytes", "Int64", "bytes", "Message size as nccl-tests counts it."),
+        C("sequence", "Int64", "", "Number that the backend gave it."),
+        C("peer", "Int64", "rank", "The other rank of a send or recv."),
+        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
+        C("dur_ns", "int64", "ns", "Length, waiting included."),
+        C("exposed_ns", "int64", "ns", "Of it, time in which the device computed nothing."),
+        C("step", "Int64", "step", "The step."),
+        C("event", "int64", "row of events", "Its kernel, or the host's region or operator."),
+        C("host_event", "Int64", "row of events", "The host call that started it."),
+        C(
+            "match",
+            "Int64",
+            "",
+            "Of a run: number of the collective, the same on every worker that took part; missing"
+            " where no other worker's is known to be it.",
+        ),
+        C(
+            "wait_ns",
+            "Int64",
+            "ns",
+            "Of a run: of its length, waiting for the last worker; missing where it cannot be"
+            " told.",
+        ),
+        C("transfer_ns", "Int64", "ns", "Of a run: the rest of its length."),
+        C("last_worker", "str", "", "Of a run: the worker that came last."),
+        C(
+            "skewed",
+            "bool",
+            "",
+            "Of a run: the profilers' own starts spoil its waiting, which the page leaves out.",
+        ),
+    ),
+)
 
-FINDINGS = TableSpec("findings", "One row per finding, the largest first.", (
-    C("rule", "str", "", "Name of the rule."),
-    C("title", "str", "", "What it is, in few words."),
-    C("sentence", "str", "", "What and how much."),
-    C("recoverable_ns", "Int64", "ns", "Per step, at most so much could be had back; missing where it costs no step time."),
-    C("share", "float64", "share", "The same as a share of the step."),
-    C("artefact", "bool", "", "Whether the profiler itself is the cause."),
-    C("line", "str", "", "Line of the program, `file(line): function`."),
-    C("attempt", "str", "", "What to try."),
-    C("caveat", "str", "", "When that does not apply."),
-    C("events", "object", "rows of events", "Tuple of the dearest few events that it rests on."),
-    C("event_workers", "object", "", "Tuple of the workers whose events they are."),
-    C("event_count", "int64", "events", "How many events it rests on."),
-))
+FINDINGS = TableSpec(
+    "findings",
+    "One row per finding, the largest first.",
+    (
+        C("rule", "str", "", "Name of the rule."),
+        C("title", "str", "", "What it is, in few words."),
+        C("sentence", "str", "", "What and how much."),
+        C(
+            "recoverable_ns",
+            "Int64",
+            "ns",
+            "Per step, at most so much could be had back; missing where it costs no step time.",
+        ),
+        C("share", "float64", "share", "The same as a share of the step."),
+        C("artefact", "bool", "", "Whether the profiler itself is the cause."),
+        C("line", "str", "", "Line of the program, `file(line): function`."),
+        C("attempt", "str", "", "What to try."),
+        C("caveat", "str", "", "When that does not apply."),
+        C(
+            "events",
+            "object",
+            "rows of events",
+            "Tuple of the dearest few events that it rests on.",
+        ),
+        C("event_workers", "object", "", "Tuple of the workers whose events they are."),
+        C("event_count", "int64", "events", "How many events it rests on."),
+    ),
+)
 
-EFFICIENCY = TableSpec("efficiency", "One row per operator and input (`by=\"operator\"`), or per kernel and the operator it works for (`\"kernel\"`).", (
-    C("name", "str", "", "The operator."),
-    C("kernel", "str", "", "The kernel's full name (`by=\"kernel\"`)."),
-    C("short_name", "str", "", "The kernel's name without its template arguments."),
-    C("input_shapes", "str", "", "Input shapes as JSON text."),
-    C("input_dtypes", "str", "", "Input types as JSON text."),
-    C("parameters", "str", "", "What the performance model read, like `M=788, N=768, K=768`."),
-    C("family", "str", "", "Family of the model; where there is none `communication` or `memcpy` of what computes nothing, else missing."),
-    C("calls", "int64", "calls", "Number of calls, or launches."),
-    C("time_ns", "int64", "ns", "Device time of all calls; without a device host time."),
-    C("flops", "Int64", "FLOP", "Floating-point operations of one call."),
-    C("bytes", "Int64", "bytes", "Least memory traffic of one call."),
-    C("intensity", "float64", "FLOP/byte", "Arithmetic intensity."),
-    C("flops_rate", "float64", "FLOP/s", "Achieved rate."),
-    C("bytes_rate", "float64", "bytes/s", "Achieved bandwidth, of the least traffic."),
-    C("fast", "boolean", "", "Whether convolutions by Winograd's algorithm or Fourier transforms are among the calls: fewer operations than `flops`."),
-    C("unit", "str", "", "`matrix` or `vector`."),
-    C("precision", "str", "", "Of the multiplied elements."),
-    C("peak", "float64", "FLOP/s", "The device's rate that `flops_share` is a share of."),
-    C("flops_share", "float64", "share", "Achieved rate / peak."),
-    C("bytes_share", "float64", "share", "Achieved bandwidth / the device's."),
-    C("bound", "str", "", "`compute`, `memory`, `latency` or `unknown`."),
-    C("ideal_ns", "Int64", "ns", "The least time that the device's peaks allow, of all calls."),
-    C("recoverable_ns", "Int64", "ns", "`time_ns` − `ideal_ns`."),
-    C("matrix", "boolean", "", "Whether its kernels use matrix cores."),
-    C("event", "Int64", "row of events", "The longest."),
-))
+EFFICIENCY = TableSpec(
+    "efficiency",
+    'One row per operator and input (`by="operator"`), or per kernel and the operator it works for'
+    ' (`"kernel"`).',
+    (
+        C("name", "str", "", "The operator."),
+        C("kernel", "str", "", 'The kernel\'s full name (`by="kernel"`).'),
+        C("short_name", "str", "", "The kernel's name without its template arguments."),
+        C("input_shapes", "str", "", "Input shapes as JSON text."),
+        C("input_dtypes", "str", "", "Input types as JSON text."),
+        C("parameters", "str", "", "What the performance model read, like `M=788, N=768, K=768`."),
+        C(
+            "family",
+            "str",
+            "",
+            "Family of the model; where there is none `communication` or `memcpy` of what computes"
+            " nothing, else missing.",
+        ),
+        C("calls", "int64", "calls", "Number of calls, or launches."),
+        C("time_ns", "int64", "ns", "Device time of all calls; without a device host time."),
+        C("flops", "Int64", "FLOP", "Floating-point operations of one call."),
+        C("bytes", "Int64", "bytes", "Least memory traffic of one call."),
+        C("intensity", "float64", "FLOP/byte", "Arithmetic intensity."),
+        C("flops_rate", "float64", "FLOP/s", "Achieved rate."),
+        C("bytes_rate", "float64", "bytes/s", "Achieved bandwidth, of the least traffic."),
+        C(
+            "fast",
+            "boolean",
+            "",
+            "Whether convolutions by Winograd's algorithm or Fourier transforms are among the"
+            " calls: fewer operations than `flops`.",
+        ),
+        C("unit", "str", "", "`matrix` or `vector`."),
+        C("precision", "str", "", "Of the multiplied elements."),
+        C("peak", "float64", "FLOP/s", "The device's rate that `flops_share` is a share of."),
+        C("flops_share", "float64", "share", "Achieved rate / peak."),
+        C("bytes_share", "float64", "share", "Achieved bandwidth / the device's."),
+        C("bound", "str", "", "`compute`, `memory`, `latency` or `unknown`."),
+        C("ideal_ns", "Int64", "ns", "The least time that the device's peaks allow, of all calls."),
+        C("recoverable_ns", "Int64", "ns", "`time_ns` − `ideal_ns`."),
+        C("matrix", "boolean", "", "Whether its kernels use matrix cores."),
+        C("event", "Int64", "row of events", "The longest."),
+    ),
+)
 
-COUNTERS = TableSpec("counters", "One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name.", (
-    C("kernel", "str", "", "Full name."),
-    C("short_name", "str", "", "The name without its template arguments."),
-    C("op_stack", "object", "", "Tuple of the operators around the launch, outermost first."),
-    C("top_op", "str", "", "The outermost operator."),
-    C("bottom_op", "str", "", "The innermost operator."),
-    C("step", "Int64", "step", "The step of the launch."),
-    C("time_ns", "Int64", "ns", "Duration; missing where the times of the file are no measured ones."),
-    C("flops", "Int64", "FLOP", "From the instruction counters."),
-    C("bytes", "Int64", "bytes", "From the memory counters."),
-    C("unit", "str", "", "`matrix` or `vector`: what did most of its FLOPs."),
-    C("precision", "str", "", "Of the multiplied elements."),
-    C("peak", "float64", "FLOP/s", "The device's rate of that unit and precision."),
-    C("launch", "Int64", "row of events", "The launch."),
-    C("event", "Int64", "row of events", "The range."),
-))
+COUNTERS = TableSpec(
+    "counters",
+    "One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter"
+    " under its own name.",
+    (
+        C("kernel", "str", "", "Full name."),
+        C("short_name", "str", "", "The name without its template arguments."),
+        C("op_stack", "object", "", "Tuple of the operators around the launch, outermost first."),
+        C("top_op", "str", "", "The outermost operator."),
+        C("bottom_op", "str", "", "The innermost operator."),
+        C("step", "Int64", "step", "The step of the launch."),
+        C(
+            "time_ns",
+            "Int64",
+            "ns",
+            "Duration; missing where the times of the file are no measured ones.",
+        ),
+        C("flops", "Int64", "FLOP", "From the instruction counters."),
+        C("bytes", "Int64", "bytes", "From the memory counters."),
+        C("unit", "str", "", "`matrix` or `vector`: what did most of its FLOPs."),
+        C("precision", "str", "", "Of the multiplied elements."),
+        C("peak", "float64", "FLOP/s", "The device's rate of that unit and precision."),
+        C("launch", "Int64", "row of events", "The launch."),
+        C("event", "Int64", "row of events", "The range."),
+    ),
+)
 
-PYPROF = TableSpec("pyprof", "PyProf's table: one row per launch of a kernel, in time order; `docs/definitions.md` defines the columns.", (
-    C("idx", "Int64", "", "Number of the row, from 1."),
-    C("seq", "Int64", "", "Sequence number of autograd."),
-    C("altseq", "str", "", "Other sequence numbers around the launch, with commas between."),
-    C("tid", "str", "", "Thread of the launch."),
-    C("layer", "str", "", "Innermost range `layer:NAME`, else the path of `nn.Module`s."),
-    C("trace", "str", "", "Lines of the program, `file:line -> file:line`, outermost first."),
-    C("dir", "str", "", "`fprop` or `bprop`."),
-    C("sub", "Int64", "", "How many kernels of the same call began before it."),
-    C("mod", "str", "", "Module of the call: `aten`, `torch.nn.functional` …"),
-    C("op", "str", "", "The call."),
-    C("kernel", "str", "", "Full name of the kernel."),
-    C("params", "str", "", "What the call was given: `M=…,N=…,K=…,type=fp16`."),
-    C("sil_ns", "Int64", "ns", "Time on the device."),
-    C("tc", "str", "", "Matrix cores: `1` used, `0` not used, `-` nothing is multiplied; missing where not known."),
-    C("device", "Int64", "", "Device."),
-    C("stream", "Int64", "", "Stream."),
-    C("grid", "str", "blocks", "Grid, `x,y,z`."),
-    C("block", "str", "threads", "Block, `x,y,z`."),
-    C("flops", "Int64", "FLOP", "Floating-point operations of this launch."),
-    C("bytes", "Int64", "bytes", "Least memory traffic of this launch."),
-))
+PYPROF = TableSpec(
+    "pyprof",
+    "PyProf's table: one row per launch of a kernel, in time order; `docs/definitions.md` defines"
+    " the columns.",
+    (
+        C("idx", "Int64", "", "Number of the row, from 1."),
+        C("seq", "Int64", "", "Sequence number of autograd."),
+        C("altseq", "str", "", "Other sequence numbers around the launch, with commas between."),
+        C("tid", "str", "", "Thread of the launch."),
+        C("layer", "str", "", "Innermost range `layer:NAME`, else the path of `nn.Module`s."),
+        C("trace", "str", "", "Lines of the program, `file:line -> file:line`, outermost first."),
+        C("dir", "str", "", "`fprop` or `bprop`."),
+        C("sub", "Int64", "", "How many kernels of the same call began before it."),
+        C("mod", "str", "", "Module of the call: `aten`, `torch.nn.functional` …"),
+        C("op", "str", "", "The call."),
+        C("kernel", "str", "", "Full name of the kernel."),
+        C("params", "str", "", "What the call was given: `M=…,N=…,K=…,type=fp16`."),
+        C("sil_ns", "Int64", "ns", "Time on the device."),
+        C(
+            "tc",
+            "str",
+            "",
+            "Matrix cores: `1` used, `0` not used, `-` nothing is multiplied; missing where not"
+            " known.",
+        ),
+        C("device", "Int64", "", "Device."),
+        C("stream", "Int64", "", "Stream."),
+        C("grid", "str", "blocks", "Grid, `x,y,z`."),
+        C("block", "str", "threads", "Block, `x,y,z`."),
+        C("flops", "Int64", "FLOP", "Floating-point operations of this launch."),
+        C("bytes", "Int64", "bytes", "Least memory traffic of this launch."),
+    ),
+)
 
-COUNTER_SAMPLES = TableSpec("counter_samples", "One row per sampled counter, device and step.", (
-    C("counter", "str", "", "Name."),
-    C("unit", "str", "", "Its unit."),
-    C("device", "str", "", "The device."),
-    C("step", "Int64", "step", "The step; missing outside all."),
-    C("samples", "int64", "samples", "How many."),
-    C("mean", "float64", "see `unit`", "Mean."),
-    C("min", "float64", "see `unit`", "Least."),
-    C("max", "float64", "see `unit`", "Greatest."),
-))
+COUNTER_SAMPLES = TableSpec(
+    "counter_samples",
+    "One row per sampled counter, device and step.",
+    (
+        C("counter", "str", "", "Name."),
+        C("unit", "str", "", "Its unit."),
+        C("device", "str", "", "The device."),
+        C("step", "Int64", "step", "The step; missing outside all."),
+        C("samples", "int64", "samples", "How many."),
+        C("mean", "float64", "see `unit`", "Mean."),
+        C("min", "float64", "see `unit`", "Least."),
+        C("max", "float64", "see `unit`", "Greatest."),
+    ),
+)
 
-EVENTS = TableSpec("events", "One row per event that has a begin and an end, in time order.", (
-    C("event", "int64", "", "Number of the event: what the page and other frames call it."),
-    C("name", "category", "", "Name."),
-    C("category", "category", "", "Category as written."),
-    C("role", "category", "", "What it is for: `operator`, `runtime`, `kernel`, `memcpy`, `annotation`, `python` …"),
-    C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
-    C("dur_ns", "int64", "ns", "Length."),
-    C("process", "category", "", "Process id as written."),
-    C("thread", "category", "", "Thread or stream as written."),
-    C("device", "Int64", "", "Device of a kernel, copy or memset."),
-    C("stream", "Int64", "", "Its stream."),
-    C("step", "Int64", "step", "The step."),
-    C("parent", "Int64", "row of events", "Innermost event of the host around it."),
-    C("launch", "Int64", "row of events", "The runtime call that launched it."),
-    C("operator", "Int64", "row of events", "The operator that launched it, or that a runtime call is in."),
-    C("correlation", "Int64", "", "Id that ties a launch to its work."),
-    C("external_id", "Int64", "", "`External id`."),
-    C("sequence", "Int64", "", "`Sequence number` of an operator."),
-    C("input_shapes", "category", "", "`Input Dims` of an operator as JSON text."),
-    C("input_dtypes", "category", "", "`Input type` of an operator as JSON text."),
-))
+EVENTS = TableSpec(
+    "events",
+    "One row per event that has a begin and an end, in time order.",
+    (
+        C("event", "int64", "", "Number of the event: what the page and other frames call it."),
+        C("name", "category", "", "Name."),
+        C("category", "category", "", "Category as written."),
+        C(
+            "role",
+            "category",
+            "",
+            "What it is for: `operator`, `runtime`, `kernel`, `memcpy`, `annotation`, `python` …",
+        ),
+        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
+        C("dur_ns", "int64", "ns", "Length."),
+        C("process", "category", "", "Process id as written."),
+        C("thread", "category", "", "Thread or stream as written."),
+        C("device", "Int64", "", "Device of a kernel, copy or memset."),
+        C("stream", "Int64", "", "Its stream."),
+        C("step", "Int64", "step", "The step."),
+        C("parent", "Int64", "row of events", "Innermost event of the host around it."),
+        C("launch", "Int64", "row of events", "The runtime call that launched it."),
+        C(
+            "operator",
+            "Int64",
+            "row of events",
+            "The operator that launched it, or that a runtime call is in.",
+        ),
+        C("correlation", "Int64", "", "Id that ties a launch to its work."),
+        C("external_id", "Int64", "", "`External id`."),
+        C("sequence", "Int64", "", "`Sequence number` of an operator."),
+        C("input_shapes", "category", "", "`Input Dims` of an operator as JSON text."),
+        C("input_dtypes", "category", "", "`Input type` of an operator as JSON text."),
+    ),
+)
 
-MEMORY = TableSpec("memory", "One row per record of the allocator, by device and time: the memory curve.", (
-    C("device", "category", "", "The device, e.g. `GPU 0`, `CPU`."),
-    C("time_ns", "int64", "ns", "When, after the first event of the trace."),
-    C("change_bytes", "int64", "bytes", "Allocated (above 0) or released (below 0)."),
-    C("allocated_bytes", "int64", "bytes", "Allocated after it."),
-    C("reserved_bytes", "Int64", "bytes", "Reserved after it."),
-    C("operator", "category", "", "The innermost operator that ran then."),
-    C("module", "category", "", "The innermost module around it."),
-    C("event", "Int64", "row of events", "That operator's call."),
-))
+MEMORY = TableSpec(
+    "memory",
+    "One row per record of the allocator, by device and time: the memory curve.",
+    (
+        C("device", "category", "", "The device, e.g. `GPU 0`, `CPU`."),
+        C("time_ns", "int64", "ns", "When, after the first event of the trace."),
+        C("change_bytes", "int64", "bytes", "Allocated (above 0) or released (below 0)."),
+        C("allocated_bytes", "int64", "bytes", "Allocated after it."),
+        C("reserved_bytes", "Int64", "bytes", "Reserved after it."),
+        C("operator", "category", "", "The innermost operator that ran then."),
+        C("module", "category", "", "The innermost module around it."),
+        C("event", "Int64", "row of events", "That operator's call."),
+    ),
+)
 
-MEMORY_BLOCKS = TableSpec("memory_blocks", "One row per block of memory from its allocation to its release.", (
-    C("device", "category", "", "The device."),
-    C("bytes", "int64", "bytes", "Size."),
-    C("allocated_ns", "Int64", "ns", "When it was allocated; missing before the recording."),
-    C("released_ns", "Int64", "ns", "When it was released; missing where not within the recording."),
-    C("operator", "category", "", "The operator that allocated it."),
-    C("module", "category", "", "The module around that."),
-    C("line", "category", "", "Where the program allocated it."),
-    C("category", "category", "", "What the file says that it is for (memory timelines)."),
-    C("event", "Int64", "row of events", "The allocating call."),
-    C("release_event", "Int64", "row of events", "The releasing call."),
-))
+MEMORY_BLOCKS = TableSpec(
+    "memory_blocks",
+    "One row per block of memory from its allocation to its release.",
+    (
+        C("device", "category", "", "The device."),
+        C("bytes", "int64", "bytes", "Size."),
+        C("allocated_ns", "Int64", "ns", "When it was allocated; missing before the recording."),
+        C(
+            "released_ns",
+            "Int64",
+            "ns",
+            "When it was released; missing where not within the recording.",
+        ),
+        C("operator", "category", "", "The operator that allocated it."),
+        C("module", "category", "", "The module around that."),
+        C("line", "category", "", "Where the program allocated it."),
+        C("category", "category", "", "What the file says that it is for (memory timelines)."),
+        C("event", "Int64", "row of events", "The allocating call."),
+        C("release_event", "Int64", "row of events", "The releasing call."),
+    ),
+)
 
-MEMORY_ALIVE = TableSpec("memory_alive", "What is alive at a moment, blocks of one origin together, the largest first.", (
-    C("device", "str", "", "The device."),
-    C("operator", "str", "", "The operator that allocated."),
-    C("parent", "str", "", "The operator around it."),
-    C("module", "str", "", "The module."),
-    C("line", "str", "", "Where the program allocated."),
-    C("category", "str", "", "What the file says that it is for."),
-    C("bytes", "int64", "bytes", "Together."),
-    C("blocks", "Int64", "blocks", "How many."),
-    C("largest_bytes", "Int64", "bytes", "The largest."),
-    C("oldest_ns", "Int64", "ns", "Begin of the oldest; missing before the recording."),
-))
+MEMORY_ALIVE = TableSpec(
+    "memory_alive",
+    "What is alive at a moment, blocks of one origin together, the largest first.",
+    (
+        C("device", "str", "", "The device."),
+        C("operator", "str", "", "The operator that allocated."),
+        C("parent", "str", "", "The operator around it."),
+        C("module", "str", "", "The module."),
+        C("line", "str", "", "Where the program allocated."),
+        C("category", "str", "", "What the file says that it is for."),
+        C("bytes", "int64", "bytes", "Together."),
+        C("blocks", "Int64", "blocks", "How many."),
+        C("largest_bytes", "Int64", "bytes", "The largest."),
+        C("oldest_ns", "Int64", "ns", "Begin of the oldest; missing before the recording."),
+    ),
+)
 
-DIFF = TableSpec("diff", "What changed from A to B, the largest change of each table first. Times are means per step.", (
-    C("table", "str", "", "`category`, `operator`, `host` (operators by host time), `kernel`, `runtime` or `module`; each adds up for itself."),
-    C("name", "str", "", "Name."),
-    C("name_b", "str", "", "The name in B where it differs."),
-    C("status", "str", "", "`same`, `changed`, `new` or `gone`."),
-    C("calls_a", "float64", "calls", "Calls per step in A."),
-    C("calls_b", "float64", "calls", "Calls per step in B."),
-    C("time_a_ns", "Int64", "ns", "Time in A."),
-    C("time_b_ns", "Int64", "ns", "Time in B."),
-    C("delta_ns", "int64", "ns", "B less A."),
-    C("share", "float64", "share", "The difference as a share of the step of A."),
-    C("host_a_ns", "Int64", "ns", "Host self time in A, of operators and modules."),
-    C("host_b_ns", "Int64", "ns", "The same in B."),
-    C("beyond", "boolean", "", "Whether it is more than step-to-step noise; missing where that cannot be told."),
-    C("event_a", "Int64", "row of events", "An example in A."),
-    C("event_b", "Int64", "row of events", "An example in B."),
-))
+DIFF = TableSpec(
+    "diff",
+    "What changed from A to B, the largest change of each table first. Times are means per step.",
+    (
+        C(
+            "table",
+            "str",
+            "",
+            "`category`, `operator`, `host` (operators by host time), `kernel`, `runtime` or"
+            " `module`; each adds up for itself.",
+        ),
+        C("name", "str", "", "Name."),
+        C("name_b", "str", "", "The name in B where it differs."),
+        C("status", "str", "", "`same`, `changed`, `new` or `gone`."),
+        C("calls_a", "float64", "calls", "Calls per step in A."),
+        C("calls_b", "float64", "calls", "Calls per step in B."),
+        C("time_a_ns", "Int64", "ns", "Time in A."),
+        C("time_b_ns", "Int64", "ns", "Time in B."),
+        C("delta_ns", "int64", "ns", "B less A."),
+        C("share", "float64", "share", "The difference as a share of the step of A."),
+        C("host_a_ns", "Int64", "ns", "Host self time in A, of operators and modules."),
+        C("host_b_ns", "Int64", "ns", "The same in B."),
+        C(
+            "beyond",
+            "boolean",
+            "",
+            "Whether it is more than step-to-step noise; missing where that cannot be told.",
+        ),
+        C("event_a", "Int64", "row of events", "An example in A."),
+        C("event_b", "Int64", "row of events", "An example in B."),
+    ),
+)
 
-WORKERS = TableSpec("workers", "One row per trace that was opened.", (
-    C("run", "str", "", "Name of the run."),
-    C("worker", "str", "", "Name of the worker."),
-    C("span", "str", "", "Name of the span."),
-    C("rank", "Int64", "rank", "Its rank."),
-    C("world_size", "Int64", "ranks", "Ranks of the job."),
-    C("events", "int64", "events", "Entries of `traceEvents`."),
-    C("steps", "int64", "steps", "Steps."),
-    C("mean_step_ns", "float64", "ns", "Mean wall time of the steps that the recording holds whole."),
-    C("path", "str", "", "The file."),
-))
+WORKERS = TableSpec(
+    "workers",
+    "One row per trace that was opened.",
+    (
+        C("run", "str", "", "Name of the run."),
+        C("worker", "str", "", "Name of the worker."),
+        C("span", "str", "", "Name of the span."),
+        C("rank", "Int64", "rank", "Its rank."),
+        C("world_size", "Int64", "ranks", "Ranks of the job."),
+        C("events", "int64", "events", "Entries of `traceEvents`."),
+        C("steps", "int64", "steps", "Steps."),
+        C(
+            "mean_step_ns",
+            "float64",
+            "ns",
+            "Mean wall time of the steps that the recording holds whole.",
+        ),
+        C("path", "str", "", "The file."),
+    ),
+)
 
 FRAMES: tuple[TableSpec, ...] = (
-    STEPS, OPERATORS, KERNELS, MODULES, MEMORY, MEMORY_BLOCKS, MEMORY_ALIVE, COLLECTIVES, COUNTERS, COUNTER_SAMPLES, EFFICIENCY, PYPROF, KEY_AVERAGES, FINDINGS,
-    DIFF, EVENTS, WORKERS, PLACE,
+    STEPS,
+    OPERATORS,
+    KERNELS,
+    MODULES,
+    MEMORY,
+    MEMORY_BLOCKS,
+    MEMORY_ALIVE,
+    COLLECTIVES,
+    COUNTERS,
+    COUNTER_SAMPLES,
+    EFFICIENCY,
+    PYPROF,
+    KEY_AVERAGES,
+    FINDINGS,
+    DIFF,
+    EVENTS,
+    WORKERS,
+    PLACE,
 )

@@ -1,7 +1,8 @@
-"""The objects that ``torch_tb_profiler.open`` gives: a trace's, or several traces', facts as pandas DataFrames.
+"""The objects that ``torch_tb_profiler.open`` gives: a trace's, or several traces', facts as pandas
+DataFrames.
 
-Times are integer nanoseconds, unknown is missing (``isna()``). ``frame_columns.py`` declares every column; a frame's ``attrs["units"]`` and
-``attrs["docs"]`` hold the units and meanings of its own.
+Times are integer nanoseconds, unknown is missing (``isna()``). ``frame_columns.py`` declares every
+column; a frame's ``attrs["units"]`` and ``attrs["docs"]`` hold the units and meanings of its own.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ SHOWN = 24
 class Frames(ABC):
     """What a trace and a run of several have in common.
 
-    ``steps`` arguments: a step, a first and a last one ``(2, 4)`` (both included, as ``.steps`` counts them), or None: everything, what lies outside all
-    steps included. ``in_steps`` chooses them for every table.
+    ``steps`` arguments: a step, a first and a last one ``(2, 4)`` (both included, as ``.steps``
+    counts them), or None: everything, what lies outside all steps included. ``in_steps`` chooses
+    them for every table.
     """
 
     @abstractmethod
@@ -57,7 +59,8 @@ class Frames(ABC):
         return self._each(tables.steps)
 
     def operators(self, by: OperatorGroup = "name", steps: Steps = None) -> DataFrame:
-        """Operators by ``"name"``, by input ``"shape"`` (and type), or by call ``"stack"``; costliest first.
+        """Operators by ``"name"``, by input ``"shape"`` (and type), or by call ``"stack"``;
+        costliest first.
 
         Raises:
             IndexError: there is no such step.
@@ -66,7 +69,8 @@ class Frames(ABC):
         return self._each(lambda one: tables.operators(one, by, steps))
 
     def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
-        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``; longest total first.
+        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``; longest total
+        first.
 
         Raises:
             IndexError: there is no such step.
@@ -112,7 +116,9 @@ class Frames(ABC):
         """Sampled hardware counters per step."""
         return self._each(measured.counter_samples)
 
-    def efficiency(self, by: Literal["operator", "kernel"] = "operator", steps: Steps = None) -> DataFrame:
+    def efficiency(
+        self, by: Literal["operator", "kernel"] = "operator", steps: Steps = None
+    ) -> DataFrame:
         """Rates of operators or kernels and their shares of the device's peaks.
 
         Raises:
@@ -132,7 +138,9 @@ class Frames(ABC):
 
     @property
     def events(self) -> DataFrame:
-        """Every event. Made anew at each use; most columns share memory with the trace and cannot be written to: take a ``.copy()`` to change them."""
+        """Every event. Made anew at each use; most columns share memory with the trace and cannot
+        be written to: take a ``.copy()`` to change them.
+        """
         return self._each(events.events)
 
 
@@ -142,7 +150,9 @@ class TraceFrames(Frames):
     def __init__(self, one: One, unreadable: Sequence[Unreadable] = ()) -> None:
         self._one = one
         self.unreadable = tuple(unreadable)
-        """Files beside it, where it is the only one of a folder that could be read, and why the others could not."""
+        """Files beside it, where it is the only one of a folder that could be read, and why the
+        others could not.
+        """
 
     def _each(self, make: Make) -> DataFrame:
         return make(self._one)
@@ -188,60 +198,95 @@ class TraceFrames(Frames):
         """The trace with its chosen steps, for the functions that make tables."""
         return self._one
 
-    def in_steps(self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False) -> TraceFrames:
-        """The same trace of which every table shows some steps alone: ``first`` to ``last`` (both included; without ``last`` one step, without either all).
+    def in_steps(
+        self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
+    ) -> TraceFrames:
+        """The same trace of which every table shows some steps alone: ``first`` to ``last`` (both
+        included; without ``last`` one step, without either all).
 
         Raises:
             IndexError: there is no such step.
         """
-        chosen = None if first is None and last is None else first if last is None else (first or 0, last)
-        narrowed = TraceFrames(replace(self._one, steps=chosen, skip_cold=skip_cold), self.unreadable)
+        chosen = (
+            None
+            if first is None and last is None
+            else first
+            if last is None
+            else (first or 0, last)
+        )
+        narrowed = TraceFrames(
+            replace(self._one, steps=chosen, skip_cold=skip_cold), self.unreadable
+        )
         narrowed._one.selection()
         return narrowed
 
     def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False,
-        include_python_functions: bool | None = None, *, top_level_events_only: bool = False, python_frames: bool | None = None,
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+        include_python_functions: bool | None = None,
+        *,
+        top_level_events_only: bool = False,
+        python_frames: bool | None = None,
     ) -> KeyAverages:
-        """What ``prof.key_averages()`` said of the run, whatever steps are chosen; ``print`` it, or take ``.table(...)`` or ``.frame``.
+        """What ``prof.key_averages()`` said of the run, whatever steps are chosen; ``print`` it, or
+        take ``.table(...)`` or ``.frame``.
 
         Args:
-            include_python_functions: whether Python functions, which ``with_stack`` records, have rows; PyTorch leaves them out since 2.14.
+            include_python_functions: whether Python functions, which ``with_stack`` records, have
+                rows; PyTorch leaves them out since 2.14.
             top_level_events_only: what its table and frame show.
-            python_frames: whether Python functions are calls at all; to PyTorch they are since 2.12.
+            python_frames: whether Python functions are calls at all; to PyTorch they are since
+                2.12.
 
-        Python functions are taken as by the version of PyTorch that recorded the trace where nothing else is said. ``record`` writes it; else a file is taken
-        for 2.13's, or, where it lacks what that writes, for an older one's.
+        Python functions are taken as by the version of PyTorch that recorded the trace where
+        nothing else is said. ``record`` writes it; else a file is taken for 2.13's, or, where it
+        lacks what that writes, for an older one's.
         """
         events, listed = functions_in(self._one.opened)
         events = events if python_frames is None else python_frames
         by = Grouping(
-            group_by_input_shape, group_by_stack_n, group_by_overload_name, listed if include_python_functions is None else include_python_functions,
+            group_by_input_shape,
+            group_by_stack_n,
+            group_by_overload_name,
+            listed if include_python_functions is None else include_python_functions,
         )
         return profile(self._one.opened, events).key_averages(by, top_level_events_only)
 
-    def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
+    def export_stacks(
+        self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total"
+    ) -> None:
         """Write folded stacks for flame graph programs, as ``prof.export_stacks`` does.
 
         Raises:
             BadRequest: the metric is not known, or the recording holds no stacks.
         """
-        profile(self._one.opened, functions_in(self._one.opened)[0]).export_stacks(os.fspath(path), metric)
+        profile(self._one.opened, functions_in(self._one.opened)[0]).export_stacks(
+            os.fspath(path), metric
+        )
 
     def diff(self, other: TraceFrames) -> DataFrame:
-        """What changed from this trace to another one; ``attrs["verdict"]`` is the answer in one sentence."""
+        """What changed from this trace to another one; ``attrs["verdict"]`` is the answer in one
+        sentence.
+        """
         if not isinstance(other, TraceFrames):
-            raise TypeError(f"a trace can be compared with a trace, not with {type(other).__name__}")
+            raise TypeError(
+                f"a trace can be compared with a trace, not with {type(other).__name__}"
+            )
         return changes(self._one, other._one)
 
 
 class RunFrames(Frames, Sequence[TraceFrames]):
-    """Several traces: those of a run or of a logdir. Every table has the columns ``worker`` and ``span`` in front, and ``run`` where there are several.
+    """Several traces: those of a run or of a logdir. Every table has the columns ``worker`` and
+    ``span`` in front, and ``run`` where there are several.
 
     A sequence of its traces; ``run["rank3"]`` is the trace of a worker.
     """
 
-    def __init__(self, traces: Sequence[TraceFrames], unreadable: Sequence[Unreadable] = ()) -> None:
+    def __init__(
+        self, traces: Sequence[TraceFrames], unreadable: Sequence[Unreadable] = ()
+    ) -> None:
         self._traces = tuple(traces)
         self.unreadable = tuple(unreadable)
         """Files of the folder that could not be read, and why."""
@@ -252,18 +297,25 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     @property
     def collectives(self) -> DataFrame:
         """Collectives and transfers of all workers, matched, with waiting told from transferring."""
-        return joined([
-            (trace.one.opened, tables.collectives(trace.one, waiting(seat) if seat[1] >= 0 else None))
-            for trace, seat in zip(self._traces, self._seats, strict=True)
-        ])
+        return joined(
+            [
+                (
+                    trace.one.opened,
+                    tables.collectives(trace.one, waiting(seat) if seat[1] >= 0 else None),
+                )
+                for trace, seat in zip(self._traces, self._seats, strict=True)
+            ]
+        )
 
     @property
     def findings(self) -> DataFrame:
         """What costs time that could be had back, of every worker, and who keeps it waiting."""
-        return joined([
-            (trace.one.opened, tables.findings(trace.one, findings_together(trace.one, seat)))
-            for trace, seat in zip(self._traces, self._seats, strict=True)
-        ])
+        return joined(
+            [
+                (trace.one.opened, tables.findings(trace.one, findings_together(trace.one, seat)))
+                for trace, seat in zip(self._traces, self._seats, strict=True)
+            ]
+        )
 
     @cached_property
     def _seats(self) -> list[Seat]:
@@ -276,7 +328,8 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return iter(self._traces)
 
     def __getitem__(self, key: Any) -> Any:
-        """A trace by its place, some by a slice, or that of a worker by its name; the first of several.
+        """A trace by its place, some by a slice, or that of a worker by its name; the first of
+        several.
 
         Raises:
             IndexError: there is no such place.
@@ -287,15 +340,21 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             if isinstance(key, slice):
                 return RunFrames(self._traces[key])
             if not -len(self) <= (place := index(key)) < len(self):
-                raise IndexError(f"there is no trace {place}; there are {len(self)}, counted from 0")
+                raise IndexError(
+                    f"there is no trace {place}; there are {len(self)}, counted from 0"
+                )
             return self._traces[place]
         for trace in self._traces:
             if trace.worker == key:
                 return trace
-        raise NotFound(f"There is no worker {key!r}.", f"There are: {', '.join(dict.fromkeys(t.worker for t in self._traces))}.")
+        raise NotFound(
+            f"There is no worker {key!r}.",
+            f"There are: {', '.join(dict.fromkeys(t.worker for t in self._traces))}.",
+        )
 
     def __getattr__(self, name: str) -> Any:
-        # Asked for where there is nothing of the name, or where making it failed: then as Python says it.
+        # Asked for where there is nothing of the name, or where making it failed: then as Python
+        # says it.
         if hasattr(TraceFrames, name) and not hasattr(RunFrames, name):
             raise AttributeError(f"{name!r} is of one trace: run[0].{name}", name=name, obj=self)
         return object.__getattribute__(self, name)
@@ -308,16 +367,27 @@ class RunFrames(Frames, Sequence[TraceFrames]):
 
     def _lines(self) -> list[described.Line]:
         runs = list(dict.fromkeys(trace.run for trace in self._traces))
-        found = [("runs" if len(runs) > 1 else "run", ", ".join(runs)), ("traces", f"{len(self._traces):,}")]
+        found = [
+            ("runs" if len(runs) > 1 else "run", ", ".join(runs)),
+            ("traces", f"{len(self._traces):,}"),
+        ]
         workers = self.workers
         for row in workers.head(SHOWN).itertuples():
             mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
             place = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
-            found.append(("", f"{place} · {row.span}: {row.events:,} entries, {row.steps} step{'' if row.steps == 1 else 's'}{mean}"))
+            found.append(
+                (
+                    "",
+                    (
+                        f"{place} · {row.span}: {row.events:,} entries, {row.steps}"
+                        f" step{'' if row.steps == 1 else 's'}{mean}"
+                    ),
+                )
+            )
         found += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
         found += described.not_read(self.unreadable)
         listed = described.TABLES.replace("  .key_averages()", "")
-        one = f"; a trace by [0] or [\"{self._traces[0].worker}\"]" if self._traces else ""
+        one = f'; a trace by [0] or ["{self._traces[0].worker}"]' if self._traces else ""
         found.append(("tables", f".workers  {listed}, each with the worker in front{one}"))
         return [(label, one_line(text)) for label, text in found]
 
@@ -325,31 +395,52 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def workers(self) -> DataFrame:
         """The traces, one per row."""
         opened = [trace.one.opened for trace in self._traces]
-        selected = [(trace.facts["steps"], complete(trace.facts, trace.one.selection())) for trace in self._traces]
+        selected = [
+            (trace.facts["steps"], complete(trace.facts, trace.one.selection()))
+            for trace in self._traces
+        ]
         walls = [(table["end"] - table["start"])[rows] for table, rows in selected]
-        return frame(WORKERS, {
-            "run": [o.run.name for o in opened], "worker": [o.worker.name for o in opened], "span": [o.span.name for o in opened],
-            "rank": [o.worker.rank for o in opened], "world_size": [o.worker.world_size for o in opened],
-            "events": [o.trace.entries for o in opened], "steps": [table.n for table, _ in selected],
-            "mean_step_ns": [float(wall.mean()) if len(wall) else None for wall in walls], "path": [o.span.path for o in opened],
-        })
+        return frame(
+            WORKERS,
+            {
+                "run": [o.run.name for o in opened],
+                "worker": [o.worker.name for o in opened],
+                "span": [o.span.name for o in opened],
+                "rank": [o.worker.rank for o in opened],
+                "world_size": [o.worker.world_size for o in opened],
+                "events": [o.trace.entries for o in opened],
+                "steps": [table.n for table, _ in selected],
+                "mean_step_ns": [float(wall.mean()) if len(wall) else None for wall in walls],
+                "path": [o.span.path for o in opened],
+            },
+        )
 
-    def in_steps(self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False) -> RunFrames:
-        """The same traces of which every table shows some steps alone; see ``TraceFrames.in_steps``.
+    def in_steps(
+        self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
+    ) -> RunFrames:
+        """The same traces of which every table shows some steps alone; see
+        ``TraceFrames.in_steps``.
 
         Raises:
             IndexError: a trace has no such step.
         """
-        return RunFrames([trace.in_steps(first, last, skip_cold=skip_cold) for trace in self._traces], self.unreadable)
+        return RunFrames(
+            [trace.in_steps(first, last, skip_cold=skip_cold) for trace in self._traces],
+            self.unreadable,
+        )
 
     def diff(self, other: RunFrames) -> DataFrame:
-        """What changed from the traces of this run to those of another one, worker by worker: of the same name, or the same rank.
+        """What changed from the traces of this run to those of another one, worker by worker: of
+        the same name, or the same rank.
 
         Raises:
             BadRequest: the two have no worker in common.
         """
         if not isinstance(other, RunFrames):
-            raise TypeError(f"a run can be compared with a run, not with {type(other).__name__}: take one of its traces, run[0]")
+            raise TypeError(
+                f"a run can be compared with a run, not with {type(other).__name__}: take one of"
+                " its traces, run[0]"
+            )
         pairs = matched(*([trace.one.opened for trace in side] for side in (self, other))).pairs
         return joined([(self[a].one.opened, changes(self[a].one, other[b].one)) for a, b in pairs])
 
@@ -357,5 +448,3 @@ class RunFrames(Frames, Sequence[TraceFrames]):
 def _one_of(given: str, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
         raise BadRequest(f"by={given!r} is not known.", f"Take one of: {', '.join(allowed)}.")
-
-

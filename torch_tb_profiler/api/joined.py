@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 
 
 def joined(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:
-    """One table with the columns ``worker`` and ``span``, and ``run`` where there are several, in front."""
+    """One table with the columns ``worker`` and ``span``, and ``run`` where there are several, in
+    front.
+    """
     import pandas
 
     several = len({opened.run.name for opened, _ in parts}) > 1
     names: dict[str, list[str]] = {
         **({"run": [opened.run.name for opened, _ in parts]} if several else {}),
-        "worker": [opened.worker.name for opened, _ in parts], "span": [opened.span.name for opened, _ in parts],
+        "worker": [opened.worker.name for opened, _ in parts],
+        "span": [opened.span.name for opened, _ in parts],
     }
     # Columns of nothing tell no type; pandas warns of them.
     filled = [frame for _, frame in parts if len(frame)] or [parts[0][1]]
@@ -32,7 +35,10 @@ def joined(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:
     place_docs = {column.name: column for column in PLACE.columns if column.name in names}
     together.attrs = _attributes([frame.attrs for _, frame in parts])
     together.attrs["units"] = {**dict.fromkeys(names, ""), **together.attrs.get("units", {})}
-    together.attrs["docs"] = {**{name: place_docs[name].doc for name in names}, **together.attrs.get("docs", {})}
+    together.attrs["docs"] = {
+        **{name: place_docs[name].doc for name in names},
+        **together.attrs.get("docs", {}),
+    }
     return together
 
 
@@ -49,17 +55,23 @@ def _share_categories(frames: list[DataFrame]) -> None:
 
     for column in frames[0].columns if len(frames) > 1 else ():
         if isinstance(frames[0][column].dtype, pandas.CategoricalDtype):
-            categories = list(dict.fromkeys(text for frame in frames for text in frame[column].cat.categories))
+            categories = list(
+                dict.fromkeys(text for frame in frames for text in frame[column].cat.categories)
+            )
             for frame in frames:
                 frame[column] = frame[column].cat.set_categories(categories)
 
 
 def _attributes(listed: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
-    """Units and docs of all columns; what else a table says of one trace stands in a list, in the order of the traces."""
+    """Units and docs of all columns; what else a table says of one trace stands in a list, in the
+    order of the traces.
+    """
     found: dict[Any, Any] = {"units": {}, "docs": {}}
     for attributes in listed:
         for key in ("units", "docs"):
             found[key] |= attributes.get(key, {})
-    for key in dict.fromkeys(key for attributes in listed for key in attributes if key not in found):
+    for key in dict.fromkeys(
+        key for attributes in listed for key in attributes if key not in found
+    ):
         found[key] = [attributes.get(key) for attributes in listed]
     return found

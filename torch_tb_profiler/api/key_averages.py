@@ -1,4 +1,6 @@
-"""``key_averages()`` of a trace file: what PyTorch's profiler says of a run, without PyTorch and without the run."""
+"""``key_averages()`` of a trace file: what PyTorch's profiler says of a run, without PyTorch and
+without the run.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ import numpy as np
 from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks
 from torch_tb_profiler.analysis.key_averages.flops import flops
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents, function_events
-from torch_tb_profiler.analysis.key_averages.groups import Grouping, Groups, group_events, is_annotation
+from torch_tb_profiler.analysis.key_averages.groups import (
+    Grouping,
+    Groups,
+    group_events,
+    is_annotation,
+)
 from torch_tb_profiler.api.average import KEY_AVERAGES, Average, TimeUnit
 from torch_tb_profiler.api.averages_table import Options, averages_table
 from torch_tb_profiler.api.frame import frame
@@ -25,17 +32,41 @@ from torch_tb_profiler.store.roles import Role
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_DEVICE_OF_VENDOR = {"nvidia": "cuda", "amd": "cuda", "intel": "xpu", "mtia": "mtia", "ascend": "npu", "none": "cuda"}
+_DEVICE_OF_VENDOR = {
+    "nvidia": "cuda",
+    "amd": "cuda",
+    "intel": "xpu",
+    "mtia": "mtia",
+    "ascend": "npu",
+    "none": "cuda",
+}
 """PyTorch calls AMD's accelerators CUDA as well; ``none``: runtime calls without any work."""
 _SUMMED = (
-    "count", "cpu_time_total", "self_cpu_time_total", "device_time_total", "self_device_time_total", "cpu_memory_usage", "self_cpu_memory_usage",
-    "device_memory_usage", "self_device_memory_usage", "flops",
+    "count",
+    "cpu_time_total",
+    "self_cpu_time_total",
+    "device_time_total",
+    "self_device_time_total",
+    "cpu_memory_usage",
+    "self_cpu_memory_usage",
+    "device_memory_usage",
+    "self_device_memory_usage",
+    "flops",
 )
 _OLD_NAMES = ("cuda", "xpu", "privateuse1")
-METRICS = ("self_cpu_time_total", "self_device_time_total", *(f"self_{name}_time_total" for name in _OLD_NAMES))
-_VERBOSE = "Record with with_stack=True and experimental_config=torch.profiler._ExperimentalConfig(verbose=True)."
+METRICS = (
+    "self_cpu_time_total",
+    "self_device_time_total",
+    *(f"self_{name}_time_total" for name in _OLD_NAMES),
+)
+_VERBOSE = (
+    "Record with with_stack=True and"
+    " experimental_config=torch.profiler._ExperimentalConfig(verbose=True)."
+)
 _FUNCTIONS_ARE_EVENTS, _FUNCTIONS_ARE_LEFT_OUT = (2, 12), (2, 14)
-"""The versions of PyTorch since which Python functions are events like any other, and since which averages leave them out unless they are asked for."""
+"""The versions of PyTorch since which Python functions are events like any other, and since which
+averages leave them out unless they are asked for.
+"""
 _ASSUMED, _OLD = (2, 13), (2, 11)
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
 _NO_SPACE = str.maketrans(" ;\t\n", "____")
@@ -44,8 +75,12 @@ _NO_SPACE = str.maketrans(" ;\t\n", "____")
 class KeyAverages(Sequence[Average]):
     """Averages by key in the order of their first events; ``str()`` is PyTorch's table of them."""
 
-    def __init__(self, rows: Sequence[Average], memory: bool, with_flops: bool, top_level: bool = False) -> None:
-        """``memory``, ``with_flops``: whether ``profile_memory`` and ``with_flops`` were on; ``top_level``: what ``table`` and ``frame`` show alone."""
+    def __init__(
+        self, rows: Sequence[Average], memory: bool, with_flops: bool, top_level: bool = False
+    ) -> None:
+        """``memory``, ``with_flops``: whether ``profile_memory`` and ``with_flops`` were on;
+        ``top_level``: what ``table`` and ``frame`` show alone.
+        """
         self._rows = list(rows)
         self._memory = memory
         self._with_flops = with_flops
@@ -64,7 +99,11 @@ class KeyAverages(Sequence[Average]):
     def __getitem__(self, place: slice) -> KeyAverages: ...
 
     def __getitem__(self, place: int | slice) -> Average | KeyAverages:
-        return KeyAverages(self._rows[place], self._memory, self._with_flops, self._top_level) if isinstance(place, slice) else self._rows[place]
+        return (
+            KeyAverages(self._rows[place], self._memory, self._with_flops, self._top_level)
+            if isinstance(place, slice)
+            else self._rows[place]
+        )
 
     def __str__(self) -> str:
         return self.table()
@@ -76,23 +115,39 @@ class KeyAverages(Sequence[Average]):
         return f"<pre>{html.escape(self.table())}</pre>"
 
     def table(
-        self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int | None = 75, max_name_column_width: int | None = 55,
-        max_shapes_column_width: int | None = 80, header: str | None = None, top_level_events_only: bool | None = None,
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int | None = 75,
+        max_name_column_width: int | None = 55,
+        max_shapes_column_width: int | None = 80,
+        header: str | None = None,
+        top_level_events_only: bool | None = None,
         time_unit: TimeUnit | None = None,
     ) -> str:
         """The table that PyTorch prints of the same run, with the same arguments.
 
         Args:
-            sort_by: attribute of a row, largest first; ``cuda``, ``xpu`` and ``privateuse1`` in it mean the device. None: the order of first events.
+            sort_by: attribute of a row, largest first; ``cuda``, ``xpu`` and ``privateuse1`` in it
+                mean the device. None: the order of first events.
             row_limit: most rows; −1 for all.
-            top_level_events_only: leave out keys whose first event was called by another; None: as ``key_averages`` was asked.
+            top_level_events_only: leave out keys whose first event was called by another; None: as
+                ``key_averages`` was asked.
             time_unit: ``"s"``, ``"ms"`` or ``"us"`` for every time; None: each in its own.
 
         Raises:
             BadRequest: rows have no such attribute to be sorted by.
         """
         top_level = self._top_level if top_level_events_only is None else top_level_events_only
-        options = Options(row_limit, max_src_column_width, max_name_column_width, max_shapes_column_width, header, top_level, time_unit)
+        options = Options(
+            row_limit,
+            max_src_column_width,
+            max_name_column_width,
+            max_shapes_column_width,
+            header,
+            top_level,
+            time_unit,
+        )
         rows = self._rows if sort_by is None else self._sorted(sort_by)
         return averages_table(rows, self._memory, self._with_flops, options)
 
@@ -112,13 +167,22 @@ class KeyAverages(Sequence[Average]):
 
     @property
     def frame(self) -> DataFrame:
-        """A DataFrame with PyTorch's names for columns; times in µs as float. What was not recorded is missing, not 0."""
+        """A DataFrame with PyTorch's names for columns; times in µs as float. What was not recorded
+        is missing, not 0.
+        """
         shown = [row for row in self if row.cpu_parent is None or not self._top_level]
-        return frame(KEY_AVERAGES, {column.name: [self._known(row, column.name) for row in shown] for column in KEY_AVERAGES.columns})
+        return frame(
+            KEY_AVERAGES,
+            {
+                column.name: [self._known(row, column.name) for row in shown]
+                for column in KEY_AVERAGES.columns
+            },
+        )
 
     def _known(self, row: Average, name: str) -> Any:
         unknown = (
-            ("memory" in name and not self._memory) or ("device" in name and name != "device_type" and row.use_device is None)
+            ("memory" in name and not self._memory)
+            or ("device" in name and name != "device_type" and row.use_device is None)
             or (name == "flops" and row.flops <= 0)
         )
         return None if unknown else getattr(row, name)
@@ -141,14 +205,19 @@ class KeyAverages(Sequence[Average]):
             name = _modern(key)
             return sorted(self._rows, key=lambda row: getattr(row, name), reverse=True)
         except (AttributeError, TypeError):
-            raise BadRequest(f"sort_by={key!r}: rows cannot be sorted by that.", f"Take one of: {', '.join(sorted(_SORTABLE))}.") from None
+            raise BadRequest(
+                f"sort_by={key!r}: rows cannot be sorted by that.",
+                f"Take one of: {', '.join(sorted(_SORTABLE))}.",
+            ) from None
 
 
 _SORTABLE = {"key", "cpu_time", "device_time", "overload_name", *_SUMMED}
 
 
 class Profile:
-    """What ``torch.profiler`` knew of a recording when it ended, as far as the exported trace tells it."""
+    """What ``torch.profiler`` knew of a recording when it ended, as far as the exported trace tells
+    it.
+    """
 
     def __init__(self, opened: Opened, python_frames: bool = True) -> None:
         self._opened = opened
@@ -167,20 +236,39 @@ class Profile:
         groups = group_events(self._events, self._stacks, self._flops, by)
         header = self._opened.trace.header
         memory = bool(header.get("profile_memory")) or bool(self._opened.trace["memory"].n)
-        return KeyAverages(self._rows(groups, by.overload), memory, bool(header.get("with_flops")), top_level_events_only)
+        return KeyAverages(
+            self._rows(groups, by.overload),
+            memory,
+            bool(header.get("with_flops")),
+            top_level_events_only,
+        )
 
     def export_stacks(self, path: str | Path, metric: str = "self_cpu_time_total") -> None:
-        """Write one folded stack per call that has a stack and at least a µs of the metric, as ``prof.export_stacks`` does.
+        """Write one folded stack per call that has a stack and at least a µs of the metric, as
+        ``prof.export_stacks`` does.
 
         Raises:
             BadRequest: the metric is not one of ``METRICS``, or the recording holds no stacks.
         """
-        times = self._events.host_self if _metric(metric) == "self_cpu_time_total" else self._device_self
+        times = (
+            self._events.host_self
+            if _metric(metric) == "self_cpu_time_total"
+            else self._device_self
+        )
         at = np.flatnonzero((self._stacks.of_event >= 0) & (times >= 1))
         if not (self._stacks.of_event >= 0).any():
             raise BadRequest("The trace's operators have no call stacks.", _VERBOSE)
-        stacks = {stack: self._stacks.frames(stack) for stack in np.unique(self._stacks.of_event[at]).tolist()}
-        _write_stacks(path, [(stacks[s], t) for s, t in zip(self._stacks.of_event[at].tolist(), times[at].tolist(), strict=True)])
+        stacks = {
+            stack: self._stacks.frames(stack)
+            for stack in np.unique(self._stacks.of_event[at]).tolist()
+        }
+        _write_stacks(
+            path,
+            [
+                (stacks[s], t)
+                for s, t in zip(self._stacks.of_event[at].tolist(), times[at].tolist(), strict=True)
+            ],
+        )
 
     @property
     def _device_self(self) -> Array:
@@ -193,20 +281,34 @@ class Profile:
         device = (self._device or "").upper()
         columns: dict[str, list[Any]] = {name: getattr(groups, name).tolist() for name in _SUMMED}
         columns |= {
-            "key": names.many(events.name[first]), "stack": [list(frames) for frames in groups.stack],
-            "device_type": [device if other else "CPU" for other in events.on_device[first].tolist()],
-            "is_async": events.is_async[first].tolist(), "is_user_annotation": is_annotation(events.role[first]).tolist(),
-            "cpu_parent": [names[number] if at >= 0 else None for at, number in zip(around.tolist(), events.name[around].tolist(), strict=True)],
+            "key": names.many(events.name[first]),
+            "stack": [list(frames) for frames in groups.stack],
+            "device_type": [
+                device if other else "CPU" for other in events.on_device[first].tolist()
+            ],
+            "is_async": events.is_async[first].tolist(),
+            "is_user_annotation": is_annotation(events.role[first]).tolist(),
+            "cpu_parent": [
+                names[number] if at >= 0 else None
+                for at, number in zip(around.tolist(), events.name[around].tolist(), strict=True)
+            ],
         }
         if with_overloads:
             columns["overload_name"] = names.many(events.overload[first])
         if groups.shapes is not None:
-            columns["input_shapes"] = [[list(shape) for shape in shapes] for shapes in groups.shapes]
-        return [Average(use_device=self._device, **dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+            columns["input_shapes"] = [
+                [list(shape) for shape in shapes] for shapes in groups.shapes
+            ]
+        return [
+            Average(use_device=self._device, **dict(zip(columns, row, strict=True)))
+            for row in zip(*columns.values(), strict=True)
+        ]
 
 
 def profile(opened: Opened, python_frames: bool = True) -> Profile:
-    """The profile of an opened trace; kept with it. Without ``python_frames`` as PyTorch before 2.12 counted: Python functions are no calls."""
+    """The profile of an opened trace; kept with it. Without ``python_frames`` as PyTorch before
+    2.12 counted: Python functions are no calls.
+    """
     return opened.memoise(("key_averages", python_frames), lambda: Profile(opened, python_frames))
 
 
@@ -217,17 +319,23 @@ def functions_in(opened: Opened) -> tuple[bool, bool]:
 
 
 def _version(opened: Opened) -> tuple[int, int]:
-    """As the file tells it, else by what Kineto writes: no base of times before 2.4, an id since, and since 2.13 the host's name as well."""
+    """As the file tells it, else by what Kineto writes: no base of times before 2.4, an id since,
+    and since 2.13 the host's name as well.
+    """
     told = _VERSION.match(opened.facts.summary["versions"].get("PyTorch", ""))
     if told:
         return int(told[1]), int(told[2])
     header = opened.trace.header
-    old = "baseTimeNanoseconds" not in header or ("trace_id" in header and "host_name" not in header)
+    old = "baseTimeNanoseconds" not in header or (
+        "trace_id" in header and "host_name" not in header
+    )
     return _OLD if old and "schemaVersion" in header else _ASSUMED
 
 
 def _device(opened: Opened, events: FunctionEvents) -> str | None:
-    """The accelerator as ``use_device`` names it; None where neither work nor a call of one was recorded."""
+    """The accelerator as ``use_device`` names it; None where neither work nor a call of one was
+    recorded.
+    """
     if not events.on_device.any() and not (events.role == Role.RUNTIME).any():
         return None
     return _DEVICE_OF_VENDOR.get(opened.facts.summary["vendor"], "privateuse1")
@@ -249,4 +357,7 @@ def _write_stacks(path: str | Path, stacks: Sequence[tuple[Sequence[str], float]
     with open(path, "w", encoding="utf-8") as file:
         for frames, us in stacks:
             if frames and int(us) > 0:
-                file.write(";".join(frame.translate(_NO_SPACE) for frame in reversed(frames)) + f" {int(us)}\n")
+                file.write(
+                    ";".join(frame.translate(_NO_SPACE) for frame in reversed(frames))
+                    + f" {int(us)}\n"
+                )

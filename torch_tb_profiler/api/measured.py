@@ -27,39 +27,63 @@ _EFFICIENCY_NAMES = {"short": "short_name", "shapes": "input_shapes", "types": "
 
 
 def efficiency(one: One, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
-    """See ``columns.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources; ``attrs["mfu"]``: model FLOPs utilization of the steps;
+    """See ``columns.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources;
+    ``attrs["mfu"]``: model FLOPs utilization of the steps;
     ``attrs["notes"]``: what to know about the figures, such as why a rate is above a peak."""
-    payload = efficiency_payload(one.facts, one.insight, one.selection(chosen), by, MOST_ROWS, one.settings.peaks)
-    values = {_EFFICIENCY_NAMES.get(name, name): column for name, column in _columns(payload.rows).items()}
+    payload = efficiency_payload(
+        one.facts, one.insight, one.selection(chosen), by, MOST_ROWS, one.settings.peaks
+    )
+    values = {
+        _EFFICIENCY_NAMES.get(name, name): column for name, column in _columns(payload.rows).items()
+    }
     values["matrix"] = [{0: False, 1: True}.get(known) for known in values["matrix"]]
     values["event"] = [event if event >= 0 else None for event in values["event"]]
     if by == "operator":
-        values = {name: column for name, column in values.items() if name not in ("kernel", "short_name")}
+        values = {
+            name: column for name, column in values.items() if name not in ("kernel", "short_name")
+        }
     made = frame(columns.EFFICIENCY, values)
-    made.attrs |= {"device": msgspec.to_builtins(payload.device), "mfu": payload.mfu, "notes": payload.notes}
+    made.attrs |= {
+        "device": msgspec.to_builtins(payload.device),
+        "mfu": payload.mfu,
+        "notes": payload.notes,
+    }
     return made
 
 
 def counters(one: One) -> DataFrame:
-    """See ``columns.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied to their launches."""
+    """See ``columns.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied to their
+    launches.
+    """
     payload = _counters(one)
     found = _columns(payload.profiled)
     operators = [tuple(stack) for stack in found.pop("operators")]
     by_counter = found.pop("values")
-    values: dict[str, Any] = {_EFFICIENCY_NAMES.get(name, name): column for name, column in found.items()}
-    values |= {name: [row if row >= 0 else None for row in values[name]] for name in ("launch", "event")}
+    values: dict[str, Any] = {
+        _EFFICIENCY_NAMES.get(name, name): column for name, column in found.items()
+    }
+    values |= {
+        name: [row if row >= 0 else None for row in values[name]] for name in ("launch", "event")
+    }
     values |= {
         "op_stack": operators,
-        "top_op": [stack[0] if stack else None for stack in operators], "bottom_op": [stack[-1] if stack else None for stack in operators],
+        "top_op": [stack[0] if stack else None for stack in operators],
+        "bottom_op": [stack[-1] if stack else None for stack in operators],
     }
     declared = {column.name for column in columns.COUNTERS.columns}
     more: dict[str, Any] = {}
     for counter, measured in zip(payload.counters, by_counter, strict=True):
         name = counter.name if counter.name not in declared else f"counter {counter.name}"
         more[name] = measured
-    made = frame(columns.COUNTERS, values, {name: _numbers(column) for name, column in more.items()})
-    made.attrs["units"] |= {name: counter.unit for name, counter in zip(more, payload.counters, strict=True)}
-    made.attrs["docs"] |= {name: counter.label for name, counter in zip(more, payload.counters, strict=True)}
+    made = frame(
+        columns.COUNTERS, values, {name: _numbers(column) for name, column in more.items()}
+    )
+    made.attrs["units"] |= {
+        name: counter.unit for name, counter in zip(more, payload.counters, strict=True)
+    }
+    made.attrs["docs"] |= {
+        name: counter.label for name, counter in zip(more, payload.counters, strict=True)
+    }
     made.attrs["matching"] = payload.matching
     return made
 
@@ -70,8 +94,14 @@ def counter_samples(one: One) -> DataFrame:
     found = payload.sampled
     of = [payload.sampled_counters[number] for number in found.counter]
     values: dict[str, Any] = {
-        "counter": [counter.name for counter in of], "unit": [counter.unit for counter in of], "device": found.device, "step": found.step,
-        "samples": found.samples, "mean": found.mean, "min": found.least, "max": found.greatest,
+        "counter": [counter.name for counter in of],
+        "unit": [counter.unit for counter in of],
+        "device": found.device,
+        "step": found.step,
+        "samples": found.samples,
+        "mean": found.mean,
+        "min": found.least,
+        "max": found.greatest,
     }
     return frame(columns.COUNTER_SAMPLES, values)
 
@@ -79,11 +109,16 @@ def counter_samples(one: One) -> DataFrame:
 def pyprof(one: One) -> DataFrame:
     """See ``columns.PYPROF``."""
     cells = KernelCells(one.trace, one.insight, kernel_table(one.trace, one.facts, one.insight))
-    return frame(columns.PYPROF, {("sil_ns" if key == "sil" else key): cells.column(key, 0, cells.rows) for key in COLUMNS})
+    return frame(
+        columns.PYPROF,
+        {("sil_ns" if key == "sil" else key): cells.column(key, 0, cells.rows) for key in COLUMNS},
+    )
 
 
 def _counters(one: One) -> CountersTablePayload:
-    return counters_table_payload(one.trace, one.facts, one.insight, one.selection(), MOST_ROWS, one.settings.peaks)
+    return counters_table_payload(
+        one.trace, one.facts, one.insight, one.selection(), MOST_ROWS, one.settings.peaks
+    )
 
 
 def _columns(rows: Wire) -> dict[str, Any]:
@@ -94,5 +129,11 @@ def _numbers(values: list[float | None]) -> Any:
     """A counter that only took whole numbers is a column of integers."""
     import pandas
 
-    whole = all(value is None or (float(value).is_integer() and abs(value) < LARGEST) for value in values)
-    return pandas.array(values, dtype="Int64") if whole and values else pandas.array(values, dtype="Float64")
+    whole = all(
+        value is None or (float(value).is_integer() and abs(value) < LARGEST) for value in values
+    )
+    return (
+        pandas.array(values, dtype="Int64")
+        if whole and values
+        else pandas.array(values, dtype="Float64")
+    )

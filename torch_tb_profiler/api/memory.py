@@ -28,11 +28,18 @@ def curve(one: One) -> DataFrame:
     """See ``columns.MEMORY``."""
     insight = one.insight
     table = insight["memory_curve"]
-    name, event = (np.append(insight["memory_nodes"][key], -1)[table["node"]] for key in ("name", "event"))
+    name, event = (
+        np.append(insight["memory_nodes"][key], -1)[table["node"]] for key in ("name", "event")
+    )
     values: dict[str, Any] = {
-        "device": _devices(insight, table["device"]), "time_ns": table["time"], "change_bytes": table["bytes"], "allocated_bytes": table["allocated"],
-        "reserved_bytes": table["reserved"], "operator": category(name, insight.strings),
-        "module": category(module_names_of(insight)[table["path"]], insight.strings), "event": event,
+        "device": _devices(insight, table["device"]),
+        "time_ns": table["time"],
+        "change_bytes": table["bytes"],
+        "allocated_bytes": table["allocated"],
+        "reserved_bytes": table["reserved"],
+        "operator": category(name, insight.strings),
+        "module": category(module_names_of(insight)[table["path"]], insight.strings),
+        "event": event,
     }
     return frame(columns.MEMORY, values, share=True)
 
@@ -44,10 +51,16 @@ def blocks(one: One) -> DataFrame:
     name, event = (np.append(nodes[key], -1) for key in ("name", "event"))
     told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
     values: dict[str, Any] = {
-        "device": _devices(insight, table["device"]), "bytes": table["bytes"], "allocated_ns": table["begin"], "released_ns": table["end"],
-        "operator": category(name[table["node"]], insight.strings), "module": category(module_names_of(insight)[table["path"]], insight.strings),
-        "line": category(table["line"], insight.strings), "category": coded(told, BLOCK_CATEGORIES),
-        "event": event[table["node"]], "release_event": event[table["released_by"]],
+        "device": _devices(insight, table["device"]),
+        "bytes": table["bytes"],
+        "allocated_ns": table["begin"],
+        "released_ns": table["end"],
+        "operator": category(name[table["node"]], insight.strings),
+        "module": category(module_names_of(insight)[table["path"]], insight.strings),
+        "line": category(table["line"], insight.strings),
+        "category": coded(told, BLOCK_CATEGORIES),
+        "event": event[table["node"]],
+        "release_event": event[table["released_by"]],
     }
     return frame(columns.MEMORY_BLOCKS, values, share=True)
 
@@ -66,11 +79,16 @@ def alive(one: One, time_ns: int | None, device: str | None) -> DataFrame:
     devices = one.insight["memory_devices"]
     names = device_names(devices)
     if device is not None and device not in names:
-        raise NotFound(f"There is no memory device {device!r}.", f"The trace has {', '.join(names) or 'none: record with profile_memory=True'}.")
+        raise NotFound(
+            f"There is no memory device {device!r}.",
+            f"The trace has {', '.join(names) or 'none: record with profile_memory=True'}.",
+        )
     wanted = [row for row in in_order(devices) if device in (None, names[row])]
     listed = [_alive_on(one.insight, row, names[row], time_ns) for row in wanted]
     if not listed:
-        return frame(columns.MEMORY_ALIVE, {column.name: [] for column in columns.MEMORY_ALIVE.columns})
+        return frame(
+            columns.MEMORY_ALIVE, {column.name: [] for column in columns.MEMORY_ALIVE.columns}
+        )
     joined: DataFrame = pandas.concat(listed, ignore_index=True) if len(listed) > 1 else listed[0]
     joined.attrs = listed[0].attrs
     return joined
@@ -78,8 +96,22 @@ def alive(one: One, time_ns: int | None, device: str | None) -> DataFrame:
 
 def _alive_on(insight: Insight, row: int, name: str, time_ns: int | None) -> DataFrame:
     found = memory_alive_payload(insight, row, time_ns, MOST_ORIGINS).rows
-    values: dict[str, Any] = {key: getattr(found, key) for key in ("operator", "parent", "module", "line", "category", "bytes", "largest_bytes", "oldest_ns")}
-    return frame(columns.MEMORY_ALIVE, {**values, "device": [name] * len(found.bytes), "blocks": found.count})
+    values: dict[str, Any] = {
+        key: getattr(found, key)
+        for key in (
+            "operator",
+            "parent",
+            "module",
+            "line",
+            "category",
+            "bytes",
+            "largest_bytes",
+            "oldest_ns",
+        )
+    }
+    return frame(
+        columns.MEMORY_ALIVE, {**values, "device": [name] * len(found.bytes), "blocks": found.count}
+    )
 
 
 def _devices(insight: Insight, numbers: Array) -> Any:

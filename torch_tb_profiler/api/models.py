@@ -1,4 +1,6 @@
-"""Performance models of the user's own: ``register_model`` and what a model reads (``Call``, ``Tensor``) and returns (``Work``)."""
+"""Performance models of the user's own: ``register_model`` and what a model reads (``Call``,
+``Tensor``) and returns (``Work``).
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
 Steps = int | tuple[int, int] | None
-"""A step, a first and a last one (both included), or None: all there is, what lies outside all steps included."""
+"""A step, a first and a last one (both included), or None: all there is, what lies outside all
+steps included.
+"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ def bounds(steps: Steps) -> tuple[int | None, int | None]:
             return index(first), index(last)
     except (TypeError, ValueError):
         pass
-    raise TypeError(f"steps={steps!r}: expected a step, a first and a last one like (2, 4), or None")
+    raise TypeError(
+        f"steps={steps!r}: expected a step, a first and a last one like (2, 4), or None"
+    )
 
 
 __all__ = ["One", "Steps", "bounds"]

@@ -14,18 +14,22 @@ Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 def open_path(path: Path, *, use_cache: bool = True) -> TraceFrames | RunFrames:
-    """The trace at a path or URL; of a folder with several all of them, whose tables say which worker a row is of.
+    """The trace at a path or URL; of a folder with several all of them, whose tables say which
+    worker a row is of.
 
     Raises:
         SourceError: there is nothing at the path.
         NotATrace: nothing there could be read; the reason is in the message.
     """
     found, unreadable = _traces(path, use_cache)
-    return TraceFrames(found[0].one, unreadable) if len(found) == 1 else RunFrames(found, unreadable)
+    return (
+        TraceFrames(found[0].one, unreadable) if len(found) == 1 else RunFrames(found, unreadable)
+    )
 
 
 def open_all(path: Path, *, use_cache: bool = True) -> list[TraceFrames]:
-    """Every trace of a file, a run folder or a logdir, in the order of runs, workers and spans; unreadable files are left out.
+    """Every trace of a file, a run folder or a logdir, in the order of runs, workers and spans;
+    unreadable files are left out.
 
     Raises:
         SourceError: there is nothing at the path.

@@ -11,7 +11,13 @@ from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.kernels import KernelGroup, NoOperator, kernel_rows, short_name
 from torch_tb_profiler.analysis.nesting import depths
-from torch_tb_profiler.analysis.operators import OperatorGroup, frames, operator_rows, operator_signatures, operators_have_device_time
+from torch_tb_profiler.analysis.operators import (
+    OperatorGroup,
+    frames,
+    operator_rows,
+    operator_signatures,
+    operators_have_device_time,
+)
 from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.analysis.steps import StepFlag
 from torch_tb_profiler.api import frame_columns as columns
@@ -35,9 +41,16 @@ def steps(one: One) -> DataFrame:
     """See ``columns.STEPS``."""
     table = one.facts["steps"].take(one.selection().steps)
     values: dict[str, Any] = {
-        "step": one.selection().steps, "name": one.facts.strings.many(table["name"]), "start_ns": table["start"], "wall_ns": table["end"] - table["start"],
+        "step": one.selection().steps,
+        "name": one.facts.strings.many(table["name"]),
+        "start_ns": table["start"],
+        "wall_ns": table["end"] - table["start"],
         **{f"{c}_ns": table[c] for c in CATEGORIES},
-        **{flag.name.lower(): (table["flags"] & flag) != 0 for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.CUT) if flag.name},
+        **{
+            flag.name.lower(): (table["flags"] & flag) != 0
+            for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.CUT)
+            if flag.name
+        },
     }
     return frame(columns.STEPS, values)
 
@@ -45,22 +58,39 @@ def steps(one: One) -> DataFrame:
 def operators(one: One, by: OperatorGroup, chosen: Steps) -> DataFrame:
     """See ``columns.OPERATORS``."""
     facts, selection = one.facts, one.selection(chosen)
-    rows = operator_rows(facts, selection, "name") if by == "name" else operator_signatures(facts, selection, stacks=by == "stack")
+    rows = (
+        operator_rows(facts, selection, "name")
+        if by == "name"
+        else operator_signatures(facts, selection, stacks=by == "stack")
+    )
     device = operators_have_device_time(facts)
     values: dict[str, Any] = {"name": optional_texts(facts.strings, rows.name)}
     if by != "name":
-        values |= {"input_shapes": optional_texts(facts.strings, rows.dims), "input_dtypes": optional_texts(facts.strings, rows.types)}
+        values |= {
+            "input_shapes": optional_texts(facts.strings, rows.dims),
+            "input_dtypes": optional_texts(facts.strings, rows.types),
+        }
     if by == "stack":
         values["stack"] = stack_tuples(facts, rows.stack)
     values |= {
-        "calls": rows.calls, "device_self_ns": known(rows.device_self, device), "device_total_ns": known(rows.device_total, device),
-        "host_self_ns": rows.host_self, "host_total_ns": rows.host_total, "matrix_eligible": rows.matrix_eligible,
-        "matrix_self_share": rows.matrix_self_share, "matrix_total_share": rows.matrix_total_share,
+        "calls": rows.calls,
+        "device_self_ns": known(rows.device_self, device),
+        "device_total_ns": known(rows.device_total, device),
+        "host_self_ns": rows.host_self,
+        "host_total_ns": rows.host_total,
+        "matrix_eligible": rows.matrix_eligible,
+        "matrix_self_share": rows.matrix_self_share,
+        "matrix_total_share": rows.matrix_total_share,
     }
     if by != "name":
         work = work_per_call(one, selection)
-        signatures = zip(values["name"], values["input_shapes"], values["input_dtypes"], strict=True)
-        found = [work.get((name or "", shapes or "", types or ""), (None, None)) for name, shapes, types in signatures]
+        signatures = zip(
+            values["name"], values["input_shapes"], values["input_dtypes"], strict=True
+        )
+        found = [
+            work.get((name or "", shapes or "", types or ""), (None, None))
+            for name, shapes, types in signatures
+        ]
         values |= {"flops": [flops for flops, _ in found], "bytes": [size for _, size in found]}
     return frame(columns.OPERATORS, values)
 
@@ -73,7 +103,9 @@ def stack_tuples(facts: Facts, stacks: Array) -> list[tuple[str, ...]]:
 
 
 def work_per_call(one: One, selection: Selection) -> dict[Signature, tuple[int | None, int | None]]:
-    """FLOPs and bytes of one call by signature, mean over the selected calls; None where any of them is not modelled."""
+    """FLOPs and bytes of one call by signature, mean over the selected calls; None where any of
+    them is not modelled.
+    """
     insight = one.insight
     table, counted = insight["workloads"], insight["workload_steps"]
     taken = mask(selection, counted["step"])
@@ -81,35 +113,61 @@ def work_per_call(one: One, selection: Selection) -> dict[Signature, tuple[int |
     row = np.flatnonzero(calls > 0)
     key = [table[name][row] for name in ("name", "dims", "types")]
     first, of = group_rows(key)
-    names = [[text or "" for text in optional_texts(insight.strings, column[first])] for column in key]
-    means = [_mean_call(of, len(first), calls[row], table[name][row]) for name in ("flops", "bytes")]
+    names = [
+        [text or "" for text in optional_texts(insight.strings, column[first])] for column in key
+    ]
+    means = [
+        _mean_call(of, len(first), calls[row], table[name][row]) for name in ("flops", "bytes")
+    ]
     return dict(zip(zip(*names, strict=True), zip(*means, strict=True), strict=True))
 
 
 def _mean_call(of: Ints, groups: int, calls: Ints, values: Array) -> list[int | None]:
-    """Means per group weighted by calls, exact where all values of a group are equal; None where one is unknown (−1)."""
+    """Means per group weighted by calls, exact where all values of a group are equal; None where
+    one is unknown (−1).
+    """
     low, high = np.full(groups, np.iinfo(np.int64).max), np.full(groups, -1, np.int64)
     np.minimum.at(low, of, values)
     np.maximum.at(high, of, values)
-    mean = np.bincount(of, weights=values.astype(np.float64) * calls, minlength=groups) / np.maximum(np.bincount(of, weights=calls, minlength=groups), 1)
+    mean = np.bincount(
+        of, weights=values.astype(np.float64) * calls, minlength=groups
+    ) / np.maximum(np.bincount(of, weights=calls, minlength=groups), 1)
     listed = zip(low.tolist(), high.tolist(), mean.tolist(), strict=True)
-    return [None if least < 0 else least if least == most else round(average) for least, most, average in listed]
+    return [
+        None if least < 0 else least if least == most else round(average)
+        for least, most, average in listed
+    ]
 
 
 def kernels(one: One, by: KernelGroup, chosen: Steps) -> DataFrame:
     """See ``columns.KERNELS``."""
     rows, texts = kernel_rows(one.facts, one.selection(chosen), by), one.facts.strings
     names = optional_texts(texts, rows.name)
-    values: dict[str, Any] = {"name": names, "short_name": [short_name(name or "") for name in names]}
+    values: dict[str, Any] = {
+        "name": names,
+        "short_name": [short_name(name or "") for name in names],
+    }
     if by == "properties":
         values |= {
-            "operator": optional_texts(texts, rows.operator), "no_operator": [NoOperator(r).name.lower() if r else None for r in rows.reason.tolist()],
-            "grid": optional_texts(texts, rows.grid), "block": optional_texts(texts, rows.block), "registers": rows.registers,
+            "operator": optional_texts(texts, rows.operator),
+            "no_operator": [
+                NoOperator(r).name.lower() if r else None for r in rows.reason.tolist()
+            ],
+            "grid": optional_texts(texts, rows.grid),
+            "block": optional_texts(texts, rows.block),
+            "registers": rows.registers,
             "shared_memory_bytes": rows.shared_memory,
         }
     values |= {
-        "calls": rows.calls, "total_ns": rows.total, "mean_ns": rows.mean, "min_ns": rows.shortest, "max_ns": rows.longest,
-        "blocks_per_sm": rows.blocks_per_sm, "occupancy": rows.occupancy / 100, "matrix": rows.matrix, "matrix_eligible": rows.matrix_eligible,
+        "calls": rows.calls,
+        "total_ns": rows.total,
+        "mean_ns": rows.mean,
+        "min_ns": rows.shortest,
+        "max_ns": rows.longest,
+        "blocks_per_sm": rows.blocks_per_sm,
+        "occupancy": rows.occupancy / 100,
+        "matrix": rows.matrix,
+        "matrix_eligible": rows.matrix_eligible,
         "communication": rows.communication,
     }
     return frame(columns.KERNELS, values)
@@ -117,39 +175,73 @@ def kernels(one: One, by: KernelGroup, chosen: Steps) -> DataFrame:
 
 def modules(one: One, chosen: Steps) -> DataFrame:
     """See ``columns.MODULES``."""
-    found = module_payload(one.facts, one.insight, module_tree(one.insight), one.selection(chosen)).rows
+    found = module_payload(
+        one.facts, one.insight, module_tree(one.insight), one.selection(chosen)
+    ).rows
     parent = np.array(found.parent, np.int64)
     paths: list[str] = []
     for above, name in zip(found.parent, found.name, strict=True):
         paths.append(f"{paths[above]}/{name}" if above >= 0 else name)
     values: dict[str, Any] = {name: getattr(found, name) for name in found.__struct_fields__}
-    values |= {"module": np.arange(len(parent)), "parent": parent, "depth": depths(parent), "path": paths, "event": np.array(found.event, np.int64)}
+    values |= {
+        "module": np.arange(len(parent)),
+        "parent": parent,
+        "depth": depths(parent),
+        "path": paths,
+        "event": np.array(found.event, np.int64),
+    }
     return frame(columns.MODULES, values)
 
 
 def collectives(one: One, waiting: Mapping[str, Any] | None = None) -> DataFrame:
-    """See ``columns.COLLECTIVES``. ``waiting``: what the other workers of the run tell, one entry per collective of the trace."""
+    """See ``columns.COLLECTIVES``. ``waiting``: what the other workers of the run tell, one entry
+    per collective of the trace.
+    """
     insight = one.insight
     taken = np.flatnonzero(mask(one.selection(), insight["collectives"]["step"]))
     table = insight["collectives"].take(taken)
-    values: dict[str, Any] = {name: optional_texts(insight.strings, table[name]) for name in ("kind", "library", "group", "dtype")}
-    values |= {name: table[name] for name in ("group_size", "bytes", "sequence", "peer", "step", "event")}
-    values |= {"start_ns": table["start"], "dur_ns": table["end"] - table["start"], "exposed_ns": table["exposed"], "host_event": table["host"]}
+    values: dict[str, Any] = {
+        name: optional_texts(insight.strings, table[name])
+        for name in ("kind", "library", "group", "dtype")
+    }
+    values |= {
+        name: table[name] for name in ("group_size", "bytes", "sequence", "peer", "step", "event")
+    }
+    values |= {
+        "start_ns": table["start"],
+        "dur_ns": table["end"] - table["start"],
+        "exposed_ns": table["exposed"],
+        "host_event": table["host"],
+    }
     values |= {name: column[taken] for name, column in (waiting or {}).items()}
     return frame(columns.COLLECTIVES, values)
 
 
 def findings(one: One, together: FindingsPayload | None = None) -> DataFrame:
-    """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``: those that all workers of the run tell."""
+    """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
+    those that all workers of the run tell.
+    """
     opened = one.opened
     alone = Source(one.trace, one.facts, opened.worker.name, opened.span.name)
     payload = together or findings_payload(alone, one.insight.about["findings"])
     listed = payload.findings
-    same = ("rule", "title", "sentence", "recoverable_ns", "share", "artefact", "line", "attempt", "caveat")
+    same = (
+        "rule",
+        "title",
+        "sentence",
+        "recoverable_ns",
+        "share",
+        "artefact",
+        "line",
+        "attempt",
+        "caveat",
+    )
     values: dict[str, Any] = {name: [getattr(finding, name) for finding in listed] for name in same}
     values |= {
         "events": [tuple(evidence.event for evidence in finding.evidence) for finding in listed],
-        "event_workers": [tuple(evidence.worker for evidence in finding.evidence) for finding in listed],
+        "event_workers": [
+            tuple(evidence.worker for evidence in finding.evidence) for finding in listed
+        ],
         "event_count": [finding.evidence_count for finding in listed],
     }
     made = frame(columns.FINDINGS, values)

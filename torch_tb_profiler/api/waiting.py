@@ -1,4 +1,6 @@
-"""What the workers of a run tell together: which collectives are the same one, how much of each was waiting for the last worker, and who that was."""
+"""What the workers of a run tell together: which collectives are the same one, how much of each was
+waiting for the last worker, and who that was.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class _Traces:
 
 
 def seats(traces: Sequence[One]) -> list[Seat]:
-    """For every trace the run that it belongs to, of one span per worker: those that were recorded at the same time."""
+    """For every trace the run that it belongs to, of one span per worker: those that were recorded
+    at the same time.
+    """
     fleets = Fleets(_Traces(traces))
     # The run as it was known when its last trace was read has all of them.
     runs = {one.opened.run.name: one.opened.run for one in traces}
@@ -53,16 +57,28 @@ def seats(traces: Sequence[One]) -> list[Seat]:
         key, run = _key(one.opened), runs[one.opened.run.name]
         if key in found:
             continue
-        worker = next((worker for worker in run.workers if worker.name == one.opened.worker.name), one.opened.worker)
+        worker = next(
+            (worker for worker in run.workers if worker.name == one.opened.worker.name),
+            one.opened.worker,
+        )
         fleet = fleets.of(replace(one.opened, run=run, worker=worker))
-        members = {(run.name, fleet.members[m].worker.name, fleet.members[m].span.name): place for place, m in enumerate(fleet.place)}
+        members = {
+            (run.name, fleet.members[m].worker.name, fleet.members[m].span.name): place
+            for place, m in enumerate(fleet.place)
+        }
         found[key] = fleet, -1
-        found |= {member: (fleet, place) for member, place in members.items() if member not in found or member == key}
+        found |= {
+            member: (fleet, place)
+            for member, place in members.items()
+            if member not in found or member == key
+        }
     return [found[_key(one.opened)] for one in traces]
 
 
 def waiting(seat: Seat) -> dict[str, Any]:
-    """The columns ``match``, ``wait_ns``, ``transfer_ns``, ``last_worker`` and ``skewed`` of a trace, one entry per row of its ``collectives``."""
+    """The columns ``match``, ``wait_ns``, ``transfer_ns``, ``last_worker`` and ``skewed`` of a
+    trace, one entry per row of its ``collectives``.
+    """
     fleet, rank = seat
     figures = fleet.figures
     own, waits = figures.ranks[rank], figures.waits
@@ -77,19 +93,34 @@ def waiting(seat: Seat) -> dict[str, Any]:
     transfer: Ints = np.where(wait >= 0, own.end - own.start - wait, -1)
     names = [fleet.members[member].worker.name for member in fleet.place]
     return {
-        "match": match, "wait_ns": known(wait, wait >= 0), "transfer_ns": known(transfer, wait >= 0),
-        "last_worker": np.array([*names, None], object)[last], "skewed": skewed,
+        "match": match,
+        "wait_ns": known(wait, wait >= 0),
+        "transfer_ns": known(transfer, wait >= 0),
+        "last_worker": np.array([*names, None], object)[last],
+        "skewed": skewed,
     }
 
 
 def findings_together(one: One, seat: Seat) -> FindingsPayload:
     """The findings of a trace, and who of its run keeps it waiting."""
     fleet, opened = seat[0], one.opened
-    source, made = Source(one.trace, one.facts, opened.worker.name, opened.span.name), one.insight.about["findings"]
+    source, made = (
+        Source(one.trace, one.facts, opened.worker.name, opened.span.name),
+        one.insight.about["findings"],
+    )
     if seat[1] < 0:
         return findings_payload(source, made)
-    names = [(fleet.members[member].worker.name, fleet.members[member].span.name) for member in fleet.place]
-    return findings_in_run(source, made, fleet.figures, [LateSeat(late.member, late.late, late.cause) for late in fleet.late], names)
+    names = [
+        (fleet.members[member].worker.name, fleet.members[member].span.name)
+        for member in fleet.place
+    ]
+    return findings_in_run(
+        source,
+        made,
+        fleet.figures,
+        [LateSeat(late.member, late.late, late.cause) for late in fleet.late],
+        names,
+    )
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

@@ -1,4 +1,6 @@
-"""``torch-tb-profiler diff``: what changed between two traces, or between two runs worker by worker, for a terminal, a review and CI."""
+"""``torch-tb-profiler diff``: what changed between two traces, or between two runs worker by
+worker, for a terminal, a review and CI.
+"""
 
 from __future__ import annotations
 
@@ -36,36 +38,61 @@ def run(options: argparse.Namespace) -> int:
     """
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
-    sides = [[One(opened, settings) for opened in all_at(path, settings, unreadable, options.worker)] for path in (options.a, options.b)]
+    sides = [
+        [One(opened, settings) for opened in all_at(path, settings, unreadable, options.worker)]
+        for path in (options.a, options.b)
+    ]
     found = matched(*([one.opened for one in side] for side in sides))
     # A trace that is compared with itself is looked at once.
     once: dict[str, One] = {}
     pairs = []
     for places in found.pairs:
-        a, b = (once.setdefault(side[i].opened.span.location, side[i]) for side, i in zip(sides, places, strict=True))
+        a, b = (
+            once.setdefault(side[i].opened.span.location, side[i])
+            for side, i in zip(sides, places, strict=True)
+        )
         pairs.append(_pair(a, b, options, alone=len(found.pairs) == 1))
     say_failed(unreadable)
-    only = [[side[i].opened.worker.name for i in places] for side, places in zip(sides, (found.only_a, found.only_b), strict=True)]
+    only = [
+        [side[i].opened.worker.name for i in places]
+        for side, places in zip(sides, (found.only_a, found.only_b), strict=True)
+    ]
     if len(pairs) == 1 and not any(only):
         pair = pairs[0]
-        payload = diff_payload(pair.found, pair.a, pair.b, ALL_ROWS if options.format == "csv" else MOST_ROWS)
+        payload = diff_payload(
+            pair.found, pair.a, pair.b, ALL_ROWS if options.format == "csv" else MOST_ROWS
+        )
         write(_text(payload, options, lambda most: diff_markdown(payload, most)))
         return _judged(payload.verdict, options.fail_on)
     together = run_payload(pairs, (options.a, options.b), (only[0], only[1]))
     write(_text(together, options, lambda most: run_markdown(together, most)))
-    return max(_judged(together.verdict, options.fail_on), _any_judged(together.workers, options.fail_on))
+    return max(
+        _judged(together.verdict, options.fail_on), _any_judged(together.workers, options.fail_on)
+    )
 
 
 def _pair(a: One, b: One, options: argparse.Namespace, *, alone: bool) -> Pair:
-    steps = [chosen(one.opened, options, name) for one, name in zip((a, b), ("steps_a", "steps_b"), strict=True)]
+    steps = [
+        chosen(one.opened, options, name)
+        for one, name in zip((a, b), ("steps_a", "steps_b"), strict=True)
+    ]
     found = compared((a.facts, a.insight, steps[0]), (b.facts, b.insight, steps[1]))
     labels = (options.a, options.b) if alone else ("", "")
-    return Pair(_name(a.opened, b.opened), found, *(recording(one.opened, label) for one, label in zip((a, b), labels, strict=True)))
+    return Pair(
+        _name(a.opened, b.opened),
+        found,
+        *(recording(one.opened, label) for one, label in zip((a, b), labels, strict=True)),
+    )
 
 
 def _name(a: Opened, b: Opened) -> str:
-    """The worker, and which of its recordings where there are several; both where they have other names."""
-    names = [f"{one.worker.name} · {one.span.name}" if len(one.worker.spans) > 1 else one.worker.name for one in (a, b)]
+    """The worker, and which of its recordings where there are several; both where they have other
+    names.
+    """
+    names = [
+        f"{one.worker.name} · {one.span.name}" if len(one.worker.spans) > 1 else one.worker.name
+        for one in (a, b)
+    ]
     return " → ".join(dict.fromkeys(names))
 
 
@@ -88,13 +115,24 @@ def _judged(verdict: Verdict, fail_on: float | None) -> int:
         return 0
     slower = verdict.share is not None and verdict.share * 100 > fail_on
     if slower and verdict.beyond is None:
-        print("torch-tb-profiler: slower than allowed, but with one step it cannot be told from noise; record more steps.", file=sys.stderr)
+        print(
+            "torch-tb-profiler: slower than allowed, but with one step it cannot be told from"
+            " noise; record more steps.",
+            file=sys.stderr,
+        )
     return SLOWER if slower and verdict.beyond else 0
 
 
 def _any_judged(workers: Sequence[DiffWorker], fail_on: float | None) -> int:
     """A worker that became slower alone counts too: it need not keep the others waiting."""
-    slower = [w.name for w in workers if fail_on is not None and w.sure and (w.verdict.share or 0.0) * 100 > fail_on]
+    slower = [
+        w.name
+        for w in workers
+        if fail_on is not None and w.sure and (w.verdict.share or 0.0) * 100 > fail_on
+    ]
     if slower:
-        print(printable(f"torch-tb-profiler: slower than allowed: {format_names(slower)}."), file=sys.stderr)
+        print(
+            printable(f"torch-tb-profiler: slower than allowed: {format_names(slower)}."),
+            file=sys.stderr,
+        )
     return SLOWER if slower else 0

@@ -1,4 +1,6 @@
-"""``torch-tb-profiler doctor``: what was found at a path, what of it is used, why not, and whether the installation is whole."""
+"""``torch-tb-profiler doctor``: what was found at a path, what of it is used, why not, and whether
+the installation is whole.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +48,28 @@ def run(options: argparse.Namespace) -> int:
     settings = settings_of(options)
     program, advice = _program(settings), _advice(settings)
     unreadable: list[Unreadable] = []
-    traces = [_trace(opened) for opened in readable(options.path, settings, unreadable, options.worker)] if options.path else []
-    files = [{"path": item.path, "rejected": item.rejected, "reason": item.message} for item in unreadable]
+    traces = (
+        [_trace(opened) for opened in readable(options.path, settings, unreadable, options.worker)]
+        if options.path
+        else []
+    )
+    files = [
+        {"path": item.path, "rejected": item.rejected, "reason": item.message}
+        for item in unreadable
+    ]
     if options.json:
-        write(msgspec.json.encode({"program": program, "advice": advice, "traces": traces, "unreadable": files}).decode() + "\n")
+        write(
+            msgspec.json.encode(
+                {"program": program, "advice": advice, "traces": traces, "unreadable": files}
+            ).decode()
+            + "\n"
+        )
     else:
         to_do = [Listing("What to do", [Item(text) for text in advice])] if advice else []
         lines = tuple(f"{key}: {value}" for key, value in program.items())
-        document = Document("torch-tb-profiler doctor", lines, (*to_do, *map(_block, traces), *_unreadable(files)))
+        document = Document(
+            "torch-tb-profiler doctor", lines, (*to_do, *map(_block, traces), *_unreadable(files))
+        )
         write(markdown(document, options.tokens) if options.markdown else plain(document))
     if options.path and not traces:
         raise NotATrace(nothing_at(options.path, unreadable))
@@ -63,14 +79,20 @@ def run(options: argparse.Namespace) -> int:
 def _program(settings: Settings) -> dict[str, str]:
     cache = cache_use(settings)
     cached = cache.note or f"{cache.folder} ({cache.files} files, {format_bytes(cache.bytes)})"
-    changed = {field.name: getattr(settings, field.name) for field in fields(Settings) if getattr(settings, field.name) != getattr(Settings(), field.name)}
+    changed = {
+        field.name: getattr(settings, field.name)
+        for field in fields(Settings)
+        if getattr(settings, field.name) != getattr(Settings(), field.name)
+    }
     return {
         "Version": f"{__version__}, Python {platform.python_version()} on {platform.system()}",
         "Packages": ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
         "TensorBoard's tab": "registered" if _registered() else "not registered",
         "Page": "built" if StaticFiles().built else "not built",
         "Cache": cached,
-        "Settings": ", ".join(f"{name}={value}" for name, value in changed.items()) or "all as by default",
+        "Settings": (
+            ", ".join(f"{name}={value}" for name, value in changed.items()) or "all as by default"
+        ),
     }
 
 
@@ -78,24 +100,40 @@ def _advice(settings: Settings) -> list[str]:
     """What is not as it should be, and what mends it."""
     found = []
     if not _registered():
-        found.append("TensorBoard will not show the tab: install the package into the Python that runs TensorBoard, with pip install .")
+        found.append(
+            "TensorBoard will not show the tab: install the package into the Python that runs"
+            " TensorBoard, with pip install ."
+        )
     if not StaticFiles().built:
         found.append("There is no page to show: build it with cd fe && npm ci && npm run build")
     beside, command = Path(sys.executable).parent, shutil.which("tensorboard")
     if command and _registered() and Path(command).parent.resolve() != beside.resolve():
-        found.append(f"The tensorboard command is another Python's ({command}), which may lack the tab: start it with {sys.executable} -m tensorboard.main")
+        found.append(
+            f"The tensorboard command is another Python's ({command}), which may lack the tab:"
+            f" start it with {sys.executable} -m tensorboard.main"
+        )
     tensorboard = _version("tensorboard")
     if tensorboard == MISSING_PACKAGE:
-        found.append("Without TensorBoard the page is shown by torch-tb-profiler serve; the tab needs pip install tensorboard")
+        found.append(
+            "Without TensorBoard the page is shown by torch-tb-profiler serve; the tab needs pip"
+            " install tensorboard"
+        )
     elif _number(tensorboard) < LEAST_TENSORBOARD:
-        found.append(f"TensorBoard {tensorboard} is too old for the tab: pip install --upgrade tensorboard")
+        found.append(
+            f"TensorBoard {tensorboard} is too old for the tab: pip install --upgrade tensorboard"
+        )
     if settings.use_cache and cache_use(settings).note:
-        found.append("Each command reads its traces anew: name a folder that can be written to, with TORCH_TB_PROFILER_CACHE_DIR=FOLDER")
+        found.append(
+            "Each command reads its traces anew: name a folder that can be written to, with"
+            " TORCH_TB_PROFILER_CACHE_DIR=FOLDER"
+        )
     return found
 
 
 def _registered() -> bool:
-    return any(point.value.startswith("torch_tb_profiler.") for point in entry_points(group=PLUGIN_GROUP))
+    return any(
+        point.value.startswith("torch_tb_profiler.") for point in entry_points(group=PLUGIN_GROUP)
+    )
 
 
 def _number(version: str) -> tuple[int, ...]:
@@ -112,26 +150,57 @@ def _version(name: str) -> str:
 def _trace(opened: Opened) -> dict[str, Any]:
     facts = opened.facts
     return {
-        **place(opened), "title": title(opened), "events": opened.trace.entries, "lost": opened.span.lost or 0, "span_ns": facts.summary["span_ns"],
-        "steps": facts["steps"].n, "step_source": facts.summary["step_source"],
+        **place(opened),
+        "title": title(opened),
+        "events": opened.trace.entries,
+        "lost": opened.span.lost or 0,
+        "span_ns": facts.summary["span_ns"],
+        "steps": facts["steps"].n,
+        "step_source": facts.summary["step_source"],
         "defects": [
-            {"name": item.name, "severity": item.severity, "count": item.count, "sentence": item.sentence, "touched_share": item.touched_share}
+            {
+                "name": item.name,
+                "severity": item.severity,
+                "count": item.count,
+                "sentence": item.sentence,
+                "touched_share": item.touched_share,
+            }
             for item in health_items(facts)
         ],
         # Two lacks may have one cause.
-        "missing": list({item.what: {"what": item.what, "why": item.why, "call": item.call} for item in missing(absent(facts), MISSING)}.values()),
+        "missing": list(
+            {
+                item.what: {"what": item.what, "why": item.why, "call": item.call}
+                for item in missing(absent(facts), MISSING)
+            }.values()
+        ),
     }
 
 
 def _block(trace: dict[str, Any]) -> Block:
     lost = f", {trace['lost']:,} lost" if trace["lost"] else ""
     steps = f"{trace['steps']} step{'s' if trace['steps'] != 1 else ''}"
-    head = f"{trace['path']}: {trace['events']:,} events{lost}, {format_ns(trace['span_ns'])}, {steps} from {trace['step_source']}"
+    head = (
+        f"{trace['path']}: {trace['events']:,} events{lost}, {format_ns(trace['span_ns'])}, {steps}"
+        f" from {trace['step_source']}"
+    )
     items = [Item(head, (), "")]
     for defect in trace["defects"]:
-        touched = f", in {format_share(defect['touched_share'])} of the step time" if defect["touched_share"] else ""
-        items.append(Item(f"{defect['severity']}: {defect['sentence']} ({_times(defect['count'])}{touched})", (), "! "))
-    items += [Item(f"Not recorded: {gap['what']}. {gap['why']}", (), "? ") for gap in trace["missing"]]
+        touched = (
+            f", in {format_share(defect['touched_share'])} of the step time"
+            if defect["touched_share"]
+            else ""
+        )
+        items.append(
+            Item(
+                f"{defect['severity']}: {defect['sentence']} ({_times(defect['count'])}{touched})",
+                (),
+                "! ",
+            )
+        )
+    items += [
+        Item(f"Not recorded: {gap['what']}. {gap['why']}", (), "? ") for gap in trace["missing"]
+    ]
     return Listing(trace["title"], items)
 
 
@@ -140,5 +209,8 @@ def _times(count: int) -> str:
 
 
 def _unreadable(files: list[dict[str, Any]]) -> list[Block]:
-    items = [Item(f"{file['path']}: {'' if file['rejected'] else 'failed: '}{file['reason']}") for file in files]
+    items = [
+        Item(f"{file['path']}: {'' if file['rejected'] else 'failed: '}{file['reason']}")
+        for file in files
+    ]
     return [Listing("Files that are not used", items)] if items else []

@@ -1,4 +1,6 @@
-"""What a command has to say, before it becomes text for a terminal or Markdown for a review or a language model."""
+"""What a command has to say, before it becomes text for a terminal or Markdown for a review or a
+language model.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from typing import Literal
 from torch_tb_profiler.units import and_more
 
 Kind = Literal["name", "text", "number", "bar", "below"]
-"""``name``: from the trace, shown as code; ``text``: words; ``number``: right-aligned; ``bar``: drawn on terminals only; ``below``: a name that may be
+"""``name``: from the trace, shown as code; ``text``: words; ``number``: right-aligned; ``bar``:
+drawn on terminals only; ``below``: a name that may be
 long, on a terminal in a line of its own below the row."""
 
 
@@ -23,7 +26,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells, the most important first. ``total``: rows that there are; ``note`` stands below."""
+    """Rows of cells, the most important first. ``total``: rows that there are; ``note`` stands
+    below.
+    """
 
     title: str
     columns: tuple[Column, ...]
@@ -34,7 +39,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Item:
-    """A point of a list with what belongs to it. ``mark``: how it begins on a terminal; ``brief``: what is said in place of the details where they are cut."""
+    """A point of a list with what belongs to it. ``mark``: how it begins on a terminal; ``brief``:
+    what is said in place of the details where they are cut.
+    """
 
     text: str
     details: tuple[str, ...] = ()
@@ -63,13 +70,22 @@ class Document:
     blocks: tuple[Block, ...] = field(default=())
 
     def cut(self, rows: int, blocks: int, details: bool, lines: bool = True) -> Document:
-        """The same with at most so many rows per block, only the first blocks, and what belongs to points, or lines about the whole, or not."""
-        return Document(self.title, self.lines if lines else (), tuple(_cut(block, rows, details) for block in self.blocks[:blocks]))
+        """The same with at most so many rows per block, only the first blocks, and what belongs to
+        points, or lines about the whole, or not.
+        """
+        return Document(
+            self.title,
+            self.lines if lines else (),
+            tuple(_cut(block, rows, details) for block in self.blocks[:blocks]),
+        )
 
 
 def _cut(block: Block, rows: int, details: bool) -> Block:
     if isinstance(block, Table):
         return Table(block.title, block.columns, block.rows[:rows], block.total, block.note)
     more = and_more(len(block.items) - rows)
-    items = [item if details else Item(f"{item.text} {item.brief}".rstrip(), (), item.mark) for item in block.items[:rows]]
+    items = [
+        item if details else Item(f"{item.text} {item.brief}".rstrip(), (), item.mark)
+        for item in block.items[:rows]
+    ]
     return Listing(block.title, items, ". ".join(filter(None, (more, block.note))))

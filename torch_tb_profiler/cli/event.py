@@ -1,4 +1,6 @@
-"""``torch-tb-profiler event``: everything about single events, by the ids with which the other commands name them."""
+"""``torch-tb-profiler event``: everything about single events, by the ids with which the other
+commands name them.
+"""
 
 from __future__ import annotations
 
@@ -42,17 +44,26 @@ def run(options: argparse.Namespace) -> int:
     printer = Printer(options)
     for found in _payloads(opened, timeline, options.ids):
         raw = texts.read(opened, found.ref.event) if options.raw else None
-        printer.add(Told(partial(_document, opened, found, raw), partial(_object, opened, found, raw)))
+        printer.add(
+            Told(partial(_document, opened, found, raw), partial(_object, opened, found, raw))
+        )
     printer.end()
     return 0
 
 
 def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[EventPayload]:
     try:
-        return [event_payload(opened.trace, opened.facts, timeline, event, opened.memoise) for event in dict.fromkeys(ids)]
+        return [
+            event_payload(opened.trace, opened.facts, timeline, event, opened.memoise)
+            for event in dict.fromkeys(ids)
+        ]
     except NotFound as error:
         count = opened.trace["spans"].n + opened.trace["instants"].n
-        hint = f"Ids run from 0 to {count - 1:,}; those of counters' samples are none." if count else "The file holds no events."
+        hint = (
+            f"Ids run from 0 to {count - 1:,}; those of counters' samples are none."
+            if count
+            else "The file holds no events."
+        )
         raise NotFound(error.message.replace(" on the timeline", ""), hint) from error
 
 
@@ -62,37 +73,69 @@ def _object(opened: Opened, found: EventPayload, raw: str | None) -> dict[str, A
 
 
 def _document(opened: Opened, found: EventPayload, raw: str | None) -> Document:
-    return Document(f"#{found.ref.event} {found.ref.name}", (title(opened),), tuple(_blocks(found, raw)))
+    return Document(
+        f"#{found.ref.event} {found.ref.name}", (title(opened),), tuple(_blocks(found, raw))
+    )
 
 
 def _blocks(found: EventPayload, raw: str | None) -> Iterator[Block]:
     yield from _listing("Event", [*_itself(found), *_around(found), *_calls(found)])
-    yield from _listing("From the program to the device", [f"{link.kind}: {_event(link.ref)}" for link in found.chain])
+    yield from _listing(
+        "From the program to the device",
+        [f"{link.kind}: {_event(link.ref)}" for link in found.chain],
+    )
     times = (("launch delay", found.launch_delay_ns), ("of it queued", found.queue_ns))
     launch = [f"{label} {format_ns(value)}" for label, value in times if value is not None]
     behind = f" ({', '.join(launch)})" if launch else ""
-    launched = f"Device work launched: {found.launched_total:,}, {format_ns(found.launched_ns)}{behind}"
+    launched = (
+        f"Device work launched: {found.launched_total:,}, {format_ns(found.launched_ns)}{behind}"
+    )
     yield from _listing(launched, map(_event, found.launched), found.launched_total)
-    yield from _listing("Arguments", [f"{argument.name}: {argument.value}" for argument in found.arguments], most=len(found.arguments))
-    yield from _listing("Arrows", [f"{arrow.label}, {arrow.direction}: {_event(arrow.other)}" for arrow in found.arrows], found.arrows_total)
+    yield from _listing(
+        "Arguments",
+        [f"{argument.name}: {argument.value}" for argument in found.arguments],
+        most=len(found.arguments),
+    )
+    yield from _listing(
+        "Arrows",
+        [f"{arrow.label}, {arrow.direction}: {_event(arrow.other)}" for arrow in found.arrows],
+        found.arrows_total,
+    )
     yield from _listing("Call stack", found.stack)
     if raw is not None:
         arguments = args_payload(raw)
-        yield from _listing("In the file", [f"{a.name}: {a.value}" for a in arguments.arguments] or [arguments.text], most=len(arguments.arguments) or 1)
+        yield from _listing(
+            "In the file",
+            [f"{a.name}: {a.value}" for a in arguments.arguments] or [arguments.text],
+            most=len(arguments.arguments) or 1,
+        )
 
 
 def _itself(found: EventPayload) -> Iterator[str]:
-    thread, process = (text if not text.isdigit() else f"{word} {text}" for word, text in (("thread", found.thread.strip()), ("process", found.process)))
+    thread, process = (
+        text if not text.isdigit() else f"{word} {text}"
+        for word, text in (("thread", found.thread.strip()), ("process", found.process))
+    )
     yield f"{found.category or 'no category'}, on {thread} of {process}"
-    yield f"Begins {format_ns(found.ref.start_ns)} after the first event, lasts {format_ns(found.ref.dur_ns)}{f', in {found.step}' if found.step else ''}."
+    yield (
+        f"Begins {format_ns(found.ref.start_ns)} after the first event, lasts"
+        f" {format_ns(found.ref.dur_ns)}{f', in {found.step}' if found.step else ''}."
+    )
 
 
 def _around(found: EventPayload) -> Iterator[str]:
     if found.parent is not None:
         yield f"Inside {_event(found.parent)}"
     if found.children and found.first_child is not None:
-        yield f"Around {found.children:,} event{'s' if found.children != 1 else ''}, first {_event(found.first_child)}"
-    beside = [f"{word} {_event(ref)}" for word, ref in (("before it", found.previous), ("after it", found.next)) if ref is not None]
+        yield (
+            f"Around {found.children:,} event{'s' if found.children != 1 else ''}, first"
+            f" {_event(found.first_child)}"
+        )
+    beside = [
+        f"{word} {_event(ref)}"
+        for word, ref in (("before it", found.previous), ("after it", found.next))
+        if ref is not None
+    ]
     if beside:
         yield f"Beside: {'; '.join(beside)}"
 
@@ -101,14 +144,26 @@ def _calls(found: EventPayload) -> Iterator[str]:
     same = found.siblings
     if same.calls > 1:
         place = "The longest" if same.rank == 1 else f"By length number {same.rank:,}"
-        ends = f"from {format_ns(same.shortest_ns)} (#{same.fastest.event}) to {format_ns(same.longest_ns)} (#{same.slowest.event})"
-        yield f"{place} of {same.calls:,} of this name: {format_ns(same.total_ns)} together, mean {format_ns(same.mean_ns)}, {ends}"
+        ends = (
+            f"from {format_ns(same.shortest_ns)} (#{same.fastest.event}) to"
+            f" {format_ns(same.longest_ns)} (#{same.slowest.event})"
+        )
+        yield (
+            f"{place} of {same.calls:,} of this name: {format_ns(same.total_ns)} together, mean"
+            f" {format_ns(same.mean_ns)}, {ends}"
+        )
 
 
-def _listing(title: str, texts: Iterable[str], total: int = 0, most: int = SHOWN) -> Iterator[Listing]:
+def _listing(
+    title: str, texts: Iterable[str], total: int = 0, most: int = SHOWN
+) -> Iterator[Listing]:
     listed = list(texts)
     if listed:
-        yield Listing(title, [Item(text, (), "- ") for text in listed[:most]], and_more(max(total, len(listed)) - most))
+        yield Listing(
+            title,
+            [Item(text, (), "- ") for text in listed[:most]],
+            and_more(max(total, len(listed)) - most),
+        )
 
 
 def _event(ref: EventRef) -> str:

@@ -1,4 +1,6 @@
-"""``torch-tb-profiler export``: tables, flame graphs and parts of traces as files for other programs."""
+"""``torch-tb-profiler export``: tables, flame graphs and parts of traces as files for other
+programs.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,23 @@ from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.views.module_wire import FlameTree
 
 TRACE = "trace"
-ENDINGS = {"csv": ".csv", "parquet": ".parquet", "arrow": ".arrow", "folded": ".folded", "speedscope": ".speedscope.json", TRACE: ".pt.trace.json.gz"}
+ENDINGS = {
+    "csv": ".csv",
+    "parquet": ".parquet",
+    "arrow": ".arrow",
+    "folded": ".folded",
+    "speedscope": ".speedscope.json",
+    TRACE: ".pt.trace.json.gz",
+}
 _ALSO = {".feather": "arrow", ".txt": "folded", ".json.gz": TRACE}
 _TREES: dict[str, FlameTree] = {"modules": "module", "lines": "line"}
-_ONLY = {"by": export.TABLE_FORMS, "metric": export.FLAME_FORMS, "start": (TRACE,), "end": (TRACE,), "kinds": (TRACE,)}
+_ONLY = {
+    "by": export.TABLE_FORMS,
+    "metric": export.FLAME_FORMS,
+    "start": (TRACE,),
+    "end": (TRACE,),
+    "kinds": (TRACE,),
+}
 """Options that some forms have."""
 
 
@@ -30,7 +45,8 @@ def run(options: argparse.Namespace) -> int:
     """Write the file; the exit code.
 
     Raises:
-        BadRequest: the options do not fit together, the file exists already, or the traces have no such steps.
+        BadRequest: the options do not fit together, the file exists already, or the traces have no
+            such steps.
         SourceError, NotATrace: nothing could be read, or the file cannot be written.
         MissingPackage: the form needs a package that is not installed.
     """
@@ -64,13 +80,25 @@ def _asked(options: argparse.Namespace) -> tuple[str, str]:
         raise BadRequest(f"--to {form} is not known.", f"Take one of: {', '.join(ENDINGS)}.")
     for name, forms in _ONLY.items():
         if getattr(options, name) is not None and form not in forms:
-            raise BadRequest(f"--{name} does not go with {form}.", f"It is for: {', '.join(forms)}.")
-    allowed = tuple(export.TABLES) if form in export.TABLE_FORMS else tuple(_TREES) if form in export.FLAME_FORMS else ("events",)
+            raise BadRequest(
+                f"--{name} does not go with {form}.", f"It is for: {', '.join(forms)}."
+            )
+    allowed = (
+        tuple(export.TABLES)
+        if form in export.TABLE_FORMS
+        else tuple(_TREES)
+        if form in export.FLAME_FORMS
+        else ("events",)
+    )
     what = options.what or ("operators" if "operators" in allowed else allowed[-1])
     if what not in allowed:
-        raise BadRequest(f"--what {what} does not go with {form}.", f"Take one of: {', '.join(allowed)}.")
+        raise BadRequest(
+            f"--what {what} does not go with {form}.", f"Take one of: {', '.join(allowed)}."
+        )
     if what in export.WHOLE and (options.steps or options.skip_cold):
-        raise BadRequest(f"--what {what} is always of the whole recording.", "Leave out --steps and --skip-cold.")
+        raise BadRequest(
+            f"--what {what} is always of the whole recording.", "Leave out --steps and --skip-cold."
+        )
     export.check_form(form)
     return form, what
 
@@ -86,12 +114,20 @@ def _frames(options: argparse.Namespace, unreadable: list[Unreadable]) -> TraceF
     found = []
     for opened in all_at(options.path, settings, unreadable, options.worker):
         chosen(opened, options)
-        found.append(TraceFrames(One(opened, settings)).in_steps(asked.first, asked.last, skip_cold=asked.skip_cold))
+        found.append(
+            TraceFrames(One(opened, settings)).in_steps(
+                asked.first, asked.last, skip_cold=asked.skip_cold
+            )
+        )
     return found[0] if len(found) == 1 else RunFrames(found)
 
 
-def _pieces(options: argparse.Namespace, frames: TraceFrames | RunFrames, form: str, what: str) -> Iterator[bytes]:
+def _pieces(
+    options: argparse.Namespace, frames: TraceFrames | RunFrames, form: str, what: str
+) -> Iterator[bytes]:
     if form == TRACE:
-        kinds = None if options.kinds is None else {kind.strip() for kind in options.kinds.split(",")}
+        kinds = (
+            None if options.kinds is None else {kind.strip() for kind in options.kinds.split(",")}
+        )
         return export.part(frames, options.start, options.end, kinds)
     return export.flame(frames, _TREES[what], cast(export.FlameForm, form), options.metric)

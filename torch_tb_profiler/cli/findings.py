@@ -1,4 +1,6 @@
-"""``torch-tb-profiler findings``: what costs time that could be had back, with the events that show it."""
+"""``torch-tb-profiler findings``: what costs time that could be had back, with the events that show
+it.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +26,24 @@ HOW = "Show an event: torch-tb-profiler event PATH ID"
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the findings of every trace at a path; the exit code. Raises as ``output.tell_runs`` does."""
-    return tell_runs(options, lambda traces, settings: told_of_run(options, found_in_run(traces, settings), _about), together=True)
+    """Print the findings of every trace at a path; the exit code. Raises as ``output.tell_runs``
+    does.
+    """
+    return tell_runs(
+        options,
+        lambda traces, settings: told_of_run(options, found_in_run(traces, settings), _about),
+        together=True,
+    )
 
 
 def told_of_run(
-    options: argparse.Namespace, found: Iterable[tuple[Opened, FindingsPayload]], about: Callable[[Opened, FindingsPayload], Told],
+    options: argparse.Namespace,
+    found: Iterable[tuple[Opened, FindingsPayload]],
+    about: Callable[[Opened, FindingsPayload], Told],
 ) -> Iterator[Told]:
-    """What there is to say of the run as a whole where it has several traces, then of each that ``--worker`` chooses."""
+    """What there is to say of the run as a whole where it has several traces, then of each that
+    ``--worker`` chooses.
+    """
     traces = [(opened, payload) for opened, payload in found if is_chosen(opened, options)]
     if len(traces) > 1:
         yield Told(lambda: run_head(traces), None)
@@ -39,31 +51,48 @@ def told_of_run(
         yield about(opened, payload)
 
 
-def found_in_run(traces: Iterable[Opened], settings: Settings) -> Iterator[tuple[Opened, FindingsPayload]]:
-    """The page's findings of the traces of a run, and who of them keeps the others waiting; all of them are held while they are compared."""
+def found_in_run(
+    traces: Iterable[Opened], settings: Settings
+) -> Iterator[tuple[Opened, FindingsPayload]]:
+    """The page's findings of the traces of a run, and who of them keeps the others waiting; all of
+    them are held while they are compared.
+    """
     run = [One(opened, settings) for opened in traces]
     for one, seat in zip(run, seats(run), strict=True):
         yield one.opened, findings_together(one, seat)
 
 
 def _about(opened: Opened, found: FindingsPayload) -> Told:
-    return Told(lambda: Document(title(opened), (opened.span.path,), (findings_block(found, opened),)), lambda: place(opened) | _plain(found))
+    return Told(
+        lambda: Document(title(opened), (opened.span.path,), (findings_block(found, opened),)),
+        lambda: place(opened) | _plain(found),
+    )
 
 
 def findings_block(found: FindingsPayload, opened: Opened) -> Listing:
     """The headline, every finding with its evidence, and what could not be judged."""
-    items = [Item(found.headline, (), ""), *(_item(finding, opened) for finding in found.findings), *(Item(text, (), "? ") for text in found.unsure)]
-    return Listing("Findings", items, HOW if any(finding.evidence for finding in found.findings) else "")
+    items = [
+        Item(found.headline, (), ""),
+        *(_item(finding, opened) for finding in found.findings),
+        *(Item(text, (), "? ") for text in found.unsure),
+    ]
+    return Listing(
+        "Findings", items, HOW if any(finding.evidence for finding in found.findings) else ""
+    )
 
 
 def _item(finding: Finding, opened: Opened) -> Item:
     details = [f"at {finding.line}"] if finding.line else []
     if finding.evidence:
         shown = [_event(event, opened) for event in finding.evidence[:EVENTS]]
-        details.append(f"Events: {', '.join(shown)} {and_more(finding.evidence_count - len(shown))}".rstrip())
+        details.append(
+            f"Events: {', '.join(shown)} {and_more(finding.evidence_count - len(shown))}".rstrip()
+        )
     details.append(f"Try: {finding.attempt} But: {finding.caveat}")
     brief = ", ".join(_number(event, opened) for event in finding.evidence[:BRIEF])
-    return Item(f"{finding.title}. {finding.sentence}", tuple(details), brief=f"({brief})" if brief else "")
+    return Item(
+        f"{finding.title}. {finding.sentence}", tuple(details), brief=f"({brief})" if brief else ""
+    )
 
 
 def _event(event: Evidence, opened: Opened) -> str:

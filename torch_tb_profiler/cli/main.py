@@ -1,6 +1,8 @@
-"""Entry point of ``torch-tb-profiler``: reads the arguments; the subcommands are declared in ``commands.py`` and carried out in modules of their name.
+"""Entry point of ``torch-tb-profiler``: reads the arguments; the subcommands are declared in
+``commands.py`` and carried out in modules of their name.
 
-Exit codes: 0 done, 1 slower than ``diff --fail-on`` allows, 2 nothing could be read or wrong arguments.
+Exit codes: 0 done, 1 slower than ``diff --fail-on`` allows, 2 nothing could be read or wrong
+arguments.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
-        # Such as a full disk behind `> FILE`; what is left in the buffer would only complain again at the end.
+        # Such as a full disk behind `> FILE`; what is left in the buffer would only complain again
+        # at the end.
         where = f"{error.filename}: " if error.filename else ""
         print(f"torch-tb-profiler: {where}{error.strerror or error}.", file=sys.stderr)
         sys.stdout = None
@@ -45,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="torch-tb-profiler", description="Facts from PyTorch profiler traces.")
+    parser = argparse.ArgumentParser(
+        prog="torch-tb-profiler", description="Facts from PyTorch profiler traces."
+    )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:

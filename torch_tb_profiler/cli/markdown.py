@@ -1,4 +1,6 @@
-"""A document as Markdown, within a number of tokens on request: for a review, a chat, or a language model."""
+"""A document as Markdown, within a number of tokens on request: for a review, a chat, or a language
+model.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from torch_tb_profiler.views.diff_file import markdown_name, markdown_text
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\s+|[^\sA-Za-z0-9]")
 LETTERS, DIGITS = 6, 3
-"""Of a word and of a number that make one token: on the safe side for tables of figures and symbol names, because every model counts in its own way.
+"""Of a word and of a number that make one token: on the safe side for tables of figures and symbol
+names, because every model counts in its own way.
 Of 172 outputs a tokenizer of 65,000 words made 0.70 to 1.00 times as many."""
 _LONGEST_NAME = 160
 ALL = sys.maxsize
@@ -22,16 +25,19 @@ _MOST_TOLD = 4
 _FEW = ((7, 4), (5, 4), (3, 4), (2, 4), (3, 3), (2, 3), (2, 2), (2, 1), (1, 1))
 """(rows, blocks) when that is still too long."""
 LEAST = 250
-"""Tokens with which a document still says something; of more documents than have room for that, the last ones are left out."""
+"""Tokens with which a document still says something; of more documents than have room for that, the
+last ones are left out.
+"""
 
 
 def markdown(document: Document, tokens: int | None = None) -> str:
-    """The text; it ends in a line feed. With ``tokens`` rows are left out first, then the last blocks, and the text says so.
+    """The text; it ends in a line feed. With ``tokens`` rows are left out first, then the last
+    blocks, and the text says so.
 
     ::
 
-        all rows ─▶ too long? ─▶ 200 rows a table … 7 ─▶ without details ─▶ without the last block … 4 left ─▶ 5 rows … 1 ─▶ without what describes
-        the recording ─▶ cut at a line
+        all rows ─▶ too long? ─▶ 200 rows a table … 7 ─▶ without details ─▶ without the last block …
+        4 left ─▶ 5 rows … 1 ─▶ without what describes the recording ─▶ cut at a line
     """
     if tokens is None:
         return _render(document)
@@ -39,13 +45,23 @@ def markdown(document: Document, tokens: int | None = None) -> str:
 
 
 def shared(documents: Sequence[Document], tokens: int) -> str:
-    """Several texts of together about ``tokens``: short ones whole, the others with equal parts of what is left; of too many the last ones are left out."""
+    """Several texts of together about ``tokens``: short ones whole, the others with equal parts of
+    what is left; of too many the last ones are left out.
+    """
     sizes = [estimate(_render(document)) for document in documents]
     if sum(sizes) + len(sizes) <= tokens:
         return "\n".join(map(_render, documents))
     kept = documents[: max(1, tokens // LEAST)]
-    away = f" {len(documents) - len(kept):,} of {len(documents):,} parts left out." if len(kept) < len(documents) else ""
-    more = f" More: `--tokens`, {'`--worker`, ' if len(documents) > 1 else ''}or `--json`." if tokens >= LEAST // 2 else ""
+    away = (
+        f" {len(documents) - len(kept):,} of {len(documents):,} parts left out."
+        if len(kept) < len(documents)
+        else ""
+    )
+    more = (
+        f" More: `--tokens`, {'`--worker`, ' if len(documents) > 1 else ''}or `--json`."
+        if tokens >= LEAST // 2
+        else ""
+    )
     note = f"\n*Shortened to about {tokens:,} tokens.{away}{more}*\n"
     left = max(tokens - estimate(note) - len(kept), 0)
     parts = [0] * len(kept)
@@ -53,13 +69,18 @@ def shared(documents: Sequence[Document], tokens: int) -> str:
     for done, i in enumerate(sorted(range(len(kept)), key=lambda i: sizes[i])):
         parts[i] = min(sizes[i], left // (len(kept) - done))
         left -= parts[i]
-    return "\n".join(_fitting(document, part) for document, part in zip(kept, parts, strict=True)) + note
+    return (
+        "\n".join(_fitting(document, part) for document, part in zip(kept, parts, strict=True))
+        + note
+    )
 
 
 def _fitting(document: Document, room: int) -> str:
     """The text with as much left out as it takes."""
     blocks = len(document.blocks)
-    tries = [(rows, blocks, True, True) for rows in (ALL, *_ROWS)] + [(_ROWS[-1], left, False, True) for left in range(blocks, _MOST_TOLD, -1)]
+    tries = [(rows, blocks, True, True) for rows in (ALL, *_ROWS)] + [
+        (_ROWS[-1], left, False, True) for left in range(blocks, _MOST_TOLD, -1)
+    ]
     few = [(rows, left, False, lines) for lines in (True, False) for rows, left in _FEW]
     for rows, left, details, lines in (*tries, *few):
         text = _render(document.cut(rows, left, details, lines))
@@ -74,7 +95,9 @@ def _fitting(document: Document, room: int) -> str:
 
 
 def estimate(text: str) -> int:
-    """Tokens of a text, roughly and rather too many: one for each sign, word, number and line, more for long words and numbers."""
+    """Tokens of a text, roughly and rather too many: one for each sign, word, number and line, more
+    for long words and numbers.
+    """
     return sum(map(_tokens, _PIECE.findall(text)))
 
 
@@ -88,7 +111,11 @@ def _tokens(piece: str) -> int:
 
 
 def _render(document: Document) -> str:
-    lines = [f"# {markdown_text(document.title)}", *([""] if document.lines else []), *(f"{markdown_text(line)}  " for line in document.lines)]
+    lines = [
+        f"# {markdown_text(document.title)}",
+        *([""] if document.lines else []),
+        *(f"{markdown_text(line)}  " for line in document.lines),
+    ]
     for block in document.blocks:
         lines += ["", f"## {markdown_text(block.title)}", "", *_block(block)]
         if block.note:
@@ -101,7 +128,10 @@ def _block(block: Block) -> list[str]:
         return _table(block)
     lines = []
     for item in block.items:
-        lines += [f"- {markdown_text(item.text)}", *(f"  {markdown_text(detail)}" for detail in item.details)]
+        lines += [
+            f"- {markdown_text(item.text)}",
+            *(f"  {markdown_text(detail)}" for detail in item.details),
+        ]
     return lines
 
 
@@ -110,7 +140,10 @@ def _table(block: Table) -> list[str]:
     lines = [
         f"| {' | '.join(markdown_text(block.columns[i].label) for i in shown)} |",
         f"| {' | '.join('---:' if block.columns[i].kind == 'number' else '---' for i in shown)} |",
-        *(f"| {' | '.join(_cell(row[i], block.columns[i]) for i in shown)} |" for row in block.rows),
+        *(
+            f"| {' | '.join(_cell(row[i], block.columns[i]) for i in shown)} |"
+            for row in block.rows
+        ),
     ]
     more = and_more(block.total - len(block.rows))
     return [*lines, "", more] if more else lines

@@ -1,4 +1,6 @@
-"""What the commands that describe traces share: every trace of a path, as text, Markdown or JSON, and what could not be read."""
+"""What the commands that describe traces share: every trace of a path, as text, Markdown or JSON,
+and what could not be read.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ REASONS_SHOWN = 5
 
 @dataclass(frozen=True)
 class Told:
-    """What a command says about one trace, or with ``data`` None about a run as a whole, which JSON leaves out; only the form that was asked for is made.
+    """What a command says about one trace, or with ``data`` None about a run as a whole, which JSON
+    leaves out; only the form that was asked for is made.
 
     ``data``: plain values; times in integer ns, None is unknown.
     """
@@ -39,7 +42,9 @@ class Told:
 
 
 class Printer:
-    """Prints in the form that was asked for, each thing as it comes; under a number of tokens, which all share, at the end."""
+    """Prints in the form that was asked for, each thing as it comes; under a number of tokens,
+    which all share, at the end.
+    """
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._json: bool = options.json
@@ -52,14 +57,21 @@ class Printer:
         """Print it, or keep it until all are known."""
         if self._json:
             if told.data is not None:
-                write(("," if self._printed else "[") + "\n" + msgspec.json.encode(told.data()).decode())
+                write(
+                    ("," if self._printed else "[")
+                    + "\n"
+                    + msgspec.json.encode(told.data()).decode()
+                )
                 self._printed += 1
             return
         document = told.document()
         if self._tokens is not None:
             self._kept.append(document)
         else:
-            write(("\n" if self._printed else "") + (markdown(document) if self._markdown else plain(document)))
+            write(
+                ("\n" if self._printed else "")
+                + (markdown(document) if self._markdown else plain(document))
+            )
             self._printed += 1
 
     def end(self) -> None:
@@ -80,11 +92,16 @@ def tell(options: argparse.Namespace, about: Callable[[Opened, Settings], Told])
     return tell_runs(options, lambda run, settings: (about(opened, settings) for opened in run))
 
 
-def tell_runs(options: argparse.Namespace, about: Callable[[Iterator[Opened], Settings], Iterable[Told]], together: bool = False) -> int:
-    """Print what ``about`` says of the traces of every run at ``options.path`` to standard output, what could not be read to standard error; the exit code.
+def tell_runs(
+    options: argparse.Namespace,
+    about: Callable[[Iterator[Opened], Settings], Iterable[Told]],
+    together: bool = False,
+) -> int:
+    """Print what ``about`` says of the traces of every run at ``options.path`` to standard output,
+    what could not be read to standard error; the exit code.
 
-    A run's traces come one after the other: only those that ``about`` keeps stay in memory. ``together``: it wants all of them, also those that
-    ``--worker`` does not choose.
+    A run's traces come one after the other: only those that ``about`` keeps stay in memory.
+    ``together``: it wants all of them, also those that ``--worker`` does not choose.
 
     Raises:
         SourceError: there is nothing at the path.
@@ -107,8 +124,16 @@ def tell_runs(options: argparse.Namespace, about: Callable[[Iterator[Opened], Se
     return 0
 
 
-def readable(path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = (), beside: bool = False) -> Iterator[Opened]:
-    """The traces of a path, one in memory at a time, or those of some ``workers`` (with ``beside`` the others too); what is none goes into ``unreadable``."""
+def readable(
+    path: str,
+    settings: Settings,
+    unreadable: list[Unreadable],
+    workers: Collection[str] = (),
+    beside: bool = False,
+) -> Iterator[Opened]:
+    """The traces of a path, one in memory at a time, or those of some ``workers`` (with ``beside``
+    the others too); what is none goes into ``unreadable``.
+    """
     with Progress("reading") as progress:
         for item in load_all(path, settings, progress.update, workers, beside):
             if isinstance(item, Unreadable):
@@ -118,8 +143,11 @@ def readable(path: str, settings: Settings, unreadable: list[Unreadable], worker
                 yield item
 
 
-def all_at(path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = ()) -> list[Opened]:
-    """All of them together; what could not be read goes into ``unreadable``, for ``say_failed`` when nothing else failed.
+def all_at(
+    path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = ()
+) -> list[Opened]:
+    """All of them together; what could not be read goes into ``unreadable``, for ``say_failed``
+    when nothing else failed.
 
     Raises:
         SourceError: there is nothing at the path.
@@ -145,13 +173,20 @@ def one_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> O
         raise NotATrace(nothing_at(path, unreadable))
     if len(found) > 1:
         names = list(dict.fromkeys(worker.name for worker in found[0].run.workers))
-        raise BadRequest(f"{path} holds more than one readable trace: {format_names(names)}.", "Give one of its files, or --worker NAME.")
+        raise BadRequest(
+            f"{path} holds more than one readable trace: {format_names(names)}.",
+            "Give one of its files, or --worker NAME.",
+        )
     return found[0]
 
 
 def is_chosen(opened: Opened, options: argparse.Namespace) -> bool:
     """Whether ``--worker`` chooses it."""
-    return not options.worker or opened.worker.name in options.worker or str(opened.worker.rank) in options.worker
+    return (
+        not options.worker
+        or opened.worker.name in options.worker
+        or str(opened.worker.rank) in options.worker
+    )
 
 
 def say_failed(unreadable: list[Unreadable]) -> None:
@@ -166,7 +201,9 @@ def nothing_at(path: str, unreadable: list[Unreadable]) -> str:
     if not unreadable:
         return printable(f"{path} holds no trace: no file has the name or the content of one.")
     shown = "; ".join(item.text for item in unreadable[:REASONS_SHOWN])
-    return printable(f"{path} holds no readable trace: {shown} {and_more(len(unreadable) - REASONS_SHOWN)}".rstrip())
+    return printable(
+        f"{path} holds no readable trace: {shown} {and_more(len(unreadable) - REASONS_SHOWN)}".rstrip()
+    )
 
 
 def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> Selection:
@@ -189,7 +226,14 @@ def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
         BadRequest: they are no steps.
     """
     try:
-        return step_range(_Given({"steps": getattr(options, name) or "all", "skip_cold": "1" if getattr(options, "skip_cold", False) else "0"}))
+        return step_range(
+            _Given(
+                {
+                    "steps": getattr(options, name) or "all",
+                    "skip_cold": "1" if getattr(options, "skip_cold", False) else "0",
+                }
+            )
+        )
     except BadRequest as error:
         raise _of_option(error, name) from None
 
@@ -197,7 +241,9 @@ def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
 def _of_option(error: BadRequest, name: str) -> BadRequest:
     """The error in the words of the command line, where neither parameters nor routes are."""
     said = re.sub(rf"^Parameter (steps|{name})\b", f"--{name.replace('_', '-')}", error.message)
-    return BadRequest(said, error.hint.replace("Take the indices from /steps.", "`summary PATH` lists them."))
+    return BadRequest(
+        said, error.hint.replace("Take the indices from /steps.", "`summary PATH` lists them.")
+    )
 
 
 class _Given(dict[str, str]):
@@ -209,15 +255,24 @@ class _Given(dict[str, str]):
 
 def place(opened: Opened) -> dict[str, str]:
     """Which trace it is, for JSON."""
-    return {"run": opened.run.name, "worker": opened.worker.name, "span": opened.span.name, "path": opened.span.path}
+    return {
+        "run": opened.run.name,
+        "worker": opened.worker.name,
+        "span": opened.span.name,
+        "path": opened.span.path,
+    }
 
 
 def title(opened: Opened) -> str:
     """Which trace it is, for people."""
-    return " · ".join(part for part in (opened.run.name, opened.worker.name, opened.span.name) if part)
+    return " · ".join(
+        part for part in (opened.run.name, opened.worker.name, opened.span.name) if part
+    )
 
 
 def write(text: str) -> None:
-    """To standard output. A terminal that cannot show µ or ×, such as one under LANG=C, shall get a report all the same."""
+    """To standard output. A terminal that cannot show µ or ×, such as one under LANG=C, shall get a
+    report all the same.
+    """
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

@@ -45,32 +45,52 @@ def _listing(block: Listing) -> list[str]:
 
 
 def _wrapped(text: str, first: str = "", other: str | None = None) -> list[str]:
-    return textwrap.wrap(printable(text), WIDTH, initial_indent=first, subsequent_indent=first if other is None else other)
+    return textwrap.wrap(
+        printable(text),
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if other is None else other,
+    )
 
 
 def _table(block: Table) -> list[str]:
-    """The columns beside each other, below each row what is long; names take what the other columns leave."""
+    """The columns beside each other, below each row what is long; names take what the other columns
+    leave.
+    """
     beside = [i for i, column in enumerate(block.columns) if column.kind != "below"]
     columns = [block.columns[i] for i in beside]
     rows = [tuple(printable(row[i]) for i in beside) for row in block.rows]
-    widths = [max(len(row[i]) for row in (tuple(column.label for column in columns), *rows)) for i in range(len(columns))]
+    widths = [
+        max(len(row[i]) for row in (tuple(column.label for column in columns), *rows))
+        for i in range(len(columns))
+    ]
     _narrow(columns, widths)
     if len(beside) == len(block.columns):
         rows = _told_apart(rows, columns, widths)
     lines = [_row([column.label for column in columns], columns, widths)]
     for row, whole in zip(rows, block.rows, strict=True):
         lines.append(_row(row, columns, widths))
-        # A name that its column cuts stands whole before what is below anyway: two operators may begin alike.
-        cut = (_short(text, LONGEST_BELOW // 2) for text, column, width in zip(row, columns, widths, strict=True)
-               if column.kind == "name" and len(text) > width)
-        below = (text for text, column in zip(whole, block.columns, strict=True) if column.kind == "below" and text)
+        # A name that its column cuts stands whole before what is below anyway: two operators may
+        # begin alike.
+        cut = (
+            _short(text, LONGEST_BELOW // 2)
+            for text, column, width in zip(row, columns, widths, strict=True)
+            if column.kind == "name" and len(text) > width
+        )
+        below = (
+            text
+            for text, column in zip(whole, block.columns, strict=True)
+            if column.kind == "below" and text
+        )
         long = "  ".join([*cut, *below] if len(columns) < len(block.columns) else [])
         lines += _wrapped(_short(long, LONGEST_BELOW), "      ")
     more = and_more(block.total - len(block.rows))
     return [*lines, f"  {more}"] if more else lines
 
 
-def _told_apart(rows: Sequence[tuple[str, ...]], columns: Sequence[Column], widths: Sequence[int]) -> list[tuple[str, ...]]:
+def _told_apart(
+    rows: Sequence[tuple[str, ...]], columns: Sequence[Column], widths: Sequence[int]
+) -> list[tuple[str, ...]]:
     """Names that would be cut to the same text keep their ends instead of their middles."""
     texts = [list(cells) for cells in zip(*rows, strict=True)]
     for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
@@ -79,7 +99,10 @@ def _told_apart(rows: Sequence[tuple[str, ...]], columns: Sequence[Column], widt
         cut = [_short(text, width) for text in texts[place]]
         shared = Counter(short for short, _ in set(zip(cut, texts[place], strict=True)))
         half = (width - 1) // 2
-        texts[place] = [f"{text[:width - 1 - half]}…{text[-half:]}" if shared[short] > 1 else text for short, text in zip(cut, texts[place], strict=True)]
+        texts[place] = [
+            f"{text[: width - 1 - half]}…{text[-half:]}" if shared[short] > 1 else text
+            for short, text in zip(cut, texts[place], strict=True)
+        ]
     return list(zip(*texts, strict=True))
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 
 class Progress:
-    """A bar on standard error; ``update(done, total)`` moves it, the end of the ``with`` block removes it.
+    """A bar on standard error; ``update(done, total)`` moves it, the end of the ``with`` block
+    removes it.
 
     ``unit``: what is counted; ``bytes`` are shown in KiB, MiB and so on.
     """
@@ -24,7 +25,13 @@ class Progress:
 
             of_bytes = self._unit == "bytes"
             self._bar = tqdm(
-                desc=self._what, unit="B" if of_bytes else f" {self._unit}", unit_scale=of_bytes, unit_divisor=1024, file=sys.stderr, leave=False, delay=0.3,
+                desc=self._what,
+                unit="B" if of_bytes else f" {self._unit}",
+                unit_scale=of_bytes,
+                unit_divisor=1024,
+                file=sys.stderr,
+                leave=False,
+                delay=0.3,
             )
         return self
 
@@ -40,6 +47,11 @@ class Progress:
         if self._bar is not None:
             self._bar.clear()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._bar is not None:
             self._bar.close()

@@ -1,4 +1,6 @@
-"""``torch-tb-profiler pyprof``: the kernel table of PyProf, one line per launch of a kernel, printed as it is made."""
+"""``torch-tb-profiler pyprof``: the kernel table of PyProf, one line per launch of a kernel,
+printed as it is made.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ _SHARED = ("kernel", "params")
 
 @dataclass(frozen=True)
 class _Form:
-    """How cells are printed: a text, an integer and an absent value of a column (by its word), and the texts of a line."""
+    """How cells are printed: a text, an integer and an absent value of a column (by its word), and
+    the texts of a line.
+    """
 
     text: Callable[[str, str], str]
     number: Callable[[str, int], str]
@@ -44,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the table of the one trace at ``options.path``; the exit code.
 
     Raises:
-        BadRequest: there is no such column or step, the columns do not fit the width, or the path holds no or several traces.
+        BadRequest: there is no such column or step, the columns do not fit the width, or the path
+            holds no or several traces.
         SourceError, NotATrace: the trace cannot be read.
     """
     keys = chosen_columns(options.columns)
@@ -56,7 +61,11 @@ def run(options: argparse.Namespace) -> int:
     selection = chosen(opened, options)
     if not len(table.row):
         print(printable(f"torch-tb-profiler: {options.path} holds no kernels."), file=sys.stderr)
-    parts = _parts(KernelCells(opened.trace, insight, table), keys, mask(selection, opened.facts["span_links"]["step"][table.row]))
+    parts = _parts(
+        KernelCells(opened.trace, insight, table),
+        keys,
+        mask(selection, opened.facts["span_links"]["step"][table.row]),
+    )
     for text in _json(parts, keys) if options.json else _lines(parts, keys, form):
         write(text)
     return 0
@@ -71,16 +80,21 @@ def chosen_columns(text: str) -> list[str]:
     keys = list(COLUMNS) if text == ALL else [word.strip() for word in text.split(",")]
     for key in keys:
         if key not in COLUMNS:
-            raise BadRequest(f"{key!r} is no column of the kernel table.", f"Expected some of: {','.join(COLUMNS)}; or {ALL}.")
+            raise BadRequest(
+                f"{key!r} is no column of the kernel table.",
+                f"Expected some of: {','.join(COLUMNS)}; or {ALL}.",
+            )
     return keys
 
 
 def _parts(cells: KernelCells, keys: Sequence[str], wanted: Mask) -> Iterator[list[list[Cell]]]:
     """The columns of the wanted rows, some rows at a time."""
     for begin in range(0, cells.rows, ROWS_AT_ONCE):
-        some = wanted[begin:begin + ROWS_AT_ONCE].tolist()
+        some = wanted[begin : begin + ROWS_AT_ONCE].tolist()
         if any(some):
-            yield [list(compress(cells.column(key, begin, begin + ROWS_AT_ONCE), some)) for key in keys]
+            yield [
+                list(compress(cells.column(key, begin, begin + ROWS_AT_ONCE), some)) for key in keys
+            ]
 
 
 def _json(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[str]:
@@ -88,7 +102,9 @@ def _json(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[st
     before = "[\n"
     encode = msgspec.json.Encoder().encode
     for columns in parts:
-        yield before + ",\n".join(encode(dict(zip(keys, row, strict=True))).decode() for row in zip(*columns, strict=True))
+        yield before + ",\n".join(
+            encode(dict(zip(keys, row, strict=True))).decode() for row in zip(*columns, strict=True)
+        )
         before = ",\n"
     yield "\n]\n" if before == ",\n" else "[]\n"
 
@@ -97,26 +113,43 @@ def _lines(parts: Iterator[list[list[Cell]]], keys: Sequence[str], form: _Form) 
     yield form.line([form.text(key, COLUMNS[key].heading) for key in keys])
     known: dict[tuple[str, str], str] = {}
     for columns in parts:
-        printed = [_printed(key, column, form, known) for key, column in zip(keys, columns, strict=True)]
+        printed = [
+            _printed(key, column, form, known) for key, column in zip(keys, columns, strict=True)
+        ]
         yield "".join(map(form.line, zip(*printed, strict=True)))
 
 
-def _printed(key: str, column: list[Cell], form: _Form, known: dict[tuple[str, str], str]) -> list[str]:
+def _printed(
+    key: str, column: list[Cell], form: _Form, known: dict[tuple[str, str], str]
+) -> list[str]:
     """The texts of a column; ``known`` are those that were made before."""
     absent = form.absent(key)
     for text in {cell for cell in column if isinstance(cell, str)}:
         if (key, text) not in known:
             known[key, text] = form.text(key, text)
-    return [absent if cell is None else known[key, cell] if isinstance(cell, str) else form.number(key, cell) for cell in column]
+    return [
+        (
+            absent
+            if cell is None
+            else known[key, cell]
+            if isinstance(cell, str)
+            else form.number(key, cell)
+        )
+        for cell in column
+    ]
 
 
 _SPACED = _Form(
-    text=lambda key, text: printable(text), number=lambda key, number: str(number), absent=lambda key: COLUMNS[key].absent,
+    text=lambda key, text: printable(text),
+    number=lambda key, number: str(number),
+    absent=lambda key: COLUMNS[key].absent,
     line=lambda texts: " ".join(texts) + "\n",
 )
 _CSV = _Form(
-    text=lambda key, text: text if text == "-" else csv_field(printable(text)), number=lambda key, number: str(number),
-    absent=lambda key: "" if COLUMNS[key].number else COLUMNS[key].absent, line=lambda texts: ",".join(texts) + "\r\n",
+    text=lambda key, text: text if text == "-" else csv_field(printable(text)),
+    number=lambda key, number: str(number),
+    absent=lambda key: "" if COLUMNS[key].number else COLUMNS[key].absent,
+    line=lambda texts: ",".join(texts) + "\r\n",
 )
 
 
@@ -130,23 +163,37 @@ def _columns(keys: Sequence[str], width: int) -> _Form:
     widths = {key: COLUMNS[key].width for key in keys}
     rest = width - sum(widths[key] + 1 for key in keys) + 1
     if rest < 0:
-        raise BadRequest(f"-w {width} is too narrow: {','.join(keys)} need {width - rest}.", "Choose fewer columns, or a larger width.")
+        raise BadRequest(
+            f"-w {width} is too narrow: {','.join(keys)} need {width - rest}.",
+            "Choose fewer columns, or a larger width.",
+        )
     shared = [key for key in dict.fromkeys(keys) if key in _SHARED]
     for key in shared:
         widths[key] += rest // len(shared) // keys.count(key)
 
     def text(key: str, value: str) -> str:
-        return f"{_essence(key, printable(value))[:widths[key]]:{'>' if COLUMNS[key].number else '<'}{widths[key]}}"
+        return f"{_essence(key, printable(value))[: widths[key]]:{'>' if COLUMNS[key].number else '<'}{widths[key]}}"
 
     def number(key: str, value: int) -> str:
         written = str(value)
         return f"{written if len(written) <= widths[key] else format(value, '.0e'):>{widths[key]}}"
 
-    return _Form(text, number, lambda key: text(key, COLUMNS[key].absent), lambda texts: " ".join(texts).rstrip() + "\n")
+    return _Form(
+        text,
+        number,
+        lambda key: text(key, COLUMNS[key].absent),
+        lambda texts: " ".join(texts).rstrip() + "\n",
+    )
 
 
 def _essence(key: str, text: str) -> str:
-    """What of a cell is worth its place in a narrow column: of a kernel its short name, of a call trace the file and line of the innermost call."""
+    """What of a cell is worth its place in a narrow column: of a kernel its short name, of a call
+    trace the file and line of the innermost call.
+    """
     if key == "kernel":
         return short_name(text)
-    return text.rpartition(BETWEEN_LINES)[2].replace("\\", "/").rpartition("/")[2] if key == "trace" else text
+    return (
+        text.rpartition(BETWEEN_LINES)[2].replace("\\", "/").rpartition("/")[2]
+        if key == "trace"
+        else text
+    )

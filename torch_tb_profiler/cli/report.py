@@ -1,4 +1,6 @@
-"""``torch-tb-profiler report``: the page with its figures as one HTML file that needs neither a server nor a network."""
+"""``torch-tb-profiler report``: the page with its figures as one HTML file that needs neither a
+server nor a network.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ from torch_tb_profiler.web.report_page import keep, page, ready_traces
 
 ROWS = 2000
 """Rows of a table that are kept; the rest is pooled in one row."""
-ABOUT = "A report holds tables and charts, not the timeline and not every choice. Open the trace itself for that: torch-tb-profiler serve LOGDIR."
+ABOUT = (
+    "A report holds tables and charts, not the timeline and not every choice. Open the trace itself"
+    " for that: torch-tb-profiler serve LOGDIR."
+)
 PAUSE_SECONDS = 0.1
 UNDECIDED = (State.WAITING, State.GROWING, State.IMPORTING)
 
@@ -58,7 +63,9 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
         text = page(kept, f"{chosen[0]['run'] or 'Trace'} · PyTorch Profiler", ABOUT)
     finally:
         catalogue.close()
-    left = f", {len(found) - len(chosen)} more left out (--most)" if len(found) > len(chosen) else ""
+    left = (
+        f", {len(found) - len(chosen)} more left out (--most)" if len(found) > len(chosen) else ""
+    )
     return f"{len(chosen)} trace{'s' if len(chosen) > 1 else ''}{left}", file.write(text.encode())
 
 
@@ -78,4 +85,6 @@ def _reason(path: str, snapshot: Snapshot) -> str:
     if not snapshot.files and snapshot.notes:
         return once(snapshot.notes[0])
     files = "; ".join(f"{file.path}: {file.reason}" for file in snapshot.files[:5])
-    return f"{path} holds no readable trace: {files or 'no file has the name or the content of one.'}"
+    return (
+        f"{path} holds no readable trace: {files or 'no file has the name or the content of one.'}"
+    )

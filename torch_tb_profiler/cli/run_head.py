@@ -1,4 +1,6 @@
-"""What stands before the workers of a run: all of them in one table, and what was found on how many of them."""
+"""What stands before the workers of a run: all of them in one table, and what was found on how many
+of them.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,14 @@ Traces = Sequence[tuple[Opened, FindingsPayload]]
 def run_head(traces: Traces) -> Document:
     """Several traces of one run, those first that could have most of their step back."""
     first = traces[0][0]
-    sizes = dict.fromkeys(str(opened.worker.world_size) for opened, _ in traces if opened.worker.world_size)
+    sizes = dict.fromkeys(
+        str(opened.worker.world_size) for opened, _ in traces if opened.worker.world_size
+    )
     size = f" of {', '.join(sizes)}" if sizes else ""
-    head = f"{len(traces)} traces{size} ranks: what each of them shows stands below, in the order of ranks."
+    head = (
+        f"{len(traces)} traces{size} ranks: what each of them shows stands below, in the order of"
+        " ranks."
+    )
     return Document(first.run.name, (head,), (_found(traces), _workers(traces)))
 
 
@@ -27,10 +34,33 @@ def _workers(traces: Traces) -> Table:
     rows = []
     for opened, found in sorted(traces, key=lambda trace: -_share(trace[1])):
         costing = costly(found.findings)
-        back = f"{time(sum(f.recoverable_ns or 0 for f in costing))} ({format_share(_share(found), 0)})" if costing else NONE
-        name = f"{opened.worker.name} · {opened.span.name}" if len(opened.worker.spans) > 1 else opened.worker.name
-        rows.append((name, str(found.steps), time(found.step_ns), back, costing[0].title if costing else NONE))
-    columns = (Column("Worker", "name"), Column("Steps"), Column("Mean step"), Column("Could be had back"), Column("Most of it", "text"))
+        back = (
+            f"{time(sum(f.recoverable_ns or 0 for f in costing))}"
+            f" ({format_share(_share(found), 0)})"
+            if costing
+            else NONE
+        )
+        name = (
+            f"{opened.worker.name} · {opened.span.name}"
+            if len(opened.worker.spans) > 1
+            else opened.worker.name
+        )
+        rows.append(
+            (
+                name,
+                str(found.steps),
+                time(found.step_ns),
+                back,
+                costing[0].title if costing else NONE,
+            )
+        )
+    columns = (
+        Column("Worker", "name"),
+        Column("Steps"),
+        Column("Mean step"),
+        Column("Could be had back"),
+        Column("Most of it", "text"),
+    )
     return Table("Workers", columns, rows, len(rows))
 
 
@@ -39,21 +69,36 @@ def _share(found: FindingsPayload) -> float:
 
 
 def _found(traces: Traces) -> Table:
-    """Each kind of finding once, the dearest first, with its dearest event on the worker that it costs most."""
+    """Each kind of finding once, the dearest first, with its dearest event on the worker that it
+    costs most.
+    """
     kinds: dict[str, list[tuple[Opened, Finding]]] = {}
     for opened, found in traces:
         for finding in found.findings:
             kinds.setdefault(finding.title, []).append((opened, finding))
     rows = []
-    for title, listed in sorted(kinds.items(), key=lambda kind: -max(finding.share or 0.0 for _, finding in kind[1])):
+    for title, listed in sorted(
+        kinds.items(), key=lambda kind: -max(finding.share or 0.0 for _, finding in kind[1])
+    ):
         opened, worst = max(listed, key=lambda one: one[1].share or 0.0)
         workers = len({place.worker.name for place, _ in listed})
         event = _event(worst.evidence[0], opened) if worst.evidence else NONE
         share = NONE if worst.share is None else format_share(worst.share, 1)
-        rows.append((title, str(workers), time(worst.recoverable_ns), share, opened.worker.name, event))
-    columns = (Column("Finding", "text"), Column("Workers"), Column("At most"), Column("Of the step"), Column("On", "name"), Column("Event"))
+        rows.append(
+            (title, str(workers), time(worst.recoverable_ns), share, opened.worker.name, event)
+        )
+    columns = (
+        Column("Finding", "text"),
+        Column("Workers"),
+        Column("At most"),
+        Column("Of the step"),
+        Column("On", "name"),
+        Column("Event"),
+    )
     return Table("Findings of the run", columns, rows, len(rows))
 
 
 def _event(event: Evidence, opened: Opened) -> str:
-    return event_id(event.event) + (f" of {event.worker}" if event.worker != opened.worker.name else "")
+    return event_id(event.event) + (
+        f" of {event.worker}" if event.worker != opened.worker.name else ""
+    )

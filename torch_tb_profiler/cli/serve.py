@@ -37,7 +37,9 @@ def serve(logdir: str, host: str, port: int) -> int:
     shown = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
     for line in _remarks(logdir, listening.port, everywhere, host):
         print(printable(f"torch-tb-profiler: {line}"), file=sys.stderr, flush=True)
-    print(f"PyTorch profiler at http://{shown}:{listening.port}/ (press Ctrl+C to quit)", flush=True)
+    print(
+        f"PyTorch profiler at http://{shown}:{listening.port}/ (press Ctrl+C to quit)", flush=True
+    )
     try:
         listening.serve_forever()
     finally:

@@ -26,7 +26,11 @@ def run(options: argparse.Namespace) -> int:
         return tell(options, about)
 
     def told(run: Iterable[Opened], settings: Settings) -> Iterator[Told]:
-        return told_of_run(options, found_in_run(run, settings), lambda opened, found: _told(One(opened, settings), lambda: found))
+        return told_of_run(
+            options,
+            found_in_run(run, settings),
+            lambda opened, found: _told(One(opened, settings), lambda: found),
+        )
 
     return tell_runs(options, told, together=True)
 
@@ -42,11 +46,28 @@ def _told(one: One, found: Callable[[], FindingsPayload]) -> Told:
 
 def _document(one: One, found: FindingsPayload) -> Document:
     opened, worker = one.opened, one.opened.worker
-    place = Place(len(opened.run.beside(worker)), worker.rank, worker.rank_source, worker.world_size)
-    return summary_document(one, facts_object(opened), overview_payload(opened.facts, choose(opened.facts), place), found)
+    place = Place(
+        len(opened.run.beside(worker)), worker.rank, worker.rank_source, worker.world_size
+    )
+    return summary_document(
+        one,
+        facts_object(opened),
+        overview_payload(opened.facts, choose(opened.facts), place),
+        found,
+    )
 
 
 def facts_object(opened: Opened) -> dict[str, Any]:
     """The object of ``--json`` for one trace."""
     lost = opened.span.lost or 0
-    return summary(opened.facts, Identity(opened.run.name, opened.worker.name, opened.span.name, opened.span.path, opened.trace.entries, lost))
+    return summary(
+        opened.facts,
+        Identity(
+            opened.run.name,
+            opened.worker.name,
+            opened.span.name,
+            opened.span.path,
+            opened.trace.entries,
+            lost,
+        ),
+    )

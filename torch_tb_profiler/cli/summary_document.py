@@ -27,21 +27,37 @@ _OF_DEVICE = ("kernel", "memcpy", "memset", "runtime")
 """Categories that a recording without an accelerator cannot tell."""
 
 
-def summary_document(one: One, summary: dict[str, Any], overview: OverviewPayload, findings: FindingsPayload) -> Document:
+def summary_document(
+    one: One, summary: dict[str, Any], overview: OverviewPayload, findings: FindingsPayload
+) -> Document:
     """One trace: its ``summary`` object, its overview and its findings."""
     events, opened = summary["events"], one.opened
     lost = f", {events['lost']:,} of them lost" if events["lost"] else ""
     lines = (
         summary["path"],
         " · ".join(f"{fact.label} {fact.value}" for fact in overview.configuration),
-        f"{events['total']:,} events{lost}, {format_ns(summary['span_ns'])} long, steps from: {overview.step_source}",
+        (
+            f"{events['total']:,} events{lost}, {format_ns(summary['span_ns'])} long, steps from:"
+            f" {overview.step_source}"
+        ),
         *overview.notes,
     )
     blocks = (
-        findings_block(findings, opened), _breakdown(overview), _operators(opened, summary), _kernels(opened, summary),
-        _memory(one), _steps(overview), _devices(overview), _defects(summary), _missing(overview),
+        findings_block(findings, opened),
+        _breakdown(overview),
+        _operators(opened, summary),
+        _kernels(opened, summary),
+        _memory(one),
+        _steps(overview),
+        _devices(overview),
+        _defects(summary),
+        _missing(overview),
     )
-    return Document(title(opened), tuple(line for line in lines if line), tuple(block for block in blocks if block))
+    return Document(
+        title(opened),
+        tuple(line for line in lines if line),
+        tuple(block for block in blocks if block),
+    )
 
 
 def _breakdown(overview: OverviewPayload) -> Block | None:
@@ -51,27 +67,55 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
     wall = average.wall_ns
     rows = []
     # The largest first: of a short text the first rows are left.
-    for key, label in sorted(CATEGORY_LABELS.items(), key=lambda item: -getattr(average.categories_ns, item[0])):
+    for key, label in sorted(
+        CATEGORY_LABELS.items(), key=lambda item: -getattr(average.categories_ns, item[0])
+    ):
         value = getattr(average.categories_ns, key)
         part = value / wall if wall else 0.0
         # Runtime calls are recorded on the host: some may be there without a device.
         known = bool(overview.devices) or key not in _OF_DEVICE or value > 0
-        rows.append((label, format_ns(value) if known else NONE, f"{part:.1%}" if known else NONE, "#" * round(part * BAR)))
+        rows.append(
+            (
+                label,
+                format_ns(value) if known else NONE,
+                f"{part:.1%}" if known else NONE,
+                "#" * round(part * BAR),
+            )
+        )
     columns = (Column("Category", "text"), Column("Time"), Column("Share"), Column("", "bar"))
     whole = overview.step_source == WHOLE_SPAN
-    of = "Time of the whole recording" if whole else f"Step time: {format_ns(wall)}, average of {average.steps} step{'s' if average.steps != 1 else ''}"
+    of = (
+        "Time of the whole recording"
+        if whole
+        else (
+            f"Step time: {format_ns(wall)}, average of {average.steps}"
+            f" step{'s' if average.steps != 1 else ''}"
+        )
+    )
     return Table(f"{of}: {format_ns(wall)}" if whole else of, columns, rows, len(rows))
 
 
 def _steps(overview: OverviewPayload) -> Block | None:
     if len(overview.steps) < 2:
         return None
-    rows = [(str(step.index), step.name, format_ns(step.wall_ns), _remarks(step)) for step in overview.steps[:STEPS_SHOWN]]
-    return Table("Steps", (Column("Index"), Column("Name", "name"), Column("Time"), Column("Remark", "text")), rows, len(overview.steps))
+    rows = [
+        (str(step.index), step.name, format_ns(step.wall_ns), _remarks(step))
+        for step in overview.steps[:STEPS_SHOWN]
+    ]
+    return Table(
+        "Steps",
+        (Column("Index"), Column("Name", "name"), Column("Time"), Column("Remark", "text")),
+        rows,
+        len(overview.steps),
+    )
 
 
 def _remarks(step: StepItem) -> str:
-    words = [word for word, is_so in (("cold", step.cold), ("cut off by the end of the recording", step.cut)) if is_so]
+    words = [
+        word
+        for word, is_so in (("cold", step.cold), ("cut off by the end of the recording", step.cut))
+        if is_so
+    ]
     if step.odd:
         words.append(f"odd: {step.odd_reason}" if step.odd_reason else "odd")
     return ", ".join(words)
@@ -89,7 +133,13 @@ def _devices(overview: OverviewPayload) -> Block | None:
             ("occupancy", device.occupancy),
             (f"{words.matrix_cores} time", device.matrix_core_share),
         )
-        items.append(Item(f"{words.device} {device.id}: {_device_name(device)}", (", ".join(f"{label} {share(value)}" for label, value in figures),), ""))
+        items.append(
+            Item(
+                f"{words.device} {device.id}: {_device_name(device)}",
+                (", ".join(f"{label} {share(value)}" for label, value in figures),),
+                "",
+            )
+        )
     return Listing("Devices", items)
 
 
@@ -110,9 +160,28 @@ def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
     columns = {"device_self_ns": "Device self", "device_total_ns": "Device total"} if device else {}
     columns |= {"host_self_ns": "Host self", "host_total_ns": "Host total"}
     event = longest_calls(opened.trace)
-    body = [(r["name"], f"{r['calls']:,}", *(time(r[key]) for key in columns), event_id(event.get(r["name"]))) for r in rows[:TOP]]
-    head = (Column("Name", "name"), Column("Calls"), *map(Column, columns.values()), Column("Longest"))
-    return Table(f"Operators: {_names(len(rows))}, top {len(body)} by {'device' if device else 'host'} self time", head, body, len(rows))
+    body = [
+        (
+            r["name"],
+            f"{r['calls']:,}",
+            *(time(r[key]) for key in columns),
+            event_id(event.get(r["name"])),
+        )
+        for r in rows[:TOP]
+    ]
+    head = (
+        Column("Name", "name"),
+        Column("Calls"),
+        *map(Column, columns.values()),
+        Column("Longest"),
+    )
+    return Table(
+        f"Operators: {_names(len(rows))}, top {len(body)} by {'device' if device else 'host'} self"
+        " time",
+        head,
+        body,
+        len(rows),
+    )
 
 
 def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
@@ -122,10 +191,30 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
     counts = summary["attribution"]
     event = longest_kernels(opened.trace)
     keys = ("total_ns", "mean_ns", "min_ns", "max_ns")
-    body = [(short_name(r["name"]), f"{r['calls']:,}", *(time(r[key]) for key in keys), event_id(event.get(r["name"]))) for r in rows[:TOP]]
-    followed = f"{counts['kernels']:,} kernels: {counts['with_launch']:,} with launch, {counts['with_operator']:,} with operator"
-    head = (Column("Name", "name"), *map(Column, ("Calls", "Total", "Mean", "Min", "Max", "Longest")))
-    return Table(f"Kernels: {_names(len(rows))}, top {len(body)} by total time", head, body, len(rows), followed)
+    body = [
+        (
+            short_name(r["name"]),
+            f"{r['calls']:,}",
+            *(time(r[key]) for key in keys),
+            event_id(event.get(r["name"])),
+        )
+        for r in rows[:TOP]
+    ]
+    followed = (
+        f"{counts['kernels']:,} kernels: {counts['with_launch']:,} with launch,"
+        f" {counts['with_operator']:,} with operator"
+    )
+    head = (
+        Column("Name", "name"),
+        *map(Column, ("Calls", "Total", "Mean", "Min", "Max", "Longest")),
+    )
+    return Table(
+        f"Kernels: {_names(len(rows))}, top {len(body)} by total time",
+        head,
+        body,
+        len(rows),
+        followed,
+    )
 
 
 def _memory(one: One) -> Block | None:
@@ -136,17 +225,46 @@ def _memory(one: One) -> Block | None:
     if not len(found):
         return None
     top = found.head(TOP)
-    by = [next((text for text in texts if isinstance(text, str) and text), UNKNOWN) for texts in zip(*(top[key] for key in _ALLOCATED_BY), strict=True)]
-    blocks = [NONE if count is None else f"{count:,}" for count in top["blocks"].to_numpy(object, na_value=None)]
-    body = list(zip(top["device"], map(format_bytes, top["bytes"].tolist()), blocks, by, strict=True))
-    whole = ", ".join(f"{format_bytes(total)} on {device}" for device, total in found.groupby("device", sort=False, observed=True)["bytes"].sum().items())
-    head = (Column("Device", "text"), Column("Bytes"), Column("Blocks"), Column("Allocated by", "name"))
+    by = [
+        next((text for text in texts if isinstance(text, str) and text), UNKNOWN)
+        for texts in zip(*(top[key] for key in _ALLOCATED_BY), strict=True)
+    ]
+    blocks = [
+        NONE if count is None else f"{count:,}"
+        for count in top["blocks"].to_numpy(object, na_value=None)
+    ]
+    body = list(
+        zip(top["device"], map(format_bytes, top["bytes"].tolist()), blocks, by, strict=True)
+    )
+    whole = ", ".join(
+        f"{format_bytes(total)} on {device}"
+        for device, total in (
+            found.groupby("device", sort=False, observed=True)["bytes"].sum().items()
+        )
+    )
+    head = (
+        Column("Device", "text"),
+        Column("Bytes"),
+        Column("Blocks"),
+        Column("Allocated by", "name"),
+    )
     return Table(f"Alive at the peak: {whole}", head, body, len(found))
 
 
 def _defects(summary: dict[str, Any]) -> Block | None:
-    rows = [(d["name"].replace("_", " "), d["severity"], f"{d['count']:,}") for d in summary["defects"]]
-    return Table("Trace health", (Column("Defect", "text"), Column("Severity", "text"), Column("Count")), rows, len(rows)) if rows else None
+    rows = [
+        (d["name"].replace("_", " "), d["severity"], f"{d['count']:,}") for d in summary["defects"]
+    ]
+    return (
+        Table(
+            "Trace health",
+            (Column("Defect", "text"), Column("Severity", "text"), Column("Count")),
+            rows,
+            len(rows),
+        )
+        if rows
+        else None
+    )
 
 
 def _missing(overview: OverviewPayload) -> Block | None:

@@ -1,4 +1,6 @@
-"""``torch-tb-profiler operators`` and ``kernels``: the rows of the DataFrames of the same name, for a terminal, a review or a script."""
+"""``torch-tb-profiler operators`` and ``kernels``: the rows of the DataFrames of the same name, for
+a terminal, a review or a script.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,20 @@ def operators(options: argparse.Namespace) -> int:
 
     def about(opened: Opened, settings: Settings) -> Told:
         found = tables.operators(_one(opened, settings, options), options.by, None)
-        found["longest_event"] = _events(found, "name", longest_calls(opened.trace)) if options.by == "name" and not options.steps else None
+        found["longest_event"] = (
+            _events(found, "name", longest_calls(opened.trace))
+            if options.by == "name" and not options.steps
+            else None
+        )
         device = bool(found["device_self_ns"].notna().any())
-        return _told(opened, options, "operators", found, ("device_self_ns" if device else "host_self_ns"), _operator_columns(options.by, device))
+        return _told(
+            opened,
+            options,
+            "operators",
+            found,
+            ("device_self_ns" if device else "host_self_ns"),
+            _operator_columns(options.by, device),
+        )
 
     return tell(options, about)
 
@@ -47,7 +60,11 @@ def kernels(options: argparse.Namespace) -> int:
 
     def about(opened: Opened, settings: Settings) -> Told:
         found = tables.kernels(_one(opened, settings, options), options.by, None)
-        found["longest_event"] = _events(found, "name", longest_kernels(opened.trace)) if options.by == "name" and not options.steps else None
+        found["longest_event"] = (
+            _events(found, "name", longest_kernels(opened.trace))
+            if options.by == "name" and not options.steps
+            else None
+        )
         return _told(opened, options, "kernels", found, "total_ns", _kernel_columns(options.by))
 
     return tell(options, about)
@@ -64,26 +81,63 @@ def _events(frame: DataFrame, key: str, events: Mapping[str, int]) -> list[int |
     return [events.get(name) for name in frame[key].tolist()]
 
 
-def _told(opened: Opened, options: argparse.Namespace, word: str, frame: DataFrame, order: str, columns: dict[str, tuple[str, Kind, Cell]]) -> Told:
+def _told(
+    opened: Opened,
+    options: argparse.Namespace,
+    word: str,
+    frame: DataFrame,
+    order: str,
+    columns: dict[str, tuple[str, Kind, Cell]],
+) -> Told:
     by = options.sort or order
     if by not in frame.columns or frame[by].dtype.kind not in "iufIUF":
         numeric = ", ".join(name for name in frame.columns if frame[name].dtype.kind in "iufIUF")
         raise BadRequest(f"--sort {by!r} is no numeric column.", f"Expected one of: {numeric}.")
-    shown = frame.sort_values(by, ascending=False, kind="stable", na_position="last").head(options.limit)
+    shown = frame.sort_values(by, ascending=False, kind="stable", na_position="last").head(
+        options.limit
+    )
     data = {**place(opened), "rows": len(frame), "sorted_by": by}
-    return Told(lambda: _document(opened, word, by, frame, shown, columns), lambda: {**data, word: _records(shown)})
+    return Told(
+        lambda: _document(opened, word, by, frame, shown, columns),
+        lambda: {**data, word: _records(shown)},
+    )
 
 
-def _document(opened: Opened, word: str, by: str, frame: DataFrame, shown: DataFrame, columns: dict[str, tuple[str, Kind, Cell]]) -> Document:
-    used = {name: how for name, how in columns.items() if name in shown.columns and (name != "longest_event" or shown[name].notna().any())}
+def _document(
+    opened: Opened,
+    word: str,
+    by: str,
+    frame: DataFrame,
+    shown: DataFrame,
+    columns: dict[str, tuple[str, Kind, Cell]],
+) -> Document:
+    used = {
+        name: how
+        for name, how in columns.items()
+        if name in shown.columns and (name != "longest_event" or shown[name].notna().any())
+    }
     if not len(frame):
-        why = [Item(f"{gap.what}: {gap.why}", (), "") for gap in missing(absent(opened.facts), (_GAP[word],))]
-        return Document(title(opened), (opened.span.path,), (Listing(f"No {word}", why or [Item(f"There are no {word} in these steps.", (), "")]),))
-    cells = [[cell(value) for value in _plain(shown[name].tolist())] for name, (_, _, cell) in used.items()]
+        why = [
+            Item(f"{gap.what}: {gap.why}", (), "")
+            for gap in missing(absent(opened.facts), (_GAP[word],))
+        ]
+        return Document(
+            title(opened),
+            (opened.span.path,),
+            (Listing(f"No {word}", why or [Item(f"There are no {word} in these steps.", (), "")]),),
+        )
+    cells = [
+        [cell(value) for value in _plain(shown[name].tolist())]
+        for name, (_, _, cell) in used.items()
+    ]
     head = tuple(Column(label, kind) for label, kind, _ in used.values())
     heading = f"{word.capitalize()} by {by.removesuffix('_ns').replace('_', ' ')}"
     note = NOTE if "longest_event" in used else ""
-    return Document(title(opened), (opened.span.path,), (Table(heading, head, list(zip(*cells, strict=True)), len(frame), note),))
+    return Document(
+        title(opened),
+        (opened.span.path,),
+        (Table(heading, head, list(zip(*cells, strict=True)), len(frame), note),),
+    )
 
 
 def _records(frame: DataFrame) -> list[dict[str, Any]]:
@@ -95,26 +149,42 @@ def _plain(values: list[Any]) -> list[Any]:
     """None for what is missing in any of pandas' ways."""
     import pandas
 
-    return [None if not isinstance(value, (tuple, list)) and pandas.isna(value) else value for value in values]
+    return [
+        None if not isinstance(value, (tuple, list)) and pandas.isna(value) else value
+        for value in values
+    ]
 
 
 def _operator_columns(by: str, device: bool) -> dict[str, tuple[str, Kind, Cell]]:
     times = ("device_self_ns", "device_total_ns") if device else ()
     return {
-        "name": ("Name", "name", _text), **({"input_shapes": ("Input shapes", "below", _below)} if by != "name" else {}),
-        "stack": ("Called from", "below", _stack), "calls": ("Calls", "number", _count),
-        **{name: (name.removesuffix("_ns").replace("_", " ").capitalize(), "number", time) for name in (*times, "host_self_ns", "host_total_ns")},
-        "flops": ("FLOPs/call", "number", _flops), "bytes": ("Bytes/call", "number", _bytes), "longest_event": ("Longest", "number", _event),
+        "name": ("Name", "name", _text),
+        **({"input_shapes": ("Input shapes", "below", _below)} if by != "name" else {}),
+        "stack": ("Called from", "below", _stack),
+        "calls": ("Calls", "number", _count),
+        **{
+            name: (name.removesuffix("_ns").replace("_", " ").capitalize(), "number", time)
+            for name in (*times, "host_self_ns", "host_total_ns")
+        },
+        "flops": ("FLOPs/call", "number", _flops),
+        "bytes": ("Bytes/call", "number", _bytes),
+        "longest_event": ("Longest", "number", _event),
     }
 
 
 def _kernel_columns(by: str) -> dict[str, tuple[str, Kind, Cell]]:
     return {
-        "short_name": ("Name", "name", _text), "operator": ("Operator", "below", _below), "grid": ("Grid", "below", _labelled("grid")),
+        "short_name": ("Name", "name", _text),
+        "operator": ("Operator", "below", _below),
+        "grid": ("Grid", "below", _labelled("grid")),
         "block": ("Block", "below", _labelled("block")),
         "calls": ("Calls", "number", _count),
-        **{f"{name}_ns": (name.capitalize(), "number", _whole) for name in ("total", "mean", "min", "max")},
-        **({"occupancy": ("Occupancy", "number", _share)} if by == "name" else {}), "longest_event": ("Longest", "number", _event),
+        **{
+            f"{name}_ns": (name.capitalize(), "number", _whole)
+            for name in ("total", "mean", "min", "max")
+        },
+        **({"occupancy": ("Occupancy", "number", _share)} if by == "name" else {}),
+        "longest_event": ("Longest", "number", _event),
     }
 
 

@@ -1,8 +1,11 @@
-"""What one accelerator can do at best: memory bandwidth and dense arithmetic rates by precision, from its vendor's published figures.
+"""What one accelerator can do at best: memory bandwidth and dense arithmetic rates by precision,
+from its vendor's published figures.
 
-A rate is of dense operands (never "with sparsity"), at the clock that the vendor states, with accumulation in float32 where it matters. What a vendor does not
-publish is left out: unknown. ``matrix``: on matrix cores; ``vector``: on the other units. Elementwise work of PyTorch computes in float32 whatever the
-type of its elements, so that ``vector`` rates of half precision are not needed and mostly not listed.
+A rate is of dense operands (never "with sparsity"), at the clock that the vendor states, with
+accumulation in float32 where it matters. What a vendor does not publish is left out: unknown.
+``matrix``: on matrix cores; ``vector``: on the other units. Elementwise work of PyTorch computes in
+float32 whatever the type of its elements, so that ``vector`` rates of half precision are not needed
+and mostly not listed.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from dataclasses import dataclass, field
 PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4")
 GIB = 1 << 30
 MEMORY_TOLERANCE = 0.13
-"""A device reports less memory than its name says: the nominal GB are rounded, and the driver keeps some."""
+"""A device reports less memory than its name says: the nominal GB are rounded, and the driver keeps
+some.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,4 +48,7 @@ class Accelerator:
         """Whether the number of units and the bytes of memory (−1 unknown) do not speak against it."""
         if self.units > 0 and units > 0 and self.units != units:
             return False
-        return not (self.memory and memory > 0) or abs(memory / GIB - self.memory) <= MEMORY_TOLERANCE * self.memory
+        return (
+            not (self.memory and memory > 0)
+            or abs(memory / GIB - self.memory) <= MEMORY_TOLERANCE * self.memory
+        )

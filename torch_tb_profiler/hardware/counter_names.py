@@ -1,7 +1,9 @@
-"""What the name of a hardware counter tells: a readable name, its unit, and what it is worth in FLOPs or bytes.
+"""What the name of a hardware counter tells: a readable name, its unit, and what it is worth in
+FLOPs or bytes.
 
-NVIDIA's counters are named ``unit__quantity.rollup`` (``dram__bytes_read.sum``); see "Metrics Decoder" and "Metrics Structure" in the
-documentation of Nsight Compute, and the weights of instructions in its roofline sections (``SpeedOfLight_RooflineChart.section``).
+NVIDIA's counters are named ``unit__quantity.rollup`` (``dram__bytes_read.sum``); see "Metrics
+Decoder" and "Metrics Structure" in the documentation of Nsight Compute, and the weights of
+instructions in its roofline sections (``SpeedOfLight_RooflineChart.section``).
 """
 
 from __future__ import annotations
@@ -9,14 +11,20 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_INSTRUCTIONS = re.compile(r"sm(?:sp)?__sass_thread_inst_executed_op_(?P<precision>[dfh])(?P<kind>add|mul|fma)_pred_on\.sum")
+_INSTRUCTIONS = re.compile(
+    r"sm(?:sp)?__sass_thread_inst_executed_op_(?P<precision>[dfh])(?P<kind>add|mul|fma)_pred_on\.sum"
+)
 _MATRIX = re.compile(r"sm(?:sp)?__ops_path_tensor_src_(?!\w*sparsity)(?P<source>[a-z]+\d*)\w*\.sum")
-"""Operations of the matrix cores, a multiplication and an addition each counted. Counters of sparse operations alone are parts of these."""
+"""Operations of the matrix cores, a multiplication and an addition each counted. Counters of sparse
+operations alone are parts of these.
+"""
 _KINDS = {"add": ("add", 1), "mul": ("multiply", 1), "fma": ("fused multiply-add", 2)}
 _PRECISIONS = {"d": "FP64", "f": "FP32", "h": "FP16"}
 PRECISIONS = tuple(_PRECISIONS)
 SECTOR_BYTES = 32
-"""Bytes of a sector, the unit in which caches and memory of NVIDIA's devices move data ("Kernel Profiling Guide", Hardware Model)."""
+"""Bytes of a sector, the unit in which caches and memory of NVIDIA's devices move data ("Kernel
+Profiling Guide", Hardware Model).
+"""
 
 DRAM, L2 = "dram", "l2"
 TRAFFIC: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = (
@@ -26,14 +34,23 @@ TRAFFIC: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = (
     (L2, (("lts__t_bytes.sum", 1),)),
     (L2, (("lts__t_sectors.sum", SECTOR_BYTES),)),
 )
-"""(where the bytes moved, counters and the bytes that one of each stands for): the first whose counters are all there is taken."""
+"""(where the bytes moved, counters and the bytes that one of each stands for): the first whose
+counters are all there is taken.
+"""
 
 _LABELS = {
-    "dram__bytes_read.sum": "Device memory read", "dram__bytes_write.sum": "Device memory written", "dram__bytes.sum": "Device memory traffic",
-    "dram__sectors_read.sum": "Device memory sectors read", "dram__sectors_write.sum": "Device memory sectors written",
-    "lts__t_bytes.sum": "L2 traffic", "lts__t_sectors.sum": "L2 sectors", "sm__inst_executed_pipe_tensor.sum": "Matrix-core instructions",
-    "gpu__time_duration.sum": "Kernel time", "sm__warps_active.avg.pct_of_peak_sustained_active": "Achieved occupancy",
-    "sm__throughput.avg.pct_of_peak_sustained_elapsed": "SM throughput", "smsp__inst_executed.sum": "Warp instructions",
+    "dram__bytes_read.sum": "Device memory read",
+    "dram__bytes_write.sum": "Device memory written",
+    "dram__bytes.sum": "Device memory traffic",
+    "dram__sectors_read.sum": "Device memory sectors read",
+    "dram__sectors_write.sum": "Device memory sectors written",
+    "lts__t_bytes.sum": "L2 traffic",
+    "lts__t_sectors.sum": "L2 sectors",
+    "sm__inst_executed_pipe_tensor.sum": "Matrix-core instructions",
+    "gpu__time_duration.sum": "Kernel time",
+    "sm__warps_active.avg.pct_of_peak_sustained_active": "Achieved occupancy",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": "SM throughput",
+    "smsp__inst_executed.sum": "Warp instructions",
 }
 _LONGEST = 300
 _UNITS: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -60,9 +77,11 @@ def counter_label(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def counter_unit(name: str) -> str:
-    """``bytes``, ``instructions``, ``%`` … as the counter's name tells it; empty where it does not, or where it is none of NVIDIA's.
+    """``bytes``, ``instructions``, ``%`` … as the counter's name tells it; empty where it does not,
+    or where it is none of NVIDIA's.
 
-    Nsight Systems writes it behind the name: ``SMs Active [Throughput %]``, ``GPC Clock Frequency [MHz]``.
+    Nsight Systems writes it behind the name: ``SMs Active [Throughput %]``, ``GPC Clock Frequency
+    [MHz]``.
     """
     if "__" not in name[:_LONGEST]:
         found = _BRACKETED.search(name[-_LONGEST:])
@@ -72,9 +91,11 @@ def counter_unit(name: str) -> str:
 
 
 def flop_weight(name: str) -> tuple[str, int] | None:
-    """``(precision, FLOPs per count)`` of an instruction counter: an addition or a multiplication is one, a fused multiply-add two.
+    """``(precision, FLOPs per count)`` of an instruction counter: an addition or a multiplication
+    is one, a fused multiply-add two.
 
-    The precision is one of ``PRECISIONS``. An instruction is counted once per thread that executes it.
+    The precision is one of ``PRECISIONS``. An instruction is counted once per thread that executes
+    it.
     """
     found = _INSTRUCTIONS.fullmatch(name, 0, _LONGEST)
     return (found["precision"], _KINDS[found["kind"]][1]) if found else None
@@ -86,7 +107,9 @@ def counts_matrix_operations(name: str) -> bool:
 
 
 def operations_of(name: str) -> tuple[str, str, int] | None:
-    """``(unit, precision, FLOPs per count)`` of a counter of operations, unit and precision as in the device table (``matrix``, ``bf16``)."""
+    """``(unit, precision, FLOPs per count)`` of a counter of operations, unit and precision as in
+    the device table (``matrix``, ``bf16``).
+    """
     if weight := flop_weight(name):
         return "vector", _PRECISIONS[weight[0]].lower(), weight[1]
     found = _MATRIX.fullmatch(name, 0, _LONGEST)

@@ -6,25 +6,115 @@ import re
 from functools import lru_cache
 
 BITS: dict[str, int] = {
-    **dict.fromkeys(("bool", "byte", "char", "uint8", "int8", "unsigned char", "signed char", "qint8", "quint8", "bits8"), 8),
-    **dict.fromkeys(("short", "short int", "int16", "uint16", "unsigned short", "half", "float16", "fp16", "bfloat16", "bf16", "bits16"), 16),
-    **dict.fromkeys(("int", "int32", "uint32", "unsigned int", "float", "float32", "fp32", "qint32", "complexhalf", "complex<half>"), 32),
-    **dict.fromkeys((
-        "long", "long int", "long long", "int64", "uint64", "unsigned long", "double", "float64", "fp64", "complexfloat", "complex<float>", "complex64",
-    ), 64),
+    **dict.fromkeys(
+        (
+            "bool",
+            "byte",
+            "char",
+            "uint8",
+            "int8",
+            "unsigned char",
+            "signed char",
+            "qint8",
+            "quint8",
+            "bits8",
+        ),
+        8,
+    ),
+    **dict.fromkeys(
+        (
+            "short",
+            "short int",
+            "int16",
+            "uint16",
+            "unsigned short",
+            "half",
+            "float16",
+            "fp16",
+            "bfloat16",
+            "bf16",
+            "bits16",
+        ),
+        16,
+    ),
+    **dict.fromkeys(
+        (
+            "int",
+            "int32",
+            "uint32",
+            "unsigned int",
+            "float",
+            "float32",
+            "fp32",
+            "qint32",
+            "complexhalf",
+            "complex<half>",
+        ),
+        32,
+    ),
+    **dict.fromkeys(
+        (
+            "long",
+            "long int",
+            "long long",
+            "int64",
+            "uint64",
+            "unsigned long",
+            "double",
+            "float64",
+            "fp64",
+            "complexfloat",
+            "complex<float>",
+            "complex64",
+        ),
+        64,
+    ),
     **dict.fromkeys(("complexdouble", "complex<double>", "complex128"), 128),
     # A byte of these holds several values; the element that is counted is the byte.
-    **dict.fromkeys(("float4_e2m1fn_x2", "quint4x2", "quint2x4", "bits1x8", "bits2x4", "bits4x2"), 8),
+    **dict.fromkeys(
+        ("float4_e2m1fn_x2", "quint4x2", "quint2x4", "bits1x8", "bits2x4", "bits4x2"), 8
+    ),
 }
-"""Name in lower case → bits: c10's names (``BFloat16``), those of C++ (``long int``) and of PyTorch (``float32``)."""
+"""Name in lower case → bits: c10's names (``BFloat16``), those of C++ (``long int``) and of PyTorch
+(``float32``).
+"""
 
 
 SCALAR_TYPES = (
-    "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complexhalf", "complex64", "complex128", "bool", "qint8", "quint8",
-    "qint32", "bfloat16", "quint4x2", "quint2x4", "bits1x8", "bits2x4", "bits4x2", "bits8", "bits16", "float8_e5m2", "float8_e4m3fn",
-    "float8_e5m2fnuz", "float8_e4m3fnuz", "uint16", "uint32", "uint64",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complexhalf",
+    "complex64",
+    "complex128",
+    "bool",
+    "qint8",
+    "quint8",
+    "qint32",
+    "bfloat16",
+    "quint4x2",
+    "quint2x4",
+    "bits1x8",
+    "bits2x4",
+    "bits4x2",
+    "bits8",
+    "bits16",
+    "float8_e5m2",
+    "float8_e4m3fn",
+    "float8_e5m2fnuz",
+    "float8_e4m3fnuz",
+    "uint16",
+    "uint32",
+    "uint64",
 )
-"""Element types by the number that ``Concrete Inputs`` writes for a ``ScalarType`` argument (c10/core/ScalarType.h); later ones are not needed."""
+"""Element types by the number that ``Concrete Inputs`` writes for a ``ScalarType`` argument
+(c10/core/ScalarType.h); later ones are not needed.
+"""
 _FLOATING = re.compile(r"(?:b?float|bf|fp|half|double)\d*(?:_.*)?")
 
 
@@ -34,12 +124,20 @@ def _key(name: str) -> str:
 
 def scalar_type(number: object) -> str:
     """The element type of a ``dtype`` argument's number; empty when it is none or not known."""
-    return SCALAR_TYPES[number] if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(SCALAR_TYPES) else ""
+    return (
+        SCALAR_TYPES[number]
+        if isinstance(number, int)
+        and not isinstance(number, bool)
+        and 0 <= number < len(SCALAR_TYPES)
+        else ""
+    )
 
 
 @lru_cache(maxsize=256)
 def element_bytes(name: str) -> int | None:
-    """Bytes of an element of the named type, in any of its spellings; None when it is not known. All eight-bit floats (``Float8_…``) take one."""
+    """Bytes of an element of the named type, in any of its spellings; None when it is not known.
+    All eight-bit floats (``Float8_…``) take one.
+    """
     key = _key(name)
     if key.startswith("float8_"):
         return 1
@@ -48,14 +146,30 @@ def element_bytes(name: str) -> int | None:
 
 
 _PRECISION: dict[str, str] = {
-    "double": "fp64", "float64": "fp64", "fp64": "fp64", "float": "fp32", "float32": "fp32", "fp32": "fp32", "half": "fp16", "float16": "fp16", "fp16": "fp16",
-    "bfloat16": "bf16", "bf16": "bf16", "char": "int8", "int8": "int8", "signed char": "int8", "qint8": "int8", "float4_e2m1fn_x2": "fp4",
+    "double": "fp64",
+    "float64": "fp64",
+    "fp64": "fp64",
+    "float": "fp32",
+    "float32": "fp32",
+    "fp32": "fp32",
+    "half": "fp16",
+    "float16": "fp16",
+    "fp16": "fp16",
+    "bfloat16": "bf16",
+    "bf16": "bf16",
+    "char": "int8",
+    "int8": "int8",
+    "signed char": "int8",
+    "qint8": "int8",
+    "float4_e2m1fn_x2": "fp4",
 }
 
 
 @lru_cache(maxsize=256)
 def precision(name: str) -> str:
-    """The word for an element type's arithmetic (``fp64 fp32 fp16 bf16 fp8 fp4 int8``); empty when it is none that hardware states a peak for."""
+    """The word for an element type's arithmetic (``fp64 fp32 fp16 bf16 fp8 fp4 int8``); empty when
+    it is none that hardware states a peak for.
+    """
     key = _key(name)
     return "fp8" if key.startswith("float8_") else _PRECISION.get(key, "")
 

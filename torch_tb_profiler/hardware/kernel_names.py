@@ -1,4 +1,6 @@
-"""What the name of a kernel tells: a short name to read, and the communication library that it belongs to."""
+"""What the name of a kernel tells: a short name to read, and the communication library that it
+belongs to.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ LONGEST = 60
 """Characters of a short name at most."""
 
 LONGEST_READ = 4096
-"""Characters of a name that are looked at. Some patterns take time that grows with the square of the text, and a trace may hold any name."""
+"""Characters of a name that are looked at. Some patterns take time that grows with the square of
+the text, and a trace may hold any name.
+"""
 
 COMMUNICATION_LIBRARIES: tuple[tuple[str, str], ...] = (
     (r"\bnccl(?:Dev)?Kernel|\bnccl[A-Z_]|\bmscclKernel.*nccl", "nccl"),
@@ -19,41 +23,96 @@ COMMUNICATION_LIBRARIES: tuple[tuple[str, str], ...] = (
     (r"\bmscclpp?::|\bmscclpp?_|\bmsccl[A-Z]", "msccl"),
     (r"nvshmem", "nvshmem"),
     (r"\bdeep_ep::|\bdpsk::ep::|\bdeepep|(?:internode|intranode)(?:_ll)?::", "deepep"),
-    (r"multimem_|symm_mem|(?:one|two)_shot_all_(?:reduce|gather)|(?:one|two)_shot_reduce_scatter", "symmetric memory"),
-    (r"cross_device_reduce|quick_?reduce::|allreduce_prototype|custom_all_?reduce", "custom all-reduce"),
-    (r"(?:^|[\W_])(?:oneShot|twoShot)(?:AllReduce|ReduceScatter)|allreduce_fusion_kernel|lamport", "tensorrt-llm"),
+    (
+        r"multimem_|symm_mem|(?:one|two)_shot_all_(?:reduce|gather)|(?:one|two)_shot_reduce_scatter",
+        "symmetric memory",
+    ),
+    (
+        r"cross_device_reduce|quick_?reduce::|allreduce_prototype|custom_all_?reduce",
+        "custom all-reduce",
+    ),
+    (
+        r"(?:^|[\W_])(?:oneShot|twoShot)(?:AllReduce|ReduceScatter)|allreduce_fusion_kernel|lamport",
+        "tensorrt-llm",
+    ),
     (r"\bxccl|\bcncl|\bbkcl", "xccl"),
 )
-"""(regular expression searched in the full name, library), first match wins. Every entry names kernels that move data between devices."""
+"""(regular expression searched in the full name, library), first match wins. Every entry names
+kernels that move data between devices.
+"""
 
 _COMMUNICATION = [(re.compile(pattern), library) for pattern, library in COMMUNICATION_LIBRARIES]
 
 HOST_COPY = re.compile(r"Memcpy (?:HtoD|DtoH)|Copy(?:HostToDevice|DeviceToHost)")
 """Tried at the begin of the full name of a copy: between host and device."""
 
-GENERIC_NAMES = frozenset((
-    "Kernel", "Kernel2", "kernel", "device_kernel", "kentry", "run", "_kernel_agent", "kernel_agent", "GemmKernel",
-))
-"""Last parts of names that say nothing; their first template argument, or the part before, is shown as well."""
+GENERIC_NAMES = frozenset(
+    (
+        "Kernel",
+        "Kernel2",
+        "kernel",
+        "device_kernel",
+        "kentry",
+        "run",
+        "_kernel_agent",
+        "kernel_agent",
+        "GemmKernel",
+    )
+)
+"""Last parts of names that say nothing; their first template argument, or the part before, is shown
+as well.
+"""
 
-_PLAIN_TYPES = frozenset((
-    "", "bool", "char", "int", "unsigned", "long", "float", "double", "half", "Half", "BFloat16", "__half", "__nv_bfloat16", "true", "false",
-))
+_PLAIN_TYPES = frozenset(
+    (
+        "",
+        "bool",
+        "char",
+        "int",
+        "unsigned",
+        "long",
+        "float",
+        "double",
+        "half",
+        "Half",
+        "BFloat16",
+        "__half",
+        "__nv_bfloat16",
+        "true",
+        "false",
+    )
+)
 
-_WRAPPERS = frozenset((
-    "BinaryFunctor", "AUnaryFunctor", "BUnaryFunctor", "CompareFunctor", "ReduceOp", "gpu_kernel_impl", "gpu_kernel_impl_nocast", "TensorListMetadata",
-    "OpMathFunctor", "OpmathSymmetricGpuKernelWithScalars",
-))
-_FUNCTOR = re.compile(r"\b([A-Za-z_]\w*(?:Functor\w*|_functor|Ops|_kernel_cuda|_kernel_impl|_cuda))\b")
+_WRAPPERS = frozenset(
+    (
+        "BinaryFunctor",
+        "AUnaryFunctor",
+        "BUnaryFunctor",
+        "CompareFunctor",
+        "ReduceOp",
+        "gpu_kernel_impl",
+        "gpu_kernel_impl_nocast",
+        "TensorListMetadata",
+        "OpMathFunctor",
+        "OpmathSymmetricGpuKernelWithScalars",
+    )
+)
+_FUNCTOR = re.compile(
+    r"\b([A-Za-z_]\w*(?:Functor\w*|_functor|Ops|_kernel_cuda|_kernel_impl|_cuda))\b"
+)
 _LAMBDA = re.compile(r"\b([A-Za-z_]\w*)(?:<[^<>]*>)?\(at::")
-_TENSILE = re.compile(r"^(Cijk(?:_[A-Z][a-z]+)*(?:_[A-Z]+)?).*?_(MT\w+?x\w+?x\w+?)(?:_(MI[0-9x]+))?(?:_|$)")
+_TENSILE = re.compile(
+    r"^(Cijk(?:_[A-Z][a-z]+)*(?:_[A-Z]+)?).*?_(MT\w+?x\w+?x\w+?)(?:_(MI[0-9x]+))?(?:_|$)"
+)
 _MANGLED = re.compile(r"^_Z(?:N|L)?K?")
 _WORD = re.compile(r"\d{1,4}", re.ASCII)
 
 
 @lru_cache(maxsize=65536)
 def communication_library(name: str) -> str | None:
-    """The communication library that a kernel of this full name belongs to; None when the name shows none."""
+    """The communication library that a kernel of this full name belongs to; None when the name
+    shows none.
+    """
     for pattern, library in _COMMUNICATION:
         if pattern.search(name, 0, LONGEST_READ):
             return library
@@ -62,10 +121,12 @@ def communication_library(name: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def short_name(full: str) -> str:
-    """A name to read, at most 60 characters: without return type, namespaces, parameters and most template arguments.
+    """A name to read, at most 60 characters: without return type, namespaces, parameters and most
+    template arguments.
 
-    ``void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, …>(…)`` becomes
-    ``vectorized_elementwise_kernel<CUDAFunctor_add>``. What is left of an unreadable name is its beginning.
+    ``void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, …>(…)``
+    becomes ``vectorized_elementwise_kernel<CUDAFunctor_add>``. What is left of an unreadable name
+    is its beginning.
     """
     full = full[:LONGEST_READ]
     tensile = _TENSILE.match(full)
@@ -82,7 +143,9 @@ def short_name(full: str) -> str:
         inner = _split(_first_argument(arguments).strip())[0].split("::")
         if inner[-1] in GENERIC_NAMES:
             return _cut("::".join(inner[-2:]))
-        return _cut("::".join(parts[-2:]) if inner[-1] in _PLAIN_TYPES or inner[-1].isdigit() else inner[-1])
+        return _cut(
+            "::".join(parts[-2:]) if inner[-1] in _PLAIN_TYPES or inner[-1].isdigit() else inner[-1]
+        )
     functor = _functor(arguments) if arguments and "at::" in arguments else None
     return _cut(f"{base}<{functor}>" if functor and functor != base else base)
 
@@ -93,7 +156,9 @@ def _cut(name: str) -> str:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """(qualified name without return type, parameters and template arguments; the text of its last template arguments)."""
+    """(qualified name without return type, parameters and template arguments; the text of its last
+    template arguments).
+    """
     angle = round_ = 0
     head: list[str] = []
     arguments, begin = "", 0
@@ -138,14 +203,16 @@ def _functor(arguments: str) -> str | None:
 
 
 def _last_identifier(mangled: str) -> str:
-    """The last plain identifier of an Itanium-mangled nested name (``<length><letters>`` one after the other)."""
+    """The last plain identifier of an Itanium-mangled nested name (``<length><letters>`` one after
+    the other).
+    """
     found = _MANGLED.match(mangled)
     place = found.end() if found else 0
     last = ""
     while (digits := _WORD.match(mangled, place)) is not None:
         length = int(digits.group())
         place = digits.end() + length
-        word = mangled[digits.end(): place]
+        word = mangled[digits.end() : place]
         if not word.startswith("_GLOBAL__N"):
             last = word if word not in GENERIC_NAMES or not last else f"{last}::{word}"
     return last

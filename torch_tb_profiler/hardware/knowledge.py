@@ -6,7 +6,9 @@ from enum import IntEnum
 
 
 class Knowledge(IntEnum):
-    """An answer that may be missing; stored as uint8, so that a maximum over rows is *not* its join (see ``analysis``)."""
+    """An answer that may be missing; stored as uint8, so that a maximum over rows is *not* its join
+    (see ``analysis``).
+    """
 
     NO = 0
     YES = 1

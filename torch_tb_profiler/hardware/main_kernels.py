@@ -1,4 +1,6 @@
-"""Which kernels of a matrix product, a convolution or attention do the multiplying, and which prepare or finish it."""
+"""Which kernels of a matrix product, a convolution or attention do the multiplying, and which
+prepare or finish it.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,12 @@ _MULTIPLIES = re.compile(
     r"gemm|gemv|gemmk1|conv(?!ert)|scudnn|attn|attention|flash|fmha|sdpa|matmul|(?:^|_)mm(?:_|$)|bmm|mma|wgrad|dgrad|fprop|cijk|cutlass|xmma|nvjet|winograd|xdl"
     r"|dot_kernel|fft|lstm|gru_|rnn|moe"
 )
-_TRANSFORMS = re.compile(r"winograd\w*(?:transform|xform|tiles|data|delta|filter|output)|fft\w*(?:r2c|c2r|r2r)")
-"""Winograd's and Fourier's way of convolving: transforms of the operands, products of what they give, a transform back."""
+_TRANSFORMS = re.compile(
+    r"winograd\w*(?:transform|xform|tiles|data|delta|filter|output)|fft\w*(?:r2c|c2r|r2r)"
+)
+"""Winograd's and Fourier's way of convolving: transforms of the operands, products of what they
+give, a transform back.
+"""
 _FEWER = re.compile(rf"{_TRANSFORMS.pattern}|winograd|sp3asmconv")
 """MIOpen's ``miopenSp3AsmConv…_f2x3`` is Winograd's too."""
 _NEVER = rf"{PARTS}|reduce_wgrad|compute\w*offsets|nchwtonhwc|nhwctonchw|scalepackedtensor|im2col|col2im|memset|splitk\w*reduc|reduc\w*splitk|postgsu"
@@ -21,39 +27,56 @@ _HELPS = re.compile(
     rf"{_NEVER}|{_TRANSFORMS.pattern}|transpose|quantize|_cast|routing|finalize|fill_tensormaps|triton_(?:poi|red|per)_|subtensorop|softmax|reduce_1block"
 )
 _ALONE = re.compile(_NEVER)
-_PYTORCH = re.compile(r"(?:^|void )at::native::(?!.*(?:flash|attention|gemm|conv|int4))|_zn2at6native(?!.*(?:flash|attention|gemm|conv))")
+_PYTORCH = re.compile(
+    r"(?:^|void"
+    r" )at::native::(?!.*(?:flash|attention|gemm|conv|int4))|_zn2at6native(?!.*(?:flash|attention|gemm|conv))"
+)
 _ENABLED = re.compile(r"^std::enable_if<!?\((?:true|false|[01])\), ?void>::type ")
 """What stands before the name of cuBLAS's ``gemvx::kernel`` for a return type."""
 
 
 def _head(name: str) -> str:
     """The name in lower case without its parameters."""
-    return _ENABLED.sub("", name[:LONGEST_READ].lower()).replace("(anonymous namespace)::", "").split("(", 1)[0]
+    return (
+        _ENABLED.sub("", name[:LONGEST_READ].lower())
+        .replace("(anonymous namespace)::", "")
+        .split("(", 1)[0]
+    )
 
 
 @lru_cache(maxsize=65536)
 def multiplies(name: str) -> bool:
     """Whether the kernel of this full name does the products of its operator, as far as names tell."""
     head = _head(name)
-    return _PYTORCH.search(head) is None and _HELPS.search(head) is None and _MULTIPLIES.search(head) is not None
+    return (
+        _PYTORCH.search(head) is None
+        and _HELPS.search(head) is None
+        and _MULTIPLIES.search(head) is not None
+    )
 
 
 @lru_cache(maxsize=65536)
 def transforms(name: str) -> bool:
-    """Whether the kernel of this full name is a transform of a fast algorithm of convolutions, whose products alone are no convolution."""
+    """Whether the kernel of this full name is a transform of a fast algorithm of convolutions,
+    whose products alone are no convolution.
+    """
     return _TRANSFORMS.search(_head(name)) is not None
 
 
 @lru_cache(maxsize=65536)
 def computes_less(name: str) -> bool:
-    """Whether the kernel of this full name is of a fast algorithm of convolutions: it multiplies less often than formulas count.
+    """Whether the kernel of this full name is of a fast algorithm of convolutions: it multiplies
+    less often than formulas count.
 
-    Winograd's F(2×2, 3×3) needs 16 multiplications where 36 are counted, F(4×4, 3×3) 36 where 144 are (Lavin and Gray, arXiv:1509.09308).
+    Winograd's F(2×2, 3×3) needs 16 multiplications where 36 are counted, F(4×4, 3×3) 36 where 144
+    are (Lavin and Gray, arXiv:1509.09308).
     """
     return _FEWER.search(_head(name)) is not None
 
 
 @lru_cache(maxsize=65536)
 def only_helps(name: str) -> bool:
-    """Whether the kernel of this full name surely does none of the arithmetic that its operator is named for: a call with no other lost its kernel."""
+    """Whether the kernel of this full name surely does none of the arithmetic that its operator is
+    named for: a call with no other lost its kernel.
+    """
     return _ALONE.search(_head(name)) is not None

@@ -1,7 +1,9 @@
-"""Which kernels use matrix cores (NVIDIA: Tensor Cores, AMD: Matrix Cores), and which operators could.
+"""Which kernels use matrix cores (NVIDIA: Tensor Cores, AMD: Matrix Cores), and which operators
+could.
 
-Names only: a library that multiplies matrices says in the kernel's name which instruction it was built for. What a name does not tell is
-unknown. A kernel whose name has nothing of a matrix product in it uses none.
+Names only: a library that multiplies matrices says in the kernel's name which instruction it was
+built for. What a name does not tell is unknown. A kernel whose name has nothing of a matrix product
+in it uses none.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ FIRST_CAPABILITY = 7
 """Tensor Cores came with Volta, compute capability 7.0."""
 
 PARTS = r"flash_?(?:attn)?_?bwd_?(?:pre|post)process|flash_bwd_(?:dot_do_o|convert_d)|splitkv_combine|reshape_and_cache|splitkreduce|reducesplitk|convertdq"
-"""Searched in the lower-case name: parts of attention and of split products that multiply nothing."""
+"""Searched in the lower-case name: parts of attention and of split products that multiply nothing.
+"""
 
 NVIDIA_NO: tuple[str, ...] = (
     PARTS,
@@ -57,7 +60,8 @@ AMD_YES: tuple[str, ...] = (
     r"cijk_.*_mi\d+x\d+",
     # MIOpen's generated xdlops kernels.
     r"igemm_\w+_gtcx",
-    # Attention of AOTriton and matrix products of triton_kernels: tl.dot over whole tiles, which AMD's Triton lowers to matrix instructions.
+    # Attention of AOTriton and matrix products of triton_kernels: tl.dot over whole tiles, which
+    # AMD's Triton lowers to matrix instructions.
     r"^(?:attn_fwd|bwd_kernel_(?:dk_dv|dq|fuse))(?![a-z])|^_matmul_ogs_\w*(?:bf16|fp16|fp8|mx)",
 )
 
@@ -69,32 +73,122 @@ MATRIX_PRODUCT = re.compile(
 """Searched in the lower-case name: what has none of it multiplies no matrices."""
 
 ELIGIBLE_OPERATORS = frozenset(
-    [f"aten::{name}" for name in (
-        "_convolution", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution",
-        "convolution_backward", "convolution_overrideable", "cudnn_convolution", "cudnn_convolution_transpose", "cudnn_convolution_relu",
-        "cudnn_convolution_add_relu", "cudnn_convolution_transpose_backward", "cudnn_convolution_backward", "cudnn_convolution_backward_input",
-        "cudnn_convolution_backward_weight", "cudnn_convolution_transpose_backward_input", "cudnn_convolution_transpose_backward_weight",
-        "miopen_convolution", "miopen_convolution_transpose", "prelu", "addmm", "addmm_", "addmv", "addr", "matmul", "mm", "mv", "linear", "addbmm",
-        "baddbmm", "baddbmm_", "bmm", "chain_matmul", "linalg_multi_dot", "linalg_matmul", "linear_backward", "matmul_backward", "_addmm_activation",
-        "_scaled_mm", "_scaled_grouped_mm", "_grouped_mm", "_int_mm", "_weight_int8pack_mm", "_weight_int4pack_mm", "scaled_dot_product_attention",
-        "_scaled_mm_v2", "_scaled_grouped_mm_v2", "_mixed_dtypes_linear", "_sparse_semi_structured_mm", "_sparse_semi_structured_addmm",
-        "_sparse_semi_structured_linear", "_cslt_sparse_mm", "_foreach_mm", "_flash_attention_forward_no_dropout_inplace",
-        "_scaled_dot_product_fused_attention_overrideable", "_scaled_dot_product_fused_attention_overrideable_backward",
-        "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_backward", "_scaled_dot_product_efficient_attention",
-        "_scaled_dot_product_efficient_attention_backward", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_cudnn_attention_backward",
-        "_scaled_dot_product_attention_math", "_flash_attention_forward", "_flash_attention_backward", "_efficient_attention_forward",
-        "_efficient_attention_backward", "_cudnn_attention_forward", "_cudnn_attention_backward", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell",
-        "_cudnn_rnn", "_cudnn_rnn_backward", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "einsum", "bilinear", "_trilinear",
-    )]
+    [
+        f"aten::{name}"
+        for name in (
+            "_convolution",
+            "conv1d",
+            "conv2d",
+            "conv3d",
+            "conv_tbc",
+            "conv_transpose1d",
+            "conv_transpose2d",
+            "conv_transpose3d",
+            "convolution",
+            "convolution_backward",
+            "convolution_overrideable",
+            "cudnn_convolution",
+            "cudnn_convolution_transpose",
+            "cudnn_convolution_relu",
+            "cudnn_convolution_add_relu",
+            "cudnn_convolution_transpose_backward",
+            "cudnn_convolution_backward",
+            "cudnn_convolution_backward_input",
+            "cudnn_convolution_backward_weight",
+            "cudnn_convolution_transpose_backward_input",
+            "cudnn_convolution_transpose_backward_weight",
+            "miopen_convolution",
+            "miopen_convolution_transpose",
+            "prelu",
+            "addmm",
+            "addmm_",
+            "addmv",
+            "addr",
+            "matmul",
+            "mm",
+            "mv",
+            "linear",
+            "addbmm",
+            "baddbmm",
+            "baddbmm_",
+            "bmm",
+            "chain_matmul",
+            "linalg_multi_dot",
+            "linalg_matmul",
+            "linear_backward",
+            "matmul_backward",
+            "_addmm_activation",
+            "_scaled_mm",
+            "_scaled_grouped_mm",
+            "_grouped_mm",
+            "_int_mm",
+            "_weight_int8pack_mm",
+            "_weight_int4pack_mm",
+            "scaled_dot_product_attention",
+            "_scaled_mm_v2",
+            "_scaled_grouped_mm_v2",
+            "_mixed_dtypes_linear",
+            "_sparse_semi_structured_mm",
+            "_sparse_semi_structured_addmm",
+            "_sparse_semi_structured_linear",
+            "_cslt_sparse_mm",
+            "_foreach_mm",
+            "_flash_attention_forward_no_dropout_inplace",
+            "_scaled_dot_product_fused_attention_overrideable",
+            "_scaled_dot_product_fused_attention_overrideable_backward",
+            "_scaled_dot_product_flash_attention",
+            "_scaled_dot_product_flash_attention_backward",
+            "_scaled_dot_product_efficient_attention",
+            "_scaled_dot_product_efficient_attention_backward",
+            "_scaled_dot_product_cudnn_attention",
+            "_scaled_dot_product_cudnn_attention_backward",
+            "_scaled_dot_product_attention_math",
+            "_flash_attention_forward",
+            "_flash_attention_backward",
+            "_efficient_attention_forward",
+            "_efficient_attention_backward",
+            "_cudnn_attention_forward",
+            "_cudnn_attention_backward",
+            "_thnn_fused_lstm_cell",
+            "_thnn_fused_gru_cell",
+            "_cudnn_rnn",
+            "_cudnn_rnn_backward",
+            "lstm_cell",
+            "gru_cell",
+            "rnn_tanh_cell",
+            "rnn_relu_cell",
+            "einsum",
+            "bilinear",
+            "_trilinear",
+        )
+    ]
     + [
-        "CudnnConvolutionBackward", "BmmBackward0", "CudnnConvolutionTransposeBackward", "MmBackward", "AddmvBackward", "MvBackward", "AddmmBackward",
-        "AddbmmBackward", "MmBackward0", "AddmmBackward0", "AddmvBackward0", "MvBackward0", "AddbmmBackward0", "BaddbmmBackward0", "ConvolutionBackward0",
-        "LinearBackward0", "CudnnConvolutionBackward0",
+        "CudnnConvolutionBackward",
+        "BmmBackward0",
+        "CudnnConvolutionTransposeBackward",
+        "MmBackward",
+        "AddmvBackward",
+        "MvBackward",
+        "AddmmBackward",
+        "AddbmmBackward",
+        "MmBackward0",
+        "AddmmBackward0",
+        "AddmvBackward0",
+        "MvBackward0",
+        "AddbmmBackward0",
+        "BaddbmmBackward0",
+        "ConvolutionBackward0",
+        "LinearBackward0",
+        "CudnnConvolutionBackward0",
     ]
 )
-"""Operators whose work matrix cores can do in a suitable data type: the original plugin's list and what came after it."""
+"""Operators whose work matrix cores can do in a suitable data type: the original plugin's list and
+what came after it.
+"""
 
-_OWN = re.compile(r"(?:aten|prim|prims|autograd|torch|c10d|_c10d_functional|profiler|optimizer)::|torch::|Optimizer\.|\w+Backward\d*$")
+_OWN = re.compile(
+    r"(?:aten|prim|prims|autograd|torch|c10d|_c10d_functional|profiler|optimizer)::|torch::|Optimizer\.|\w+Backward\d*$"
+)
 
 _NO = {"nvidia": re.compile("|".join(NVIDIA_NO)), "amd": re.compile("|".join(AMD_NO))}
 _YES = {"nvidia": re.compile("|".join(NVIDIA_YES)), "amd": re.compile("|".join(AMD_YES))}
@@ -102,7 +196,8 @@ _YES = {"nvidia": re.compile("|".join(NVIDIA_YES)), "amd": re.compile("|".join(A
 
 @lru_cache(maxsize=65536)
 def uses_matrix_cores(name: str, vendor: str, capability_major: int | None = None) -> Knowledge:
-    """Whether the kernel of this full name uses matrix cores on a device of ``nvidia``, ``amd`` or another vendor.
+    """Whether the kernel of this full name uses matrix cores on a device of ``nvidia``, ``amd`` or
+    another vendor.
 
     ``capability_major``: of the oldest NVIDIA device of the trace, None when not known.
     """
@@ -129,7 +224,9 @@ _ATTENTION = re.compile(r"flash|attention|int4|marlin|gemm|tinygemm")
 
 @lru_cache(maxsize=65536)
 def operator_could(name: str) -> Knowledge:
-    """Whether matrix cores could do the work of the operator of this name; unknown for operators that are not PyTorch's own."""
+    """Whether matrix cores could do the work of the operator of this name; unknown for operators
+    that are not PyTorch's own.
+    """
     if name in ELIGIBLE_OPERATORS:
         return Knowledge.YES
     return Knowledge.NO if _OWN.match(name) else Knowledge.UNKNOWN

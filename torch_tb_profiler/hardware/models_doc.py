@@ -1,4 +1,6 @@
-"""The page ``docs/performance_models.md``: ``python -m torch_tb_profiler.hardware.models_doc > docs/performance_models.md``."""
+"""The page ``docs/performance_models.md``: ``python -m torch_tb_profiler.hardware.models_doc >
+docs/performance_models.md``.
+"""
 
 from __future__ import annotations
 
@@ -69,11 +71,16 @@ def _device_rows() -> list[str]:
 def _device(line: Accelerator) -> str:
     title, _, address = line.source.rpartition(", https://")
     source = f"[{title}](https://{address})" if title else line.source
-    return f"| {line.name} | {line.bandwidth:g} | {_rates(line.matrix)} | {_rates(line.vector)} | {line.units or ''} | {source} |"
+    return (
+        f"| {line.name} | {line.bandwidth:g} | {_rates(line.matrix)} | {_rates(line.vector)} |"
+        f" {line.units or ''} | {source} |"
+    )
 
 
 def _rates(rates: Mapping[str, float]) -> str:
-    return ", ".join(f"{precision} {rates[precision]:g}" for precision in PRECISIONS if precision in rates)
+    return ", ".join(
+        f"{precision} {rates[precision]:g}" for precision in PRECISIONS if precision in rates
+    )
 
 
 def text() -> str:
@@ -82,7 +89,11 @@ def text() -> str:
     for name, model in modelled().items():
         by_family.setdefault(model.family, {}).setdefault(model, []).append(name)
     example = (user_models.__doc__ or "").partition("::\n")[2]
-    parts = [_HEAD.format(example="\n".join(line.removeprefix("    ") for line in example.strip("\n").split("\n")))]
+    parts = [
+        _HEAD.format(
+            example="\n".join(line.removeprefix("    ") for line in example.strip("\n").split("\n"))
+        )
+    ]
     for family in sorted(by_family):
         parts.append(f"## {family}\n")
         parts += [_section(model, names) for model, names in by_family[family].items()]
@@ -91,7 +102,10 @@ def text() -> str:
 
 def _section(model: Model, names: list[str]) -> str:
     form = " ".join((model.function.__doc__ or "").replace("``", "`").split())
-    return f"{form}\n\nFormula: {model.source}.\n\nOperators: {', '.join(f'`{name}`' for name in names)}\n"
+    return (
+        f"{form}\n\nFormula: {model.source}.\n\nOperators:"
+        f" {', '.join(f'`{name}`' for name in names)}\n"
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
-"""The peaks of one device: the device table, and before it the figures of a file that the user gives.
+"""The peaks of one device: the device table, and before it the figures of a file that the user
+gives.
 
-The file is JSON: patterns of device names, ``*`` standing for anything, to what replaces or completes the table's line::
+The file is JSON: patterns of device names, ``*`` standing for anything, to what replaces or
+completes the table's line::
 
-    {"NVIDIA H100*": {"bandwidth_gbps": 3100, "peaks": {"matrix_bf16": 780, "vector_fp32": 60}, "source": "measured with nvbandwidth and mamf-finder"}}
+    {"NVIDIA H100*": {"bandwidth_gbps": 3100, "peaks": {"matrix_bf16": 780, "vector_fp32": 60},
+    "source": "measured with nvbandwidth and mamf-finder"}}
 
 ``bandwidth_gbps``: 1e9 bytes/s; ``peaks``: 1e12 FLOP/s.
 """
@@ -20,7 +23,10 @@ from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.hardware.accelerator import PRECISIONS
 from torch_tb_profiler.hardware.accelerators import find
 
-_SHAPE = 'Expected is {"name pattern": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4}, "source": "..."}}.'
+_SHAPE = (
+    'Expected is {"name pattern": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4},'
+    ' "source": "..."}}.'
+)
 _KEYS = tuple(f"{unit}_{precision}" for unit in ("matrix", "vector") for precision in PRECISIONS)
 _LARGEST = 1e9
 """TFLOP/s or GB/s; what is beyond is no figure of one device."""
@@ -31,7 +37,8 @@ class Peaks:
     """What one device can do at best.
 
     Attributes:
-        entry: the line of the device table, or the pattern of the user's file; None where neither knows the device.
+        entry: the line of the device table, or the pattern of the user's file; None where neither
+            knows the device.
         bandwidth: bytes/s; None unknown. bandwidth_source: where that is from.
         rates: (unit, precision) → (FLOP/s, source).
     """
@@ -48,7 +55,8 @@ class Peaks:
 
 
 def peaks_of(name: str, vendor: str, units: int, memory: int, file: str = "") -> Peaks:
-    """The peaks of a device by its name (empty: unknown), vendor, units and bytes of memory (−1 unknown); ``file``: path of the user's figures, empty none.
+    """The peaks of a device by its name (empty: unknown), vendor, units and bytes of memory (−1
+    unknown); ``file``: path of the user's figures, empty none.
 
     Raises:
         SourceError: the file cannot be read, or is none.
@@ -58,20 +66,32 @@ def peaks_of(name: str, vendor: str, units: int, memory: int, file: str = "") ->
     entry, bandwidth, source = None, None, ""
     if known is not None:
         entry, bandwidth, source = known.name, known.bandwidth * 1e9, known.source
-        rates = {(unit, p): (rate * 1e12, source) for unit, of in (("matrix", known.matrix), ("vector", known.vector)) for p, rate in of.items()}
+        rates = {
+            (unit, p): (rate * 1e12, source)
+            for unit, of in (("matrix", known.matrix), ("vector", known.vector))
+            for p, rate in of.items()
+        }
     for pattern, given in (read_file(file, changed(file)) if file else {}).items():
         if fnmatchcase(name.lower(), pattern.lower()):
             said = given.get("source") or f"{Path(file).name}, {pattern}"
-            entry = f"{pattern} ({Path(file).name})" if entry is None else f"{entry}, changed by {Path(file).name}"
+            entry = (
+                f"{pattern} ({Path(file).name})"
+                if entry is None
+                else f"{entry}, changed by {Path(file).name}"
+            )
             if "bandwidth_gbps" in given:
                 bandwidth, source = given["bandwidth_gbps"] * 1e9, said
-            rates |= {(key[:6], key[7:]): (rate * 1e12, said) for key, rate in given.get("peaks", {}).items()}
+            rates |= {
+                (key[:6], key[7:]): (rate * 1e12, said)
+                for key, rate in given.get("peaks", {}).items()
+            }
             break
     return Peaks(entry, bandwidth, source, rates)
 
 
 def changed(file: str) -> int:
-    """Time of the last change of the user's file, so that a changed one is read again; 0 without one.
+    """Time of the last change of the user's file, so that a changed one is read again; 0 without
+    one.
 
     Raises:
         SourceError: it cannot be read.
@@ -81,7 +101,10 @@ def changed(file: str) -> int:
     try:
         return Path(file).expanduser().stat().st_mtime_ns
     except OSError as error:
-        raise SourceError(f"The file of peaks {Path(file).name} cannot be read: {error.strerror}.", "Correct TORCH_TB_PROFILER_PEAKS.") from None
+        raise SourceError(
+            f"The file of peaks {Path(file).name} cannot be read: {error.strerror}.",
+            "Correct TORCH_TB_PROFILER_PEAKS.",
+        ) from None
 
 
 def usable(file: str) -> str:
@@ -132,6 +155,10 @@ def _wrong(given: Any) -> str:
         if key not in _KEYS:
             return f"{key!r}, expected one of {', '.join(_KEYS)}"
     for key, value in (*peaks.items(), *((k, given[k]) for k in ("bandwidth_gbps",) if k in given)):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < _LARGEST:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not 0 < value < _LARGEST
+        ):
             return f"{key} {value!r}, expected a number above 0"
     return "" if isinstance(given.get("source", ""), str) else "a source that is no text"

@@ -1,6 +1,8 @@
-"""Operators under the names by which Python calls them, as PyProf writes them, and under those of PyTorch before 1.8.
+"""Operators under the names by which Python calls them, as PyProf writes them, and under those of
+PyTorch before 1.8.
 
-``torch.nn.functional.linear``, ``Tensor.__matmul__``, ``mm`` → ``aten::linear``, ``aten::matmul``, ``aten::mm``
+``torch.nn.functional.linear``, ``Tensor.__matmul__``, ``mm`` → ``aten::linear``, ``aten::matmul``,
+``aten::mm``
 """
 
 from __future__ import annotations
@@ -9,9 +11,26 @@ import re
 
 _PYTHON = re.compile(r"(?:(?:torch(?:\.\w+)*|Tensor)\.)?([A-Za-z_]\w*)", re.ASCII)
 _SPECIAL = {
-    "__matmul__": "matmul", "__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_", "__mul__": "mul", "__rmul__": "mul",
-    "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_", "__pow__": "pow", "__neg__": "neg", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt",
-    "__le__": "le", "__gt__": "gt", "__ge__": "ge", "cross_entropy": "cross_entropy_loss",
+    "__matmul__": "matmul",
+    "__add__": "add",
+    "__radd__": "add",
+    "__iadd__": "add_",
+    "__sub__": "sub",
+    "__isub__": "sub_",
+    "__mul__": "mul",
+    "__rmul__": "mul",
+    "__imul__": "mul_",
+    "__truediv__": "div",
+    "__itruediv__": "div_",
+    "__pow__": "pow",
+    "__neg__": "neg",
+    "__eq__": "eq",
+    "__ne__": "ne",
+    "__lt__": "lt",
+    "__le__": "le",
+    "__gt__": "gt",
+    "__ge__": "ge",
+    "cross_entropy": "cross_entropy_loss",
 }
 _OTHER_ORDER = frozenset(("torch.nn.functional.embedding",))
 """Functions whose tensors stand in another order than those of the operator."""

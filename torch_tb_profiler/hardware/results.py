@@ -1,4 +1,6 @@
-"""Shape and element type of what an operator gives, from those of what it takes: PyTorch's rules, where a trace records inputs only."""
+"""Shape and element type of what an operator gives, from those of what it takes: PyTorch's rules,
+where a trace records inputs only.
+"""
 
 from __future__ import annotations
 
@@ -38,33 +40,52 @@ def reduced(shape: Shape, dims: Sequence[int] | None, keepdim: bool) -> Shape:
     if any(not -count <= dim < count for dim in dims or ()):
         raise ValueError(f"{dims} of {shape}")
     gone = {dim % count for dim in dims} if dims else set(range(count))
-    return tuple(1 if place in gone else n for place, n in enumerate(shape) if keepdim or place not in gone)
+    return tuple(
+        1 if place in gone else n for place, n in enumerate(shape) if keepdim or place not in gone
+    )
 
 
 def promoted(tensors: Sequence[Tensor]) -> str:
-    """The element type in which operands are computed (``torch.result_type``); empty when one is not known.
+    """The element type in which operands are computed (``torch.result_type``); empty when one is
+    not known.
 
-    Among types of one kind the wider one wins, float16 with bfloat16 gives float32, int8 with uint8 int16; a tensor of no dimensions counts only where
-    its kind is the higher one.
+    Among types of one kind the wider one wins, float16 with bfloat16 gives float32, int8 with uint8
+    int16; a tensor of no dimensions counts only where its kind is the higher one.
     """
     if not tensors or any(not kind(tensor.dtype) for tensor in tensors):
         return ""
     ranked = [tensor for tensor in tensors if tensor.shape] or list(tensors)
     best = max(_ORDER.index(kind(tensor.dtype)) for tensor in ranked)
     above = [tensor for tensor in tensors if _ORDER.index(kind(tensor.dtype)) > best]
-    names = [tensor.dtype for tensor in (above or [t for t in ranked if _ORDER.index(kind(t.dtype)) == best])]
+    names = [
+        tensor.dtype
+        for tensor in (above or [t for t in ranked if _ORDER.index(kind(t.dtype)) == best])
+    ]
     if above and kind(above[0].dtype) == "float" and all(not tensor.shape for tensor in above):
         # A wrapped Python number takes the default type, not the double in which it is written.
         return "float32" if {name.lower() for name in names} == {"double"} else names[0]
     widest = max(names, key=lambda name: element_bytes(name) or 0)
-    same = {name.lower().replace("c10::", "") for name in names if element_bytes(name) == element_bytes(widest)}
+    same = {
+        name.lower().replace("c10::", "")
+        for name in names
+        if element_bytes(name) == element_bytes(widest)
+    }
     if same >= {"half", "bfloat16"}:
         return "float32"
-    return "int16" if kind(widest) == "int" and element_bytes(widest) == 1 and len({name in _UNSIGNED for name in same}) == 2 else widest
+    return (
+        "int16"
+        if kind(widest) == "int"
+        and element_bytes(widest) == 1
+        and len({name in _UNSIGNED for name in same}) == 2
+        else widest
+    )
 
 
-def windows(length: int, kernel: int, stride: int, padding: int, dilation: int = 1, *, ceil: bool = False) -> int:
-    """Places where a window fits in a padded dimension: ``floor((length + 2·padding − dilation·(kernel − 1) − 1) / stride) + 1`` (convolution, pooling).
+def windows(
+    length: int, kernel: int, stride: int, padding: int, dilation: int = 1, *, ceil: bool = False
+) -> int:
+    """Places where a window fits in a padded dimension: ``floor((length + 2·padding −
+    dilation·(kernel − 1) − 1) / stride) + 1`` (convolution, pooling).
 
     With ``ceil`` one more where a rest is left, unless that one would begin in the right padding.
     """

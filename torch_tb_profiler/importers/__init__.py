@@ -15,7 +15,8 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
     """Import one trace from a stream of inflated text.
 
     Args:
-        stream: ``sources.streams.open_text(location)`` or anything with ``read(n)``, ``done``, ``size``, ``problem``.
+        stream: ``sources.streams.open_text(location)`` or anything with ``read(n)``, ``done``,
+            ``size``, ``problem``.
         progress: called with (raw bytes read, raw size or None) about once per chunk.
 
     Raises:
@@ -30,7 +31,9 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
     if peeked.head.startswith(SQLITE):
         from torch_tb_profiler.importers.sqlite import read_sqlite
 
-        return read_sqlite(peeked, stream.path if isinstance(stream, TextStream) else None, progress)
+        return read_sqlite(
+            peeked, stream.path if isinstance(stream, TextStream) else None, progress
+        )
     if is_folded(peeked.head):
         from torch_tb_profiler.importers.stacks_text import read_stacks
 

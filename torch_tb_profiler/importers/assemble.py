@@ -1,4 +1,5 @@
-"""Gathered columns → the tables of a ``Trace``: one time origin, sorted rows, side tables pointing at the sorted spans.
+"""Gathered columns → the tables of a ``Trace``: one time origin, sorted rows, side tables pointing
+at the sorted spans.
 
 ::
 
@@ -31,11 +32,19 @@ Keep = Callable[[Array], Array]
 """Takes over an array and gives back the same numbers, perhaps from elsewhere."""
 DAY_NS = 24 * 3600 * 10**9
 MARKS_PER_DEFECT = 10_000
-_SIDE_TABLES = (schema.OPERATOR_ARGS, schema.DEVICE_ARGS, schema.PYTHON_ARGS, schema.COLLECTIVE_ARGS, schema.COUNTER_ARGS)
+_SIDE_TABLES = (
+    schema.OPERATOR_ARGS,
+    schema.DEVICE_ARGS,
+    schema.PYTHON_ARGS,
+    schema.COLLECTIVE_ARGS,
+    schema.COUNTER_ARGS,
+)
 _NARROW = ("device", "registers", "device_type")
 _INT32 = np.iinfo(np.int32)
 _TEXTS_OF = {
-    "operator_args": ("dims", "types", "strides", "concrete", "hierarchy"), "device_args": ("grid", "block"), "instants": ("args",),
+    "operator_args": ("dims", "types", "strides", "concrete", "hierarchy"),
+    "device_args": ("grid", "block"),
+    "instants": ("args",),
 }
 _QUOTED_OF = {"operator_args": ("stack",), "collective_args": ("collective", "dtype", "group")}
 
@@ -45,7 +54,9 @@ def in_memory(array: Array) -> Array:
     return array
 
 
-def assemble(gathered: Gatherer, header: dict[str, Any], entries: int, keep: Keep = in_memory) -> Trace:
+def assemble(
+    gathered: Gatherer, header: dict[str, Any], entries: int, keep: Keep = in_memory
+) -> Trace:
     """The trace of everything that was gathered. ``keep``: where each column stays when it is made."""
     counts = gathered.counts
     strings = StringBuilder()
@@ -72,7 +83,12 @@ def assemble(gathered: Gatherer, header: dict[str, Any], entries: int, keep: Kee
     tables["tracks"] = tracks
     base = header.get("baseTimeNanoseconds")
     return Trace(
-        strings=strings.table(), tables=tables, header=header, defects=counts, entries=entries, origin_ns=origin,
+        strings=strings.table(),
+        tables=tables,
+        header=header,
+        defects=counts,
+        entries=entries,
+        origin_ns=origin,
         base_ns=base if isinstance(base, int) and abs(base) < 1 << 63 else 0,
     )
 
@@ -89,10 +105,17 @@ class _Blobs:
 
     def unquoted(self, column: Array) -> Array:
         """The text of a JSON string; other values as JSON text."""
-        return self._mapped(column, lambda raw: v if isinstance(v := ANY.decode(raw), str) else raw.decode("utf-8", "replace"))
+        return self._mapped(
+            column,
+            lambda raw: (
+                v if isinstance(v := ANY.decode(raw), str) else raw.decode("utf-8", "replace")
+            ),
+        )
 
     def _mapped(self, column: Array, read: Any) -> Array:
-        """The column with numbers of blobs exchanged for numbers of strings; the last place answers for −1."""
+        """The column with numbers of blobs exchanged for numbers of strings; the last place answers
+        for −1.
+        """
         used = np.zeros(len(self._raw) + 1, np.bool_)
         used[column] = True
         number_of = np.full(len(used), NONE, np.int32)
@@ -117,9 +140,16 @@ def _compact(raw: bytes) -> str:
 
 
 def _narrow(spec: TableSpec, columns: dict[str, Array], counts: DefectCounts) -> None:
-    """Ids and sizes that do not fit into the declared width count as unknown, rather than wrap around."""
+    """Ids and sizes that do not fit into the declared width count as unknown, rather than wrap
+    around.
+    """
     for column in spec.columns:
-        if column.dtype == "i4" and not column.unit and column.name in _NARROW and len(columns[column.name]):
+        if (
+            column.dtype == "i4"
+            and not column.unit
+            and column.name in _NARROW
+            and len(columns[column.name])
+        ):
             values = columns[column.name]
             wide = (values < _INT32.min) | (values > _INT32.max)
             if wide.any():
@@ -128,7 +158,9 @@ def _narrow(spec: TableSpec, columns: dict[str, Array], counts: DefectCounts) ->
 
 
 def _joined(columns: Group, keep: Keep) -> dict[str, Array]:
-    """One array per column; the pieces are let go as they are joined, so that no table stands in memory twice."""
+    """One array per column; the pieces are let go as they are joined, so that no table stands in
+    memory twice.
+    """
     out = {}
     for name in list(columns):
         pieces = columns.pop(name)
@@ -138,14 +170,23 @@ def _joined(columns: Group, keep: Keep) -> dict[str, Array]:
 
 
 def _origin(group: dict[str, dict[str, Array]]) -> int:
-    """Time of the first span; of the first anything where there is no span. A far-away instant is never the origin."""
-    for name, column in (("spans", "start"), ("memory", "time"), ("instants", "time"), ("flows", "time")):
+    """Time of the first span; of the first anything where there is no span. A far-away instant is
+    never the origin.
+    """
+    for name, column in (
+        ("spans", "start"),
+        ("memory", "time"),
+        ("instants", "time"),
+        ("flows", "time"),
+    ):
         if name in group and len(group[name][column]):
             return int(group[name][column].min())
     return 0
 
 
-def _tables(group: dict[str, dict[str, Array]], origin: int, counts: DefectCounts, keep: Keep) -> dict[str, Table]:
+def _tables(
+    group: dict[str, dict[str, Array]], origin: int, counts: DefectCounts, keep: Keep
+) -> dict[str, Table]:
     tables: dict[str, Table] = {}
     spans = group.pop("spans", None)
     place: Array = np.zeros(0, np.int32)
@@ -156,23 +197,41 @@ def _tables(group: dict[str, dict[str, Array]], origin: int, counts: DefectCount
             _narrow(spec, group[spec.name], counts)
     for spec in _SIDE_TABLES:
         tables[spec.name] = _side_table(spec, group.pop(spec.name, None), place, keep)
-    end = int((tables["spans"]["start"] + tables["spans"]["dur"]).max()) if spans is not None and tables["spans"].n else None
+    end = (
+        int((tables["spans"]["start"] + tables["spans"]["dur"]).max())
+        if spans is not None and tables["spans"].n
+        else None
+    )
     for spec in (schema.MEMORY, schema.FLOWS, schema.INSTANTS):
-        tables[spec.name] = _timed_table(spec, group.pop(spec.name, None), (origin, end), counts, keep)
-    tables["chunks"] = schema.CHUNKS.build(**group["chunks"]) if "chunks" in group else schema.CHUNKS.empty()
+        tables[spec.name] = _timed_table(
+            spec, group.pop(spec.name, None), (origin, end), counts, keep
+        )
+    tables["chunks"] = (
+        schema.CHUNKS.build(**group["chunks"]) if "chunks" in group else schema.CHUNKS.empty()
+    )
     marks = group.get("marks")
     if marks is not None:
         kept = np.arange(min(len(marks["start"]), MARKS_PER_DEFECT))
-        tables["marks"] = schema.MARKS.build(defect=marks["defect"][kept], start=marks["start"][kept] - origin, dur=marks["dur"][kept])
+        tables["marks"] = schema.MARKS.build(
+            defect=marks["defect"][kept],
+            start=marks["start"][kept] - origin,
+            dur=marks["dur"][kept],
+        )
     for spec in schema.TRACE_TABLES:
         tables.setdefault(spec.name, spec.empty())
     return tables
 
 
 def _spans_table(
-    spans: dict[str, Array], python: dict[str, Array] | None, origin: int, counts: DefectCounts, keep: Keep,
+    spans: dict[str, Array],
+    python: dict[str, Array] | None,
+    origin: int,
+    counts: DefectCounts,
+    keep: Keep,
 ) -> tuple[Table, Array]:
-    """The table, and the row in it of each gathered span; int32, ``NONE`` for one that repeats another."""
+    """The table, and the row in it of each gathered span; int32, ``NONE`` for one that repeats
+    another.
+    """
     order = _span_order(spans)
     for column in schema.SPANS.columns:
         values = spans.pop(column.name)[order].astype(column.dtype, copy=False)
@@ -191,7 +250,9 @@ def _spans_table(
 
 
 def _span_order(spans: dict[str, Array]) -> Ints:
-    """Order by (start, -dur, ordinal). Most starts are distinct, so only ties are sorted by all three."""
+    """Order by (start, -dur, ordinal). Most starts are distinct, so only ties are sorted by all
+    three.
+    """
     start = spans["start"]
     order = np.argsort(start, kind="stable")
     ordered = start[order]
@@ -205,10 +266,13 @@ def _span_order(spans: dict[str, Array]) -> Ints:
     return np.asarray(order, np.int64)
 
 
-def _first_of_duplicates(spans: dict[str, Array], python: dict[str, Array] | None, order: Ints) -> Array:
+def _first_of_duplicates(
+    spans: dict[str, Array], python: dict[str, Array] | None, order: Ints
+) -> Array:
     """False for a row that repeats an earlier one in everything, ids included.
 
-    Events without any id (correlation, external, Python id) are never called duplicates: two equal ones may both have happened.
+    Events without any id (correlation, external, Python id) are never called duplicates: two equal
+    ones may both have happened.
     """
     n = len(spans["start"])
     tie = (spans["start"][1:] == spans["start"][:-1]) & (spans["dur"][1:] == spans["dur"][:-1])
@@ -218,7 +282,9 @@ def _first_of_duplicates(spans: dict[str, Array], python: dict[str, Array] | Non
     # Few are near, so that most of the other columns need not be read.
     rows = np.flatnonzero(near)
     named = (spans["correlation"][rows] >= 0) | (spans["external"][rows] > 0)
-    columns = [spans[c] for c in ("name", "category", "track", "correlation", "external", "dur", "start")]
+    columns = [
+        spans[c] for c in ("name", "category", "track", "correlation", "external", "dur", "start")
+    ]
     if python is not None:
         gathered = np.full(n, -1, np.int64)
         gathered[python["span"]] = python["id"]
@@ -234,7 +300,9 @@ def _first_of_duplicates(spans: dict[str, Array], python: dict[str, Array] | Non
     return keep
 
 
-def _side_table(spec: TableSpec, columns: dict[str, Array] | None, place: Array, keep: Keep) -> Table:
+def _side_table(
+    spec: TableSpec, columns: dict[str, Array] | None, place: Array, keep: Keep
+) -> Table:
     if columns is None:
         return spec.empty()
     columns["span"] = place[columns["span"]]
@@ -244,12 +312,23 @@ def _side_table(spec: TableSpec, columns: dict[str, Array] | None, place: Array,
 
 
 def _ordered(spec: TableSpec, columns: dict[str, Array], order: Ints, keep: Keep) -> Table:
-    """The rows in ``order``; each column is let go once it is taken over, so that only one stands in memory twice."""
-    return spec.build(**{c.name: keep(columns.pop(c.name)[order].astype(c.dtype, copy=False)) for c in spec.columns})
+    """The rows in ``order``; each column is let go once it is taken over, so that only one stands
+    in memory twice.
+    """
+    return spec.build(
+        **{
+            c.name: keep(columns.pop(c.name)[order].astype(c.dtype, copy=False))
+            for c in spec.columns
+        }
+    )
 
 
 def _timed_table(
-    spec: TableSpec, columns: dict[str, Array] | None, extent: tuple[int, int | None], counts: DefectCounts, keep: Keep,
+    spec: TableSpec,
+    columns: dict[str, Array] | None,
+    extent: tuple[int, int | None],
+    counts: DefectCounts,
+    keep: Keep,
 ) -> Table:
     if columns is None:
         return spec.empty()
@@ -264,15 +343,19 @@ def _timed_table(
     return _ordered(spec, columns, order, keep)
 
 
-def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> tuple[list[Event], list[int]]:
-    """Join begin (``B``) and end (``E``) events of each thread, innermost first, into complete ones.
+def pair_begin_end(
+    marks: list[tuple[int, Event]], counts: DefectCounts
+) -> tuple[list[Event], list[int]]:
+    """Join begin (``B``) and end (``E``) events of each thread, innermost first, into complete
+    ones.
 
     ::
 
         B a   B b   E   E        a └───────┘
                                  b   └─┘
 
-    Returns the joined events and the positions of their begins. Begins and ends without a partner are counted.
+    Returns the joined events and the positions of their begins. Begins and ends without a partner
+    are counted.
     """
     times = nanoseconds([e.ts for _, e in marks])
     order = sorted(range(len(marks)), key=lambda i: (int(times[i]), marks[i][0]))

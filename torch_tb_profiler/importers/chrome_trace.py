@@ -2,7 +2,8 @@
 
 ::
 
-    text stream ─▶ Window ─▶ EventReader (cut + decode) ─▶ Gatherer (columns) ─▶ assemble (tables) ─▶ Trace
+    text stream ─▶ Window ─▶ EventReader (cut + decode) ─▶ Gatherer (columns) ─▶ assemble (tables)
+    ─▶ Trace
                              └── header keys ───────────────────────────────────────┘
 """
 
@@ -58,10 +59,14 @@ def _refuse(reader: EventReader) -> None:
     """An array without a single event is some other JSON; an empty traceEvents is an empty trace."""
     if reader.bare_array or reader.entries:
         raise NotATrace(
-            f"The file is JSON with {reader.entries:,} entries, none of which is a trace event with a time.", "Give the file that torch.profiler wrote."
+            f"The file is JSON with {reader.entries:,} entries, none of which is a trace event with"
+            " a time.",
+            "Give the file that torch.profiler wrote.",
         )
 
 
 def _clean(header: dict[str, object]) -> dict[str, Any]:
-    """The header without blobs that hold environments and package lists: they may carry secrets and nothing shows them."""
+    """The header without blobs that hold environments and package lists: they may carry secrets and
+    nothing shows them.
+    """
     return {k: v for k, v in header.items() if k not in ("metadata", "traceEvents")}

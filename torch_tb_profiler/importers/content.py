@@ -8,7 +8,9 @@ HEAD_BYTES = 8 << 10
 
 
 class Peeked:
-    """A text stream whose first bytes are known: ``head`` holds up to ``HEAD_BYTES`` of them, and ``read`` gives them again."""
+    """A text stream whose first bytes are known: ``head`` holds up to ``HEAD_BYTES`` of them, and
+    ``read`` gives them again.
+    """
 
     def __init__(self, stream: Text) -> None:
         self._stream = stream

@@ -1,4 +1,6 @@
-"""Arguments of a profiler range (``cuda_profiler_range``): every one is a hardware counter, under its own name."""
+"""Arguments of a profiler range (``cuda_profiler_range``): every one is a hardware counter, under
+its own name.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,25 @@ from msgspec import Raw
 
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
 
-_NO_COUNTERS = frozenset(("correlation", "External id", "external id", "device", "stream", "context", "kernel id", "queue"))
+_NO_COUNTERS = frozenset(
+    (
+        "correlation",
+        "External id",
+        "external id",
+        "device",
+        "stream",
+        "context",
+        "kernel id",
+        "queue",
+    )
+)
 """What ties an event to others is no measurement."""
 _PLAIN = msgspec.json.Decoder(dict[str, float])
 
 
 def counters_of(raw: Raw) -> dict[str, float]:
-    """Value of each counter in the text of an event's arguments: numbers, and texts of numbers as some writers have them.
+    """Value of each counter in the text of an event's arguments: numbers, and texts of numbers as
+    some writers have them.
 
     What is no finite number is left out: it was not measured.
     """
@@ -24,7 +38,11 @@ def counters_of(raw: Raw) -> dict[str, float]:
         plain = _PLAIN.decode(raw)
     except DECODE_ERRORS:
         return _of_any(raw)
-    return plain if _NO_COUNTERS.isdisjoint(plain) and math.isfinite(sum(plain.values())) else _counters(plain)
+    return (
+        plain
+        if _NO_COUNTERS.isdisjoint(plain) and math.isfinite(sum(plain.values()))
+        else _counters(plain)
+    )
 
 
 def _of_any(raw: Raw) -> dict[str, float]:

@@ -1,14 +1,17 @@
 """Find the events of a trace in its text, whatever its layout, and decode them chunk by chunk.
 
-The text is never trusted to be laid out in a certain way. A cut is *guessed* (the last ``},`` ``{`` of what was read) and *proved* by the
-decoder: JSON being deterministic, a text that starts between two events and decodes as complete values ends between two events::
+The text is never trusted to be laid out in a certain way. A cut is *guessed* (the last ``},`` ``{``
+of what was read) and *proved* by the
+decoder: JSON being deterministic, a text that starts between two events and decodes as complete
+    values ends between two events::
 
       [ {event}, {event}, {event}, {eve
         └──────── decoded ───────┘ ▲
                              guess │  kept for the next chunk
 
-When the proof fails, the decoder says why: the array ended before the guess, a value has another type than expected, or the text is
-damaged. What cannot be decoded in one go is left to ``walk``, which goes from entry to entry.
+When the proof fails, the decoder says why: the array ended before the guess, a value has another
+type than expected, or the text is damaged. What cannot be decoded in one go is left to ``walk``,
+which goes from entry to entry.
 """
 
 from __future__ import annotations
@@ -44,7 +47,8 @@ _EVENTS_KEY = re.compile(rb'"?traceEvents"\s*:\s*\[')
 class Batch:
     """Decoded events of one piece of text: ``size`` bytes at ``offset`` of the inflated text.
 
-    ``text`` is a JSON array with just these events (mended where damaged), or ``[]`` when there is no such text.
+    ``text`` is a JSON array with just these events (mended where damaged), or ``[]`` when there is
+    no such text.
     """
 
     events: list[Event]
@@ -54,7 +58,9 @@ class Batch:
 
 
 class EventReader:
-    """Walks the top level of a trace: ``batches()`` gives the events, afterwards ``header`` holds the other keys."""
+    """Walks the top level of a trace: ``batches()`` gives the events, afterwards ``header`` holds
+    the other keys.
+    """
 
     def __init__(self, window: Window, chunk_bytes: int, counts: DefectCounts) -> None:
         self.header: dict[str, object] = {}
@@ -88,10 +94,21 @@ class EventReader:
             w.advance(1)
             yield from self._object()
         else:
-            what = "nothing but white space" if not first else f"a text that begins with {w.buffer[:20]!r}"
-            raise NotATrace(f"The file holds {what}, expected a JSON object or array.", "Give the file that torch.profiler wrote.")
+            what = (
+                "nothing but white space"
+                if not first
+                else f"a text that begins with {w.buffer[:20]!r}"
+            )
+            raise NotATrace(
+                f"The file holds {what}, expected a JSON object or array.",
+                "Give the file that torch.profiler wrote.",
+            )
         if not self._found:
-            what = "ends before its traceEvents begin" if self._truncated else "is JSON, but has no traceEvents"
+            what = (
+                "ends before its traceEvents begin"
+                if self._truncated
+                else "is JSON, but has no traceEvents"
+            )
             raise NotATrace(f"The file {what}.", "Give the file that torch.profiler wrote.")
         if w.skip_space():
             self._counts.add(TRAILING)
@@ -107,7 +124,9 @@ class EventReader:
             follows = w.skip_space()
             if key is None or follows != b":":
                 if self._found or not w.seek(_EVENTS_KEY):
-                    self._lose_header(ended=not follows or (first == b'"' and key is None and w.ended))
+                    self._lose_header(
+                        ended=not follows or (first == b'"' and key is None and w.ended)
+                    )
                     w.drain()
                     return
                 yield from self._array()
@@ -130,7 +149,9 @@ class EventReader:
             self.header[str(ANY.decode(key))] = ANY.decode(raw)
         except DECODE_ERRORS:
             try:
-                self.header[str(ANY.decode(repair(key, self._counts)))] = ANY.decode(repair(raw, self._counts))
+                self.header[str(ANY.decode(repair(key, self._counts)))] = ANY.decode(
+                    repair(raw, self._counts)
+                )
             except DECODE_ERRORS:
                 self._counts.add(HEADER_LOST)
 
@@ -171,13 +192,18 @@ class EventReader:
             want, scanned = self._chunk, 0
             strangers = strangers and not batch.events
             if strangers and self.entries > STRANGERS:
-                raise NotATrace("The file is a JSON array of something else than events.", "Give the file that torch.profiler wrote.")
+                raise NotATrace(
+                    "The file is a JSON array of something else than events.",
+                    "Give the file that torch.profiler wrote.",
+                )
             yield batch
 
     def _guess(self, scanned: int) -> tuple[int, int]:
-        """End of the last event that seems complete, −1 if none; and how far the text was looked through in vain.
+        """End of the last event that seems complete, −1 if none; and how far the text was looked
+        through in vain.
 
-        Events begin with the key that the first one begins with, mostly: objects inside of arguments are not taken for events then.
+        Events begin with the key that the first one begins with, mostly: objects inside of
+        arguments are not taken for events then.
         """
         text, low = self._w.buffer, max(0, scanned - 128)
         first = _FIRST_KEY.match(text)
@@ -186,13 +212,20 @@ class EventReader:
             self._between = (key, re.compile(rb"\}\s*,\s*\{\s*" + re.escape(key)))
         for pattern in (self._between[1], _BETWEEN) if key else (_BETWEEN,):
             for start in range(max(low, len(text) - GUESS_BYTES), low - GUESS_BYTES, -GUESS_BYTES):
-                last = deque(pattern.finditer(text, max(start, low), min(len(text), start + GUESS_BYTES + 256)), 1)
+                last = deque(
+                    pattern.finditer(
+                        text, max(start, low), min(len(text), start + GUESS_BYTES + 256)
+                    ),
+                    1,
+                )
                 if last:
                     return last[0].start() + 1, 0
         return -1, len(text)
 
     def _fast(self, cut: int) -> Batch | None:
-        """Decode in one go up to the guess, or up to where the array ends; None when only the walk is left."""
+        """Decode in one go up to the guess, or up to where the array ends; None when only the walk
+        is left.
+        """
         text = b"".join((b"[", memoryview(self._w.buffer)[:cut], b"]"))
         try:
             return self._take(EVENTS.decode(text), text, cut)
@@ -208,7 +241,7 @@ class EventReader:
             return None
         # The array ended before the guess, with the bracket in front of what trails.
         end = self._w.buffer.rfind(b"]", 0, end + 1)
-        text = b"".join((b"[", memoryview(self._w.buffer)[:max(end, 0)], b"]"))
+        text = b"".join((b"[", memoryview(self._w.buffer)[: max(end, 0)], b"]"))
         try:
             return self._take(EVENTS.decode(text), text, end) if end > 0 else None
         except DECODE_ERRORS:
@@ -229,7 +262,9 @@ class EventReader:
         return batch
 
     def _odd(self, text: bytes, end: int) -> Batch | None:
-        """Well-formed text with values of other types than ours: split by the decoder, then event by event."""
+        """Well-formed text with values of other types than ours: split by the decoder, then event
+        by event.
+        """
         try:
             pieces = [bytes(p) for p in RAWS.decode(text)]
         except DECODE_ERRORS:

@@ -4,7 +4,8 @@
 
     1419116105356.59   →  without the point 141911610535659, two digits behind it  →  · 10  =  1419116105356590
 
-What has signs, exponents, quotes or more than three digits behind the point takes a slow and exact way (a fourth digit rounds half up).
+What has signs, exponents, quotes or more than three digits behind the point takes a slow and exact
+way (a fourth digit rounds half up).
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from torch_tb_profiler.store.columns import Ints, Mask
 INVALID = np.iinfo(np.int64).min
 """Stands for a text that is no usable time."""
 LARGEST_NS = 3_000_000_000_000_000_000
-"""Until the year 2065; three of these fit into int64, so that no difference of two times and no end of a span overflows."""
+"""Until the year 2065; three of these fit into int64, so that no difference of two times and no end
+of a span overflows.
+"""
 _DIGITS = 18
 """Digits that surely fit into int64."""
 _DOT, _NEWLINE, _ZERO = ord("."), ord("\n"), ord("0")
@@ -30,9 +33,11 @@ _SCALE = np.array([1000, 100, 10, 1], np.int64)
 
 
 def nanoseconds(texts: Sequence[Raw]) -> Ints:
-    """Times of shape (n,), int64 ns; ``INVALID`` where the text is absent, no number, or beyond ±3e18 ns.
+    """Times of shape (n,), int64 ns; ``INVALID`` where the text is absent, no number, or beyond
+    ±3e18 ns.
 
-    The point is taken out, what is left is read as an integer by numpy and scaled by the digits that stood behind the point.
+    The point is taken out, what is left is read as an integer by numpy and scaled by the digits
+    that stood behind the point.
     """
     n = len(texts)
     if n == 0:
@@ -64,7 +69,9 @@ def nanoseconds(texts: Sequence[Raw]) -> Ints:
 
 
 def _without(texts: Sequence[Raw], odd: Mask) -> bytes:
-    return b"\n".join(b"0" if o else bytes(t) for t, o in zip(texts, odd.tolist(), strict=True)).replace(b".", b"")
+    return b"\n".join(
+        b"0" if o else bytes(t) for t, o in zip(texts, odd.tolist(), strict=True)
+    ).replace(b".", b"")
 
 
 def _one(text: bytes) -> int:

@@ -1,7 +1,9 @@
-"""What one entry of ``traceEvents`` looks like to the decoder: only the fields we keep; msgspec skips the rest unparsed.
+"""What one entry of ``traceEvents`` looks like to the decoder: only the fields we keep; msgspec
+skips the rest unparsed.
 
-Fields whose text must survive (times with more digits than a float holds, shapes that are interned as they stand) are
-``msgspec.Raw``. ``gc=False``: a chunk makes some thirty thousand of these, none part of a cycle.
+Fields whose text must survive (times with more digits than a float holds, shapes that are interned
+as they stand) are ``msgspec.Raw``. ``gc=False``: a chunk makes some thirty thousand of these, none
+part of a cycle.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ ABSENT = Raw(b"")
 """A Raw field that the event does not have; compare by length."""
 
 Id = int | str | float | None
-"""Processes, threads, streams and flow ids are integers in Kineto, text in older and foreign writers."""
+"""Processes, threads, streams and flow ids are integers in Kineto, text in older and foreign
+writers.
+"""
 Count = int | None
 Figure = float | None
 
@@ -110,7 +114,9 @@ RAW_DICT = msgspec.json.Decoder(dict[str, Raw])
 ANY = msgspec.json.Decoder(Any)
 DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
-_ARG_DECODERS = {f.encode_name: (f.name, msgspec.json.Decoder(f.type)) for f in msgspec.structs.fields(Args)}
+_ARG_DECODERS = {
+    f.encode_name: (f.name, msgspec.json.Decoder(f.type)) for f in msgspec.structs.fields(Args)
+}
 _TEXT_FIELDS = ("ph", "name", "cat")
 
 

@@ -1,4 +1,5 @@
-"""Where a JSON value ends, told by the decoder's own error messages: it reads at the speed of C and knows strings and nesting exactly.
+"""Where a JSON value ends, told by the decoder's own error messages: it reads at the speed of C and
+knows strings and nesting exactly.
 
 ::
 
@@ -36,12 +37,15 @@ _SHIFT = _shift()
 
 
 def trailing_at(error: Exception) -> int:
-    """The position of the first byte after a complete value, from a decoder's error; −1 when that was not the error."""
+    """The position of the first byte after a complete value, from a decoder's error; −1 when that
+    was not the error.
+    """
     return _reported(error) - _SHIFT if "trailing characters" in str(error) else -1
 
 
 def extent(text: bytes, at: int) -> tuple[int, int]:
-    """(end, −1) of the value that begins at ``at``; (−1, −1) when it is good so far but not complete; (−1, byte) where it is damaged.
+    """(end, −1) of the value that begins at ``at``; (−1, −1) when it is good so far but not
+    complete; (−1, byte) where it is damaged.
 
     Raises:
         RecursionError: it nests deeper than the decoder goes.

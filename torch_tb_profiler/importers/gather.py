@@ -1,4 +1,5 @@
-"""One batch of decoded events → numpy columns, grouped by what they are; the events are dropped at once.
+"""One batch of decoded events → numpy columns, grouped by what they are; the events are dropped at
+once.
 
 ::
 
@@ -38,7 +39,11 @@ def _is_one_of(*members: Role) -> Mask:
     return np.isin(np.arange(max(Role) + 1), [int(member) for member in members])
 
 
-_CALLS, _FRAMES, _WORK = _is_one_of(Role.OPERATOR, Role.ANNOTATION), _is_one_of(Role.PYTHON), _is_one_of(*DEVICE_ROLES)
+_CALLS, _FRAMES, _WORK = (
+    _is_one_of(Role.OPERATOR, Role.ANNOTATION),
+    _is_one_of(Role.PYTHON),
+    _is_one_of(*DEVICE_ROLES),
+)
 _TALKING = _is_one_of(Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
 _NO_ARGS = Args()
 _INSTANT = "cpu_instant_event"
@@ -68,7 +73,9 @@ class Gatherer:
         self._own_roles = own_roles or {}
         self.texts = Numbers()
         self.blobs = Numbers({b"": 0})
-        """Argument texts; what is absent has number 0, so columns hold the number less one: ``NONE`` for absent."""
+        """Argument texts; what is absent has number 0, so columns hold the number less one:
+        ``NONE`` for absent.
+        """
         self.categories = Numbers()
         self.tracks = Numbers()
         """(pid, tid) as written."""
@@ -88,15 +95,21 @@ class Gatherer:
         ordinals = np.arange(first, first + len(events), dtype=np.int32)
         rows = rows_of.get("X", _NO_ROWS)
         spans = events if len(rows) == len(events) else [events[i] for i in rows.tolist()]
-        # PyTorch's own writer (``use_python_export=True``) gives instants a length, to the recording's end.
+        # PyTorch's own writer (``use_python_export=True``) gives instants a length, to the
+        # recording's end.
         if countOf(map(attrgetter("cat"), spans), _INSTANT):
             instant = np.array([e.cat == _INSTANT for e in spans])
-            rows_of["i"], rows = np.concatenate((rows_of.get("i", _NO_ROWS), rows[instant])), rows[~instant]
+            rows_of["i"], rows = (
+                np.concatenate((rows_of.get("i", _NO_ROWS), rows[instant])),
+                rows[~instant],
+            )
             spans = [e for e in spans if e.cat != _INSTANT]
         if spans:
             self._spans(spans, ordinals[rows], batch, first)
         for phase in "BE":
-            self.begin_end += [(first + i, events[i]) for i in rows_of.get(phase, _NO_ROWS).tolist()]
+            self.begin_end += [
+                (first + i, events[i]) for i in rows_of.get(phase, _NO_ROWS).tolist()
+            ]
         self.metadata += [events[i] for i in rows_of.get("M", _NO_ROWS).tolist()]
         flows = np.sort(np.concatenate([rows_of.get(p, _NO_ROWS) for p in "stf"]))
         if len(flows):
@@ -104,7 +117,9 @@ class Gatherer:
         points = np.sort(np.concatenate([rows_of.get(p, _NO_ROWS) for p in "iIRC"]))
         if len(points):
             self._points(batch, points.tolist(), first)
-        self.counts.add(d.UNKNOWN_PHASE, sum(len(r) for p, r in rows_of.items() if p not in _KNOWN_PHASES))
+        self.counts.add(
+            d.UNKNOWN_PHASE, sum(len(r) for p, r in rows_of.items() if p not in _KNOWN_PHASES)
+        )
 
     def add_joined(self, events: list[Event], ordinals: Ints) -> None:
         """Take in spans that were put together from begin and end events."""
@@ -119,9 +134,11 @@ class Gatherer:
         for name, values in columns.items():
             target[name].append(np.asarray(values))
 
-    def _spans(self, events: list[Event], ordinals: Array, batch: Batch | None = None, first: int = 0) -> None:
+    def _spans(
+        self, events: list[Event], ordinals: Array, batch: Batch | None = None, first: int = 0
+    ) -> None:
         times = nanoseconds([*map(attrgetter("ts"), events), *map(attrgetter("dur"), events)])
-        starts, durs = times[:len(events)], times[len(events):]
+        starts, durs = times[: len(events)], times[len(events) :]
         good = starts != INVALID
         if not good.all():
             self.counts.add(d.NO_TIME, int((~good).sum()))
@@ -135,7 +152,12 @@ class Gatherer:
         bad = missing | negative
         durs[bad] = 0
         if bad.any():
-            self._put("marks", defect=[self.texts[d.NO_DURATION]] * int(bad.sum()), start=starts[bad], dur=durs[bad])
+            self._put(
+                "marks",
+                defect=[self.texts[d.NO_DURATION]] * int(bad.sum()),
+                start=starts[bad],
+                dur=durs[bad],
+            )
         names = list(map(attrgetter("name"), events))
         categories = self._categories_of(events)
         roles = self._roles_of(categories)
@@ -147,8 +169,15 @@ class Gatherer:
         if None in args:
             args = [_NO_ARGS if a is None else a for a in args]
         self._put(
-            "spans", start=starts, dur=durs, name=self.texts.column(names), category=categories, track=self.track_of(events),
-            role=roles, ordinal=ordinals, **self._links(args, roles),
+            "spans",
+            start=starts,
+            dur=durs,
+            name=self.texts.column(names),
+            category=categories,
+            track=self.track_of(events),
+            role=roles,
+            ordinal=ordinals,
+            **self._links(args, roles),
         )
         self._arguments(args, roles)
         ranges = np.flatnonzero(roles == Role.COUNTER_RANGE)
@@ -168,17 +197,22 @@ class Gatherer:
         """Correlation and external id; Python frames, half of many traces, have neither."""
         rows = np.flatnonzero(roles != Role.PYTHON)
         chosen = [args[r] for r in rows.tolist()]
-        links = {"correlation": np.full(len(args), -1, np.int64), "external": np.full(len(args), -1, np.int64)}
+        links = {
+            "correlation": np.full(len(args), -1, np.int64),
+            "external": np.full(len(args), -1, np.int64),
+        }
         links["correlation"][rows] = self._ints(chosen, "correlation")
         external, old = self._ints(chosen, "external"), [a.external_old for a in chosen]
         if any(old):
-            external = np.where(external == -1, self._fit([-1 if v is None else v for v in old], -1), external)
+            external = np.where(
+                external == -1, self._fit([-1 if v is None else v for v in old], -1), external
+            )
         links["external"][rows] = external
         return links
 
     def _roles_of(self, categories: Ints) -> Array:
         known = list(self.categories)
-        for category in known[len(self._roles):]:
+        for category in known[len(self._roles) :]:
             role = role_of(category, self._own_roles) if category else Role.OTHER
             self._roles.append(-1 if role is None else int(role))
         roles = np.array(self._roles, np.int64)[categories]
@@ -202,14 +236,22 @@ class Gatherer:
         ):
             rows = np.flatnonzero(members[roles])
             if len(rows):
-                self._put(group, span=rows + self.spans, **columns([args[r] for r in rows.tolist()]))
+                self._put(
+                    group, span=rows + self.spans, **columns([args[r] for r in rows.tolist()])
+                )
         rows = np.flatnonzero(_TALKING[roles])
         talking = [r for r in rows.tolist() if len(args[r].collective)]
         if talking:
-            self._put("collective_args", span=np.array(talking) + self.spans, **self._collective_columns([args[r] for r in talking]))
+            self._put(
+                "collective_args",
+                span=np.array(talking) + self.spans,
+                **self._collective_columns([args[r] for r in talking]),
+            )
 
     def _counters(self, batch: Batch, spans: Ints, places: Ints) -> None:
-        """Counters of profiled ranges at some places of the batch: their names are anything, so the arguments are read once more as they stand."""
+        """Counters of profiled ranges at some places of the batch: their names are anything, so the
+        arguments are read once more as they stand.
+        """
         blobs = self._whole_args(batch)
         if blobs is None:
             return
@@ -222,35 +264,55 @@ class Gatherer:
             values += found.values()
             counts.append(len(found))
         if names:
-            self._put("counter_args", span=np.repeat(spans, counts), counter=self.texts.column(names), value=values)
+            self._put(
+                "counter_args",
+                span=np.repeat(spans, counts),
+                counter=self.texts.column(names),
+                value=values,
+            )
 
     def _operator_columns(self, args: list[Args]) -> dict[str, Any]:
         return {
             "dims": self._raws([a.dims if len(a.dims) else a.dims_old for a in args]),
-            "types": self._raws(map(attrgetter("types"), args)), "strides": self._raws(map(attrgetter("strides"), args)),
-            "concrete": self._raws(map(attrgetter("concrete"), args)), "stack": self._raws(map(attrgetter("stack"), args)),
-            "sequence": self._ints(args, "sequence"), "forward_thread": self._ints(args, "forward_thread"),
+            "types": self._raws(map(attrgetter("types"), args)),
+            "strides": self._raws(map(attrgetter("strides"), args)),
+            "concrete": self._raws(map(attrgetter("concrete"), args)),
+            "stack": self._raws(map(attrgetter("stack"), args)),
+            "sequence": self._ints(args, "sequence"),
+            "forward_thread": self._ints(args, "forward_thread"),
             "hierarchy": self._raws(map(attrgetter("hierarchy"), args)),
         }
 
     def _python_columns(self, args: list[Args]) -> dict[str, Any]:
-        return {"id": self._ints(args, "python_id"), "parent": self._ints(args, "python_parent"), "module": self._ints(args, "python_module")}
+        return {
+            "id": self._ints(args, "python_id"),
+            "parent": self._ints(args, "python_parent"),
+            "module": self._ints(args, "python_module"),
+        }
 
     def _device_columns(self, args: list[Args]) -> dict[str, Any]:
         return {
-            "device": self._ids(map(attrgetter("device"), args)), "stream": self._ids(map(attrgetter("stream"), args)),
-            "grid": self._raws(map(attrgetter("grid"), args)), "block": self._raws(map(attrgetter("block"), args)),
-            "registers": self._ints(args, "registers"), "shared_memory": self._ints(args, "shared_memory"),
-            "blocks_per_sm": self._floats(args, "blocks_per_sm"), "occupancy": self._floats(args, "occupancy"),
+            "device": self._ids(map(attrgetter("device"), args)),
+            "stream": self._ids(map(attrgetter("stream"), args)),
+            "grid": self._raws(map(attrgetter("grid"), args)),
+            "block": self._raws(map(attrgetter("block"), args)),
+            "registers": self._ints(args, "registers"),
+            "shared_memory": self._ints(args, "shared_memory"),
+            "blocks_per_sm": self._floats(args, "blocks_per_sm"),
+            "occupancy": self._floats(args, "occupancy"),
             "bytes": self._ints(args, "bytes"),
         }
 
     def _collective_columns(self, args: list[Args]) -> dict[str, Any]:
         return {
-            "collective": self._raws(map(attrgetter("collective"), args)), "dtype": self._raws(map(attrgetter("dtype"), args)),
-            "group": self._raws(map(attrgetter("group"), args)), "group_size": self._ints(args, "group_size"),
-            "elements_in": self._ints(args, "elements_in"), "elements_out": self._ints(args, "elements_out"),
-            "sequence": self._ints(args, "collective_sequence"), "source": self._ints(args, "source"),
+            "collective": self._raws(map(attrgetter("collective"), args)),
+            "dtype": self._raws(map(attrgetter("dtype"), args)),
+            "group": self._raws(map(attrgetter("group"), args)),
+            "group_size": self._ints(args, "group_size"),
+            "elements_in": self._ints(args, "elements_in"),
+            "elements_out": self._ints(args, "elements_out"),
+            "sequence": self._ints(args, "collective_sequence"),
+            "source": self._ints(args, "source"),
             "destination": self._ints(args, "destination"),
         }
 
@@ -259,9 +321,13 @@ class Gatherer:
         good = times != INVALID
         self.counts.add(d.NO_TIME, int((~good).sum()))
         self._put(
-            "flows", time=times[good], track=self.track_of(events)[good], id=self._ids(map(attrgetter("id"), events))[good],
+            "flows",
+            time=times[good],
+            track=self.track_of(events)[good],
+            id=self._ids(map(attrgetter("id"), events))[good],
             category=self.categories.column(map(attrgetter("cat"), events))[good],
-            phase=np.array([ord(e.ph) for e in events], np.uint8)[good], ordinal=ordinals[good],
+            phase=np.array([ord(e.ph) for e in events], np.uint8)[good],
+            ordinal=ordinals[good],
         )
 
     def _points(self, batch: Batch, rows: list[int], first: int) -> None:
@@ -280,13 +346,20 @@ class Gatherer:
         self.counts.add(d.NO_TIME, int((~good).sum()))
         args = self._raws([blobs[i] for i in rest]) if blobs else np.full(len(rest), NONE)
         self._put(
-            "instants", time=times[good], track=self.track_of(chosen)[good], name=self.texts.column(e.name or "" for e in chosen)[good],
+            "instants",
+            time=times[good],
+            track=self.track_of(chosen)[good],
+            name=self.texts.column(e.name or "" for e in chosen)[good],
             category=self.categories.column(map(attrgetter("cat"), chosen))[good],
-            phase=np.array([ord("i" if e.ph == "X" else e.ph) for e in chosen], np.uint8)[good], args=args[good], ordinal=(np.array(rest) + first)[good],
+            phase=np.array([ord("i" if e.ph == "X" else e.ph) for e in chosen], np.uint8)[good],
+            args=args[good],
+            ordinal=(np.array(rest) + first)[good],
         )
 
     def _whole_args(self, batch: Batch) -> list[Raw] | None:
-        """Unparsed arguments of every event of the batch; None where the text needed mending event by event."""
+        """Unparsed arguments of every event of the batch; None where the text needed mending event
+        by event.
+        """
         try:
             whole = WHOLE_ARGS.decode(batch.text)
         except DECODE_ERRORS:
@@ -299,9 +372,17 @@ class Gatherer:
         good = times != INVALID
         self.counts.add(d.NO_TIME, int((~good).sum()))
         columns = {
-            "time": times, "track": self.track_of(events), "device_type": self._ints(args, "device_type"), "device": self._ints(args, "device_id"),
-            "address": self._addresses(args), "bytes": self._ints(args, "size", 0), "allocated": self._ints(args, "allocated"),
-            "reserved": self._ints(args, "reserved"), "ordinal": ordinals, "frames": np.full(len(args), NONE), "category": np.full(len(args), -1),
+            "time": times,
+            "track": self.track_of(events),
+            "device_type": self._ints(args, "device_type"),
+            "device": self._ints(args, "device_id"),
+            "address": self._addresses(args),
+            "bytes": self._ints(args, "size", 0),
+            "allocated": self._ints(args, "allocated"),
+            "reserved": self._ints(args, "reserved"),
+            "ordinal": ordinals,
+            "frames": np.full(len(args), NONE),
+            "category": np.full(len(args), -1),
         }
         self._put("memory", **{k: v[good] for k, v in columns.items()})
 
@@ -320,10 +401,14 @@ class Gatherer:
         except OverflowError:
             wide = [not _INT64_LOW <= v <= _INT64_HIGH for v in values]
             self.counts.add(d.BIG_INTEGER, sum(wide))
-            return np.array([absent if w else v for v, w in zip(values, wide, strict=True)], np.int64)
+            return np.array(
+                [absent if w else v for v, w in zip(values, wide, strict=True)], np.int64
+            )
 
     def _addresses(self, args: list[Args]) -> Array:
-        return np.array([0 if a.address is None else a.address & 0xFFFF_FFFF_FFFF_FFFF for a in args], np.uint64)
+        return np.array(
+            [0 if a.address is None else a.address & 0xFFFF_FFFF_FFFF_FFFF for a in args], np.uint64
+        )
 
     @staticmethod
     def _floats(args: list[Args], name: str) -> Array:
@@ -350,7 +435,9 @@ def _by_phase(events: list[Event]) -> dict[str, Ints]:
     codes = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
     if len(codes) == 2 * len(phases) - 1 and (codes[1::2] == 10).all():
         codes = codes[::2]
-        return {chr(c): np.flatnonzero(codes == c) for c in np.flatnonzero(np.bincount(codes)).tolist()}
+        return {
+            chr(c): np.flatnonzero(codes == c) for c in np.flatnonzero(np.bincount(codes)).tolist()
+        }
     rows: dict[str, list[int]] = defaultdict(list)
     for row, phase in enumerate(phases):
         rows[phase].append(row)
@@ -358,7 +445,9 @@ def _by_phase(events: list[Event]) -> dict[str, Ints]:
 
 
 def _id_number(value: Any) -> int:
-    """Ids that are text: ``"7"``, ``"0x1f"``; other text gets a number of its own, far above real ids."""
+    """Ids that are text: ``"7"``, ``"0x1f"``; other text gets a number of its own, far above real
+    ids.
+    """
     if value is None:
         return -1
     if isinstance(value, (bool, float)):

@@ -1,4 +1,5 @@
-"""Traces of the legacy ``torch.autograd.profiler``: a bare list of events without categories, whose process says what they are.
+"""Traces of the legacy ``torch.autograd.profiler``: a bare list of events without categories, whose
+process says what they are.
 
 ::
 
@@ -6,13 +7,14 @@
     {"name": "aten::mm", "ph": "X", "pid": "CUDA functions", "tid": 0, …}     what it did on device 0, up to PyTorch 1.7
     {"ph": "s", "cat": "cpu_to_cuda", "id": 4, …} {"ph": "f", …}              from the operator to it
 
-With ``use_cuda`` that "work" is the time between two events around the operator: that of an operator which called others encloses theirs, and is no
-work of its own::
+With ``use_cuda`` that "work" is the time between two events around the operator: that of an
+operator which called others encloses theirs, and is no work of its own::
 
     host     [aten::conv2d       [aten::cudnn_convolution   ]]
     device   (aten::conv2d   {aten::cudnn_convolution   }    )       only the innermost counts as a kernel
 
-Source: ``EventList.export_chrome_trace`` in ``torch/autograd/profiler.py`` (0.4 to 1.7) and ``profiler_util.py`` (since; without the device's events).
+Source: ``EventList.export_chrome_trace`` in ``torch/autograd/profiler.py`` (0.4 to 1.7) and
+    ``profiler_util.py`` (since; without the device's events).
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ _COPY = re.compile(r"\bmem(cpy|set)", re.IGNORECASE)
 
 
 def legacy_category(event: Event) -> str | None:
-    """The category that Kineto would have written for an event without one; None where its process is none of the legacy profiler's."""
+    """The category that Kineto would have written for an event without one; None where its process
+    is none of the legacy profiler's.
+    """
     if event.pid == _HOST:
         return "cpu_op"
     if not isinstance(event.pid, str) or _PROCESS.fullmatch(event.pid) is None:
@@ -44,9 +48,15 @@ def legacy_category(event: Event) -> str | None:
 
 
 def tie_legacy(trace: Trace) -> Trace:
-    """The trace with its device work tied to the operators by their flows, as an ``External id`` does; any other trace as it is."""
+    """The trace with its device work tied to the operators by their flows, as an ``External id``
+    does; any other trace as it is.
+    """
     flows, spans = trace["flows"], trace["spans"]
-    ours = [number for number in np.unique(flows["category"]).tolist() if trace.strings[number].startswith(_FLOW)]
+    ours = [
+        number
+        for number in np.unique(flows["category"]).tolist()
+        if trace.strings[number].startswith(_FLOW)
+    ]
     rows = np.flatnonzero(np.isin(flows["category"], ours))
     work = np.flatnonzero((spans["role"] >= Role.KERNEL) & (spans["role"] <= Role.MEMSET))
     if not len(rows) or not len(work):
@@ -56,17 +66,30 @@ def tie_legacy(trace: Trace) -> Trace:
     known = operator >= 0
     external[work[known]] = external[operator[known]] = operator[known] + 1
     role = spans["role"].copy()
-    role[_enclosing(trace, work[known & (spans["name"][work] == spans["name"][operator])])] = Role.DEVICE_ANNOTATION
+    role[_enclosing(trace, work[known & (spans["name"][work] == spans["name"][operator])])] = (
+        Role.DEVICE_ANNOTATION
+    )
     arguments = trace["device_args"]
     tables = {
-        **trace.tables, "spans": spans.replace(external=external, role=role),
+        **trace.tables,
+        "spans": spans.replace(external=external, role=role),
         "device_args": arguments.replace(device=_devices(trace, arguments["span"])),
     }
-    return Trace(trace.strings, tables, trace.header, trace.defects, trace.entries, trace.origin_ns, trace.base_ns)
+    return Trace(
+        trace.strings,
+        tables,
+        trace.header,
+        trace.defects,
+        trace.entries,
+        trace.origin_ns,
+        trace.base_ns,
+    )
 
 
 def _operators(trace: Trace, rows: Ints, work: Ints) -> Ints:
-    """For each piece of work the row of the operator at the other end of its flow; −1 none. Of operators that begin at once that of the work's name."""
+    """For each piece of work the row of the operator at the other end of its flow; −1 none. Of
+    operators that begin at once that of the work's name.
+    """
     spans, flows = trace["spans"], trace["flows"]
     name = spans["name"].tolist()
     calls: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -81,7 +104,11 @@ def _operators(trace: Trace, rows: Ints, work: Ints) -> Ints:
     for phase, number, track, time in sorted(at, key=lambda flow: flow[0] != ord("s")):
         if phase == ord("s"):
             begins[number] = track, time
-        elif number in begins and waiting.get((track, time)) and (callers := calls.get(begins[number])):
+        elif (
+            number in begins
+            and waiting.get((track, time))
+            and (callers := calls.get(begins[number]))
+        ):
             place = waiting[track, time].pop(0)
             same = [row for row in callers if name[row] == name[work[place]]]
             found[place] = (same or callers)[-1]
@@ -94,7 +121,13 @@ def _enclosing(trace: Trace, rows: Ints) -> list[int]:
     open_: dict[int, list[tuple[int, int]]] = defaultdict(list)
     found: set[int] = set()
     ends = (spans["start"][rows] + spans["dur"][rows]).tolist()
-    for row, track, start, end in zip(rows.tolist(), spans["track"][rows].tolist(), spans["start"][rows].tolist(), ends, strict=True):
+    for row, track, start, end in zip(
+        rows.tolist(),
+        spans["track"][rows].tolist(),
+        spans["start"][rows].tolist(),
+        ends,
+        strict=True,
+    ):
         stack = open_[track]
         while stack and stack[-1][1] <= start:
             stack.pop()
@@ -107,5 +140,11 @@ def _enclosing(trace: Trace, rows: Ints) -> list[int]:
 def _devices(trace: Trace, rows: Ints) -> Array:
     """Device of each piece of work: its thread's number."""
     texts = trace.strings.many(trace["tracks"]["tid"])
-    numbers = np.array([int(text) if text.isascii() and text.isdigit() and len(text) < 9 else -1 for text in texts], np.int64)
+    numbers = np.array(
+        [
+            int(text) if text.isascii() and text.isdigit() and len(text) < 9 else -1
+            for text in texts
+        ],
+        np.int64,
+    )
     return numbers[trace["spans"]["track"][rows]]

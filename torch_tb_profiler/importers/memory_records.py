@@ -1,4 +1,6 @@
-"""Allocator records without a trace around them → ``Trace``: what the importers of snapshots and of memory timelines share."""
+"""Allocator records without a trace around them → ``Trace``: what the importers of snapshots and of
+memory timelines share.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,18 @@ from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
-UNKNOWN_ACTION = declare("unknown_memory_action", Severity.DATA_LOSS, "A memory record has an action that this version does not read.", "memory")
-UNUSABLE = declare("unusable_memory_record", Severity.DATA_LOSS, "A memory record has no usable size and was left out.", "memory")
+UNKNOWN_ACTION = declare(
+    "unknown_memory_action",
+    Severity.DATA_LOSS,
+    "A memory record has an action that this version does not read.",
+    "memory",
+)
+UNUSABLE = declare(
+    "unusable_memory_record",
+    Severity.DATA_LOSS,
+    "A memory record has no usable size and was left out.",
+    "memory",
+)
 MOST_BYTES = 1 << 48
 """No single block is larger: what says so is damage."""
 _MOST_SUM = 1 << 62
@@ -24,9 +36,11 @@ _MOST_SUM = 1 << 62
 
 @dataclass
 class Records:
-    """Rows of the table ``memory`` to be: columns of one length, times in ns as the file has them, ordered by time but for those before it.
+    """Rows of the table ``memory`` to be: columns of one length, times in ns as the file has them,
+    ordered by time but for those before it.
 
-    ``ordinal`` −1 marks a block from before the recording; its time is set to the first one. ``place``: rows of ``tracks``.
+    ``ordinal`` −1 marks a block from before the recording; its time is set to the first one.
+    ``place``: rows of ``tracks``.
     """
 
     time: Ints
@@ -64,9 +78,17 @@ class Stream:
 
 
 def memory_trace(
-    records: Records, instants: Instants, streams: list[Stream], strings: StringBuilder, counts: DefectCounts, source: str, entries: int
+    records: Records,
+    instants: Instants,
+    streams: list[Stream],
+    strings: StringBuilder,
+    counts: DefectCounts,
+    source: str,
+    entries: int,
 ) -> Trace:
-    """The trace of nothing but memory. ``source`` goes to ``header["memory_source"]``; ``entries``: records met in the file."""
+    """The trace of nothing but memory. ``source`` goes to ``header["memory_source"]``; ``entries``:
+    records met in the file.
+    """
     known = np.concatenate((records.time[records.ordinal >= 0], np.array(instants.time, np.int64)))
     origin = int(known.min()) if len(known) else 0
     time = np.where(records.ordinal >= 0, records.time - origin, 0)
@@ -74,9 +96,17 @@ def memory_trace(
     if not len(time) and not instants.time:
         counts.add(d.NO_EVENTS)
     columns = {
-        "time": time, "track": records.place, "device_type": np.full(len(time), records.device_type, np.int32), "device": records.device,
-        "address": records.address, "bytes": records.bytes, "allocated": records.allocated, "reserved": records.reserved, "frames": records.frames,
-        "category": records.category, "ordinal": records.ordinal,
+        "time": time,
+        "track": records.place,
+        "device_type": np.full(len(time), records.device_type, np.int32),
+        "device": records.device,
+        "address": records.address,
+        "bytes": records.bytes,
+        "allocated": records.allocated,
+        "reserved": records.reserved,
+        "frames": records.frames,
+        "category": records.category,
+        "ordinal": records.ordinal,
     }
     if (time[1:] < time[:-1]).any() or (records.ordinal[1:][records.ordinal[:-1] >= 0] < 0).any():
         order = np.lexsort((records.ordinal >= 0, time))
@@ -84,7 +114,9 @@ def memory_trace(
     tables["memory"] = schema.MEMORY.build(**columns)
     tables["instants"] = _instants(instants, origin, strings)
     tables["tracks"] = _tracks(streams, strings)
-    return Trace(strings.table(), tables, {"memory_source": source}, counts, entries, origin_ns=origin)
+    return Trace(
+        strings.table(), tables, {"memory_source": source}, counts, entries, origin_ns=origin
+    )
 
 
 def whole_numbers(values: list[Any], low: int, high: int) -> Ints:
@@ -99,9 +131,14 @@ def whole_numbers(values: list[Any], low: int, high: int) -> Ints:
 
 
 def refuse_endless_sums(sizes: Ints) -> None:
-    """Raise NotATrace where the sizes add up to more than 64 bits can say: no device has that, and the sums would wrap around."""
+    """Raise NotATrace where the sizes add up to more than 64 bits can say: no device has that, and
+    the sums would wrap around.
+    """
     if float(np.abs(sizes).sum(dtype=np.float64)) > _MOST_SUM:
-        raise NotATrace("The sizes of the memory records add up to more than any device can hold.", "Check what wrote the file.")
+        raise NotATrace(
+            "The sizes of the memory records add up to more than any device can hold.",
+            "Check what wrote the file.",
+        )
 
 
 def _instants(instants: Instants, origin: int, strings: StringBuilder) -> Table:
@@ -109,16 +146,24 @@ def _instants(instants: Instants, origin: int, strings: StringBuilder) -> Table:
     order = np.argsort(time, kind="stable")
     n = len(time)
     return schema.INSTANTS.build(
-        time=time[order], track=np.array(instants.place, np.int32)[order], name=np.array(strings.intern_all(instants.name), np.int32)[order],
-        category=np.full(n, strings.intern("memory")), phase=np.full(n, ord("i"), np.uint8),
-        args=np.array(strings.intern_all(instants.args), np.int32)[order], ordinal=np.array(instants.ordinal, np.int32)[order],
+        time=time[order],
+        track=np.array(instants.place, np.int32)[order],
+        name=np.array(strings.intern_all(instants.name), np.int32)[order],
+        category=np.full(n, strings.intern("memory")),
+        phase=np.full(n, ord("i"), np.uint8),
+        args=np.array(strings.intern_all(instants.args), np.int32)[order],
+        ordinal=np.array(instants.ordinal, np.int32)[order],
     )
 
 
 def _tracks(streams: list[Stream], strings: StringBuilder) -> Table:
     n = len(streams)
     return schema.TRACKS.build(
-        pid=strings.intern_all([s.process for s in streams]), tid=strings.intern_all([s.thread for s in streams]), process_name=np.full(n, NONE),
-        process_label=strings.intern_all([s.label for s in streams]), thread_name=strings.intern_all([s.name for s in streams]),
-        process_sort=np.zeros(n), thread_sort=np.zeros(n),
+        pid=strings.intern_all([s.process for s in streams]),
+        tid=strings.intern_all([s.thread for s in streams]),
+        process_name=np.full(n, NONE),
+        process_label=strings.intern_all([s.label for s in streams]),
+        thread_name=strings.intern_all([s.name for s in streams]),
+        process_sort=np.zeros(n),
+        thread_sort=np.zeros(n),
     )

@@ -1,14 +1,17 @@
-"""Memory timelines of ``prof.export_memory_timeline`` → ``Trace``: what the blocks are for, without addresses and without operators.
+"""Memory timelines of ``prof.export_memory_timeline`` → ``Trace``: what the blocks are for, without
+addresses and without operators.
 
 ::
 
     x.raw.json.gz   [[-1, 1, 4096, 0], [1700000000000001234, 2, 512, 4], ...]     (time in ns, action, change in bytes, category)
     x.json(.gz)     [[1700000000000001, ...], [[0, 4096, 0, 0, 0, 512, ...], ...]]  (times in µs, then a 0 and the bytes held per category)
 
-A record of the first kind is one of ours. Of the second kind only sums are known: a record is the change of one category at one time, what
-shrank before what grew, so that no sum ever stands above one of the file. Neither kind says which device it is of.
+A record of the first kind is one of ours. Of the second kind only sums are known: a record is the
+change of one category at one time, what shrank before what grew, so that no sum ever stands above
+one of the file. Neither kind says which device it is of.
 
-Source: ``MemoryProfileTimeline`` in ``torch/profiler/_memory_profiler.py`` (2.13), of which ``Action`` counts from 1.
+Source: ``MemoryProfileTimeline`` in ``torch/profiler/_memory_profiler.py`` (2.13), of which
+    ``Action`` counts from 1.
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ _HINT = "Give the file that prof.export_memory_timeline wrote."
 _Raw = msgspec.json.Decoder(list[list[Any]])
 
 
-def read_memory_timeline(stream: Text, progress: Callable[[int, int | None], None] | None = None) -> Trace:
+def read_memory_timeline(
+    stream: Text, progress: Callable[[int, int | None], None] | None = None
+) -> Trace:
     """Read a whole timeline; see ``importers.read_trace``.
 
     Raises:
@@ -67,10 +72,27 @@ def read_memory_timeline(stream: Text, progress: Callable[[int, int | None], Non
     n = len(time)
     unknown = np.full(n, -1)
     records = Records(
-        time=time, place=np.zeros(n, np.int64), device_type=-1, device=unknown, address=np.zeros(n, np.uint64), bytes=change,
-        allocated=np.cumsum(change), reserved=unknown, frames=np.full(n, NONE), category=category, ordinal=ordinal,
+        time=time,
+        place=np.zeros(n, np.int64),
+        device_type=-1,
+        device=unknown,
+        address=np.zeros(n, np.uint64),
+        bytes=change,
+        allocated=np.cumsum(change),
+        reserved=unknown,
+        frames=np.full(n, NONE),
+        category=category,
+        ordinal=ordinal,
     )
-    return memory_trace(records, Instants(), [Stream("memory", "", "", "")], StringBuilder(), counts, "timeline", len(rows))
+    return memory_trace(
+        records,
+        Instants(),
+        [Stream("memory", "", "", "")],
+        StringBuilder(),
+        counts,
+        "timeline",
+        len(rows),
+    )
 
 
 def _decode(stream: Text, progress: Callable[[int, int | None], None] | None) -> list[list[Any]]:
@@ -79,7 +101,10 @@ def _decode(stream: Text, progress: Callable[[int, int | None], None] | None) ->
         parts.append(data)
         size += len(data)
         if size > MOST_TEXT:
-            raise NotATrace(f"A memory timeline of more than {MOST_TEXT >> 20} MiB of text is not read.", "Record fewer steps.")
+            raise NotATrace(
+                f"A memory timeline of more than {MOST_TEXT >> 20} MiB of text is not read.",
+                "Record fewer steps.",
+            )
         if progress is not None:
             progress(stream.done, stream.size)
     try:
@@ -91,27 +116,39 @@ def _decode(stream: Text, progress: Callable[[int, int | None], None] | None) ->
 def _of_records(rows: list[list[Any]], counts: DefectCounts) -> tuple[Ints, Ints, Ints, Ints]:
     whole = [place for place, row in enumerate(rows) if len(row) == 4]
     counts.add(UNUSABLE, len(rows) - len(whole))
-    time, action, category = (whole_numbers([rows[i][k] for i in whole], 0, high) for k, high in ((0, _LATEST_NS), (1, 256), (3, 256)))
-    # Changes may be negative; −1 byte is one of them, so what is unusable is told by another number.
-    change = np.array([v if type(v := rows[i][2]) is int and abs(v) < MOST_BYTES else MOST_BYTES for i in whole], np.int64)
+    time, action, category = (
+        whole_numbers([rows[i][k] for i in whole], 0, high)
+        for k, high in ((0, _LATEST_NS), (1, 256), (3, 256))
+    )
+    # Changes may be negative; −1 byte is one of them, so what is unusable is told by another
+    # number.
+    change = np.array(
+        [v if type(v := rows[i][2]) is int and abs(v) < MOST_BYTES else MOST_BYTES for i in whole],
+        np.int64,
+    )
     counts.add(UNKNOWN_ACTION, int(((action < PREEXISTING) | (action > DESTROY)).sum()))
     before = (action == PREEXISTING) | (time < 0)
     usable = change < MOST_BYTES
     counts.add(UNUSABLE, int((~usable).sum()))
     ordinal = np.where(before, -1, np.array(whole, np.int64))
     order = np.flatnonzero(usable)
-    # Blocks from before come first whatever time is written; the others stand in time order, those of one time in the file's.
+    # Blocks from before come first whatever time is written; the others stand in time order, those
+    # of one time in the file's.
     order = order[np.lexsort((order, np.where(before, 0, time)[order], ~before[order]))]
     return time[order], change[order], _categories(category, counts)[order], ordinal[order]
 
 
-def _of_sums(times: list[Any], sums: list[Any], counts: DefectCounts) -> tuple[Ints, Ints, Ints, Ints]:
+def _of_sums(
+    times: list[Any], sums: list[Any], counts: DefectCounts
+) -> tuple[Ints, Ints, Ints, Ints]:
     kinds = len(BLOCK_CATEGORIES) + 1
     usable = [i for i, row in enumerate(sums) if type(row) is list and len(row) == kinds + 1]
     counts.add(UNUSABLE, max(len(times), len(sums)) - len(usable))
     usable = [i for i in usable if i < len(times)]
     time = whole_numbers([times[i] for i in usable], 0, _LATEST_NS // 1000) * 1000
-    held = np.array([whole_numbers(sums[i], 0, MOST_BYTES) for i in usable], np.int64).reshape(len(usable), kinds + 1)[:, 1:]
+    held = np.array([whole_numbers(sums[i], 0, MOST_BYTES) for i in usable], np.int64).reshape(
+        len(usable), kinds + 1
+    )[:, 1:]
     fine = (time >= 0) & (held >= 0).all(axis=1)
     counts.add(UNUSABLE, int((~fine).sum()))
     place = np.flatnonzero(fine)[np.argsort(time[fine], kind="stable")]
@@ -121,7 +158,12 @@ def _of_sums(times: list[Any], sums: list[Any], counts: DefectCounts) -> tuple[I
     order = np.lexsort((delta, moment))
     moment, category, delta = moment[order], category[order], delta[order]
     # The file's first sums are what was there when it began.
-    return time[place][moment], delta, _categories(category, counts), np.where(moment == 0, -1, moment)
+    return (
+        time[place][moment],
+        delta,
+        _categories(category, counts),
+        np.where(moment == 0, -1, moment),
+    )
 
 
 def _categories(numbers: Ints, counts: DefectCounts) -> Array:

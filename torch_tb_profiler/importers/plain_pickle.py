@@ -1,14 +1,16 @@
 """A pickle of plain containers, read by a machine that knows nothing else.
 
-A pickle is a program. The standard library's reader may call what the file names; this one has no opcode that imports, calls, extends or
-builds, so there is nothing to forbid: lists, dicts with text keys, tuples, texts, numbers, booleans and None are all that it can make.
+A pickle is a program. The standard library's reader may call what the file names; this one has no
+opcode that imports, calls, extends or builds, so there is nothing to forbid: lists, dicts with text
+keys, tuples, texts, numbers, booleans and None are all that it can make.
 
 ::
 
     } ( X"segments" ] u .      {"segments": []}          \\x93 R b c i o Q \\x82 …      refused, with the byte
 
-What a file may cost is bounded too: texts by ``TEXT_BYTES``, open containers by ``DEPTH``, containers in all by the bytes read, positions
-of the memo by its own length. The text is read in pieces, and lists of records can be taken over by ``absorb`` while they come in.
+What a file may cost is bounded too: texts by ``TEXT_BYTES``, open containers by ``DEPTH``,
+containers in all by the bytes read, positions of the memo by its own length. The text is read in
+pieces, and lists of records can be taken over by ``absorb`` while they come in.
 
 Source of the opcodes: the standard library's ``pickletools``.
 """
@@ -30,35 +32,47 @@ READ_BYTES = 1 << 20
 TEXT_BYTES = 1 << 20
 DEPTH = 100
 CONTAINERS, BYTES_PER_CONTAINER = 1_000_000, 6
-"""Containers that a file may hold: so many, and one more per so many bytes. PyTorch spends more than twice that on its smallest."""
+"""Containers that a file may hold: so many, and one more per so many bytes. PyTorch spends more
+than twice that on its smallest.
+"""
 _ARGUMENT_BYTES = 9
 """The most that an opcode and an argument of fixed length take."""
 _HINT = "Give the file that torch.cuda.memory._dump_snapshot wrote."
-_U16, _U32, _I32, _U64, _F64 = (struct.Struct(f).unpack_from for f in ("<H", "<I", "<i", "<Q", ">d"))
+_U16, _U32, _I32, _U64, _F64 = (
+    struct.Struct(f).unpack_from for f in ("<H", "<I", "<i", "<Q", ">d")
+)
 
 
-def load(stream: Text, absorb: Absorb, progress: Callable[[int, int | None], None] | None = None) -> object:
+def load(
+    stream: Text, absorb: Absorb, progress: Callable[[int, int | None], None] | None = None
+) -> object:
     """The object that a pickle of protocol 2 or later describes.
 
     Raises:
-        NotATrace: it is damaged, ends early, or wants more than plain containers; nothing of it was carried out then.
+        NotATrace: it is damaged, ends early, or wants more than plain containers; nothing of it was
+            carried out then.
         SourceError: the source broke off.
     """
     machine = _Machine(stream, absorb, progress)
     collects = gc.isenabled()
-    # Millions of containers come in and none of them is garbage: looking for cycles again and again would double the time.
+    # Millions of containers come in and none of them is garbage: looking for cycles again and again
+    # would double the time.
     gc.disable()
     try:
         return machine.run()
     except (IndexError, struct.error):
-        raise NotATrace(f"The pickle is damaged at byte {machine.position:,}, or ends there.", _HINT) from None
+        raise NotATrace(
+            f"The pickle is damaged at byte {machine.position:,}, or ends there.", _HINT
+        ) from None
     finally:
         if collects:
             gc.enable()
 
 
 class _Machine:
-    def __init__(self, stream: Text, absorb: Absorb, progress: Callable[[int, int | None], None] | None) -> None:
+    def __init__(
+        self, stream: Text, absorb: Absorb, progress: Callable[[int, int | None], None] | None
+    ) -> None:
         self._stream, self._absorb, self._progress = stream, absorb, progress
         self._buffer = b""
         self._at = 0
@@ -70,12 +84,25 @@ class _Machine:
         self._swept = 0
         self._made = 0
         self._rare = {
-            b"]"[0]: self._list, b")"[0]: lambda: self._stack.append(()), b"t"[0]: self._tuple, 0x85: lambda: self._tuple_of(1),
-            0x86: lambda: self._tuple_of(2), 0x87: lambda: self._tuple_of(3), b"N"[0]: lambda: self._stack.append(None),
-            0x88: lambda: self._stack.append(True), 0x89: lambda: self._stack.append(False), 0x8A: self._long, b"G"[0]: self._float,
-            b"X"[0]: lambda: self._text(self._number(_U32, 4)), 0x8D: lambda: self._text(self._number(_U64, 8)), b"a"[0]: self._append,
-            b"s"[0]: self._set_item, b"q"[0]: lambda: self._put(self._byte()), b"r"[0]: lambda: self._put(self._number(_U32, 4)),
-            0x80: self._protocol, 0x95: lambda: self._number(_U64, 8),
+            b"]"[0]: self._list,
+            b")"[0]: lambda: self._stack.append(()),
+            b"t"[0]: self._tuple,
+            0x85: lambda: self._tuple_of(1),
+            0x86: lambda: self._tuple_of(2),
+            0x87: lambda: self._tuple_of(3),
+            b"N"[0]: lambda: self._stack.append(None),
+            0x88: lambda: self._stack.append(True),
+            0x89: lambda: self._stack.append(False),
+            0x8A: self._long,
+            b"G"[0]: self._float,
+            b"X"[0]: lambda: self._text(self._number(_U32, 4)),
+            0x8D: lambda: self._text(self._number(_U64, 8)),
+            b"a"[0]: self._append,
+            b"s"[0]: self._set_item,
+            b"q"[0]: lambda: self._put(self._byte()),
+            b"r"[0]: lambda: self._put(self._number(_U32, 4)),
+            0x80: self._protocol,
+            0x95: lambda: self._number(_U64, 8),
         }
 
     @property
@@ -103,7 +130,7 @@ class _Machine:
                     at += 4
                 elif code == 0x8A and buffer[at] < _ARGUMENT_BYTES:  # LONG1
                     end = at + 1 + buffer[at]
-                    stack.append(int.from_bytes(buffer[at + 1:end], "little", signed=True))
+                    stack.append(int.from_bytes(buffer[at + 1 : end], "little", signed=True))
                     at = end
                 elif code == 0x94:  # MEMOIZE
                     memo.append(stack[-1])
@@ -143,8 +170,10 @@ class _Machine:
         act = rare.get(code)
         if act is None:
             raise NotATrace(
-                f"The pickle was not read: at byte {self.position - 1:,} it wants opcode 0x{code:02x}, which no memory snapshot needs"
-                " (only plain lists, dicts, texts and numbers are read; nothing in it was run).", _HINT,
+                f"The pickle was not read: at byte {self.position - 1:,} it wants opcode"
+                f" 0x{code:02x}, which no memory snapshot needs (only plain lists, dicts, texts and"
+                " numbers are read; nothing in it was run).",
+                _HINT,
             )
         act()
 
@@ -153,8 +182,12 @@ class _Machine:
         if len(self._buffer) - self._at > want or self._ended:
             return
         if self._made > CONTAINERS + self.position // BYTES_PER_CONTAINER:
-            raise NotATrace(f"The pickle was not read on at byte {self.position:,}: it makes more containers than a snapshot of its size holds.", _HINT)
-        parts, size = [self._buffer[self._at:]], len(self._buffer) - self._at
+            raise NotATrace(
+                f"The pickle was not read on at byte {self.position:,}: it makes more containers"
+                " than a snapshot of its size holds.",
+                _HINT,
+            )
+        parts, size = [self._buffer[self._at :]], len(self._buffer) - self._at
         while size <= want:
             data = self._stream.read(READ_BYTES)
             if not data:
@@ -183,11 +216,17 @@ class _Machine:
 
     def _take(self, size: int) -> bytes:
         if size > TEXT_BYTES:
-            raise NotATrace(f"The pickle holds a text of {size:,} bytes at byte {self.position:,}, which no memory snapshot has.", _HINT)
+            raise NotATrace(
+                f"The pickle holds a text of {size:,} bytes at byte {self.position:,}, which no"
+                " memory snapshot has.",
+                _HINT,
+            )
         self._fill(size + _ARGUMENT_BYTES)
-        found = self._buffer[self._at:self._at + size]
+        found = self._buffer[self._at : self._at + size]
         if len(found) < size:
-            raise NotATrace(f"The pickle ends in the middle, at byte {self.position + len(found):,}.", _HINT)
+            raise NotATrace(
+                f"The pickle ends in the middle, at byte {self.position + len(found):,}.", _HINT
+            )
         self._at += size
         return found
 
@@ -207,7 +246,10 @@ class _Machine:
 
     def _open(self) -> list[Any]:
         if len(self._outer) >= DEPTH:
-            raise NotATrace(f"The pickle nests more than {DEPTH} containers, which no memory snapshot does.", _HINT)
+            raise NotATrace(
+                f"The pickle nests more than {DEPTH} containers, which no memory snapshot does.",
+                _HINT,
+            )
         self._outer.append(self._stack)
         self._stack = []
         return self._stack
@@ -232,13 +274,18 @@ class _Machine:
         self._stack.append(items)
 
     def _put(self, place: int) -> None:
-        # Writers number their places one after the other; a jump would only make us keep room for nothing.
+        # Writers number their places one after the other; a jump would only make us keep room for
+        # nothing.
         if place < len(self._memo):
             self._memo[place] = self._stack[-1]
         elif place == len(self._memo):
             self._memo.append(self._stack[-1])
         else:
-            raise NotATrace(f"The pickle skips places of its memo at byte {self.position:,}, which no writer does.", _HINT)
+            raise NotATrace(
+                f"The pickle skips places of its memo at byte {self.position:,}, which no writer"
+                " does.",
+                _HINT,
+            )
 
     def _appends(self) -> list[Any]:
         self._extend(self._close())

@@ -25,12 +25,16 @@ MAX_DEPTH = 48
 _ALL = rb"*+" if sys.version_info >= (3, 11) else rb"*"
 """Repeat without remembering each repetition, where the language has it."""
 STRING = rb'"[^"\\]*(?:\\.[^"\\]*)' + _ALL + rb'(?:"|(?P<open>\\?\Z))'
-"""A string, or one that the text ends in (group ``open``): the pattern never fails once begun, so that nothing is scanned twice."""
+"""A string, or one that the text ends in (group ``open``): the pattern never fails once begun, so
+that nothing is scanned twice.
+"""
 WHOLE_STRING = re.compile(STRING, re.DOTALL)
 _PIECES = re.compile(STRING + rb"|-?\b(?:NaN|nan|Infinity|inf)\b|\bN/A\b", re.DOTALL)
 _ESCAPE = re.compile(rb'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
 _REPLACEMENT = "\ufffd".encode()
-_SURROGATE = re.compile(rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_SURROGATE = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
 _CONTROL = re.compile(rb"[\x00-\x1f]")
 TOKENS = re.compile(STRING + rb"|[{}\[\]]", re.DOTALL)
 
@@ -68,9 +72,11 @@ def _mend_string(piece: bytes) -> bytes:
 
 
 def value_end(text: bytes, start: int, limit: int) -> int:
-    """The position after the object or array that begins at ``start``; −1 when it does not end before ``limit``.
+    """The position after the object or array that begins at ``start``; −1 when it does not end
+    before ``limit``.
 
-    Strings are skipped as JSON has them; a text with broken strings gives a wrong answer, which the decoder then refuses.
+    Strings are skipped as JSON has them; a text with broken strings gives a wrong answer, which the
+    decoder then refuses.
     """
     depth = 0
     for match in TOKENS.finditer(text, start, limit):
@@ -104,7 +110,7 @@ def shallow(text: bytes, counts: DefectCounts) -> bytes:
         if token in b"{[":
             depth += 1
             if depth == MAX_DEPTH + 1:
-                out.append(text[kept:match.start()] + b"null")
+                out.append(text[kept : match.start()] + b"null")
         elif token in b"}]":
             if depth == MAX_DEPTH + 1:
                 kept = match.end()

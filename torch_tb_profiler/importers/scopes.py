@@ -1,4 +1,5 @@
-"""Kernels that Kineto writes twice on Intel's devices when metrics are measured: once as they ran, once around that to carry the metrics.
+"""Kernels that Kineto writes twice on Intel's devices when metrics are measured: once as they ran,
+once around that to carry the metrics.
 
 ::
 
@@ -23,11 +24,23 @@ def without_scopes(trace: Trace) -> Trace:
     """The trace with such kernels as annotations of the device."""
     spans = trace["spans"]
     kernels = np.flatnonzero(spans["role"] == Role.KERNEL)
-    around = [number for number in np.unique(spans["name"][kernels]).tolist() if trace.strings[number].startswith(_AROUND)]
+    around = [
+        number
+        for number in np.unique(spans["name"][kernels]).tolist()
+        if trace.strings[number].startswith(_AROUND)
+    ]
     rows = kernels[np.isin(spans["name"][kernels], around)]
     if not len(rows):
         return trace
     role = spans["role"].copy()
     role[rows] = Role.DEVICE_ANNOTATION
     tables = {**trace.tables, "spans": spans.replace(role=role)}
-    return Trace(trace.strings, tables, trace.header, trace.defects, trace.entries, trace.origin_ns, trace.base_ns)
+    return Trace(
+        trace.strings,
+        tables,
+        trace.header,
+        trace.defects,
+        trace.entries,
+        trace.origin_ns,
+        trace.base_ns,
+    )

@@ -1,16 +1,19 @@
-"""Memory snapshots of ``torch.cuda.memory._dump_snapshot`` → ``Trace``: the allocator's own records, with the call stack of each.
+"""Memory snapshots of ``torch.cuda.memory._dump_snapshot`` → ``Trace``: the allocator's own
+records, with the call stack of each.
 
 ::
 
     {"segments":      [{"device", "address", "total_size", "blocks": [{"address", "size", "requested_size", "state", "frames"}]}],
      "device_traces": [[{"action", "addr", "size", "stream", "time_us", "frames"}, ...], ...]}            one list per device
 
-The end is known exactly: the segments are what the allocator held when it wrote the file. So the records are laid out backwards from it:
-reserved = Σ ``total_size`` less what the segment records changed later, and what was alive before the first record is known block by block.
-Sizes are those that were asked for (``requested_size``), as the records have them; a block counts until ``free_completed``.
+The end is known exactly: the segments are what the allocator held when it wrote the file. So the
+records are laid out backwards from it: reserved = Σ ``total_size`` less what the segment records
+changed later, and what was alive before the first record is known block by block. Sizes are those
+that were asked for (``requested_size``), as the records have them; a block counts until
+``free_completed``.
 
-Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13); which frames say nothing: ``_frame_filter`` of
-``torch/cuda/_memory_viz.py``.
+Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13); which frames say
+nothing: ``_frame_filter`` of ``torch/cuda/_memory_viz.py``.
 """
 
 from __future__ import annotations
@@ -44,17 +47,29 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
 UNTIMED = declare(
-    "memory_record_without_time", Severity.NOTICE,
-    "A record of a memory snapshot has no time; it stands at that of the one before, or, where none has any (PyTorch before 2.1), one microsecond behind it.",
+    "memory_record_without_time",
+    Severity.NOTICE,
+    "A record of a memory snapshot has no time; it stands at that of the one before, or, where none"
+    " has any (PyTorch before 2.1), one microsecond behind it.",
 )
 DISAGREES = declare(
-    "snapshot_disagrees", Severity.NOTICE,
-    "A memory snapshot's records and its list of blocks disagree about a block; the records are used.", "memory",
+    "snapshot_disagrees",
+    Severity.NOTICE,
+    "A memory snapshot's records and its list of blocks disagree about a block; the records are"
+    " used.",
+    "memory",
 )
 ALLOC, FREE_REQUESTED, FREE, GROW, SHRINK, OOM, MARK = range(1, 8)
 _ACTIONS = {
-    "alloc": ALLOC, "free_requested": FREE_REQUESTED, "free_completed": FREE, "segment_alloc": GROW, "segment_map": GROW, "segment_free": SHRINK,
-    "segment_unmap": SHRINK, "oom": OOM, "snapshot": MARK,
+    "alloc": ALLOC,
+    "free_requested": FREE_REQUESTED,
+    "free_completed": FREE,
+    "segment_alloc": GROW,
+    "segment_map": GROW,
+    "segment_free": SHRINK,
+    "segment_unmap": SHRINK,
+    "oom": OOM,
+    "snapshot": MARK,
 }
 _FIELDS = ("addr", "size", "stream", "time_us", "device_free")
 _CUDA = 1
@@ -65,9 +80,13 @@ _HINT = "Give the file that torch.cuda.memory._dump_snapshot wrote."
 
 @dataclass
 class _Batches:
-    """The records of one list of ``device_traces``, as they came in; one array per thousand records."""
+    """The records of one list of ``device_traces``, as they came in; one array per thousand
+    records.
+    """
 
-    parts: dict[str, list[Array]] = field(default_factory=lambda: {name: [] for name in ("action", "frames", *_FIELDS)})
+    parts: dict[str, list[Array]] = field(
+        default_factory=lambda: {name: [] for name in ("action", "frames", *_FIELDS)}
+    )
 
     @property
     def count(self) -> int:
@@ -75,9 +94,11 @@ class _Batches:
         return sum(map(len, self.parts["action"]))
 
     def joined(self) -> dict[str, Ints]:
-        """One array per column, without requests to free: the blocks are held until that is done. ``place``: position in the list.
+        """One array per column, without requests to free: the blocks are held until that is done.
+        ``place``: position in the list.
 
-        Where no completion was recorded (``skip_actions``) the requests stand for them: they are the best that is known.
+        Where no completion was recorded (``skip_actions``) the requests stand for them: they are
+        the best that is known.
         """
         action = _concatenated(self.parts.pop("action"))
         completed = bool((action == FREE).any())
@@ -94,7 +115,9 @@ def _concatenated(parts: list[Array]) -> Array:
 
 
 class _Gatherer:
-    """Turns records into columns while the pickle is read; what is taken over is emptied, so that millions of them are never held at once."""
+    """Turns records into columns while the pickle is read; what is taken over is emptied, so that
+    millions of them are never held at once.
+    """
 
     def __init__(self, counts: DefectCounts, stacks: Stacks) -> None:
         self.counts, self.stacks = counts, stacks
@@ -108,8 +131,15 @@ class _Gatherer:
         self.counts.add(UNUSABLE, len(items) - len(records))
         _, batches = self._of_list.setdefault(id(target), (target, _Batches()))
         parts = batches.parts
-        parts["action"].append(np.array([_ACTIONS.get(a, 0) if type(a := e.get("action")) is str else 0 for e in records], np.int8))
-        parts["frames"].append(np.array([self.stacks.number(e.get("frames")) for e in records], np.int32))
+        parts["action"].append(
+            np.array(
+                [_ACTIONS.get(a, 0) if type(a := e.get("action")) is str else 0 for e in records],
+                np.int8,
+            )
+        )
+        parts["frames"].append(
+            np.array([self.stacks.number(e.get("frames")) for e in records], np.int32)
+        )
         for name in _FIELDS:
             high = _LATEST_US if name == "time_us" else MOST_BYTES if name == "size" else 1 << 62
             parts[name].append(whole_numbers([e.get(name, -1) for e in records], 0, high))
@@ -135,7 +165,10 @@ def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | No
     if stream.problem:
         counts.add(d.TRAILING if "follow" in stream.problem else d.TRUNCATED_GZIP)
     if type(root) is not dict or not {"segments", "device_traces"} & root.keys():
-        raise NotATrace("The pickle holds no memory snapshot: that is a dict with segments and device_traces.", _HINT)
+        raise NotATrace(
+            "The pickle holds no memory snapshot: that is a dict with segments and device_traces.",
+            _HINT,
+        )
     traces, segments = root.get("device_traces"), root.get("segments")
     ends = _ends(segments if type(segments) is list else [], gatherer)
     listed = [gatherer.take(records) for records in traces] if type(traces) is list else []
@@ -144,16 +177,25 @@ def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | No
     for device in sorted({*range(len(listed)), *ends}):
         batches = listed[device] if device < len(listed) else _Batches()
         count = batches.count
-        made.append(_device(device, batches.joined(), ends.get(device, _End()), first, counts, streams, instants))
+        made.append(
+            _device(
+                device, batches.joined(), ends.get(device, _End()), first, counts, streams, instants
+            )
+        )
         first += count
     records = _joined([part for part in made if len(part.time)])
-    tracks = [Stream(str(device), f"GPU {device}", str(number), f"stream {number}" if number >= 0 else "") for device, number in streams]
+    tracks = [
+        Stream(str(device), f"GPU {device}", str(number), f"stream {number}" if number >= 0 else "")
+        for device, number in streams
+    ]
     return memory_trace(records, instants, tracks, strings, counts, "snapshot", first)
 
 
 @dataclass
 class _End:
-    """What a device's allocator held when it wrote the snapshot: bytes reserved, and the blocks in use."""
+    """What a device's allocator held when it wrote the snapshot: bytes reserved, and the blocks in
+    use.
+    """
 
     reserved: int = 0
     address: list[Any] = field(default_factory=list)
@@ -173,7 +215,12 @@ def _ends(segments: list[Any], gatherer: _Gatherer) -> dict[int, _End]:
             continue
         seen.add(id(blocks))
         device, total = segment.get("device", 0), segment.get("total_size")
-        if type(device) is not int or not 0 <= device < 1 << 16 or type(total) is not int or not 0 <= total < MOST_BYTES:
+        if (
+            type(device) is not int
+            or not 0 <= device < 1 << 16
+            or type(total) is not int
+            or not 0 <= total < MOST_BYTES
+        ):
             gatherer.counts.add(UNUSABLE)
             continue
         end = ends.setdefault(device, _End())
@@ -190,9 +237,12 @@ def _blocks(segment: dict[str, Any], blocks: list[Any], end: _End, gatherer: _Ga
             gatherer.counts.add(UNUSABLE)
             continue
         if str(block.get("state")).startswith("active"):
-            # PyTorch 2.0 kept what was asked for and its stack in a history, and wrote no addresses: blocks stand one behind the other.
+            # PyTorch 2.0 kept what was asked for and its stack in a history, and wrote no
+            # addresses: blocks stand one behind the other.
             history = block.get("history")
-            past = history[0] if type(history) is list and history and type(history[0]) is dict else {}
+            past = (
+                history[0] if type(history) is list and history and type(history[0]) is dict else {}
+            )
             end.address.append(block.get("address", at))
             end.size.append(block.get("requested_size", past.get("real_size", size)))
             end.stream.append(segment.get("stream", 0))
@@ -206,11 +256,19 @@ def _times(told: Ints, counts: DefectCounts) -> Ints:
     counts.add(UNTIMED, int(missing.sum()))
     if missing.all():
         return np.arange(len(told), dtype=np.int64) * 1000
-    return np.asarray(np.maximum.accumulate(np.where(missing, told[~missing][0], told)) * 1000, np.int64)
+    return np.asarray(
+        np.maximum.accumulate(np.where(missing, told[~missing][0], told)) * 1000, np.int64
+    )
 
 
 def _device(
-    device: int, columns: dict[str, Ints], end: _End, first: int, counts: DefectCounts, streams: dict[tuple[int, int], int], instants: Instants
+    device: int,
+    columns: dict[str, Ints],
+    end: _End,
+    first: int,
+    counts: DefectCounts,
+    streams: dict[tuple[int, int], int],
+    instants: Instants,
 ) -> Records:
     """The records of one device; ``first``: place of its first one among those of all devices."""
     action, size = columns["action"], columns["size"]
@@ -228,31 +286,52 @@ def _device(
     refuse_endless_sums(old["size"])
     allocated = np.cumsum(np.concatenate((old["size"], np.where(own, change, 0))))
     growth = np.where(own, 0, change)
-    reserved = end.reserved - int(growth.sum()) + np.cumsum(np.concatenate((np.zeros(len(old["size"]), np.int64), growth)))
+    reserved = (
+        end.reserved
+        - int(growth.sum())
+        + np.cumsum(np.concatenate((np.zeros(len(old["size"]), np.int64), growth)))
+    )
     if len(reserved) and reserved.min() < 0:
         counts.add(DISAGREES)
         reserved = np.full(len(reserved), -1)
     stream = np.concatenate((old["stream"], columns["stream"][rows]))
     numbers, of = np.unique(stream, return_inverse=True)
-    place = np.array([streams.setdefault((device, s), len(streams)) for s in numbers.tolist()], np.int32)[of]
+    place = np.array(
+        [streams.setdefault((device, s), len(streams)) for s in numbers.tolist()], np.int32
+    )[of]
     _points(device, columns, time, first, streams, instants)
     none = np.full(len(old["size"]), -1, np.int32)
     return Records(
-        time=np.concatenate((np.zeros(len(none), np.int64), time[rows])), place=place, device_type=_CUDA,
-        device=np.full(len(stream), device, np.int32), address=np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))).astype(np.uint64),
-        bytes=np.concatenate((old["size"], np.where(own, change, 0))), allocated=allocated, reserved=reserved,
-        frames=np.concatenate((old["frames"], columns["frames"][rows])), category=np.full(len(stream), -1, np.int8),
+        time=np.concatenate((np.zeros(len(none), np.int64), time[rows])),
+        place=place,
+        device_type=_CUDA,
+        device=np.full(len(stream), device, np.int32),
+        address=np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))).astype(
+            np.uint64
+        ),
+        bytes=np.concatenate((old["size"], np.where(own, change, 0))),
+        allocated=allocated,
+        reserved=reserved,
+        frames=np.concatenate((old["frames"], columns["frames"][rows])),
+        category=np.full(len(stream), -1, np.int8),
         ordinal=np.concatenate((none, (first + columns["place"][rows]).astype(np.int32))),
     )
 
 
-def _before(columns: dict[str, Ints], rows: Ints, gains: Mask, end: _End, counts: DefectCounts) -> dict[str, Ints]:
-    """The blocks that were alive before the first record: those that the records only release, and those in use at the end without a record."""
+def _before(
+    columns: dict[str, Ints], rows: Ints, gains: Mask, end: _End, counts: DefectCounts
+) -> dict[str, Ints]:
+    """The blocks that were alive before the first record: those that the records only release, and
+    those in use at the end without a record.
+    """
     address = columns["addr"][rows]
     order = np.argsort(address, kind="stable")
     ordered = address[order]
     edge = np.append(ordered[1:] != ordered[:-1], True) if len(ordered) else np.zeros(0, np.bool_)
-    first, last = order[np.flatnonzero(np.append(True, edge[:-1]))] if len(order) else order, order[edge]
+    first, last = (
+        order[np.flatnonzero(np.append(True, edge[:-1]))] if len(order) else order,
+        order[edge],
+    )
     released = rows[first[~gains[first]]]
     held = whole_numbers(end.address, 0, 1 << 62)
     size = whole_numbers(end.size, 0, MOST_BYTES)
@@ -266,13 +345,23 @@ def _before(columns: dict[str, Ints], rows: Ints, gains: Mask, end: _End, counts
     silent = np.flatnonzero(usable & ~met)
     stream = whole_numbers(end.stream, 0, 1 << 62)
     return {
-        "addr": np.concatenate((columns["addr"][released], held[silent])), "size": np.concatenate((columns["size"][released], size[silent])),
+        "addr": np.concatenate((columns["addr"][released], held[silent])),
+        "size": np.concatenate((columns["size"][released], size[silent])),
         "stream": np.concatenate((columns["stream"][released], stream[silent])),
-        "frames": np.concatenate((np.full(len(released), NONE, np.int32), np.array(end.frames, np.int32)[silent])),
+        "frames": np.concatenate(
+            (np.full(len(released), NONE, np.int32), np.array(end.frames, np.int32)[silent])
+        ),
     }
 
 
-def _points(device: int, columns: dict[str, Ints], time: Ints, first: int, streams: dict[tuple[int, int], int], instants: Instants) -> None:
+def _points(
+    device: int,
+    columns: dict[str, Ints],
+    time: Ints,
+    first: int,
+    streams: dict[tuple[int, int], int],
+    instants: Instants,
+) -> None:
     """Out-of-memory errors, named as in traces, and moments at which a snapshot was taken."""
     for row in np.flatnonzero(np.isin(columns["action"], (OOM, MARK))).tolist():
         values = {"Device Type": _CUDA, "Device Id": device}
@@ -281,7 +370,9 @@ def _points(device: int, columns: dict[str, Ints], time: Ints, first: int, strea
             if failed and columns[name][row] >= 0:
                 values[key] = int(columns[name][row])
         instants.time.append(int(time[row]))
-        instants.place.append(streams.setdefault((device, int(columns["stream"][row])), len(streams)))
+        instants.place.append(
+            streams.setdefault((device, int(columns["stream"][row])), len(streams))
+        )
         instants.name.append("[OutOfMemory]" if failed else "memory snapshot")
         instants.args.append(json.dumps(values, separators=(",", ":")))
         instants.ordinal.append(first + int(columns["place"][row]))
@@ -293,5 +384,16 @@ def _joined(parts: list[Records]) -> Records:
 
     if len(parts) == 1:
         return parts[0]
-    names = ("time", "place", "device", "address", "bytes", "allocated", "reserved", "frames", "category", "ordinal")
+    names = (
+        "time",
+        "place",
+        "device",
+        "address",
+        "bytes",
+        "allocated",
+        "reserved",
+        "frames",
+        "category",
+        "ordinal",
+    )
     return Records(device_type=_CUDA, **{name: all_of(name) for name in names})

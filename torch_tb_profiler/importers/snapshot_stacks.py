@@ -7,12 +7,33 @@ from typing import Any
 from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
-CUT_STACKS = declare("memory_stacks_left_out", Severity.INFO, "A call stack of a memory snapshot was left out, or shortened: there is too much text in them.")
+CUT_STACKS = declare(
+    "memory_stacks_left_out",
+    Severity.INFO,
+    "A call stack of a memory snapshot was left out, or shortened: there is too much text in them.",
+)
 FRAMES, FRAME_TEXT, ALL_TEXT = 256, 1_000, 512 << 20
 """The longest stack, the longest text of one frame, and the text of all stacks that is kept."""
-_FUNCTIONS = ("unwind::unwind", "CapturedTraceback::gather", "gather_with_cpp", "_start", "__libc_start_main", "PyEval_", "PyObject_", "PyFunction_")
+_FUNCTIONS = (
+    "unwind::unwind",
+    "CapturedTraceback::gather",
+    "gather_with_cpp",
+    "_start",
+    "__libc_start_main",
+    "PyEval_",
+    "PyObject_",
+    "PyFunction_",
+)
 _FILES = (
-    "core/boxing", "/Register", "/Redispatch", "pythonrun.c", "Modules/main.c", "Objects/call.c", "Objects/methodobject.c", "pycore_ceval.h", "ceval.c",
+    "core/boxing",
+    "/Register",
+    "/Redispatch",
+    "pythonrun.c",
+    "Modules/main.c",
+    "Objects/call.c",
+    "Objects/methodobject.c",
+    "pycore_ceval.h",
+    "ceval.c",
     "cpython/abstract.h",
 )
 
@@ -50,7 +71,9 @@ class Stacks:
         return number
 
     def _line(self, frame: object) -> str:
-        """``file(line): function``, as Python frames are named in traces; empty for frames of the machinery around every call."""
+        """``file(line): function``, as Python frames are named in traces; empty for frames of the
+        machinery around every call.
+        """
         if type(frame) is not dict:
             return ""
         known = self._texts.get(id(frame))
@@ -61,9 +84,16 @@ class Stacks:
 
 def _line_of(frame: dict[str, Any]) -> str:
     file, line, name = (frame.get(key) for key in ("filename", "line", "name"))
-    file, name = (value[:FRAME_TEXT].replace("\n", " ") if type(value) is str else "" for value in (file, name))
+    file, name = (
+        value[:FRAME_TEXT].replace("\n", " ") if type(value) is str else ""
+        for value in (file, name)
+    )
     if any(word in name for word in _FUNCTIONS) or any(word in file for word in _FILES):
         return ""
     if not file or file == "??":
         return name
-    return f"{file}({line}): {name}" if type(line) is int and 0 <= line < 1 << 31 else f"{file}: {name}"
+    return (
+        f"{file}({line}): {name}"
+        if type(line) is int and 0 <= line < 1 << 31
+        else f"{file}: {name}"
+    )

@@ -5,14 +5,16 @@
     train.py(7):_step;model.py(3):_forward 120          frames outermost first; 120 µs of operators that the last one called
     train.py(7):_step 30                                lines repeat, and add up
 
-The file holds sums and no times. The frames of the tree that the lines make are laid end to end, so that each is as long as everything beneath it, and an
-operator at its begin stands for the time of its own (of device time: an operator without a length, and its work on the device)::
+The file holds sums and no times. The frames of the tree that the lines make are laid end to end, so
+that each is as long as everything beneath it, and an operator at its begin stands for the time of
+its own (of device time: an operator without a length, and its work on the device)::
 
     /train.py(7): step                                   /
      [operators (sum)     ]/model.py(3): forward        /
                             [operators (sum)           ]
 
-Source: ``EventList.export_stacks`` in ``torch/autograd/profiler_util.py`` (2.13): whole microseconds; ``" ;\\t\\n"`` in a frame were made ``_``.
+Source: ``EventList.export_stacks`` in ``torch/autograd/profiler_util.py`` (2.13): whole
+    microseconds; ``" ;\\t\\n"`` in a frame were made ``_``.
 """
 
 from __future__ import annotations
@@ -52,17 +54,22 @@ _HINT = "Give the file that prof.export_stacks wrote."
 
 @dataclass
 class _Node:
-    """A frame below another: its time of its own, and the frames that it called, in the order of the file."""
+    """A frame below another: its time of its own, and the frames that it called, in the order of
+    the file.
+    """
 
     own: int = 0
     called: dict[str, _Node] = field(default_factory=dict)
 
 
-def read_stacks(stream: Text, name: str = "", progress: Callable[[int, int | None], None] | None = None) -> Trace:
+def read_stacks(
+    stream: Text, name: str = "", progress: Callable[[int, int | None], None] | None = None
+) -> Trace:
     """Read a whole file of folded stacks; see ``importers.read_trace``.
 
     Args:
-        name: of the file. It tells the metric and the unit, which the content does not: device time where it speaks of a device (``stacks_cuda.txt``).
+        name: of the file. It tells the metric and the unit, which the content does not: device time
+            where it speaks of a device (``stacks_cuda.txt``).
 
     Raises:
         NotATrace: no line is a stack, or the sums are endless.
@@ -78,7 +85,10 @@ def read_stacks(stream: Text, name: str = "", progress: Callable[[int, int | Non
     if stream.problem:
         counts.add(d.TRAILING if "follow" in stream.problem else d.TRUNCATED_GZIP)
     if not root.called:
-        raise NotATrace("No line of the text is a stack: frames with ; between them and a whole number behind.", _HINT)
+        raise NotATrace(
+            "No line of the text is a stack: frames with ; between them and a whole number behind.",
+            _HINT,
+        )
     return _trace(root, DEVICE if _OF_DEVICE.search(name) else HOST, counts, entries)
 
 
@@ -87,7 +97,10 @@ def _lines(stream: Text, progress: Callable[[int, int | None], None] | None) -> 
     while data := stream.read(READ_BYTES):
         size += len(data)
         if size > MOST_TEXT:
-            raise NotATrace(f"Stacks of more than {MOST_TEXT >> 20} MiB of text are not read.", "Record fewer steps.")
+            raise NotATrace(
+                f"Stacks of more than {MOST_TEXT >> 20} MiB of text are not read.",
+                "Record fewer steps.",
+            )
         if progress is not None:
             progress(stream.done, stream.size)
         *whole, rest = (rest + data).split(b"\n")
@@ -98,7 +111,13 @@ def _lines(stream: Text, progress: Callable[[int, int | None], None] | None) -> 
 def _take(root: _Node, line: str, unit: int, counts: DefectCounts) -> None:
     stack, _, number = line.rstrip().rpartition(" ")
     frames = stack.split(";")
-    if not stack or not number.isascii() or not number.isdigit() or len(number) > 18 or len(frames) > MOST_FRAMES:
+    if (
+        not stack
+        or not number.isascii()
+        or not number.isdigit()
+        or len(number) > 18
+        or len(frames) > MOST_FRAMES
+    ):
         counts.add(d.NOT_A_STACK)
         return
     node = root
@@ -114,7 +133,9 @@ def _frame_name(text: str) -> str:
 
 @dataclass
 class _Laid:
-    """Spans in the order of the table: begin, length, name, role; and rows of operators with work on a device."""
+    """Spans in the order of the table: begin, length, name, role; and rows of operators with work
+    on a device.
+    """
 
     start: list[int] = field(default_factory=list)
     dur: list[int] = field(default_factory=list)
@@ -142,19 +163,27 @@ def _total(root: _Node) -> dict[int, int]:
 def _lay(root: _Node, metric: str, strings: StringBuilder) -> _Laid:
     total = _total(root)
     if total[id(root)] > _MOST_NS:
-        raise NotATrace("The numbers of the stacks add up to more than any recording lasts.", "Check what wrote the file.")
+        raise NotATrace(
+            "The numbers of the stacks add up to more than any recording lasts.",
+            "Check what wrote the file.",
+        )
     laid = _Laid()
     own, work = strings.intern("operators (sum)"), strings.intern("device work (sum)")
-    stack: list[tuple[_Node, str, int]] = [(node, name, begin) for name, node, begin in _begins(root, 0, total)][::-1]
+    stack: list[tuple[_Node, str, int]] = [
+        (node, name, begin) for name, node, begin in _begins(root, 0, total)
+    ][::-1]
     while stack:
         node, name, begin = stack.pop()
         laid.put(begin, total[id(node)], strings.intern(_frame_name(name)), Role.PYTHON)
         if node.own:
-            # The time of its own stands first: so the table is in the order of begin, the longest first.
+            # The time of its own stands first: so the table is in the order of begin, the longest
+            # first.
             if metric == DEVICE:
                 laid.put(begin, node.own, work, Role.KERNEL)
             laid.put(begin, 0 if metric == DEVICE else node.own, own, Role.OPERATOR)
-        stack += [(below, called, at) for called, below, at in _begins(node, begin + node.own, total)][::-1]
+        stack += [
+            (below, called, at) for called, below, at in _begins(node, begin + node.own, total)
+        ][::-1]
     return laid
 
 
@@ -179,10 +208,22 @@ def _trace(root: _Node, metric: str, counts: DefectCounts, entries: int) -> Trac
         category[member] = strings.intern(text)
     tables: dict[str, Table] = {spec.name: spec.empty() for spec in schema.TRACE_TABLES}
     tables["spans"] = schema.SPANS.build(
-        start=laid.start, dur=laid.dur, name=laid.name, category=category[role], track=(role == Role.KERNEL).astype(np.int32), role=role,
-        correlation=np.full(n, -1), external=external, ordinal=np.arange(n),
+        start=laid.start,
+        dur=laid.dur,
+        name=laid.name,
+        category=category[role],
+        track=(role == Role.KERNEL).astype(np.int32),
+        role=role,
+        correlation=np.full(n, -1),
+        external=external,
+        ordinal=np.arange(n),
     )
-    tables["python_args"] = schema.PYTHON_ARGS.build(span=frames, id=np.arange(len(frames)), parent=np.full(len(frames), -1), module=np.full(len(frames), -1))
+    tables["python_args"] = schema.PYTHON_ARGS.build(
+        span=frames,
+        id=np.arange(len(frames)),
+        parent=np.full(len(frames), -1),
+        module=np.full(len(frames), -1),
+    )
     tables["device_args"] = _device_args(work)
     tables["tracks"] = _tracks(strings, with_device=bool(len(work)))
     return Trace(strings.table(), tables, {"sums": metric}, counts, entries)
@@ -190,7 +231,10 @@ def _trace(root: _Node, metric: str, counts: DefectCounts, entries: int) -> Trac
 
 def _device_args(work: Array) -> Table:
     unknown = np.full(len(work), -1)
-    columns = {column.name: unknown if column.dtype != "f8" else np.full(len(work), np.nan) for column in schema.DEVICE_ARGS.columns}
+    columns = {
+        column.name: unknown if column.dtype != "f8" else np.full(len(work), np.nan)
+        for column in schema.DEVICE_ARGS.columns
+    }
     return schema.DEVICE_ARGS.build(**{**columns, "span": work})
 
 
@@ -198,6 +242,11 @@ def _tracks(strings: StringBuilder, *, with_device: bool) -> Table:
     names = [NO_TIMELINE, f"device work: {NO_TIMELINE}"] if with_device else [NO_TIMELINE]
     n = len(names)
     return schema.TRACKS.build(
-        pid=strings.intern_all(names), tid=strings.intern_all(["0"] * n), process_name=strings.intern_all(names), process_label=np.full(n, NONE),
-        thread_name=np.full(n, NONE), process_sort=np.arange(n), thread_sort=np.zeros(n),
+        pid=strings.intern_all(names),
+        tid=strings.intern_all(["0"] * n),
+        process_name=strings.intern_all(names),
+        process_label=np.full(n, NONE),
+        thread_name=np.full(n, NONE),
+        process_sort=np.arange(n),
+        thread_sort=np.zeros(n),
     )

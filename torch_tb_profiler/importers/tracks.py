@@ -25,19 +25,30 @@ def id_text(value: Any) -> str:
     return str(value)
 
 
-def tracks_table(gathered: Gatherer, group: dict[str, dict[str, Array]], strings: StringBuilder, counts: DefectCounts) -> Table:
+def tracks_table(
+    gathered: Gatherer,
+    group: dict[str, dict[str, Array]],
+    strings: StringBuilder,
+    counts: DefectCounts,
+) -> Table:
     """The ``tracks`` table; the ``track`` columns of ``group`` are changed to its rows."""
     rows: dict[tuple[str, str], int] = {}
-    numbers = np.array([rows.setdefault((id_text(pid), id_text(tid)), len(rows)) for pid, tid in gathered.tracks], np.int32)
+    numbers = np.array(
+        [rows.setdefault((id_text(pid), id_text(tid)), len(rows)) for pid, tid in gathered.tracks],
+        np.int32,
+    )
     for name in _TRACKED:
         if name in group:
             group[name]["track"] = numbers[group[name]["track"]]
     named = _Names(gathered.metadata, counts)
     listed = list(rows)
     return schema.TRACKS.build(
-        pid=[strings.intern(p) for p, _ in listed], tid=[strings.intern(t) for _, t in listed],
+        pid=[strings.intern(p) for p, _ in listed],
+        tid=[strings.intern(t) for _, t in listed],
         process_name=_numbers(strings, [named.processes.get(p, {}).get("name") for p, _ in listed]),
-        process_label=_numbers(strings, [named.processes.get(p, {}).get("labels") for p, _ in listed]),
+        process_label=_numbers(
+            strings, [named.processes.get(p, {}).get("labels") for p, _ in listed]
+        ),
         thread_name=_numbers(strings, [named.threads.get(k, {}).get("name") for k in listed]),
         process_sort=[_int(named.processes.get(p, {}).get("sort_index")) for p, _ in listed],
         thread_sort=[_int(named.threads.get(k, {}).get("sort_index")) for k in listed],
@@ -55,8 +66,16 @@ class _Names:
             if args is None:
                 continue
             pid = id_text(event.pid)
-            target = self.threads.setdefault((pid, id_text(event.tid)), {}) if what.startswith("thread_") else self.processes.setdefault(pid, {})
-            for key, raw in (("name", args.label), ("labels", args.labels), ("sort_index", args.sort_index)):
+            target = (
+                self.threads.setdefault((pid, id_text(event.tid)), {})
+                if what.startswith("thread_")
+                else self.processes.setdefault(pid, {})
+            )
+            for key, raw in (
+                ("name", args.label),
+                ("labels", args.labels),
+                ("sort_index", args.sort_index),
+            ):
                 if len(raw):
                     try:
                         target[key] = ANY.decode(raw)

@@ -1,6 +1,8 @@
-"""From entry to entry through text that could not be decoded in one go: what is whole is kept, what is damaged is mended or lost, alone.
+"""From entry to entry through text that could not be decoded in one go: what is whole is kept, what
+is damaged is mended or lost, alone.
 
-Where an entry ends is known exactly while it is well-formed (``extent``). A damaged one ends where the next one seems to begin::
+Where an entry ends is known exactly while it is well-formed (``extent``). A damaged one ends where
+the next one seems to begin::
 
     {"name": "a"b", "args": {…}}, {"name": …
              └┬┘└ the decoder stops here
@@ -21,7 +23,9 @@ PATIENT_BYTES = 64 << 20
 LOOK_BYTES = 16 << 10
 """So far behind the damage the end of an entry with nested objects is looked for."""
 FUTILE_BYTES = 16 << 20
-"""Text that may be looked through in vain, in one trace; what is damaged beyond is lost without a second look."""
+"""Text that may be looked through in vain, in one trace; what is damaged beyond is lost without a
+second look.
+"""
 
 _CLOSE, _QUOTE = ord("]"), ord('"')
 _GAP = re.compile(rb"[ \t\r\n,]+")
@@ -85,7 +89,9 @@ def _mended(text: bytes, error: Exception, found: DefectCounts) -> bytes:
 
 
 class Walk:
-    """One pass over a buffer. ``ended``: no text follows it. Afterwards ``events`` and ``texts`` hold what could be read."""
+    """One pass over a buffer. ``ended``: no text follows it. Afterwards ``events`` and ``texts``
+    hold what could be read.
+    """
 
     def __init__(self, text: bytes, ended: bool, ledger: Ledger) -> None:
         self.events: list[Event] = []
@@ -96,14 +102,16 @@ class Walk:
         self._last: tuple[int, int] = (1, 0)
 
     def go(self) -> int:
-        """Walk as far as the text allows; the position reached, 0 when more text is needed for the first entry."""
+        """Walk as far as the text allows; the position reached, 0 when more text is needed for the
+        first entry.
+        """
         text, at, n = self._text, 0, len(self._text)
         while at < n and text[at] != _CLOSE and not self.gave_up:
             gap = _GAP.match(text, at)
             if gap:
                 at = gap.end()
                 continue
-            end = self._event(at) if text[at:at + 1] == b"{" else self._other(at)
+            end = self._event(at) if text[at : at + 1] == b"{" else self._other(at)
             if end < 0:
                 break
             at = end
@@ -134,7 +142,9 @@ class Walk:
             return end, at + 1 if end < 0 and self._ledger.futile > FUTILE_BYTES else -1
 
     def _tolerant_end(self, at: int, limit: int) -> int:
-        """Where the brackets are balanced; −1 when they are not before ``limit``, or when too much was looked through in vain before."""
+        """Where the brackets are balanced; −1 when they are not before ``limit``, or when too much
+        was looked through in vain before.
+        """
         if self._ledger.futile > FUTILE_BYTES:
             return -1
         end = value_end(self._text, at, limit)
@@ -159,7 +169,7 @@ class Walk:
         return self._give_up(at)
 
     def _give_up(self, at: int) -> int:
-        self._ledger.lose(self._text[at:at + 1])
+        self._ledger.lose(self._text[at : at + 1])
         self.gave_up = not self._ended
         return len(self._text)
 
@@ -192,7 +202,9 @@ class Walk:
         return self._give_up(at)
 
     def _past_fragments(self, guess: int, limit: int, last: int) -> int:
-        """The boundary moved behind objects of the lost entry's own arguments: an event has a phase."""
+        """The boundary moved behind objects of the lost entry's own arguments: an event has a
+        phase.
+        """
         while guess < min(limit, last if last > 0 else limit):
             after = _NEXT_EVENT.search(self._text, guess)
             ends = [e for e in (after.start() + 1 if after else -1, last) if e > 0]
@@ -207,7 +219,7 @@ class Walk:
         if text[at] == _QUOTE:
             match = WHOLE_STRING.match(text, at)
             end = match.end() if match and match.lastgroup is None else -1
-        elif text[at:at + 1] == b"[":
+        elif text[at : at + 1] == b"[":
             end, bad = self._extent(at)
             if bad > 0:
                 end = self._boundary(bad)
@@ -216,16 +228,18 @@ class Walk:
             end = match.end() if match else at + 1
             end = end if end < n or self._ended else -1
         if end > 0:
-            self._ledger.lose(text[at:at + 1])
+            self._ledger.lose(text[at : at + 1])
             space = _SPACE.match(text, end)
-            behind = text[space.end():space.end() + 1] if space else b""
+            behind = text[space.end() : space.end() + 1] if space else b""
             return end if behind in b",]{" else max(end, self._boundary(end))
         if not self._ended and n - at < PATIENT_BYTES:
             return -1
         return self._give_up(at)
 
     def _boundary(self, at: int) -> int:
-        """End of the first entry, from ``at`` on, that another one follows; −1 when there is none. Found ones are remembered."""
+        """End of the first entry, from ``at`` on, that another one follows; −1 when there is none.
+        Found ones are remembered.
+        """
         low, found = self._next
         if not (low <= at and (found < 0 or at < found)):
             match = _NEXT_EVENT.search(self._text, at)

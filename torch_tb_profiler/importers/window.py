@@ -1,4 +1,6 @@
-"""A sliding window over a text stream, with the few scanning moves that the top level of JSON needs."""
+"""A sliding window over a text stream, with the few scanning moves that the top level of JSON
+needs.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Text(Protocol):
 class Window:
     """``buffer`` is the text from ``offset`` on; ``ended`` says that the stream has no more."""
 
-    def __init__(self, stream: Text, progress: Callable[[int, int | None], None] | None = None) -> None:
+    def __init__(
+        self, stream: Text, progress: Callable[[int, int | None], None] | None = None
+    ) -> None:
         self.buffer = b""
         self.offset = 0
         self.ended = False
@@ -76,7 +80,9 @@ class Window:
             self.fill(1 << 16)
 
     def string(self) -> bytes | None:
-        """Take the string (quotes included) at the start; None when it does not end within ``KEY_BYTES``."""
+        """Take the string (quotes included) at the start; None when it does not end within
+        ``KEY_BYTES``.
+        """
         want = 1 << 12
         while True:
             match = WHOLE_STRING.match(self.buffer)
@@ -89,7 +95,9 @@ class Window:
             self.fill(want)
 
     def value(self, limit: int) -> tuple[bytes | None, bool]:
-        """Take one JSON value: (its text, or None when larger than ``limit``), whether it was complete."""
+        """Take one JSON value: (its text, or None when larger than ``limit``), whether it was
+        complete.
+        """
         first = self.skip_space()
         if first == b'"':
             return self._long_string(limit)
@@ -154,7 +162,8 @@ class Window:
             take(self.buffer[:end], end)
             self.advance(end)
             if broken:
-                # Outside of any string: a quote was lost or is one too many before, and this is the key that matters.
+                # Outside of any string: a quote was lost or is one too many before, and this is the
+                # key that matters.
                 return None, True
             if open_string:
                 text, whole = self._long_string(max(0, limit - size))

@@ -1,4 +1,6 @@
-"""The files of a path for the API and the command line: many are imported by worker processes while the first ones are looked at."""
+"""The files of a path for the API and the command line: many are imported by worker processes while
+the first ones are looked at.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +23,36 @@ from torch_tb_profiler.store.model import Facts, Trace
 Import = Callable[[Found, "Report | None"], "tuple[Trace, Facts]"]
 
 WORTH_BYTES = 48 << 20
-"""Text below which workers save nothing: one starts in 0.22 s of a core, which imports 12 MB (measured)."""
+"""Text below which workers save nothing: one starts in 0.22 s of a core, which imports 12 MB
+(measured).
+"""
 SHRUNK = 16
 """Bytes of a trace's text per byte of its compressed file, about."""
 AHEAD_PER_WORKER = 2
-"""Files that a worker is ahead of whoever looks at them: a cache folder of little room would lose more before they are opened."""
+"""Files that a worker is ahead of whoever looks at them: a cache folder of little room would lose
+more before they are opened.
+"""
 _LOOK_SECONDS = 0.5
 """Between two looks for Ctrl-C, which some systems deliver to nobody who waits without end."""
 _NOT_THE_FILES_FAULT = "raised"
 
 
 class Ahead:
-    """Traces and facts of files, to be taken in their order; ends its workers with the ``with`` block, of which nothing half-written is left.
+    """Traces and facts of files, to be taken in their order; ends its workers with the ``with``
+    block, of which nothing half-written is left.
 
-    Without workers, where there is little to import, and for what only this process can read, ``here`` imports.
+    Without workers, where there is little to import, and for what only this process can read,
+    ``here`` imports.
     """
 
-    def __init__(self, files: Sequence[Found], settings: Settings, here: Import, report: Report | None = None, target: str = TARGET) -> None:
+    def __init__(
+        self,
+        files: Sequence[Found],
+        settings: Settings,
+        here: Import,
+        report: Report | None = None,
+        target: str = TARGET,
+    ) -> None:
         self._settings = settings
         self._here = here
         self._changed = threading.Condition()
@@ -51,19 +66,33 @@ class Ahead:
             self._cache = CacheFolder(settings)
             missing = self._missing(files, self._cache)
             if len(missing) > 1 and _text_bytes([found for found, _ in missing]) >= WORTH_BYTES:
-                self._apart = {found.location: Job(found.location, found.location, str(sidecar), found.size) for found, sidecar in missing}
+                self._apart = {
+                    found.location: Job(found.location, found.location, str(sidecar), found.size)
+                    for found, sidecar in missing
+                }
                 self._jobs = Jobs(settings, self._hear, target, quiet=True)
 
     def _missing(self, files: Sequence[Found], cache: CacheFolder) -> list[tuple[Found, Path]]:
-        """Files that a worker can import and that no earlier call did, and where what comes of them is kept."""
+        """Files that a worker can import and that no earlier call did, and where what comes of them
+        is kept.
+        """
         version = content_version(self._settings)
-        places = [(found, cache.sidecar(found, version)) for found in files if not in_this_process_only(found.location)]
+        places = [
+            (found, cache.sidecar(found, version))
+            for found in files
+            if not in_this_process_only(found.location)
+        ]
         return [(found, sidecar) for found, sidecar in places if not sidecar.exists()]
 
     def __enter__(self) -> Ahead:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._jobs is not None:
             self._jobs.close()
         if self._cache is not None:
@@ -107,7 +136,9 @@ class Ahead:
         return made
 
     def _wait(self, location: str) -> News:
-        """The end of a file's import, with the progress of all told meanwhile by this thread: what prints must not be interrupted by another."""
+        """The end of a file's import, with the progress of all told meanwhile by this thread: what
+        prints must not be interrupted by another.
+        """
         with self._changed:
             self._begin(location)
             while True:
@@ -116,7 +147,9 @@ class Ahead:
                     return self._news.pop(location)
                 self._changed.wait(_LOOK_SECONDS)
                 for each, last in self._news.items():
-                    self._tally.share(each, 1.0 if last.outcome is not None else last.progress or 0.0)
+                    self._tally.share(
+                        each, 1.0 if last.outcome is not None else last.progress or 0.0
+                    )
                 self._tally.tell()
 
     def _begin(self, location: str) -> None:
@@ -170,11 +203,16 @@ class _Tally:
         """Call the report with what is done of all."""
         if self._report is not None:
             known = all(size >= 0 for size in self._sizes.values())
-            self._report(round(sum(self._done.values())), sum(self._sizes.values()) if known else None)
+            self._report(
+                round(sum(self._done.values())), sum(self._sizes.values()) if known else None
+            )
 
 
 def _text_bytes(files: Sequence[Found]) -> int:
-    return sum(max(found.size, 0) * (SHRUNK if found.name.lower().endswith((".gz", ".zst")) else 1) for found in files)
+    return sum(
+        max(found.size, 0) * (SHRUNK if found.name.lower().endswith((".gz", ".zst")) else 1)
+        for found in files
+    )
 
 
 def _remove_parts(sidecar: Path) -> None:

@@ -1,4 +1,6 @@
-"""The live catalogue of a server: what lies in the logdirs, imported in the background, opened on request."""
+"""The live catalogue of a server: what lies in the logdirs, imported in the background, opened on
+request.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady, ProfilerError, SidecarError, SourceError
+from torch_tb_profiler.errors import (
+    ImportFailed,
+    NotFound,
+    NotReady,
+    ProfilerError,
+    SidecarError,
+    SourceError,
+)
 from torch_tb_profiler.runs.derived import DerivedShelf
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
 from torch_tb_profiler.runs.import_job import Outcome, content_version
@@ -33,7 +42,8 @@ RETRY_SECONDS = 60.0
 
 
 class Catalogue:
-    """Everything below some logdirs. All methods may be called from any thread and none waits for an import.
+    """Everything below some logdirs. All methods may be called from any thread and none waits for
+    an import.
 
     ::
 
@@ -41,9 +51,21 @@ class Catalogue:
                                   └──▶ snapshot()
     """
 
-    def __init__(self, logdirs: Mapping[str, str], settings: Settings, remarks: Sequence[str] = (), *, target: str = TARGET) -> None:
-        """``logdirs``: name → path or URL, as ``parse_logdirs`` gives them; ``remarks``: notes from the start; ``target``: the import, for tests."""
-        self._logdirs = {n: location if places.scheme_of(location) else places.local_path(location) for n, location in logdirs.items()}
+    def __init__(
+        self,
+        logdirs: Mapping[str, str],
+        settings: Settings,
+        remarks: Sequence[str] = (),
+        *,
+        target: str = TARGET,
+    ) -> None:
+        """``logdirs``: name → path or URL, as ``parse_logdirs`` gives them; ``remarks``: notes from
+        the start; ``target``: the import, for tests.
+        """
+        self._logdirs = {
+            n: location if places.scheme_of(location) else places.local_path(location)
+            for n, location in logdirs.items()
+        }
         self._settings = settings
         self._remarks = tuple(remarks)
         self._lock = threading.RLock()
@@ -70,7 +92,9 @@ class Catalogue:
             if self._threads or self._closing:
                 return
             for name in self._logdirs:
-                thread = threading.Thread(target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True)
+                thread = threading.Thread(
+                    target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
+                )
                 self._threads.append(thread)
                 thread.start()
 
@@ -99,12 +123,27 @@ class Catalogue:
         with self._lock:
             if self._snapshot is None:
                 arrangement = self._arranged()
-                notes = [*self._remarks, *(n for name in self._logdirs for n in self._notes.get(name, ()))]
+                notes = [
+                    *self._remarks,
+                    *(n for name in self._logdirs for n in self._notes.get(name, ())),
+                ]
                 if self._cache is not None and self._cache.note:
                     notes.append(self._cache.note)
                 shown = tuple(places.shown(location) for location in self._logdirs.values())
-                made = Snapshot("", bool(self._unfinished), shown, arrangement.runs, arrangement.files, tuple(notes))
-                self._snapshot = replace(made, version=hashlib.sha256(repr(made).encode("utf-8", "surrogatepass")).hexdigest()[:16])
+                made = Snapshot(
+                    "",
+                    bool(self._unfinished),
+                    shown,
+                    arrangement.runs,
+                    arrangement.files,
+                    tuple(notes),
+                )
+                self._snapshot = replace(
+                    made,
+                    version=hashlib.sha256(repr(made).encode("utf-8", "surrogatepass")).hexdigest()[
+                        :16
+                    ],
+                )
             return self._snapshot
 
     def open(self, run: str, worker: str, span: str) -> Opened:
@@ -112,7 +151,8 @@ class Catalogue:
 
         Raises:
             NotFound: there is no such run, worker or span.
-            NotReady: it is not imported yet (it is now the next to be); ``details["progress"]`` is 0 to 1.
+            NotReady: it is not imported yet (it is now the next to be); ``details["progress"]`` is
+                0 to 1.
             ImportFailed: it could not be imported; the reason is in the message.
         """
         entry, path = self._ready(run, worker, span)
@@ -123,13 +163,21 @@ class Catalogue:
                 if entry.sidecar == path and entry.state is State.READY:
                     entry.unread += 1
                     if entry.unread > MOST_UNREAD:
-                        said = f"{error.message.rstrip('.')}. Was the program updated while it runs?"
-                        self._fail(entry, f"What its imports write cannot be read: {said}", "raised")
+                        said = (
+                            f"{error.message.rstrip('.')}. Was the program updated while it runs?"
+                        )
+                        self._fail(
+                            entry, f"What its imports write cannot be read: {said}", "raised"
+                        )
                         self._changed()
                         raise ImportFailed(entry.message, "Start it anew.") from None
                     self._submit(entry)
                     self.jobs.promote(path)
-            raise NotReady(f"{entry.path} is imported again: its sidecar is gone.", "Wait a moment.", progress=0.0) from None
+            raise NotReady(
+                f"{entry.path} is imported again: its sidecar is gone.",
+                "Wait a moment.",
+                progress=0.0,
+            ) from None
         entry.unread = 0
         if self._cache is not None:
             self._cache.touch(path)
@@ -146,14 +194,20 @@ class Catalogue:
         return OpenedTimeline(opened, self.timelines.get(path), self.timelines.id(path))
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
-        """The same if it was made before; None while it was not, or while the trace is not imported."""
+        """The same if it was made before; None while it was not, or while the trace is not
+        imported.
+        """
         try:
             opened = self.open(run, worker, span)
             _, path = self._ready(run, worker, span)
         except ProfilerError:
             return None
         timeline = self.timelines.made(path)
-        return OpenedTimeline(opened, timeline, self.timelines.id(path)) if timeline is not None else None
+        return (
+            OpenedTimeline(opened, timeline, self.timelines.id(path))
+            if timeline is not None
+            else None
+        )
 
     def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
         """The same with the trace's insight.
@@ -166,7 +220,8 @@ class Catalogue:
         return OpenedInsight(opened, self.insights.get(path), self.insights.id(path))
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
-        """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on. For the workers beside the asked one.
+        """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on.
+        For the workers beside the asked one.
 
         Raises:
             NotFound, ImportFailed: as ``open``.
@@ -177,15 +232,24 @@ class Catalogue:
         except NotReady:
             return 0.0
         share = self.insights.ask(path)
-        return share if share < 1.0 else OpenedInsight(opened, self.insights.get(path), self.insights.id(path))
+        return (
+            share
+            if share < 1.0
+            else OpenedInsight(opened, self.insights.get(path), self.insights.id(path))
+        )
 
     def _ready(self, run: str, worker: str, span: str) -> tuple[Entry, str]:
         """The entry of a name and its sidecar, if its import is done."""
         with self._lock:
             entry = self._named(run, worker, span)
-            unseen = entry.state is State.WAITING and entry.job is None and not places.scheme_of(entry.found.location)
+            unseen = (
+                entry.state is State.WAITING
+                and entry.job is None
+                and not places.scheme_of(entry.found.location)
+            )
         if unseen:
-            # The scanner has listed it and not come to it yet: an earlier import may be there already.
+            # The scanner has listed it and not come to it yet: an earlier import may be there
+            # already.
             self._accept(entry.root, entry.found)
         with self._lock:
             entry = self._named(run, worker, span)
@@ -202,9 +266,16 @@ class Catalogue:
         if entry.state is State.READY:
             return
         if entry.state is State.FAILED:
-            raise ImportFailed(f"{entry.path}: {entry.message}", "The diagnosis page lists every file and why it is not shown.")
+            raise ImportFailed(
+                f"{entry.path}: {entry.message}",
+                "The diagnosis page lists every file and why it is not shown.",
+            )
         if entry.state is State.GROWING:
-            raise NotReady(f"{entry.path} is still being written ({entry.found.size:,} bytes so far).", "It is imported when it is whole.", progress=0.0)
+            raise NotReady(
+                f"{entry.path} is still being written ({entry.found.size:,} bytes so far).",
+                "It is imported when it is whole.",
+                progress=0.0,
+            )
         if entry.job is not None:
             self.jobs.promote(entry.job.key)
         word = "is being imported" if entry.state is State.IMPORTING else "waits for its import"
@@ -212,15 +283,29 @@ class Catalogue:
 
     def _not_found(self, run: str, worker: str, span: str) -> ProfilerError:
         if self._unfinished:
-            return NotReady("The logdir is being looked at for the first time.", "Wait a moment.", progress=0.0)
+            return NotReady(
+                "The logdir is being looked at for the first time.", "Wait a moment.", progress=0.0
+            )
         known = sorted({r for r, _, _ in self._arranged().entries}, key=names.natural)
         if run not in known:
-            return NotFound(f"There is no run {run!r}; there are {len(known)}: {_few(known)}.", "Choose one of the list.")
+            return NotFound(
+                f"There is no run {run!r}; there are {len(known)}: {_few(known)}.",
+                "Choose one of the list.",
+            )
         workers = sorted({w for r, w, _ in self._arranged().entries if r == run}, key=names.natural)
         if worker not in workers:
-            return NotFound(f"Run {run!r} has no worker {worker!r}; it has {_few(workers)}.", "Choose one of the list.")
-        spans = sorted((s for r, w, s in self._arranged().entries if (r, w) == (run, worker)), key=names.natural)
-        return NotFound(f"Worker {worker!r} of run {run!r} has no span {span!r}; it has {_few(spans)}.", "Choose one of the list.")
+            return NotFound(
+                f"Run {run!r} has no worker {worker!r}; it has {_few(workers)}.",
+                "Choose one of the list.",
+            )
+        spans = sorted(
+            (s for r, w, s in self._arranged().entries if (r, w) == (run, worker)),
+            key=names.natural,
+        )
+        return NotFound(
+            f"Worker {worker!r} of run {run!r} has no span {span!r}; it has {_few(spans)}.",
+            "Choose one of the list.",
+        )
 
     def _arranged(self) -> Arrangement:
         if self._arrangement is None:
@@ -246,7 +331,11 @@ class Catalogue:
             listing = list_files(self._logdirs[name])
             changes = watch.look(listing.files)
         except Exception as error:  # a scanner that ends would leave the page blind
-            message = f"{error.message} {error.hint}" if isinstance(error, ProfilerError) else f"The logdir could not be looked at: {places.words(error)}."
+            message = (
+                f"{error.message} {error.hint}"
+                if isinstance(error, ProfilerError)
+                else f"The logdir could not be looked at: {places.words(error)}."
+            )
             # What was known stays: the place may only be away for a moment.
             listing, changes = Listing((), (message,)), Changes((), (), ())
         with self._lock:
@@ -283,7 +372,9 @@ class Catalogue:
             if entry is not None:
                 self._let_go(entry)
                 self._changed()
-        looked = [(f, State.WAITING) for f in changes.whole] + [(f, State.GROWING) for f in changes.growing]
+        looked = [(f, State.WAITING) for f in changes.whole] + [
+            (f, State.GROWING) for f in changes.growing
+        ]
         for found, state in looked:
             key = (name, found.location)
             known = self._entries.get(key)
@@ -293,7 +384,11 @@ class Catalogue:
                 self._let_go(known)
             entry = self._entries[key] = Entry(name, self._logdirs[name], found, state)
             entry.judged = known is not None and known.judged
-            entry.message = "Still being written; it is imported when it is whole." if state is State.GROWING else ""
+            entry.message = (
+                "Still being written; it is imported when it is whole."
+                if state is State.GROWING
+                else ""
+            )
             self._changed()
 
     def _let_go(self, entry: Entry) -> None:
@@ -307,7 +402,11 @@ class Catalogue:
             self._shelf.drop(entry.sidecar)
 
     def _retries(self, name: str) -> list[Found]:
-        due = [e for (root, _), e in self._entries.items() if root == name and e.retry_at is not None and e.retry_at <= time.monotonic()]
+        due = [
+            e
+            for (root, _), e in self._entries.items()
+            if root == name and e.retry_at is not None and e.retry_at <= time.monotonic()
+        ]
         for entry in due:
             entry.retry_at, entry.state = None, State.WAITING
         return [e.found for e in due]
@@ -316,15 +415,30 @@ class Catalogue:
         """Use the sidecar of a whole file, or reject the file by its content, or queue its import."""
         with self._lock:
             entry = self._entries.get((name, found.location))
-            if entry is None or entry.found != found or entry.state is not State.WAITING or entry.job is not None:
+            if (
+                entry is None
+                or entry.found != found
+                or entry.state is not State.WAITING
+                or entry.job is not None
+            ):
                 return
         try:
             sidecar = str(self._cache_folder().sidecar(found, content_version(self._settings)))
             outcome, message, code = self._examine(entry, sidecar)
         except Exception as error:  # one file that nobody foresaw must not end the scanner
-            sidecar, outcome, message, code = "", None, f"The file could not be looked at: {places.words(error)}.", "raised"
+            sidecar, outcome, message, code = (
+                "",
+                None,
+                f"The file could not be looked at: {places.words(error)}.",
+                "raised",
+            )
         with self._lock:
-            if self._entries.get((name, found.location)) is not entry or entry.state is not State.WAITING or entry.job is not None or self._closing:
+            if (
+                self._entries.get((name, found.location)) is not entry
+                or entry.state is not State.WAITING
+                or entry.job is not None
+                or self._closing
+            ):
                 return
             entry.sidecar = sidecar
             if outcome is not None:
@@ -343,7 +457,8 @@ class Catalogue:
         if entry.found.size == 0:
             return None, "The file is empty.", "not_a_trace"
         try:
-            # The import looks at the content itself; a name that claims a trace is listed without waiting for that.
+            # The import looks at the content itself; a name that claims a trace is listed without
+            # waiting for that.
             reason = None if entry.name.by_handler else sniff.rejection(entry.found.location)
         except SourceError as error:
             return None, error.message, error.code
@@ -354,11 +469,22 @@ class Catalogue:
         self._changed()
         # One file may be seen through several logdirs; it is imported once.
         sharing = self._imports.setdefault(entry.sidecar, [])
-        entry.job = sharing[0].job if sharing else Job(entry.sidecar, entry.found.location, entry.sidecar, entry.found.size)
+        entry.job = (
+            sharing[0].job
+            if sharing
+            else Job(entry.sidecar, entry.found.location, entry.sidecar, entry.found.size)
+        )
         sharing.append(entry)
         if len(sharing) > 1 or entry.job is None:
             return
-        self.jobs.submit(entry.job, (names.natural(run_name(entry)), names.natural(entry.name.worker), names.span_order(entry.name)))
+        self.jobs.submit(
+            entry.job,
+            (
+                names.natural(run_name(entry)),
+                names.natural(entry.name.worker),
+                names.span_order(entry.name),
+            ),
+        )
 
     def _fail(self, entry: Entry, message: str, code: str) -> None:
         entry.fail(message, is_trace=code != "not_a_trace")

@@ -1,6 +1,8 @@
-"""The tables of a trace → JSON text of a Chrome trace, for files that hold none themselves (databases of profilers): what Perfetto and others read.
+"""The tables of a trace → JSON text of a Chrome trace, for files that hold none themselves
+(databases of profilers): what Perfetto and others read.
 
-Everything that the import kept is written in Kineto's words, so that the text imports as the same trace.
+Everything that the import kept is written in Kineto's words, so that the text imports as the same
+trace.
 """
 
 from __future__ import annotations
@@ -16,22 +18,40 @@ from torch_tb_profiler.store.model import Trace
 
 PIECE_ROWS = 20_000
 _TEXTS = {
-    "operator_args": {"dims": "Input Dims", "types": "Input type", "strides": "Input Strides", "concrete": "Concrete Inputs"},
+    "operator_args": {
+        "dims": "Input Dims",
+        "types": "Input type",
+        "strides": "Input Strides",
+        "concrete": "Concrete Inputs",
+    },
     "device_args": {"grid": "grid", "block": "block"},
 }
 _PLAIN_TEXTS = {
     "operator_args": {"stack": "Call stack", "hierarchy": "Module Hierarchy"},
-    "collective_args": {"collective": "Collective name", "dtype": "dtype", "group": "Process Group Name"},
+    "collective_args": {
+        "collective": "Collective name",
+        "dtype": "dtype",
+        "group": "Process Group Name",
+    },
 }
 _NUMBERS = {
     "operator_args": {"sequence": "Sequence number", "forward_thread": "Fwd thread id"},
     "device_args": {
-        "device": "device", "stream": "stream", "registers": "registers per thread", "shared_memory": "shared memory", "blocks_per_sm": "blocks per SM",
-        "occupancy": "est. achieved occupancy %", "bytes": "bytes",
+        "device": "device",
+        "stream": "stream",
+        "registers": "registers per thread",
+        "shared_memory": "shared memory",
+        "blocks_per_sm": "blocks per SM",
+        "occupancy": "est. achieved occupancy %",
+        "bytes": "bytes",
     },
     "python_args": {"id": "Python id", "parent": "Python parent id", "module": "Python module id"},
     "collective_args": {
-        "group_size": "Group size", "elements_in": "In msg nelems", "elements_out": "Out msg nelems", "sequence": "Seq", "source": "Src Rank",
+        "group_size": "Group size",
+        "elements_in": "In msg nelems",
+        "elements_out": "Out msg nelems",
+        "sequence": "Seq",
+        "source": "Src Rank",
         "destination": "Dst Rank",
     },
 }
@@ -41,7 +61,8 @@ _encode = msgspec.json.encode
 
 
 def events(trace: Trace, start: int, end: int) -> Iterator[bytes]:
-    """JSON texts of the entries that touch ``start`` to ``end`` (ns after the first event), ``PIECE_ROWS`` of them with commas between at a time; all
+    """JSON texts of the entries that touch ``start`` to ``end`` (ns after the first event),
+    ``PIECE_ROWS`` of them with commas between at a time; all
     names of threads first."""
     tracks = _Tracks(trace)
     yield b",".join(tracks.names())
@@ -59,15 +80,29 @@ class _Tracks:
 
     def __init__(self, trace: Trace) -> None:
         self._table, self._strings = trace["tracks"], trace.strings
-        self.pids, self.tids = (["null" if number < 0 else _id(trace.strings[number]) for number in self._table[c].tolist()] for c in ("pid", "tid"))
+        self.pids, self.tids = (
+            [
+                "null" if number < 0 else _id(trace.strings[number])
+                for number in self._table[c].tolist()
+            ]
+            for c in ("pid", "tid")
+        )
 
     def names(self) -> Iterator[bytes]:
         """The metadata events."""
         columns = (
-            ("process_name", "name"), ("process_label", "labels"), ("process_sort", "sort_index"), ("thread_name", "name"), ("thread_sort", "sort_index"),
+            ("process_name", "name"),
+            ("process_label", "labels"),
+            ("process_sort", "sort_index"),
+            ("thread_name", "name"),
+            ("thread_sort", "sort_index"),
         )
         for column, key in columns:
-            what = {"process_label": "process_labels", "process_sort": "process_sort_index", "thread_sort": "thread_sort_index"}.get(column, column)
+            what = {
+                "process_label": "process_labels",
+                "process_sort": "process_sort_index",
+                "thread_sort": "thread_sort_index",
+            }.get(column, column)
             for track, value in enumerate(self._table[column].tolist()):
                 told = value if key == "sort_index" else self._strings[value] if value >= 0 else ""
                 if told:
@@ -76,7 +111,14 @@ class _Tracks:
 
 
 def _id(text: str) -> str:
-    return text if text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 16 and str(int(text)) == text else _encode(text).decode()
+    return (
+        text
+        if text.removeprefix("-").isdecimal()
+        and text.isascii()
+        and len(text) < 16
+        and str(int(text)) == text
+        else _encode(text).decode()
+    )
 
 
 def _time(value: int) -> str:
@@ -86,9 +128,14 @@ def _time(value: int) -> str:
 
 def _spans(trace: Trace, tracks: _Tracks, rows: Ints) -> Iterator[bytes]:
     spans, texts = trace["spans"], _Encoded(trace)
-    columns = [spans[name][rows].tolist() for name in ("start", "dur", "name", "category", "track", "correlation", "external")]
+    columns = [
+        spans[name][rows].tolist()
+        for name in ("start", "dur", "name", "category", "track", "correlation", "external")
+    ]
     arguments = _arguments(trace, rows)
-    for start, dur, name, category, track, correlation, external, more in zip(*columns, arguments, strict=True):
+    for start, dur, name, category, track, correlation, external, more in zip(
+        *columns, arguments, strict=True
+    ):
         if correlation > 0:
             more.append(f'"correlation":{correlation}')
         if external > 0:
@@ -101,7 +148,10 @@ def _spans(trace: Trace, tracks: _Tracks, rows: Ints) -> Iterator[bytes]:
 
 def _instants(trace: Trace, tracks: _Tracks, rows: Ints) -> Iterator[bytes]:
     instants, texts = trace["instants"], _Encoded(trace)
-    columns = [instants[name][rows].tolist() for name in ("time", "name", "category", "track", "phase", "args")]
+    columns = [
+        instants[name][rows].tolist()
+        for name in ("time", "name", "category", "track", "phase", "args")
+    ]
     for time, name, category, track, phase, args in zip(*columns, strict=True):
         told = trace.strings[args] if args >= 0 else "{}"
         yield (
@@ -118,7 +168,9 @@ class _Encoded(dict[int, str]):
         self._strings = trace.strings
 
     def __missing__(self, number: int) -> str:
-        found = self[number] = _encode(self._strings[number].encode("utf-8", "replace").decode()).decode()
+        found = self[number] = _encode(
+            self._strings[number].encode("utf-8", "replace").decode()
+        ).decode()
         return found
 
 
@@ -135,7 +187,14 @@ def _arguments(trace: Trace, rows: Ints) -> list[list[str]]:
         for column, key in _PLAIN_TEXTS.get(name, {}).items():
             _put(found, at, key, table[column][place[at]], lambda number: encoded[number])
         for column, key in _NUMBERS[name].items():
-            _put(found, at, key, table[column][place[at]], _number, -1 if column in _MAY_BE_NEGATIVE and name == "device_args" else 0)
+            _put(
+                found,
+                at,
+                key,
+                table[column][place[at]],
+                _number,
+                -1 if column in _MAY_BE_NEGATIVE and name == "device_args" else 0,
+            )
     return found
 
 
@@ -147,7 +206,9 @@ def _places(table: Table, rows: Ints) -> Ints:
     return np.where(table["span"][place] == rows, place, -1)
 
 
-def _put(found: list[list[str]], at: Ints, key: str, values: Array, text: Any, least: int = 0) -> None:
+def _put(
+    found: list[list[str]], at: Ints, key: str, values: Array, text: Any, least: int = 0
+) -> None:
     told = np.flatnonzero(np.isfinite(values) & (values >= least)) if len(values) else at
     for place, value in zip(at[told].tolist(), values[told].tolist(), strict=True):
         found[place].append(f'"{key}":{text(value)}')

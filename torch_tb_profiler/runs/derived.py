@@ -1,4 +1,5 @@
-"""What is made of a trace only when somebody asks: in a worker process, kept in a sidecar beside the trace's own, mapped from then on.
+"""What is made of a trace only when somebody asks: in a worker process, kept in a sidecar beside
+the trace's own, mapped from then on.
 
 ::
 
@@ -28,15 +29,19 @@ from torch_tb_profiler.store.model import Facts, Trace
 T = TypeVar("T")
 NEARLY = 0.99
 FIRST_WAIT_SECONDS = 1.0
-"""How long a request waits for something to be made before it answers that it is not ready: most is made in less."""
+"""How long a request waits for something to be made before it answers that it is not ready: most is
+made in less.
+"""
 
 
 @dataclass(frozen=True)
 class Recipe(Generic[T]):
     """One kind of derived sidecar.
 
-    ``word``: its name in file names; ``what``: in messages. ``target``: ``module:function(location, sidecar_path, settings, report)`` for a worker process.
-    ``read``: maps the file, raises SidecarError. ``code``: folders and files of the package that decide what it holds, beside what decides the import.
+    ``word``: its name in file names; ``what``: in messages. ``target``: ``module:function(location,
+        sidecar_path, settings, report)`` for a worker process.
+    ``read``: maps the file, raises SidecarError. ``code``: folders and files of the package that
+        decide what it holds, beside what decides the import.
     ``chosen``: what of the user's settings decides it, beside that.
     """
 
@@ -52,13 +57,17 @@ class Recipe(Generic[T]):
         return f"{sidecar.removesuffix(SUFFIX)}-{_version(self.code, self.chosen(settings))}.{self.word}{SUFFIX}"
 
     def id(self, sidecar: str, settings: Settings) -> str:
-        """A short name of the content: equal only for one content of a file, read and derived by one version of the program."""
+        """A short name of the content: equal only for one content of a file, read and derived by
+        one version of the program.
+        """
         return f"{Path(sidecar).name.removesuffix(SUFFIX)[:16]}{_version(self.code, self.chosen(settings))}"
 
 
 @lru_cache(maxsize=8)
 def _version(code: tuple[str, ...], chosen: str) -> str:
-    """Tells apart programs that would derive something else from the same trace's sidecar: a digest of the code that does it, and of the user's choices."""
+    """Tells apart programs that would derive something else from the same trace's sidecar: a digest
+    of the code that does it, and of the user's choices.
+    """
     digest = hashlib.sha256(chosen.encode())
     package = Path(__file__).parents[1]
     for place in (package / name for name in code):
@@ -67,8 +76,15 @@ def _version(code: tuple[str, ...], chosen: str) -> str:
     return digest.hexdigest()[:8]
 
 
-def run_build(location: str, sidecar_path: str, report: Report, build: Callable[[Trace, Facts, Report], T], write: Callable[[str, T], None]) -> dict[str, Any]:
-    """Derive something from the trace whose sidecar is ``location`` and write it to ``sidecar_path``. For a worker process.
+def run_build(
+    location: str,
+    sidecar_path: str,
+    report: Report,
+    build: Callable[[Trace, Facts, Report], T],
+    write: Callable[[str, T], None],
+) -> dict[str, Any]:
+    """Derive something from the trace whose sidecar is ``location`` and write it to
+    ``sidecar_path``. For a worker process.
 
     Raises:
         SidecarError: the trace's sidecar cannot be used.
@@ -94,7 +110,9 @@ class _Making:
 class DerivedShelf(Generic[T]):
     """Derived things by the sidecar of their trace; thread-safe. At most ``mapped`` stay mapped."""
 
-    def __init__(self, settings: Settings, recipe: Recipe[T], mapped: int, target: str = "") -> None:
+    def __init__(
+        self, settings: Settings, recipe: Recipe[T], mapped: int, target: str = ""
+    ) -> None:
         """``target`` replaces the recipe's, for tests."""
         self._recipe = recipe
         self._settings = settings
@@ -108,7 +126,8 @@ class DerivedShelf(Generic[T]):
 
         Raises:
             NotReady: it is being made; ``details["progress"]`` is 0 to 1.
-            ImportFailed: it could not be made; told to those who wait for it, or to the next one. The call after that tries again.
+            ImportFailed: it could not be made; told to those who wait for it, or to the next one.
+                The call after that tries again.
         """
         path = self._path(sidecar)
         found = self._made(path)
@@ -123,7 +142,9 @@ class DerivedShelf(Generic[T]):
         return self._made(self._path(sidecar))
 
     def ask(self, sidecar: str) -> float:
-        """Have it made without waiting; how far that is, 0 to 1. 1 also where it failed: ``get`` says why."""
+        """Have it made without waiting; how far that is, 0 to 1. 1 also where it failed: ``get``
+        says why.
+        """
         path = self._path(sidecar)
         if self._made(path) is not None:
             return 1.0
@@ -132,7 +153,9 @@ class DerivedShelf(Generic[T]):
         return 1.0 if making.done else min(making.progress, NEARLY)
 
     def id(self, sidecar: str) -> str:
-        """A short name of what is derived from a trace, as it is or would be made now; see ``Recipe.id``."""
+        """A short name of what is derived from a trace, as it is or would be made now; see
+        ``Recipe.id``.
+        """
         return self._recipe.id(sidecar, self._settings)
 
     def close(self) -> None:
@@ -153,7 +176,8 @@ class DerivedShelf(Generic[T]):
             making = self._making.get(path)
             if making is not None:
                 return making
-            # It may have been finished between the caller's look and here: then nobody makes it, and it is there.
+            # It may have been finished between the caller's look and here: then nobody makes it,
+            # and it is there.
             if self._made(path) is not None:
                 return _Making(Job(path, sidecar, path, 0), done=True)
             making = self._making[path] = _Making(Job(path, sidecar, path, 0))
@@ -167,11 +191,18 @@ class DerivedShelf(Generic[T]):
         with self._changed:
             self._changed.wait_for(lambda: making.done, timeout=FIRST_WAIT_SECONDS)
             if not making.done:
-                raise NotReady(f"The {self._recipe.what} is being prepared.", "Wait a moment.", progress=round(making.progress, 3))
+                raise NotReady(
+                    f"The {self._recipe.what} is being prepared.",
+                    "Wait a moment.",
+                    progress=round(making.progress, 3),
+                )
             if making.error:
                 if self._making.get(path) is making:
                     del self._making[path]
-                raise ImportFailed(f"The {self._recipe.what} could not be made: {making.error}", "Try again; TensorBoard's log may say more.")
+                raise ImportFailed(
+                    f"The {self._recipe.what} could not be made: {making.error}",
+                    "Try again; TensorBoard's log may say more.",
+                )
 
     def _hear(self, job: Job, news: News) -> None:
         with self._changed:

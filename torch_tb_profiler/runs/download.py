@@ -34,8 +34,15 @@ from torch_tb_profiler.store.model import Trace
 PIECE_BYTES = 1 << 20
 ENDS_TRIED = 8
 _BETWEEN = re.compile(rb"\}\s*,\s*\{")
-# Other header keys may hold environment variables and package lists, which nobody means to share with a cut-out.
-HEADER_KEYS = ("schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds")
+# Other header keys may hold environment variables and package lists, which nobody means to share
+# with a cut-out.
+HEADER_KEYS = (
+    "schemaVersion",
+    "deviceProperties",
+    "distributedInfo",
+    "displayTimeUnit",
+    "baseTimeNanoseconds",
+)
 
 
 def original(opened: Opened) -> tuple[Iterator[bytes], int | None]:
@@ -55,7 +62,8 @@ def original(opened: Opened) -> tuple[Iterator[bytes], int | None]:
 
 
 def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[bytes]:
-    """JSON text of a trace with the events that touch ``start`` to ``end`` (ns after the first event) and all metadata events.
+    """JSON text of a trace with the events that touch ``start`` to ``end`` (ns after the first
+    event) and all metadata events.
 
     Raises:
         SourceError: the file cannot be opened any more.
@@ -66,7 +74,13 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     # Lists of stacks have no text of events either.
     if trace.header.get(DATABASE_TABLES) or (trace["spans"].n and not trace["chunks"].n):
         return _retold(trace, header, start, end)
-    return _text(open_text(opened.span.location, settings), header, origin + start, origin + end, settings.chunk_bytes)
+    return _text(
+        open_text(opened.span.location, settings),
+        header,
+        origin + start,
+        origin + end,
+        settings.chunk_bytes,
+    )
 
 
 def _retold(trace: Trace, header: dict[str, Any], start: int, end: int) -> Iterator[bytes]:
@@ -94,7 +108,9 @@ class _Window(Window):
         super().advance(n)
 
 
-def _text(stream: TextStream, header: dict[str, Any], start: int, end: int, chunk_bytes: int) -> Iterator[bytes]:
+def _text(
+    stream: TextStream, header: dict[str, Any], start: int, end: int, chunk_bytes: int
+) -> Iterator[bytes]:
     yield _opening(header)
     first = True
     with stream:
@@ -107,7 +123,8 @@ def _text(stream: TextStream, header: dict[str, Any], start: int, end: int, chun
                     yield (b"" if first else b",") + _utf8(chosen)
                     first = False
         except NotATrace:
-            # What is not readable now was when it was imported: the file changed. What was found so far stays a valid trace.
+            # What is not readable now was when it was imported: the file changed. What was found so
+            # far stays a valid trace.
             pass
     yield b"]}"
 
@@ -122,12 +139,16 @@ def _pieces(batch: Batch, taken: bytes) -> tuple[Sequence[bytes], Sequence[Event
 
 
 def _damaged(taken: bytes) -> Iterator[tuple[bytes, Event]]:
-    """What can be read of a damaged text: pieces between ``} , {``, a few of them together where such a place lies inside an event."""
+    """What can be read of a damaged text: pieces between ``} , {``, a few of them together where
+    such a place lies inside an event.
+    """
     ends = [m.start() + 1 for m in _BETWEEN.finditer(taken)] + [taken.rfind(b"}") + 1]
     at, next_end = taken.find(b"{"), 0
     while at >= 0 and next_end < len(ends):
         tried = range(next_end, min(next_end + ENDS_TRIED, len(ends)))
-        found = next(((i, piece) for i in tried if (piece := _piece(taken[at : ends[i]])) is not None), None)
+        found = next(
+            ((i, piece) for i in tried if (piece := _piece(taken[at : ends[i]])) is not None), None
+        )
         if found is not None:
             next_end = found[0]
             yield found[1]
@@ -147,7 +168,9 @@ def _piece(text: bytes) -> tuple[bytes, Event] | None:
 
 
 def touching(events: Sequence[Event], start: int, end: int) -> list[bool]:
-    """Which events belong to the window ``start`` to ``end`` (the file's own time, ns). Metadata always does."""
+    """Which events belong to the window ``start`` to ``end`` (the file's own time, ns). Metadata
+    always does.
+    """
     begin = nanoseconds([e.ts for e in events])
     length = nanoseconds([e.dur for e in events])
     slices = np.array([e.ph == "X" for e in events], np.bool_)

@@ -20,7 +20,8 @@ Key = tuple[str, str, str]
 class Entry:
     """One file of a logdir and what became of it; changed only under the catalogue's lock.
 
-    ``root``: name of the logdir it was found in, and ``home`` its location. ``job`` is the import that is queued or runs. ``unread``: imports in a row whose
+    ``root``: name of the logdir it was found in, and ``home`` its location. ``job`` is the import
+        that is queued or runs. ``unread``: imports in a row whose
     sidecar could not be read.
     """
 
@@ -43,23 +44,35 @@ class Entry:
 
     @property
     def listed(self) -> bool:
-        """Whether the file stands in a run: its name claims a trace, or its content was found to be one."""
+        """Whether the file stands in a run: its name claims a trace, or its content was found to be
+        one.
+        """
         return self.state is not State.REJECTED and (self.name.by_handler or self.judged)
 
     @property
     def path(self) -> str:
-        """Path for people: below the logdir's name where it has one; a URL for what is read from a web server."""
+        """Path for people: below the logdir's name where it has one; a URL for what is read from a
+        web server.
+        """
         if places.is_web(self.found.location):
             return places.shown(self.found.location)
         return f"{self.root}/{self.found.path}" if self.root else self.found.path
 
     def settle(self, outcome: Outcome) -> None:
         """The import is there."""
-        self.outcome, self.state, self.progress, self.job, self.judged = outcome, State.READY, 1.0, None, True
+        self.outcome, self.state, self.progress, self.job, self.judged = (
+            outcome,
+            State.READY,
+            1.0,
+            None,
+            True,
+        )
         self.message = _partial(outcome, self.found.size)
 
     def fail(self, message: str, *, is_trace: bool = True) -> None:
-        """The import ended without a result. A file whose name claims nothing and whose content is no trace is rejected instead."""
+        """The import ended without a result. A file whose name claims nothing and whose content is
+        no trace is rejected instead.
+        """
         self.state = State.FAILED if is_trace or self.name.by_handler else State.REJECTED
         # Locations may lie outside what people were shown, and URLs may hold secrets.
         self.message = places.readable(message.replace(self.found.location, self.path))
@@ -69,27 +82,38 @@ class Entry:
 def _partial(outcome: Outcome, size: int) -> str:
     at = f", at byte {size:,}" if size >= 0 else ""
     if outcome.defects.get(defects.TRUNCATED_GZIP):
-        return f"The compressed stream ends early or is damaged (the file has {size:,} bytes); everything before that is used."
+        return (
+            f"The compressed stream ends early or is damaged (the file has {size:,} bytes);"
+            " everything before that is used."
+        )
     if outcome.defects.get(defects.TRUNCATED):
         return f"The file ends in the middle of the trace{at}; everything before the cut is used."
     return ""
 
 
 def run_name(entry: Entry) -> str:
-    """``folder`` below the name of the logdir; files that lie in the logdir itself are the run named for it."""
+    """``folder`` below the name of the logdir; files that lie in the logdir itself are the run
+    named for it.
+    """
     if entry.found.folder:
         return f"{entry.root}/{entry.found.folder}" if entry.root else entry.found.folder
     if entry.root:
         return entry.root
     home = entry.home
     if entry.found.location == home:
-        home = home.split("?")[0].rpartition("/")[0] if places.scheme_of(home) else places.local_path(home + "/..")
+        home = (
+            home.split("?")[0].rpartition("/")[0]
+            if places.scheme_of(home)
+            else places.local_path(home + "/..")
+        )
     return places.base_name(home) or places.shown(home)
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Runs in natural order of their names, every file that was seen, and the way from names to entries."""
+    """Runs in natural order of their names, every file that was seen, and the way from names to
+    entries.
+    """
 
     runs: tuple[Run, ...]
     files: tuple[SeenFile, ...]
@@ -114,7 +138,9 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
         runs.append(run)
         index.update(placed)
         where.update({id(e): k for k, e in placed.items()})
-    files = tuple(_seen(e, where.get(id(e))) for e in sorted(everything, key=lambda e: names.natural(e.path)))
+    files = tuple(
+        _seen(e, where.get(id(e))) for e in sorted(everything, key=lambda e: names.natural(e.path))
+    )
     return Arrangement(tuple(runs), files, index, where)
 
 
@@ -125,26 +151,45 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
     order = sorted(by_worker, key=names.natural)
     told = {w: _told(by_worker[w]) for w in order}
     sizes = [size for _, size in told.values() if size is not None]
-    # A memory snapshot or a file of stacks beside the traces is no rank more: it stands behind them, and has a rank only where its name says one.
+    # A memory snapshot or a file of stacks beside the traces is no rank more: it stands behind
+    # them, and has a rank only where its name says one.
     beside = [w for w in order if all(e.name.extra for e in by_worker[w])]
     traced = [w for w in order if w not in beside]
-    by_name = dict(zip([*traced, *beside], [*names.ranks_by_name(traced), *names.ranks_by_name(beside)], strict=True))
-    gapless = sorted(r for r in map(by_name.get, traced) if r is not None) in ([], list(range(len(traced))))
+    by_name = dict(
+        zip(
+            [*traced, *beside],
+            [*names.ranks_by_name(traced), *names.ranks_by_name(beside)],
+            strict=True,
+        )
+    )
+    gapless = sorted(r for r in map(by_name.get, traced) if r is not None) in (
+        [],
+        list(range(len(traced))),
+    )
     workers, placed = [], {}
     for position, worker in enumerate([*traced, *beside]):
         rank, world_size = told[worker]
         source = "distributedInfo"
         if rank is None:
-            rank, source = (by_name[worker], "file name") if by_name[worker] is not None or worker in beside else (position, "order")
-            # What another worker of the run was told by its process group is sure; that all workers are here is a guess, and only
+            rank, source = (
+                (by_name[worker], "file name")
+                if by_name[worker] is not None or worker in beside
+                else (position, "order")
+            )
+            # What another worker of the run was told by its process group is sure; that all workers
+            # are here is a guess, and only
             # where their ranks leave no gap.
             world_size = max(sizes) if sizes else (len(traced) or None) if gapless else None
         files = sorted(by_worker[worker], key=lambda e: names.span_order(e.name))
         span_names = names.span_names([e.name for e in files])
-        spans = tuple(_span(e, n, i) for i, (e, n) in enumerate(zip(files, span_names, strict=True)))
+        spans = tuple(
+            _span(e, n, i) for i, (e, n) in enumerate(zip(files, span_names, strict=True))
+        )
         placed.update({(title, worker, s.name): e for s, e in zip(spans, files, strict=True)})
         workers.append(Worker(worker, rank, source, world_size, spans, worker in beside))
-    workers.sort(key=lambda w: (w.extra, w.rank if w.rank is not None else -1, names.natural(w.name)))
+    workers.sort(
+        key=lambda w: (w.extra, w.rank if w.rank is not None else -1, names.natural(w.name))
+    )
     synthetic = any(e.outcome.synthetic for e in entries if e.outcome is not None)
     return Run(title, tuple(workers), synthetic), placed
 
@@ -152,14 +197,26 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
 def _told(entries: Sequence[Entry]) -> tuple[int | None, int | None]:
     """Rank and world size that a worker's traces tell."""
     outcomes = [e.outcome for e in entries if e.outcome is not None]
-    return next(((o.rank, o.world_size) for o in outcomes if o.rank is not None), (None, next((o.world_size for o in outcomes if o.world_size), None)))
+    return next(
+        ((o.rank, o.world_size) for o in outcomes if o.rank is not None),
+        (None, next((o.world_size for o in outcomes if o.world_size), None)),
+    )
 
 
 def _span(entry: Entry, name: str, position: int) -> Span:
     outcome = entry.outcome
     return Span(
         name=name,
-        label=names.span_label(position, entry.name.span if name == entry.name.span else name if name != names.UNNAMED_SPAN else ""),
+        label=names.span_label(
+            position,
+            (
+                entry.name.span
+                if name == entry.name.span
+                else name
+                if name != names.UNNAMED_SPAN
+                else ""
+            ),
+        ),
         path=entry.path,
         location=entry.found.location,
         bytes=max(entry.found.size, 0),

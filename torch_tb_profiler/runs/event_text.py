@@ -1,4 +1,5 @@
-"""One event's text, read from its file again: the store keeps what the views need, the file has everything.
+"""One event's text, read from its file again: the store keeps what the views need, the file has
+everything.
 
 ::
 
@@ -42,7 +43,9 @@ _HINT = "Reload the page."
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What the store knows of an event: enough to tell it in the file. ``start_ns`` is the file's own time."""
+    """What the store knows of an event: enough to tell it in the file. ``start_ns`` is the file's
+    own time.
+    """
 
     ordinal: int
     name: str
@@ -54,7 +57,9 @@ class _Wanted:
 
 @dataclass(frozen=True)
 class _Chunk:
-    """The events of one chunk and the text of each; ``of`` and ``number`` say which chunk of which trace."""
+    """The events of one chunk and the text of each; ``of`` and ``number`` say which chunk of which
+    trace.
+    """
 
     of: weakref.ref[Trace]
     number: int
@@ -63,7 +68,9 @@ class _Chunk:
 
 
 class EventTexts:
-    """Reads texts of single events, one file at a time; the chunk that was read last is kept, because neighbours are asked for next."""
+    """Reads texts of single events, one file at a time; the chunk that was read last is kept,
+    because neighbours are asked for next.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -71,7 +78,8 @@ class EventTexts:
         self._last: _Chunk | None = None
 
     def read(self, opened: Opened, event: int) -> str:
-        """The JSON text of an event as it stands in the file; of a pair of begin and end that of the begin.
+        """The JSON text of an event as it stands in the file; of a pair of begin and end that of
+        the begin.
 
         ``event``: a row of spans or, from their number on, of instants.
 
@@ -85,10 +93,15 @@ class EventTexts:
         if DATABASE_TABLES in opened.trace.header:
             return _record(opened, wanted)
         if "sums" in opened.trace.header:
-            raise NotFound("The file holds sums of stacks: this event was made of them and stands nowhere in it.")
+            raise NotFound(
+                "The file holds sums of stacks: this event was made of them and stands nowhere"
+                " in it."
+            )
         number = _chunk_number(opened.trace, wanted.ordinal)
         if not self._lock.acquire(timeout=WAIT_SECONDS):
-            raise NotReady("Another event is being read from its file.", "Wait a moment.", progress=0.0)
+            raise NotReady(
+                "Another event is being read from its file.", "Wait a moment.", progress=0.0
+            )
         try:
             chunk = self._chunk(opened, number)
         finally:
@@ -103,7 +116,9 @@ class EventTexts:
         if last is None or last.number != number or last.of() is not opened.trace:
             self._last = None
             chunks = opened.trace["chunks"]
-            text = _text(opened, int(chunks["offset"][number]), int(chunks["size"][number]), self._settings)
+            text = _text(
+                opened, int(chunks["offset"][number]), int(chunks["size"][number]), self._settings
+            )
             last = self._last = _cut(opened, number, text)
         return last
 
@@ -112,11 +127,17 @@ def _record(opened: Opened, wanted: _Wanted) -> str:
     """The text of an event of a database: the columns of its row stand for the arguments."""
     location = opened.span.location
     if is_url(location):
-        raise NotFound("The rest of this event stands in a database elsewhere.", "Copy the file to this machine to see every column.")
+        raise NotFound(
+            "The rest of this event stands in a database elsewhere.",
+            "Copy the file to this machine to see every column.",
+        )
     file, size = open_bytes(location)
     with file:
         if not file.read(len(SQLITE)).startswith(SQLITE):
-            raise NotFound("The rest of this event stands in a compressed database.", "Unpack the file to see every column.")
+            raise NotFound(
+                "The rest of this event stands in a compressed database.",
+                "Unpack the file to see every column.",
+            )
     tables = [(str(table), int(first)) for table, first in opened.trace.header[DATABASE_TABLES]]
     try:
         found = read_record(local_path(location), tables, wanted.ordinal)
@@ -128,14 +149,19 @@ def _record(opened: Opened, wanted: _Wanted) -> str:
 
 
 def _changed(opened: Opened) -> Outdated:
-    return Outdated(f"{opened.span.path} changed since it was imported: the event is not where it was.", _HINT)
+    return Outdated(
+        f"{opened.span.path} changed since it was imported: the event is not where it was.", _HINT
+    )
 
 
 def _wanted(trace: Trace, event: int) -> _Wanted:
     spans, instants, tracks = trace["spans"], trace["instants"], trace["tracks"]
     table, row = (spans, event) if event < spans.n else (instants, event - spans.n)
     if not 0 <= row < table.n:
-        raise NotFound(f"There is no event {event}; there are {spans.n + instants.n:,}.", "Take the numbers from the timeline.")
+        raise NotFound(
+            f"There is no event {event}; there are {spans.n + instants.n:,}.",
+            "Take the numbers from the timeline.",
+        )
     is_span = table is spans
     track = int(table["track"][row])
     return _Wanted(
@@ -151,7 +177,9 @@ def _wanted(trace: Trace, event: int) -> _Wanted:
 def _chunk_number(trace: Trace, ordinal: int) -> int:
     number = int(np.searchsorted(trace["chunks"]["ordinal"], ordinal, side="right")) - 1
     if number < 0:
-        raise NotFound("It is not known where in the file this event stands.", "Import the trace again.")
+        raise NotFound(
+            "It is not known where in the file this event stands.", "Import the trace again."
+        )
     return number
 
 
@@ -167,7 +195,10 @@ def _text(opened: Opened, offset: int, size: int, settings: Settings) -> bytes:
                 file.seek(offset)
                 return file.read(size)
         except OSError as error:
-            raise SourceError(f"{opened.span.path} could not be read: {error.strerror or type(error).__name__}.", "Check that it may be read.") from error
+            raise SourceError(
+                f"{opened.span.path} could not be read: {error.strerror or type(error).__name__}.",
+                "Check that it may be read.",
+            ) from error
     with open_text(location, settings) as stream:
         skip, parts = offset, []
         while skip:
@@ -189,7 +220,9 @@ def _cut(opened: Opened, number: int, text: bytes) -> _Chunk:
     events: list[Event] = []
     texts: list[bytes] = []
     try:
-        for batch in EventReader(Window(TextInMemory(b"[" + text + b"]")), len(text) + 2, DefectCounts()).batches():
+        for batch in EventReader(
+            Window(TextInMemory(b"[" + text + b"]")), len(text) + 2, DefectCounts()
+        ).batches():
             pieces = [bytes(piece) for piece in RAWS.decode(batch.text)]
             if len(pieces) == len(batch.events):
                 events += batch.events
@@ -202,7 +235,8 @@ def _cut(opened: Opened, number: int, text: bytes) -> _Chunk:
 def _find(chunk: _Chunk, wanted: _Wanted, place: int) -> int:
     """Where in the chunk the event is; −1 when it is not there.
 
-    Damage may make a chunk that is cut alone differ by an entry from the one that was cut within its file: then the only one that fits is it.
+    Damage may make a chunk that is cut alone differ by an entry from the one that was cut within
+    its file: then the only one that fits is it.
     """
     if 0 <= place < len(chunk.events) and _fits(chunk.events[place], wanted):
         return place

@@ -2,8 +2,10 @@
 
 ::
 
-    asked trace ─▶ companions (one span per worker) ─▶ insight of each, made where it is missing ─▶ ranks ─▶ figures
-                                                         └─ not there yet: the fleet is told without it
+    asked trace ─▶ companions (one span per worker) ─▶ insight of each, made where it is missing ─▶
+    ranks ─▶ figures
+                                                         └─ not there yet: the fleet is told without
+                                                         it
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ MOST_RANKS = 1024
 MOST_CAUSES = 32
 """Steps of which it is asked why a rank was late, the dearest ones: each reads two traces."""
 MOST_SPANS = 1 << 24
-"""Spans that are read for that: of traces of millions of them only the very dearest steps are asked about."""
+"""Spans that are read for that: of traces of millions of them only the very dearest steps are asked
+about.
+"""
 MOST_FLEETS = 16
 """Fleets that are kept."""
 MOST_KEPT = 2 * MOST_RANKS
@@ -46,7 +50,9 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Member:
-    """A worker of the run and its span that goes with the asked one. ``rank`` is there when ``state`` is ready; ``id`` names the content then."""
+    """A worker of the run and its span that goes with the asked one. ``rank`` is there when
+    ``state`` is ready; ``id`` names the content then.
+    """
 
     worker: Worker
     span: Span
@@ -93,7 +99,9 @@ class Fleet:
 
 
 class Fleets:
-    """Fleets of the runs of a catalogue. What was made of a trace is kept by its content, a complete fleet as long as nothing in the catalogue changes."""
+    """Fleets of the runs of a catalogue. What was made of a trace is kept by its content, a
+    complete fleet as long as nothing in the catalogue changes.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -103,17 +111,23 @@ class Fleets:
         self._members: dict[tuple[str, str, str], Member] = {}
 
     def of(self, asked: Opened) -> Fleet:
-        """The fleet that a trace belongs to, as far as it is ready. Insights that are missing are made from now on."""
+        """The fleet that a trace belongs to, as far as it is ready. Insights that are missing are
+        made from now on.
+        """
         key = (asked.run.name, asked.worker.name, asked.span.name)
         kept = self._whole.get(key)
         # The catalogue gives the same run until anything of it changes.
         if kept is not None and kept[0] is asked.run:
             return kept[1]
         workers = nearest(asked.run.beside(asked.worker), asked.worker, MOST_RANKS)
-        members = tuple(self._member(asked, worker, self._span(asked, worker)) for worker in workers)
+        members = tuple(
+            self._member(asked, worker, self._span(asked, worker)) for worker in workers
+        )
         content = tuple((member.id, member.worker.rank) for member in members)
         fleet = self._figures.get((asked.run.name, content), lambda: self._fleet(asked, members))
-        fleet = Fleet(members, fleet.place, fleet.figures, fleet.late, len(asked.run.beside(asked.worker)))
+        fleet = Fleet(
+            members, fleet.place, fleet.figures, fleet.late, len(asked.run.beside(asked.worker))
+        )
         if fleet.complete:
             while len(self._whole) >= MOST_FLEETS:
                 self._whole.pop(next(iter(self._whole)), None)
@@ -126,7 +140,9 @@ class Fleets:
         return kept[1] if kept is not None and kept[0] is asked.run else None
 
     def _span(self, asked: Opened, worker: Worker) -> Span:
-        """The span of a worker that goes with the asked one. It is opened only where there is a choice."""
+        """The span of a worker that goes with the asked one. It is opened only where there is a
+        choice.
+        """
         if worker.name == asked.worker.name:
             return asked.span
         if len(worker.spans) == 1:
@@ -139,7 +155,9 @@ class Fleets:
         return kept[2]
 
     def _member(self, asked: Opened, worker: Worker, span: Span) -> Member:
-        """A worker with what its trace tells, opened only where that is not known yet: of a large run more are asked than stay open."""
+        """A worker with what its trace tells, opened only where that is not known yet: of a large
+        run more are asked than stay open.
+        """
         key = (asked.run.name, worker.name, span.name)
         kept = self._members.get(key)
         if kept is None or (kept.worker.rank, kept.span) != (worker.rank, span):
@@ -160,7 +178,8 @@ class Fleets:
         if not isinstance(got, OpenedInsight):
             return Member(worker, span, "waiting", (span.progress + got) / 2, "")
         opened = got.opened
-        # Opening a trace may have been what made the catalogue see that it is ready, and what rank it has.
+        # Opening a trace may have been what made the catalogue see that it is ready, and what rank
+        # it has.
         rank = rank_of(opened.trace, opened.facts, got.insight, opened.worker.rank)
         return Member(opened.worker, opened.span, "ready", 1.0, "", got.id, rank)
 
@@ -169,14 +188,27 @@ class Fleets:
         ranks = [rank for rank in (member.rank for member in members) if rank is not None]
         figures = run_figures(ranks)
         most = min(MOST_CAUSES, max(1, MOST_SPANS // max((1, *(rank.spans for rank in ranks)))))
-        dearest = set(sorted(range(len(figures.late)), key=lambda i: -figures.late[i].caused)[:most])
+        dearest = set(
+            sorted(range(len(figures.late)), key=lambda i: -figures.late[i].caused)[:most]
+        )
         late = tuple(
-            LateRank(place[one.rank], one, self._cause(asked, members, place, figures, one) if i in dearest else None)
+            LateRank(
+                place[one.rank],
+                one,
+                self._cause(asked, members, place, figures, one) if i in dearest else None,
+            )
             for i, one in enumerate(figures.late)
         )
         return Fleet(tuple(members), place, figures, late, len(asked.run.beside(asked.worker)))
 
-    def _cause(self, asked: Opened, members: Sequence[Member], place: Sequence[int], figures: RunFigures, one: Late) -> Cause | None:
+    def _cause(
+        self,
+        asked: Opened,
+        members: Sequence[Member],
+        place: Sequence[int],
+        figures: RunFigures,
+        one: Late,
+    ) -> Cause | None:
         matches = figures.matched.matches
         earlier = before(matches, figures.waits, figures.ranks, one.match, (one.rank, one.waiter))
         sides = []
@@ -189,7 +221,11 @@ class Fleets:
             if not isinstance(got, OpenedInsight) or got.id != member.id:
                 return None
             own = int(matches.row[number, one.match])
-            begin = int(rank.end[matches.row[number, earlier]]) if earlier >= 0 else self._step_begin(got, rank, own)
+            begin = (
+                int(rank.end[matches.row[number, earlier]])
+                if earlier >= 0
+                else self._step_begin(got, rank, own)
+            )
             sides.append(side_of(got, rank, own, begin))
         return find_cause(sides[0], sides[1], int(figures.waits.wait[one.waiter, one.match]))
 
@@ -212,4 +248,6 @@ def side_of(got: OpenedInsight, rank: Rank, own: int, begin: int) -> Side:
     trace, facts = got.opened.trace, got.opened.facts
     event = int(rank.event[own])
     launch = int(facts["span_links"]["launch"][event])
-    return Side(trace, facts, got.insight, event, launch if launch >= 0 else int(rank.host[own]), begin)
+    return Side(
+        trace, facts, got.insight, event, launch if launch >= 0 else int(rank.host[own]), begin
+    )

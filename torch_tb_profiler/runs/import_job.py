@@ -1,4 +1,6 @@
-"""One import, from a location to a sidecar file. Runs in a worker process, or in this one for the API and the CLI."""
+"""One import, from a location to a sidecar file. Runs in a worker process, or in this one for the
+API and the CLI.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,22 @@ Report = Callable[[int, "int | None"], None]
 
 REPORTS_PER_SECOND = 10
 _LEFT_OUT = (
-    defects.UNPARSABLE, defects.NOT_AN_EVENT, defects.NO_TIME, defects.UNMATCHED_BEGIN, defects.UNMATCHED_END, defects.FAR_EVENT, defects.DUPLICATE,
+    defects.UNPARSABLE,
+    defects.NOT_AN_EVENT,
+    defects.NO_TIME,
+    defects.UNMATCHED_BEGIN,
+    defects.UNMATCHED_END,
+    defects.FAR_EVENT,
+    defects.DUPLICATE,
     defects.UNKNOWN_PHASE,
 )
-_CODE_FILES = ("sources/**/*.py", "importers/**/*.py", "store/**/*.py", "hardware/**/*.py", "analysis/*.py")
+_CODE_FILES = (
+    "sources/**/*.py",
+    "importers/**/*.py",
+    "store/**/*.py",
+    "hardware/**/*.py",
+    "analysis/*.py",
+)
 """What is below ``analysis`` makes no facts, see ``derived.Recipe``."""
 
 
@@ -35,7 +49,8 @@ _CODE_FILES = ("sources/**/*.py", "importers/**/*.py", "store/**/*.py", "hardwar
 class Outcome:
     """The small facts of an import that the catalogue shows without opening the trace.
 
-    ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``: counts by name.
+    ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``:
+        counts by name.
     """
 
     events: int
@@ -51,7 +66,14 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
     counts = facts.defects.as_dict()
     lost = sum(trace.defects[name] for name in _LEFT_OUT)
     summary = facts.summary
-    return Outcome(trace.entries, lost, summary.get("rank"), summary.get("world_size"), bool(summary.get("synthetic")), counts)
+    return Outcome(
+        trace.entries,
+        lost,
+        summary.get("rank"),
+        summary.get("world_size"),
+        bool(summary.get("synthetic")),
+        counts,
+    )
 
 
 def read(location: str, settings: Settings, report: Report | None = None) -> tuple[Trace, Facts]:
@@ -72,7 +94,9 @@ def read(location: str, settings: Settings, report: Report | None = None) -> tup
     return trace, derive(trace)
 
 
-def run_import(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
+def run_import(
+    location: str, sidecar_path: str, settings: Settings, report: Report
+) -> dict[str, Any]:
     """Import a file, write its sidecar, and return its ``Outcome`` as a plain dict.
 
     Raises:
@@ -87,13 +111,17 @@ def run_import(location: str, sidecar_path: str, settings: Settings, report: Rep
 
 
 def content_version(settings: Settings) -> str:
-    """Tells apart all that would read or derive something else from the same file: programs, roles of categories, the user's own performance models."""
+    """Tells apart all that would read or derive something else from the same file: programs, roles
+    of categories, the user's own performance models.
+    """
     return program_version() + settings.categories + models.version(settings.models)
 
 
 @lru_cache(maxsize=1)
 def program_version() -> str:
-    """Tells apart any two programs that may read a trace differently: the version and a digest of the code that decides what a sidecar holds."""
+    """Tells apart any two programs that may read a trace differently: the version and a digest of
+    the code that decides what a sidecar holds.
+    """
     digest = hashlib.sha256(__version__.encode())
     package = Path(__file__).parents[1]
     for files in _CODE_FILES:

@@ -1,4 +1,6 @@
-"""Insights: what the Memory, Module, Distributed and Diff views and the findings rest on, made when one of them is first asked for."""
+"""Insights: what the Memory, Module, Distributed and Diff views and the findings rest on, made when
+one of them is first asked for.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,11 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 
 
-def run_build(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
-    """Make the insight of a trace, with the user's own performance models and peaks of devices; see ``derived.run_build``.
+def run_build(
+    location: str, sidecar_path: str, settings: Settings, report: Report
+) -> dict[str, Any]:
+    """Make the insight of a trace, with the user's own performance models and peaks of devices; see
+    ``derived.run_build``.
 
     Raises:
         BadRequest: the user's models file cannot be used.
@@ -23,7 +28,13 @@ def run_build(location: str, sidecar_path: str, settings: Settings, report: Repo
     from torch_tb_profiler.store import sidecar
 
     models.load(settings.models)
-    return derived.run_build(location, sidecar_path, report, partial(build_insight, peaks_file=settings.peaks), sidecar.write_insight)
+    return derived.run_build(
+        location,
+        sidecar_path,
+        report,
+        partial(build_insight, peaks_file=settings.peaks),
+        sidecar.write_insight,
+    )
 
 
 def _read(path: str) -> Insight:
@@ -32,8 +43,21 @@ def _read(path: str) -> Insight:
     return sidecar.read_insight(path)
 
 
-_PARTS = ("module", "diff/work.py", "memory", "distributed", "efficiency", "counters", "findings", "timeline")
+_PARTS = (
+    "module",
+    "diff/work.py",
+    "memory",
+    "distributed",
+    "efficiency",
+    "counters",
+    "findings",
+    "timeline",
+)
 INSIGHT = Recipe(
-    "insight", "analysis of the trace", "torch_tb_profiler.runs.insights:run_build", _read, ("analysis/insight.py", *(f"analysis/{part}" for part in _PARTS)),
+    "insight",
+    "analysis of the trace",
+    "torch_tb_profiler.runs.insights:run_build",
+    _read,
+    ("analysis/insight.py", *(f"analysis/{part}" for part in _PARTS)),
     lambda settings: device.version(settings.peaks),
 )

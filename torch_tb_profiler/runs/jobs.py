@@ -23,7 +23,9 @@ Priority = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One import: each submission is an object of its own, so that news of an outdated one can be told apart."""
+    """One import: each submission is an object of its own, so that news of an outdated one can be
+    told apart.
+    """
 
     key: str
     location: str
@@ -54,11 +56,17 @@ class _Running:
 class Jobs:
     """At most ``settings.workers`` imports at a time, the smallest priority first. Thread-safe.
 
-    ``tell(job, news)`` is called from the queue's threads; nothing is told of a cancelled job. ``quiet``: nobody reads what workers print.
+    ``tell(job, news)`` is called from the queue's threads; nothing is told of a cancelled job.
+    ``quiet``: nobody reads what workers print.
     """
 
     def __init__(
-        self, settings: Settings, tell: Callable[[Job, News], None], target: str = TARGET, idle_seconds: float = IDLE_SECONDS, quiet: bool = False,
+        self,
+        settings: Settings,
+        tell: Callable[[Job, News], None],
+        target: str = TARGET,
+        idle_seconds: float = IDLE_SECONDS,
+        quiet: bool = False,
     ) -> None:
         self._settings = settings
         self._tell = tell
@@ -87,7 +95,9 @@ class Jobs:
                 self._threads += 1
                 threading.Thread(target=self._serve, name="profiler-import", daemon=True).start()
             if self._watchdog is None:
-                self._watchdog = threading.Thread(target=self._watch, name="profiler-import-watchdog", daemon=True)
+                self._watchdog = threading.Thread(
+                    target=self._watch, name="profiler-import-watchdog", daemon=True
+                )
                 self._watchdog.start()
             # The watchdog waits on the same condition: waking one might wake it and no worker.
             self._changed.notify_all()
@@ -144,7 +154,9 @@ class Jobs:
     def _next(self) -> _Running | None:
         with self._changed:
             self._idle += 1
-            self._changed.wait_for(lambda: bool(self._waiting) or self._closed, timeout=self._idle_seconds)
+            self._changed.wait_for(
+                lambda: bool(self._waiting) or self._closed, timeout=self._idle_seconds
+            )
             self._idle -= 1
             if self._closed or not self._waiting:
                 self._threads -= 1
@@ -164,7 +176,10 @@ class Jobs:
                 worker, news = self._run_apart(running, worker)
                 alive = worker is not None
         except Exception as error:  # the queue must go on whatever happens to one job
-            news, alive = News(error=f"The import process could not be used: {words(error)}.", code="raised"), False
+            news, alive = (
+                News(error=f"The import process could not be used: {words(error)}.", code="raised"),
+                False,
+            )
         if not alive and worker is not None:
             worker.close()
         with self._changed:
@@ -173,9 +188,15 @@ class Jobs:
         self._say(running, news)
         return worker if alive else None
 
-    def _run_apart(self, running: _Running, worker: WorkerProcess | None) -> tuple[WorkerProcess | None, News]:
+    def _run_apart(
+        self, running: _Running, worker: WorkerProcess | None
+    ) -> tuple[WorkerProcess | None, News]:
         job = running.job
-        order = {"location": job.location, "sidecar": job.sidecar, "settings": asdict(self._settings)}
+        order = {
+            "location": job.location,
+            "sidecar": job.sidecar,
+            "settings": asdict(self._settings),
+        }
         while True:
             if worker is None:
                 worker = WorkerProcess(self._target, self._quiet)
@@ -189,7 +210,11 @@ class Jobs:
                 begun = True
                 running.heard = time.monotonic()
                 if "outcome" in answer or "error" in answer:
-                    return worker, News(outcome=answer.get("outcome"), error=answer.get("error"), code=answer.get("code", ""))
+                    return worker, News(
+                        outcome=answer.get("outcome"),
+                        error=answer.get("error"),
+                        code=answer.get("code", ""),
+                    )
                 if "progress" in answer:
                     self._say(running, News(progress=_share(*answer["progress"])))
             status = worker.ended()
@@ -217,7 +242,10 @@ class Jobs:
     def _death(self, running: _Running, status: int) -> str:
         if running.hung:
             seconds = self._settings.import_timeout_seconds
-            return f"The import made no progress for {seconds:g} s and was stopped. TORCH_TB_PROFILER_IMPORT_TIMEOUT_SECONDS sets how long to wait."
+            return (
+                f"The import made no progress for {seconds:g} s and was stopped."
+                " TORCH_TB_PROFILER_IMPORT_TIMEOUT_SECONDS sets how long to wait."
+            )
         return death_in_words(status, running.job.size, self._quiet)
 
     def _say(self, running: _Running, news: News) -> None:
@@ -231,7 +259,11 @@ class Jobs:
                 self._changed.wait(timeout=max(0.02, min(1.0, limit / 4)))
                 now = time.monotonic()
                 for running in self._running.values():
-                    if running.worker is not None and not running.hung and now - running.heard > limit:
+                    if (
+                        running.worker is not None
+                        and not running.hung
+                        and now - running.heard > limit
+                    ):
                         running.hung = True
                         running.worker.kill()
 

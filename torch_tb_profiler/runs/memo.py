@@ -13,7 +13,9 @@ LIMIT = 128
 
 
 class Memo:
-    """A bounded store of results by key; each is made once, also when several threads ask at the same moment."""
+    """A bounded store of results by key; each is made once, also when several threads ask at the
+    same moment.
+    """
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
@@ -22,14 +24,17 @@ class Memo:
         self._making: dict[Hashable, threading.Lock] = {}
 
     def __reduce__(self) -> tuple[type[Memo], tuple[int]]:
-        # Results are made again where they are needed: what is sent to another process is large enough without them.
+        # Results are made again where they are needed: what is sent to another process is large
+        # enough without them.
         return Memo, (self._limit,)
 
     def __len__(self) -> int:
         return len(self._results)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result for a key, made now if it is not there; an exception of ``make`` is passed on and nothing is kept."""
+        """The result for a key, made now if it is not there; an exception of ``make`` is passed on
+        and nothing is kept.
+        """
         with self._lock:
             if key in self._results:
                 self._results.move_to_end(key)

@@ -1,4 +1,6 @@
-"""What the catalogue knows, as immutable values: runs, their workers, their spans, and every file that was seen."""
+"""What the catalogue knows, as immutable values: runs, their workers, their spans, and every file
+that was seen.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +45,16 @@ class Span:
     events: int | None = None
     lost: int | None = None
     stamp: tuple[int | None, str] = (None, "")
-    """Time of the last change and what else the place tells: differs for another content of the same size."""
+    """Time of the last change and what else the place tells: differs for another content of the
+    same size.
+    """
 
 
 @dataclass(frozen=True)
 class Worker:
-    """One process: spans in time order. ``extra``: all its files are memory snapshots, memory timelines or folded stacks by their names."""
+    """One process: spans in time order. ``extra``: all its files are memory snapshots, memory
+    timelines or folded stacks by their names.
+    """
 
     name: str
     rank: int | None
@@ -67,7 +73,9 @@ class Run:
     synthetic: bool = False
 
     def beside(self, worker: Worker) -> tuple[Worker, ...]:
-        """The workers that can be looked at together with one: all that have traces; what has other files alone stands by itself."""
+        """The workers that can be looked at together with one: all that have traces; what has other
+        files alone stands by itself.
+        """
         return (worker,) if worker.extra else tuple(w for w in self.workers if not w.extra)
 
 
@@ -113,13 +121,17 @@ class Opened:
     memo: Memo = field(default_factory=Memo, repr=False, compare=False)
 
     def memoise(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result of ``make`` for a key, kept (bounded) as long as the trace is open in this content."""
+        """The result of ``make`` for a key, kept (bounded) as long as the trace is open in this
+        content.
+        """
         return self.memo.get(key, make)
 
 
 @dataclass(frozen=True)
 class OpenedInsight:
-    """An opened trace with its insight. ``id`` names this content of the file as this version of the program reads it."""
+    """An opened trace with its insight. ``id`` names this content of the file as this version of
+    the program reads it.
+    """
 
     opened: Opened
     insight: Insight
@@ -128,7 +140,9 @@ class OpenedInsight:
 
 @dataclass(frozen=True)
 class OpenedTimeline:
-    """An opened trace with its timeline. ``id`` names this content of the file as this version of the program reads it."""
+    """An opened trace with its timeline. ``id`` names this content of the file as this version of
+    the program reads it.
+    """
 
     opened: Opened
     timeline: Timeline

@@ -1,4 +1,6 @@
-"""What becomes of the text of a cut-out trace on its way to a file: some kinds of events alone, and gzip."""
+"""What becomes of the text of a cut-out trace on its way to a file: some kinds of events alone, and
+gzip.
+"""
 
 from __future__ import annotations
 
@@ -43,15 +45,29 @@ def of_kinds(texts: Iterator[bytes], kinds: Set[str], categories: str = "") -> I
             category, name = event.cat or "", event.name or ""
             role = ROLE_OF_NAME.get((category.lower(), name)) or role_of(category, own)
             return (Role.OTHER if role is None else role) in roles
-        return event.ph == "M" or (event.ph in _FLOWS and arrows) or (event.name == "[memory]" and MEMORY in kinds)
+        return (
+            event.ph == "M"
+            or (event.ph in _FLOWS and arrows)
+            or (event.name == "[memory]" and MEMORY in kinds)
+        )
 
     return _those(texts, wanted)
 
 
 def without_marks(texts: Iterator[bytes], names: Set[str]) -> Iterator[bytes]:
-    """The same without the annotations of some names: the marks of steps that were not asked for reach into the time of those that were, and would stand
+    """The same without the annotations of some names: the marks of steps that were not asked for
+    reach into the time of those that were, and would stand
     in the cut-out as steps in which hardly anything happens."""
-    return _those(texts, lambda event: not (event.ph == "X" and event.name in names and role_of(event.cat or "") in (Role.ANNOTATION, Role.DEVICE_ANNOTATION)))
+    return _those(
+        texts,
+        lambda event: (
+            not (
+                event.ph == "X"
+                and event.name in names
+                and role_of(event.cat or "") in (Role.ANNOTATION, Role.DEVICE_ANNOTATION)
+            )
+        ),
+    )
 
 
 def _those(texts: Iterator[bytes], wanted: Callable[[Event], bool]) -> Iterator[bytes]:

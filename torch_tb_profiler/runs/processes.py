@@ -13,7 +13,10 @@ from typing import Any
 
 from torch_tb_profiler.units import format_bytes
 
-_START = "import sys; sys.path[:] = {path!r}; from torch_tb_profiler.runs.worker import main; main({target!r})"
+_START = (
+    "import sys; sys.path[:] = {path!r}; from torch_tb_profiler.runs.worker import main;"
+    " main({target!r})"
+)
 
 
 class WorkerProcess:
@@ -27,9 +30,15 @@ class WorkerProcess:
         """
         self.jobs = 0
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=[p for p in sys.path if isinstance(p, str)], target=target)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if quiet else None, **_apart(),
+            [
+                sys.executable,
+                "-c",
+                _START.format(path=[p for p in sys.path if isinstance(p, str)], target=target),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if quiet else None,
+            **_apart(),
         )
 
     @property
@@ -38,7 +47,9 @@ class WorkerProcess:
         return self._process.pid
 
     def run(self, job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Send a job; its answers as they come. They end without an outcome or an error when the process dies."""
+        """Send a job; its answers as they come. They end without an outcome or an error when the
+        process dies.
+        """
         self.jobs += 1
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -78,12 +89,15 @@ class WorkerProcess:
 
 
 def death_in_words(status: int, size: int, quiet: bool = False) -> str:
-    """Why an import ended without an answer; ``size`` is that of its file, bytes (−1 unknown). ``quiet``: what it printed is nowhere."""
+    """Why an import ended without an answer; ``size`` is that of its file, bytes (−1 unknown).
+    ``quiet``: what it printed is nowhere.
+    """
     if status == -9:
         of = f"of {format_bytes(size)} " if size >= 0 else ""
         return (
-            f"The import process was killed (signal 9), most likely because memory ran out: the file {of}needs more than was free. "
-            "Set TORCH_TB_PROFILER_WORKERS=1 so that one import runs at a time, or look at it on a machine with more memory."
+            "The import process was killed (signal 9), most likely because memory ran out: the"
+            f" file {of}needs more than was free. Set TORCH_TB_PROFILER_WORKERS=1 so that one"
+            " import runs at a time, or look at it on a machine with more memory."
         )
     if status < 0:
         with contextlib.suppress(ValueError):
@@ -94,7 +108,8 @@ def death_in_words(status: int, size: int, quiet: bool = False) -> str:
 
 
 def _apart() -> dict[str, Any]:
-    # A session of its own: Ctrl-C in the terminal is for TensorBoard, and one signal reaches the worker and its children.
+    # A session of its own: Ctrl-C in the terminal is for TensorBoard, and one signal reaches the
+    # worker and its children.
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}

@@ -40,7 +40,9 @@ def _read(sidecar: str) -> Book:
     try:
         trace, facts = sidecars.read(Path(sidecar))
     except OSError as error:
-        raise SidecarError(f"The sidecar could not be read: {error.strerror or error}.", "It is made again.") from error
+        raise SidecarError(
+            f"The sidecar could not be read: {error.strerror or error}.", "It is made again."
+        ) from error
     return trace, facts, Memo()
 
 

@@ -34,7 +34,8 @@ MOST_NAMED = 16
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A file without a trace, or a part of a folder that could not be looked at, and why; of what is in no run ``run``, ``worker`` and ``span`` are empty.
+    """A file without a trace, or a part of a folder that could not be looked at, and why; of what
+    is in no run ``run``, ``worker`` and ``span`` are empty.
 
     ``rejected``: neither the file's name nor its content claims to be one.
     """
@@ -49,13 +50,16 @@ class Unreadable:
     @property
     def text(self) -> str:
         """The path and why, the path once."""
-        return self.message if self.message.startswith(self.path) else f"{self.path}: {self.message}"
+        return (
+            self.message if self.message.startswith(self.path) else f"{self.path}: {self.message}"
+        )
 
 
 def load(location: str, settings: Settings, progress: Report | None = None) -> Opened:
     """One trace file with its facts.
 
-    The sidecar of an earlier import is used, and one is written, unless ``settings.use_cache`` is off.
+    The sidecar of an earlier import is used, and one is written, unless ``settings.use_cache`` is
+    off.
 
     Raises:
         BadRequest: the location is a folder.
@@ -69,21 +73,31 @@ def load(location: str, settings: Settings, progress: Report | None = None) -> O
 
 
 def load_all(
-    path: str, settings: Settings, progress: Report | None = None, workers: Collection[str] = (), beside: bool = False,
+    path: str,
+    settings: Settings,
+    progress: Report | None = None,
+    workers: Collection[str] = (),
+    beside: bool = False,
 ) -> Iterator[Opened | Unreadable]:
-    """Every trace of a file, a run folder or a logdir, in the catalogue's order, one in memory at a time; last the rejected files, and
+    """Every trace of a file, a run folder or a logdir, in the catalogue's order, one in memory at a
+    time; last the rejected files, and
     what could not be looked at.
 
-    ``settings.workers`` processes import many files; ``progress`` is told by this thread, bytes of all of them.
+    ``settings.workers`` processes import many files; ``progress`` is told by this thread, bytes of
+    all of them.
 
-    With ``workers`` those alone, by their names or their ranks as texts, and nothing is said of other files; with ``beside`` all that stand beside them too.
+    With ``workers`` those alone, by their names or their ranks as texts, and nothing is said of
+    other files; with ``beside`` all that stand beside them too.
 
     Raises:
         SourceError: there is nothing at the path, or it cannot be read.
         NotFound: there is none of these workers.
     """
     if not path:
-        raise SourceError("An empty path names nothing.", "Give a trace file, a run folder or a logdir; . is the current folder.")
+        raise SourceError(
+            "An empty path names nothing.",
+            "Give a trace file, a run folder or a logdir; . is the current folder.",
+        )
     home = path if places.scheme_of(path) else places.local_path(path)
     listing = list_files(home)
     if not listing.files and listing.notes:
@@ -97,7 +111,9 @@ def load_all(
     listed = arrange(entries)
     chosen = _of_workers(listed, workers)
     wanted = listed.entries if beside else chosen
-    with Ahead([entry.found for entry in wanted.values()], settings, partial(_import, settings), progress) as ahead:
+    with Ahead(
+        [entry.found for entry in wanted.values()], settings, partial(_import, settings), progress
+    ) as ahead:
         for (run, worker, span), entry in wanted.items():
             try:
                 trace, facts = ahead.take(entry.found)
@@ -126,13 +142,23 @@ def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry
     for word in wanted:
         if not any(word in (worker.name, str(worker.rank)) for _, worker in workers):
             names = list(dict.fromkeys(worker.name for _, worker in workers))
-            raise NotFound(f"There is no worker {word!r}.", f"There are: {format_names(names, MOST_NAMED)}." if names else "There is none at all.")
-    taken = {(run, worker.name) for run, worker in workers if not wanted or worker.name in wanted or str(worker.rank) in wanted}
+            raise NotFound(
+                f"There is no worker {word!r}.",
+                f"There are: {format_names(names, MOST_NAMED)}."
+                if names
+                else "There is none at all.",
+            )
+    taken = {
+        (run, worker.name)
+        for run, worker in workers
+        if not wanted or worker.name in wanted or str(worker.rank) in wanted
+    }
     return {key: entry for key, entry in listed.entries.items() if key[:2] in taken}
 
 
 def insight_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Insight:
-    """The insight of a trace of ``load`` or ``load_all``: that of an earlier call or of the server, unless ``settings.use_cache`` is off.
+    """The insight of a trace of ``load`` or ``load_all``: that of an earlier call or of the server,
+    unless ``settings.use_cache`` is off.
 
     Raises:
         BadRequest: the user's models file cannot be used.
@@ -141,7 +167,13 @@ def insight_of(opened: Opened, settings: Settings, progress: Report | None = Non
     from torch_tb_profiler.store import sidecar
 
     models.load(settings.models)
-    return _derived(opened, settings, INSIGHT, lambda: build_insight(opened.trace, opened.facts, progress, settings.peaks), sidecar.write_insight)
+    return _derived(
+        opened,
+        settings,
+        INSIGHT,
+        lambda: build_insight(opened.trace, opened.facts, progress, settings.peaks),
+        sidecar.write_insight,
+    )
 
 
 def timeline_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Timeline:
@@ -149,10 +181,22 @@ def timeline_of(opened: Opened, settings: Settings, progress: Report | None = No
     from torch_tb_profiler.analysis.timeline.build import build_timeline
     from torch_tb_profiler.store import sidecar
 
-    return _derived(opened, settings, TIMELINE, lambda: build_timeline(opened.trace, opened.facts, progress), sidecar.write_timeline)
+    return _derived(
+        opened,
+        settings,
+        TIMELINE,
+        lambda: build_timeline(opened.trace, opened.facts, progress),
+        sidecar.write_timeline,
+    )
 
 
-def _derived(opened: Opened, settings: Settings, recipe: Recipe[T], make: Callable[[], T], write: Callable[[Path, T], None]) -> T:
+def _derived(
+    opened: Opened,
+    settings: Settings,
+    recipe: Recipe[T],
+    make: Callable[[], T],
+    write: Callable[[Path, T], None],
+) -> T:
     try:
         found = _file(opened.span.location) if settings.use_cache else None
     except ProfilerError:
@@ -160,24 +204,39 @@ def _derived(opened: Opened, settings: Settings, recipe: Recipe[T], make: Callab
         found = None
     if found is None:
         return make()
-    return _kept(found, settings, lambda path: Path(recipe.path(str(path), settings)), lambda path: recipe.read(str(path)), make, write)
+    return _kept(
+        found,
+        settings,
+        lambda path: Path(recipe.path(str(path), settings)),
+        lambda path: recipe.read(str(path)),
+        make,
+        write,
+    )
 
 
 def _file(location: str) -> Found:
     home = location if places.scheme_of(location) else places.local_path(location)
     listing = list_files(home)
     for found in listing.files:
-        if found.location == home or (found.path == found.name == places.base_name(home) and len(listing.files) == 1):
+        if found.location == home or (
+            found.path == found.name == places.base_name(home) and len(listing.files) == 1
+        ):
             return found
     if places.is_web(home):
         return Found(home, "", places.base_name(home), -1, None, "")
     if not listing.files and listing.notes:
-        raise SourceError(f"{places.shown(home)} does not exist.", "Give the path or URL of a trace file.")
-    raise BadRequest(f"{places.shown(home)} is a folder, not a trace file.", "Give one of its files.")
+        raise SourceError(
+            f"{places.shown(home)} does not exist.", "Give the path or URL of a trace file."
+        )
+    raise BadRequest(
+        f"{places.shown(home)} is a folder, not a trace file.", "Give one of its files."
+    )
 
 
 def _judge(entry: Entry, *, named: bool) -> None:
-    """Reject what cannot be a trace; a file that was asked for by its name is tried whatever it is called."""
+    """Reject what cannot be a trace; a file that was asked for by its name is tried whatever it is
+    called.
+    """
     if named or entry.name.by_handler:
         entry.judged = True
         return
@@ -197,14 +256,26 @@ def _import(settings: Settings, found: Found, progress: Report | None) -> tuple[
     from torch_tb_profiler.store import sidecar
 
     return _kept(
-        found, settings, lambda path: path, sidecar.read, lambda: read(found.location, settings, progress), lambda path, made: sidecar.write(path, *made),
+        found,
+        settings,
+        lambda path: path,
+        sidecar.read,
+        lambda: read(found.location, settings, progress),
+        lambda path, made: sidecar.write(path, *made),
     )
 
 
 def _kept(
-    found: Found, settings: Settings, place: Callable[[Path], Path], read_kept: Callable[[Path], T], make: Callable[[], T], write: Callable[[Path, T], None],
+    found: Found,
+    settings: Settings,
+    place: Callable[[Path], Path],
+    read_kept: Callable[[Path], T],
+    make: Callable[[], T],
+    write: Callable[[Path, T], None],
 ) -> T:
-    """What an earlier call kept of a file, else made now and kept; ``place``: where, given the path of the file's own sidecar."""
+    """What an earlier call kept of a file, else made now and kept; ``place``: where, given the path
+    of the file's own sidecar.
+    """
     cache = CacheFolder(settings)
     try:
         path = place(cache.sidecar(found, content_version(settings)))
@@ -223,7 +294,9 @@ def _kept(
         cache.close()
 
 
-def _opened(entry: Entry, folder: list[Entry], run_title: str, trace: Trace, facts: Facts) -> Opened:
+def _opened(
+    entry: Entry, folder: list[Entry], run_title: str, trace: Trace, facts: Facts
+) -> Opened:
     """The trace in its place among the files of its folder, as far as they are known by now."""
     entry.settle(outcome_of(trace, facts))
     arrangement = arrange(folder)

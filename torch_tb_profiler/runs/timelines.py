@@ -11,7 +11,9 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.timeline import Timeline
 
 
-def run_build(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
+def run_build(
+    location: str, sidecar_path: str, settings: Settings, report: Report
+) -> dict[str, Any]:
     """Make the timeline of a trace; see ``derived.run_build``."""
     from torch_tb_profiler.analysis.timeline.build import build_timeline
     from torch_tb_profiler.store import sidecar
@@ -26,4 +28,10 @@ def _read(path: str) -> Timeline:
 
 
 _PARTS = ("timeline", "memory/blocks.py", "memory/totals.py")
-TIMELINE = Recipe("timeline", "timeline", "torch_tb_profiler.runs.timelines:run_build", _read, tuple(f"analysis/{part}" for part in _PARTS))
+TIMELINE = Recipe(
+    "timeline",
+    "timeline",
+    "torch_tb_profiler.runs.timelines:run_build",
+    _read,
+    tuple(f"analysis/{part}" for part in _PARTS),
+)

@@ -1,4 +1,6 @@
-"""Which traces of a run were recorded at the same time, one per worker: those that can be shown on one clock."""
+"""Which traces of a run were recorded at the same time, one per worker: those that can be shown on
+one clock.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from typing import Protocol
 import numpy as np
 
 from torch_tb_profiler.analysis.timeline.alignment import Aligned, align, unix_begin
-from torch_tb_profiler.analysis.timeline.collectives import Collectives, Matches, find_collectives, match_collectives, match_of
+from torch_tb_profiler.analysis.timeline.collectives import (
+    Collectives,
+    Matches,
+    find_collectives,
+    match_collectives,
+    match_of,
+)
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.model import Opened, Span, State, Worker
 
@@ -27,7 +35,9 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Companion:
-    """A worker and its span that goes with the asked one; ``opened`` is None while that is not imported."""
+    """A worker and its span that goes with the asked one; ``opened`` is None while that is not
+    imported.
+    """
 
     worker: Worker
     span: Span
@@ -36,7 +46,8 @@ class Companion:
 
 @dataclass(frozen=True)
 class Together:
-    """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each row of ``matches``, which of the ``names`` (worker, span) it is.
+    """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each row of
+    ``matches``, which of the ``names`` (worker, span) it is.
 
     ``matches`` comes without ``end``.
     """
@@ -49,8 +60,13 @@ class Together:
 
 
 def companions(source: Source, asked: Opened) -> list[Companion]:
-    """For each worker of the run, at most ``MOST_WORKERS`` and those with the nearest ranks, the span that overlaps the asked one best."""
-    return [companion(source, asked, worker) for worker in nearest(asked.run.beside(asked.worker), asked.worker)]
+    """For each worker of the run, at most ``MOST_WORKERS`` and those with the nearest ranks, the
+    span that overlaps the asked one best.
+    """
+    return [
+        companion(source, asked, worker)
+        for worker in nearest(asked.run.beside(asked.worker), asked.worker)
+    ]
 
 
 def nearest(workers: Sequence[Worker], asked: Worker, most: int = MOST_WORKERS) -> list[Worker]:
@@ -59,7 +75,11 @@ def nearest(workers: Sequence[Worker], asked: Worker, most: int = MOST_WORKERS) 
 
     def distance(i: int) -> tuple[int, int]:
         rank = workers[i].rank
-        by_rank = abs(rank - asked.rank) if rank is not None and asked.rank is not None else abs(i - place)
+        by_rank = (
+            abs(rank - asked.rank)
+            if rank is not None and asked.rank is not None
+            else abs(i - place)
+        )
         return (0 if i == place else 1, by_rank)
 
     return [workers[i] for i in sorted(sorted(range(len(workers)), key=distance)[:most])]
@@ -88,7 +108,9 @@ def companion(source: Source, asked: Opened, worker: Worker) -> Companion:
 def _same_place(asked: Opened, worker: Worker) -> Span:
     """The span of the same label, else at the same place among the worker's, else its last."""
     same = [span for span in worker.spans if span.label == asked.span.label]
-    place = next((i for i, span in enumerate(asked.worker.spans) if span.name == asked.span.name), 0)
+    place = next(
+        (i for i, span in enumerate(asked.worker.spans) if span.name == asked.span.name), 0
+    )
     return same[0] if same else worker.spans[min(place, len(worker.spans) - 1)]
 
 
@@ -102,18 +124,30 @@ def _open(source: Source, asked: Opened, worker: Worker, span: Span) -> Opened |
 
 
 def _overlap(asked: Opened, other: Opened | None) -> int | None:
-    """How many ns two recordings share by the clocks of their traces, 0 when none; None when that is not known."""
+    """How many ns two recordings share by the clocks of their traces, 0 when none; None when that
+    is not known.
+    """
     begins = [unix_begin(opened.trace) if opened is not None else None for opened in (asked, other)]
     if other is None or begins[0] is None or begins[1] is None:
         return None
-    ends = [begin + _length(opened) for begin, opened in zip((begins[0], begins[1]), (asked, other), strict=True)]
+    ends = [
+        begin + _length(opened)
+        for begin, opened in zip((begins[0], begins[1]), (asked, other), strict=True)
+    ]
     return max(0, min(ends) - max(begins[0], begins[1]))
 
 
 def together(found: Sequence[Companion], asked: Opened) -> Together:
-    """The companions' clocks and the collectives that they share; made once for the same traces, and only the last one is kept."""
-    opened = [(i, companion.opened) for i, companion in enumerate(found) if companion.opened is not None]
-    key = tuple((c.worker.name, c.span.name, *(_content(c.opened) if c.opened is not None else ())) for c in found)
+    """The companions' clocks and the collectives that they share; made once for the same traces,
+    and only the last one is kept.
+    """
+    opened = [
+        (i, companion.opened) for i, companion in enumerate(found) if companion.opened is not None
+    ]
+    key = tuple(
+        (c.worker.name, c.span.name, *(_content(c.opened) if c.opened is not None else ()))
+        for c in found
+    )
 
     def make() -> Together:
         matches = match_collectives([_collectives(o) for _, o in opened])
@@ -122,14 +156,17 @@ def together(found: Sequence[Companion], asked: Opened) -> Together:
         names = tuple((c.worker.name, c.span.name) for c in found)
         # Only which rows match is asked for later, and of large runs these are many.
         small = replace(matches, row=matches.row.astype(np.int32), end=matches.end[:, :0].copy())
-        return Together(names, tuple(i for i, _ in opened), tuple(aligned), small, max(ends, default=0))
+        return Together(
+            names, tuple(i for i, _ in opened), tuple(aligned), small, max(ends, default=0)
+        )
 
     kept = asked.memoise("together", dict[object, Together])
     found_before = kept.get(key)
     if found_before is not None:
         return found_before
     made = make()
-    # Workers come one after another while a run is imported: what was made for fewer of them is of no use.
+    # Workers come one after another while a run is imported: what was made for fewer of them is of
+    # no use.
     kept.clear()
     kept[key] = made
     return made
@@ -139,7 +176,11 @@ def match_in(shared: Together, asked: Opened, event: int) -> int:
     """Which of ``shared.matches`` an event of the asked trace belongs to; -1 when to none."""
     name = (asked.worker.name, asked.span.name)
     rank = next(rank for rank, place in enumerate(shared.place) if shared.names[place] == name)
-    return match_of(asked.trace, asked.facts, shared.matches, rank, event) if event < asked.trace["spans"].n else -1
+    return (
+        match_of(asked.trace, asked.facts, shared.matches, rank, event)
+        if event < asked.trace["spans"].n
+        else -1
+    )
 
 
 def _length(opened: Opened) -> int:
@@ -151,7 +192,14 @@ def _length(opened: Opened) -> int:
 def _content(opened: Opened) -> tuple[object, ...]:
     """Differs for traces of different content, but for such as nobody writes by accident."""
     trace = opened.trace
-    return opened.span.location, opened.span.bytes, trace.entries, trace.origin_ns, trace.base_ns, len(trace.strings.blob)
+    return (
+        opened.span.location,
+        opened.span.bytes,
+        trace.entries,
+        trace.origin_ns,
+        trace.base_ns,
+        len(trace.strings.blob),
+    )
 
 
 def _collectives(opened: Opened) -> Collectives:

@@ -1,8 +1,9 @@
 """The worker process: takes jobs as lines of JSON on standard input and answers on standard output.
 
-A plain child process and not ``multiprocessing``, whose spawned children run the parent's ``__main__`` again: here that is
-TensorBoard, a notebook or a user's script without a guard. Standard input ends when the parent does, however it ends, and the worker
-and its own children with it.
+A plain child process and not ``multiprocessing``, whose spawned children run the parent's
+``__main__`` again: here that is TensorBoard, a notebook or a user's script without a guard.
+Standard input ends when the parent does, however it ends, and the worker and its own children with
+it.
 
 ::
 
@@ -42,7 +43,9 @@ def main(target_name: str) -> None:
     module, _, name = target_name.partition(":")
     target: Target = getattr(importlib.import_module(module), name)
     jobs: queue.Queue[dict[str, Any]] = queue.Queue()
-    threading.Thread(target=_listen, args=(commands, jobs), name="profiler-jobs", daemon=True).start()
+    threading.Thread(
+        target=_listen, args=(commands, jobs), name="profiler-jobs", daemon=True
+    ).start()
     while True:
         _serve(target, jobs.get(), answers)
 
@@ -50,7 +53,8 @@ def main(target_name: str) -> None:
 def _listen(commands: IO[bytes], jobs: queue.Queue[dict[str, Any]]) -> None:
     for line in commands:
         jobs.put(json.loads(line))
-    # The parent is gone or done with us; children that an import started (there may be some) go too.
+    # The parent is gone or done with us; children that an import started (there may be some) go
+    # too.
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(0)
@@ -63,7 +67,12 @@ def _serve(target: Target, job: dict[str, Any], answers: IO[str]) -> None:
 
     answer(begun=True)
     try:
-        outcome = target(job["location"], job["sidecar"], Settings(**job["settings"]), lambda done, total: answer(progress=[done, total]))
+        outcome = target(
+            job["location"],
+            job["sidecar"],
+            Settings(**job["settings"]),
+            lambda done, total: answer(progress=[done, total]),
+        )
         answer(outcome=outcome)
     except ProfilerError as error:
         answer(error=error.message, code=error.code)
@@ -78,7 +87,10 @@ def _words(error: BaseException) -> str:
 
     traceback.print_exc()
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"The import raised {words(error)} ({os.path.basename(frame.filename)}, line {frame.lineno})."
+    return (
+        f"The import raised {words(error)} ({os.path.basename(frame.filename)}, line"
+        f" {frame.lineno})."
+    )
 
 
 def _be_the_first_to_go() -> None:

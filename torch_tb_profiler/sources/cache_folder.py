@@ -1,4 +1,6 @@
-"""The folder of the sidecar files: where it is, what a sidecar is called, and which ones go when it grows too large."""
+"""The folder of the sidecar files: where it is, what a sidecar is called, and which ones go when it
+grows too large.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,10 @@ class CacheFolder:
             self.path = wanted
         except OSError as error:
             self._make_own()
-            self.note = f"The cache folder {wanted} cannot be written to ({words(error)}): imports are kept in {self.path} until the end of this process."
+            self.note = (
+                f"The cache folder {wanted} cannot be written to ({words(error)}): imports are kept"
+                f" in {self.path} until the end of this process."
+            )
 
     def _make_own(self) -> None:
         self._own = True
@@ -54,11 +59,14 @@ class CacheFolder:
     def sidecar(self, found: Found, version: str) -> Path:
         """The sidecar's path for one content of a file, read by one version of the program.
 
-        Where nothing tells two contents of one size apart, the path is of this process only: a later one imports again.
+        Where nothing tells two contents of one size apart, the path is of this process only: a
+        later one imports again.
         """
         once = "" if found.stamp else self._once
         key = "\0".join((found.location, str(found.size), found.stamp, version, once))
-        return self.path / (hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + SUFFIX)
+        return self.path / (
+            hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + SUFFIX
+        )
 
     @staticmethod
     def touch(sidecar: str | Path) -> None:
@@ -67,9 +75,11 @@ class CacheFolder:
             os.utime(sidecar)
 
     def trim(self) -> int:
-        """Remove the least recently used sidecars until the folder is within its limit, and what broken imports left; the number removed.
+        """Remove the least recently used sidecars until the folder is within its limit, and what
+        broken imports left; the number removed.
 
-        A sidecar that is mapped right now stays readable on POSIX and cannot be removed on Windows; both are fine.
+        A sidecar that is mapped right now stays readable on POSIX and cannot be removed on Windows;
+        both are fine.
         """
         kept: list[tuple[float, int, Path]] = []
         removed = 0
@@ -83,7 +93,8 @@ class CacheFolder:
             elif SUFFIX in path.name and time.time() - status.st_mtime > _DAY_SECONDS:
                 removed += _remove(path)
         total = sum(size for _, size, _ in kept)
-        # The newest stays whatever the limit: removing what was just made would make it again for ever.
+        # The newest stays whatever the limit: removing what was just made would make it again for
+        # ever.
         for _, size, path in sorted(kept)[:-1]:
             if total <= self._limit:
                 break

@@ -1,7 +1,7 @@
 """Inflate a stream of bytes whose compression is told by its first bytes, never by its name.
 
-Concatenated members (``cat a.gz b.gz``) are one text. A stream that ends early or is damaged gives all that could be inflated, and
-the problem in words.
+Concatenated members (``cat a.gz b.gz``) are one text. A stream that ends early or is damaged gives
+all that could be inflated, and the problem in words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 PIECE_BYTES = 4 << 20
 SLICE_BYTES = 8 << 10
-"""Compressed bytes inflated at a time: what a damaged slice holds is lost, and a slice of zstd may grow without a limit."""
+"""Compressed bytes inflated at a time: what a damaged slice holds is lost, and a slice of zstd may
+grow without a limit.
+"""
 _GZIP_WINDOW = 31
 # isal's stub calls the class an instance.
 _DAMAGED = cast("type[Exception]", isal_zlib.error)
@@ -64,7 +66,7 @@ def _count(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
 def _slices(raw: Iterator[bytes]) -> Iterator[bytes]:
     for data in raw:
         for at in range(0, len(data), SLICE_BYTES):
-            yield data[at:at + SLICE_BYTES]
+            yield data[at : at + SLICE_BYTES]
 
 
 def _gunzip(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
@@ -96,7 +98,9 @@ def _gunzip(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
 
 
 def _is_member(rest: bytes, state: Inflated) -> bool:
-    """Whether another gzip member begins; a lone first byte at the edge of a read is given the benefit of the doubt."""
+    """Whether another gzip member begins; a lone first byte at the edge of a read is given the
+    benefit of the doubt.
+    """
     if rest[:2] == GZIP or (len(rest) == 1 and rest == GZIP[:1]):
         return True
     state.problem = f"{len(rest)} or more bytes that are not gzip follow the last gzip member"
@@ -121,7 +125,7 @@ def _unzstd(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
                 state.problem = f"the zstd stream is damaged near byte {state.consumed}: {error}"
                 return
             for at in range(0, len(piece), PIECE_BYTES):
-                yield piece[at:at + PIECE_BYTES]
+                yield piece[at : at + PIECE_BYTES]
             rest = b""
             if inflater.eof:
                 rest = inflater.unused_data

@@ -1,4 +1,6 @@
-"""Every file below a logdir that may be a trace, local or remote, with what tells one version of it from another."""
+"""Every file below a logdir that may be a trace, local or remote, with what tells one version of it
+from another.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ class Found:
 
     Attributes:
         location: what ``streams`` opens.
-        folder: the folder relative to the logdir, ``/`` between parts, ``""`` for the logdir itself; fit for JSON (``places.readable``).
+        folder: the folder relative to the logdir, ``/`` between parts, ``""`` for the logdir
+            itself; fit for JSON (``places.readable``).
         name: the file's own name, fit for JSON.
         size: bytes; −1 when the server does not tell.
         modified_ns: time of the last change, Unix ns; None when not told.
@@ -57,11 +60,17 @@ class _Walk:
     folders: int = 0
 
     def listing(self) -> Listing:
-        return Listing(tuple(sorted(self.files, key=lambda f: (names.natural(f.folder), names.natural(f.name)))), tuple(self.notes))
+        return Listing(
+            tuple(
+                sorted(self.files, key=lambda f: (names.natural(f.folder), names.natural(f.name)))
+            ),
+            tuple(self.notes),
+        )
 
 
 def list_files(location: str) -> Listing:
-    """Every file with a suffix that a trace may have (``names.parse``) at or below a location, hidden ones left out.
+    """Every file with a suffix that a trace may have (``names.parse``) at or below a location,
+    hidden ones left out.
 
     A place that does not exist (yet) gives no file and a note that says so.
 
@@ -75,7 +84,10 @@ def list_files(location: str) -> Listing:
     except ProfilerError:
         raise
     except Exception as error:  # drivers raise whatever they like: botocore, aiohttp, OSError ...
-        raise SourceError(f"{places.shown(location)} could not be listed: {places.words(error)}.", "Check the URL and the credentials.") from error
+        raise SourceError(
+            f"{places.shown(location)} could not be listed: {places.words(error)}.",
+            "Check the URL and the credentials.",
+        ) from error
 
 
 def _is_candidate(name: str) -> bool:
@@ -86,7 +98,18 @@ def _list_local(root: str) -> Listing:
     walk = _Walk()
     if os.path.isfile(root):
         status = os.stat(root)
-        return Listing((Found(root, "", places.readable(os.path.basename(root)), status.st_size, status.st_mtime_ns, str(status.st_mtime_ns)),))
+        return Listing(
+            (
+                Found(
+                    root,
+                    "",
+                    places.readable(os.path.basename(root)),
+                    status.st_size,
+                    status.st_mtime_ns,
+                    str(status.st_mtime_ns),
+                ),
+            )
+        )
     if not os.path.isdir(root):
         kind = "is neither a folder nor a file" if os.path.exists(root) else "does not exist (yet)"
         return Listing((), (f"{places.readable(root)} {kind}; it is looked at again and again.",))
@@ -94,7 +117,8 @@ def _list_local(root: str) -> Listing:
     while stack:
         path, folder, above = stack.pop()
         real = os.path.realpath(path)
-        # Only the folders on the way down count: two links to one folder are two runs, a link to a folder above would never end.
+        # Only the folders on the way down count: two links to one folder are two runs, a link to a
+        # folder above would never end.
         if real in above:
             continue
         walk.folders += 1
@@ -118,7 +142,10 @@ def _enter(path: str, folder: str, walk: _Walk) -> Iterator[tuple[str, str]]:
                 elif _is_candidate(name):
                     _take(entry, folder, name, walk)
     except OSError as error:
-        walk.notes.append(f"The folder {folder or places.readable(path)} could not be read: {error.strerror or places.words(error)}.")
+        walk.notes.append(
+            f"The folder {folder or places.readable(path)} could not be read:"
+            f" {error.strerror or places.words(error)}."
+        )
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -132,13 +159,26 @@ def _take(entry: os.DirEntry[str], folder: str, name: str, walk: _Walk) -> None:
     try:
         status = entry.stat()
         if entry.is_file():
-            walk.files.append(Found(entry.path, folder, name, status.st_size, status.st_mtime_ns, str(status.st_mtime_ns)))
+            walk.files.append(
+                Found(
+                    entry.path,
+                    folder,
+                    name,
+                    status.st_size,
+                    status.st_mtime_ns,
+                    str(status.st_mtime_ns),
+                )
+            )
     except FileNotFoundError:
         # Removed between the listing and the look, or a link that leads nowhere.
         if entry.is_symlink():
             walk.notes.append(f"{folder}/{name} is a symbolic link that leads nowhere.".lstrip("/"))
     except OSError as error:
-        walk.notes.append(f"{folder}/{name} could not be looked at: {error.strerror or places.words(error)}.".lstrip("/"))
+        walk.notes.append(
+            f"{folder}/{name} could not be looked at: {error.strerror or places.words(error)}.".lstrip(
+                "/"
+            )
+        )
 
 
 def _list_remote(location: str) -> Listing:
@@ -152,13 +192,18 @@ def _list_remote(location: str) -> Listing:
             return Listing((_remote_file(fs, info, location, "", places.base_name(location)),))
         entries = fs.find(path, detail=True)
     except FileNotFoundError:
-        return Listing((), (f"{places.shown(location)} does not exist (yet); it is looked at again and again.",))
+        return Listing(
+            (),
+            (f"{places.shown(location)} does not exist (yet); it is looked at again and again.",),
+        )
     walk = _Walk()
     root = path.strip("/")
     for name, info in entries.items():
-        parts = name.strip("/")[len(root):].strip("/").split("/")
+        parts = name.strip("/")[len(root) :].strip("/").split("/")
         if _is_candidate(parts[-1]) and not any(p.startswith(".") for p in parts):
-            walk.files.append(_remote_file(fs, info, fs.unstrip_protocol(name), "/".join(parts[:-1]), parts[-1]))
+            walk.files.append(
+                _remote_file(fs, info, fs.unstrip_protocol(name), "/".join(parts[:-1]), parts[-1])
+            )
     return walk.listing()
 
 
@@ -175,12 +220,27 @@ def _list_web(fs: Any, root: str) -> Listing:
             links = fs.ls(url, detail=False)
         except FileNotFoundError:
             if not folder:
-                return Listing((), (f"{places.shown(root)} does not exist (yet); it is looked at again and again.",))
+                return Listing(
+                    (),
+                    (
+                        (
+                            f"{places.shown(root)} does not exist (yet); it is looked at again and"
+                            " again."
+                        ),
+                    ),
+                )
             continue
         for link in links:
             name = places.base_name(link)
-            # Index pages link to themselves in other sort orders (?C=N;O=D) and to the folder above.
-            if "?" in link or link in seen or name.startswith(".") or not link.startswith(url) or len(seen) > FOLDER_LIMIT:
+            # Index pages link to themselves in other sort orders (?C=N;O=D) and to the folder
+            # above.
+            if (
+                "?" in link
+                or link in seen
+                or name.startswith(".")
+                or not link.startswith(url)
+                or len(seen) > FOLDER_LIMIT
+            ):
                 continue
             seen.add(link)
             if link.endswith("/") and link != url:
@@ -194,7 +254,11 @@ def _take_web(fs: Any, link: str, folder: str, name: str, walk: _Walk) -> None:
     try:
         walk.files.append(_web_file(fs, link, folder, name))
     except FileNotFoundError:
-        walk.notes.append(f"The index links to {folder}/{name}, which the server does not have.".replace(" /", " "))
+        walk.notes.append(
+            f"The index links to {folder}/{name}, which the server does not have.".replace(
+                " /", " "
+            )
+        )
 
 
 def _web_file(fs: Any, url: str, folder: str, name: str) -> Found:
@@ -203,9 +267,23 @@ def _web_file(fs: Any, url: str, folder: str, name: str) -> Found:
 
 def _remote_file(fs: Any, info: dict[str, Any], location: str, folder: str, name: str) -> Found:
     modified = _modified_ns(fs, info)
-    tag = next((str(info[k]) for k in ("ETag", "etag", "e_tag", "md5Hash", "content_md5", "Content-MD5") if info.get(k)), "")
+    tag = next(
+        (
+            str(info[k])
+            for k in ("ETag", "etag", "e_tag", "md5Hash", "content_md5", "Content-MD5")
+            if info.get(k)
+        ),
+        "",
+    )
     size = info.get("size")
-    return Found(location, folder, name, -1 if size is None else int(size), modified, tag or ("" if modified is None else str(modified)))
+    return Found(
+        location,
+        folder,
+        name,
+        -1 if size is None else int(size),
+        modified,
+        tag or ("" if modified is None else str(modified)),
+    )
 
 
 def _modified_ns(fs: Any, info: dict[str, Any]) -> int | None:
@@ -224,9 +302,16 @@ def _as_ns(value: Any) -> int | None:
         if isinstance(value, (int, float)):
             return int(value * 1_000_000_000)
         if isinstance(value, str):
-            value = parsedate_to_datetime(value) if "," in value else datetime.fromisoformat(value.replace("Z", "+00:00"))
+            value = (
+                parsedate_to_datetime(value)
+                if "," in value
+                else datetime.fromisoformat(value.replace("Z", "+00:00"))
+            )
         if isinstance(value, datetime):
-            return int((value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp() * 1_000_000_000)
+            return int(
+                (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
+                * 1_000_000_000
+            )
     except (ValueError, OverflowError, TypeError):
         return None
     return None

@@ -21,9 +21,14 @@ from datetime import datetime, timezone
 from functools import lru_cache
 
 UNNAMED_SPAN = "trace"
-"""Name of a span whose file name has none; spans with a name of their own are digits, so the two never meet."""
+"""Name of a span whose file name has none; spans with a name of their own are digits, so the two
+never meet.
+"""
 
-_HANDLER = re.compile(r"^(?P<worker>.+?)(?:\.(?P<span>\d{1,40}))?(?P<suffix>\.pt\.trace\.json(?:\.(?:gz|zst))?)$", re.IGNORECASE | re.DOTALL | re.ASCII)
+_HANDLER = re.compile(
+    r"^(?P<worker>.+?)(?:\.(?P<span>\d{1,40}))?(?P<suffix>\.pt\.trace\.json(?:\.(?:gz|zst))?)$",
+    re.IGNORECASE | re.DOTALL | re.ASCII,
+)
 _DATABASES = r"\.sqlite3?|\.db|\.sql|\.nvvp|\.nvprof"
 _STACKS = r"\.txt|\.folded|\.stacks"
 _OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)"
@@ -33,15 +38,22 @@ _OTHER = re.compile(
     rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|\.nsys-rep|\.qdrep)$",
     re.IGNORECASE | re.DOTALL,
 )
-_EXTRA = re.compile(rf"\.raw\.json\.(?:gz|zst)$|(?:\.pickle|\.pkl|{_STACKS})(?:\.(?:gz|zst))?$", re.IGNORECASE)
+_EXTRA = re.compile(
+    rf"\.raw\.json\.(?:gz|zst)$|(?:\.pickle|\.pkl|{_STACKS})(?:\.(?:gz|zst))?$", re.IGNORECASE
+)
 _RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. ]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
-_PROCESS = re.compile(r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
+_PROCESS = re.compile(
+    r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)",
+    re.IGNORECASE | re.ASCII,
+)
 _BARE = re.compile(r"(?:^|[-_.])(\d{1,7})$", re.ASCII)
 
 
 @dataclass(frozen=True)
 class TraceName:
-    """The parts of a trace's file name; ``worker + ("." + span if span) + suffix`` is the name again."""
+    """The parts of a trace's file name; ``worker + ("." + span if span) + suffix`` is the name
+    again.
+    """
 
     worker: str
     span: str
@@ -54,17 +66,23 @@ class TraceName:
 
     @property
     def by_handler(self) -> bool:
-        """Whether the name is one that ``tensorboard_trace_handler`` gives, and so claims to be a trace."""
+        """Whether the name is one that ``tensorboard_trace_handler`` gives, and so claims to be a
+        trace.
+        """
         return ".pt.trace.json" in self.suffix.lower()
 
     @property
     def extra(self) -> bool:
-        """Whether the name is one of a memory snapshot, a memory timeline or folded stacks: such a file tells more of a worker and makes no rank of its own."""
+        """Whether the name is one of a memory snapshot, a memory timeline or folded stacks: such a
+        file tells more of a worker and makes no rank of its own.
+        """
         return _EXTRA.search(self.suffix) is not None
 
 
 def parse(file_name: str) -> TraceName | None:
-    """The parts of a file name; None when it has no suffix that a trace may have (.json .pickle .pkl .gz .zst, and those of databases and stacks)."""
+    """The parts of a file name; None when it has no suffix that a trace may have (.json .pickle
+    .pkl .gz .zst, and those of databases and stacks).
+    """
     match = _HANDLER.match(file_name) or _OTHER.match(file_name)
     if match is None:
         return None
@@ -77,25 +95,34 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key in which ``rank2`` comes before ``rank10``; equal for equal texts only."""
     # Python reads no number of more than 4,300 digits; a web server's index may hold any name.
     parts = re.split(r"(\d{1,4000})", text, flags=re.ASCII)
-    return (*((1, int(p), p) if i % 2 else (0, 0, p.casefold()) for i, p in enumerate(parts)), (0, 0, text))
+    return (
+        *((1, int(p), p) if i % 2 else (0, 0, p.casefold()) for i, p in enumerate(parts)),
+        (0, 0, text),
+    )
 
 
 def span_order(name: TraceName) -> tuple[bool, int, int, str]:
-    """Sort key of the spans of one worker: traces before other files, those without a name first, then by number, then by suffix."""
+    """Sort key of the spans of one worker: traces before other files, those without a name first,
+    then by number, then by suffix.
+    """
     return (name.extra, 1 if name.span else 0, int(name.span or 0), name.span + name.suffix)
 
 
 def span_names(files: Sequence[TraceName]) -> list[str]:
-    """Names for the spans of one worker, unique and independent of the other files except for a true clash.
+    """Names for the spans of one worker, unique and independent of the other files except for a
+    true clash.
 
-    The span's own text; with the suffix behind it where several files have the same (``.json`` beside ``.json.gz``).
+    The span's own text; with the suffix behind it where several files have the same (``.json``
+    beside ``.json.gz``).
     """
     texts = [f.span or UNNAMED_SPAN for f in files]
     return [t + f.suffix if texts.count(t) > 1 else t for t, f in zip(texts, files, strict=True)]
 
 
 def span_label(position: int, span: str) -> str:
-    """What people see for a span: its place among the worker's spans, and when it was written where the name is a time."""
+    """What people see for a span: its place among the worker's spans, and when it was written where
+    the name is a time.
+    """
     when = _moment(span)
     if when is not None:
         return f"{position + 1} · {when:%Y-%m-%d %H:%M:%S} UTC"
@@ -103,7 +130,8 @@ def span_label(position: int, span: str) -> str:
 
 
 def _moment(span: str) -> datetime | None:
-    # tensorboard_trace_handler wrote milliseconds until PyTorch 2.1 and writes nanoseconds since; other lengths are no times.
+    # tensorboard_trace_handler wrote milliseconds until PyTorch 2.1 and writes nanoseconds since;
+    # other lengths are no times.
     factor = {10: 1, 13: 1_000, 16: 1_000_000, 19: 1_000_000_000}.get(len(span))
     if factor is None or not span.isdigit():
         return None
@@ -113,13 +141,16 @@ def _moment(span: str) -> datetime | None:
 def ranks_by_name(workers: Sequence[str]) -> list[int | None]:
     """The rank that each worker's name tells, or None; the workers are those of one run.
 
-    ``rank3 rank-3 rank_3 rank=3`` say it outright, ``worker3 gpu_3 ...`` too. A bare number at the end (``trace_3``) is taken only
-    when the numbers of the whole run start at 0 and differ: ``host_4242``, the handler's default, ends with a process id.
+    ``rank3 rank-3 rank_3 rank=3`` say it outright, ``worker3 gpu_3 ...`` too. A bare number at the
+    end (``trace_3``) is taken only when the numbers of the whole run start at 0 and differ:
+    ``host_4242``, the handler's default, ends with a process id.
     """
     ranks = [_said(w) for w in workers]
     bare = {w: int(m.group(1)) for w in workers if (m := _BARE.search(w))}
     is_rank = len(bare) == len(workers) == len(set(bare.values())) and 0 in bare.values()
-    found = [r if r is not None or not is_rank else bare[w] for r, w in zip(ranks, workers, strict=True)]
+    found = [
+        r if r is not None or not is_rank else bare[w] for r, w in zip(ranks, workers, strict=True)
+    ]
     return found
 
 

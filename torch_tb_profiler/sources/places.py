@@ -24,12 +24,16 @@ def is_web(location: str) -> bool:
 
 
 def in_this_process_only(location: str) -> bool:
-    """Whether another process cannot read the location: fsspec's ``memory://`` lives in one process."""
+    """Whether another process cannot read the location: fsspec's ``memory://`` lives in one
+    process.
+    """
     return scheme_of(location) == "memory"
 
 
 def local_path(location: str) -> str:
-    """The absolute path of a local location; ``file://`` and ``~`` are resolved, symbolic links are not."""
+    """The absolute path of a local location; ``file://`` and ``~`` are resolved, symbolic links are
+    not.
+    """
     path = location[7:] if location.startswith("file://") else location
     return os.path.abspath(os.path.expanduser(unquote(path) if path != location else path))
 
@@ -38,12 +42,17 @@ def base_name(location: str) -> str:
     """The last part of a path or URL, without query: ``http://h/a/b.json?t=1`` → ``b.json``."""
     if is_web(location):
         return unquote(urlsplit(location).path).rstrip("/").rpartition("/")[2]
-    parts = re.split(r"[/\\]" if os.name == "nt" else "/", location.partition("://")[2] if scheme_of(location) else local_path(location))
+    parts = re.split(
+        r"[/\\]" if os.name == "nt" else "/",
+        location.partition("://")[2] if scheme_of(location) else local_path(location),
+    )
     return next((p for p in reversed(parts) if p), "")
 
 
 def shown(location: str) -> str:
-    """A location for people's eyes: credentials and query (signed URLs hold secrets there) are left out."""
+    """A location for people's eyes: credentials and query (signed URLs hold secrets there) are left
+    out.
+    """
     if not scheme_of(location):
         return readable(local_path(location))
     parts = urlsplit(location)
@@ -51,7 +60,9 @@ def shown(location: str) -> str:
 
 
 def readable(name: str) -> str:
-    """A file name that JSON can carry: bytes that are no UTF-8 (Linux allows them) become ``\\udcff`` and stay distinct."""
+    """A file name that JSON can carry: bytes that are no UTF-8 (Linux allows them) become
+    ``\\udcff`` and stay distinct.
+    """
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -31,15 +31,32 @@ _FOLDED_FRAMES = 20
 _SNAPSHOT_KEY = re.compile(rb"segments|device_traces")
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
 TRACE_KEYS = frozenset(
-    {b"schemaVersion", b"deviceProperties", b"distributedInfo", b"displayTimeUnit", b"baseTimeNanoseconds", b"traceName", b"with_stack", b"with_flops",
-     b"with_modules", b"record_shapes", b"profile_memory", b"cupti_version", b"cuda_runtime_version", b"cuda_driver_version", b"trace_id"}
+    {
+        b"schemaVersion",
+        b"deviceProperties",
+        b"distributedInfo",
+        b"displayTimeUnit",
+        b"baseTimeNanoseconds",
+        b"traceName",
+        b"with_stack",
+        b"with_flops",
+        b"with_modules",
+        b"record_shapes",
+        b"profile_memory",
+        b"cupti_version",
+        b"cuda_runtime_version",
+        b"cuda_driver_version",
+        b"trace_id",
+    }
 )
 """Top-level keys that Kineto writes beside ``traceEvents``."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """The first inflated bytes of a file. ``whole``: there are no more. ``problem``: what broke the inflating, or None."""
+    """The first inflated bytes of a file. ``whole``: there are no more. ``problem``: what broke the
+    inflating, or None.
+    """
 
     text: bytes
     whole: bool
@@ -56,7 +73,8 @@ def read_head(location: str) -> Head:
     with file:
         state = Inflated()
         text = b""
-        # Fed in small pieces: a few compressed KiB may inflate to gigabytes, and only the beginning is wanted.
+        # Fed in small pieces: a few compressed KiB may inflate to gigabytes, and only the beginning
+        # is wanted.
         for piece in inflate(_pieces(file), state):
             text += piece[:HEAD_BYTES]
             if len(text) >= HEAD_BYTES:
@@ -77,19 +95,27 @@ def rejection(location: str) -> str | None:
     """
     head = read_head(location)
     if base_name(location).lower().endswith(_REPORTS) and not head.text.startswith(SQLITE):
-        return "Not a trace yet: a report of Nsight Systems. Export it: nsys export --type sqlite " + readable(base_name(location))
+        return (
+            "Not a trace yet: a report of Nsight Systems. Export it: nsys export --type sqlite "
+            + readable(base_name(location))
+        )
     return judge(head)
 
 
 def judge(head: Head) -> str | None:
     """Why this beginning is not that of a trace; None when it may be.
 
-    An object is taken when ``traceEvents`` or a key that Kineto writes is in its head, or when it goes on beyond it: header keys of
-    any size may stand first. An array is taken when its objects have ``ph``, or when it is a memory timeline. A pickle is taken when a key of
-    memory snapshots is in its head: other pickles abound, and are not worth reading on.
+    An object is taken when ``traceEvents`` or a key that Kineto writes is in its head, or when it
+    goes on beyond it: header keys of any size may stand first. An array is taken when its objects
+    have ``ph``, or when it is a memory timeline. A pickle is taken when a key of memory snapshots
+    is in its head: other pickles abound, and are not worth reading on.
     """
     if PICKLE.match(head.text):
-        return None if _SNAPSHOT_KEY.search(head.text) else "Not a trace: a pickle that holds no memory snapshot (it was not read)."
+        return (
+            None
+            if _SNAPSHOT_KEY.search(head.text)
+            else "Not a trace: a pickle that holds no memory snapshot (it was not read)."
+        )
     if head.text.startswith(SQLITE):
         return _judge_sqlite(head)
     if is_folded(head.text):
@@ -107,15 +133,25 @@ def judge(head: Head) -> str | None:
     if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "Not a trace: the text is UTF-16; traces are UTF-8."
     if first == b"<":
-        return "Not a trace: it is an HTML or XML page (a download that met a login page looks like this)."
+        return (
+            "Not a trace: it is an HTML or XML page (a download that met a login page looks like"
+            " this)."
+        )
     return f"Not a trace: it begins with {_printable(text)}, not with {{ or [."
 
 
 def is_folded(head: bytes) -> bool:
-    """Whether a text begins like folded stacks, ``a;b;c 123`` a line: what ``export_stacks`` writes, and samplers."""
+    """Whether a text begins like folded stacks, ``a;b;c 123`` a line: what ``export_stacks``
+    writes, and samplers.
+    """
     if _FOLDED.match(head):
         return True
-    return b"\n" not in head and b"\x00" not in head and head[:1] not in (b"{", b"[") and head.count(b";") >= _FOLDED_FRAMES
+    return (
+        b"\n" not in head
+        and b"\x00" not in head
+        and head[:1] not in (b"{", b"[")
+        and head.count(b";") >= _FOLDED_FRAMES
+    )
 
 
 def sqlite_bytes(head: bytes) -> int:
@@ -125,12 +161,16 @@ def sqlite_bytes(head: bytes) -> int:
 
 
 def _judge_sqlite(head: Head) -> str | None:
-    """Databases abound (MLflow's, browsers'): the list of tables must name one of a profiler's, if it is within the head. One that is cut off is the
+    """Databases abound (MLflow's, browsers'): the list of tables must name one of a profiler's, if
+    it is within the head. One that is cut off is the
     import's to refuse."""
     text = head.text
     if _SQLITE_TABLE.search(text):
         return None
-    all_listed = text[_SQLITE_KIND_AT : _SQLITE_KIND_AT + 1] == bytes([_SQLITE_LEAF]) and text[_SQLITE_ENCODING_AT:][:4] == _SQLITE_UTF8
+    all_listed = (
+        text[_SQLITE_KIND_AT : _SQLITE_KIND_AT + 1] == bytes([_SQLITE_LEAF])
+        and text[_SQLITE_ENCODING_AT:][:4] == _SQLITE_UTF8
+    )
     if all_listed or (head.whole and len(text) >= sqlite_bytes(text)):
         return "Not a trace: an SQLite database without the tables of nvprof or Nsight Systems."
     return None
@@ -145,7 +185,11 @@ def _judge_object(text: bytes, head: Head) -> str | None:
     if head.problem:
         return f"Nothing of a trace is left before {head.problem}."
     listed = ", ".join(k.decode("utf-8", "replace") for k in dict.fromkeys(keys[:4]))
-    return f"Not a trace: a JSON object without traceEvents (its first keys: {listed})." if keys else "Not a trace: an empty JSON object."
+    return (
+        f"Not a trace: a JSON object without traceEvents (its first keys: {listed})."
+        if keys
+        else "Not a trace: an empty JSON object."
+    )
 
 
 def _judge_array(text: bytes, head: Head) -> str | None:
@@ -157,10 +201,16 @@ def _judge_array(text: bytes, head: Head) -> str | None:
     if MEMORY_TIMELINE.match(text):
         return None
     if inside[:1] != b"{":
-        return f"Not a trace: a JSON array that begins with {_printable(inside)}, not with an object."
+        return (
+            f"Not a trace: a JSON array that begins with {_printable(inside)}, not with an object."
+        )
     return None if _PHASE.search(inside) else 'Not a trace: a JSON array of objects without "ph".'
 
 
 def _printable(text: bytes) -> str:
     beginning = text[:16].decode("utf-8", "replace")
-    return repr(beginning) if beginning.isprintable() and "\ufffd" not in beginning[:-1] else f"the bytes {text[:8].hex(' ')}"
+    return (
+        repr(beginning)
+        if beginning.isprintable() and "\ufffd" not in beginning[:-1]
+        else f"the bytes {text[:8].hex(' ')}"
+    )

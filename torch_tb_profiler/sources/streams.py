@@ -4,8 +4,8 @@
 
     file or URL ──▶ raw bytes ──▶ [gzip | zstd | plain, by the first bytes] ──▶ read-ahead thread ──▶ TextStream.read()
 
-Inflating runs in a thread of its own: python-isal and zstandard let go of the interpreter lock, so it costs the decoder nothing
-where a second core is free.
+Inflating runs in a thread of its own: python-isal and zstandard let go of the interpreter lock, so
+it costs the decoder nothing where a second core is free.
 """
 
 from __future__ import annotations
@@ -28,8 +28,16 @@ BLOCK_BYTES = 4 << 20
 BLOCKS_AHEAD = 3
 
 EXTRA_OF_SCHEME = {
-    "s3": ("s3fs", "s3"), "s3a": ("s3fs", "s3"), "gs": ("gcsfs", "gs"), "gcs": ("gcsfs", "gs"), "abfs": ("adlfs", "azure"),
-    "abfss": ("adlfs", "azure"), "az": ("adlfs", "azure"), "hdfs": ("pyarrow", "hdfs"), "http": ("aiohttp", "http"), "https": ("aiohttp", "http"),
+    "s3": ("s3fs", "s3"),
+    "s3a": ("s3fs", "s3"),
+    "gs": ("gcsfs", "gs"),
+    "gcs": ("gcsfs", "gs"),
+    "abfs": ("adlfs", "azure"),
+    "abfss": ("adlfs", "azure"),
+    "az": ("adlfs", "azure"),
+    "hdfs": ("pyarrow", "hdfs"),
+    "http": ("aiohttp", "http"),
+    "https": ("aiohttp", "http"),
 }
 """URL scheme → (package that drives it, our extra that installs it)."""
 
@@ -48,10 +56,19 @@ def filesystem_of(location: str) -> tuple[Any, str]:
         fs, path = fsspec.core.url_to_fs(location)
     except ImportError as error:
         package, extra = EXTRA_OF_SCHEME.get(scheme, (scheme, ""))
-        how = f'pip install "torch_tb_profiler[{extra}]"' if extra else f"Install the fsspec driver for {scheme}://"
-        raise MissingDriver(f"{scheme}:// needs the package {package}, which is not installed.", how) from error
+        how = (
+            f'pip install "torch_tb_profiler[{extra}]"'
+            if extra
+            else f"Install the fsspec driver for {scheme}://"
+        )
+        raise MissingDriver(
+            f"{scheme}:// needs the package {package}, which is not installed.", how
+        ) from error
     except Exception as error:
-        raise SourceError(f"{shown(location)} could not be opened: {_why(error, location)}.", "Check the URL and your credentials.") from error
+        raise SourceError(
+            f"{shown(location)} could not be opened: {_why(error, location)}.",
+            "Check the URL and your credentials.",
+        ) from error
     return fs, path
 
 
@@ -69,13 +86,19 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
         except MissingDriver:
             raise
         except Exception as error:
-            raise SourceError(f"{shown(location)} could not be opened: {_why(error, location)}.", "Check that it exists and may be read.") from error
+            raise SourceError(
+                f"{shown(location)} could not be opened: {_why(error, location)}.",
+                "Check that it exists and may be read.",
+            ) from error
     try:
         path = local_path(location)
         local = open(path, "rb")  # noqa: SIM115 - handed to TextStream, which closes it
         return local, os.fstat(local.fileno()).st_size
     except OSError as error:
-        raise SourceError(f"{os.path.basename(location)} could not be opened: {error.strerror}.", "Check that it exists and may be read.") from error
+        raise SourceError(
+            f"{os.path.basename(location)} could not be opened: {error.strerror}.",
+            "Check that it exists and may be read.",
+        ) from error
 
 
 def _why(error: BaseException, location: str) -> str:
@@ -89,11 +112,14 @@ class TextStream:
     Attributes:
         size: raw (compressed) size in bytes, None when the source does not tell.
         problem: after the end, what was wrong with the compressed stream, else None.
-        path: the local file that holds these very bytes; None where there is none, or it is compressed.
+        path: the local file that holds these very bytes; None where there is none, or it is
+            compressed.
         name: what the file is called, without folders; empty where that is not known.
     """
 
-    def __init__(self, file: IO[bytes], size: int | None, path: str | None = None, name: str = "") -> None:
+    def __init__(
+        self, file: IO[bytes], size: int | None, path: str | None = None, name: str = ""
+    ) -> None:
         self.size = size
         self.path = path
         self.name = name
@@ -103,7 +129,9 @@ class TextStream:
         self._rest = b""
         self._ended = False
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._read_ahead, name="profiler-inflate", daemon=True)
+        self._thread = threading.Thread(
+            target=self._read_ahead, name="profiler-inflate", daemon=True
+        )
         self._thread.start()
 
     @property
@@ -128,7 +156,10 @@ class TextStream:
                 self._ended = True
             elif isinstance(block, BaseException):
                 self._ended = True
-                raise SourceError(f"Reading broke off: {words(block)}.", "Try again; if it stays, check the file system.") from block
+                raise SourceError(
+                    f"Reading broke off: {words(block)}.",
+                    "Try again; if it stays, check the file system.",
+                ) from block
             else:
                 self._rest = block
         if len(self._rest) <= n:
@@ -150,7 +181,12 @@ class TextStream:
     def __enter__(self) -> TextStream:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def _raw(self) -> Iterator[bytes]:

@@ -22,7 +22,8 @@ class Changes:
     """What one look found.
 
     Attributes:
-        whole: files that are quiet now and were not reported in this version before: to be imported.
+        whole: files that are quiet now and were not reported in this version before: to be
+            imported.
         growing: files that changed a moment ago.
         removed: locations that are gone.
     """
@@ -42,11 +43,17 @@ class _Known:
 class Watch:
     """Remembers the last look. Not thread-safe: it belongs to one scanner.
 
-    A file is growing for ``settle_seconds`` after its last change. At first sight its own time stamp says when that was; later this
-    process' clock does, which a server's wrong clock cannot disturb. Where no time is told (some servers) there is nothing to wait for.
+    A file is growing for ``settle_seconds`` after its last change. At first sight its own time
+    stamp says when that was; later this process' clock does, which a server's wrong clock cannot
+    disturb. Where no time is told (some servers) there is nothing to wait for.
     """
 
-    def __init__(self, settle_seconds: float, clock: Callable[[], float] = time.monotonic, wall_ns: Callable[[], int] = time.time_ns) -> None:
+    def __init__(
+        self,
+        settle_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+        wall_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
         self._settle = settle_seconds
         self._clock = clock
         self._wall_ns = wall_ns
@@ -80,7 +87,9 @@ class Watch:
         return known
 
     def _age(self, found: Found) -> float:
-        """Seconds since the last change as the file's own stamp tells it; a stamp in the future tells nothing but "wait"."""
+        """Seconds since the last change as the file's own stamp tells it; a stamp in the future
+        tells nothing but "wait".
+        """
         if found.modified_ns is None:
             return self._settle
         return max(0.0, (self._wall_ns() - found.modified_ns) / 1e9)

@@ -47,7 +47,9 @@ class TableSpec:
         """
         names = [c.name for c in self.columns]
         if set(columns) != set(names):
-            raise ValueError(f"table {self.name}: got columns {sorted(columns)}, declared are {sorted(names)}")
+            raise ValueError(
+                f"table {self.name}: got columns {sorted(columns)}, declared are {sorted(names)}"
+            )
         cast = {c.name: np.ascontiguousarray(columns[c.name], dtype=c.dtype) for c in self.columns}
         return Table(self, cast)
 

@@ -1,4 +1,6 @@
-"""Writes ``docs/columns.md`` from the declared tables: ``python -m torch_tb_profiler.store.columns_doc --write``."""
+"""Writes ``docs/columns.md`` from the declared tables: ``python -m
+torch_tb_profiler.store.columns_doc --write``.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,12 @@ Module, Distributed and Diff are first asked for, those of the insight. Times ar
 
 def text() -> str:
     """The whole page."""
-    titled = (("Tables of a trace", TRACE_TABLES), ("Tables of facts", FACT_TABLES), ("Tables of a timeline", TIMELINE_TABLES),
-              ("Tables of an insight", INSIGHT_TABLES))
+    titled = (
+        ("Tables of a trace", TRACE_TABLES),
+        ("Tables of facts", FACT_TABLES),
+        ("Tables of a timeline", TIMELINE_TABLES),
+        ("Tables of an insight", INSIGHT_TABLES),
+    )
     parts = [_HEAD]
     for title, specs in titled:
         parts += [f"## {title}\n", *map(table_text, specs)]
@@ -40,8 +46,17 @@ def text() -> str:
 
 def table_text(spec: TableSpec) -> str:
     """The section of one table."""
-    lines = [f"### `{spec.name}`", "", spec.doc, "", "| column | type | unit or meaning | what it holds |", "| --- | --- | --- | --- |"]
-    lines += [f"| `{c.name}` | {_type(c.dtype)} | {c.unit or '-'} | {c.doc} |" for c in spec.columns]
+    lines = [
+        f"### `{spec.name}`",
+        "",
+        spec.doc,
+        "",
+        "| column | type | unit or meaning | what it holds |",
+        "| --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| `{c.name}` | {_type(c.dtype)} | {c.unit or '-'} | {c.doc} |" for c in spec.columns
+    ]
     return "\n".join([*lines, ""])
 
 
@@ -58,7 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print, ``--write`` or ``--check`` the page; 1 when a checked page is stale."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the page")
-    parser.add_argument("--check", action="store_true", help="fail when the page is not what would be written")
+    parser.add_argument(
+        "--check", action="store_true", help="fail when the page is not what would be written"
+    )
     parser.add_argument("page", nargs="?", type=Path, default=Path("docs/columns.md"))
     given = parser.parse_args(arguments)
     if given.check:

@@ -1,7 +1,9 @@
-"""The tables of a trace's insight: what the Memory, Module, Distributed and Diff views and the findings rest on.
+"""The tables of a trace's insight: what the Memory, Module, Distributed and Diff views and the
+findings rest on.
 
-Made from the trace and its facts when one of those views is first asked for, and kept in a sidecar of its own. ``text`` columns point into
-``Insight.strings``, not into the trace's strings. Times are int64 nanoseconds after the first event of the trace.
+Made from the trace and its facts when one of those views is first asked for, and kept in a sidecar
+of its own. ``text`` columns point into ``Insight.strings``, not into the trace's strings. Times are
+int64 nanoseconds after the first event of the trace.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ class PathKind(IntEnum):
     OPERATOR = 2
 
 
-_WORK_SUMS = (Column("calls", "i8", "events", "How many."), Column("total", "i8", "ns", "Sum of durations."))
+_WORK_SUMS = (
+    Column("calls", "i8", "events", "How many."),
+    Column("total", "i8", "ns", "Sum of durations."),
+)
 
 
 def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
@@ -36,10 +41,16 @@ def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
 
 PATHS = TableSpec(
     "paths",
-    "The call trees of all threads and steps laid over each other: one row per distinct way of names from an outermost call, parents before children.",
+    "The call trees of all threads and steps laid over each other: one row per distinct way of"
+    " names from an outermost call, parents before children.",
     (
-        Column("parent", "i4", PATH, "What called it; of a backward function the module whose forward it undoes, of a module that runs again in "
-                                     "the backward pass what called its forward; -1 outermost."),
+        Column(
+            "parent",
+            "i4",
+            PATH,
+            "What called it; of a backward function the module whose forward it undoes, of a module"
+            " that runs again in the backward pass what called its forward; -1 outermost.",
+        ),
         Column("kind", "u1", "PathKind", "0 module, 1 annotation, 2 operator."),
         Column("name", "i4", OWN_TEXT, "Name; of a module without `nn.Module: `, e.g. `Linear_0`."),
         Column("backward", "u1", "0 or 1", "Whether it ran in the backward pass."),
@@ -50,25 +61,45 @@ PATHS = TableSpec(
 
 PATH_STEPS = TableSpec(
     "path_steps",
-    "Calls and times per path and step. Path -1 holds the device time that no path launched; then all else is 0.",
+    "Calls and times per path and step. Path -1 holds the device time that no path launched; then"
+    " all else is 0.",
     (
         Column("path", "i4", PATH, "Which; -1 none."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "calls", "Number of calls."),
         Column("host_total", "i8", "ns", "Host time from begin to end."),
-        Column("host_self", "i8", "ns", "Of it, outside the calls beneath it and outside runtime calls."),
+        Column(
+            "host_self",
+            "i8",
+            "ns",
+            "Of it, outside the calls beneath it and outside runtime calls.",
+        ),
         Column("runtime", "i8", "ns", "Of it, in runtime calls made by itself."),
-        Column("device_self", "i8", "ns", "Device time launched by the call itself: sum of durations."),
-        Column("device_total", "i8", "ns", "Device time launched by it and everything beneath it, backward operators included."),
+        Column(
+            "device_self", "i8", "ns", "Device time launched by the call itself: sum of durations."
+        ),
+        Column(
+            "device_total",
+            "i8",
+            "ns",
+            "Device time launched by it and everything beneath it, backward operators included.",
+        ),
         Column("launched", "i8", "events", "Device events launched by the call itself."),
-        Column("increase", "i8", "bytes", "Allocated less released by the call itself, all devices but the CPU; where no such record exists, the CPU."),
+        Column(
+            "increase",
+            "i8",
+            "bytes",
+            "Allocated less released by the call itself, all devices but the CPU; where no such"
+            " record exists, the CPU.",
+        ),
         Column("allocated", "i8", "bytes", "Allocated by the call itself, likewise."),
     ),
 )
 
 PATH_SUMS = TableSpec(
     "path_sums",
-    "For every row of paths, in the same order: path_steps summed over all steps, what is outside them included.",
+    "For every row of paths, in the same order: path_steps summed over all steps, what is outside"
+    " them included.",
     _summed(PATH_STEPS, "path"),
 )
 
@@ -76,7 +107,13 @@ MODULE_STEPS = TableSpec(
     "module_steps",
     "path_steps summed over the paths in each module and outside the modules in it, per step.",
     (
-        Column("module", "i4", PATH, "The module's path; -1 outside all modules, with the device time that no path launched."),
+        Column(
+            "module",
+            "i4",
+            PATH,
+            "The module's path; -1 outside all modules, with the device time that no path"
+            " launched.",
+        ),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "calls", "Calls of the module itself; 0 outside all."),
         Column("host", "i8", "ns", "Sum of host_self and runtime."),
@@ -86,7 +123,8 @@ MODULE_STEPS = TableSpec(
 
 NAME_STEPS = TableSpec(
     "name_steps",
-    "Operators per name and step: operator_steps of the facts summed over shapes, types and stacks.",
+    "Operators per name and step: operator_steps of the facts summed over shapes, types and"
+    " stacks.",
     (
         Column("name", "i4", TEXT, "Name; a string of the trace."),
         Column("step", "i4", STEP, "The step, as in operator_steps; -1 outside all."),
@@ -98,20 +136,29 @@ NAME_STEPS = TableSpec(
 
 OPERATOR_SUMS = TableSpec(
     "operator_sums",
-    "For every row of operators of the facts, in the same order: operator_steps summed over all steps, what is outside them included.",
+    "For every row of operators of the facts, in the same order: operator_steps summed over all"
+    " steps, what is outside them included.",
     _summed(NAME_STEPS, "name"),
 )
 
 SPAN_PATHS = TableSpec(
     "span_paths",
     "For every row of spans, in the same order: its path.",
-    (Column("path", "i4", PATH, "Of modules, annotations and operators their own; of runtime calls, device work and other Python frames that around "
-                                "them or their launch; -1 none."),),
+    (
+        Column(
+            "path",
+            "i4",
+            PATH,
+            "Of modules, annotations and operators their own; of runtime calls, device work and"
+            " other Python frames that around them or their launch; -1 none.",
+        ),
+    ),
 )
 
 LINES = TableSpec(
     "lines",
-    "Python frames around launches that no operator encloses, as a tree like stacks of the facts: parents before children.",
+    "Python frames around launches that no operator encloses, as a tree like stacks of the facts:"
+    " parents before children.",
     (
         Column("parent", "i4", "row of lines", "The caller; -1 for an outermost frame."),
         Column("frame", "i4", TEXT, "`file(line): function`; a string of the trace."),
@@ -181,34 +228,62 @@ MEMORY_DEVICES = TableSpec(
         Column("type", "i4", "", "c10 device type: 0 CPU, 1 CUDA, ...; -1 unknown."),
         Column("id", "i4", "", "Device id; -1 none."),
         Column("records", "i8", "records", "Allocator records."),
-        Column("begin", "i8", "bytes", "Allocated before the first record; where no record states a total, the least that the releases allow."),
-        Column("end", "i8", "bytes", "Allocated after the last record: begin + the sum of increments, exactly."),
+        Column(
+            "begin",
+            "i8",
+            "bytes",
+            "Allocated before the first record; where no record states a total, the least that the"
+            " releases allow.",
+        ),
+        Column(
+            "end",
+            "i8",
+            "bytes",
+            "Allocated after the last record: begin + the sum of increments, exactly.",
+        ),
         Column("peak", "i8", "bytes", "Highest allocated."),
         Column("peak_time", "i8", "ns", "When, for the first time."),
         Column("peak_reserved", "i8", "bytes", "Highest reserved; -1 unknown."),
         Column("stated", "i8", "records", "Records that state a total."),
-        Column("mismatched", "i8", "records", "Of them, those whose total is not the one before plus the bytes since."),
+        Column(
+            "mismatched",
+            "i8",
+            "records",
+            "Of them, those whose total is not the one before plus the bytes since.",
+        ),
     ),
 )
 
 MEMORY_CURVE = TableSpec(
     "memory_curve",
-    "Every allocator record, and what is allocated and reserved after it, ordered by (device, time).",
+    "Every allocator record, and what is allocated and reserved after it, ordered by (device,"
+    " time).",
     (
         Column("device", "i4", MEMORY_DEVICE, "The device."),
         Column("time", "i8", "ns", "When."),
         Column("bytes", "i8", "bytes", "Size; negative for a release."),
         Column("allocated", "i8", "bytes", "Allocated after it: as stated, else the running sum."),
         Column("reserved", "i8", "bytes", "Reserved after it; -1 unknown."),
-        Column("node", "i4", MEMORY_NODE, "The innermost operator that ran then on its thread; -1 none."),
+        Column(
+            "node",
+            "i4",
+            MEMORY_NODE,
+            "The innermost operator that ran then on its thread; -1 none.",
+        ),
         Column("path", "i4", PATH, "That operator's path, or the module's around it; -1 unknown."),
-        Column("category", "i1", "position in BLOCK_CATEGORIES", "What the file says that it is for; -1 unknown."),
+        Column(
+            "category",
+            "i1",
+            "position in BLOCK_CATEGORIES",
+            "What the file says that it is for; -1 unknown.",
+        ),
     ),
 )
 
 MEMORY_NODES = TableSpec(
     "memory_nodes",
-    "Calls of operators that allocated or released, and the operators around them, ordered by (depth, event).",
+    "Calls of operators that allocated or released, and the operators around them, ordered by"
+    " (depth, event).",
     (
         Column("parent", "i4", MEMORY_NODE, "The operator around it; -1 none."),
         Column("depth", "i4", "operators", "How many operators are around it."),
@@ -228,14 +303,54 @@ ALLOCATIONS = TableSpec(
         Column("bytes", "i8", "bytes", "Size."),
         Column("begin", "i8", "ns", "When it was allocated; -1 before the recording."),
         Column("end", "i8", "ns", "When it was released; -1 not within the recording."),
-        Column("node", "i4", MEMORY_NODE, "The operator that allocated it; -1 none, or allocated before the recording."),
-        Column("released_by", "i4", MEMORY_NODE, "The operator that released it; -1 none or unknown."),
-        Column("path", "i4", PATH, "Where it was allocated: the operator's path, or the module's around it; -1 unknown."),
-        Column("record", "i4", "row of memory_curve", "Its allocation, where that was lost the earliest it can have been; -1 before the recording."),
-        Column("release", "i4", "row of memory_curve", "Its release, or what shows that it was released; -1 not within the recording."),
-        Column("line", "i4", OWN_TEXT, "Where the program allocated it: the nearest Python frame that is the user's, else the innermost; -1 unknown."),
-        Column("frames", "i4", OWN_TEXT, "Its own call stack where the records carry one (snapshots): frames joined by line feeds, innermost first; -1 none."),
-        Column("category", "i1", "position in BLOCK_CATEGORIES", "What the file says that it is for; -1 unknown."),
+        Column(
+            "node",
+            "i4",
+            MEMORY_NODE,
+            "The operator that allocated it; -1 none, or allocated before the recording.",
+        ),
+        Column(
+            "released_by", "i4", MEMORY_NODE, "The operator that released it; -1 none or unknown."
+        ),
+        Column(
+            "path",
+            "i4",
+            PATH,
+            "Where it was allocated: the operator's path, or the module's around it; -1 unknown.",
+        ),
+        Column(
+            "record",
+            "i4",
+            "row of memory_curve",
+            "Its allocation, where that was lost the earliest it can have been; -1 before the"
+            " recording.",
+        ),
+        Column(
+            "release",
+            "i4",
+            "row of memory_curve",
+            "Its release, or what shows that it was released; -1 not within the recording.",
+        ),
+        Column(
+            "line",
+            "i4",
+            OWN_TEXT,
+            "Where the program allocated it: the nearest Python frame that is the user's, else the"
+            " innermost; -1 unknown.",
+        ),
+        Column(
+            "frames",
+            "i4",
+            OWN_TEXT,
+            "Its own call stack where the records carry one (snapshots): frames joined by line"
+            " feeds, innermost first; -1 none.",
+        ),
+        Column(
+            "category",
+            "i1",
+            "position in BLOCK_CATEGORIES",
+            "What the file says that it is for; -1 unknown.",
+        ),
     ),
 )
 
@@ -243,27 +358,49 @@ COLLECTIVES = TableSpec(
     "collectives",
     "Collectives and point-to-point transfers of this worker, ordered by start.",
     (
-        Column("event", "i4", ROW, "The device kernel, or without one the host's region or operator."),
+        Column(
+            "event", "i4", ROW, "The device kernel, or without one the host's region or operator."
+        ),
         Column("host", "i4", ROW, "The host call that started it; -1 unknown."),
-        Column("kind", "i4", OWN_TEXT, "`all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `broadcast`, `reduce`, `gather`, `scatter`, "
-                                       "`barrier`, `send`, `recv`, or the name as written."),
-        Column("library", "i4", OWN_TEXT, "`nccl`, `rccl`, `gloo`, `mpi`, `hccl`, ...; -1 unknown."),
+        Column(
+            "kind",
+            "i4",
+            OWN_TEXT,
+            "`all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `broadcast`, `reduce`,"
+            " `gather`, `scatter`, `barrier`, `send`, `recv`, or the name as written.",
+        ),
+        Column(
+            "library", "i4", OWN_TEXT, "`nccl`, `rccl`, `gloo`, `mpi`, `hccl`, ...; -1 unknown."
+        ),
         Column("group", "i4", OWN_TEXT, "Process group; -1 unknown."),
         Column("group_size", "i4", "ranks", "Ranks of the group; -1 unknown."),
         Column("dtype", "i4", OWN_TEXT, "Data type; -1 unknown."),
-        Column("bytes", "i8", "bytes", "Message size as nccl-tests counts it: of all_gather and reduce_scatter the whole, else of one rank; -1 unknown."),
+        Column(
+            "bytes",
+            "i8",
+            "bytes",
+            "Message size as nccl-tests counts it: of all_gather and reduce_scatter the whole, else"
+            " of one rank; -1 unknown.",
+        ),
         Column("sequence", "i8", "", "Number that the backend gave it; -1 unknown."),
         Column("peer", "i4", "rank", "The other rank of a send or recv; -1 unknown or none."),
         Column("start", "i8", "ns", "Begin on this worker."),
         Column("end", "i8", "ns", "End on this worker."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
-        Column("exposed", "i8", "ns", "Of it, time in which the device computed nothing; without a device, in which the host's threads ran no operator."),
+        Column(
+            "exposed",
+            "i8",
+            "ns",
+            "Of it, time in which the device computed nothing; without a device, in which the"
+            " host's threads ran no operator.",
+        ),
     ),
 )
 
 COMMUNICATION_STEPS = TableSpec(
     "communication_steps",
-    "How communication and computation share each step; the four add up to end - start of the step, exactly.",
+    "How communication and computation share each step; the four add up to end - start of the step,"
+    " exactly.",
     (
         Column("step", "i4", STEP, "The step."),
         Column("computation", "i8", "ns", "Computation alone."),
@@ -275,8 +412,9 @@ COMMUNICATION_STEPS = TableSpec(
 
 WORKLOADS = TableSpec(
     "workloads",
-    "Distinct (name, input shapes, types, strides, concrete inputs) of calls of operators that launched device work, themselves or through what they called, "
-    "or that have a performance model; in a trace without device work also of all others that no modelled call is around.",
+    "Distinct (name, input shapes, types, strides, concrete inputs) of calls of operators that"
+    " launched device work, themselves or through what they called, or that have a performance"
+    " model; in a trace without device work also of all others that no modelled call is around.",
     (
         Column("name", "i4", OWN_TEXT, "Name of the operator."),
         Column("dims", "i4", OWN_TEXT, "Input shapes as JSON text; -1 not recorded."),
@@ -285,46 +423,83 @@ WORKLOADS = TableSpec(
         Column("concrete", "i4", OWN_TEXT, "Concrete inputs as JSON text; -1 not recorded."),
         Column("family", "i4", OWN_TEXT, "Family of its performance model; -1 not modelled."),
         Column("flops", "i8", "FLOP", "Of one call; -1 not modelled."),
-        Column("bytes", "i8", "bytes", "Least memory traffic of one call; -1 not modelled, or an element type is not known."),
+        Column(
+            "bytes",
+            "i8",
+            "bytes",
+            "Least memory traffic of one call; -1 not modelled, or an element type is not known.",
+        ),
         Column("unit", "i4", OWN_TEXT, "`matrix` or `vector`; -1 no arithmetic, or not modelled."),
-        Column("precision", "i4", OWN_TEXT, "`fp64`, `fp32`, `fp16`, `bf16`, `fp8` ...; -1 not known."),
-        Column("parameters", "i4", OWN_TEXT, "What the model read, like `M=788, N=768, K=768`; -1 not modelled."),
+        Column(
+            "precision", "i4", OWN_TEXT, "`fp64`, `fp32`, `fp16`, `bf16`, `fp8` ...; -1 not known."
+        ),
+        Column(
+            "parameters",
+            "i4",
+            OWN_TEXT,
+            "What the model read, like `M=788, N=768, K=768`; -1 not modelled.",
+        ),
     ),
 )
 
 WORKLOAD_STEPS = TableSpec(
     "workload_steps",
-    "Calls and times per workload and step (the step whose host window holds the begin of the call). Counted calls are those that sums count, each piece of "
-    "work once: the calls that device work is laid at (see workload_kernels); in a trace without device work those that no modelled call is around.",
+    "Calls and times per workload and step (the step whose host window holds the begin of the"
+    " call). Counted calls are those that sums count, each piece of work once: the calls that"
+    " device work is laid at (see workload_kernels); in a trace without device work those that no"
+    " modelled call is around.",
     (
         Column("workload", "i4", "row of workloads", "Which."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "calls", "Number of calls."),
         Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
-        Column("device_total", "i8", "ns", "Device time launched by the calls and what they called."),
+        Column(
+            "device_total", "i8", "ns", "Device time launched by the calls and what they called."
+        ),
         Column("host_total", "i8", "ns", "Host time from begin to end."),
         Column("counted", "i8", "calls", "Of the calls, those that are counted."),
-        Column("counted_time", "i8", "ns", "Device time that is laid at the counted calls; in a trace without device work their host time, without a model "
-                                           "less that of the operators called."),
-        Column("event", "i4", ROW, "The counted call with the largest time, else the call with the most host time."),
+        Column(
+            "counted_time",
+            "i8",
+            "ns",
+            "Device time that is laid at the counted calls; in a trace without device work their"
+            " host time, without a model less that of the operators called.",
+        ),
+        Column(
+            "event",
+            "i4",
+            ROW,
+            "The counted call with the largest time, else the call with the most host time.",
+        ),
     ),
 )
 
 WORKLOAD_KERNELS = TableSpec(
     "workload_kernels",
-    "Device work by the workload that it is laid at and step (the step that launched it). It is laid at the outermost of the modelled calls around its launch "
-    "that launch work with no other modelled call between; without a modelled call around at the operator that launched it.",
+    "Device work by the workload that it is laid at and step (the step that launched it). It is"
+    " laid at the outermost of the modelled calls around its launch that launch work with no other"
+    " modelled call between; without a modelled call around at the operator that launched it.",
     (
         Column("workload", "i4", "row of workloads", "Which; -1 launched by no operator."),
         Column("kernel", "i4", OWN_TEXT, "Full name of the kernel, copy or memset."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "launches", "Number of launches."),
         Column("total", "i8", "ns", "Sum of durations."),
-        Column("flops", "i8", "FLOP", "FLOPs of the workload that these launches did, all together: a call's work is laid at its main kernels; -1 unknown, "
-                                      "0 for what prepares or finishes."),
+        Column(
+            "flops",
+            "i8",
+            "FLOP",
+            "FLOPs of the workload that these launches did, all together: a call's work is laid at"
+            " its main kernels; -1 unknown, 0 for what prepares or finishes.",
+        ),
         Column("bytes", "i8", "bytes", "Likewise; -1 unknown."),
-        Column("fast", "u1", "0 or 1", "Whether any of these launches was part of a convolution by Winograd's algorithm or by Fourier transforms, which needs "
-                                       "fewer operations than FLOPs counts."),
+        Column(
+            "fast",
+            "u1",
+            "0 or 1",
+            "Whether any of these launches was part of a convolution by Winograd's algorithm or by"
+            " Fourier transforms, which needs fewer operations than FLOPs counts.",
+        ),
         Column("matrix", "u1", "Knowledge", "Whether it uses matrix cores."),
         Column("event", "i4", ROW, "The longest launch."),
     ),
@@ -334,7 +509,12 @@ COUNTER_STEPS = TableSpec(
     "counter_steps",
     "Counter samples (`ph` C) per series and step.",
     (
-        Column("counter", "i4", OWN_TEXT, "Name of the counter: that of the event and the key of its value, where it has one."),
+        Column(
+            "counter",
+            "i4",
+            OWN_TEXT,
+            "Name of the counter: that of the event and the key of its value, where it has one.",
+        ),
         Column("device", "i4", OWN_TEXT, "Device or process that it is of, e.g. `GPU 0`."),
         Column("step", "i4", STEP, "The step in whose time the sample begins; -1 outside all."),
         Column("samples", "i8", "samples", "How many."),
@@ -346,12 +526,34 @@ COUNTER_STEPS = TableSpec(
 
 DEVICE_WORKLOADS = TableSpec(
     "device_workloads",
-    "For every kernel, copy and memset, in the order of their rows of spans: the workload that it is laid at.",
+    "For every kernel, copy and memset, in the order of their rows of spans: the workload that it"
+    " is laid at.",
     (Column("workload", "i4", "row of workloads", "Which; -1 launched by no operator."),),
 )
 
 INSIGHT_TABLES = (
-    PATHS, PATH_STEPS, PATH_SUMS, SPAN_PATHS, LINES, LINE_STEPS, WORK, WORK_STEPS, WORK_NAME_STEPS, RUNTIME_STEPS, NAME_STEPS, OPERATOR_SUMS,
-    MODULE_STEPS, MEMORY_DEVICES, MEMORY_CURVE, MEMORY_NODES, ALLOCATIONS, COLLECTIVES, COMMUNICATION_STEPS, WORKLOADS, WORKLOAD_STEPS, WORKLOAD_KERNELS,
-    DEVICE_WORKLOADS, COUNTER_STEPS,
+    PATHS,
+    PATH_STEPS,
+    PATH_SUMS,
+    SPAN_PATHS,
+    LINES,
+    LINE_STEPS,
+    WORK,
+    WORK_STEPS,
+    WORK_NAME_STEPS,
+    RUNTIME_STEPS,
+    NAME_STEPS,
+    OPERATOR_SUMS,
+    MODULE_STEPS,
+    MEMORY_DEVICES,
+    MEMORY_CURVE,
+    MEMORY_NODES,
+    ALLOCATIONS,
+    COLLECTIVES,
+    COMMUNICATION_STEPS,
+    WORKLOADS,
+    WORKLOAD_STEPS,
+    WORKLOAD_KERNELS,
+    DEVICE_WORKLOADS,
+    COUNTER_STEPS,
 )

@@ -1,4 +1,6 @@
-"""An imported trace and the facts derived from it: immutable, and all that the rooms above ever see."""
+"""An imported trace and the facts derived from it: immutable, and all that the rooms above ever
+see.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,14 @@ class Trace:
     Attributes:
         strings: every text of the trace, once.
         tables: by the names of ``schema.TRACE_TABLES``; all are present, possibly empty.
-        header: the small top-level keys of the file (``deviceProperties``, ``distributedInfo``, ``with_stack`` ...), parsed.
+        header: the small top-level keys of the file (``deviceProperties``, ``distributedInfo``,
+            ``with_stack`` ...), parsed.
         defects: what was found wrong, counted.
         entries: number of entries of ``traceEvents``.
-        origin_ns: time of the first event as written in the file, ns; add it to get the file's own times.
-        base_ns: ``baseTimeNanoseconds``, 0 when absent; origin_ns + base_ns is Unix time where the writer used both.
+        origin_ns: time of the first event as written in the file, ns; add it to get the file's own
+            times.
+        base_ns: ``baseTimeNanoseconds``, 0 when absent; origin_ns + base_ns is Unix time where the
+            writer used both.
     """
 
     strings: StringTable
@@ -38,7 +43,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class Facts:
-    """What ``analysis.derive`` finds in one trace; texts point into ``strings`` (the trace's, extended).
+    """What ``analysis.derive`` finds in one trace; texts point into ``strings`` (the trace's,
+    extended).
 
     Attributes:
         strings: the trace's strings followed by those the analysis made.

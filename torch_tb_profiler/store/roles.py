@@ -1,7 +1,8 @@
 """What an event is for, decided once from its category.
 
-``ROLE_OF_CATEGORY`` is the whole vocabulary (lower case); the setting ``categories`` goes before it, so that an accelerator that nobody
-hard-coded needs one line. Families like ``*_runtime`` and ``*_driver`` are recognised by their ending.
+``ROLE_OF_CATEGORY`` is the whole vocabulary (lower case); the setting ``categories`` goes before
+it, so that an accelerator that nobody hard-coded needs one line. Families like ``*_runtime`` and
+``*_driver`` are recognised by their ending.
 """
 
 from __future__ import annotations
@@ -81,11 +82,15 @@ ROLE_OF_NAME: dict[tuple[str, str], Role] = {
     ("mtia_ccp_events", "event_record"): Role.SYNC,
     ("mtia_ccp_events", "dma_request"): Role.MEMCPY,
 }
-"""(lower-case category, name) → role, for categories that put work and waiting together; it goes before the category's own role."""
+"""(lower-case category, name) → role, for categories that put work and waiting together; it goes
+before the category's own role.
+"""
 
 
 def role_of(category: str, own: Mapping[str, Role] | None = None) -> Role | None:
-    """The role of a category in any capitalisation; None when it is not known (counted as a defect). ``own`` goes before our table."""
+    """The role of a category in any capitalisation; None when it is not known (counted as a
+    defect). ``own`` goes before our table.
+    """
     key = category.lower()
     found = (own or {}).get(key, ROLE_OF_CATEGORY.get(key))
     if found is None and key.endswith(("_runtime", "_driver")):
@@ -94,7 +99,8 @@ def role_of(category: str, own: Mapping[str, Role] | None = None) -> Role | None
 
 
 def own_roles(text: str) -> dict[str, Role]:
-    """Roles of a user's own categories, from the setting: ``npu_kernel=kernel, npu_call=runtime`` → category (lower case) → role.
+    """Roles of a user's own categories, from the setting: ``npu_kernel=kernel, npu_call=runtime`` →
+    category (lower case) → role.
 
     Raises:
         BadRequest: an entry has no ``=``, or names a role that does not exist.
@@ -104,6 +110,10 @@ def own_roles(text: str) -> dict[str, Role]:
         category, mark, role = (piece.strip() for piece in entry.partition("="))
         if not mark or not category or role.upper() not in Role.__members__:
             known = ", ".join(name.lower() for name in Role.__members__)
-            raise BadRequest(f"The setting categories holds {entry!r}, expected category=role with a role of: {known}.", "Correct or unset it.")
+            raise BadRequest(
+                f"The setting categories holds {entry!r}, expected category=role with a role of:"
+                f" {known}.",
+                "Correct or unset it.",
+            )
         found[category.lower()] = Role[role.upper()]
     return found

@@ -1,9 +1,10 @@
-"""The tables of one imported trace. ``docs/columns.md`` is generated from this file and ``fact_schema.py``.
+"""The tables of one imported trace. ``docs/columns.md`` is generated from this file and
+``fact_schema.py``.
 
-Times are int64 nanoseconds after the first event of the trace. ``number of a string`` columns point into the trace's
-``StringTable`` (−1: none). ``row of spans`` columns are row numbers of the ``spans`` table.
-Columns of width "one per event of a role" live in side tables keyed by ``span`` so that a Python frame pays nothing for
-kernel columns.
+Times are int64 nanoseconds after the first event of the trace. ``number of a string`` columns point
+into the trace's ``StringTable`` (−1: none). ``row of spans`` columns are row numbers of the
+``spans`` table. Columns of width "one per event of a role" live in side tables keyed by ``span`` so
+that a Python frame pays nothing for kernel columns.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ ROW = "row of spans"
 
 SPANS = TableSpec(
     "spans",
-    "Everything that has a begin and an end, ordered by (start, -dur, position in the file); the row number is the event's id.",
+    "Everything that has a begin and an end, ordered by (start, -dur, position in the file); the"
+    " row number is the event's id.",
     (
         Column("start", "i8", "ns", "Begin, after the trace's first event."),
         Column("dur", "i8", "ns", "Length; 0 where the file gave none (counted as a defect)."),
@@ -92,11 +94,18 @@ COLLECTIVE_ARGS = TableSpec(
 
 COUNTER_ARGS = TableSpec(
     "counter_args",
-    "Hardware counters of profiled ranges (role COUNTER_RANGE), one row per range and counter, ordered by span.",
+    "Hardware counters of profiled ranges (role COUNTER_RANGE), one row per range and counter,"
+    " ordered by span.",
     (
         Column("span", "i4", ROW, "The range."),
         Column("counter", "i4", TEXT, "Name of the counter as written."),
-        Column("value", "f8", "", "Its value, in the counter's own unit; always finite: a counter without a value has no row."),
+        Column(
+            "value",
+            "f8",
+            "",
+            "Its value, in the counter's own unit; always finite: a counter without a value has no"
+            " row.",
+        ),
     ),
 )
 
@@ -109,12 +118,33 @@ MEMORY = TableSpec(
         Column("device_type", "i4", "", "c10 device type: 0 CPU, 1 CUDA, ...; -1 unknown."),
         Column("device", "i4", "", "Device id; -1 none."),
         Column("address", "u8", "", "Address; 0 unknown."),
-        Column("bytes", "i8", "bytes", "Size; negative for a release; 0 where only the reserved memory changed."),
+        Column(
+            "bytes",
+            "i8",
+            "bytes",
+            "Size; negative for a release; 0 where only the reserved memory changed.",
+        ),
         Column("allocated", "i8", "bytes", "Allocated after it; -1 unknown."),
         Column("reserved", "i8", "bytes", "Reserved after it; -1 unknown."),
-        Column("frames", "i4", TEXT, "Call stack of a snapshot's record: frames joined by line feeds, innermost first."),
-        Column("category", "i1", "position in BLOCK_CATEGORIES", "What a memory timeline says that the block is for; -1 unknown."),
-        Column("ordinal", "i4", "", "Position among the entries of traceEvents; -1: a block from before the recording, told by a snapshot or a timeline."),
+        Column(
+            "frames",
+            "i4",
+            TEXT,
+            "Call stack of a snapshot's record: frames joined by line feeds, innermost first.",
+        ),
+        Column(
+            "category",
+            "i1",
+            "position in BLOCK_CATEGORIES",
+            "What a memory timeline says that the block is for; -1 unknown.",
+        ),
+        Column(
+            "ordinal",
+            "i4",
+            "",
+            "Position among the entries of traceEvents; -1: a block from before the recording, told"
+            " by a snapshot or a timeline.",
+        ),
     ),
 )
 
@@ -161,7 +191,8 @@ TRACKS = TableSpec(
 
 CHUNKS = TableSpec(
     "chunks",
-    "Where the events lie in the inflated text, so that one event can be read again with all its arguments.",
+    "Where the events lie in the inflated text, so that one event can be read again with all its"
+    " arguments.",
     (
         Column("ordinal", "i4", "", "Position of the first event of the chunk."),
         Column("offset", "i8", "bytes", "First byte of the chunk in the inflated text."),
@@ -180,5 +211,16 @@ MARKS = TableSpec(
 )
 
 TRACE_TABLES = (
-    SPANS, OPERATOR_ARGS, DEVICE_ARGS, PYTHON_ARGS, COLLECTIVE_ARGS, COUNTER_ARGS, MEMORY, FLOWS, INSTANTS, TRACKS, CHUNKS, MARKS,
+    SPANS,
+    OPERATOR_ARGS,
+    DEVICE_ARGS,
+    PYTHON_ARGS,
+    COLLECTIVE_ARGS,
+    COUNTER_ARGS,
+    MEMORY,
+    FLOWS,
+    INSTANTS,
+    TRACKS,
+    CHUNKS,
+    MARKS,
 )

@@ -1,8 +1,8 @@
 """A trace and its facts in one file that the next start maps instead of importing again.
 
-The layout is safetensors' (published, no pickle, readable by its library): eight bytes with the length of a JSON header, the header
-with dtype, shape and place of every array, the arrays. Own code because the library copies every array on both ways, and a
-sidecar of gigabytes is to be mapped::
+The layout is safetensors' (published, no pickle, readable by its library): eight bytes with the
+length of a JSON header, the header with dtype, shape and place of every array, the arrays. Own code
+because the library copies every array on both ways, and a sidecar of gigabytes is to be mapped::
 
     | u64 n | {"spans.start": {"dtype": "I64", "shape": [n], "data_offsets": [a, b]}, …, "__metadata__": {…}} | arrays … |
 
@@ -47,11 +47,32 @@ INSIGHT_LAYOUT = "insight 2"
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20
 CHECK_WHOLE_BYTES = 32 << 20
-"""Up to this size every byte is checked when a sidecar is opened (some ten milliseconds); beyond it, all but the columns of events."""
+"""Up to this size every byte is checked when a sidecar is opened (some ten milliseconds); beyond
+it, all but the columns of events.
+"""
 
-_DTYPES = {"i8": "I64", "i4": "I32", "i2": "I16", "i1": "I8", "u8": "U64", "u4": "U32", "u2": "U16", "u1": "U8", "f8": "F64", "f4": "F32", "b1": "BOOL"}
-_LARGE = ("trace.", "facts.span_links.", *(f"timeline.{name}." for name in ("slices", "places", "summaries", "block_sums", "arrows", "samples")),
-          *(f"insight.{name}." for name in ("span_paths", "memory_curve", "memory_nodes", "allocations")))
+_DTYPES = {
+    "i8": "I64",
+    "i4": "I32",
+    "i2": "I16",
+    "i1": "I8",
+    "u8": "U64",
+    "u4": "U32",
+    "u2": "U16",
+    "u1": "U8",
+    "f8": "F64",
+    "f4": "F32",
+    "b1": "BOOL",
+}
+_LARGE = (
+    "trace.",
+    "facts.span_links.",
+    *(
+        f"timeline.{name}."
+        for name in ("slices", "places", "summaries", "block_sums", "arrows", "samples")
+    ),
+    *(f"insight.{name}." for name in ("span_paths", "memory_curve", "memory_nodes", "allocations")),
+)
 _NO_SUM = "0" * 16
 _SUM = '"checksum":"%s"'
 _NUMPY = {v: k for k, v in _DTYPES.items()}
@@ -63,12 +84,22 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
-    arrays: dict[str, Array] = {"strings.offsets": facts.strings.offsets, "strings.blob": facts.strings.blob}
+    arrays: dict[str, Array] = {
+        "strings.offsets": facts.strings.offsets,
+        "strings.blob": facts.strings.blob,
+    }
     for room, tables in (("trace", trace.tables), ("facts", facts.tables)):
         arrays |= _arrays_of(room, tables)
     about = {
-        "layout": LAYOUT, "header": trace.header, "entries": trace.entries, "origin_ns": trace.origin_ns, "base_ns": trace.base_ns,
-        "texts": len(trace.strings), "trace_defects": trace.defects.as_dict(), "summary": facts.summary, "defects": facts.defects.as_dict(),
+        "layout": LAYOUT,
+        "header": trace.header,
+        "entries": trace.entries,
+        "origin_ns": trace.origin_ns,
+        "base_ns": trace.base_ns,
+        "texts": len(trace.strings),
+        "trace_defects": trace.defects.as_dict(),
+        "summary": facts.summary,
+        "defects": facts.defects.as_dict(),
     }
     _write_file(Path(path), arrays, about)
 
@@ -79,7 +110,11 @@ def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
-    _write_file(Path(path), _arrays_of("timeline", timeline.tables), {"layout": TIMELINE_LAYOUT, "about": timeline.about})
+    _write_file(
+        Path(path),
+        _arrays_of("timeline", timeline.tables),
+        {"layout": TIMELINE_LAYOUT, "about": timeline.about},
+    )
 
 
 def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
@@ -88,20 +123,32 @@ def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
-    arrays = {"strings.offsets": insight.strings.offsets, "strings.blob": insight.strings.blob, **_arrays_of("insight", insight.tables)}
+    arrays = {
+        "strings.offsets": insight.strings.offsets,
+        "strings.blob": insight.strings.blob,
+        **_arrays_of("insight", insight.tables),
+    }
     _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT, "about": insight.about})
 
 
 def _arrays_of(room: str, tables: dict[str, Table]) -> dict[str, Array]:
-    return {f"{room}.{name}.{column}": table[column] for name, table in tables.items() for column in table}
+    return {
+        f"{room}.{name}.{column}": table[column]
+        for name, table in tables.items()
+        for column in table
+    }
 
 
 def _write_file(target: Path, arrays: dict[str, Array], about: dict[str, Any]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=target.name + ".", suffix=".part", dir=target.parent)
+    handle, temporary = tempfile.mkstemp(
+        prefix=target.name + ".", suffix=".part", dir=target.parent
+    )
     try:
         with os.fdopen(handle, "wb") as file:
-            _write_arrays(file, arrays, {"about": json.dumps(about, default=str), "checksum": _NO_SUM})
+            _write_arrays(
+                file, arrays, {"about": json.dumps(about, default=str), "checksum": _NO_SUM}
+            )
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -113,26 +160,42 @@ def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str])
     header: dict[str, Any] = {"__metadata__": metadata}
     at = 0
     for name, array in sorted(arrays.items(), key=lambda x: -x[1].dtype.itemsize):
-        header[name] = {"dtype": _DTYPES[array.dtype.str[1:]], "shape": [len(array)], "data_offsets": [at, at + array.nbytes]}
+        header[name] = {
+            "dtype": _DTYPES[array.dtype.str[1:]],
+            "shape": [len(array)],
+            "data_offsets": [at, at + array.nbytes],
+        }
         at += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 8) % ALIGN)
-    blocks = {name: np.ascontiguousarray(arrays[name]).data.cast("B") for name in list(header)[1:] if len(arrays[name])}
+    blocks = {
+        name: np.ascontiguousarray(arrays[name]).data.cast("B")
+        for name in list(header)[1:]
+        if len(arrays[name])
+    }
     length = len(text).to_bytes(8, "little")
-    facts = _checksum([length, text, *(block for name, block in blocks.items() if _always_checked(name))])
+    facts = _checksum(
+        [length, text, *(block for name, block in blocks.items() if _always_checked(name))]
+    )
     whole = _checksum(list(blocks.values()))
-    file.write(length + text.replace((_SUM % _NO_SUM).encode(), (_SUM % (facts + whole)).encode(), 1))
+    file.write(
+        length + text.replace((_SUM % _NO_SUM).encode(), (_SUM % (facts + whole)).encode(), 1)
+    )
     for block in blocks.values():
         file.write(block)
 
 
 def _always_checked(name: str) -> bool:
-    """Facts and strings: small, and all that the pages show. The columns of events grow with the trace."""
+    """Facts and strings: small, and all that the pages show. The columns of events grow with the
+    trace.
+    """
     return not name.startswith(_LARGE)
 
 
 def _checksum(blocks: list[Any]) -> str:
-    """Adler-32 of some blocks, one after the other: eight hex digits. It runs at the speed of memory."""
+    """Adler-32 of some blocks, one after the other: eight hex digits. It runs at the speed of
+    memory.
+    """
     total = 1
     for block in blocks:
         total = isal_zlib.adler32(block, total)
@@ -140,13 +203,19 @@ def _checksum(blocks: list[Any]) -> str:
 
 
 def _verify(data: mmap.mmap, size: int, stated: str, arrays: dict[str, Array]) -> None:
-    """Raises ValueError when the file is not as it was written: header, facts and strings always, a small file in whole."""
+    """Raises ValueError when the file is not as it was written: header, facts and strings always, a
+    small file in whole.
+    """
     if 8 + size + sum(array.nbytes for array in arrays.values()) != len(data):
         raise ValueError("the file is cut off or has grown")
-    header = data[8:8 + size].replace((_SUM % stated).encode(), (_SUM % _NO_SUM).encode(), 1)
+    header = data[8 : 8 + size].replace((_SUM % stated).encode(), (_SUM % _NO_SUM).encode(), 1)
     blocks = {name: array.data.cast("B") for name, array in arrays.items() if len(array)}
-    found = _checksum([data[:8], header, *(block for name, block in blocks.items() if _always_checked(name))])
-    if found != stated[:8] or (len(data) <= CHECK_WHOLE_BYTES and _checksum(list(blocks.values())) != stated[8:]):
+    found = _checksum(
+        [data[:8], header, *(block for name, block in blocks.items() if _always_checked(name))]
+    )
+    if found != stated[:8] or (
+        len(data) <= CHECK_WHOLE_BYTES and _checksum(list(blocks.values())) != stated[8:]
+    ):
         raise ValueError("its checksum does not fit")
 
 
@@ -154,7 +223,8 @@ def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
     """Map a sidecar; pages are read when they are looked at.
 
     Raises:
-        SidecarError: the file is missing, damaged, cut off, or of another layout. It is to be rebuilt, never guessed.
+        SidecarError: the file is missing, damaged, cut off, or of another layout. It is to be
+            rebuilt, never guessed.
     """
     return _read_file(path, LAYOUT, _rebuild)
 
@@ -165,7 +235,13 @@ def read_timeline(path: str | os.PathLike[str]) -> Timeline:
     Raises:
         SidecarError: as ``read``.
     """
-    return _read_file(path, TIMELINE_LAYOUT, lambda arrays, about: Timeline(_tables_of("timeline", TIMELINE_TABLES, arrays), about["about"]))
+    return _read_file(
+        path,
+        TIMELINE_LAYOUT,
+        lambda arrays, about: Timeline(
+            _tables_of("timeline", TIMELINE_TABLES, arrays), about["about"]
+        ),
+    )
 
 
 def read_insight(path: str | os.PathLike[str]) -> Insight:
@@ -174,19 +250,29 @@ def read_insight(path: str | os.PathLike[str]) -> Insight:
     Raises:
         SidecarError: as ``read``.
     """
-    return _read_file(path, INSIGHT_LAYOUT, lambda arrays, about: Insight(
-        StringTable(arrays["strings.offsets"], arrays["strings.blob"]), _tables_of("insight", INSIGHT_TABLES, arrays), about["about"],
-    ))
+    return _read_file(
+        path,
+        INSIGHT_LAYOUT,
+        lambda arrays, about: Insight(
+            StringTable(arrays["strings.offsets"], arrays["strings.blob"]),
+            _tables_of("insight", INSIGHT_TABLES, arrays),
+            about["about"],
+        ),
+    )
 
 
-def _read_file(path: str | os.PathLike[str], layout: str, rebuild: Callable[[dict[str, Array], dict[str, Any]], T]) -> T:
+def _read_file(
+    path: str | os.PathLike[str],
+    layout: str,
+    rebuild: Callable[[dict[str, Array], dict[str, Any]], T],
+) -> T:
     try:
         with open(path, "rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         size = int.from_bytes(data[:8], "little")
         if not 0 < size <= min(MAX_HEADER_BYTES, len(data) - 8):
             raise ValueError("the header's length is wrong")
-        header = msgspec.json.decode(data[8:8 + size])
+        header = msgspec.json.decode(data[8 : 8 + size])
         metadata = header.pop("__metadata__")
         about = msgspec.json.decode(metadata["about"])
         if about["layout"] != layout:
@@ -194,8 +280,19 @@ def _read_file(path: str | os.PathLike[str], layout: str, rebuild: Callable[[dic
         arrays = {name: _mapped(data, 8 + size, entry) for name, entry in header.items()}
         _verify(data, size, metadata["checksum"], arrays)
         return rebuild(arrays, about)
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, msgspec.MsgspecError) as error:
-        raise SidecarError(f"{os.path.basename(path)} cannot be used: {error}", "It is rebuilt by importing the trace again.") from error
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        msgspec.MsgspecError,
+    ) as error:
+        raise SidecarError(
+            f"{os.path.basename(path)} cannot be used: {error}",
+            "It is rebuilt by importing the trace again.",
+        ) from error
 
 
 def _mapped(data: mmap.mmap, base: int, entry: dict[str, Any]) -> Array:
@@ -213,14 +310,27 @@ def _tables_of(room: str, specs: Sequence[TableSpec], arrays: dict[str, Array]) 
         columns = {c.name: arrays[f"{room}.{spec.name}.{c.name}"] for c in spec.columns}
         for c in spec.columns:
             if columns[c.name].dtype != np.dtype(c.dtype):
-                raise ValueError(f"{spec.name}.{c.name} is {columns[c.name].dtype}, expected {c.dtype}")
+                raise ValueError(
+                    f"{spec.name}.{c.name} is {columns[c.name].dtype}, expected {c.dtype}"
+                )
         tables[spec.name] = Table(spec, columns)
     return tables
 
 
 def _rebuild(arrays: dict[str, Array], about: dict[str, Any]) -> tuple[Trace, Facts]:
     strings = StringTable(arrays["strings.offsets"], arrays["strings.blob"])
-    trace_tables, fact_tables = _tables_of("trace", TRACE_TABLES, arrays), _tables_of("facts", FACT_TABLES, arrays)
+    trace_tables, fact_tables = (
+        _tables_of("trace", TRACE_TABLES, arrays),
+        _tables_of("facts", FACT_TABLES, arrays),
+    )
     own = StringTable(strings.offsets[: about["texts"] + 1], strings.blob)
-    trace = Trace(own, trace_tables, about["header"], DefectCounts(about["trace_defects"]), about["entries"], about["origin_ns"], about["base_ns"])
+    trace = Trace(
+        own,
+        trace_tables,
+        about["header"],
+        DefectCounts(about["trace_defects"]),
+        about["entries"],
+        about["origin_ns"],
+        about["base_ns"],
+    )
     return trace, Facts(strings, fact_tables, about["summary"], DefectCounts(about["defects"]))

@@ -67,7 +67,9 @@ class StringBuilder:
     """Write side: text → number; a new text gets the next number."""
 
     def __init__(self, base: StringTable | None = None) -> None:
-        self._numbers: dict[str, int] = {t: i for i, t in enumerate(base.all())} if base is not None else {}
+        self._numbers: dict[str, int] = (
+            {t: i for i, t in enumerate(base.all())} if base is not None else {}
+        )
 
     def __len__(self) -> int:
         return len(self._numbers)

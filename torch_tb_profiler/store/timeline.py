@@ -13,13 +13,15 @@ class Timeline:
     """What is drawn of one trace.
 
     Attributes:
-        tables: by the names of ``timeline_schema.TIMELINE_TABLES``; all are present, possibly empty.
+        tables: by the names of ``timeline_schema.TIMELINE_TABLES``; all are present, possibly
+            empty.
         about: plain values:
 
             ``arrow_kinds``   list of ``{"kind", "label", "total", "untied"}``; ``arrows.kind`` counts its rows; ``untied``: flow events that lead
                               nowhere
             ``series``        list of ``{"key", "name", "track", "unit", "mean", "lowest", "highest", "first", "count", "thinned"}``: the counter
-                              series; ``first`` and ``count`` are rows of ``samples``, ``track`` a row of the trace's tracks (-1: of no process),
+                              series; ``first`` and ``count`` are rows of ``samples``, ``track`` a
+                              row of the trace's tracks (-1: of no process),
                               ``thinned``: samples were left out
             ``device_activity``, ``host_activity``  busy share, 0 to 255, of equal parts of the span; None without such work
             ``has_modules``   whether any event belongs to a module

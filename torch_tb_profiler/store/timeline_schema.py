@@ -1,7 +1,9 @@
-"""The tables of a timeline: every event of a trace placed on a lane, and the summaries that are drawn where events are too small to see.
+"""The tables of a timeline: every event of a trace placed on a lane, and the summaries that are
+drawn where events are too small to see.
 
-They lie in a sidecar of their own that is made when a trace is first looked at on the timeline. An *event* here is a row of ``spans``, or
-(from the number of spans on) a row of ``instants`` that is no counter sample. ``name`` columns are rows of ``names``.
+They lie in a sidecar of their own that is made when a trace is first looked at on the timeline. An
+*event* here is a row of ``spans``, or (from the number of spans on) a row of ``instants`` that is
+no counter sample. ``name`` columns are rows of ``names``.
 """
 
 from __future__ import annotations
@@ -63,7 +65,12 @@ GROUPS = TableSpec(
         Column("lane", "i4", LANE, "Its first lane; the others follow."),
         Column("lanes", "i4", "", "How many lanes."),
         Column("events", "i8", "events", "How many events."),
-        Column("overlapping", "i8", "events", "Of them, those on a sub-lane because they overlap another."),
+        Column(
+            "overlapping",
+            "i8",
+            "events",
+            "Of them, those on a sub-lane because they overlap another.",
+        ),
     ),
 )
 
@@ -95,7 +102,12 @@ PLACES = TableSpec(
     (
         Column("lane", "i4", LANE, "Its lane; -1 for counter samples."),
         Column("name", "i4", NAME, "Its name."),
-        Column("module", "i4", NAME, "The innermost `nn.Module` frame around it or around what caused it; -1 none."),
+        Column(
+            "module",
+            "i4",
+            NAME,
+            "The innermost `nn.Module` frame around it or around what caused it; -1 none.",
+        ),
         Column("look", "u1", "Look", "What it looks like."),
     ),
 )
@@ -112,7 +124,8 @@ NAMES = TableSpec(
 
 LEVELS = TableSpec(
     "levels",
-    "Levels of detail that are stored, ascending. Level L merges what is shorter than its bucket of 2^L ns.",
+    "Levels of detail that are stored, ascending. Level L merges what is shorter than its bucket of"
+    " 2^L ns.",
     (
         Column("level", "i4", "", "L."),
         Column("first", "i8", "row of summaries", "Its first slice."),
@@ -140,11 +153,14 @@ SUMMARIES = TableSpec(
 )
 
 BLOCK_SLICES = 1 << 14
-"""Slices of a block: rows b · 2^14 to (b + 1) · 2^14 of ``slices``, whatever lanes they are of. What is left at the end is in no block."""
+"""Slices of a block: rows b · 2^14 to (b + 1) · 2^14 of ``slices``, whatever lanes they are of.
+What is left at the end is in no block.
+"""
 
 BLOCKS = TableSpec(
     "blocks",
-    "Where the figures of each block of slices begin: (number of blocks + 1) rows, or none. Blocks beyond a bound are left out.",
+    "Where the figures of each block of slices begin: (number of blocks + 1) rows, or none. Blocks"
+    " beyond a bound are left out.",
     (Column("first", "i8", "row of block_sums", "Its first row."),),
 )
 
@@ -166,7 +182,12 @@ ARROWS = TableSpec(
     "arrows",
     "What leads from one event to another, ordered by source_time.",
     (
-        Column("kind", "i4", "row of the arrow kinds in about", "Launch, forward to backward, or the category of a flow."),
+        Column(
+            "kind",
+            "i4",
+            "row of the arrow kinds in about",
+            "Launch, forward to backward, or the category of a flow.",
+        ),
         Column("source", "i4", EVENT, "From."),
         Column("target", "i4", EVENT, "To."),
         Column("source_time", "i8", "ns", "When it leaves."),
@@ -180,8 +201,26 @@ SAMPLES = TableSpec(
     (
         Column("time", "i8", "ns", "When."),
         Column("value", "f8", "of the series", "The value from then on."),
-        Column("integral", "f8", "of the series times ns", "Integral from the series' first sample to this one."),
+        Column(
+            "integral",
+            "f8",
+            "of the series times ns",
+            "Integral from the series' first sample to this one.",
+        ),
     ),
 )
 
-TIMELINE_TABLES = (GROUPS, LANES, SLICES, PLACES, NAMES, LEVELS, LEVEL_LANES, SUMMARIES, BLOCKS, BLOCK_SUMS, ARROWS, SAMPLES)
+TIMELINE_TABLES = (
+    GROUPS,
+    LANES,
+    SLICES,
+    PLACES,
+    NAMES,
+    LEVELS,
+    LEVEL_LANES,
+    SUMMARIES,
+    BLOCKS,
+    BLOCK_SUMS,
+    ARROWS,
+    SAMPLES,
+)

@@ -1,4 +1,6 @@
-"""Routes ``/trace/alignment`` and ``/trace/collective``: the workers of a run on one clock, and one collective on all of them."""
+"""Routes ``/trace/alignment`` and ``/trace/collective``: the workers of a run on one clock, and one
+collective on all of them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.views.event import LONGEST_NAME, Refs
 from torch_tb_profiler.views.event_arguments import cut
-from torch_tb_profiler.views.timeline_wire import AlignedWorker, AlignmentPayload, CollectivePayload, CollectivePeer, EventRef
+from torch_tb_profiler.views.timeline_wire import (
+    AlignedWorker,
+    AlignmentPayload,
+    CollectivePayload,
+    CollectivePeer,
+    EventRef,
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +35,9 @@ class WorkerPlace:
 
 @dataclass(frozen=True)
 class PeerTrace:
-    """A worker's trace in which a collective may be; without a timeline while nobody looked at that."""
+    """A worker's trace in which a collective may be; without a timeline while nobody looked at
+    that.
+    """
 
     worker: str
     span: str
@@ -35,26 +45,43 @@ class PeerTrace:
     timeline: Timeline | None
 
 
-def alignment_payload(places: Sequence[WorkerPlace], span_ns: int, workers_total: int) -> AlignmentPayload:
+def alignment_payload(
+    places: Sequence[WorkerPlace], span_ns: int, workers_total: int
+) -> AlignmentPayload:
     """Workers in the order of their ranks."""
-    return AlignmentPayload(workers=[_worker(place) for place in places], span_ns=span_ns, workers_total=workers_total)
+    return AlignmentPayload(
+        workers=[_worker(place) for place in places], span_ns=span_ns, workers_total=workers_total
+    )
 
 
 def _worker(place: WorkerPlace) -> AlignedWorker:
     found = place.aligned or Aligned(0, "none", None, 0)
     return AlignedWorker(
-        worker=place.worker, span=place.span, rank=place.rank, ready=place.aligned is not None, offset_ns=found.offset, method=found.method,
-        error_ns=found.error, matched=found.matched,
+        worker=place.worker,
+        span=place.span,
+        rank=place.rank,
+        ready=place.aligned is not None,
+        offset_ns=found.offset,
+        method=found.method,
+        error_ns=found.error,
+        matched=found.matched,
     )
 
 
-def collective_payload(matches: Matches, match: int, peers: Sequence[PeerTrace | None]) -> CollectivePayload:
-    """One match on all ranks that take part. ``peers``: for each row of ``matches`` its trace, None where it is not at hand any more."""
+def collective_payload(
+    matches: Matches, match: int, peers: Sequence[PeerTrace | None]
+) -> CollectivePayload:
+    """One match on all ranks that take part. ``peers``: for each row of ``matches`` its trace, None
+    where it is not at hand any more.
+    """
     listed = []
     for row, peer in zip(matches.row[:, match].tolist(), peers, strict=True):
         if row >= 0 and peer is not None:
             listed.append(CollectivePeer(worker=peer.worker, span=peer.span, ref=_ref(peer, row)))
-    return CollectivePayload(key=key_of(matches.labels[int(matches.label[match])], int(matches.number[match])), peers=listed)
+    return CollectivePayload(
+        key=key_of(matches.labels[int(matches.label[match])], int(matches.number[match])),
+        peers=listed,
+    )
 
 
 def _ref(peer: PeerTrace, row: int) -> EventRef:
@@ -62,14 +89,21 @@ def _ref(peer: PeerTrace, row: int) -> EventRef:
         return Refs(peer.trace, peer.timeline)(row)
     spans = peer.trace["spans"]
     return EventRef(
-        event=row, lane=-1, name=cut(peer.trace.strings[int(spans["name"][row])], LONGEST_NAME), look=Look.COMMUNICATION,
-        start_ns=int(spans["start"][row]), dur_ns=int(spans["dur"][row]),
+        event=row,
+        lane=-1,
+        name=cut(peer.trace.strings[int(spans["name"][row])], LONGEST_NAME),
+        look=Look.COMMUNICATION,
+        start_ns=int(spans["start"][row]),
+        dur_ns=int(spans["dur"][row]),
     )
 
 
 def key_of(label: Label, number: int) -> str:
     """What a collective was matched by, in words."""
-    return cut(f"{label.kind} {number}" + (f" of process group {label.group}" if label.group else ""), LONGEST_NAME)
+    return cut(
+        f"{label.kind} {number}" + (f" of process group {label.group}" if label.group else ""),
+        LONGEST_NAME,
+    )
 
 
 NO_COLLECTIVE = CollectivePayload(key="", peers=[])

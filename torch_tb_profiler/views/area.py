@@ -15,15 +15,31 @@ MOST_ROWS = 1000
 LONGEST_NAME = 1000
 
 
-def area_payload(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Sequence[int]) -> AreaPayload:
+def area_payload(
+    trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Sequence[int]
+) -> AreaPayload:
     """Statistics of [begin, end), ns, on some lanes (ascending)."""
     found = Areas(timeline).area(begin, end, lanes)
     overlap = found.overlap
     return AreaPayload(
-        t0_ns=begin, t1_ns=end, events=int(found.count.sum()), rows=_columns(trace, timeline, found), pooled=max(0, len(found.name) - MOST_ROWS),
-        groups=[AreaGroup(key=group_key(trace, timeline, group.group), busy_ns=group.busy, events=group.events) for group in found.groups],
-        overlap=None if overlap is None else AreaOverlap(
-            computation_ns=overlap.computation, overlap_ns=overlap.both, communication_ns=overlap.communication, idle_ns=overlap.idle,
+        t0_ns=begin,
+        t1_ns=end,
+        events=int(found.count.sum()),
+        rows=_columns(trace, timeline, found),
+        pooled=max(0, len(found.name) - MOST_ROWS),
+        groups=[
+            AreaGroup(
+                key=group_key(trace, timeline, group.group), busy_ns=group.busy, events=group.events
+            )
+            for group in found.groups
+        ],
+        overlap=None
+        if overlap is None
+        else AreaOverlap(
+            computation_ns=overlap.computation,
+            overlap_ns=overlap.both,
+            communication_ns=overlap.communication,
+            idle_ns=overlap.idle,
         ),
     )
 
@@ -33,7 +49,12 @@ def _columns(trace: Trace, timeline: Timeline, found: Area) -> AreaColumns:
     names = trace.strings.many(timeline["names"]["text"][found.name[kept]])
     count, total = found.count[kept], found.total[kept]
     return AreaColumns(
-        name=[cut(name, LONGEST_NAME) for name in names], look=found.look[kept].tolist(), count=count.tolist(), total_ns=total.tolist(),
-        mean_ns=((2 * total + count) // (2 * count)).tolist(), shortest_ns=found.shortest[kept].tolist(), longest_ns=found.longest[kept].tolist(),
+        name=[cut(name, LONGEST_NAME) for name in names],
+        look=found.look[kept].tolist(),
+        count=count.tolist(),
+        total_ns=total.tolist(),
+        mean_ns=((2 * total + count) // (2 * count)).tolist(),
+        shortest_ns=found.shortest[kept].tolist(),
+        longest_ns=found.longest[kept].tolist(),
         longest_event=found.event[kept].tolist(),
     )

@@ -14,9 +14,17 @@ from torch_tb_profiler.views.timeline_wire import ArrowsPayload
 
 
 def arrows_payload(
-    timeline: Timeline, memoise: Memoise, begin: int, end: int, *, kinds: Sequence[str] | None, lanes: Sequence[int] | None, cap: int
+    timeline: Timeline,
+    memoise: Memoise,
+    begin: int,
+    end: int,
+    *,
+    kinds: Sequence[str] | None,
+    lanes: Sequence[int] | None,
+    cap: int,
 ) -> ArrowsPayload:
-    """Arrows that touch [begin, end), ns; ``kinds`` and ``lanes`` None for all. More than ``cap`` are thinned evenly.
+    """Arrows that touch [begin, end), ns; ``kinds`` and ``lanes`` None for all. More than ``cap``
+    are thinned evenly.
 
     Raises:
         BadRequest: the timeline has no arrows of a kind.
@@ -25,12 +33,22 @@ def arrows_payload(
     known = [kind["kind"] for kind in timeline.about["arrow_kinds"]]
     index: ArrowIndex = memoise("timeline arrows", lambda: ArrowIndex(arrows))
     lane = places["lane"]
-    found = index.within(begin, end, None if kinds is None else np.array(_rows_of(kinds, known), np.int64), _chosen(timeline, lanes))
+    found = index.within(
+        begin,
+        end,
+        None if kinds is None else np.array(_rows_of(kinds, known), np.int64),
+        _chosen(timeline, lanes),
+    )
     shown = spread(found, cap)
     source, target = arrows["source"][shown], arrows["target"][shown]
     return ArrowsPayload(
-        total=len(found), kind=[known[row] for row in arrows["kind"][shown].tolist()], source=source.tolist(), target=target.tolist(),
-        source_lane=lane[source].tolist(), target_lane=lane[target].tolist(), source_ns=arrows["source_time"][shown].tolist(),
+        total=len(found),
+        kind=[known[row] for row in arrows["kind"][shown].tolist()],
+        source=source.tolist(),
+        target=target.tolist(),
+        source_lane=lane[source].tolist(),
+        target_lane=lane[target].tolist(),
+        source_ns=arrows["source_time"][shown].tolist(),
         target_ns=arrows["target_time"][shown].tolist(),
     )
 
@@ -38,11 +56,16 @@ def arrows_payload(
 def _rows_of(kinds: Sequence[str], known: Sequence[str]) -> list[int]:
     for kind in kinds:
         if kind not in known:
-            raise BadRequest(f"Parameter kinds holds {kind[:100]!r}, expected some of: {', '.join(known) or 'none, this trace has no arrows'}.")
+            raise BadRequest(
+                f"Parameter kinds holds {kind[:100]!r}, expected some of:"
+                f" {', '.join(known) or 'none, this trace has no arrows'}."
+            )
     return [known.index(kind) for kind in kinds]
 
 
-def _chosen(timeline: Timeline, lanes: Sequence[int] | None) -> tuple[np.typing.NDArray[np.int32], np.typing.NDArray[np.bool_]] | None:
+def _chosen(
+    timeline: Timeline, lanes: Sequence[int] | None
+) -> tuple[np.typing.NDArray[np.int32], np.typing.NDArray[np.bool_]] | None:
     if lanes is None or len(lanes) == timeline["lanes"].n:
         return None
     chosen = np.zeros(timeline["lanes"].n, np.bool_)

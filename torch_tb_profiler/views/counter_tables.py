@@ -14,7 +14,12 @@ from torch_tb_profiler.analysis.selection import Selection, mask
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.views.counters_wire import CounterInfo, CountersTablePayload, ProfiledColumns, SampledColumns
+from torch_tb_profiler.views.counters_wire import (
+    CounterInfo,
+    CountersTablePayload,
+    ProfiledColumns,
+    SampledColumns,
+)
 from torch_tb_profiler.views.nullable import optional_floats, optional_integers, optional_texts
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Missing
@@ -38,16 +43,22 @@ with torch_tb_profiler.record("./log/run", experimental_config=per_kernel) as pr
         profiler.step()"""
 COUNTERS = Missing(
     what="Hardware counters",
-    why="The trace holds neither profiled ranges nor counter samples: no metrics were asked for (profiler_metrics). Counters need NVIDIA's CUPTI and the "
-        "right to read them; every kernel is then replayed, and no kernel's time is recorded.",
+    why=(
+        "The trace holds neither profiled ranges nor counter samples: no metrics were asked for"
+        " (profiler_metrics). Counters need NVIDIA's CUPTI and the right to read them; every kernel"
+        " is then replayed, and no kernel's time is recorded."
+    ),
     call=_RECORDING,
 )
 
 
-def counters_table_payload(trace: Trace, facts: Facts, insight: Insight, selection: Selection, limit: int, file: str = "") -> CountersTablePayload:
+def counters_table_payload(
+    trace: Trace, facts: Facts, insight: Insight, selection: Selection, limit: int, file: str = ""
+) -> CountersTablePayload:
     """Profiled ranges and sampled counters of the selected steps.
 
-    A range whose step is not known counts only where everything is selected. ``file``: path of the user's own figures of devices, empty none.
+    A range whose step is not known counts only where everything is selected. ``file``: path of the
+    user's own figures of devices, empty none.
 
     Raises:
         SourceError: that file cannot be read, or is none.
@@ -78,7 +89,9 @@ def _info(name: str) -> CounterInfo:
     return CounterInfo(name=name, label=counter_label(name), unit=counter_unit(name))
 
 
-def _profiled(trace: Trace, profiled: ProfiledKernels, chosen: Ints, peaks: Peaks) -> ProfiledColumns:
+def _profiled(
+    trace: Trace, profiled: ProfiledKernels, chosen: Ints, peaks: Peaks
+) -> ProfiledColumns:
     ties = profiled.ties
     name = trace["spans"]["name"]
     kernels = trace.strings.many(name[ties.row[chosen]])
@@ -89,8 +102,11 @@ def _profiled(trace: Trace, profiled: ProfiledKernels, chosen: Ints, peaks: Peak
     roof = [roofs[place] if place >= 0 else None for place in of[chosen].tolist()]
     return ProfiledColumns(
         kernel=kernels,
-        short=[WHOLE if is_whole else _short(kernel) for kernel, is_whole in zip(kernels, whole, strict=True)],
-        operators=[operators[first[row]:first[row + 1]] for row in chosen.tolist()],
+        short=[
+            WHOLE if is_whole else _short(kernel)
+            for kernel, is_whole in zip(kernels, whole, strict=True)
+        ],
+        operators=[operators[first[row] : first[row + 1]] for row in chosen.tolist()],
         step=optional_integers(profiled.step[chosen]),
         time_ns=optional_integers(profiled.time[chosen]),
         flops=optional_integers(profiled.flops[chosen]),
@@ -115,22 +131,35 @@ def _measured(profiled: ProfiledKernels) -> Literal["ranges", "slices", ""]:
 
 
 def _no_roofline(profiled: ProfiledKernels, bandwidth: float | None) -> str:
-    """What is missing to draw ranges by their intensity, below what the device can do; empty where nothing is, or nothing was profiled."""
-    figures = (("FLOPs", _FLOP_METRICS, profiled.flops), ("memory traffic", _TRAFFIC_METRICS, profiled.bytes))
+    """What is missing to draw ranges by their intensity, below what the device can do; empty where
+    nothing is, or nothing was profiled.
+    """
+    figures = (
+        ("FLOPs", _FLOP_METRICS, profiled.flops),
+        ("memory traffic", _TRAFFIC_METRICS, profiled.bytes),
+    )
     lacks = [words for *words, values in figures if not (values > 0).any()]
     why = ""
     if lacks:
         what, metrics = zip(*lacks, strict=True)
-        why = f"{' and '.join(what)} {'are' if 'FLOPs' in what else 'is'} not known: record {' and '.join(metrics)}"
+        why = (
+            f"{' and '.join(what)} {'are' if 'FLOPs' in what else 'is'} not known: record"
+            f" {' and '.join(metrics)}"
+        )
     elif not ((profiled.flops > 0) & (profiled.bytes > 0)).any():
         why = "of no kernel both FLOPs and memory traffic are known"
     elif bandwidth is None and not (profiled.time > 0).any():
-        why = f"no times were measured, and the bandwidth of the {'device' if profiled.traffic == DRAM else 'cache'} is not known"
+        why = (
+            "no times were measured, and the bandwidth of the"
+            f" {'device' if profiled.traffic == DRAM else 'cache'} is not known"
+        )
     return f"No roofline is drawn: {why}." if why and len(profiled.ties.row) else ""
 
 
 def matching_text(profiled: ProfiledKernels) -> str:
-    """How the ranges were tied to launches and what the figures are of, in sentences; empty without a range."""
+    """How the ranges were tied to launches and what the figures are of, in sentences; empty without
+    a range.
+    """
     ties = profiled.ties
     n = len(ties.row)
     if not n:
@@ -138,25 +167,50 @@ def matching_text(profiled: ProfiledKernels) -> str:
     count = {tie: int((ties.how == tie).sum()) for tie in Tie}
     found = [sentence for tie, sentence in _sentences(n, count, ties.spare).items() if count[tie]]
     if ties.slices.any():
-        found.append("The file gives each range an equal slice of the window, not the time at which its kernel ran: there are no times.")
+        found.append(
+            "The file gives each range an equal slice of the window, not the time at which its"
+            " kernel ran: there are no times."
+        )
     if profiled.traffic == "l2":
-        found.append("Memory traffic is that of the L2 cache: traffic of the device's memory was not counted.")
+        found.append(
+            "Memory traffic is that of the L2 cache: traffic of the device's memory was not"
+            " counted."
+        )
     if (profiled.flops >= 0).any() and (profiled.flops < 0).any():
-        found.append("FLOPs are unknown where a kernel used matrix cores whose operations were not counted (sm__ops_path_tensor_…), or where not all "
-                     "instructions of its precision were.")
+        found.append(
+            "FLOPs are unknown where a kernel used matrix cores whose operations were not counted"
+            " (sm__ops_path_tensor_…), or where not all instructions of its precision were."
+        )
     return " ".join(found)
 
 
 def _sentences(n: int, count: dict[Tie, int], spare: int) -> dict[Tie, str]:
     lost, begun = count[Tie.NO_LAUNCH], count[Tie.BY_BEGIN]
     return {
-        Tie.BY_ORDER: f"{count[Tie.BY_ORDER]:,} of {n:,} ranges were tied to their launches by order: the first to the first kernel launched, and so on.",
-        Tie.BY_NAME: f"{count[Tie.BY_NAME]:,} of {n:,} ranges were tied to their launches by the names of the kernels.",
-        Tie.BY_BEGIN: f"Ranges: {n:,}, kernel launches: {begun + spare:,}. The first {begun:,} of each were tied by order; what is missing may be "
-                      "anywhere, so the operators may be those of a neighbour.",
-        Tie.WHOLE: "The range stands for every kernel that ran in it (profiler_measure_per_kernel was off), so it has no operator.",
-        Tie.NO_LAUNCH: f"{lost:,} {'ranges have' if lost > 1 else 'range has'} no launch, so no operator.",
-        Tie.SEVERAL_DEVICES: "Several devices were measured, and nothing in the trace says which launch was for which, so the ranges have no operators.",
+        Tie.BY_ORDER: (
+            f"{count[Tie.BY_ORDER]:,} of {n:,} ranges were tied to their launches by order: the"
+            " first to the first kernel launched, and so on."
+        ),
+        Tie.BY_NAME: (
+            f"{count[Tie.BY_NAME]:,} of {n:,} ranges were tied to their launches by the names of"
+            " the kernels."
+        ),
+        Tie.BY_BEGIN: (
+            f"Ranges: {n:,}, kernel launches: {begun + spare:,}. The first {begun:,} of each were"
+            " tied by order; what is missing may be anywhere, so the operators may be those of a"
+            " neighbour."
+        ),
+        Tie.WHOLE: (
+            "The range stands for every kernel that ran in it (profiler_measure_per_kernel was"
+            " off), so it has no operator."
+        ),
+        Tie.NO_LAUNCH: (
+            f"{lost:,} {'ranges have' if lost > 1 else 'range has'} no launch, so no operator."
+        ),
+        Tie.SEVERAL_DEVICES: (
+            "Several devices were measured, and nothing in the trace says which launch was for"
+            " which, so the ranges have no operators."
+        ),
     }
 
 

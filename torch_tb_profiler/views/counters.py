@@ -11,9 +11,21 @@ from torch_tb_profiler.views.nullable import optional_floats
 from torch_tb_profiler.views.timeline_wire import CounterCurve, CountersPayload
 
 
-def counters_payload(timeline: Timeline, series: Sequence[int], begin: int, end: int, parts: int) -> CountersPayload:
+def counters_payload(
+    timeline: Timeline, series: Sequence[int], begin: int, end: int, parts: int
+) -> CountersPayload:
     """Some counter series (rows of ``about["series"]``) in equal parts of [begin, end), ns."""
     borders = edges(begin, end, parts)
-    found = [in_buckets(timeline["samples"], timeline.about["series"][number], borders) for number in series]
-    curves = [CounterCurve(lowest=optional_floats(c.lowest), highest=optional_floats(c.highest), mean=optional_floats(c.mean)) for c in found]
+    found = [
+        in_buckets(timeline["samples"], timeline.about["series"][number], borders)
+        for number in series
+    ]
+    curves = [
+        CounterCurve(
+            lowest=optional_floats(c.lowest),
+            highest=optional_floats(c.highest),
+            mean=optional_floats(c.mean),
+        )
+        for c in found
+    ]
     return CountersPayload(t0_ns=begin, t1_ns=end, curves=curves)

@@ -8,7 +8,9 @@ from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 
 
 class CounterInfo(Wire, frozen=True, kw_only=True):
-    """A counter: its own name, a readable one, its unit (``bytes``, ``instructions``, ``share`` …; empty: not known)."""
+    """A counter: its own name, a readable one, its unit (``bytes``, ``instructions``, ``share`` …;
+    empty: not known).
+    """
 
     name: str
     label: str
@@ -16,8 +18,10 @@ class CounterInfo(Wire, frozen=True, kw_only=True):
 
 
 class ProfiledColumns(Wire, frozen=True, kw_only=True):
-    """One entry per profiled range. ``values[c][i]`` is counter c of row i; null: not measured. ``operators``: the operators around the launch, outermost
-    first; ``flops`` from instruction counters, ``bytes`` from memory counters; ``time_ns`` null where the times are no measured ones. ``unit``, ``precision``
+    """One entry per profiled range. ``values[c][i]`` is counter c of row i; null: not measured.
+    ``operators``: the operators around the launch, outermost
+    first; ``flops`` from instruction counters, ``bytes`` from memory counters; ``time_ns`` null
+    where the times are no measured ones. ``unit``, ``precision``
     and ``peak`` (FLOP/s) as in the Efficiency view, of what did most of the FLOPs."""
 
     kernel: list[str]
@@ -36,7 +40,9 @@ class ProfiledColumns(Wire, frozen=True, kw_only=True):
 
 
 class SampledColumns(Wire, frozen=True, kw_only=True):
-    """Sampled counters: mean, least and greatest per counter, device and step (step null: outside all steps, or no steps)."""
+    """Sampled counters: mean, least and greatest per counter, device and step (step null: outside
+    all steps, or no steps).
+    """
 
     counter: list[int]
     device: list[str]
@@ -48,8 +54,11 @@ class SampledColumns(Wire, frozen=True, kw_only=True):
 
 
 class CountersTablePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/counters``. ``matching`` says how ranges were tied to launches, and what did not match. ``bandwidth``: bytes/s of the memory whose traffic was
-    counted, null not known; ``no_roofline``: what the recording lacks for one, empty where it can be drawn."""
+    """Route ``/counters``. ``matching`` says how ranges were tied to launches, and what did not
+    match. ``bandwidth``: bytes/s of the memory whose traffic was
+    counted, null not known; ``no_roofline``: what the recording lacks for one, empty where it can
+    be drawn.
+    """
 
     vocabulary: Vocabulary
     counters: list[CounterInfo]

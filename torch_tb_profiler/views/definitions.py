@@ -1,4 +1,6 @@
-"""The definitions of all figures, for the page; ``npm run --prefix fe generate`` makes the file from ``docs/definitions.md``."""
+"""The definitions of all figures, for the page; ``npm run --prefix fe generate`` makes the file
+from ``docs/definitions.md``.
+"""
 
 from __future__ import annotations
 

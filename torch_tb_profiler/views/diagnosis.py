@@ -12,7 +12,10 @@ from torch_tb_profiler.views.wire import DiagnosisPayload, FileItem, FileState
 def diagnosis_payload(snapshot: SnapshotLike) -> DiagnosisPayload:
     """The catalogue's files with the reasons that it gives."""
     return DiagnosisPayload(
-        version=snapshot.version, logdirs=list(snapshot.logdirs), notes=list(snapshot.notes), files=[_file(f) for f in snapshot.files]
+        version=snapshot.version,
+        logdirs=list(snapshot.logdirs),
+        notes=list(snapshot.notes),
+        files=[_file(f) for f in snapshot.files],
     )
 
 

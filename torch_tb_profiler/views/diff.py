@@ -32,7 +32,9 @@ MOST_ROWS = 500
 """Rows of each table that stand for themselves."""
 _KINDS: tuple[wire.DiffKind, ...] = ("module", "annotation", "operator", "kernel")
 
-NO_TREE = msgspec.convert({field: [] for field in wire.DiffTreeColumns.__struct_fields__}, wire.DiffTreeColumns)
+NO_TREE = msgspec.convert(
+    {field: [] for field in wire.DiffTreeColumns.__struct_fields__}, wire.DiffTreeColumns
+)
 
 
 @dataclass(frozen=True)
@@ -46,16 +48,22 @@ class Recording:
     header: dict[str, Any]
 
 
-def compared(a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selection]) -> Comparison:
+def compared(
+    a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selection]
+) -> Comparison:
     """B compared with A, each with its chosen steps."""
     return compare(side(*a), side(*b))
 
 
-def diff_payload(found: Comparison, a: Recording, b: Recording, most_rows: int = MOST_ROWS, tree: bool = True) -> wire.DiffPayload:
+def diff_payload(
+    found: Comparison, a: Recording, b: Recording, most_rows: int = MOST_ROWS, tree: bool = True
+) -> wire.DiffPayload:
     """Everything of the page about two recordings; without ``tree`` that is empty."""
     tables = [(key, found.tables[key]) for key in get_args(wire.ChangeTable) if key in found.tables]
     parts = [_part(key, table, found.a.mean, most_rows) for key, table in tables]
-    columns = wire.ChangeColumns(**{name: [entry for part in parts for entry in part[name]] for name in parts[0]})
+    columns = wire.ChangeColumns(
+        **{name: [entry for part in parts for entry in part[name]] for name in parts[0]}
+    )
     said = verdict(found)
     wanted = [key for one in (found.a, found.b) for key in absent(one.facts)]
     return wire.DiffPayload(
@@ -80,7 +88,8 @@ def _side(one: Side, recording: Recording) -> wire.DiffSide:
         worker=recording.worker,
         span=recording.span,
         label=recording.label,
-        device=", ".join(names) or (vocabulary(one.facts).device if one.facts.summary["has_device"] else None),
+        device=", ".join(names)
+        or (vocabulary(one.facts).device if one.facts.summary["has_device"] else None),
         step_source=one.facts.summary["step_source"],
         steps=step_items(one.facts, Selection(one.steps, False)),
         selected=len(walls),
@@ -96,10 +105,16 @@ def _part(key: wire.ChangeTable, table: FoundTable, step: float, most: int) -> d
     shown: dict[str, list[Any]] = {
         "table": [key] * kept,
         "name": [table.a.name[i] if i >= 0 else table.b.name[j] for i, j in _pairs(a, b, kept)],
-        "short": [_short(key, table.a.short[i] if i >= 0 else table.b.short[j]) for i, j in _pairs(a, b, kept)],
+        "short": [
+            _short(key, table.a.short[i] if i >= 0 else table.b.short[j])
+            for i, j in _pairs(a, b, kept)
+        ],
         "rest": [False] * kept,
         "status": rows.status[:kept],
-        "name_b": [table.b.name[j] if i >= 0 and j >= 0 and table.b.name[j] != table.a.name[i] else None for i, j in _pairs(a, b, kept)],
+        "name_b": [
+            table.b.name[j] if i >= 0 and j >= 0 and table.b.name[j] != table.a.name[i] else None
+            for i, j in _pairs(a, b, kept)
+        ],
         "calls_a": _means(table.a.calls, a[:kept]),
         "calls_b": _means(table.b.calls, b[:kept]),
         "time_a_ns": optional_integers(np.where(a[:kept] >= 0, rows.time_a[:kept], -1)),
@@ -107,13 +122,22 @@ def _part(key: wire.ChangeTable, table: FoundTable, step: float, most: int) -> d
         "delta_ns": rows.delta[:kept].tolist(),
         "host_a_ns": _hosts(table.a.host, a[:kept]),
         "host_b_ns": _hosts(table.b.host, b[:kept]),
-        "beyond": [bool(x) if told else None for x, told in zip(rows.beyond[:kept].tolist(), rows.told[:kept].tolist(), strict=True)],
+        "beyond": [
+            bool(x) if told else None
+            for x, told in zip(rows.beyond[:kept].tolist(), rows.told[:kept].tolist(), strict=True)
+        ],
         "event_a": _events(table.a.event, a[:kept]),
         "event_b": _events(table.b.event, b[:kept]),
     }
     if kept < len(a):
         time_a, time_b = int(rows.time_a[kept:].sum()), int(rows.time_b[kept:].sum())
-        rest: dict[str, Any] = {"table": key, "name": OTHER, "short": OTHER, "rest": True, "status": "same"}
+        rest: dict[str, Any] = {
+            "table": key,
+            "name": OTHER,
+            "short": OTHER,
+            "rest": True,
+            "status": "same",
+        }
         rest |= {"time_a_ns": time_a, "time_b_ns": time_b, "delta_ns": time_b - time_a}
         for name, column in shown.items():
             column.append(rest.get(name))
@@ -134,7 +158,9 @@ def _means(calls: Moments | None, row: NDArray[np.int64]) -> list[float | None]:
 
 
 def _hosts(host: NDArray[np.float64], row: NDArray[np.int64]) -> list[int | None]:
-    return [round(float(host[i])) if i >= 0 and np.isfinite(host[i]) else None for i in row.tolist()]
+    return [
+        round(float(host[i])) if i >= 0 and np.isfinite(host[i]) else None for i in row.tolist()
+    ]
 
 
 def _events(event: NDArray[Any], row: NDArray[np.int64]) -> list[int | None]:
@@ -143,12 +169,23 @@ def _events(event: NDArray[Any], row: NDArray[np.int64]) -> list[int | None]:
 
 def _whole(key: wire.ChangeTable, table: FoundTable, most: int) -> wire.ChangeWhole:
     rows = table.changes
-    return wire.ChangeWhole(table=key, time_a_ns=int(rows.time_a.sum()), time_b_ns=int(rows.time_b.sum()), pooled=max(0, len(rows.a) - most))
+    return wire.ChangeWhole(
+        table=key,
+        time_a_ns=int(rows.time_a.sum()),
+        time_b_ns=int(rows.time_b.sum()),
+        pooled=max(0, len(rows.a) - most),
+    )
 
 
 def _tree(tree: DiffTree, a: Facts, b: Facts) -> wire.DiffTreeColumns:
     n = len(tree.parent)
-    names = [[name if there else None for name, there in zip(one.name, one.present.tolist(), strict=True)] for one in (tree.a, tree.b)]
+    names = [
+        [
+            name if there else None
+            for name, there in zip(one.name, one.present.tolist(), strict=True)
+        ]
+        for one in (tree.a, tree.b)
+    ]
     return wire.DiffTreeColumns(
         parent=tree.parent.tolist(),
         kind=[_KINDS[kind] for kind in tree.kind.tolist()],

@@ -10,11 +10,17 @@ from torch_tb_profiler.views.diff_wire import ChangeColumns, ChangeTable, Verdic
 
 LEAST_PART = 0.2
 """Share of the change of the step from which on a row is worth a word."""
-_KINDS: tuple[tuple[str, Sequence[ChangeTable]], ...] = (("", ("category",)), ("operator", ("operator", "host")), ("module", ("module",)))
+_KINDS: tuple[tuple[str, Sequence[ChangeTable]], ...] = (
+    ("", ("category",)),
+    ("operator", ("operator", "host")),
+    ("module", ("module",)),
+)
 
 
 def because(verdict: Verdict, changes: ChangeColumns) -> str:
-    """The category, operator and module that changed most in the direction of the step; empty where the step did not change by more than noise."""
+    """The category, operator and module that changed most in the direction of the step; empty where
+    the step did not change by more than noise.
+    """
     if not verdict.delta_ns or verdict.beyond is False:
         return ""
     found = [(kind, _most(tables, verdict.delta_ns, changes)) for kind, tables in _KINDS]
@@ -23,9 +29,18 @@ def because(verdict: Verdict, changes: ChangeColumns) -> str:
 
 
 def shown_by(verdict: Verdict, changes: ChangeColumns) -> int | None:
-    """The row whose events show best what ``because`` says, or would say if the step's change were more than noise."""
+    """The row whose events show best what ``because`` says, or would say if the step's change were
+    more than noise.
+    """
     rows = [_most(tables, verdict.delta_ns or 0, changes) for _, tables in _KINDS]
-    return next((row for row in rows if row is not None and (changes.event_a[row], changes.event_b[row]) != (None, None)), None)
+    return next(
+        (
+            row
+            for row in rows
+            if row is not None and (changes.event_a[row], changes.event_b[row]) != (None, None)
+        ),
+        None,
+    )
 
 
 def signed_time(ns: int) -> str:
@@ -36,8 +51,13 @@ def signed_time(ns: int) -> str:
 def _most(tables: Sequence[ChangeTable], whole: int, changes: ChangeColumns) -> int | None:
     """The row of some tables that makes most of a change, None where none makes enough."""
     rows = [
-        i for i, table in enumerate(changes.table)
-        if table in tables and whole and changes.delta_ns[i] / whole >= LEAST_PART and changes.beyond[i] is not False and not changes.rest[i]
+        i
+        for i, table in enumerate(changes.table)
+        if table in tables
+        and whole
+        and changes.delta_ns[i] / whole >= LEAST_PART
+        and changes.beyond[i] is not False
+        and not changes.rest[i]
         and changes.name[i] != OUTSIDE
     ]
     return max(rows, key=lambda i: abs(changes.delta_ns[i])) if rows else None
@@ -46,4 +66,9 @@ def _most(tables: Sequence[ChangeTable], whole: int, changes: ChangeColumns) -> 
 def _words(kind: str, changes: ChangeColumns, row: int) -> str:
     status = f"({changes.status[row]})" if changes.status[row] in ("new", "gone") else ""
     words = [kind, changes.short[row], status, signed_time(changes.delta_ns[row])]
-    return " ".join([*(word for word in words if word), *(["on the host"] if changes.table[row] == "host" else [])])
+    return " ".join(
+        [
+            *(word for word in words if word),
+            *(["on the host"] if changes.table[row] == "host" else []),
+        ]
+    )

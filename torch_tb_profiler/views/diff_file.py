@@ -9,7 +9,13 @@ from typing import Literal, get_args
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.diff_causes import signed_time
 from torch_tb_profiler.views.diff_verdict import signed_share
-from torch_tb_profiler.views.diff_wire import ChangeColumns, ChangeTable, DiffPayload, DiffSide, RunChangeColumns
+from torch_tb_profiler.views.diff_wire import (
+    ChangeColumns,
+    ChangeTable,
+    DiffPayload,
+    DiffSide,
+    RunChangeColumns,
+)
 
 DiffFormat = Literal["csv", "markdown"]
 MOST_LINES = 15
@@ -18,30 +24,54 @@ LEAST_SHARE = 0.0005
 """Rows that change the step by less stand together there."""
 _FORMULA = re.compile("^[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 """Signs at which spreadsheets take a text for a formula, as in ``fe/src/base/csv.ts``."""
-_QUOTED = re.compile("[\",\r\n]")
+_QUOTED = re.compile('[",\r\n]')
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.)")
 _TITLES: dict[ChangeTable, str] = {
-    "category": "Step-time breakdown", "operator": "Operators", "host": "Operators on the host", "kernel": "Device work", "runtime": "Runtime calls",
+    "category": "Step-time breakdown",
+    "operator": "Operators",
+    "host": "Operators on the host",
+    "kernel": "Device work",
+    "runtime": "Runtime calls",
     "module": "Modules",
 }
 _CSV_COLUMNS = (
-    "table", "name", "name_b", "status", "calls_a", "calls_b", "time_a_ns", "time_b_ns", "delta_ns", "share", "host_a_ns", "host_b_ns", "beyond",
-    "event_a", "event_b",
+    "table",
+    "name",
+    "name_b",
+    "status",
+    "calls_a",
+    "calls_b",
+    "time_a_ns",
+    "time_b_ns",
+    "delta_ns",
+    "share",
+    "host_a_ns",
+    "host_b_ns",
+    "beyond",
+    "event_a",
+    "event_b",
 )
 _RUN_COLUMNS = ("worker_a", "worker_b")
 
 
 def diff_csv(payload: DiffPayload) -> str:
-    """Every row of every table; the last row of a table pools what is beyond its limit. Times in ns per step."""
+    """Every row of every table; the last row of a table pools what is beyond its limit. Times in ns
+    per step.
+    """
     changes = payload.changes
     names = (*_CSV_COLUMNS, *(_RUN_COLUMNS if isinstance(changes, RunChangeColumns) else ()))
     columns = [getattr(changes, name) for name in names]
-    lines = [",".join(names), *(",".join(map(csv_field, row)) for row in zip(*columns, strict=True))]
+    lines = [
+        ",".join(names),
+        *(",".join(map(csv_field, row)) for row in zip(*columns, strict=True)),
+    ]
     return "".join(f"{line}\r\n" for line in lines)
 
 
 def csv_field(value: str | float | bool | None) -> str:
-    """One field. A text that a spreadsheet would run gets an apostrophe in front; numbers stay as they are; unknown is empty."""
+    """One field. A text that a spreadsheet would run gets an apostrophe in front; numbers stay as
+    they are; unknown is empty.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -58,8 +88,14 @@ def no_formula(text: str) -> str:
 
 
 def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
-    """The verdict, the two sides, notes, and what changed most in each table: at most ``most`` rows of each, 0: no tables."""
-    first = [f"**{markdown_text(payload.verdict.sentence)}**", "", *([markdown_text(payload.verdict.because), ""] if payload.verdict.because else [])]
+    """The verdict, the two sides, notes, and what changed most in each table: at most ``most`` rows
+    of each, 0: no tables.
+    """
+    first = [
+        f"**{markdown_text(payload.verdict.sentence)}**",
+        "",
+        *([markdown_text(payload.verdict.because), ""] if payload.verdict.because else []),
+    ]
     lines = [*first, *_sides(payload.a, payload.b), *_interval(payload)]
     lines += [f"- {markdown_text(note)}" for note in payload.notes]
     for table in get_args(ChangeTable) if most else ():
@@ -68,13 +104,19 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """A text that shows as it is: no markup, no line break, nothing that ends a cell or makes a link."""
+    """A text that shows as it is: no markup, no line break, nothing that ends a cell or makes a
+    link.
+    """
     return _MARKUP.sub(r"\\\1", one_line(text))
 
 
 def markdown_name(text: str) -> str:
     """A name as code, in which nothing is markup, a link or a mention."""
-    return f"`{one_line(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`" if text.strip() else ""
+    return (
+        f"`{one_line(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
+        if text.strip()
+        else ""
+    )
 
 
 def one_line(text: str) -> str:
@@ -86,7 +128,13 @@ def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
     yield "| | recording | device | steps | mean | deviation |"
     yield "| --- | --- | --- | ---: | ---: | ---: |"
     for name, side in (("A", a), ("B", b)):
-        cells = (markdown_name(side.label), markdown_text(side.device or "—"), str(side.selected), _time(side.mean_ns), _time(side.spread_ns))
+        cells = (
+            markdown_name(side.label),
+            markdown_text(side.device or "—"),
+            str(side.selected),
+            _time(side.mean_ns),
+            _time(side.spread_ns),
+        )
         yield f"| {name} | {' | '.join(cells)} |"
     yield ""
 
@@ -95,54 +143,93 @@ def _interval(payload: DiffPayload) -> list[str]:
     found = payload.verdict
     if found.p is None or found.low_ns is None or found.high_ns is None:
         return []
-    return [f"- Change {signed_time(found.low_ns)} to {signed_time(found.high_ns)} (95 %), p = {found.p:.2g}. {found.test}."]
+    return [
+        f"- Change {signed_time(found.low_ns)} to {signed_time(found.high_ns)} (95 %), p ="
+        f" {found.p:.2g}. {found.test}."
+    ]
 
 
 def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]:
     changes = payload.changes
     rows = [i for i, key in enumerate(changes.table) if key == table]
-    shown = [i for i in rows if abs(changes.share[i] or 0.0) >= LEAST_SHARE and not changes.rest[i]][:most]
+    shown = [
+        i for i in rows if abs(changes.share[i] or 0.0) >= LEAST_SHARE and not changes.rest[i]
+    ][:most]
     if not shown:
         return
     events = any(changes.event_a[i] is not None or changes.event_b[i] is not None for i in shown)
     more = (" longest |", " --- |", " |") if events else ("", "", "")
-    yield from ("", f"### {_TITLES[table]}", "", f"| name | A | B | change | of the step | noise |{more[0]}")
+    yield from (
+        "",
+        f"### {_TITLES[table]}",
+        "",
+        f"| name | A | B | change | of the step | noise |{more[0]}",
+    )
     yield f"| --- | ---: | ---: | ---: | ---: | --- |{more[1]}"
     for i in shown:
         yield _line(changes, i) + (f" {_events(changes, i)} |" if events else "")
     others = sorted(set(rows) - set(shown))
     if others:
-        times = [sum(column[i] or 0 for i in others) for column in (changes.time_a_ns, changes.time_b_ns)]
-        yield f"| others | {_time(times[0])} | {_time(times[1])} | {signed_time(times[1] - times[0])} | | |{more[2]}"
+        times = [
+            sum(column[i] or 0 for i in others) for column in (changes.time_a_ns, changes.time_b_ns)
+        ]
+        yield (
+            f"| others | {_time(times[0])} | {_time(times[1])} | {signed_time(times[1] - times[0])}"
+            f" | | |{more[2]}"
+        )
     whole = next(w for w in payload.wholes if w.table == table)
-    yield f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} | {signed_time(whole.time_b_ns - whole.time_a_ns)} | | |{more[2]}"
+    yield (
+        f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} |"
+        f" {signed_time(whole.time_b_ns - whole.time_a_ns)} | | |{more[2]}"
+    )
 
 
 def _line(changes: ChangeColumns, i: int) -> str:
     other = changes.name_b[i]
-    name = markdown_name(changes.short[i]) + (f" → {markdown_name(other)}" if other is not None and changes.table[i] != "kernel" else "")
+    name = markdown_name(changes.short[i]) + (
+        f" → {markdown_name(other)}" if other is not None and changes.table[i] != "kernel" else ""
+    )
     status = changes.status[i] if changes.status[i] in ("new", "gone") else ""
     cells = (
-        f"{name} ({status})" if status else name, _time(changes.time_a_ns[i]), _time(changes.time_b_ns[i]), signed_time(changes.delta_ns[i]),
-        signed_share(changes.share[i]), noise_word(changes.beyond[i]),
+        f"{name} ({status})" if status else name,
+        _time(changes.time_a_ns[i]),
+        _time(changes.time_b_ns[i]),
+        signed_time(changes.delta_ns[i]),
+        signed_share(changes.share[i]),
+        noise_word(changes.beyond[i]),
     )
     return f"| {' | '.join(cells)} |"
 
 
 def _events(changes: ChangeColumns, i: int) -> str:
     """The longest call on either side, as texts name events."""
-    workers = (changes.worker_a[i], changes.worker_b[i]) if isinstance(changes, RunChangeColumns) else (None, None)
+    workers = (
+        (changes.worker_a[i], changes.worker_b[i])
+        if isinstance(changes, RunChangeColumns)
+        else (None, None)
+    )
     return event_names((changes.event_a[i], changes.event_b[i]), workers)
 
 
-def event_names(events: tuple[int | None, int | None], workers: tuple[str | None, str | None] = (None, None)) -> str:
-    """``#12 → #34 of rank3``: an event of A and one of B, and of which workers they are where that must be said; empty where there is neither."""
+def event_names(
+    events: tuple[int | None, int | None], workers: tuple[str | None, str | None] = (None, None)
+) -> str:
+    """``#12 → #34 of rank3``: an event of A and one of B, and of which workers they are where that
+    must be said; empty where there is neither.
+    """
     named = ["—" if event is None else f"#{event}" for event in events]
     if named == ["—", "—"]:
         return ""
-    of = ["" if event is None or worker is None else f" of {worker}" for event, worker in zip(events, workers, strict=True)]
+    of = [
+        "" if event is None or worker is None else f" of {worker}"
+        for event, worker in zip(events, workers, strict=True)
+    ]
     # What both have in common is said once.
-    shown = f"{' → '.join(named)}{of[0]}" if of[0] == of[1] else " → ".join(map("".join, zip(named, of, strict=True)))
+    shown = (
+        f"{' → '.join(named)}{of[0]}"
+        if of[0] == of[1]
+        else " → ".join(map("".join, zip(named, of, strict=True)))
+    )
     return markdown_text(shown)
 
 

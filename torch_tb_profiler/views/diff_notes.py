@@ -16,45 +16,84 @@ from torch_tb_profiler.store.model import Facts
 FEW_STEPS = 5
 LIKE_SHAPES = 0.5
 """Of the calls with a known shape, the share that the other side must have too."""
-_OPTIONS = {"with_stack": "call stacks", "record_shapes": "input shapes", "profile_memory": "memory records"}
-_VERSIONS = {"torch": "PyTorch", "cuda_runtime": "CUDA runtime", "hip_runtime": "HIP runtime", "cuda_driver": "CUDA driver"}
+_OPTIONS = {
+    "with_stack": "call stacks",
+    "record_shapes": "input shapes",
+    "profile_memory": "memory records",
+}
+_VERSIONS = {
+    "torch": "PyTorch",
+    "cuda_runtime": "CUDA runtime",
+    "hip_runtime": "HIP runtime",
+    "cuda_driver": "CUDA driver",
+}
 
 
 def notes(found: Comparison, header_a: dict[str, Any], header_b: dict[str, Any]) -> list[str]:
     """Sentences, the most important first."""
     a, b = found.a, found.b
-    return [*_devices(a.facts, b.facts), *_sources(a.facts, b.facts), *_left_out("A", a), *_left_out("B", b), *_few(found),
-            *_shapes(a, b), *_settings(a.facts, b.facts, header_a, header_b)]
+    return [
+        *_devices(a.facts, b.facts),
+        *_sources(a.facts, b.facts),
+        *_left_out("A", a),
+        *_left_out("B", b),
+        *_few(found),
+        *_shapes(a, b),
+        *_settings(a.facts, b.facts, header_a, header_b),
+    ]
 
 
 def _devices(a: Facts, b: Facts) -> Iterator[str]:
     has = a.summary["has_device"], b.summary["has_device"]
     if has[0] != has[1]:
-        yield f"Only {'A' if has[0] else 'B'} recorded an accelerator: operators and modules are compared by host time."
+        yield (
+            f"Only {'A' if has[0] else 'B'} recorded an accelerator: operators and modules are"
+            " compared by host time."
+        )
     names = [sorted(set(one.strings.many(one["devices"]["name"]))) for one in (a, b)]
     if all(has) and names[0] != names[1]:
-        yield f"Different devices: {', '.join(filter(None, names[0])) or 'unknown'} in A, {', '.join(filter(None, names[1])) or 'unknown'} in B."
+        yield (
+            f"Different devices: {', '.join(filter(None, names[0])) or 'unknown'} in A,"
+            f" {', '.join(filter(None, names[1])) or 'unknown'} in B."
+        )
 
 
 def _sources(a: Facts, b: Facts) -> Iterator[str]:
     sources = a.summary["step_source"], b.summary["step_source"]
     if sources[0] != sources[1]:
-        yield f"Steps are made from {sources[0]} in A and from {sources[1]} in B: they may not be the same stretch of work."
+        yield (
+            f"Steps are made from {sources[0]} in A and from {sources[1]} in B: they may not be the"
+            " same stretch of work."
+        )
     elif sources[0] == WHOLE_SPAN and a["steps"].n and b["steps"].n:
         yield "Neither recording has steps: they are compared as a whole, whatever they hold."
 
 
 def _left_out(name: str, one: Side) -> Iterator[str]:
-    parts = [f"{n} {word}" for n, word in ((one.cold, "cold"), (one.odd, "odd"), (one.cut, "cut off by the end of the recording")) if n]
+    parts = [
+        f"{n} {word}"
+        for n, word in (
+            (one.cold, "cold"),
+            (one.odd, "odd"),
+            (one.cut, "cut off by the end of the recording"),
+        )
+        if n
+    ]
     if parts:
         total = one.cold + one.odd + one.cut
-        yield f"{total} step{'s' if total > 1 else ''} of {name} left out ({', '.join(parts)}), {len(one.steps)} compared."
+        yield (
+            f"{total} step{'s' if total > 1 else ''} of {name} left out ({', '.join(parts)}),"
+            f" {len(one.steps)} compared."
+        )
 
 
 def _few(found: Comparison) -> Iterator[str]:
     counts = len(found.a.steps), len(found.b.steps)
     if found.beyond is False and min(counts) < FEW_STEPS:
-        yield f"Few steps ({counts[0]} and {counts[1]}): only large changes can be told from noise. Record {2 * FEW_STEPS} or more."
+        yield (
+            f"Few steps ({counts[0]} and {counts[1]}): only large changes can be told from noise."
+            f" Record {2 * FEW_STEPS} or more."
+        )
 
 
 def _shapes(a: Side, b: Side) -> Iterator[str]:
@@ -66,7 +105,10 @@ def _shapes(a: Side, b: Side) -> Iterator[str]:
     total = sum(kept[0].values())
     share = sum(calls for key, calls in kept[0].items() if key in kept[1]) / total if total else 1.0
     if share < LIKE_SHAPES:
-        yield f"Input shapes differ: B has only {share * 100:.0f} % of the calls of A with the same name and shapes."
+        yield (
+            f"Input shapes differ: B has only {share * 100:.0f} % of the calls of A with the same"
+            " name and shapes."
+        )
 
 
 def _shaped(one: Side) -> dict[tuple[str, str], int]:
@@ -74,14 +116,21 @@ def _shaped(one: Side) -> dict[tuple[str, str], int]:
     table, whole = one.facts["operators"], {"calls": one.insight["operator_sums"]["calls"]}
     calls = sums_in(one.steps, one.facts["operator_steps"], "operator", whole)["calls"]
     row = np.flatnonzero((calls > 0) & (table["dims"] >= 0))
-    texts = zip(one.facts.strings.many(table["name"][row]), one.facts.strings.many(table["dims"][row]), calls[row].tolist(), strict=True)
+    texts = zip(
+        one.facts.strings.many(table["name"][row]),
+        one.facts.strings.many(table["dims"][row]),
+        calls[row].tolist(),
+        strict=True,
+    )
     found: dict[tuple[str, str], int] = {}
     for name, dims, n in texts:
         found[name, dims] = found.get((name, dims), 0) + n
     return found
 
 
-def _settings(a: Facts, b: Facts, header_a: dict[str, Any], header_b: dict[str, Any]) -> Iterator[str]:
+def _settings(
+    a: Facts, b: Facts, header_a: dict[str, Any], header_b: dict[str, Any]
+) -> Iterator[str]:
     for key, what in _OPTIONS.items():
         on = bool(header_a.get(key)), bool(header_b.get(key))
         if on[0] != on[1]:

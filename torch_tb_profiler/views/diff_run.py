@@ -1,4 +1,6 @@
-"""Two runs of several workers compared: the mean of what their workers show, and each worker's own verdict."""
+"""Two runs of several workers compared: the mean of what their workers show, and each worker's own
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,14 @@ from torch_tb_profiler.units import and_more, format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
 from torch_tb_profiler.views.diff_causes import because, shown_by, signed_time
-from torch_tb_profiler.views.diff_file import MOST_LINES, diff_markdown, event_names, markdown_name, markdown_text, noise_word
+from torch_tb_profiler.views.diff_file import (
+    MOST_LINES,
+    diff_markdown,
+    event_names,
+    markdown_name,
+    markdown_text,
+    noise_word,
+)
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.wire import Wire
 
@@ -29,7 +38,9 @@ _RowOf = tuple[wire.ChangeColumns, int, Names]
 
 @dataclass(frozen=True)
 class Pair:
-    """A worker of A, the one of B that it is compared with, what the two are called, and what was found; see ``views/diff.py``."""
+    """A worker of A, the one of B that it is compared with, what the two are called, and what was
+    found; see ``views/diff.py``.
+    """
 
     name: str
     found: Comparison
@@ -38,9 +49,11 @@ class Pair:
 
 
 class DiffWorker(Wire, frozen=True, kw_only=True):
-    """One pair of workers. ``sure``: slower or faster by more than noise, also when so many workers are looked at (null: cannot be told).
+    """One pair of workers. ``sure``: slower or faster by more than noise, also when so many workers
+    are looked at (null: cannot be told).
 
-    ``worker_*``: what ``torch-tb-profiler event`` finds them by; ``event_*``: the longest call of what made most of the change (null: nothing did).
+    ``worker_*``: what ``torch-tb-profiler event`` finds them by; ``event_*``: the longest call of
+        what made most of the change (null: nothing did).
     """
 
     name: str
@@ -55,10 +68,12 @@ class DiffWorker(Wire, frozen=True, kw_only=True):
 
 
 class RunDiffPayload(wire.DiffPayload, frozen=True, kw_only=True):
-    """As ``DiffPayload``, of means over pairs of workers; those whose steps changed by most first. ``only_*``: workers without a counterpart.
+    """As ``DiffPayload``, of means over pairs of workers; those whose steps changed by most first.
+    ``only_*``: workers without a counterpart.
 
-    ``selected`` of a side is the least of its workers, ``spread_ns`` their mean; ``steps`` and ``tree`` belong to single workers and are empty.
-    A row's ``beyond``: of more than half of the workers that tell.
+    ``selected`` of a side is the least of its workers, ``spread_ns`` their mean; ``steps`` and
+    ``tree`` belong to single workers and are empty. A row's ``beyond``: of more than half of the
+    workers that tell.
     """
 
     changes: wire.RunChangeColumns
@@ -67,24 +82,62 @@ class RunDiffPayload(wire.DiffPayload, frozen=True, kw_only=True):
     only_b: list[str]
 
 
-def run_payload(pairs: Sequence[Pair], labels: tuple[str, str], only: tuple[list[str], list[str]]) -> RunDiffPayload:
-    """Everything about two runs; ``labels`` name them, ``only`` the workers of each without a counterpart."""
+def run_payload(
+    pairs: Sequence[Pair], labels: tuple[str, str], only: tuple[list[str], list[str]]
+) -> RunDiffPayload:
+    """Everything about two runs; ``labels`` name them, ``only`` the workers of each without a
+    counterpart.
+    """
     payloads = [diff_payload(pair.found, pair.a, pair.b, ALL_ROWS, tree=False) for pair in pairs]
     test = compare_workers([(pair.found.a.walls, pair.found.b.walls) for pair in pairs])
-    sides = [_side([getattr(p, name) for p in payloads], label) for name, label in zip("ab", labels, strict=True)]
-    names = list(zip(*([_name(one, ones) for one in ones] for ones in ([p.a for p in pairs], [p.b for p in pairs])), strict=True))
+    sides = [
+        _side([getattr(p, name) for p in payloads], label)
+        for name, label in zip("ab", labels, strict=True)
+    ]
+    names = list(
+        zip(
+            *(
+                [_name(one, ones) for one in ones]
+                for ones in ([p.a for p in pairs], [p.b for p in pairs])
+            ),
+            strict=True,
+        )
+    )
     mean = sides[0].mean_ns or 0
     whole = all(is_whole(one.facts) for pair in pairs for one in (pair.found.a, pair.found.b))
     means = float(mean), float(sides[1].mean_ns or 0)
-    said = judged(test, is_beyond(test, mean), means, (sides[0].selected, sides[1].selected), whole, f" over {len(pairs)} workers" if len(pairs) > 1 else "")
+    said = judged(
+        test,
+        is_beyond(test, mean),
+        means,
+        (sides[0].selected, sides[1].selected),
+        whole,
+        f" over {len(pairs)} workers" if len(pairs) > 1 else "",
+    )
     columns = _columns([p.changes for p in payloads], names, mean)
-    tables = [table for table in get_args(wire.ChangeTable) if any(w.table == table for p in payloads for w in p.wholes)]
-    workers = sorted((_worker(*one, len(pairs)) for one in zip(pairs, payloads, names, strict=True)), key=lambda w: -abs(w.verdict.share or 0.0))
+    tables = [
+        table
+        for table in get_args(wire.ChangeTable)
+        if any(w.table == table for p in payloads for w in p.wholes)
+    ]
+    workers = sorted(
+        (_worker(*one, len(pairs)) for one in zip(pairs, payloads, names, strict=True)),
+        key=lambda w: -abs(w.verdict.share or 0.0),
+    )
     return RunDiffPayload(
-        a=sides[0], b=sides[1], verdict=msgspec.structs.replace(said, because=because(said, columns)), device_time=all(p.device_time for p in payloads),
-        changes=columns, wholes=[_whole(table, columns) for table in tables], tree=NO_TREE, tree_pooled=0,
+        a=sides[0],
+        b=sides[1],
+        verdict=msgspec.structs.replace(said, because=because(said, columns)),
+        device_time=all(p.device_time for p in payloads),
+        changes=columns,
+        wholes=[_whole(table, columns) for table in tables],
+        tree=NO_TREE,
+        tree_pooled=0,
         notes=_notes([(pair.name, p.notes) for pair, p in zip(pairs, payloads, strict=True)]),
-        missing=list({m.what: m for p in payloads for m in p.missing}.values()), workers=workers, only_a=only[0], only_b=only[1],
+        missing=list({m.what: m for p in payloads for m in p.missing}.values()),
+        workers=workers,
+        only_a=only[0],
+        only_b=only[1],
     )
 
 
@@ -95,32 +148,63 @@ def run_markdown(payload: RunDiffPayload, most: int = MOST_LINES) -> str:
 
 
 def _name(one: Recording, all_of_side: Sequence[Recording]) -> str:
-    """What ``torch-tb-profiler event`` finds a trace by: its worker, or its file where the worker has several."""
-    return one.worker if [other.worker for other in all_of_side].count(one.worker) == 1 else one.label
+    """What ``torch-tb-profiler event`` finds a trace by: its worker, or its file where the worker
+    has several.
+    """
+    return (
+        one.worker if [other.worker for other in all_of_side].count(one.worker) == 1 else one.label
+    )
 
 
 def _worker(pair: Pair, payload: wire.DiffPayload, names: Names, workers: int) -> DiffWorker:
     said = payload.verdict
-    sure = None if said.beyond is None or said.p is None else said.beyond and said.p * workers < LEVEL
+    sure = (
+        None if said.beyond is None or said.p is None else said.beyond and said.p * workers < LEVEL
+    )
     row = shown_by(said, payload.changes)
-    events = (None, None) if row is None else (payload.changes.event_a[row], payload.changes.event_b[row])
+    events = (
+        (None, None)
+        if row is None
+        else (payload.changes.event_a[row], payload.changes.event_b[row])
+    )
     return DiffWorker(
-        name=pair.name, a=payload.a, b=payload.b, verdict=said, sure=sure, worker_a=names[0], worker_b=names[1], event_a=events[0], event_b=events[1],
+        name=pair.name,
+        a=payload.a,
+        b=payload.b,
+        verdict=said,
+        sure=sure,
+        worker_a=names[0],
+        worker_b=names[1],
+        event_a=events[0],
+        event_b=events[1],
     )
 
 
 def _side(sides: Sequence[wire.DiffSide], label: str) -> wire.DiffSide:
-    means, spreads = [s.mean_ns for s in sides if s.mean_ns is not None], [s.spread_ns for s in sides if s.spread_ns is not None]
+    means, spreads = (
+        [s.mean_ns for s in sides if s.mean_ns is not None],
+        [s.spread_ns for s in sides if s.spread_ns is not None],
+    )
     return wire.DiffSide(
-        run=sides[0].run, worker=f"{len(sides)} worker{'s' if len(sides) != 1 else ''}", span="", label=label,
-        device=", ".join(dict.fromkeys(s.device for s in sides if s.device)) or None, step_source=", ".join(dict.fromkeys(s.step_source for s in sides)),
-        steps=[], selected=min(s.selected for s in sides), mean_ns=round(sum(means) / len(means)) if means else None,
+        run=sides[0].run,
+        worker=f"{len(sides)} worker{'s' if len(sides) != 1 else ''}",
+        span="",
+        label=label,
+        device=", ".join(dict.fromkeys(s.device for s in sides if s.device)) or None,
+        step_source=", ".join(dict.fromkeys(s.step_source for s in sides)),
+        steps=[],
+        selected=min(s.selected for s in sides),
+        mean_ns=round(sum(means) / len(means)) if means else None,
         spread_ns=round(sum(spreads) / len(spreads)) if len(spreads) == len(sides) else None,
     )
 
 
-def _columns(parts: Sequence[wire.ChangeColumns], names: Sequence[Names], step: float) -> wire.RunChangeColumns:
-    """Rows of equal names together, as means over the workers; a worker that lacks one counts with 0."""
+def _columns(
+    parts: Sequence[wire.ChangeColumns], names: Sequence[Names], step: float
+) -> wire.RunChangeColumns:
+    """Rows of equal names together, as means over the workers; a worker that lacks one counts with
+    0.
+    """
     found: dict[Key, list[_RowOf]] = {}
     for part, workers in zip(parts, names, strict=True):
         for i, key in enumerate(zip(part.table, part.name, part.name_b, strict=True)):
@@ -128,7 +212,10 @@ def _columns(parts: Sequence[wire.ChangeColumns], names: Sequence[Names], step: 
     rows = [_row(key, cells, len(parts), step) for key, cells in found.items()]
     order = {table: place for place, table in enumerate(get_args(wire.ChangeTable))}
     rows.sort(key=lambda row: (order[row["table"]], -abs(row["delta_ns"])))
-    return msgspec.convert({name: [row[name] for row in rows] for name in wire.RunChangeColumns.__struct_fields__}, wire.RunChangeColumns)
+    return msgspec.convert(
+        {name: [row[name] for row in rows] for name in wire.RunChangeColumns.__struct_fields__},
+        wire.RunChangeColumns,
+    )
 
 
 def _row(key: Key, cells: Sequence[_RowOf], workers: int, step: float) -> dict[str, Any]:
@@ -136,18 +223,36 @@ def _row(key: Key, cells: Sequence[_RowOf], workers: int, step: float) -> dict[s
         values = [value for part, i, _ in cells if (value := getattr(part, name)[i]) is not None]
         return sum(values) / workers if values else None
 
-    times = {name: None if (value := mean(name)) is None else round(value) for name in ("time_a_ns", "time_b_ns", "host_a_ns", "host_b_ns")}
+    times = {
+        name: None if (value := mean(name)) is None else round(value)
+        for name in ("time_a_ns", "time_b_ns", "host_a_ns", "host_b_ns")
+    }
     delta = (times["time_b_ns"] or 0) - (times["time_a_ns"] or 0)
     statuses = {part.status[i] for part, i, _ in cells}
     told = [part.beyond[i] for part, i, _ in cells if part.beyond[i] is not None]
-    most, at, named = max(cells, key=lambda cell: cell[0].delta_ns[cell[1]] * (-1 if delta < 0 else 1))
+    most, at, named = max(
+        cells, key=lambda cell: cell[0].delta_ns[cell[1]] * (-1 if delta < 0 else 1)
+    )
     events = (most.event_a[at], most.event_b[at])
     return {
-        "table": key[0], "name": key[1], "name_b": key[2], "short": cells[0][0].short[cells[0][1]], "rest": False,
-        "status": statuses.pop() if len(statuses) == 1 else "changed", "calls_a": mean("calls_a"), "calls_b": mean("calls_b"), **times,
-        "delta_ns": delta, "share": delta / step if step else None, "beyond": sum(map(bool, told)) * 2 > len(told) if told else None,
-        "event_a": events[0], "event_b": events[1],
-        **{f"worker_{side}": None if event is None else name for side, event, name in zip("ab", events, named, strict=True)},
+        "table": key[0],
+        "name": key[1],
+        "name_b": key[2],
+        "short": cells[0][0].short[cells[0][1]],
+        "rest": False,
+        "status": statuses.pop() if len(statuses) == 1 else "changed",
+        "calls_a": mean("calls_a"),
+        "calls_b": mean("calls_b"),
+        **times,
+        "delta_ns": delta,
+        "share": delta / step if step else None,
+        "beyond": sum(map(bool, told)) * 2 > len(told) if told else None,
+        "event_a": events[0],
+        "event_b": events[1],
+        **{
+            f"worker_{side}": None if event is None else name
+            for side, event, name in zip("ab", events, named, strict=True)
+        },
     }
 
 
@@ -165,23 +270,43 @@ def _notes(listed: Sequence[tuple[str, list[str]]]) -> list[str]:
             holders.setdefault(text, []).append(worker)
     # What all workers have in common first.
     ordered = sorted(holders.items(), key=lambda item: -len(item[1]))
-    shown = [text if len(workers) == len(listed) else f"{format_names(workers)}: {text}" for text, workers in ordered[:MOST_NOTES]]
-    return [*shown, *([f"{len(ordered) - MOST_NOTES:,} more remarks on single workers."] if len(ordered) > MOST_NOTES else [])]
+    shown = [
+        text if len(workers) == len(listed) else f"{format_names(workers)}: {text}"
+        for text, workers in ordered[:MOST_NOTES]
+    ]
+    return [
+        *shown,
+        *(
+            [f"{len(ordered) - MOST_NOTES:,} more remarks on single workers."]
+            if len(ordered) > MOST_NOTES
+            else []
+        ),
+    ]
 
 
 def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
     for name, only in (("A", payload.only_a), ("B", payload.only_b)):
         if only:
             yield f"- Only in {name}, not compared: {markdown_text(format_names(only))}."
-    yield from ("", "### Workers", "", "| name | A | B | change | of the step | noise | longest | mostly |")
+    yield from (
+        "",
+        "### Workers",
+        "",
+        "| name | A | B | change | of the step | noise | longest | mostly |",
+    )
     yield "| --- | ---: | ---: | ---: | ---: | --- | --- | --- |"
     for worker in payload.workers[:most]:
         said = worker.verdict
-        times = [format_ns(side.mean_ns) if side.mean_ns is not None else "—" for side in (worker.a, worker.b)]
+        times = [
+            format_ns(side.mean_ns) if side.mean_ns is not None else "—"
+            for side in (worker.a, worker.b)
+        ]
         change = "—" if said.delta_ns is None else signed_time(said.delta_ns)
         why = markdown_text(said.because.removeprefix("Mostly ").rstrip("."))
         events = event_names((worker.event_a, worker.event_b), (worker.worker_a, worker.worker_b))
-        yield f"| {' | '.join((markdown_name(worker.name), *times, change, signed_share(said.share), noise_word(worker.sure), events, why))} |"
+        yield (
+            f"| {' | '.join((markdown_name(worker.name), *times, change, signed_share(said.share), noise_word(worker.sure), events, why))} |"
+        )
     left = payload.workers[most:]
     if left:
         shares = [w.verdict.share or 0.0 for w in left]

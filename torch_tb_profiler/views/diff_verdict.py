@@ -15,20 +15,47 @@ from torch_tb_profiler.views.diff_wire import Verdict
 def verdict(found: Comparison) -> Verdict:
     """The verdict on a comparison."""
     whole = all(is_whole(one.facts) for one in (found.a, found.b))
-    return judged(found.test, found.beyond, (found.a.mean, found.b.mean), (len(found.a.steps), len(found.b.steps)), whole)
+    return judged(
+        found.test,
+        found.beyond,
+        (found.a.mean, found.b.mean),
+        (len(found.a.steps), len(found.b.steps)),
+        whole,
+    )
 
 
-def judged(test: Test, beyond: bool | None, means: tuple[float, float], counts: tuple[int, int], whole: bool, among: str = "") -> Verdict:
-    """The same of figures: mean steps in ns and their numbers. ``whole``: recordings without steps; ``among``: behind the sentence, of what it is the mean."""
+def judged(
+    test: Test,
+    beyond: bool | None,
+    means: tuple[float, float],
+    counts: tuple[int, int],
+    whole: bool,
+    among: str = "",
+) -> Verdict:
+    """The same of figures: mean steps in ns and their numbers. ``whole``: recordings without steps;
+    ``among``: behind the sentence, of what it is the mean.
+    """
     if not all(counts):
         side = "A" if not counts[0] else "B"
         sentence = f"{side} has no step: nothing can be compared."
-        return Verdict(sentence=sentence, delta_ns=None, share=None, beyond=None, test="", p=None, low_ns=None, high_ns=None)
+        return Verdict(
+            sentence=sentence,
+            delta_ns=None,
+            share=None,
+            beyond=None,
+            test="",
+            p=None,
+            low_ns=None,
+            high_ns=None,
+        )
     share = test.delta / means[0] if means[0] > 0 else None
     told = not math.isnan(test.p)
     change = f" ({signed_share(share)})" if share is not None else ""
     return Verdict(
-        sentence=f"{'Recording' if whole else 'Step'} {from_to(*means)}{change}{among}, {_noise(beyond, counts)}",
+        sentence=(
+            f"{'Recording' if whole else 'Step'} {from_to(*means)}{change}{among},"
+            f" {_noise(beyond, counts)}"
+        ),
         delta_ns=round(test.delta),
         share=share,
         beyond=beyond,
@@ -47,7 +74,9 @@ def from_to(a: float, b: float) -> str:
 
 
 def signed_share(share: float | None) -> str:
-    """``−11.8 %``; ``×274`` for what is ten times as long and more, which nobody reads as per cents; empty where there is none."""
+    """``−11.8 %``; ``×274`` for what is ten times as long and more, which nobody reads as per
+    cents; empty where there is none.
+    """
     if share is None:
         return ""
     times = round(1 + share, 1)
@@ -58,13 +87,16 @@ def _noise(beyond: bool | None, counts: tuple[int, int]) -> str:
     if beyond is not None:
         return f"{'beyond' if beyond else 'within'} step-to-step noise."
     single = [name for name, steps in zip("AB", counts, strict=True) if steps < 2]
-    return f"one step {'of each' if len(single) == 2 else f'of {single[0]}'}: whether that is more than noise cannot be told."
+    return (
+        f"one step {'of each' if len(single) == 2 else f'of {single[0]}'}: whether that is more"
+        " than noise cannot be told."
+    )
 
 
 def _test(counts: tuple[int, int]) -> str:
     return (
-        f"Welch's t test of {counts[0]} and {counts[1]} steps, two-sided at {LEVEL * 100:.0f} %, widened where neighbouring steps depend; "
-        f"at least {LEAST_EFFECT * 100:.0f} % of A"
+        f"Welch's t test of {counts[0]} and {counts[1]} steps, two-sided at {LEVEL * 100:.0f} %,"
+        f" widened where neighbouring steps depend; at least {LEAST_EFFECT * 100:.0f} % of A"
     )
 
 

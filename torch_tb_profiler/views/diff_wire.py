@@ -1,4 +1,6 @@
-"""Wire types of the Diff view. Units as in ``wire.py``; times are means per selected step. A is the baseline, B what is compared with it."""
+"""Wire types of the Diff view. Units as in ``wire.py``; times are means per selected step. A is the
+baseline, B what is compared with it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ DiffKind = Literal["module", "annotation", "operator", "kernel"]
 
 
 class DiffSide(Wire, frozen=True, kw_only=True):
-    """One side: which trace and steps, and its step times. Of ``steps`` those that are compared are ``selected``; ``selected`` counts them.
+    """One side: which trace and steps, and its step times. Of ``steps`` those that are compared are
+    ``selected``; ``selected`` counts them.
 
     ``spread_ns``: standard deviation over the compared steps; null with fewer than two.
     """
@@ -30,9 +33,11 @@ class DiffSide(Wire, frozen=True, kw_only=True):
 
 
 class Verdict(Wire, frozen=True, kw_only=True):
-    """Whether the step became faster. ``beyond``: more than step-to-step noise (null: cannot be told). ``test`` says how it was tested, ``p`` its p-value.
+    """Whether the step became faster. ``beyond``: more than step-to-step noise (null: cannot be
+    told). ``test`` says how it was tested, ``p`` its p-value.
 
-    ``low_ns`` to ``high_ns``: 95 % interval of the change. ``sentence``: the first line of the page. ``because``: what made most of the change; may be empty.
+    ``low_ns`` to ``high_ns``: 95 % interval of the change. ``sentence``: the first line of the
+    page. ``because``: what made most of the change; may be empty.
     """
 
     sentence: str
@@ -47,14 +52,19 @@ class Verdict(Wire, frozen=True, kw_only=True):
 
 
 class ChangeColumns(Wire, frozen=True, kw_only=True):
-    """What changed, the largest contribution of each table first; one entry per row, of all tables. Times per step; of an absent side null.
+    """What changed, the largest contribution of each table first; one entry per row, of all tables.
+    Times per step; of an absent side null.
 
-    ``time_a_ns``, ``time_b_ns``: of categories their wall time; of kernels (copies and memsets among them) the sum of durations; of operators the device
-    self time, or host self time where ``device_time`` is false; of ``host``, which is there where it is true, operators by host self time; of runtime calls
-    their host time; of modules the device (else host self) time of what runs in them outside inner modules, all instances of a class at one place together.
-    The times of a table add up to those of ``wholes``.
-    ``short``: the name to read. ``name_b``: the name in B where it differs. ``rest``: not one row but all beyond a table's limit, its last entry.
-    ``host_*``: host self time of operators and modules. ``share``: of the step time of A. ``beyond``: by the same test as the step's, corrected for the
+    ``time_a_ns``, ``time_b_ns``: of categories their wall time; of kernels (copies and memsets
+    among them) the sum of durations; of operators the device self time, or host self time where
+    ``device_time`` is false; of ``host``, which is there where it is true, operators by host self
+    time; of runtime calls their host time; of modules the device (else host self) time of what runs
+    in them outside inner modules, all instances of a class at one place together. The times of a
+    table add up to those of ``wholes``.
+    ``short``: the name to read. ``name_b``: the name in B where it differs. ``rest``: not one row
+        but all beyond a table's limit, its last entry.
+    ``host_*``: host self time of operators and modules. ``share``: of the step time of A.
+        ``beyond``: by the same test as the step's, corrected for the
     number of rows (null: cannot be told). ``event_*``: an example, the longest.
     """
 
@@ -78,14 +88,18 @@ class ChangeColumns(Wire, frozen=True, kw_only=True):
 
 
 class RunChangeColumns(ChangeColumns, frozen=True, kw_only=True):
-    """The same of two runs, as means over pairs of workers. ``worker_*``: whose ``event_*`` they are, those of the pair that shows the change most."""
+    """The same of two runs, as means over pairs of workers. ``worker_*``: whose ``event_*`` they
+    are, those of the pair that shows the change most.
+    """
 
     worker_a: list[str | None]
     worker_b: list[str | None]
 
 
 class ChangeWhole(Wire, frozen=True, kw_only=True):
-    """What the times of one table add up to, per step: of categories the step. ``pooled``: rows that stand together in its last one."""
+    """What the times of one table add up to, per step: of categories the step. ``pooled``: rows
+    that stand together in its last one.
+    """
 
     table: ChangeTable
     time_a_ns: int
@@ -94,10 +108,12 @@ class ChangeWhole(Wire, frozen=True, kw_only=True):
 
 
 class DiffTreeColumns(Wire, frozen=True, kw_only=True):
-    """Both call trees matched on their structure, parents before children. Times are totals per step, 0 of an absent side.
+    """Both call trees matched on their structure, parents before children. Times are totals per
+    step, 0 of an absent side.
 
-    ``kind`` ``kernel``: device work of one name launched by its parent itself. What is new around something that was there before (a wrapper) carries
-    the times of what it wraps on the side that lacks it, so that a parent is never less than its children. ``device_*``: null without a device.
+    ``kind`` ``kernel``: device work of one name launched by its parent itself. What is new around
+    something that was there before (a wrapper) carries the times of what it wraps on the side that
+    lacks it, so that a parent is never less than its children. ``device_*``: null without a device.
     """
 
     parent: list[int]
@@ -117,9 +133,11 @@ class DiffTreeColumns(Wire, frozen=True, kw_only=True):
 
 
 class DiffPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/diff``. ``notes``: what makes the comparison weak (other device, other shapes, cold steps, few steps …).
+    """Route ``/diff``. ``notes``: what makes the comparison weak (other device, other shapes, cold
+    steps, few steps …).
 
-    ``device_time``: both sides have device times of operators, and operators and modules are compared by them; else by host self time.
+    ``device_time``: both sides have device times of operators, and operators and modules are
+        compared by them; else by host self time.
     """
 
     a: DiffSide

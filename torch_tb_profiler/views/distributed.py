@@ -34,12 +34,16 @@ LONGEST_NAME = 240
 MOST_LATE = 2000
 """Steps of which it is said who was late, the first ones."""
 _HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\d+)$")
-"""As ``tensorboard_trace_handler`` names workers; a name that ends in a time of day is none of those."""
+"""As ``tensorboard_trace_handler`` names workers; a name that ends in a time of day is none of
+those.
+"""
 
 
 @dataclass(frozen=True)
 class Seat:
-    """A worker of the run. ``place``: its place among the ranks of the figures, -1 while it is not ready."""
+    """A worker of the run. ``place``: its place among the ranks of the figures, -1 while it is not
+    ready.
+    """
 
     worker: str
     span: str
@@ -52,7 +56,9 @@ class Seat:
 
 @dataclass(frozen=True)
 class LateSeat:
-    """Who was late in a step; ``seat`` is a place among the seats. ``cause``: None where it is not known or not asked."""
+    """Who was late in a step; ``seat`` is a place among the seats. ``cause``: None where it is not
+    known or not asked.
+    """
 
     seat: int
     late: Late
@@ -60,7 +66,11 @@ class LateSeat:
 
 
 def distributed_payload(
-    seats: Sequence[Seat], figures: RunFigures, late: Sequence[LateSeat], progress: float, workers_total: int
+    seats: Sequence[Seat],
+    figures: RunFigures,
+    late: Sequence[LateSeat],
+    progress: float,
+    workers_total: int,
 ) -> DistributedPayload:
     """The payload of as many workers as are ready. ``late``: in the order of the steps."""
     sources = {rank.step_source for rank in figures.ranks}
@@ -68,10 +78,17 @@ def distributed_payload(
         workers=[_worker(seat, figures) for seat in seats],
         steps=[name or WHOLE_SPAN for name in figures.steps.names],
         step_source=sources.pop() if len(sources) == 1 else "",
-        overlap=OverlapColumns(**{f"{name}_ns": _by_seat(seats, values) for name, values in figures.overlap.items()}),
-        waiting=WaitingColumns(**{f"{name}_ns": _by_seat(seats, values) for name, values in figures.waiting.items()}),
+        overlap=OverlapColumns(
+            **{f"{name}_ns": _by_seat(seats, values) for name, values in figures.overlap.items()}
+        ),
+        waiting=WaitingColumns(
+            **{f"{name}_ns": _by_seat(seats, values) for name, values in figures.waiting.items()}
+        ),
         late=[_late(one, figures) for one in late[:MOST_LATE]],
-        operations=operation_columns(figures.operations, {seat.place: number for number, seat in enumerate(seats) if seat.place >= 0}),
+        operations=operation_columns(
+            figures.operations,
+            {seat.place: number for number, seat in enumerate(seats) if seat.place >= 0},
+        ),
         matched=figures.matched.matches.row.shape[1],
         unmatched=unmatched_of(figures.matched.unlike, [seat.place for seat in seats]),
         clock=clock_text(figures),
@@ -91,34 +108,71 @@ def _worker(seat: Seat, figures: RunFigures) -> DistributedWorker:
     named = _HOST_AND_PROCESS.match(seat.worker)
     tied = aligned is not None and aligned.method != "none"
     return DistributedWorker(
-        worker=seat.worker, span=seat.span, rank=seat.rank, rank_source=seat.rank_source, state=seat.state, message=seat.message,
-        node=named[1] if named else rank.host_name if rank is not None else "", process=named[2] if named else rank.process if rank is not None else "",
-        backend=rank.backend if rank is not None else None, devices=[_device(device) for device in rank.devices] if rank is not None else [],
-        offset_ns=aligned.offset if aligned is not None and tied else None, error_ns=aligned.error if aligned is not None and tied else None,
+        worker=seat.worker,
+        span=seat.span,
+        rank=seat.rank,
+        rank_source=seat.rank_source,
+        state=seat.state,
+        message=seat.message,
+        node=named[1] if named else rank.host_name if rank is not None else "",
+        process=named[2] if named else rank.process if rank is not None else "",
+        backend=rank.backend if rank is not None else None,
+        devices=[_device(device) for device in rank.devices] if rank is not None else [],
+        offset_ns=aligned.offset if aligned is not None and tied else None,
+        error_ns=aligned.error if aligned is not None and tied else None,
         collectives=len(rank) if rank is not None else 0,
     )
 
 
 def _device(device: Device) -> DistributedDevice:
     memory = device.memory if device.memory >= 0 else None
-    return DistributedDevice(id=device.id, name=device.name or None, memory_bytes=memory, capability=device.capability or None)
+    return DistributedDevice(
+        id=device.id,
+        name=device.name or None,
+        memory_bytes=memory,
+        capability=device.capability or None,
+    )
 
 
 def _by_seat(seats: Sequence[Seat], values: Ints) -> list[list[int | None]]:
     """Rows of the ranks for the seats; null where a worker has no such step, or is not ready."""
     nothing = np.full(values.shape[1], -1, np.int64)
-    return [[value if value >= 0 else None for value in (values[seat.place] if seat.place >= 0 else nothing).tolist()] for seat in seats]
+    return [
+        [
+            value if value >= 0 else None
+            for value in (values[seat.place] if seat.place >= 0 else nothing).tolist()
+        ]
+        for seat in seats
+    ]
 
 
 def _late(one: LateSeat, figures: RunFigures) -> LateItem:
     late, cause, matches = one.late, one.cause, figures.matched.matches
     rank = figures.ranks[late.rank]
-    name = None if cause is None else short_name(cause.name) if cause.on_device else cut(cause.name, LONGEST_NAME)
+    name = (
+        None
+        if cause is None
+        else short_name(cause.name)
+        if cause.on_device
+        else cut(cause.name, LONGEST_NAME)
+    )
     own = int(matches.row[late.rank, late.match])
     return LateItem(
-        step=late.step, worker=one.seat, caused_ns=late.caused, longest_ns=late.longest, lead_ns=late.lead, collectives=late.collectives,
-        kind=shown_kind(figures.ranks, matches, late.match).kind, event=int(rank.event[own]), start_ns=int(rank.start[own]),
-        before_operator=cause.operator if cause else None, before_module=cause.module if cause else None, before_line=cause.line if cause else None,
-        before_event=cause.event if cause else None, before_name=name, before_ns=cause.extra if cause else None,
-        before_side=None if cause is None else "device" if cause.on_device else "host", before_side_ns=cause.side_extra if cause else None,
+        step=late.step,
+        worker=one.seat,
+        caused_ns=late.caused,
+        longest_ns=late.longest,
+        lead_ns=late.lead,
+        collectives=late.collectives,
+        kind=shown_kind(figures.ranks, matches, late.match).kind,
+        event=int(rank.event[own]),
+        start_ns=int(rank.start[own]),
+        before_operator=cause.operator if cause else None,
+        before_module=cause.module if cause else None,
+        before_line=cause.line if cause else None,
+        before_event=cause.event if cause else None,
+        before_name=name,
+        before_ns=cause.extra if cause else None,
+        before_side=None if cause is None else "device" if cause.on_device else "host",
+        before_side_ns=cause.side_extra if cause else None,
     )

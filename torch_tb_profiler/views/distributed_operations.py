@@ -14,10 +14,18 @@ MOST_SORTS = 10_000
 
 
 def operation_columns(rows: Sequence[Operation], seat: Mapping[int, int]) -> OperationColumns:
-    """All workers together first, then each worker; within these what takes most time first. ``seat``: place of each rank among the workers."""
-    together = sorted((row for row in rows if row.rank == ALL), key=lambda row: -row.total)[:MOST_SORTS]
+    """All workers together first, then each worker; within these what takes most time first.
+    ``seat``: place of each rank among the workers.
+    """
+    together = sorted((row for row in rows if row.rank == ALL), key=lambda row: -row.total)[
+        :MOST_SORTS
+    ]
     single = [row for row in rows if row.rank != ALL]
-    listed = together + (sorted(single, key=lambda row: (seat[row.rank], -row.total)) if len(single) <= MOST_ROWS else [])
+    listed = together + (
+        sorted(single, key=lambda row: (seat[row.rank], -row.total))
+        if len(single) <= MOST_ROWS
+        else []
+    )
     return OperationColumns(
         worker=[ALL if row.rank == ALL else seat[row.rank] for row in listed],
         kind=[row.sort.kind for row in listed],

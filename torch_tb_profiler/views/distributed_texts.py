@@ -1,4 +1,6 @@
-"""Sentences of the Distributed view: how the clocks were tied, what is not matched, what a reader must know, what is missing."""
+"""Sentences of the Distributed view: how the clocks were tied, what is not matched, what a reader
+must know, what is missing.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ _REASONS = {
     "alone": "Only one worker recorded them.",
     "counts": "The workers recorded different numbers of them, so that places say nothing.",
     "arguments": "At the same place the workers moved other bytes or another data type.",
-    "group": "More workers name this group than it has ranks: several groups bear one name, and the traces do not list their ranks.",
+    "group": (
+        "More workers name this group than it has ranks: several groups bear one name, and the"
+        " traces do not list their ranks."
+    ),
 }
 
 
@@ -27,7 +32,9 @@ def unmatched_of(unlike: Sequence[Unlike], places: Sequence[int]) -> list[Unmatc
     """What is not matched. ``places``: of each worker, its place among the ranks; -1 none."""
     return [
         Unmatched(
-            kind=WORDS.get(one.kind, one.kind), group=one.group or None, counts=[one.counts[place] if place >= 0 else 0 for place in places],
+            kind=WORDS.get(one.kind, one.kind),
+            group=one.group or None,
+            counts=[one.counts[place] if place >= 0 else 0 for place in places],
             reason=_REASONS[one.reason],
         )
         for one in unlike[: max(1, MOST_UNMATCHED // max(1, len(places)))]
@@ -40,16 +47,34 @@ def clock_text(figures: RunFigures) -> str:
         return "There is no other worker to compare clocks with."
     methods = [one.method for one in figures.aligned]
     errors = [one.error for one in figures.aligned if one.error is not None]
-    left = f" Of the worst worker the median end lies {format_ns(max(errors))} from the median over the workers." if errors else ""
+    left = (
+        f" Of the worst worker the median end lies {format_ns(max(errors))} from the median over"
+        " the workers."
+        if errors
+        else ""
+    )
     if not figures.waits.arrival_rule.any() and figures.matched.matches.row.shape[1]:
-        return "The traces do not tie the workers' clocks: of every collective the shortest duration is taken for the transfer, the rest for waiting." + left
+        return (
+            "The traces do not tie the workers' clocks: of every collective the shortest duration"
+            " is taken for the transfer, the rest for waiting." + left
+        )
     if all(method == "collectives" for method in methods):
-        return f"The clocks are aligned on the ends of {figures.matched.matches.row.shape[1]:,} collectives." + left
+        return (
+            f"The clocks are aligned on the ends of {figures.matched.matches.row.shape[1]:,}"
+            " collectives." + left
+        )
     if all(method == "clock" for method in methods):
-        told = "what the ends of the collectives differ by is chance" if errors else "they share too few collectives to put them right"
+        told = (
+            "what the ends of the collectives differ by is chance"
+            if errors
+            else "they share too few collectives to put them right"
+        )
         return f"The workers' own clocks are used: {told}." + left
     odd = sum(method == "none" for method in methods)
-    return f"Clocks are aligned on the ends of collectives where a worker shares enough of them; {odd} of {len(methods)} workers are not tied." + left
+    return (
+        f"Clocks are aligned on the ends of collectives where a worker shares enough of them; {odd}"
+        f" of {len(methods)} workers are not tied." + left
+    )
 
 
 def notes_of(figures: RunFigures, listed: int, workers_total: int) -> list[str]:
@@ -58,19 +83,40 @@ def notes_of(figures: RunFigures, listed: int, workers_total: int) -> list[str]:
     world = max((rank.world_size or 0 for rank in ranks), default=0)
     notes = []
     if listed < workers_total:
-        notes.append(f"The run has {workers_total:,} workers; the {listed:,} with the nearest ranks are shown.")
+        notes.append(
+            f"The run has {workers_total:,} workers; the {listed:,} with the nearest ranks are"
+            " shown."
+        )
     if world > workers_total:
-        notes.append(f"{workers_total:,} of {world:,} ranks were recorded: waiting for one of the others cannot be told from transferring.")
-    launched = {sort.library for rank in ranks if not rank.on_device for sort in rank.sorts} - {*HOST_LIBRARIES, ""}
+        notes.append(
+            f"{workers_total:,} of {world:,} ranks were recorded: waiting for one of the others"
+            " cannot be told from transferring."
+        )
+    launched = {sort.library for rank in ranks if not rank.on_device for sort in rank.sorts} - {
+        *HOST_LIBRARIES,
+        "",
+    }
     if launched:
-        notes.append(f"No communication kernel was recorded: the times of {', '.join(sorted(launched))} are those of the host's calls, which do not wait.")
+        notes.append(
+            f"No communication kernel was recorded: the times of {', '.join(sorted(launched))} are"
+            " those of the host's calls, which do not wait."
+        )
     if matched.cut and len(ranks) > 1:
-        notes.append(f"Only the first collectives of each worker are matched: nothing is said of waiting in the other {matched.cut:,}.")
+        notes.append(
+            "Only the first collectives of each worker are matched: nothing is said of waiting in"
+            f" the other {matched.cut:,}."
+        )
     if figures.steps.cut:
-        notes.append(f"{figures.steps.cut:,} steps beyond the first {len(figures.steps.names):,} are not shown.")
+        notes.append(
+            f"{figures.steps.cut:,} steps beyond the first {len(figures.steps.names):,} are not"
+            " shown."
+        )
     doubted = int((~figures.waits.arrival_rule).sum()) if figures.waits.arrival_rule.any() else 0
     if doubted:
-        notes.append(f"In {doubted:,} collectives a rank ends before another begins, by the clocks: there the shortest duration is taken for the transfer.")
+        notes.append(
+            f"In {doubted:,} collectives a rank ends before another begins, by the clocks: there"
+            " the shortest duration is taken for the transfer."
+        )
     return notes
 
 
@@ -78,10 +124,25 @@ def missing_of(figures: RunFigures, listed: int) -> list[Missing]:
     """What cannot be shown and how to record it."""
     call = profile_call("record_shapes=True", devices=True)
     if figures.ranks and not any(len(rank) for rank in figures.ranks):
-        return [Missing(what="Collectives", why="No worker recorded a collective: none was called, or neither host nor device was recorded.", call=call)]
+        return [
+            Missing(
+                what="Collectives",
+                why=(
+                    "No worker recorded a collective: none was called, or neither host nor device"
+                    " was recorded."
+                ),
+                call=call,
+            )
+        ]
     if listed < 2:
-        return [Missing(
-            what="Waiting and who is late",
-            why="The run holds one worker: what is waiting for others only their traces tell. Record on every rank into one folder.", call=call,
-        )]
+        return [
+            Missing(
+                what="Waiting and who is late",
+                why=(
+                    "The run holds one worker: what is waiting for others only their traces tell."
+                    " Record on every rank into one folder."
+                ),
+                call=call,
+            )
+        ]
     return []

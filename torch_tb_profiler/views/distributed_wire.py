@@ -1,4 +1,6 @@
-"""Wire types of the Distributed view. Units as in ``wire.py``. Lists of lists are ``[worker][step]``."""
+"""Wire types of the Distributed view. Units as in ``wire.py``. Lists of lists are
+``[worker][step]``.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,11 @@ class DistributedDevice(Wire, frozen=True, kw_only=True):
 
 
 class DistributedWorker(Wire, frozen=True, kw_only=True):
-    """A worker of the run, by rank. ``offset_ns``: add it to its times to get the common clock; null: not aligned. ``error_ns``: median distance of its
-    collectives' ends from the median over the workers. ``node``, ``process``: empty when not known. ``message``: why it is not ready."""
+    """A worker of the run, by rank. ``offset_ns``: add it to its times to get the common clock;
+    null: not aligned. ``error_ns``: median distance of its
+    collectives' ends from the median over the workers. ``node``, ``process``: empty when not known.
+    ``message``: why it is not ready.
+    """
 
     worker: str
     span: str
@@ -48,9 +53,13 @@ class OverlapColumns(Wire, frozen=True, kw_only=True):
 
 
 class WaitingColumns(Wire, frozen=True, kw_only=True):
-    """Per worker and step: time in matched collectives before the last rank arrived (``waiting``) and after (``transfer``), and in those of which that is not
-    known (``unsplit``). Moments at which several run count once, so that the three add up to the time with any collective. ``late``: how much later than
-    the first of its group this worker arrived, summed over the collectives of the step: the heat map."""
+    """Per worker and step: time in matched collectives before the last rank arrived (``waiting``)
+    and after (``transfer``), and in those of which that is not
+    known (``unsplit``). Moments at which several run count once, so that the three add up to the
+    time with any collective. ``late``: how much later than
+    the first of its group this worker arrived, summed over the collectives of the step: the heat
+    map.
+    """
 
     waiting_ns: list[list[int | None]]
     transfer_ns: list[list[int | None]]
@@ -61,11 +70,15 @@ class WaitingColumns(Wire, frozen=True, kw_only=True):
 class LateItem(Wire, frozen=True, kw_only=True):
     """Who was late in a step. ``worker`` is a place in ``workers``.
 
-    ``caused_ns``: waiting of all other ranks for this one, summed; ``longest_ns``: the most that a single rank waited; ``lead_ns``: how far behind the
-    second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. ``kind``,
-    ``event``, ``start_ns``: the collective that cost the others most, on this worker. ``before``: what took more time on it before that collective than on
-    the rank that waited longest, all null where nothing recorded did: ``before_event`` the longest call of it, ``before_name`` its name, ``before_ns`` how much
-    more it took, ``before_side`` where it ran, and ``before_side_ns`` how much more all that ran there took.
+    ``caused_ns``: waiting of all other ranks for this one, summed; ``longest_ns``: the most that a
+        single rank waited; ``lead_ns``: how far behind the
+    second to last it was, over the step's collectives, as far as that one had nothing to compute
+    meanwhile: at most so much the step would gain. ``kind``, ``event``, ``start_ns``: the
+    collective that cost the others most, on this worker. ``before``: what took more time on it
+    before that collective than on the rank that waited longest, all null where nothing recorded
+    did: ``before_event`` the longest call of it, ``before_name`` its name, ``before_ns`` how much
+    more it took, ``before_side`` where it ran, and ``before_side_ns`` how much more all that ran
+    there took.
     """
 
     step: int
@@ -88,11 +101,14 @@ class LateItem(Wire, frozen=True, kw_only=True):
 
 
 class OperationColumns(Wire, frozen=True, kw_only=True):
-    """Communication by kind, library, group, data type and message size. ``worker`` −1: all workers together, the sums of theirs; rows of single workers
+    """Communication by kind, library, group, data type and message size. ``worker`` −1: all workers
+    together, the sums of theirs; rows of single workers
     follow where there are not too many.
 
-    ``total_ns``: time with at least one such call under way on the worker, of which ``waiting_ns`` and ``transfer_ns`` are told apart (null: none is).
-    ``mean_ns``: mean duration of a call. ``bytes``: the message size of one call. Bandwidths in bytes per second by the formulas of nccl-tests, over the
+    ``total_ns``: time with at least one such call under way on the worker, of which ``waiting_ns``
+        and ``transfer_ns`` are told apart (null: none is).
+    ``mean_ns``: mean duration of a call. ``bytes``: the message size of one call. Bandwidths in
+        bytes per second by the formulas of nccl-tests, over the
     durations without waiting where all are told (``split``), else over the whole durations.
     """
 
@@ -115,7 +131,9 @@ class OperationColumns(Wire, frozen=True, kw_only=True):
 
 
 class Unmatched(Wire, frozen=True, kw_only=True):
-    """Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why."""
+    """Collectives that other ranks did not record alike, by kind and group: how many each worker
+    has, and a sentence on why.
+    """
 
     kind: str
     group: str | None
@@ -124,11 +142,14 @@ class Unmatched(Wire, frozen=True, kw_only=True):
 
 
 class DistributedPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/distributed``. ``worker`` and ``step`` of the parts are places in ``workers`` and ``steps`` (names common to the workers).
+    """Route ``/distributed``. ``worker`` and ``step`` of the parts are places in ``workers`` and
+    ``steps`` (names common to the workers).
 
-    ``matched``: collectives that at least two workers share. ``skew_ns``: how far apart the workers' profilers began; ``left_out``: collectives at the
+    ``matched``: collectives that at least two workers share. ``skew_ns``: how far apart the
+        workers' profilers began; ``left_out``: collectives at the
     begin that this skew spoils and that no figure of waiting holds.
-    ``clock``: a sentence on how the clocks were aligned and how well. ``ready``: workers whose figures are in; while ``progress`` is below 1, ask again.
+    ``clock``: a sentence on how the clocks were aligned and how well. ``ready``: workers whose
+        figures are in; while ``progress`` is below 1, ask again.
     ``workers_total``: of the run; beyond a limit the nearest ranks are listed.
     """
 

@@ -8,10 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device, changed, device_peaks, working_devices
+from torch_tb_profiler.analysis.efficiency.device import (
+    Peaks,
+    busiest_device,
+    changed,
+    device_peaks,
+    working_devices,
+)
 from torch_tb_profiler.analysis.efficiency.families import ASIDE, aside, families
 from torch_tb_profiler.analysis.efficiency.placing import LARGEST
-from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares, kernel_rows, matrix_use, shares, workload_rows
+from torch_tb_profiler.analysis.efficiency.rates import (
+    Rows,
+    Shares,
+    kernel_rows,
+    matrix_use,
+    shares,
+    workload_rows,
+)
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.analysis.selection import Selection, complete
 from torch_tb_profiler.store.insight import Insight
@@ -35,7 +48,12 @@ _MOST_ROWS = 100_000
 
 
 def efficiency_payload(
-    facts: Facts, insight: Insight, selection: Selection, group: EfficiencyGroup, limit: int = _MOST_ROWS, file: str = "",
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    group: EfficiencyGroup,
+    limit: int = _MOST_ROWS,
+    file: str = "",
 ) -> EfficiencyPayload:
     """Rates and their shares of the device's peaks in the selected steps.
 
@@ -56,11 +74,20 @@ def efficiency_payload(
     table = families(facts, insight, selection, by_workload)
     steps, mfu = _steps(facts, insight, selection, by_workload, judged)
     return EfficiencyPayload(
-        group=group, has_device=bool(facts.summary["has_device"]), vocabulary=vocabulary(facts), device=_device(facts, peaks), steps=steps, mfu=mfu,
-        families=FamilyColumns(**table.columns), time_ns=table.time, computation_ns=table.computation, modelled_ns=table.modelled,
+        group=group,
+        has_device=bool(facts.summary["has_device"]),
+        vocabulary=vocabulary(facts),
+        device=_device(facts, peaks),
+        steps=steps,
+        mfu=mfu,
+        families=FamilyColumns(**table.columns),
+        time_ns=table.time,
+        computation_ns=table.computation,
+        modelled_ns=table.modelled,
         rows=_columns(insight, rows, found, aside(facts, insight, selection, rows), limit),
         pooled=max(len(rows.time) - limit, 0),
-        notes=notes(facts, insight, selection, rows, found, peaks) + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
+        notes=notes(facts, insight, selection, rows, found, peaks)
+        + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
     )
 
@@ -78,16 +105,30 @@ def _device(facts: Facts, peaks: Peaks) -> DevicePeaks:
     row = busiest_device(facts)
     name = facts.strings[int(facts["devices"]["name"][row])] if row >= 0 else ""
     listed = [
-        Peak(unit="matrix" if unit == "matrix" else "vector", precision=precision, rate=rate, source=source)
+        Peak(
+            unit="matrix" if unit == "matrix" else "vector",
+            precision=precision,
+            rate=rate,
+            source=source,
+        )
         for (unit, precision), (rate, source) in peaks.rates.items()
     ]
     return DevicePeaks(
-        name=name or None, entry=peaks.entry, known=peaks.entry is not None, bandwidth=peaks.bandwidth, bandwidth_source=peaks.bandwidth_source, peaks=listed,
+        name=name or None,
+        entry=peaks.entry,
+        known=peaks.entry is not None,
+        bandwidth=peaks.bandwidth,
+        bandwidth_source=peaks.bandwidth_source,
+        peaks=listed,
     )
 
 
-def _steps(facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares) -> tuple[list[StepMfu], float | None]:
-    """Every selected step, and the share of all of them together but for those that the end of the recording cut off."""
+def _steps(
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares
+) -> tuple[list[StepMfu], float | None]:
+    """Every selected step, and the share of all of them together but for those that the end of the
+    recording cut off.
+    """
     table = facts["steps"]
     use = matrix_use(insight, selection, rows, found)
     wall = table["end"][selection.steps] - table["start"][selection.steps]
@@ -95,9 +136,20 @@ def _steps(facts: Facts, insight: Insight, selection: Selection, rows: Rows, fou
     could = wall * working_devices(facts)
     share = np.where((use.flops > 0) & (could > 0), use.ideal / np.maximum(could, 1), np.nan)
     listed = [
-        StepMfu(index=index, name=facts.strings[name], wall_ns=length, flops=int(min(flops, LARGEST)), mfu=mfu)
+        StepMfu(
+            index=index,
+            name=facts.strings[name],
+            wall_ns=length,
+            flops=int(min(flops, LARGEST)),
+            mfu=mfu,
+        )
         for index, name, length, flops, mfu in zip(
-            selection.steps.tolist(), table["name"][selection.steps].tolist(), wall.tolist(), use.flops.tolist(), optional_floats(share), strict=True,
+            selection.steps.tolist(),
+            table["name"][selection.steps].tolist(),
+            wall.tolist(),
+            use.flops.tolist(),
+            optional_floats(share),
+            strict=True,
         )
     ]
     whole = np.isin(selection.steps, complete(facts, selection))
@@ -106,20 +158,27 @@ def _steps(facts: Facts, insight: Insight, selection: Selection, rows: Rows, fou
     return listed, ideal / length if known else None
 
 
-def _columns(insight: Insight, rows: Rows, found: Shares, kinds: NDArray[Any], limit: int) -> EfficiencyColumns:
+def _columns(
+    insight: Insight, rows: Rows, found: Shares, kinds: NDArray[Any], limit: int
+) -> EfficiencyColumns:
     texts, workloads = insight.strings, insight["workloads"]
     kept = min(len(rows.time), limit)
     rest = len(rows.time) > kept
     blank: list[Any] = [None] if rest else []
 
     def of_workload(key: str) -> list[str | None]:
-        return [*optional_texts(texts, np.append(workloads[key], NONE)[rows.workload[:kept]]), *blank]
+        return [
+            *optional_texts(texts, np.append(workloads[key], NONE)[rows.workload[:kept]]),
+            *blank,
+        ]
 
     def floats(values: NDArray[Any]) -> list[float | None]:
         return [*optional_floats(values[:kept]), *blank]
 
     def whole(values: NDArray[Any]) -> list[int | None]:
-        return [None if value is None or value >= LARGEST else round(value) for value in floats(values)]
+        return [
+            None if value is None or value >= LARGEST else round(value) for value in floats(values)
+        ]
 
     def words(values: list[str]) -> list[str | None]:
         return [*(value or None for value in values[:kept]), *blank]
@@ -128,19 +187,38 @@ def _columns(insight: Insight, rows: Rows, found: Shares, kinds: NDArray[Any], l
     with np.errstate(invalid="ignore", divide="ignore"):
         intensity = np.where(rows.bytes > 0, rows.flops / rows.bytes, np.nan)
     names = of_workload("name")
-    family = [ASIDE[kind] if kind >= 0 else word for kind, word in zip([*kinds[:kept].tolist(), *([-1] if rest else [])], of_workload("family"), strict=True)]
+    family = [
+        ASIDE[kind] if kind >= 0 else word
+        for kind, word in zip(
+            [*kinds[:kept].tolist(), *([-1] if rest else [])], of_workload("family"), strict=True
+        )
+    ]
     if rest:
         names[-1] = OTHER
     return EfficiencyColumns(
-        name=names, kernel=[*kernel, *blank], short=[*(None if name is None else short_name(name) for name in kernel), *blank], shapes=of_workload("dims"),
-        types=of_workload("types"), parameters=of_workload("parameters"), family=family,
+        name=names,
+        kernel=[*kernel, *blank],
+        short=[*(None if name is None else short_name(name) for name in kernel), *blank],
+        shapes=of_workload("dims"),
+        types=of_workload("types"),
+        parameters=of_workload("parameters"),
+        family=family,
         calls=[*rows.calls[:kept].tolist(), *([int(rows.calls[kept:].sum())] if rest else [])],
         time_ns=[*rows.time[:kept].tolist(), *([int(rows.time[kept:].sum())] if rest else [])],
-        flops=whole(rows.flops / np.maximum(rows.calls, 1)), bytes=whole(rows.bytes / np.maximum(rows.calls, 1)), intensity=floats(intensity),
-        flops_rate=floats(found.flops_rate), bytes_rate=floats(found.bytes_rate),
-        fast=[*rows.fast[:kept].tolist(), *([bool(rows.fast[kept:].any())] if rest else [])], unit=words(found.unit), precision=words(found.precision),
-        peak=floats(found.peak), flops_share=floats(found.flops_share), bytes_share=floats(found.bytes_share),
+        flops=whole(rows.flops / np.maximum(rows.calls, 1)),
+        bytes=whole(rows.bytes / np.maximum(rows.calls, 1)),
+        intensity=floats(intensity),
+        flops_rate=floats(found.flops_rate),
+        bytes_rate=floats(found.bytes_rate),
+        fast=[*rows.fast[:kept].tolist(), *([bool(rows.fast[kept:].any())] if rest else [])],
+        unit=words(found.unit),
+        precision=words(found.precision),
+        peak=floats(found.peak),
+        flops_share=floats(found.flops_share),
+        bytes_share=floats(found.bytes_share),
         bound=[*found.bound[:kept], *(["unknown"] if rest else [])],  # type: ignore[list-item]
-        ideal_ns=whole(found.ideal), recoverable_ns=whole(np.maximum(rows.time - np.rint(found.ideal), 0)),
-        matrix=[*rows.matrix[:kept].tolist(), *([UNKNOWN] if rest else [])], event=[*rows.event[:kept].tolist(), *([-1] if rest else [])],
+        ideal_ns=whole(found.ideal),
+        recoverable_ns=whole(np.maximum(rows.time - np.rint(found.ideal), 0)),
+        matrix=[*rows.matrix[:kept].tolist(), *([UNKNOWN] if rest else [])],
+        event=[*rows.event[:kept].tolist(), *([-1] if rest else [])],
     )

@@ -16,63 +16,117 @@ ABOVE = 1.005
 """A share from which on a row is said to be above a peak; below it is rounding."""
 _MICROSECOND = 1000
 GIVE = (
-    'Give them in a file: TORCH_TB_PROFILER_PEAKS=peaks.json with {"device name, * for anything": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4, '
-    '"vector_fp32": 67}, "source": "data sheet"}}.'
+    'Give them in a file: TORCH_TB_PROFILER_PEAKS=peaks.json with {"device name, * for anything":'
+    ' {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4, "vector_fp32": 67}, "source": "data'
+    ' sheet"}}.'
 )
 
 
-def notes(facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares, peaks: Peaks) -> list[str]:
+def notes(
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares, peaks: Peaks
+) -> list[str]:
     """What is to be said about these rows."""
     said = []
     devices = facts["devices"]
-    names = sorted({facts.strings[int(number)] or "one without a name" for number in devices["name"].tolist()})
+    names = sorted(
+        {facts.strings[int(number)] or "one without a name" for number in devices["name"].tolist()}
+    )
     if len(names) > 1:
-        said.append(f"The trace has devices of several kinds ({', '.join(names)}): all work is measured by the peaks of the busiest one.")
+        said.append(
+            f"The trace has devices of several kinds ({', '.join(names)}): all work is measured by"
+            " the peaks of the busiest one."
+        )
     if devices.n and peaks.entry is None:
         name = facts.strings[int(devices["name"][busiest_device(facts)])]
-        said.append(f"The device table has no figures for {name or 'the device, which the trace does not name'}: shares of peaks are not known. {GIVE}")
+        said.append(
+            "The device table has no figures for"
+            f" {name or 'the device, which the trace does not name'}: shares of peaks are not"
+            f" known. {GIVE}"
+        )
     for share, text in (
-        (found.flops_share, "the arithmetic peak: the clock was higher than the vendor states, or less was computed than the shapes say"),
-        (found.bytes_share, f"the memory bandwidth: what one kernel leaves in a cache the next one need not read from memory{_roughness(insight)}"),
+        (
+            found.flops_share,
+            (
+                "the arithmetic peak: the clock was higher than the vendor states, or less was"
+                " computed than the shapes say"
+            ),
+        ),
+        (
+            found.bytes_share,
+            (
+                "the memory bandwidth: what one kernel leaves in a cache the next one need not"
+                f" read from memory{_roughness(insight)}"
+            ),
+        ),
     ):
         above = share > ABOVE
         if above.any():
             many = int(above.sum())
-            said.append(f"{many:,} {'row reaches' if many == 1 else 'rows reach'} ({format_ns(int(rows.time[above].sum()))} in all) more than {text}.")
+            said.append(
+                f"{many:,} {'row reaches' if many == 1 else 'rows reach'}"
+                f" ({format_ns(int(rows.time[above].sum()))} in all) more than {text}."
+            )
     if rows.fast.any():
         many = int(rows.fast.sum())
         said.append(
-            f"{many:,} {'row is' if many == 1 else 'rows are'} ({format_ns(int(rows.time[rows.fast].sum()))} in all) convolutions by Winograd's algorithm or "
-            "Fourier transforms, which need fewer operations than the formula counts: FLOP/s is by the formula, and no share of the peak is shown."
+            f"{many:,} {'row is' if many == 1 else 'rows are'}"
+            f" ({format_ns(int(rows.time[rows.fast].sum()))} in all) convolutions by Winograd's"
+            " algorithm or Fourier transforms, which need fewer operations than the formula"
+            " counts: FLOP/s is by the formula, and no share of the peak is shown."
         )
     kernels = insight["workload_kernels"]
     computes = asides_of_kernels(facts, insight)[kernels["kernel"]] < 0
-    lost = int(kernels["total"][mask(selection, kernels["step"]) & (kernels["workload"] < 0) & computes].sum())
+    lost = int(
+        kernels["total"][
+            mask(selection, kernels["step"]) & (kernels["workload"] < 0) & computes
+        ].sum()
+    )
     if lost:
-        said.append(f"{format_ns(lost)} of computation was launched by no recorded operator (graph replays among them): nothing is known of its shapes.")
+        said.append(
+            f"{format_ns(lost)} of computation was launched by no recorded operator (graph replays"
+            " among them): nothing is known of its shapes."
+        )
     types = insight["workloads"]["types"]
     untyped = (rows.flops > 0) & np.isnan(found.flops_share) & (rows.workload >= 0)
     untyped[untyped] = types[rows.workload[untyped]] < 0
     if peaks.entry is not None and untyped.any():
         said.append(
-            f"{format_ns(int(rows.time[untyped].sum()))} are operators whose element types were not recorded (emit_nvtx writes shapes alone): which peak "
-            "counts, and how many bytes they move, is not known, so they have no share and no place in the roofline."
+            f"{format_ns(int(rows.time[untyped].sum()))} are operators whose element types were not"
+            " recorded (emit_nvtx writes shapes alone): which peak counts, and how many bytes they"
+            " move, is not known, so they have no share and no place in the roofline."
         )
     if np.any(rows.link):
-        said.append("Copies from or to the host are limited by the link between them, whose peak is not known: they have no share.")
+        said.append(
+            "Copies from or to the host are limited by the link between them, whose peak is not"
+            " known: they have no share."
+        )
     return said
 
 
 def _roughness(insight: Insight) -> str:
-    """What else an old recording leaves open: whether an input was expanded, and how long the shortest kernels took."""
+    """What else an old recording leaves open: whether an input was expanded, and how long the
+    shortest kernels took.
+    """
     total = insight["workload_kernels"]["total"]
-    said = "" if np.any(insight["workloads"]["strides"] >= 0) else "; strides were not recorded, so that an expanded input counts in full"
-    return said if np.any(total % _MICROSECOND) else f"{said}; durations are whole microseconds, so that rates of the shortest kernels are rough"
+    said = (
+        ""
+        if np.any(insight["workloads"]["strides"] >= 0)
+        else "; strides were not recorded, so that an expanded input counts in full"
+    )
+    return (
+        said
+        if np.any(total % _MICROSECOND)
+        else (
+            f"{said}; durations are whole microseconds, so that rates of the shortest kernels are"
+            " rough"
+        )
+    )
 
 
 def unmodelled_products(time: int) -> str:
     """``time``: ns of calls that multiply matrices and have no model."""
     return (
-        f"{format_ns(time)} are matrix products, convolutions or attention whose work is not known, because their inputs or their kernels were not recorded in "
-        "full or no model knows them: the share of the peak of the steps counts the others only."
+        f"{format_ns(time)} are matrix products, convolutions or attention whose work is not known,"
+        " because their inputs or their kernels were not recorded in full or no model knows them:"
+        " the share of the peak of the steps counts the others only."
     )

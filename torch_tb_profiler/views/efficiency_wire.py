@@ -1,4 +1,6 @@
-"""Wire types of the Efficiency view. Units as in ``wire.py``; rates are FLOP/s and bytes/s as floats."""
+"""Wire types of the Efficiency view. Units as in ``wire.py``; rates are FLOP/s and bytes/s as
+floats.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,15 @@ from typing import Literal
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 
 Bound = Literal["compute", "memory", "latency", "unknown"]
-"""What limits a row: reaching more of its peak arithmetic, or of its memory bandwidth, than of the other; ``latency``: little of either."""
+"""What limits a row: reaching more of its peak arithmetic, or of its memory bandwidth, than of the
+other; ``latency``: little of either.
+"""
 
 
 class Peak(Wire, frozen=True, kw_only=True):
-    """What a device can do at best: ``rate`` in FLOP/s of one precision on one kind of unit. ``source``: where the figure is from."""
+    """What a device can do at best: ``rate`` in FLOP/s of one precision on one kind of unit.
+    ``source``: where the figure is from.
+    """
 
     unit: Literal["matrix", "vector"]
     precision: str
@@ -20,7 +26,9 @@ class Peak(Wire, frozen=True, kw_only=True):
 
 
 class DevicePeaks(Wire, frozen=True, kw_only=True):
-    """The device and its peaks. ``known`` false: no figures for it, ``peaks`` is empty. ``entry``: the line of the device table that was used."""
+    """The device and its peaks. ``known`` false: no figures for it, ``peaks`` is empty. ``entry``:
+    the line of the device table that was used.
+    """
 
     name: str | None
     entry: str | None
@@ -31,10 +39,13 @@ class DevicePeaks(Wire, frozen=True, kw_only=True):
 
 
 class FamilyColumns(Wire, frozen=True, kw_only=True):
-    """Use of matrix cores by family of the performance models; behind them ``communication`` and ``memcpy``, which compute nothing, and last, family null, the
+    """Use of matrix cores by family of the performance models; behind them ``communication`` and
+    ``memcpy``, which compute nothing, and last, family null, the
     computation without a model.
 
-    ``matrix_ns``: of ``time_ns``, kernels known to use matrix cores; ``matrix_unknown_ns``: of which it is not known; null without device work."""
+    ``matrix_ns``: of ``time_ns``, kernels known to use matrix cores; ``matrix_unknown_ns``: of
+    which it is not known; null without device work.
+    """
 
     family: list[str | None]
     calls: list[int]
@@ -45,7 +56,8 @@ class FamilyColumns(Wire, frozen=True, kw_only=True):
 
 
 class StepMfu(Wire, frozen=True, kw_only=True):
-    """FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall
+    """FLOPs of a step's products of matrices, convolutions and attention, and their share of the
+    device's peak: Σ FLOPs of a precision / its peak / wall
     time. mfu null: not known."""
 
     index: int
@@ -56,14 +68,19 @@ class StepMfu(Wire, frozen=True, kw_only=True):
 
 
 class EfficiencyColumns(Wire, frozen=True, kw_only=True):
-    """One entry per row, the largest ``time_ns`` first; the times of all rows add up to ``time_ns`` of the payload but for work of no operator.
+    """One entry per row, the largest ``time_ns`` first; the times of all rows add up to ``time_ns``
+    of the payload but for work of no operator.
 
-    ``flops`` and ``bytes`` are of one call (of kernels one launch on average); ``time_ns`` of all calls (device time, without a device host time).
-    ``family``: of the model; of what has none ``communication`` or ``memcpy``, else null. ``fast``: convolutions by Winograd's algorithm or Fourier transforms
-    are among the calls: they need fewer operations than ``flops``, so that their share of the peak is not known.
-    ``matrix`` is Knowledge: whether any of its kernels uses matrix cores. ``peak`` is the rate that ``flops_share`` is a share of, ``unit`` and ``precision``
-    say whose. ``ideal_ns``: the longer of flops/peak and bytes/bandwidth, of all calls; ``recoverable_ns``: time − ideal, what there is to gain at most.
-    ``kernel`` and ``short`` are null in rows of operators; ``event``: the longest; -1 none.
+    ``flops`` and ``bytes`` are of one call (of kernels one launch on average); ``time_ns`` of all
+    calls (device time, without a device host time).
+    ``family``: of the model; of what has none ``communication`` or ``memcpy``, else null. ``fast``:
+        convolutions by Winograd's algorithm or Fourier transforms
+    are among the calls: they need fewer operations than ``flops``, so that their share of the peak
+    is not known. ``matrix`` is Knowledge: whether any of its kernels uses matrix cores. ``peak`` is
+    the rate that ``flops_share`` is a share of, ``unit`` and ``precision`` say whose. ``ideal_ns``:
+    the longer of flops/peak and bytes/bandwidth, of all calls; ``recoverable_ns``: time − ideal,
+    what there is to gain at most. ``kernel`` and ``short`` are null in rows of operators;
+    ``event``: the longest; -1 none.
     """
 
     name: list[str | None]
@@ -97,7 +114,8 @@ EfficiencyGroup = Literal["operator", "kernel"]
 
 
 class EfficiencyPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/efficiency``. ``time_ns``: all device time (host time of operators without a device); ``computation_ns``: of it, without communication, copies
+    """Route ``/efficiency``. ``time_ns``: all device time (host time of operators without a
+    device); ``computation_ns``: of it, without communication, copies
     and memsets that no model knows; ``modelled_ns``: of that, of modelled calls.
 
     ``notes``: sentences about what the figures cannot say, such as rows above a peak.

@@ -12,7 +12,13 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event_arguments import cut, kept_arguments
 from torch_tb_profiler.views.timeline import process_text
-from torch_tb_profiler.views.timeline_wire import ChainLink, EventArrow, EventPayload, EventRef, Siblings
+from torch_tb_profiler.views.timeline_wire import (
+    ChainLink,
+    EventArrow,
+    EventPayload,
+    EventRef,
+    Siblings,
+)
 
 LONGEST_NAME = 4096
 
@@ -29,10 +35,18 @@ class Refs:
         spans, instants = trace["spans"], trace["instants"]
         text = int(self._timeline["names"]["text"][places["name"][event]])
         # What happened before the first span is drawn at its begin, where it can be gone to.
-        start, dur = (int(spans["start"][event]), int(spans["dur"][event])) if event < spans.n else (max(0, int(instants["time"][event - spans.n])), 0)
+        start, dur = (
+            (int(spans["start"][event]), int(spans["dur"][event]))
+            if event < spans.n
+            else (max(0, int(instants["time"][event - spans.n])), 0)
+        )
         return EventRef(
-            event=event, lane=int(places["lane"][event]), name=cut(trace.strings[text], LONGEST_NAME), look=int(places["look"][event]),
-            start_ns=start, dur_ns=dur,
+            event=event,
+            lane=int(places["lane"][event]),
+            name=cut(trace.strings[text], LONGEST_NAME),
+            look=int(places["look"][event]),
+            start_ns=start,
+            dur_ns=dur,
         )
 
     def known(self, event: int) -> EventRef | None:
@@ -47,10 +61,14 @@ def expect_event(trace: Trace, timeline: Timeline, event: int) -> None:
         NotFound: there is no such event, or it is a sample of a counter.
     """
     if not is_event(trace, timeline, event):
-        raise NotFound(f"There is no event {event} on the timeline.", "Take the numbers from the timeline.")
+        raise NotFound(
+            f"There is no event {event} on the timeline.", "Take the numbers from the timeline."
+        )
 
 
-def event_payload(trace: Trace, facts: Facts, timeline: Timeline, event: int, memoise: Memoise) -> EventPayload:
+def event_payload(
+    trace: Trace, facts: Facts, timeline: Timeline, event: int, memoise: Memoise
+) -> EventPayload:
     """Everything about one event.
 
     Raises:
@@ -59,32 +77,62 @@ def event_payload(trace: Trace, facts: Facts, timeline: Timeline, event: int, me
     expect_event(trace, timeline, event)
     found = event_detail(trace, facts, timeline, event, memoise)
     ref, around, kinds = Refs(trace, timeline), found.around, timeline.about["arrow_kinds"]
-    table, row = (trace["spans"], event) if event < trace["spans"].n else (trace["instants"], event - trace["spans"].n)
+    table, row = (
+        (trace["spans"], event)
+        if event < trace["spans"].n
+        else (trace["instants"], event - trace["spans"].n)
+    )
     process, thread = _place(trace, int(table["track"][row]))
     return EventPayload(
-        ref=ref(event), category=cut(trace.strings[int(table["category"][row])], LONGEST_NAME), process=process, thread=thread,
-        overlapping=bool(timeline["lanes"]["sub"][timeline["places"]["lane"][event]] > 0), step=_step(facts, found.step),
-        parent=ref.known(around.parent), children=around.children, first_child=ref.known(around.first_child),
-        previous=ref.known(around.previous), next=ref.known(around.next),
+        ref=ref(event),
+        category=cut(trace.strings[int(table["category"][row])], LONGEST_NAME),
+        process=process,
+        thread=thread,
+        overlapping=bool(timeline["lanes"]["sub"][timeline["places"]["lane"][event]] > 0),
+        step=_step(facts, found.step),
+        parent=ref.known(around.parent),
+        children=around.children,
+        first_child=ref.known(around.first_child),
+        previous=ref.known(around.previous),
+        next=ref.known(around.next),
         chain=[ChainLink(kind=link.kind, ref=ref(link.row)) for link in found.way.links],
-        launched=[ref(row) for row in found.launched.first], launched_total=found.launched.total, launched_ns=found.launched.time,
-        launch_delay_ns=found.delay, queue_ns=found.queue, siblings=_siblings(found.among, found.standing, ref),
+        launched=[ref(row) for row in found.launched.first],
+        launched_total=found.launched.total,
+        launched_ns=found.launched.time,
+        launch_delay_ns=found.delay,
+        queue_ns=found.queue,
+        siblings=_siblings(found.among, found.standing, ref),
         arrows=[_arrow(kinds[arrow.kind], arrow, ref) for arrow in found.arrows],
-        arrows_total=found.arrows_total, arguments=kept_arguments(trace, facts, event), stack=[cut(frame, LONGEST_NAME) for frame in found.stack],
-        operator_name=_listed(trace, facts["operators"]["name"], found.operator), kernel_name=_listed(trace, facts["kernels"]["name"], found.kernel),
+        arrows_total=found.arrows_total,
+        arguments=kept_arguments(trace, facts, event),
+        stack=[cut(frame, LONGEST_NAME) for frame in found.stack],
+        operator_name=_listed(trace, facts["operators"]["name"], found.operator),
+        kernel_name=_listed(trace, facts["kernels"]["name"], found.kernel),
     )
 
 
 def _arrow(kind: dict[str, Any], arrow: Arrow, ref: Refs) -> EventArrow:
-    return EventArrow(kind=kind["kind"], label=kind["label"], direction="out" if arrow.outgoing else "in", other=ref(arrow.other))
+    return EventArrow(
+        kind=kind["kind"],
+        label=kind["label"],
+        direction="out" if arrow.outgoing else "in",
+        other=ref(arrow.other),
+    )
 
 
 def _siblings(among: Family, standing: Standing, ref: Refs) -> Siblings:
     calls = len(among.events)
     return Siblings(
-        calls=calls, rank=standing.rank, total_ns=among.total, mean_ns=(among.total + calls // 2) // calls,
-        shortest_ns=among.shortest, longest_ns=among.longest,
-        slowest=ref(among.slowest), fastest=ref(among.fastest), previous=ref.known(standing.previous), next=ref.known(standing.next),
+        calls=calls,
+        rank=standing.rank,
+        total_ns=among.total,
+        mean_ns=(among.total + calls // 2) // calls,
+        shortest_ns=among.shortest,
+        longest_ns=among.longest,
+        slowest=ref(among.slowest),
+        fastest=ref(among.fastest),
+        previous=ref.known(standing.previous),
+        next=ref.known(standing.next),
     )
 
 
@@ -96,7 +144,11 @@ def _place(trace: Trace, track: int) -> tuple[str, str]:
 
 
 def _step(facts: Facts, step: int) -> str | None:
-    return cut(facts.strings[int(facts["steps"]["name"][step])], LONGEST_NAME) or None if step >= 0 else None
+    return (
+        cut(facts.strings[int(facts["steps"]["name"][step])], LONGEST_NAME) or None
+        if step >= 0
+        else None
+    )
 
 
 def _listed(trace: Trace, names: Array, row: int) -> str | None:

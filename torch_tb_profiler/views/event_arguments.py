@@ -1,4 +1,6 @@
-"""The arguments of an event as texts: those that the import kept, and all that its text in the file holds."""
+"""The arguments of an event as texts: those that the import kept, and all that its text in the file
+holds.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,21 @@ _OBJECT: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dic
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
-_OPERATOR = {"dims": "Input shapes", "types": "Input types", "strides": "Input strides", "concrete": "Concrete inputs"}
+_OPERATOR = {
+    "dims": "Input shapes",
+    "types": "Input types",
+    "strides": "Input strides",
+    "concrete": "Concrete inputs",
+}
 _OPERATOR_NUMBERS = {"sequence": "Sequence number", "forward_thread": "Forward thread"}
 _DEVICE_NUMBERS = {"device": "Device", "stream": "Stream"}
 _COLLECTIVE = {"collective": "Collective", "dtype": "Data type", "group": "Process group"}
-_COLLECTIVE_NUMBERS = {"group_size": "Ranks in the group", "elements_in": "Elements in", "elements_out": "Elements out", "sequence": "Sequence in the group"}
+_COLLECTIVE_NUMBERS = {
+    "group_size": "Ranks in the group",
+    "elements_in": "Elements in",
+    "elements_out": "Elements out",
+    "sequence": "Sequence in the group",
+}
 _PYTHON_NUMBERS = {"id": "Python id", "parent": "Python parent id", "module": "Python module id"}
 
 
@@ -36,9 +48,12 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
     if event >= spans.n:
         return _of_instant(trace, event - spans.n)
     found = [
-        *_texts(trace, "operator_args", event, _OPERATOR), *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
-        *_of_device(trace, facts, event), *_texts(trace, "collective_args", event, _COLLECTIVE),
-        *_numbers(trace, "collective_args", event, _COLLECTIVE_NUMBERS), *_numbers(trace, "python_args", event, _PYTHON_NUMBERS),
+        *_texts(trace, "operator_args", event, _OPERATOR),
+        *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
+        *_of_device(trace, facts, event),
+        *_texts(trace, "collective_args", event, _COLLECTIVE),
+        *_numbers(trace, "collective_args", event, _COLLECTIVE_NUMBERS),
+        *_numbers(trace, "python_args", event, _PYTHON_NUMBERS),
         *_of_range(trace, event),
     ]
     for column, name in (("correlation", "Correlation"), ("external", "External id")):
@@ -60,7 +75,9 @@ def _texts(trace: Trace, table: str, event: int, names: dict[str, str]) -> Itera
             yield Argument(name=name, value=cut(trace.strings[number], LONGEST_VALUE))
 
 
-def _numbers(trace: Trace, table: str, event: int, names: dict[str, str], show: Callable[[int], str] = str) -> Iterator[Argument]:
+def _numbers(
+    trace: Trace, table: str, event: int, names: dict[str, str], show: Callable[[int], str] = str
+) -> Iterator[Argument]:
     row = _row(trace[table], event)
     for column, name in names.items() if row >= 0 else ():
         value = int(trace[table][column][row])
@@ -73,9 +90,18 @@ def _of_device(trace: Trace, facts: Facts, event: int) -> Iterator[Argument]:
     yield from _numbers(trace, "device_args", event, _DEVICE_NUMBERS)
     yield from _texts(trace, "device_args", event, {"grid": "Grid", "block": "Block"})
     yield from _numbers(trace, "device_args", event, {"registers": "Registers per thread"})
-    yield from _numbers(trace, "device_args", event, {"shared_memory": "Shared memory per block"}, _bytes)
+    yield from _numbers(
+        trace, "device_args", event, {"shared_memory": "Shared memory per block"}, _bytes
+    )
     row = _row(trace["device_args"], event)
-    for column, name, unit in (("blocks_per_sm", f"Blocks per {multiprocessor}", ""), ("occupancy", "Est. achieved occupancy", " %")) if row >= 0 else ():
+    for column, name, unit in (
+        (
+            ("blocks_per_sm", f"Blocks per {multiprocessor}", ""),
+            ("occupancy", "Est. achieved occupancy", " %"),
+        )
+        if row >= 0
+        else ()
+    ):
         value = float(trace["device_args"][column][row])
         if math.isfinite(value):
             yield Argument(name=name, value=f"{value:.6g}{unit}")
@@ -86,11 +112,15 @@ def _of_range(trace: Trace, event: int) -> Iterator[Argument]:
     """The hardware counters of a profiled range."""
     table = trace["counter_args"]
     wanted = table["span"].dtype.type(event)
-    first, last = (int(np.searchsorted(table["span"], wanted, side=side)) for side in ("left", "right"))
+    first, last = (
+        int(np.searchsorted(table["span"], wanted, side=side)) for side in ("left", "right")
+    )
     for row in range(first, min(last, first + MOST_ARGUMENTS)):
         value = float(table["value"][row])
         shown = f"{int(value):,}" if value.is_integer() else f"{value:.6g}"
-        yield Argument(name=cut(trace.strings[int(table["counter"][row])], LONGEST_VALUE), value=shown)
+        yield Argument(
+            name=cut(trace.strings[int(table["counter"][row])], LONGEST_VALUE), value=shown
+        )
 
 
 def _bytes(value: int) -> str:
@@ -103,13 +133,18 @@ def _of_instant(trace: Trace, row: int) -> list[Argument]:
 
 def args_payload(text: str) -> EventArgsPayload:
     """Route ``/trace/event/args``: ``text`` is the event as it stands in the file."""
-    return EventArgsPayload(arguments=_members(_object(text).get("args", b"")), text=cut(text, LONGEST_TEXT))
+    return EventArgsPayload(
+        arguments=_members(_object(text).get("args", b"")), text=cut(text, LONGEST_TEXT)
+    )
 
 
 def _members(text: bytes | str) -> list[Argument]:
     """The members of a JSON object as texts; none when the text is no object."""
     listed = islice(_object(text).items(), MOST_ARGUMENTS)
-    return [Argument(name=cut(name, LONGEST_VALUE), value=cut(_plain(value), LONGEST_VALUE)) for name, value in listed]
+    return [
+        Argument(name=cut(name, LONGEST_VALUE), value=cut(_plain(value), LONGEST_VALUE))
+        for name, value in listed
+    ]
 
 
 def _object(text: bytes | str) -> dict[str, bytes]:
@@ -123,7 +158,11 @@ def _object(text: bytes | str) -> dict[str, bytes]:
 def _plain(value: bytes) -> str:
     try:
         parsed = _ANY.decode(value) if value[:1] == b'"' else None
-        return parsed if isinstance(parsed, str) else msgspec.json.format(value, indent=0).decode("utf-8", "replace")
+        return (
+            parsed
+            if isinstance(parsed, str)
+            else msgspec.json.format(value, indent=0).decode("utf-8", "replace")
+        )
     except _ERRORS:
         return value.decode("utf-8", "replace")
 

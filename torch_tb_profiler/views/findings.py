@@ -35,8 +35,12 @@ class Source:
     span: str
 
 
-def findings_payload(source: Source, made: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
-    """The findings of one worker's trace; ``made``: what ``analysis.findings`` found. ``progress``: how far the other workers are read."""
+def findings_payload(
+    source: Source, made: Mapping[str, Any], progress: float = 1.0
+) -> FindingsPayload:
+    """The findings of one worker's trace; ``made``: what ``analysis.findings`` found. ``progress``:
+    how far the other workers are read.
+    """
     facts = source.facts
     found = [_finding(source, made, item) for item in made["found"]]
     words = _words(source, made)
@@ -54,13 +58,23 @@ def findings_payload(source: Source, made: Mapping[str, Any], progress: float = 
 
 def costly(findings: list[Finding]) -> list[Finding]:
     """Those that cost step time which a run without the profiler would lose, too."""
-    return [finding for finding in findings if finding.recoverable_ns is not None and not finding.artefact]
+    return [
+        finding
+        for finding in findings
+        if finding.recoverable_ns is not None and not finding.artefact
+    ]
 
 
 def judged(made: Mapping[str, Any], found: list[Finding]) -> bool:
-    """Whether enough was recorded to call a trace healthy: steps, the accelerator's work if its runtime was called, and not mostly the profiler itself."""
+    """Whether enough was recorded to call a trace healthy: steps, the accelerator's work if its
+    runtime was called, and not mostly the profiler itself.
+    """
     artefacts = sum(finding.share or 0.0 for finding in found if finding.artefact)
-    return made["step_ns"] is not None and not {"device_lost", "device_profiled", "sums"}.intersection(made["unsure"]) and artefacts <= MOST_ARTEFACTS
+    return (
+        made["step_ns"] is not None
+        and not {"device_lost", "device_profiled", "sums"}.intersection(made["unsure"])
+        and artefacts <= MOST_ARTEFACTS
+    )
 
 
 def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
@@ -78,12 +92,17 @@ def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -
         recoverable_ns=item["recoverable_ns"],
         share=item["share"],
         artefact=item["artefact"],
-        evidence=[_evidence(source, row) for row in item["rows"]] + [Evidence(**event) for event in item.get("evidence", ())],
+        evidence=[_evidence(source, row) for row in item["rows"]]
+        + [Evidence(**event) for event in item.get("evidence", ())],
         evidence_count=item["count"],
         line=cut(item["line"], LONGEST_LINE) if item["line"] else None,
         attempt=text.attempt.format_map(words),
         caveat=text.caveat.format_map(words),
-        numbers=[Number(label=label.format_map(words), value=numbers[key], unit=unit) for key, (label, unit) in NUMBERS.items() if key in numbers],
+        numbers=[
+            Number(label=label.format_map(words), value=numbers[key], unit=unit)
+            for key, (label, unit) in NUMBERS.items()
+            if key in numbers
+        ],
         links=[Link(text=name, url=url) for name, url in text.links],
     )
 
@@ -107,7 +126,10 @@ def _doing(words: Mapping[str, str]) -> str:
     if not words["doing"]:
         return "What kept it, the trace does not say."
     where = f" in {words['module']}" if words["module"] else ""
-    return f"Before that {words['doing']}{where} takes {words['extra']} more on it than on the rank that waits longest."
+    return (
+        f"Before that {words['doing']}{where} takes {words['extra']} more on it than on the rank"
+        " that waits longest."
+    )
 
 
 def _gain(item: Mapping[str, Any]) -> dict[str, str]:
@@ -118,8 +140,13 @@ def _gain(item: Mapping[str, Any]) -> dict[str, str]:
         numbers = item["numbers"]
         single, several = numbers["single_process"] > 0, numbers["worker_processes"] > 0
         found["loading"] = (
-            "The batches are made in the training process (num_workers=0)." if single and not several
-            else "Worker processes make the batches, and the program still waits for them." if several and not single else ""
+            "The batches are made in the training process (num_workers=0)."
+            if single and not several
+            else (
+                "Worker processes make the batches, and the program still waits for them."
+                if several and not single
+                else ""
+            )
         )
     return found
 
@@ -127,7 +154,9 @@ def _gain(item: Mapping[str, Any]) -> dict[str, str]:
 def _words(source: Source, made: Mapping[str, Any]) -> dict[str, str]:
     words = vocabulary(source.facts)
     return {
-        "device": words.device, "multiprocessor": words.multiprocessor, "matrix_cores": words.matrix_cores,
+        "device": words.device,
+        "multiprocessor": words.multiprocessor,
+        "matrix_cores": words.matrix_cores,
         "step": "recording" if "no_steps" in made["unsure"] else "step",
     }
 
@@ -148,7 +177,12 @@ def _printed(key: str, value: float) -> str:
 def _evidence(source: Source, row: int) -> Evidence:
     spans = source.trace["spans"]
     return Evidence(
-        label=_label(source, row), worker=source.worker, span=source.span, event=row, start_ns=int(spans["start"][row]), dur_ns=int(spans["dur"][row]),
+        label=_label(source, row),
+        worker=source.worker,
+        span=source.span,
+        event=row,
+        start_ns=int(spans["start"][row]),
+        dur_ns=int(spans["dur"][row]),
     )
 
 
@@ -166,20 +200,41 @@ def _label(source: Source, row: int) -> str:
 
 def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_out: int) -> str:
     if made["step_ns"] is None:
-        return "There is nothing to look at: the trace holds no step and no event that could make one."
+        return (
+            "There is nothing to look at: the trace holds no step and no event that could make one."
+        )
     word = "recording" if "no_steps" in made["unsure"] else "step"
-    # Utilization is of kernels alone and of all selected steps: the two figures stand on one page and must not seem to be one.
-    busy = "" if made["busy"] is None else f" The {device} works, copies included, for {format_share(made['busy'], 0)} of it."
+    # Utilization is of kernels alone and of all selected steps: the two figures stand on one page
+    # and must not seem to be one.
+    busy = (
+        ""
+        if made["busy"] is None
+        else f" The {device} works, copies included, for {format_share(made['busy'], 0)} of it."
+    )
     costing = costly(found)
     if "sums" in made["unsure"]:
-        return f"The file holds sums, {format_ns(made['step_ns'])} in all: where they were spent is known, when is not."
+        return (
+            f"The file holds sums, {format_ns(made['step_ns'])} in all: where they were spent is"
+            " known, when is not."
+        )
     if not costing:
         lost = sum(finding.share or 0.0 for finding in found)
         own = f" {format_share(lost, 0)} of it is laid at the recording itself." if lost else ""
-        return f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} was found that costs {format_share(THRESHOLD, 0)} of the {word} or more.{busy}{own}"
-    total, share = sum(finding.recoverable_ns or 0 for finding in costing), sum(finding.share or 0.0 for finding in costing)
-    left = f" ({left_out} cold or cut step{'s' if left_out > 1 else ''} left out)" if left_out else ""
+        return (
+            f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} was found that costs"
+            f" {format_share(THRESHOLD, 0)} of the {word} or more.{busy}{own}"
+        )
+    total, share = (
+        sum(finding.recoverable_ns or 0 for finding in costing),
+        sum(finding.share or 0.0 for finding in costing),
+    )
+    left = (
+        f" ({left_out} cold or cut step{'s' if left_out > 1 else ''} left out)" if left_out else ""
+    )
     most = costing[0].title
     # A title that begins with a name keeps its capital.
     most = most if RULES[costing[0].rule].title.startswith("{") else most[:1].lower() + most[1:]
-    return f"Up to {format_ns(total)} ({format_share(share, 0)}) of a {word} of {format_ns(made['step_ns'])}{left} could be had back. Most of it: {most}.{busy}"
+    return (
+        f"Up to {format_ns(total)} ({format_share(share, 0)}) of a {word} of"
+        f" {format_ns(made['step_ns'])}{left} could be had back. Most of it: {most}.{busy}"
+    )

@@ -15,12 +15,20 @@ from torch_tb_profiler.views.findings_wire import FindingsPayload
 
 
 def findings_in_run(
-    source: Source, made: Mapping[str, Any], figures: RunFigures, late: Sequence[LateSeat], seats: Sequence[tuple[str, str]]
+    source: Source,
+    made: Mapping[str, Any],
+    figures: RunFigures,
+    late: Sequence[LateSeat],
+    seats: Sequence[tuple[str, str]],
 ) -> FindingsPayload:
-    """The findings of a worker, and who of its run keeps it waiting. ``seats``: (worker, span) of every rank of the figures."""
+    """The findings of a worker, and who of its run keeps it waiting. ``seats``: (worker, span) of
+    every rank of the figures.
+    """
     here = (source.worker, source.span)
     if here not in seats or len(seats) < 2 or not made["step_ns"]:
         return findings_payload(source, made)
     place, steps = seats.index(here), np.array(made["rows"], np.int64)
-    stragglers = find_stragglers(figures, [(one.late, one.cause) for one in late], place, steps, made["step_ns"])
+    stragglers = find_stragglers(
+        figures, [(one.late, one.cause) for one in late], place, steps, made["step_ns"]
+    )
     return findings_payload(source, with_stragglers(made, stragglers, figures, place, seats))

@@ -6,11 +6,15 @@ from typing import Literal
 
 from torch_tb_profiler.views.wire import Link, Missing, Number, Wire
 
-FindingView = Literal["overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"]
+FindingView = Literal[
+    "overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"
+]
 
 
 class Evidence(Wire, frozen=True, kw_only=True):
-    """An event that a finding rests on; ``event`` is its number on the timeline of ``worker`` and ``span``."""
+    """An event that a finding rests on; ``event`` is its number on the timeline of ``worker`` and
+    ``span``.
+    """
 
     label: str
     worker: str
@@ -23,9 +27,11 @@ class Evidence(Wire, frozen=True, kw_only=True):
 class Finding(Wire, frozen=True, kw_only=True):
     """Something that costs time.
 
-    ``sentence`` names what and how much. ``recoverable_ns``: per step, an upper bound of what could be had back; no time is claimed by two
-    (``null``: it costs no step time, e.g. memory near capacity; ``share`` is null then too). ``evidence``: the dearest few of ``evidence_count``.
-    ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``caveat``: when it does not apply. ``artefact``: of the profiler itself.
+    ``sentence`` names what and how much. ``recoverable_ns``: per step, an upper bound of what could
+    be had back; no time is claimed by two (``null``: it costs no step time, e.g. memory near
+    capacity; ``share`` is null then too). ``evidence``: the dearest few of ``evidence_count``.
+    ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``caveat``: when it
+        does not apply. ``artefact``: of the profiler itself.
     """
 
     rule: str
@@ -45,11 +51,14 @@ class Finding(Wire, frozen=True, kw_only=True):
 
 
 class FindingsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/findings``, the largest first. ``steps`` of ``step_ns`` on average were looked at (cold and cut ones left out, if others are there).
+    """Route ``/findings``, the largest first. ``steps`` of ``step_ns`` on average were looked at
+    (cold and cut ones left out, if others are there).
 
-    ``healthy``: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so.
-    ``headline`` is the one-sentence answer. ``unsure``: what could not be judged and why. ``progress``: below 1 while other workers of the run are read,
-    which may add who keeps this one waiting: ask again.
+    ``healthy``: nothing above the threshold of 2 % of the step, the profiler's own doing left out,
+        and enough was recorded to say so.
+    ``headline`` is the one-sentence answer. ``unsure``: what could not be judged and why.
+    ``progress``: below 1 while other workers of the run are read, which may add who keeps this one
+    waiting: ask again.
     """
 
     headline: str

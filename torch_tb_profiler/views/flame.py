@@ -1,4 +1,5 @@
-"""Routes ``/module/flame`` and ``/module/flame/file``: trees of frames, and the same as files for other flame graph programs.
+"""Routes ``/module/flame`` and ``/module/flame/file``: trees of frames, and the same as files for
+other flame graph programs.
 
 Files hold every frame, the page only those that are wide enough to be seen.
 """
@@ -15,7 +16,14 @@ import numpy as np
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.module.frames import LINE, REST, Frames, drawn, line_frames, module_frames
+from torch_tb_profiler.analysis.module.frames import (
+    LINE,
+    REST,
+    Frames,
+    drawn,
+    line_frames,
+    module_frames,
+)
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -30,13 +38,23 @@ FileFormat = Literal["folded", "speedscope"]
 NO_FRAME = "launched by no known frame"
 SPEEDSCOPE_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 LONGEST_NAME = 1000
-_KINDS = {PathKind.MODULE: "module", PathKind.ANNOTATION: "annotation", PathKind.OPERATOR: "operator", LINE: "line", REST: "rest"}
+_KINDS = {
+    PathKind.MODULE: "module",
+    PathKind.ANNOTATION: "annotation",
+    PathKind.OPERATOR: "operator",
+    LINE: "line",
+    REST: "rest",
+}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _BLOCK = 2000
 
 
-def flame_payload(facts: Facts, insight: Insight, selection: Selection, tree: FlameTree) -> FlamePayload:
-    """The frames of the selected steps that are at least a 10,000th of the host's or of the device's time."""
+def flame_payload(
+    facts: Facts, insight: Insight, selection: Selection, tree: FlameTree
+) -> FlamePayload:
+    """The frames of the selected steps that are at least a 10,000th of the host's or of the
+    device's time.
+    """
     frames, rest = _frames(facts, insight, selection, tree)
     has_device = bool(facts.summary["has_device"])
     shown, pooled = drawn(frames)
@@ -46,9 +64,15 @@ def flame_payload(facts: Facts, insight: Insight, selection: Selection, tree: Fl
         tree=tree,
         has_device=has_device,
         rows=FlameColumns(
-            parent=shown.parent.tolist(), name=_names(facts, insight, shown), kind=[_KINDS[kind] for kind in shown.kind.tolist()],
-            backward=shown.backward.tolist(), calls=shown.calls.tolist(), host_ns=shown.host.tolist(),
-            device_ns=shown.device.tolist() if has_device else [None] * len(shown.parent), first_ns=shown.first.tolist(), event=shown.event.tolist(),
+            parent=shown.parent.tolist(),
+            name=_names(facts, insight, shown),
+            kind=[_KINDS[kind] for kind in shown.kind.tolist()],
+            backward=shown.backward.tolist(),
+            calls=shown.calls.tolist(),
+            host_ns=shown.host.tolist(),
+            device_ns=shown.device.tolist() if has_device else [None] * len(shown.parent),
+            first_ns=shown.first.tolist(),
+            event=shown.event.tolist(),
         ),
         pooled=pooled,
         unattributed_device_ns=rest,
@@ -56,8 +80,16 @@ def flame_payload(facts: Facts, insight: Insight, selection: Selection, tree: Fl
     )
 
 
-def flame_file(facts: Facts, insight: Insight, selection: Selection, tree: FlameTree, metric: Metric, file_format: FileFormat) -> Iterator[bytes]:
-    """The frames with time of their own, in ns: one line ``a;b;c 123`` per frame, or a JSON file for speedscope.
+def flame_file(
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    tree: FlameTree,
+    metric: Metric,
+    file_format: FileFormat,
+) -> Iterator[bytes]:
+    """The frames with time of their own, in ns: one line ``a;b;c 123`` per frame, or a JSON file
+    for speedscope.
 
     Device work that no frame launched stands in a frame of its own.
     """
@@ -71,7 +103,11 @@ def flame_file(facts: Facts, insight: Insight, selection: Selection, tree: Flame
     parent, weights = frames.parent, own[timed].tolist()
     if metric == "device" and rest:
         names.append(NO_FRAME)
-        parent, timed, weights = np.append(parent, -1), np.append(timed, len(parent)), [*weights, rest]
+        parent, timed, weights = (
+            np.append(parent, -1),
+            np.append(timed, len(parent)),
+            [*weights, rest],
+        )
     stacks = _Stacks(parent.tolist(), timed.tolist(), weights)
     title = f"{'Python lines' if tree == 'line' else 'modules and operators'}, {metric} time"
     return _folded(names, stacks) if file_format == "folded" else _speedscope(names, stacks, title)
@@ -88,7 +124,14 @@ class _Stacks:
     def blocks(self) -> Iterator[list[tuple[list[int], int]]]:
         """(frames outermost first, own time) of each, some at a time: all at once may be large."""
         for begin in range(0, len(self.frame), _BLOCK):
-            yield [(self._way(frame), time) for frame, time in zip(self.frame[begin:begin + _BLOCK], self.weight[begin:begin + _BLOCK], strict=True)]
+            yield [
+                (self._way(frame), time)
+                for frame, time in zip(
+                    self.frame[begin : begin + _BLOCK],
+                    self.weight[begin : begin + _BLOCK],
+                    strict=True,
+                )
+            ]
 
     def _way(self, frame: int) -> list[int]:
         way = [frame]
@@ -97,40 +140,63 @@ class _Stacks:
         return way[::-1]
 
 
-def _frames(facts: Facts, insight: Insight, selection: Selection, tree: FlameTree) -> tuple[Frames, int]:
-    return line_frames(facts, insight, selection) if tree == "line" else module_frames(insight, selection)
+def _frames(
+    facts: Facts, insight: Insight, selection: Selection, tree: FlameTree
+) -> tuple[Frames, int]:
+    return (
+        line_frames(facts, insight, selection)
+        if tree == "line"
+        else module_frames(insight, selection)
+    )
 
 
 def _names(facts: Facts, insight: Insight, frames: Frames) -> list[str]:
     names = []
-    for kind, name, backward in zip(frames.kind.tolist(), frames.name.tolist(), frames.backward.tolist(), strict=True):
+    for kind, name, backward in zip(
+        frames.kind.tolist(), frames.name.tolist(), frames.backward.tolist(), strict=True
+    ):
         if kind == REST:
             names.append(f"{name:,} smaller")
         elif kind == LINE:
             names.append(facts.strings[name])
         else:
-            names.append(insight.strings[name] + (" (backward)" if backward and kind == PathKind.MODULE else ""))
+            names.append(
+                insight.strings[name]
+                + (" (backward)" if backward and kind == PathKind.MODULE else "")
+            )
     return names
 
 
 def harmless(name: str) -> str:
-    """A name that breaks no line and no stack of a folded file: without control characters and ``;``, of bearable length."""
+    """A name that breaks no line and no stack of a folded file: without control characters and
+    ``;``, of bearable length.
+    """
     return _CONTROL.sub(" ", name[:LONGEST_NAME]).replace(";", ",").strip() or "?"
 
 
 def _folded(names: list[str], stacks: _Stacks) -> Iterator[bytes]:
     texts = [harmless(name) for name in names]
     for block in stacks.blocks():
-        yield "".join(f"{';'.join(texts[frame] for frame in way)} {time}\n" for way, time in block).encode("utf-8", "replace")
+        yield "".join(
+            f"{';'.join(texts[frame] for frame in way)} {time}\n" for way, time in block
+        ).encode("utf-8", "replace")
 
 
 def _speedscope(names: list[str], stacks: _Stacks, title: str) -> Iterator[bytes]:
     head = {
-        "$schema": SPEEDSCOPE_SCHEMA, "exporter": f"torch_tb_profiler {__version__}", "name": title, "activeProfileIndex": 0,
+        "$schema": SPEEDSCOPE_SCHEMA,
+        "exporter": f"torch_tb_profiler {__version__}",
+        "name": title,
+        "activeProfileIndex": 0,
         "shared": {"frames": [{"name": name[:LONGEST_NAME]} for name in names]},
     }
     profile = {
-        "type": "sampled", "name": title, "unit": "nanoseconds", "startValue": 0, "endValue": sum(stacks.weight), "weights": stacks.weight,
+        "type": "sampled",
+        "name": title,
+        "unit": "nanoseconds",
+        "startValue": 0,
+        "endValue": sum(stacks.weight),
+        "weights": stacks.weight,
     }
     yield f'{json.dumps(head)[:-1]},"profiles":[{json.dumps(profile)[:-1]},"samples":['.encode()
     before = ""

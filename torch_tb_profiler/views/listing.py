@@ -1,4 +1,6 @@
-"""What the two pages about the catalogue need to know of it: read-only shapes, so that this room does not depend on ``runs``."""
+"""What the two pages about the catalogue need to know of it: read-only shapes, so that this room
+does not depend on ``runs``.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,12 @@ from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_bytes, format_ns
 from torch_tb_profiler.views.memory_devices import HOST, device_names, in_order
-from torch_tb_profiler.views.memory_wire import MemoryCurvePayload, MemoryDevice, MemoryPayload, MemorySource
+from torch_tb_profiler.views.memory_wire import (
+    MemoryCurvePayload,
+    MemoryDevice,
+    MemoryPayload,
+    MemorySource,
+)
 from torch_tb_profiler.views.nullable import optional_integers
 from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.texts import missing
@@ -29,11 +34,18 @@ _SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
 
 def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayload:
     """What the Memory view offers; without records: what to record."""
-    source: MemorySource = next((known for known in _SOURCES if known == insight.about["memory_source"]), "")
+    source: MemorySource = next(
+        (known for known in _SOURCES if known == insight.about["memory_source"]), ""
+    )
     return MemoryPayload(
-        source=source, span_ns=whole_window(trace, facts)[1], devices=_devices(trace, insight), categories=category_names(insight),
+        source=source,
+        span_ns=whole_window(trace, facts)[1],
+        devices=_devices(trace, insight),
+        categories=category_names(insight),
         has_modules=bool((insight["paths"]["kind"] == PathKind.MODULE).any()),
-        has_stacks=bool((insight["allocations"]["line"] >= 0).any()), steps=step_items(facts, select(facts)), notes=_notes(trace, insight),
+        has_stacks=bool((insight["allocations"]["line"] >= 0).any()),
+        steps=step_items(facts, select(facts)),
+        notes=_notes(trace, insight),
         missing=missing(absent(facts), ("memory",)),
     )
 
@@ -48,7 +60,9 @@ def whole_window(trace: Trace, facts: Facts) -> Window:
 def category_names(insight: Insight) -> list[str]:
     """What the file says that blocks are for, the unknown one last; empty where it says nothing."""
     told = bool(insight.about["memory_begin_categories"])
-    return [*(name.replace("_", " ") for name in BLOCK_CATEGORIES), UNKNOWN_CATEGORY] if told else []
+    return (
+        [*(name.replace("_", " ") for name in BLOCK_CATEGORIES), UNKNOWN_CATEGORY] if told else []
+    )
 
 
 def _devices(trace: Trace, insight: Insight) -> list[MemoryDevice]:
@@ -58,10 +72,19 @@ def _devices(trace: Trace, insight: Insight) -> list[MemoryDevice]:
     columns = {name: devices[name].tolist() for name in devices}
     return [
         MemoryDevice(
-            key=row, name=names[row], records=columns["records"][row], begin_bytes=columns["begin"][row],
-            begin_known=columns["stated"][row] > 0, end_bytes=columns["end"][row], peak_bytes=columns["peak"][row], peak_ns=columns["peak_time"][row],
-            peak_reserved_bytes=columns["peak_reserved"][row] if columns["peak_reserved"][row] >= 0 else None,
-            capacity_bytes=capacity[row], blocks=blocks[row],
+            key=row,
+            name=names[row],
+            records=columns["records"][row],
+            begin_bytes=columns["begin"][row],
+            begin_known=columns["stated"][row] > 0,
+            end_bytes=columns["end"][row],
+            peak_bytes=columns["peak"][row],
+            peak_ns=columns["peak_time"][row],
+            peak_reserved_bytes=(
+                columns["peak_reserved"][row] if columns["peak_reserved"][row] >= 0 else None
+            ),
+            capacity_bytes=capacity[row],
+            blocks=blocks[row],
         )
         for row in in_order(devices)
     ]
@@ -86,32 +109,64 @@ def _notes(trace: Trace, insight: Insight) -> list[str]:
     if failed is not None:
         wanted = f" of {format_bytes(failed.bytes)}" if failed.bytes > 0 else ""
         times = f", and {failed.count - 1:,} more after it" if failed.count > 1 else ""
-        notes.append(f"An allocation{wanted} failed for want of memory at {format_ns(failed.time)}{times}.")
+        notes.append(
+            f"An allocation{wanted} failed for want of memory at {format_ns(failed.time)}{times}."
+        )
     unstated = [names[row] for row in in_order(devices) if not devices["stated"][row]]
     if unstated:
         notes.append(
-            f"{', '.join(unstated)}: the records give no totals. The curve starts from the least that the releases allow; what was allocated before the "
-            "recording and never released in it is missing from it."
+            f"{', '.join(unstated)}: the records give no totals. The curve starts from the least"
+            " that the releases allow; what was allocated before the recording and never released"
+            " in it is missing from it."
         )
     bare = set(range(devices.n)) - set(insight["allocations"]["device"].tolist())
     if bare and about["memory_source"] == "records":
         listed = ", ".join(names[row] for row in in_order(devices) if row in bare)
-        notes.append(f"{listed}: the records give no addresses, so releases cannot be tied to allocations: there are no blocks.")
+        notes.append(
+            f"{listed}: the records give no addresses, so releases cannot be tied to allocations:"
+            " there are no blocks."
+        )
     counted = (
-        ("memory_lost_releases", "releases were not recorded: the block counts as released when its address was given out again."),
-        ("memory_lost_allocations", "allocations were not recorded: the block counts as allocated when its address was last released."),
-        ("memory_left_out", "records were left out: of an impossible size, or of too many devices."),
+        (
+            "memory_lost_releases",
+            (
+                "releases were not recorded: the block counts as released when its address was"
+                " given out again."
+            ),
+        ),
+        (
+            "memory_lost_allocations",
+            (
+                "allocations were not recorded: the block counts as allocated when its address was"
+                " last released."
+            ),
+        ),
+        (
+            "memory_left_out",
+            "records were left out: of an impossible size, or of too many devices.",
+        ),
     )
     notes += [f"{about[key]:,} {text}" for key, text in counted if about[key]]
     if mismatched := int(devices["mismatched"].sum()):
-        notes.append(f"{mismatched:,} records state a total that is not the one before plus their own bytes; the curve shows what they state.")
+        notes.append(
+            f"{mismatched:,} records state a total that is not the one before plus their own bytes;"
+            " the curve shows what they state."
+        )
     return notes
 
 
-def memory_curve_payload(insight: Insight, device: int, window: Window, points: int) -> MemoryCurvePayload:
+def memory_curve_payload(
+    insight: Insight, device: int, window: Window, points: int
+) -> MemoryCurvePayload:
     """The curve of a device in a window, ns, in about ``points`` points."""
     found = curve_in(insight, device, window, points)
     return MemoryCurvePayload(
-        device=device, time_ns=found.time.tolist(), allocated_bytes=found.allocated.tolist(), reserved_bytes=optional_integers(found.reserved),
-        categories_bytes=found.categories.tolist(), thinned=found.thinned, peak_bytes=found.peak, peak_ns=found.peak_time,
+        device=device,
+        time_ns=found.time.tolist(),
+        allocated_bytes=found.allocated.tolist(),
+        reserved_bytes=optional_integers(found.reserved),
+        categories_bytes=found.categories.tolist(),
+        thinned=found.thinned,
+        peak_bytes=found.peak,
+        peak_ns=found.peak_time,
     )

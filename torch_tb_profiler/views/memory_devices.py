@@ -10,8 +10,27 @@ from torch_tb_profiler.store.insight import Insight
 
 HOST = 0
 _TYPES = {
-    HOST: "CPU", 1: "GPU", 2: "MKL-DNN", 3: "OpenGL", 4: "OpenCL", 5: "IDEEP", 6: "GPU", 7: "FPGA", 8: "MAIA", 9: "XLA", 10: "Vulkan", 11: "Metal", 12: "XPU",
-    13: "MPS", 14: "meta", 15: "HPU", 16: "VE", 17: "lazy", 18: "IPU", 19: "MTIA", 20: "PrivateUse1",
+    HOST: "CPU",
+    1: "GPU",
+    2: "MKL-DNN",
+    3: "OpenGL",
+    4: "OpenCL",
+    5: "IDEEP",
+    6: "GPU",
+    7: "FPGA",
+    8: "MAIA",
+    9: "XLA",
+    10: "Vulkan",
+    11: "Metal",
+    12: "XPU",
+    13: "MPS",
+    14: "meta",
+    15: "HPU",
+    16: "VE",
+    17: "lazy",
+    18: "IPU",
+    19: "MTIA",
+    20: "PrivateUse1",
 }
 """By c10's device type (``c10/core/DeviceType.h``); CUDA and HIP are GPUs."""
 
@@ -26,7 +45,10 @@ def device_names(devices: Table) -> list[str]:
     """The names of ``memory_devices``; those that are called the same say their type as well."""
     pairs = list(zip(devices["type"].tolist(), devices["id"].tolist(), strict=True))
     names = [device_name(*pair) for pair in pairs]
-    return [name if names.count(name) == 1 else f"{name} (type {kind})" for name, (kind, _) in zip(names, pairs, strict=True)]
+    return [
+        name if names.count(name) == 1 else f"{name} (type {kind})"
+        for name, (kind, _) in zip(names, pairs, strict=True)
+    ]
 
 
 def in_order(devices: Table) -> list[int]:

@@ -1,4 +1,6 @@
-"""Wire types of the Memory view. Units as in ``wire.py``; times are after the first event of the trace."""
+"""Wire types of the Memory view. Units as in ``wire.py``; times are after the first event of the
+trace.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ MemoryGroup = Literal["operator", "module"]
 
 
 class MemoryDevice(Wire, frozen=True, kw_only=True):
-    """A device with allocator records. ``key`` goes into URLs. ``begin_bytes``: allocated before the first record; where not ``begin_known`` the least that
+    """A device with allocator records. ``key`` goes into URLs. ``begin_bytes``: allocated before
+    the first record; where not ``begin_known`` the least that
     the records allow. ``blocks``: how many can be listed; 0 where the records give no addresses."""
 
     key: int
@@ -28,7 +31,8 @@ class MemoryDevice(Wire, frozen=True, kw_only=True):
 
 
 class MemoryPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/memory``: devices, the one with the most allocated bytes at its peak first, the CPU last. ``categories``: those of the file, the unknown one
+    """Route ``/memory``: devices, the one with the most allocated bytes at its peak first, the CPU
+    last. ``categories``: those of the file, the unknown one
     last; empty where it has none."""
 
     source: MemorySource
@@ -45,8 +49,10 @@ class MemoryPayload(Wire, frozen=True, kw_only=True):
 class MemoryCurvePayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory/curve``: a staircase. Point i holds from ``time_ns[i]`` to the next one.
 
-    Thinned to about ``n`` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. ``thinned``: whether it was.
-    ``categories_bytes``: one list per category where the file says them (then they add up to ``allocated_bytes``), else empty.
+    Thinned to about ``n`` parts: of each the first, lowest, highest and last value stay at their
+    own times, so no peak is lost. ``thinned``: whether it was.
+    ``categories_bytes``: one list per category where the file says them (then they add up to
+        ``allocated_bytes``), else empty.
     """
 
     device: int
@@ -60,9 +66,11 @@ class MemoryCurvePayload(Wire, frozen=True, kw_only=True):
 
 
 class BlockColumns(Wire, frozen=True, kw_only=True):
-    """Blocks of memory, one entry per row. ``allocated_ns`` null: before the recording; ``released_ns`` null: not within it. ``event``: the allocating call.
+    """Blocks of memory, one entry per row. ``allocated_ns`` null: before the recording;
+    ``released_ns`` null: not within it. ``event``: the allocating call.
 
-    ``operator`` is the one that allocated, ``parent`` the one around it; of ``aten::empty`` and its like the parent says more.
+    ``operator`` is the one that allocated, ``parent`` the one around it; of ``aten::empty`` and its
+    like the parent says more.
     """
 
     operator: list[str | None]
@@ -77,7 +85,8 @@ class BlockColumns(Wire, frozen=True, kw_only=True):
 
 
 class MemoryBlocksPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/memory/blocks``: blocks that were allocated or released in the window, the largest first; ``pooled`` more, of
+    """Route ``/memory/blocks``: blocks that were allocated or released in the window, the largest
+    first; ``pooled`` more, of
     ``pooled_bytes``, are not listed."""
 
     device: int
@@ -87,9 +96,11 @@ class MemoryBlocksPayload(Wire, frozen=True, kw_only=True):
 
 
 class MemoryStatisticsColumns(Wire, frozen=True, kw_only=True):
-    """Per operator or module. ``increase`` is allocated less released, ``allocation`` what was allocated; ``self`` without the operators or modules beneath.
+    """Per operator or module. ``increase`` is allocated less released, ``allocation`` what was
+    allocated; ``self`` without the operators or modules beneath.
 
-    A total counts a recursion once. ``calls``: all calls of that name that share time with the window, whether or not they allocated; null unknown.
+    A total counts a recursion once. ``calls``: all calls of that name that share time with the
+    window, whether or not they allocated; null unknown.
     """
 
     name: list[str]
@@ -103,10 +114,12 @@ class MemoryStatisticsColumns(Wire, frozen=True, kw_only=True):
 
 
 class MemoryStatisticsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/memory/statistics``. ``pooled`` rows beyond the limit stand together in the last row, named ``other``, by their own figures only.
+    """Route ``/memory/statistics``. ``pooled`` rows beyond the limit stand together in the last
+    row, named ``other``, by their own figures only.
 
-    ``outside_bytes``, ``outside_increase_bytes``: allocated, and allocated less released, by no known operator or module; the latter and the self increase
-    of all rows add up to what the records of the window change.
+    ``outside_bytes``, ``outside_increase_bytes``: allocated, and allocated less released, by no
+    known operator or module; the latter and the self increase of all rows add up to what the
+    records of the window change.
     """
 
     device: int
@@ -118,7 +131,8 @@ class MemoryStatisticsPayload(Wire, frozen=True, kw_only=True):
 
 
 class AliveColumns(Wire, frozen=True, kw_only=True):
-    """What is alive, blocks of one origin together, the largest first. ``oldest_ns``: begin of the oldest; null: before the recording.
+    """What is alive, blocks of one origin together, the largest first. ``oldest_ns``: begin of the
+    oldest; null: before the recording.
 
     ``count`` and ``largest_bytes`` are null where the file gives sums only.
     """
@@ -135,9 +149,11 @@ class AliveColumns(Wire, frozen=True, kw_only=True):
 
 
 class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/memory/alive``: the blocks alive at a moment. Listed + ``pooled_bytes`` + ``unknown_bytes`` = ``allocated_bytes``.
+    """Route ``/memory/alive``: the blocks alive at a moment. Listed + ``pooled_bytes`` +
+    ``unknown_bytes`` = ``allocated_bytes``.
 
-    ``unknown_bytes``: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other.
+    ``unknown_bytes``: allocated before the recording, of which only the sum is known; below 0 where
+        the records contradict each other.
     ``fragmented_bytes``: reserved less allocated; null unknown.
     """
 
@@ -153,5 +169,9 @@ class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
 
 
 MEMORY_PAYLOADS: tuple[type[Wire], ...] = (
-    MemoryPayload, MemoryCurvePayload, MemoryBlocksPayload, MemoryStatisticsPayload, MemoryAlivePayload,
+    MemoryPayload,
+    MemoryCurvePayload,
+    MemoryBlocksPayload,
+    MemoryStatisticsPayload,
+    MemoryAlivePayload,
 )

@@ -11,13 +11,16 @@ FlameTree = Literal["module", "line"]
 
 
 class ModuleColumns(Wire, frozen=True, kw_only=True):
-    """The module tree, one entry per row, parents before children (``parent`` −1: outermost). Sums over the selected steps.
+    """The module tree, one entry per row, parents before children (``parent`` −1: outermost). Sums
+    over the selected steps.
 
-    ``name`` is the instance (``Linear_0``), ``kind`` the class (``Linear``; empty where it is not known). ``self`` is the module's own code and the
-    operators it calls, ``total`` the modules beneath as well. ``calls``: of the forward pass, null where the recording does not say; ``operators``: calls
-    of operators that it makes itself, forward. Backward is what undoes the module's operators, and the module's reruns within the backward pass.
-    Device times are null without device work. ``allocated_bytes`` and ``increase_bytes`` (both self, forward and backward) are null without memory
-    records. ``event``: its longest forward call; -1 none.
+    ``name`` is the instance (``Linear_0``), ``kind`` the class (``Linear``; empty where it is not
+    known). ``self`` is the module's own code and the operators it calls, ``total`` the modules
+    beneath as well. ``calls``: of the forward pass, null where the recording does not say;
+    ``operators``: calls of operators that it makes itself, forward. Backward is what undoes the
+    module's operators, and the module's reruns within the backward pass. Device times are null
+    without device work. ``allocated_bytes`` and ``increase_bytes`` (both self, forward and
+    backward) are null without memory records. ``event``: its longest forward call; -1 none.
     """
 
     parent: list[int]
@@ -39,8 +42,10 @@ class ModuleColumns(Wire, frozen=True, kw_only=True):
 
 
 class ModuleTotals(Wire, frozen=True, kw_only=True):
-    """Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are
-    whole: the three add up to all device time. ``backward_*`` count the backward functions of all steps: laid at a module, without a known
+    """Where the time of the selected steps is: in modules' forward and backward, outside modules,
+    launched by no recorded call. The device sums are
+    whole: the three add up to all device time. ``backward_*`` count the backward functions of all
+        steps: laid at a module, without a known
     forward, with one outside modules."""
 
     module_host_ns: int
@@ -69,10 +74,12 @@ class ModulePayload(Wire, frozen=True, kw_only=True):
 
 
 class FlameColumns(Wire, frozen=True, kw_only=True):
-    """A tree of frames, parents before children. ``kind``: ``module``, ``annotation``, ``operator``, ``line`` or ``rest``. ``first_ns``: its first begin.
+    """A tree of frames, parents before children. ``kind``: ``module``, ``annotation``,
+    ``operator``, ``line`` or ``rest``. ``first_ns``: its first begin.
 
-    ``host_ns`` and ``device_ns`` are totals; what the children do not cover is the frame's own. ``rest`` stands for several that are too small to be
-    drawn. ``calls`` of a line are those of the operators it leads to. ``first_ns`` of a line is -1. ``event``: the longest call; -1 none.
+    ``host_ns`` and ``device_ns`` are totals; what the children do not cover is the frame's own.
+    ``rest`` stands for several that are too small to be drawn. ``calls`` of a line are those of the
+    operators it leads to. ``first_ns`` of a line is -1. ``event``: the longest call; -1 none.
     """
 
     parent: list[int]
@@ -87,8 +94,11 @@ class FlameColumns(Wire, frozen=True, kw_only=True):
 
 
 class FlamePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/module/flame``; ``tree`` ``module``: modules and operators; ``line``: Python source lines. ``pooled`` frames have
-    less than 1/10,000 of the host's and of the device's time and no row of their own. ``unattributed_device_ns``: device work that no frame launched."""
+    """Route ``/module/flame``; ``tree`` ``module``: modules and operators; ``line``: Python source
+    lines. ``pooled`` frames have
+    less than 1/10,000 of the host's and of the device's time and no row of their own.
+    ``unattributed_device_ns``: device work that no frame launched.
+    """
 
     tree: FlameTree
     has_device: bool

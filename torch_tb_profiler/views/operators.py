@@ -8,14 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.operators import OperatorRows, frames, operator_rows, operator_stacks, operators_have_device_time
+from torch_tb_profiler.analysis.operators import (
+    OperatorRows,
+    frames,
+    operator_rows,
+    operator_stacks,
+    operators_have_device_time,
+)
 from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.nullable import OTHER, UNKNOWN, optional_floats
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
-from torch_tb_profiler.views.wire import FrameTree, OperatorColumns, OperatorGroup, OperatorPayload, OperatorStacksPayload, StackItem
+from torch_tb_profiler.views.wire import (
+    FrameTree,
+    OperatorColumns,
+    OperatorGroup,
+    OperatorPayload,
+    OperatorStacksPayload,
+    StackItem,
+)
 
 _WANTED: dict[OperatorGroup, tuple[str, ...]] = {
     "name": ("host", "device", "operators_of_device"),
@@ -24,12 +37,20 @@ _WANTED: dict[OperatorGroup, tuple[str, ...]] = {
 }
 
 
-def operator_payload(facts: Facts, selection: Selection, group: OperatorGroup, limit: int) -> OperatorPayload:
-    """Operators of the selected steps; the ``limit`` costliest have rows of their own, the rest is pooled in the last row."""
+def operator_payload(
+    facts: Facts, selection: Selection, group: OperatorGroup, limit: int
+) -> OperatorPayload:
+    """Operators of the selected steps; the ``limit`` costliest have rows of their own, the rest is
+    pooled in the last row.
+    """
     rows = operator_rows(facts, selection, group)
     has_device = operators_have_device_time(facts)
     kept = min(len(rows.name), limit)
-    tree, numbers = _frame_tree(facts, rows.stack[:kept]) if group == "stack" else (FrameTree(parent=[], frame=[]), {})
+    tree, numbers = (
+        _frame_tree(facts, rows.stack[:kept])
+        if group == "stack"
+        else (FrameTree(parent=[], frame=[]), {})
+    )
     return OperatorPayload(
         group=group,
         has_device=has_device,
@@ -41,7 +62,9 @@ def operator_payload(facts: Facts, selection: Selection, group: OperatorGroup, l
     )
 
 
-def _columns(facts: Facts, rows: OperatorRows, kept: int, has_device: bool, numbers: dict[int, int]) -> OperatorColumns:
+def _columns(
+    facts: Facts, rows: OperatorRows, kept: int, has_device: bool, numbers: dict[int, int]
+) -> OperatorColumns:
     texts = facts.strings
     rest = len(rows.name) > kept
 
@@ -82,13 +105,19 @@ def _frame_tree(facts: Facts, used: NDArray[Any]) -> tuple[FrameTree, dict[int, 
     numbers = {row: i for i, row in enumerate(order)}
     names = facts["stacks"]["frame"]
     return (
-        FrameTree(parent=[numbers.get(int(parents[r]), -1) for r in order], frame=[facts.strings[int(names[r])] for r in order]),
+        FrameTree(
+            parent=[numbers.get(int(parents[r]), -1) for r in order],
+            frame=[facts.strings[int(names[r])] for r in order],
+        ),
         numbers,
     )
 
 
-def operator_stacks_payload(facts: Facts, selection: Selection, name: str, shapes: str | None, limit: int) -> OperatorStacksPayload:
-    """Call stacks of one operator (of one set of input shapes, when given), the costliest first, at most ``limit``.
+def operator_stacks_payload(
+    facts: Facts, selection: Selection, name: str, shapes: str | None, limit: int
+) -> OperatorStacksPayload:
+    """Call stacks of one operator (of one set of input shapes, when given), the costliest first, at
+    most ``limit``.
 
     Raises:
         NotFound: the selected steps have no such operator.
@@ -98,7 +127,10 @@ def operator_stacks_payload(facts: Facts, selection: Selection, name: str, shape
     rows = operator_stacks(facts, selection, number, dims) if number >= 0 and dims != -1 else None
     if rows is None or not len(rows.name):
         wanted = f"operator {name!r}" + ("" if shapes is None else f" with input shapes {shapes}")
-        raise NotFound(f"The selected steps hold no {wanted}.", "Take the name and the shapes from /operator, with the same steps.")
+        raise NotFound(
+            f"The selected steps hold no {wanted}.",
+            "Take the name and the shapes from /operator, with the same steps.",
+        )
     has_device = operators_have_device_time(facts)
     stacked = [i for i in range(len(rows.name)) if rows.stack[i] >= 0]
     return OperatorStacksPayload(

@@ -14,7 +14,14 @@ from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.texts import capitalised, missing
 from torch_tb_profiler.views.vocabulary import vocabulary
-from torch_tb_profiler.views.wire import Average, Categories, DeviceSummary, Fact, OverviewPayload, Vocabulary
+from torch_tb_profiler.views.wire import (
+    Average,
+    Categories,
+    DeviceSummary,
+    Fact,
+    OverviewPayload,
+    Vocabulary,
+)
 
 
 @dataclass(frozen=True)
@@ -44,12 +51,16 @@ def overview_payload(facts: Facts, selection: Selection, place: Place) -> Overvi
 
 
 def average_item(facts: Facts, selection: Selection) -> Average | None:
-    """Mean of the selected steps that the recording holds whole, rounded to ns; None without a step."""
+    """Mean of the selected steps that the recording holds whole, rounded to ns; None without a
+    step.
+    """
     found = average(facts, selection)
     if found is None:
         return None
     return Average(
-        steps=len(complete(facts, selection)), wall_ns=round(found["wall"]), categories_ns=Categories(**{c: round(found[c]) for c in CATEGORIES})
+        steps=len(complete(facts, selection)),
+        wall_ns=round(found["wall"]),
+        categories_ns=Categories(**{c: round(found[c]) for c in CATEGORIES}),
     )
 
 
@@ -58,13 +69,36 @@ def configuration(facts: Facts, place: Place) -> list[Fact]:
     summary = facts.summary
     rank, world = _rank(facts, place)
     lines = [
-        Fact(label="Workers", value=str(place.workers), hint="Processes of this run that left a trace."),
-        Fact(label="Rank", value="" if rank is None else str(rank), hint=f"Known from: {place.rank_source}."),
-        Fact(label="World size", value="" if world is None else str(world), hint="Processes of the distributed job, whether or not they left a trace."),
+        Fact(
+            label="Workers",
+            value=str(place.workers),
+            hint="Processes of this run that left a trace.",
+        ),
+        Fact(
+            label="Rank",
+            value="" if rank is None else str(rank),
+            hint=f"Known from: {place.rank_source}.",
+        ),
+        Fact(
+            label="World size",
+            value="" if world is None else str(world),
+            hint="Processes of the distributed job, whether or not they left a trace.",
+        ),
         Fact(label="Backend", value=summary["backend"] or "", hint="Of torch.distributed."),
-        Fact(label="Communication", value=", ".join(summary["communication_backends"]), hint="Libraries whose collectives were seen in the trace."),
+        Fact(
+            label="Communication",
+            value=", ".join(summary["communication_backends"]),
+            hint="Libraries whose collectives were seen in the trace.",
+        ),
         *_devices_line(facts),
-        *(Fact(label=_version_label(k, summary["vendor"]), value=v, hint="From the header of the trace.") for k, v in summary["versions"].items()),
+        *(
+            Fact(
+                label=_version_label(k, summary["vendor"]),
+                value=v,
+                hint="From the header of the trace.",
+            )
+            for k, v in summary["versions"].items()
+        ),
     ]
     return [line for line in lines if line.value]
 
@@ -81,7 +115,9 @@ def _devices_line(facts: Facts) -> list[Fact]:
         return []
     names = [facts.strings[int(n)] or "unknown" for n in table["name"]]
     counted = {name: names.count(name) for name in dict.fromkeys(names)}
-    value = ", ".join(name if count == 1 else f"{count} × {name}" for name, count in counted.items())
+    value = ", ".join(
+        name if count == 1 else f"{count} × {name}" for name, count in counted.items()
+    )
     return [Fact(label="Device", value=value, hint="Accelerators that did work in this trace.")]
 
 
@@ -126,16 +162,27 @@ def _unknown(use: DeviceUse, words: Vocabulary) -> list[str]:
     """Why a figure of a device is not known, one sentence per figure."""
     found = []
     if use.utilization is None:
-        found.append(f"Utilization: no step time to compare with, or no kernel of this {words.device}.")
+        found.append(
+            f"Utilization: no step time to compare with, or no kernel of this {words.device}."
+        )
     if use.sm_efficiency is None:
-        found.append(f"Estimated {words.multiprocessor} efficiency: the kernels do not say how many blocks ran per {words.multiprocessor}.")
+        found.append(
+            f"Estimated {words.multiprocessor} efficiency: the kernels do not say how many blocks"
+            f" ran per {words.multiprocessor}."
+        )
     if use.occupancy is None:
         found.append("Achieved occupancy: the kernels do not carry the profiler's estimate.")
     if use.matrix_share is None:
-        found.append(f"{capitalised(words.matrix_cores)}: no kernel of which it is known whether it uses them.")
+        found.append(
+            f"{capitalised(words.matrix_cores)}: no kernel of which it is known whether it uses"
+            " them."
+        )
     elif use.matrix_unknown_share:
         share = format_share(use.matrix_unknown_share)
-        found.append(f"{capitalised(words.matrix_cores)}: not known for {share} of the kernel time; what is not known counts as not used.")
+        found.append(
+            f"{capitalised(words.matrix_cores)}: not known for {share} of the kernel time; what is"
+            " not known counts as not used."
+        )
     return found
 
 
@@ -146,12 +193,21 @@ def _notes(facts: Facts, selection: Selection) -> list[str]:
     if summary["synthetic"]:
         notes.append("This trace is synthetic: a program made it up, no hardware ran it.")
     if summary["sums"]:
-        notes.append("The file holds sums of stacks and no times: frames lie end to end on the timeline, as long as their sums, and calls are not counted.")
+        notes.append(
+            "The file holds sums of stacks and no times: frames lie end to end on the timeline, as"
+            " long as their sums, and calls are not counted."
+        )
     elif summary["step_source"] == "whole span":
         notes.append("The trace marks no steps: the whole recording stands as one.")
     elif summary["step_source"] != "ProfilerStep":
-        notes.append(f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r} stands for the steps.")
+        notes.append(
+            f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r}"
+            " stands for the steps."
+        )
     cut = [s.name for s in step_items(facts, selection) if s.cut and s.selected]
     if cut:
-        notes.append(f"{', '.join(cut)}: the recording ended before the device work of this step did; its times are too short.")
+        notes.append(
+            f"{', '.join(cut)}: the recording ended before the device work of this step did; its"
+            " times are too short."
+        )
     return notes

@@ -27,7 +27,9 @@ Cell = int | str | None
 
 @dataclass(frozen=True)
 class KernelColumn:
-    """A column: its heading, the least width that it is printed with, what stands where there is no value, and whether it holds integers."""
+    """A column: its heading, the least width that it is printed with, what stands where there is no
+    value, and whether it holds integers.
+    """
 
     heading: str
     width: int
@@ -63,7 +65,12 @@ BETWEEN_LINES = " -> "
 MOST_LINES = 100
 """Lines of a call trace, the innermost ones; only a recursion has more."""
 _DIRECTIONS = {Direction.FORWARD: "fprop", Direction.BACKWARD: "bprop", Direction.UNKNOWN: None}
-_MATRIX_CORES = {MatrixCores.NOT_USED: "0", MatrixCores.USED: "1", MatrixCores.UNKNOWN: None, MatrixCores.NOT_APPLICABLE: "-"}
+_MATRIX_CORES = {
+    MatrixCores.NOT_USED: "0",
+    MatrixCores.USED: "1",
+    MatrixCores.UNKNOWN: None,
+    MatrixCores.NOT_APPLICABLE: "-",
+}
 _FRAME = re.compile(r"(?P<file>.+)\((?P<line>\d+)\)(?:: .*)?", re.DOTALL)
 _BACKWARD = re.compile(r"(?<=\w)Backward\d*$")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
@@ -78,39 +85,65 @@ class KernelCells:
         self._known: dict[str, dict[int, str | None]] = {}
         spans = trace["spans"]
         self._numbers = len(trace.strings)
-        # Numbers beyond those of the strings are of ranges: their names are no operators', whatever stands in them.
-        names = np.where((spans["role"] == Role.OPERATOR) | (spans["name"] < 0), spans["name"], spans["name"].astype(np.int64) + self._numbers)
+        # Numbers beyond those of the strings are of ranges: their names are no operators', whatever
+        # stands in them.
+        names = np.where(
+            (spans["role"] == Role.OPERATOR) | (spans["name"] < 0),
+            spans["name"],
+            spans["name"].astype(np.int64) + self._numbers,
+        )
         called, launched = np.append(names, -1)[table.call], spans["name"][table.row]
         self._makers: dict[str, Callable[[int, int], list[Cell]]] = {
             "idx": lambda begin, end: list(range(begin + 1, end + 1)),
             "altseq": self._other_sequences,
             "trace": self._call_traces,
             "layer": self._layers,
-            **{key: self._integers(values) for key, values in (
-                ("seq", table.passes.sequence), ("sub", table.sub), ("sil", table.dur), ("device", table.device), ("stream", table.stream),
-                ("flops", table.flops), ("bytes", table.bytes),
-            )},
-            **{key: self._texts(key, numbers, make) for key, numbers, make in (
-                ("tid", np.append(trace["tracks"]["tid"], np.int32(-1))[table.track], trace.strings.__getitem__),
-                ("dir", table.passes.direction, lambda number: _DIRECTIONS[Direction(number)]),
-                ("tc", table.tensor_cores, lambda number: _MATRIX_CORES[MatrixCores(number)]),
-                ("mod", called, lambda number: self._call(number)[0]),
-                ("op", called, lambda number: self._call(number)[1]),
-                ("kernel", launched, trace.strings.__getitem__),
-                ("params", table.workload, lambda number: parameters(table.work, number)),
-                ("grid", table.grid, self._triple),
-                ("block", table.block, self._triple),
-            )},
+            **{
+                key: self._integers(values)
+                for key, values in (
+                    ("seq", table.passes.sequence),
+                    ("sub", table.sub),
+                    ("sil", table.dur),
+                    ("device", table.device),
+                    ("stream", table.stream),
+                    ("flops", table.flops),
+                    ("bytes", table.bytes),
+                )
+            },
+            **{
+                key: self._texts(key, numbers, make)
+                for key, numbers, make in (
+                    (
+                        "tid",
+                        np.append(trace["tracks"]["tid"], np.int32(-1))[table.track],
+                        trace.strings.__getitem__,
+                    ),
+                    ("dir", table.passes.direction, lambda number: _DIRECTIONS[Direction(number)]),
+                    ("tc", table.tensor_cores, lambda number: _MATRIX_CORES[MatrixCores(number)]),
+                    ("mod", called, lambda number: self._call(number)[0]),
+                    ("op", called, lambda number: self._call(number)[1]),
+                    ("kernel", launched, trace.strings.__getitem__),
+                    ("params", table.workload, lambda number: parameters(table.work, number)),
+                    ("grid", table.grid, self._triple),
+                    ("block", table.block, self._triple),
+                )
+            },
         }
 
     def column(self, key: str, begin: int, end: int) -> list[Cell]:
-        """The cells of one of ``COLUMNS`` for rows ``begin`` to ``end``, exclusive; None where there is no value."""
+        """The cells of one of ``COLUMNS`` for rows ``begin`` to ``end``, exclusive; None where
+        there is no value.
+        """
         return self._makers[key](begin, min(end, self.rows))
 
     def _integers(self, values: Array) -> Callable[[int, int], list[Cell]]:
-        return lambda begin, end: [value if value >= 0 else None for value in values[begin:end].tolist()]
+        return lambda begin, end: [
+            value if value >= 0 else None for value in values[begin:end].tolist()
+        ]
 
-    def _texts(self, key: str, numbers: Array, make: Callable[[int], str | None]) -> Callable[[int, int], list[Cell]]:
+    def _texts(
+        self, key: str, numbers: Array, make: Callable[[int], str | None]
+    ) -> Callable[[int, int], list[Cell]]:
         return lambda begin, end: self._made(key, numbers[begin:end], make)
 
     def _made(self, key: str, numbers: Array, make: Callable[[int], str | None]) -> list[Cell]:
@@ -122,14 +155,26 @@ class KernelCells:
         return [known[number] for number in listed]
 
     def _other_sequences(self, begin: int, end: int) -> list[Cell]:
-        bounds, numbers = self._table.passes.other[begin:end + 1].tolist(), self._table.passes.others
-        return [",".join(map(str, numbers[a:b].tolist())) if b > a else None for a, b in pairwise(bounds)]
+        bounds, numbers = (
+            self._table.passes.other[begin : end + 1].tolist(),
+            self._table.passes.others,
+        )
+        return [
+            ",".join(map(str, numbers[a:b].tolist())) if b > a else None
+            for a, b in pairwise(bounds)
+        ]
 
     def _call_traces(self, begin: int, end: int) -> list[Cell]:
         found = self._table.places
         lines = self._made("trace", found.stack[begin:end], self._lines)
-        written = self._made("written", found.written[begin:end], lambda number: written_call_trace(self._trace.strings[number]))
-        return [line if line is not None else text for line, text in zip(lines, written, strict=True)]
+        written = self._made(
+            "written",
+            found.written[begin:end],
+            lambda number: written_call_trace(self._trace.strings[number]),
+        )
+        return [
+            line if line is not None else text for line, text in zip(lines, written, strict=True)
+        ]
 
     def _lines(self, stack: int) -> str | None:
         frames: list[str] = []
@@ -140,14 +185,24 @@ class KernelCells:
 
     def _layers(self, begin: int, end: int) -> list[Cell]:
         found = self._table.places
-        ranges = self._made("layer", found.layer[begin:end], lambda number: self._trace.strings[number].removeprefix(LAYER))
+        ranges = self._made(
+            "layer",
+            found.layer[begin:end],
+            lambda number: self._trace.strings[number].removeprefix(LAYER),
+        )
         modules = self._made("module", found.module[begin:end], self._module)
-        return [own if own is not None else around for own, around in zip(ranges, modules, strict=True)]
+        return [
+            own if own is not None else around for own, around in zip(ranges, modules, strict=True)
+        ]
 
     def _module(self, module: int) -> str:
         names = []
         while module >= 0:
-            names.append(instance_and_class(self._insight.strings[int(self._table.places.module_names[module])])[0])
+            names.append(
+                instance_and_class(
+                    self._insight.strings[int(self._table.places.module_names[module])]
+                )[0]
+            )
             module = int(self._table.places.modules[module])
         return ".".join(reversed(names))
 
@@ -161,15 +216,23 @@ class KernelCells:
 
 
 def call_trace(frames: Sequence[str]) -> str | None:
-    """``file:line -> file:line``, outermost first, of frames like ``file(line): function``, innermost first; None of none."""
+    """``file:line -> file:line``, outermost first, of frames like ``file(line): function``,
+    innermost first; None of none.
+    """
     return BETWEEN_LINES.join(map(file_and_line, reversed(frames))) or None
 
 
 def written_call_trace(text: str) -> str | None:
-    """The same of a ``Call stack`` argument: the lines of the user's own program, without any the one line that tells most."""
+    """The same of a ``Call stack`` argument: the lines of the user's own program, without any the
+    one line that tells most.
+    """
     frames = [frame for frame in text.strip('"').split(";") if frame]
-    own = [frame for frame in frames if (match := _FRAME.fullmatch(frame)) and is_users(match["file"])]
-    return call_trace(own[:MOST_LINES]) or call_trace([line for line in (line_of_frames("\n".join(frames)),) if line])
+    own = [
+        frame for frame in frames if (match := _FRAME.fullmatch(frame)) and is_users(match["file"])
+    ]
+    return call_trace(own[:MOST_LINES]) or call_trace(
+        [line for line in (line_of_frames("\n".join(frames)),) if line]
+    )
 
 
 def file_and_line(frame: str) -> str:
@@ -179,7 +242,8 @@ def file_and_line(frame: str) -> str:
 
 
 def module_and_operator(name: str) -> tuple[str | None, str]:
-    """``aten::mm`` → ``aten``, ``mm``; ``torch.nn.functional.linear`` → ``torch.nn.functional``, ``linear``; another name has no module.
+    """``aten::mm`` → ``aten``, ``mm``; ``torch.nn.functional.linear`` → ``torch.nn.functional``,
+    ``linear``; another name has no module.
 
     A function of the graph is named by what it undoes, as PyProf does: ``MulBackward0`` → ``Mul``.
     """

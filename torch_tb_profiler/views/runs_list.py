@@ -5,18 +5,30 @@ from __future__ import annotations
 from typing import cast
 
 from torch_tb_profiler.views.listing import RunLike, SnapshotLike, SpanLike, WorkerLike
-from torch_tb_profiler.views.wire import RankSource, RunItem, RunsPayload, SpanItem, SpanState, WorkerItem
+from torch_tb_profiler.views.wire import (
+    RankSource,
+    RunItem,
+    RunsPayload,
+    SpanItem,
+    SpanState,
+    WorkerItem,
+)
 
 
 def runs_payload(snapshot: SnapshotLike) -> RunsPayload:
     """Runs, their workers and spans, in the catalogue's order."""
     return RunsPayload(
-        version=snapshot.version, scanning=snapshot.scanning, logdirs=list(snapshot.logdirs), runs=[_run(r) for r in snapshot.runs]
+        version=snapshot.version,
+        scanning=snapshot.scanning,
+        logdirs=list(snapshot.logdirs),
+        runs=[_run(r) for r in snapshot.runs],
     )
 
 
 def _run(run: RunLike) -> RunItem:
-    return RunItem(name=run.name, synthetic=run.synthetic, workers=[_worker(w) for w in run.workers])
+    return RunItem(
+        name=run.name, synthetic=run.synthetic, workers=[_worker(w) for w in run.workers]
+    )
 
 
 def _worker(worker: WorkerLike) -> WorkerItem:

@@ -13,7 +13,13 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event import Refs
 from torch_tb_profiler.views.event_arguments import cut
-from torch_tb_profiler.views.timeline_wire import HeatPayload, HitColumns, NextHitPayload, SearchName, SearchPayload
+from torch_tb_profiler.views.timeline_wire import (
+    HeatPayload,
+    HitColumns,
+    NextHitPayload,
+    SearchName,
+    SearchPayload,
+)
 
 __all__ = ["LONGEST_QUERY", "Searched"]
 
@@ -23,9 +29,21 @@ LONGEST_NAME = 1000
 
 
 class Searched:
-    """One query on one timeline. What it found is kept with the trace, so that each further question about it is cheap."""
+    """One query on one timeline. What it found is kept with the trace, so that each further
+    question about it is cheap.
+    """
 
-    def __init__(self, trace: Trace, timeline: Timeline, memoise: Memoise, text: str, *, regex: bool, arguments: bool, case: bool) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        timeline: Timeline,
+        memoise: Memoise,
+        text: str,
+        *,
+        regex: bool,
+        arguments: bool,
+        case: bool,
+    ) -> None:
         """Raises BadRequest: the text is empty, no regular expression, or too expensive."""
         self._trace, self._timeline = trace, timeline
         self._search: Search = memoise("timeline search", lambda: Search(trace, timeline))
@@ -35,19 +53,35 @@ class Searched:
         """Names and the first hits."""
         hits, search = self._hits, self._search
         shown = hits.names[:MOST_NAMES]
-        columns = zip(shown.tolist(), search.look(shown).tolist(), hits.count.tolist(), hits.total.tolist(), strict=False)
-        names = [SearchName(name=self._name(name), look=look, count=count, total_ns=total) for name, look, count, total in columns]
+        columns = zip(
+            shown.tolist(),
+            search.look(shown).tolist(),
+            hits.count.tolist(),
+            hits.total.tolist(),
+            strict=False,
+        )
+        names = [
+            SearchName(name=self._name(name), look=look, count=count, total_ns=total)
+            for name, look, count, total in columns
+        ]
         refs, kept = Refs(self._trace, self._timeline), search.first(hits, MOST_HITS)
         listed = [refs(event) for event in kept]
         columns_of_hits = HitColumns(
-            event=kept, lane=[ref.lane for ref in listed], name=[cut(ref.name, LONGEST_NAME) for ref in listed],
-            start_ns=[ref.start_ns for ref in listed], dur_ns=[ref.dur_ns for ref in listed],
+            event=kept,
+            lane=[ref.lane for ref in listed],
+            name=[cut(ref.name, LONGEST_NAME) for ref in listed],
+            start_ns=[ref.start_ns for ref in listed],
+            dur_ns=[ref.dur_ns for ref in listed],
         )
-        return SearchPayload(total=hits.n, names=names, names_total=len(hits.names), hits=columns_of_hits)
+        return SearchPayload(
+            total=hits.n, names=names, names_total=len(hits.names), hits=columns_of_hits
+        )
 
     def heat(self, begin: int, end: int, parts: int) -> HeatPayload:
         """Hits that begin in each part of the window."""
-        return HeatPayload(counts=np.diff(self._search.until(self._hits, edges(begin, end, parts))).tolist())
+        return HeatPayload(
+            counts=np.diff(self._search.until(self._hits, edges(begin, end, parts))).tolist()
+        )
 
     def after(self, event: int) -> NextHitPayload:
         """The next hit in time order; the first after the last.
@@ -77,11 +111,18 @@ class Searched:
         if not total:
             return NextHitPayload(hit=None, index=0, total=0)
         index %= total
-        return NextHitPayload(hit=Refs(self._trace, self._timeline)(self._search.event_at(self._hits, index)), index=index, total=total)
+        return NextHitPayload(
+            hit=Refs(self._trace, self._timeline)(self._search.event_at(self._hits, index)),
+            index=index,
+            total=total,
+        )
 
     def _must_exist(self, name: str, event: int) -> None:
         if not is_event(self._trace, self._timeline, event):
-            raise BadRequest(f"Parameter {name} is {event}, which is no event of the timeline.", "Take the numbers from the timeline.")
+            raise BadRequest(
+                f"Parameter {name} is {event}, which is no event of the timeline.",
+                "Take the numbers from the timeline.",
+            )
 
     def _name(self, row: int) -> str:
         return cut(self._trace.strings[int(self._timeline["names"]["text"][row])], LONGEST_NAME)

@@ -13,8 +13,15 @@ from torch_tb_profiler.views.texts import CATEGORY_TEXT
 from torch_tb_profiler.views.wire import Categories, StepItem, StepsPayload
 
 
-def choose(facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False, name: str = "steps") -> Selection:
-    """The steps that a request names by their ``index``; without bounds everything, what lies outside all steps included.
+def choose(
+    facts: Facts,
+    first: int | None = None,
+    last: int | None = None,
+    skip_cold: bool = False,
+    name: str = "steps",
+) -> Selection:
+    """The steps that a request names by their ``index``; without bounds everything, what lies
+    outside all steps included.
 
     ``name``: that of the parameter, for the message.
 
@@ -40,7 +47,8 @@ def step_items(facts: Facts, selection: Selection) -> list[StepItem]:
     flags = table["flags"].tolist()
     categories = [table[c].tolist() for c in CATEGORIES]
     chosen = set(selection.steps.tolist())
-    # Plain numbers: flags of an enumeration cost more than all else here, and a long recording has thousands of steps.
+    # Plain numbers: flags of an enumeration cost more than all else here, and a long recording has
+    # thousands of steps.
     cold, odd, cut = int(StepFlag.COLD), int(StepFlag.ODD), int(StepFlag.CUT)
     return [
         StepItem(
@@ -48,7 +56,9 @@ def step_items(facts: Facts, selection: Selection) -> list[StepItem]:
             name=names[i],
             start_ns=starts[i],
             wall_ns=ends[i] - starts[i],
-            categories_ns=Categories(**{c: values[i] for c, values in zip(CATEGORIES, categories, strict=True)}),
+            categories_ns=Categories(
+                **{c: values[i] for c, values in zip(CATEGORIES, categories, strict=True)}
+            ),
             cold=flags[i] & cold != 0,
             odd=flags[i] & odd != 0,
             odd_reason=_odd_text(facts, i) if flags[i] & odd else "",

@@ -1,4 +1,6 @@
-"""The facts behind the page as one plain object: what ``torch-tb-profiler summary --json`` prints. Times are integer nanoseconds."""
+"""The facts behind the page as one plain object: what ``torch-tb-profiler summary --json`` prints.
+Times are integer nanoseconds.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,20 @@ class Identity:
 
 
 def summary(facts: Facts, identity: Identity) -> dict[str, Any]:
-    """One trace as JSON-able values; None is unknown. The keys are documented in ``docs/http_api.md``, "Summary"."""
+    """One trace as JSON-able values; None is unknown. The keys are documented in
+    ``docs/http_api.md``, "Summary".
+    """
     selection = select(facts)
     return {
         "run": identity.run,
         "worker": identity.worker,
         "span": identity.span,
         "path": identity.path,
-        "events": {"total": identity.events, "stored": identity.events - identity.lost, "lost": identity.lost},
+        "events": {
+            "total": identity.events,
+            "stored": identity.events - identity.lost,
+            "lost": identity.lost,
+        },
         "span_ns": facts.summary["span_ns"],
         "step_source": facts.summary["step_source"],
         "steps": _steps(facts),
@@ -42,7 +50,10 @@ def summary(facts: Facts, identity: Identity) -> dict[str, Any]:
         "operators": _operators(facts, selection),
         "kernels": _kernels(facts, selection),
         "attribution": dict(facts.summary["attribution"]),
-        "defects": [{"name": defect.name, "severity": defect.severity.value, "count": count} for defect, count in facts.defects],
+        "defects": [
+            {"name": defect.name, "severity": defect.severity.value, "count": count}
+            for defect, count in facts.defects
+        ],
     }
 
 
@@ -56,7 +67,9 @@ def _steps(facts: Facts) -> list[dict[str, Any]]:
             "name": names[i],
             "start_ns": starts[i],
             "wall_ns": walls[i],
-            "categories_ns": {c: values[i] for c, values in zip(CATEGORIES, categories, strict=True)},
+            "categories_ns": {
+                c: values[i] for c, values in zip(CATEGORIES, categories, strict=True)
+            },
         }
         for i in range(table.n)
     ]
@@ -84,7 +97,14 @@ def _operators(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
     self_ns: list[Any] = rows.device_self.tolist() if device else [None] * n
     total_ns: list[Any] = rows.device_total.tolist() if device else [None] * n
     keys = ("name", "calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
-    columns = (facts.strings.many(rows.name), rows.calls.tolist(), self_ns, total_ns, rows.host_self.tolist(), rows.host_total.tolist())
+    columns = (
+        facts.strings.many(rows.name),
+        rows.calls.tolist(),
+        self_ns,
+        total_ns,
+        rows.host_self.tolist(),
+        rows.host_total.tolist(),
+    )
     return [dict(zip(keys, values, strict=True)) for values in zip(*columns, strict=True)]
 
 

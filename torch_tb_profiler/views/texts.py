@@ -1,4 +1,6 @@
-"""Sentences that several payloads share: categories, reasons, and what to record to see what is missing."""
+"""Sentences that several payloads share: categories, reasons, and what to record to see what is
+missing.
+"""
 
 from __future__ import annotations
 
@@ -41,18 +43,30 @@ def capitalised(text: str) -> str:
 def profile_call(*options: str, devices: bool = False) -> str:
     """A recording that runs as pasted where ``train_step`` and ``loader`` are the reader's own.
 
-    ``record`` has the options on by itself; they are named for readers who call ``torch.profiler.profile``. ``devices``: what is missing are activities.
+    ``record`` has the options on by itself; they are named for readers who call
+    ``torch.profiler.profile``. ``devices``: what is missing are activities.
     """
     given = ['"./log/run"', *options]
     together = ", ".join(given)
     arguments = [f"with torch_tb_profiler.record({together}) as profiler:"]
     if len(together) > LONGEST_LINE:
-        arguments = ["with torch_tb_profiler.record(", *(f"    {one}," for one in given), ") as profiler:"]
+        arguments = [
+            "with torch_tb_profiler.record(",
+            *(f"    {one}," for one in given),
+            ") as profiler:",
+        ]
     lines = [
         *(["import torch"] if "torch." in together else []),
         "import torch_tb_profiler",
         "",
-        *(["# The host and every accelerator that PyTorch sees. In torch.profiler:", f"# activities={_ACTIVITIES}"] if devices else []),
+        *(
+            [
+                "# The host and every accelerator that PyTorch sees. In torch.profiler:",
+                f"# activities={_ACTIVITIES}",
+            ]
+            if devices
+            else []
+        ),
         *arguments,
         "    for batch in loader:",
         "        train_step(batch)",
@@ -64,23 +78,35 @@ def profile_call(*options: str, devices: bool = False) -> str:
 MISSING: dict[str, Missing] = {
     "device": Missing(
         what="Accelerator activity",
-        why="The trace holds no kernel, copy or memset: the accelerator was not recorded, was not used, or the profiler had no right to record it.",
+        why=(
+            "The trace holds no kernel, copy or memset: the accelerator was not recorded, was not"
+            " used, or the profiler had no right to record it."
+        ),
         call=profile_call(devices=True),
     ),
     "device_times": Missing(
         what="Times of kernels",
-        why="The recording measured the hardware counters of each kernel (profiler_metrics), and CUPTI then records no kernel's time; "
-            "the Counters view shows what was measured. Record once more without counters for the times.",
+        why=(
+            "The recording measured the hardware counters of each kernel (profiler_metrics), and"
+            " CUPTI then records no kernel's time; the Counters view shows what was measured."
+            " Record once more without counters for the times."
+        ),
         call=profile_call(devices=True),
     ),
     "host": Missing(
         what="Host operators",
-        why="The trace holds no host operator: the CPU activity was not recorded. Kernels cannot be followed back to operators.",
+        why=(
+            "The trace holds no host operator: the CPU activity was not recorded. Kernels cannot be"
+            " followed back to operators."
+        ),
         call=profile_call(devices=True),
     ),
     "operators_of_device": Missing(
         what="Device time of operators",
-        why="The trace has operators and device work, but no launch that lies within an operator: which operator caused what is unknown.",
+        why=(
+            "The trace has operators and device work, but no launch that lies within an operator:"
+            " which operator caused what is unknown."
+        ),
         call=profile_call(devices=True),
     ),
     "shapes": Missing(
@@ -105,27 +131,53 @@ MISSING: dict[str, Missing] = {
     ),
     "events": Missing(
         what="Events",
-        why="The file is a memory snapshot or a memory timeline: it holds allocations, which the Memory view shows, and no events. This view needs a trace.",
+        why=(
+            "The file is a memory snapshot or a memory timeline: it holds allocations, which the"
+            " Memory view shows, and no events. This view needs a trace."
+        ),
         call=profile_call(devices=True),
     ),
 }
 
 
-_NVTX_CALL = "\n".join((
-    "import torch",
-    "",
-    "# nsys profile --trace=cuda,nvtx python train.py",
-    "with torch.autograd.profiler.emit_nvtx(record_shapes=True):",
-    "    for step, batch in enumerate(loader):",
-    '        with torch.cuda.nvtx.range(f"ProfilerStep#{step}"):',
-    "            train_step(batch)",
-))
+_NVTX_CALL = "\n".join(
+    (
+        "import torch",
+        "",
+        "# nsys profile --trace=cuda,nvtx python train.py",
+        "with torch.autograd.profiler.emit_nvtx(record_shapes=True):",
+        "    for step, batch in enumerate(loader):",
+        '        with torch.cuda.nvtx.range(f"ProfilerStep#{step}"):',
+        "            train_step(batch)",
+    )
+)
 _BY_NVTX: dict[str, tuple[str, str]] = {
-    "host": ("No operator is in the file: PyTorch tells nvprof and Nsight Systems of them through NVTX, if it is asked to.", _NVTX_CALL),
-    "shapes": ("The operators carry no input shapes: record_shapes of emit_nvtx was off.", _NVTX_CALL),
-    "steps": ("No range is named ProfilerStep#N, and none repeats over most of the recording.", _NVTX_CALL),
-    "stack": ("nvprof and Nsight Systems know no Python lines, but those that PyProf writes. PyTorch's own profiler does.", profile_call("with_stack=True")),
-    "memory": ("nvprof and Nsight Systems do not see PyTorch's allocator. PyTorch's own profiler does.", profile_call("profile_memory=True")),
+    "host": (
+        (
+            "No operator is in the file: PyTorch tells nvprof and Nsight Systems of them through"
+            " NVTX, if it is asked to."
+        ),
+        _NVTX_CALL,
+    ),
+    "shapes": (
+        "The operators carry no input shapes: record_shapes of emit_nvtx was off.",
+        _NVTX_CALL,
+    ),
+    "steps": (
+        "No range is named ProfilerStep#N, and none repeats over most of the recording.",
+        _NVTX_CALL,
+    ),
+    "stack": (
+        (
+            "nvprof and Nsight Systems know no Python lines, but those that PyProf writes."
+            " PyTorch's own profiler does."
+        ),
+        profile_call("with_stack=True"),
+    ),
+    "memory": (
+        "nvprof and Nsight Systems do not see PyTorch's allocator. PyTorch's own profiler does.",
+        profile_call("profile_memory=True"),
+    ),
 }
 """Why, and what to run, where another profiler recorded."""
 _INSTEAD = {"device": "device_times"}
@@ -133,7 +185,9 @@ _INSTEAD = {"device": "device_times"}
 
 
 def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
-    """Texts for those of ``wanted`` (keys of ``MISSING``) that ``analysis.absent`` found absent; where there are no events at all, that is the one reason."""
+    """Texts for those of ``wanted`` (keys of ``MISSING``) that ``analysis.absent`` found absent;
+    where there are no events at all, that is the one reason.
+    """
     absent = set(found)
     if "events" in absent:
         return [MISSING["events"]] if absent.intersection(wanted) else []
@@ -143,7 +197,14 @@ def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
 
 def _other_profilers() -> dict[str, Missing]:
     """The texts for what nvprof or Nsight Systems recorded."""
-    return {key: Missing(what=text.what, why=_BY_NVTX[key][0], call=_BY_NVTX[key][1]) if key in _BY_NVTX else text for key, text in MISSING.items()}
+    return {
+        key: (
+            Missing(what=text.what, why=_BY_NVTX[key][0], call=_BY_NVTX[key][1])
+            if key in _BY_NVTX
+            else text
+        )
+        for key, text in MISSING.items()
+    }
 
 
 def no_operator_reason(reason: str, device: str) -> str:

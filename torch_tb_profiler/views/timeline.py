@@ -23,52 +23,98 @@ LONGEST_NAME = 240
 MOST_MARKS = 2000
 _RANGES = {True: "ranges, not in time", False: "profiled ranges"}
 _KINDS: dict[int, GroupKindName] = {
-    GroupKind.PYTHON: "python", GroupKind.CALLS: "calls", GroupKind.DEVICE_ANNOTATION: "device_annotation", GroupKind.WORK: "work", GroupKind.SYNC: "sync",
+    GroupKind.PYTHON: "python",
+    GroupKind.CALLS: "calls",
+    GroupKind.DEVICE_ANNOTATION: "device_annotation",
+    GroupKind.WORK: "work",
+    GroupKind.SYNC: "sync",
     GroupKind.INSTANT: "instant",
 }
 
 
-def timeline_payload(trace: Trace, facts: Facts, timeline: Timeline, content_id: str) -> TimelinePayload:
+def timeline_payload(
+    trace: Trace, facts: Facts, timeline: Timeline, content_id: str
+) -> TimelinePayload:
     """The description of a timeline."""
     about = timeline.about
     return TimelinePayload(
-        id=content_id, span_ns=about["span_ns"], origin_ns=str(trace.origin_ns + trace.base_ns), events=timeline["slices"].n,
-        level_max=highest_level(about["span_ns"]), tile_bits=TILE_BITS, name_count=timeline["names"].n, name_page=NAME_PAGE,
-        has_modules=bool(about["has_modules"]), groups=_groups(trace, facts, timeline), counters=_counters(trace, timeline),
-        arrow_kinds=[ArrowKind(kind=k["kind"], label=k["label"], total=k["total"]) for k in about["arrow_kinds"]],
-        steps=_steps(facts), marks=_marks(trace), device_activity=about["device_activity"], host_activity=about["host_activity"],
+        id=content_id,
+        span_ns=about["span_ns"],
+        origin_ns=str(trace.origin_ns + trace.base_ns),
+        events=timeline["slices"].n,
+        level_max=highest_level(about["span_ns"]),
+        tile_bits=TILE_BITS,
+        name_count=timeline["names"].n,
+        name_page=NAME_PAGE,
+        has_modules=bool(about["has_modules"]),
+        groups=_groups(trace, facts, timeline),
+        counters=_counters(trace, timeline),
+        arrow_kinds=[
+            ArrowKind(kind=k["kind"], label=k["label"], total=k["total"])
+            for k in about["arrow_kinds"]
+        ],
+        steps=_steps(facts),
+        marks=_marks(trace),
+        device_activity=about["device_activity"],
+        host_activity=about["host_activity"],
     )
 
 
 def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGroup]:
-    groups, lanes, tracks, strings = timeline["groups"], timeline["lanes"], trace["tracks"], trace.strings
+    groups, lanes, tracks, strings = (
+        timeline["groups"],
+        timeline["lanes"],
+        trace["tracks"],
+        trace.strings,
+    )
     is_device = _device_tracks(trace, timeline)
     ranges = sliced_tracks(trace) if facts.summary["profiled_ranges"] else {}
     found = []
     for row in range(groups.n):
-        track, kind, first, count = (int(groups[name][row]) for name in ("track", "kind", "lane", "lanes"))
+        track, kind, first, count = (
+            int(groups[name][row]) for name in ("track", "kind", "lane", "lanes")
+        )
         pid, tid = strings[int(tracks["pid"][track])], strings[int(tracks["tid"][track])]
-        found.append(TimelineGroup(
-            key=group_key(trace, timeline, row), kind=_KINDS[kind], process_key=pid, process=process_text(trace, track),
-            thread=_RANGES[ranges[track]] if track in ranges else strings[int(tracks["thread_name"][track])], pid=pid, tid=tid,
-            device=track in is_device, lane=first, lanes=count,
-            events=int(groups["events"][row]), overlapping=int(groups["overlapping"][row]),
-            depth=lanes["depth"][first : first + count].tolist(), sub=lanes["sub"][first : first + count].tolist(),
-        ))
+        found.append(
+            TimelineGroup(
+                key=group_key(trace, timeline, row),
+                kind=_KINDS[kind],
+                process_key=pid,
+                process=process_text(trace, track),
+                thread=(
+                    _RANGES[ranges[track]]
+                    if track in ranges
+                    else strings[int(tracks["thread_name"][track])]
+                ),
+                pid=pid,
+                tid=tid,
+                device=track in is_device,
+                lane=first,
+                lanes=count,
+                events=int(groups["events"][row]),
+                overlapping=int(groups["overlapping"][row]),
+                depth=lanes["depth"][first : first + count].tolist(),
+                sub=lanes["sub"][first : first + count].tolist(),
+            )
+        )
     return found
 
 
 def group_key(trace: Trace, timeline: Timeline, row: int) -> str:
     """What a group is called in URLs, stable over reloads."""
     groups, tracks = timeline["groups"], trace["tracks"]
-    pid, tid = (trace.strings[int(tracks[name][int(groups["track"][row])])] for name in ("pid", "tid"))
+    pid, tid = (
+        trace.strings[int(tracks[name][int(groups["track"][row])])] for name in ("pid", "tid")
+    )
     return f"{pid}/{tid}/{_KINDS[int(groups['kind'][row])]}"
 
 
 def process_text(trace: Trace, track: int) -> str:
     """The process of a track for people: what the trace calls it; empty where it says nothing."""
     tracks = trace["tracks"]
-    label, name = (trace.strings[int(tracks[column][track])] for column in ("process_label", "process_name"))
+    label, name = (
+        trace.strings[int(tracks[column][track])] for column in ("process_label", "process_name")
+    )
     return " · ".join(dict.fromkeys(text for text in (label, name) if text))
 
 
@@ -83,8 +129,14 @@ def _counters(trace: Trace, timeline: Timeline) -> list[CounterSeries]:
     tracks = trace["tracks"]
     return [
         CounterSeries(
-            key=s["key"], name=s["name"], process_key=trace.strings[int(tracks["pid"][s["track"]])] if s["track"] >= 0 else "", unit=s["unit"], mean=s["mean"],
-            lowest=s["lowest"], highest=s["highest"], samples=s["count"],
+            key=s["key"],
+            name=s["name"],
+            process_key=trace.strings[int(tracks["pid"][s["track"]])] if s["track"] >= 0 else "",
+            unit=s["unit"],
+            mean=s["mean"],
+            lowest=s["lowest"],
+            highest=s["highest"],
+            samples=s["count"],
         )
         for s in timeline.about["series"]
     ]
@@ -94,7 +146,9 @@ def _steps(facts: Facts) -> list[TimelineStep]:
     steps = facts["steps"]
     return [
         TimelineStep(name=facts.strings[int(name)], start_ns=start, end_ns=end)
-        for name, start, end in zip(steps["name"].tolist(), steps["start"].tolist(), steps["end"].tolist(), strict=True)
+        for name, start, end in zip(
+            steps["name"].tolist(), steps["start"].tolist(), steps["end"].tolist(), strict=True
+        )
     ]
 
 
@@ -102,7 +156,12 @@ def _marks(trace: Trace) -> list[TimelineMark]:
     marks = trace["marks"]
     return [
         TimelineMark(defect=trace.strings[defect], start_ns=start, dur_ns=dur)
-        for defect, start, dur in zip(marks["defect"][:MOST_MARKS].tolist(), marks["start"].tolist(), marks["dur"].tolist(), strict=False)
+        for defect, start, dur in zip(
+            marks["defect"][:MOST_MARKS].tolist(),
+            marks["start"].tolist(),
+            marks["dur"].tolist(),
+            strict=False,
+        )
     ]
 
 

@@ -1,6 +1,8 @@
-"""The timeline's part of the wire: what the routes below ``/trace/`` answer as JSON. ``views/tiles.py`` describes the binary tiles.
+"""The timeline's part of the wire: what the routes below ``/trace/`` answer as JSON.
+``views/tiles.py`` describes the binary tiles.
 
-*Event* numbers and *lane* numbers are those of one trace (``TimelinePayload.id``); times are ns after that trace's first event.
+*Event* numbers and *lane* numbers are those of one trace (``TimelinePayload.id``); times are ns
+after that trace's first event.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ Direction = Literal["in", "out"]
 
 
 class TimelineGroup(Wire, frozen=True, kw_only=True):
-    """Lanes ``lane`` to ``lane + lanes - 1``: one kind of event of one thread or stream. Groups come in the order in which they are shown.
+    """Lanes ``lane`` to ``lane + lanes - 1``: one kind of event of one thread or stream. Groups
+    come in the order in which they are shown.
 
-    ``key`` is stable over reloads (for the URL); ``process`` and ``thread`` are texts for people, ``process_key`` tells processes apart;
-    ``device``: whether it is a stream of an accelerator. ``depth`` and ``sub`` are those of each lane; ``sub`` > 0 marks an overlap sub-row.
+    ``key`` is stable over reloads (for the URL); ``process`` and ``thread`` are texts for people,
+    ``process_key`` tells processes apart;
+    ``device``: whether it is a stream of an accelerator. ``depth`` and ``sub`` are those of each
+        lane; ``sub`` > 0 marks an overlap sub-row.
     """
 
     key: str
@@ -38,7 +43,9 @@ class TimelineGroup(Wire, frozen=True, kw_only=True):
 
 
 class CounterSeries(Wire, frozen=True, kw_only=True):
-    """A curve of the timeline. ``mean``: draw the mean over time of each bucket (a utilisation) instead of its highest value."""
+    """A curve of the timeline. ``mean``: draw the mean over time of each bucket (a utilisation)
+    instead of its highest value.
+    """
 
     key: str
     name: str
@@ -75,10 +82,13 @@ class TimelineMark(Wire, frozen=True, kw_only=True):
 
 
 class TimelinePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/timeline``. ``id`` names this content of the trace; the other routes want it back.
+    """Route ``/trace/timeline``. ``id`` names this content of the trace; the other routes want it
+    back.
 
-    ``origin_ns``: Unix time of the first event where known, as text. ``names``: how many pages of ``/trace/names`` there are to ask for.
-    ``device_activity`` and ``host_activity``: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap.
+    ``origin_ns``: Unix time of the first event where known, as text. ``names``: how many pages of
+        ``/trace/names`` there are to ask for.
+    ``device_activity`` and ``host_activity``: busy share of equal parts of the span, 0 to 255, null
+    where there is none; for the minimap.
     """
 
     id: str
@@ -100,7 +110,9 @@ class TimelinePayload(Wire, frozen=True, kw_only=True):
 
 
 class NamesPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/names``: names ``first``, ``first + 1`` ... as tiles number them, each cut to what a label can hold."""
+    """Route ``/trace/names``: names ``first``, ``first + 1`` ... as tiles number them, each cut to
+    what a label can hold.
+    """
 
     first: int
     names: list[str]
@@ -174,10 +186,13 @@ class Argument(Wire, frozen=True, kw_only=True):
 class EventPayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/event``: everything about one event.
 
-    ``chain``: outermost first, the event itself included. ``launched``: device work that it or what it called launched, the longest first,
-    at most 50 of ``launched_total``. ``launch_delay_ns``: begin of the launch to begin of the device work; ``queue_ns``: the part of it, after the
-    launch call's end, in which the stream was busy with earlier work. ``operator_name`` and ``kernel_name``: what to look for in the Operator and
-    Kernel views. ``arguments`` are those that the import kept; ``/trace/event/args`` reads all of them from the file again.
+    ``chain``: outermost first, the event itself included. ``launched``: device work that it or what
+        it called launched, the longest first,
+    at most 50 of ``launched_total``. ``launch_delay_ns``: begin of the launch to begin of the
+    device work; ``queue_ns``: the part of it, after the launch call's end, in which the stream was
+    busy with earlier work. ``operator_name`` and ``kernel_name``: what to look for in the Operator
+    and Kernel views. ``arguments`` are those that the import kept; ``/trace/event/args`` reads all
+    of them from the file again.
     """
 
     ref: EventRef
@@ -207,14 +222,18 @@ class EventPayload(Wire, frozen=True, kw_only=True):
 
 
 class EventArgsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/event/args``: the event's arguments as they stand in the file; ``text`` is its whole JSON text."""
+    """Route ``/trace/event/args``: the event's arguments as they stand in the file; ``text`` is its
+    whole JSON text.
+    """
 
     arguments: list[Argument]
     text: str
 
 
 class ArrowsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/arrows``: arrows of some kinds that touch a window, columns; thinned evenly where ``total`` is more than was asked for."""
+    """Route ``/trace/arrows``: arrows of some kinds that touch a window, columns; thinned evenly
+    where ``total`` is more than was asked for.
+    """
 
     total: int
     kind: list[str]
@@ -246,7 +265,9 @@ class SearchName(Wire, frozen=True, kw_only=True):
 
 
 class SearchPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/search``: ``names`` by total time, at most 500 of ``names_total``; ``hits`` the first 1000 of ``total``."""
+    """Route ``/trace/search``: ``names`` by total time, at most 500 of ``names_total``; ``hits``
+    the first 1000 of ``total``.
+    """
 
     total: int
     names: list[SearchName]
@@ -261,7 +282,9 @@ class HeatPayload(Wire, frozen=True, kw_only=True):
 
 
 class NextHitPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/search/next``: the hit after or before an event or time, going round at the end. ``index`` counts from 0."""
+    """Route ``/trace/search/next``: the hit after or before an event or time, going round at the
+    end. ``index`` counts from 0.
+    """
 
     hit: EventRef | None
     index: int
@@ -299,7 +322,9 @@ class AreaOverlap(Wire, frozen=True, kw_only=True):
 
 
 class AreaPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/area``. ``rows`` by total time; ``pooled``: how many more names there are. ``overlap``: null without device lanes."""
+    """Route ``/trace/area``. ``rows`` by total time; ``pooled``: how many more names there are.
+    ``overlap``: null without device lanes.
+    """
 
     t0_ns: int
     t1_ns: int
@@ -311,10 +336,13 @@ class AreaPayload(Wire, frozen=True, kw_only=True):
 
 
 class AlignedWorker(Wire, frozen=True, kw_only=True):
-    """A worker on the run's common clock. ``offset_ns``: add it to the worker's own times; 0 for the worker whose trace begins first.
+    """A worker on the run's common clock. ``offset_ns``: add it to the worker's own times; 0 for
+    the worker whose trace begins first.
 
-    ``ready``: its trace is imported. ``method``: ``collectives``, ``clock`` (Unix time of the trace only), or ``none``; ``error_ns``: median distance of
-    the ends of its matched collectives from their median over the ranks, null without enough of them; ``matched``: how many there are.
+    ``ready``: its trace is imported. ``method``: ``collectives``, ``clock`` (Unix time of the trace
+        only), or ``none``; ``error_ns``: median distance of
+    the ends of its matched collectives from their median over the ranks, null without enough of
+    them; ``matched``: how many there are.
     """
 
     worker: str
@@ -328,9 +356,11 @@ class AlignedWorker(Wire, frozen=True, kw_only=True):
 
 
 class AlignmentPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/alignment``: the spans of a run that were recorded together with the asked one, by rank.
+    """Route ``/trace/alignment``: the spans of a run that were recorded together with the asked
+    one, by rank.
 
-    At most 64 of ``workers_total`` workers, those with the nearest ranks. ``span_ns``: where the last of their traces ends on the common clock.
+    At most 64 of ``workers_total`` workers, those with the nearest ranks. ``span_ns``: where the
+    last of their traces ends on the common clock.
     """
 
     workers: list[AlignedWorker]
@@ -339,7 +369,9 @@ class AlignmentPayload(Wire, frozen=True, kw_only=True):
 
 
 class CollectivePeer(Wire, frozen=True, kw_only=True):
-    """The same collective on a worker; ``start_ns`` is that worker's own time. ``lane`` is -1 while that worker's timeline was never looked at."""
+    """The same collective on a worker; ``start_ns`` is that worker's own time. ``lane`` is -1 while
+    that worker's timeline was never looked at.
+    """
 
     worker: str
     span: str
@@ -347,9 +379,11 @@ class CollectivePeer(Wire, frozen=True, kw_only=True):
 
 
 class CollectivePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/collective``: one collective on all workers of the run, the asked one included.
+    """Route ``/trace/collective``: one collective on all workers of the run, the asked one
+    included.
 
-    ``key`` says what it was matched by; empty when the event is no collective, or none that another worker shares.
+    ``key`` says what it was matched by; empty when the event is no collective, or none that another
+    worker shares.
     """
 
     key: str
@@ -357,6 +391,16 @@ class CollectivePayload(Wire, frozen=True, kw_only=True):
 
 
 TIMELINE_PAYLOADS: tuple[type[Wire], ...] = (
-    TimelinePayload, NamesPayload, CountersPayload, EventPayload, EventArgsPayload, ArrowsPayload, SearchPayload, HeatPayload, NextHitPayload, AreaPayload,
-    AlignmentPayload, CollectivePayload,
+    TimelinePayload,
+    NamesPayload,
+    CountersPayload,
+    EventPayload,
+    EventArgsPayload,
+    ArrowsPayload,
+    SearchPayload,
+    HeatPayload,
+    NextHitPayload,
+    AreaPayload,
+    AlignmentPayload,
+    CollectivePayload,
 )

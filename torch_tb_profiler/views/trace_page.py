@@ -8,8 +8,18 @@ from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.wire import TracePayload
 
 
-def trace_payload(facts: Facts, selection: Selection, file: str, size: int, events: int, origin_ns: int, perfetto_url: str) -> TracePayload:
-    """``file``: its name without folders; ``size`` in bytes as stored; ``origin_ns``: the file's own time of the first event."""
+def trace_payload(
+    facts: Facts,
+    selection: Selection,
+    file: str,
+    size: int,
+    events: int,
+    origin_ns: int,
+    perfetto_url: str,
+) -> TracePayload:
+    """``file``: its name without folders; ``size`` in bytes as stored; ``origin_ns``: the file's
+    own time of the first event.
+    """
     return TracePayload(
         file=file,
         bytes=size,

@@ -1,6 +1,8 @@
-"""``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` and the ``*_wire.py`` beside it as TypeScript.
+"""``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` and the ``*_wire.py`` beside it as
+TypeScript.
 
-``python -m torch_tb_profiler.views.typescript`` prints the text, ``--write`` writes it into the checkout.
+``python -m torch_tb_profiler.views.typescript`` prints the text, ``--write`` writes it into the
+checkout.
 """
 
 from __future__ import annotations
@@ -23,10 +25,27 @@ from torch_tb_profiler.views import (
     wire,
 )
 
-MODULES = (wire, timeline_wire, findings_wire, memory_wire, module_wire, distributed_wire, diff_wire, efficiency_wire, counters_wire)
+MODULES = (
+    wire,
+    timeline_wire,
+    findings_wire,
+    memory_wire,
+    module_wire,
+    distributed_wire,
+    diff_wire,
+    efficiency_wire,
+    counters_wire,
+)
 PAYLOADS = (
-    *wire.PAYLOADS, *timeline_wire.TIMELINE_PAYLOADS, *findings_wire.FINDINGS_PAYLOADS, *memory_wire.MEMORY_PAYLOADS, *module_wire.MODULE_PAYLOADS,
-    *distributed_wire.DISTRIBUTED_PAYLOADS, *diff_wire.DIFF_PAYLOADS, *efficiency_wire.EFFICIENCY_PAYLOADS, *counters_wire.COUNTERS_PAYLOADS,
+    *wire.PAYLOADS,
+    *timeline_wire.TIMELINE_PAYLOADS,
+    *findings_wire.FINDINGS_PAYLOADS,
+    *memory_wire.MEMORY_PAYLOADS,
+    *module_wire.MODULE_PAYLOADS,
+    *distributed_wire.DISTRIBUTED_PAYLOADS,
+    *diff_wire.DIFF_PAYLOADS,
+    *efficiency_wire.EFFICIENCY_PAYLOADS,
+    *counters_wire.COUNTERS_PAYLOADS,
 )
 
 HEADER = """\
@@ -36,10 +55,15 @@ HEADER = """\
 
 
 def typescript() -> str:
-    """The whole text of the generated file: one type per alias of literals, one interface per wire type, in the order of declaration."""
+    """The whole text of the generated file: one type per alias of literals, one interface per wire
+    type, in the order of declaration.
+    """
     aliases = _literal_aliases()
     parts = [HEADER]
-    parts += [f"export type {name} = {' | '.join(_literal(v) for v in values)};\n" for values, name in aliases.items()]
+    parts += [
+        f"export type {name} = {' | '.join(_literal(v) for v in values)};\n"
+        for values, name in aliases.items()
+    ]
     parts += [_interface(cls, aliases) for cls in _reachable()]
     return "\n".join(parts)
 
@@ -51,7 +75,12 @@ def target() -> Path:
 
 def _literal_aliases() -> dict[tuple[Any, ...], str]:
     """Values of the ``Literal`` aliases and their names; values are sorted as msgspec sorts them."""
-    found = {name: value for module in MODULES for name, value in vars(module).items() if get_origin(value) is Literal}
+    found = {
+        name: value
+        for module in MODULES
+        for name, value in vars(module).items()
+        if get_origin(value) is Literal
+    }
     return {tuple(sorted(get_args(value), key=str)): name for name, value in found.items()}
 
 
@@ -69,7 +98,12 @@ def _reachable() -> list[type[wire.Wire]]:
         for field in described.fields:
             todo.extend(_structs(field.type))
     # A module also names the types that it imports from the one before.
-    declared = {c: None for module in MODULES for c in vars(module).values() if isinstance(c, type) and c in seen}
+    declared = {
+        c: None
+        for module in MODULES
+        for c in vars(module).values()
+        if isinstance(c, type) and c in seen
+    }
     return list(declared)
 
 
@@ -93,14 +127,20 @@ def _interface(cls: type[wire.Wire], aliases: dict[tuple[Any, ...], str]) -> str
 
 def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
     simple: dict[type[inspect.Type], str] = {
-        inspect.StrType: "string", inspect.IntType: "number", inspect.FloatType: "number", inspect.BoolType: "boolean", inspect.NoneType: "null",
+        inspect.StrType: "string",
+        inspect.IntType: "number",
+        inspect.FloatType: "number",
+        inspect.BoolType: "boolean",
+        inspect.NoneType: "null",
     }
     if type(kind) in simple:
         return simple[type(kind)]
     if isinstance(kind, inspect.StructType):
         return kind.cls.__name__
     if isinstance(kind, inspect.LiteralType):
-        return aliases.get(tuple(sorted(kind.values, key=str))) or " | ".join(_literal(v) for v in kind.values)
+        return aliases.get(tuple(sorted(kind.values, key=str))) or " | ".join(
+            _literal(v) for v in kind.values
+        )
     if isinstance(kind, inspect.UnionType):
         return " | ".join(_type(part, aliases) for part in kind.types)
     if isinstance(kind, inspect.ListType):
@@ -110,7 +150,11 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
 
 
 def _literal(value: Any) -> str:
-    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"' if isinstance(value, str) else str(value)
+    return (
+        '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        if isinstance(value, str)
+        else str(value)
+    )
 
 
 def main(arguments: list[str]) -> int:

@@ -1,7 +1,9 @@
-"""Every type that goes over the wire as JSON, declared once; ``fe/src/api/types.gen.ts`` is generated from this file.
+"""Every type that goes over the wire as JSON, declared once; ``fe/src/api/types.gen.ts`` is
+generated from this file.
 
-Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is ``null``. Large tables are columns: arrays of
-one length, so that the page can sort index arrays without an object per row. ``Knowledge``: 0 no, 1 yes, 2 unknown.
+Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is ``null``.
+Large tables are columns: arrays of one length, so that the page can sort index arrays without an
+object per row. ``Knowledge``: 0 no, 1 yes, 2 unknown.
 """
 
 from __future__ import annotations
@@ -111,7 +113,9 @@ class DefinitionsPayload(Wire, frozen=True, kw_only=True):
 
 
 class Vocabulary(Wire, frozen=True, kw_only=True):
-    """The vendor's words, e.g. ``GPU``/``SM``/``Tensor Cores`` or ``accelerator``/``compute unit``/``matrix cores``."""
+    """The vendor's words, e.g. ``GPU``/``SM``/``Tensor Cores`` or ``accelerator``/``compute
+    unit``/``matrix cores``.
+    """
 
     device: str
     multiprocessor: str
@@ -155,7 +159,9 @@ class StepItem(Wire, frozen=True, kw_only=True):
 
 
 class StepsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/steps``: what the step selector offers. ``source`` says what the steps are made from."""
+    """Route ``/steps``: what the step selector offers. ``source`` says what the steps are made
+    from.
+    """
 
     source: str
     steps: list[StepItem]
@@ -178,7 +184,9 @@ class Fact(Wire, frozen=True, kw_only=True):
 
 
 class DeviceSummary(Wire, frozen=True, kw_only=True):
-    """An accelerator over the selected steps; shares are fractions, ``null`` is unknown with the reason in ``unknown``."""
+    """An accelerator over the selected steps; shares are fractions, ``null`` is unknown with the
+    reason in ``unknown``.
+    """
 
     id: int
     name: str | None
@@ -209,7 +217,9 @@ class Link(Wire, frozen=True, kw_only=True):
 
 
 class DefectItem(Wire, frozen=True, kw_only=True):
-    """A counted defect of the trace, how much step time it touches (``null``: not located in time), what it makes doubtful."""
+    """A counted defect of the trace, how much step time it touches (``null``: not located in time),
+    what it makes doubtful.
+    """
 
     name: str
     severity: str
@@ -235,7 +245,9 @@ class OverviewPayload(Wire, frozen=True, kw_only=True):
 
 
 class OperatorColumns(Wire, frozen=True, kw_only=True):
-    """One entry per row in each list. ``shapes`` is JSON text; ``stack`` is a row of ``frames``; ``calls`` 0 never occurs."""
+    """One entry per row in each list. ``shapes`` is JSON text; ``stack`` is a row of ``frames``;
+    ``calls`` 0 never occurs.
+    """
 
     name: list[str]
     shapes: list[str | None]
@@ -262,7 +274,9 @@ OperatorGroup = Literal["name", "shape", "stack"]
 
 
 class OperatorPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/operator``. ``pooled`` rows beyond the limit stand together in the last row, named ``other``."""
+    """Route ``/operator``. ``pooled`` rows beyond the limit stand together in the last row, named
+    ``other``.
+    """
 
     group: OperatorGroup
     has_device: bool
@@ -285,7 +299,9 @@ class StackItem(Wire, frozen=True, kw_only=True):
 
 
 class OperatorStacksPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/operator/stacks``: one operator's call stacks, the costliest first. ``without``: calls that have none."""
+    """Route ``/operator/stacks``: one operator's call stacks, the costliest first. ``without``:
+    calls that have none.
+    """
 
     name: str
     shapes: str | None
@@ -295,7 +311,8 @@ class OperatorStacksPayload(Wire, frozen=True, kw_only=True):
 
 
 class KernelColumns(Wire, frozen=True, kw_only=True):
-    """One entry per row in each list. ``operator`` null: see ``reason``. Properties are null when grouped by name. ``occupancy`` is a fraction of 1.
+    """One entry per row in each list. ``operator`` null: see ``reason``. Properties are null when
+    grouped by name. ``occupancy`` is a fraction of 1.
 
     ``short`` is the readable form of ``name``; ``mean_ns`` is rounded.
     """
@@ -344,7 +361,9 @@ class KernelPayload(Wire, frozen=True, kw_only=True):
 
 
 class TracePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace``: what the Trace page offers. ``origin_ns`` is text because it exceeds what JavaScript counts exactly."""
+    """Route ``/trace``: what the Trace page offers. ``origin_ns`` is text because it exceeds what
+    JavaScript counts exactly.
+    """
 
     file: str
     bytes: int
@@ -356,7 +375,15 @@ class TracePayload(Wire, frozen=True, kw_only=True):
 
 
 PAYLOADS: tuple[type[Wire], ...] = (
-    ErrorPayload, RunsPayload, DiagnosisPayload, DefinitionsPayload, StepsPayload, OverviewPayload, OperatorPayload, OperatorStacksPayload,
-    KernelPayload, TracePayload,
+    ErrorPayload,
+    RunsPayload,
+    DiagnosisPayload,
+    DefinitionsPayload,
+    StepsPayload,
+    OverviewPayload,
+    OperatorPayload,
+    OperatorStacksPayload,
+    KernelPayload,
+    TracePayload,
 )
 """The roots from which the TypeScript types are generated."""

@@ -1,4 +1,6 @@
-"""The WSGI application over a catalogue: one app per route for TensorBoard, or all of them in one for the stand-alone server."""
+"""The WSGI application over a catalogue: one app per route for TensorBoard, or all of them in one
+for the stand-alone server.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ ENTRY_ROUTE = STATIC + ENTRY
 class Application:
     """All routes. Calling it serves them at the root; ``plugin_apps`` gives them singly."""
 
-    def __init__(self, catalogue: Catalogue, settings: Settings, static: StaticFiles | None = None) -> None:
+    def __init__(
+        self, catalogue: Catalogue, settings: Settings, static: StaticFiles | None = None
+    ) -> None:
         self._routes = Routes(catalogue, settings).handlers
         self._static = static or StaticFiles()
 
@@ -32,7 +36,9 @@ class Application:
         return _wsgi(self._dispatch)(environ, start_response)
 
     def plugin_apps(self) -> dict[str, Wsgi]:
-        """Route → app, as ``TBPlugin.get_plugin_apps`` wants it; what no route knows gets the error shape, too."""
+        """Route → app, as ``TBPlugin.get_plugin_apps`` wants it; what no route knows gets the error
+        shape, too.
+        """
         apps: dict[str, Wsgi] = {path: _wsgi(handler) for path, handler in self._routes.items()}
         apps[ENTRY_ROUTE] = _wsgi(self._static_file)
         apps[STATIC + "*"] = _wsgi(self._static_file)
@@ -53,7 +59,9 @@ class Application:
 
 
 def _unknown(request: Request) -> Response:
-    raise NotFound(f"There is no route {shown(request.path)}.", "docs/http_api.md lists the routes.")
+    raise NotFound(
+        f"There is no route {shown(request.path)}.", "docs/http_api.md lists the routes."
+    )
 
 
 def _wsgi(handle: Callable[[Request], Response]) -> Wsgi:

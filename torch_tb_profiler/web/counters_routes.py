@@ -20,7 +20,15 @@ def counters(insights: Insights, settings: Settings, request: Request) -> Respon
     """Hardware counters of the chosen steps, and the device's peaks as they are known now."""
     found = opened_insight(insights, request)
     selection, key = selected(found, request)
-    trace, facts, limit, file = found.opened.trace, found.opened.facts, settings.max_table_rows, settings.peaks
+    trace, facts, limit, file = (
+        found.opened.trace,
+        found.opened.facts,
+        settings.max_table_rows,
+        settings.peaks,
+    )
     return send_once(
-        request, found, ("counters", key, peaks_version(file)), lambda: counters_table_payload(trace, facts, found.insight, selection, limit, file),
+        request,
+        found,
+        ("counters", key, peaks_version(file)),
+        lambda: counters_table_payload(trace, facts, found.insight, selection, limit, file),
     )

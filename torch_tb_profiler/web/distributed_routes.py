@@ -25,12 +25,15 @@ def handlers(insights: Insights, settings: Settings, fleets: Fleets) -> dict[str
     bodies = Memo(KEPT)
 
     def distributed(request: Request) -> Response:
-        run, worker, span = (parameters.text(request.args, name) for name in ("run", "worker", "span"))
+        run, worker, span = (
+            parameters.text(request.args, name) for name in ("run", "worker", "span")
+        )
         fleet = fleets.of(insights.open(run, worker, span))
         if not fleet.complete:
             # The next one knows more.
             return replies.send(request, replies.encode(payload_of(fleet)))
-        # A fleet is made anew whenever anything of the catalogue changes; as long as it lives its address is its own.
+        # A fleet is made anew whenever anything of the catalogue changes; as long as it lives its
+        # address is its own.
         body, _ = bodies.get(id(fleet), lambda: (replies.encode(payload_of(fleet)), fleet))
         return replies.send(request, body)
 
@@ -41,8 +44,18 @@ def payload_of(fleet: Fleet) -> DistributedPayload:
     """What is known of a run."""
     place = {member: number for number, member in enumerate(fleet.place)}
     seats = [
-        Seat(m.worker.name, m.span.name, m.worker.rank, cast("RankSource", m.worker.rank_source), m.state, m.message, place.get(number, -1))
+        Seat(
+            m.worker.name,
+            m.span.name,
+            m.worker.rank,
+            cast("RankSource", m.worker.rank_source),
+            m.state,
+            m.message,
+            place.get(number, -1),
+        )
         for number, m in enumerate(fleet.members)
     ]
     late = [LateSeat(one.member, one.late, one.cause) for one in fleet.late]
-    return distributed_payload(seats, fleet.figures, late, round(fleet.progress, 3), fleet.workers_total)
+    return distributed_payload(
+        seats, fleet.figures, late, round(fleet.progress, 3), fleet.workers_total
+    )

@@ -14,11 +14,17 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web import parameters, replies
 
 _GZIP = "application/gzip"
-_BY_FIRST_BYTES = ((b"\x1f\x8b", _GZIP), (b"\x28\xb5\x2f\xfd", "application/zstd"), (b"SQLite format 3\0", "application/vnd.sqlite3"))
+_BY_FIRST_BYTES = (
+    (b"\x1f\x8b", _GZIP),
+    (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (b"SQLite format 3\0", "application/vnd.sqlite3"),
+)
 
 
 class Pieces:
-    """An iterator whose first piece is already known; closing it closes the source, however little was read."""
+    """An iterator whose first piece is already known; closing it closes the source, however little
+    was read.
+    """
 
     def __init__(self, source: Iterator[bytes]) -> None:
         self._source: Any = source
@@ -41,7 +47,8 @@ class Pieces:
 
 
 def trace_file(request: Request, opened: Opened, settings: Settings) -> Response:
-    """The bytes as they lie in the file; with ``t0`` and ``t1`` a gzip of the events of that window.
+    """The bytes as they lie in the file; with ``t0`` and ``t1`` a gzip of the events of that
+    window.
 
     Raises:
         BadRequest: a wrong time window.
@@ -52,9 +59,14 @@ def trace_file(request: Request, opened: Opened, settings: Settings) -> Response
     if window is None:
         source, size = original(opened)
         pieces = Pieces(source)
-        kind = next((t for magic, t in _BY_FIRST_BYTES if pieces.first.startswith(magic)), "application/json")
+        kind = next(
+            (t for magic, t in _BY_FIRST_BYTES if pieces.first.startswith(magic)),
+            "application/json",
+        )
         return replies.stream(pieces, kind, parameters.headers_of(name), size)
     start, end = window
     stem = name.partition(".json")[0].removesuffix(".pt.trace")
     pieces = Pieces(packed(cut(opened, start, end, settings)))
-    return replies.stream(pieces, _GZIP, parameters.headers_of(f"{stem}.{start}-{end}.pt.trace.json.gz"))
+    return replies.stream(
+        pieces, _GZIP, parameters.headers_of(f"{stem}.{start}-{end}.pt.trace.json.gz")
+    )

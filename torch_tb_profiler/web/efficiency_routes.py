@@ -20,12 +20,18 @@ def handlers(insights: Insights, settings: Settings) -> dict[str, Handler]:
 
 
 def efficiency(insights: Insights, settings: Settings, request: Request) -> Response:
-    """Rates and their shares of the device's peaks in the chosen steps. The user's own peaks count as they are now, not as when the trace was read."""
+    """Rates and their shares of the device's peaks in the chosen steps. The user's own peaks count
+    as they are now, not as when the trace was read.
+    """
     found = opened_insight(insights, request)
     selection, key = selected(found, request)
     group = parameters.word(request.args, "group", _GROUPS, "operator")
     file, limit = settings.peaks, settings.max_table_rows
     return send_once(
-        request, found, ("efficiency", group, key, peaks_version(file)),
-        lambda: efficiency_payload(found.opened.facts, found.insight, selection, group, limit, file),
+        request,
+        found,
+        ("efficiency", group, key, peaks_version(file)),
+        lambda: efficiency_payload(
+            found.opened.facts, found.insight, selection, group, limit, file
+        ),
     )

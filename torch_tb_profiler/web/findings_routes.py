@@ -15,7 +15,9 @@ from torch_tb_profiler.web.insight_host import Insights, opened_insight, send_on
 from torch_tb_profiler.web.replies import Handler
 
 FEW = 16
-"""Workers of a run up to which all are read for the findings of one; of larger runs the Distributed view has it done."""
+"""Workers of a run up to which all are read for the findings of one; of larger runs the Distributed
+view has it done.
+"""
 
 
 def handlers(insights: Insights, settings: Settings, fleets: Fleets) -> dict[str, Handler]:
@@ -36,10 +38,18 @@ def handlers(insights: Insights, settings: Settings, fleets: Fleets) -> dict[str
     return {"/findings": findings}
 
 
-def _payload(source: Source, found: OpenedInsight, fleet: Fleet | None, progress: float) -> FindingsPayload:
+def _payload(
+    source: Source, found: OpenedInsight, fleet: Fleet | None, progress: float
+) -> FindingsPayload:
     made = found.insight.about["findings"]
     if fleet is None:
         return findings_payload(source, made, progress)
     members = [fleet.members[number] for number in fleet.place]
     late = [LateSeat(one.member, one.late, one.cause) for one in fleet.late]
-    return findings_in_run(source, made, fleet.figures, late, [(member.worker.name, member.span.name) for member in members])
+    return findings_in_run(
+        source,
+        made,
+        fleet.figures,
+        late,
+        [(member.worker.name, member.span.name) for member in members],
+    )

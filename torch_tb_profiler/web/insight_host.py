@@ -1,4 +1,6 @@
-"""What all routes over insights share: the asked trace with its insight, and payloads of it that are made once."""
+"""What all routes over insights share: the asked trace with its insight, and payloads of it that
+are made once.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def selected(found: OpenedInsight, request: Request) -> tuple[Selection, str]:
     return choose(found.opened.facts, steps.first, steps.last, steps.skip_cold), steps.key
 
 
-def send_once(request: Request, found: OpenedInsight, key: Hashable, payload: Callable[[], Wire]) -> Response:
+def send_once(
+    request: Request, found: OpenedInsight, key: Hashable, payload: Callable[[], Wire]
+) -> Response:
     """A payload of one trace, made once per ``key``."""
     body = found.opened.memoise((found.id, key), lambda: replies.encode(payload()))
     return replies.send(request, body)

@@ -17,7 +17,10 @@ from torch_tb_profiler.web.replies import Handler
 _TREES: tuple[FlameTree, ...] = ("module", "line")
 _METRICS: tuple[Metric, ...] = ("host", "device")
 _FORMATS: tuple[FileFormat, ...] = ("folded", "speedscope")
-_ENDING: dict[FileFormat, tuple[str, str]] = {"folded": ("ns.folded.txt", "text/plain; charset=utf-8"), "speedscope": ("speedscope.json", "application/json")}
+_ENDING: dict[FileFormat, tuple[str, str]] = {
+    "folded": ("ns.folded.txt", "text/plain; charset=utf-8"),
+    "speedscope": ("speedscope.json", "application/json"),
+}
 
 
 def handlers(insights: Insights, settings: Settings) -> dict[str, Handler]:
@@ -34,7 +37,12 @@ def module(insights: Insights, request: Request) -> Response:
     found = opened_insight(insights, request)
     selection, key = selected(found, request)
     tree = found.opened.memoise((found.id, "module tree"), lambda: module_tree(found.insight))
-    return send_once(request, found, ("module", key), lambda: module_payload(found.opened.facts, found.insight, tree, selection))
+    return send_once(
+        request,
+        found,
+        ("module", key),
+        lambda: module_payload(found.opened.facts, found.insight, tree, selection),
+    )
 
 
 def flame(insights: Insights, request: Request) -> Response:
@@ -42,7 +50,12 @@ def flame(insights: Insights, request: Request) -> Response:
     found = opened_insight(insights, request)
     selection, key = selected(found, request)
     tree = parameters.word(request.args, "tree", _TREES, "module")
-    return send_once(request, found, ("flame", tree, key), lambda: flame_payload(found.opened.facts, found.insight, selection, tree))
+    return send_once(
+        request,
+        found,
+        ("flame", tree, key),
+        lambda: flame_payload(found.opened.facts, found.insight, selection, tree),
+    )
 
 
 def flame_download(insights: Insights, request: Request) -> Response:
@@ -53,9 +66,18 @@ def flame_download(insights: Insights, request: Request) -> Response:
     metric = parameters.word(request.args, "metric", _METRICS, "host")
     file_format = parameters.word(request.args, "format", _FORMATS, "folded")
     ending, kind = _ENDING[file_format]
-    pieces = Pieces(flame_file(found.opened.facts, found.insight, selection, tree, metric, file_format))
-    return replies.stream(pieces, kind, parameters.headers_of(f"{_stem(found)}.{tree}.{metric}.{ending}"))
+    pieces = Pieces(
+        flame_file(found.opened.facts, found.insight, selection, tree, metric, file_format)
+    )
+    return replies.stream(
+        pieces, kind, parameters.headers_of(f"{_stem(found)}.{tree}.{metric}.{ending}")
+    )
 
 
 def _stem(found: OpenedInsight) -> str:
-    return found.opened.span.path.replace("\\", "/").rpartition("/")[2].partition(".json")[0].removesuffix(".pt.trace")
+    return (
+        found.opened.span.path.replace("\\", "/")
+        .rpartition("/")[2]
+        .partition(".json")[0]
+        .removesuffix(".pt.trace")
+    )

@@ -1,4 +1,6 @@
-"""Request parameters → typed values; whatever is wrong is said with the value that came and what was expected."""
+"""Request parameters → typed values; whatever is wrong is said with the value that came and what
+was expected.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ def text(query: Query, name: str, *, longest: int = 4096) -> str:
     """A required text.
 
     Raises:
-        BadRequest: it is missing, given twice, or longer than ``longest``. An empty one is a value: events may have no name.
+        BadRequest: it is missing, given twice, or longer than ``longest``. An empty one is a value:
+            events may have no name.
     """
     value = optional_text(query, name, longest=longest)
     if value is None:
@@ -60,9 +63,13 @@ def optional_text(query: Query, name: str, *, longest: int = 4096) -> str | None
     if not values:
         return None
     if len(values) > 1:
-        raise BadRequest(f"Parameter {name} is given {len(values)} times, expected once.", "Leave one.")
+        raise BadRequest(
+            f"Parameter {name} is given {len(values)} times, expected once.", "Leave one."
+        )
     if len(values[0]) > longest:
-        raise BadRequest(f"Parameter {name} has {len(values[0])} characters, at most {longest} are accepted.")
+        raise BadRequest(
+            f"Parameter {name} has {len(values[0])} characters, at most {longest} are accepted."
+        )
     return values[0]
 
 
@@ -91,7 +98,8 @@ def switch(query: Query, name: str) -> bool:
 
 
 def step_range(query: Query, suffix: str = "") -> StepRange:
-    """``steps=all``, ``steps=3`` or ``steps=3-7`` (indices, both included), ``skip_cold=0`` or ``1``; ``suffix`` stands behind both names.
+    """``steps=all``, ``steps=3`` or ``steps=3-7`` (indices, both included), ``skip_cold=0`` or
+    ``1``; ``suffix`` stands behind both names.
 
     Raises:
         BadRequest: a value has another form, or the range runs backwards.
@@ -103,11 +111,18 @@ def step_range(query: Query, suffix: str = "") -> StepRange:
         return StepRange(None, None, skip_cold)
     match = _STEP.fullmatch(value)
     if match is None:
-        raise BadRequest(f"Parameter {name} is {shown(value)}, expected all, an index like 3, or a range like 3-7.", "Take the indices from /steps.")
+        raise BadRequest(
+            f"Parameter {name} is {shown(value)}, expected all, an index like 3, or a range like"
+            " 3-7.",
+            "Take the indices from /steps.",
+        )
     first = int(match.group(1))
     last = int(match.group(2)) if match.group(2) else first
     if last < first:
-        raise BadRequest(f"Parameter {name} is {shown(value)}: the range runs backwards.", f"Write {last}-{first}.")
+        raise BadRequest(
+            f"Parameter {name} is {shown(value)}: the range runs backwards.",
+            f"Write {last}-{first}.",
+        )
     return StepRange(first, last, skip_cold)
 
 
@@ -121,9 +136,14 @@ def time_window(query: Query) -> tuple[int, int] | None:
     if start is None and end is None:
         return None
     if start is None or end is None:
-        raise BadRequest(f"Parameter {'t0' if start is None else 't1'} is missing.", "A time window needs both t0 and t1.")
+        raise BadRequest(
+            f"Parameter {'t0' if start is None else 't1'} is missing.",
+            "A time window needs both t0 and t1.",
+        )
     if end <= start:
-        raise BadRequest(f"The time window from t0={start} to t1={end} is empty.", "t1 must be larger than t0.")
+        raise BadRequest(
+            f"The time window from t0={start} to t1={end} is empty.", "t1 must be larger than t0."
+        )
     return start, end
 
 
@@ -132,7 +152,10 @@ def _time(query: Query, name: str) -> int | None:
     if value is None:
         return None
     if _TIME.fullmatch(value) is None or int(value) > LARGEST_NS:
-        raise BadRequest(f"Parameter {name} is {shown(value)}, expected nanoseconds as an integer from 0 to {LARGEST_NS}.")
+        raise BadRequest(
+            f"Parameter {name} is {shown(value)}, expected nanoseconds as an integer from 0 to"
+            f" {LARGEST_NS}."
+        )
     return int(value)
 
 
@@ -147,27 +170,38 @@ def integer(query: Query, name: str, lowest: int, highest: int, default: int | N
         return default
     found = text(query, name, longest=32) if value is None else value
     if _TIME.fullmatch(found) is None or not lowest <= int(found) <= highest:
-        raise BadRequest(f"Parameter {name} is {shown(found)}, expected a whole number from {lowest} to {highest}.")
+        raise BadRequest(
+            f"Parameter {name} is {shown(found)}, expected a whole number from {lowest} to"
+            f" {highest}."
+        )
     return int(found)
 
 
 def integers(query: Query, name: str, lowest: int, highest: int, most: int) -> list[int]:
-    """Distinct whole numbers separated by commas, in the order given, at least one and at most ``most``.
+    """Distinct whole numbers separated by commas, in the order given, at least one and at most
+    ``most``.
 
     Raises:
-        BadRequest: it is missing, a part is no whole number or out of bounds, or there are too many.
+        BadRequest: it is missing, a part is no whole number or out of bounds, or there are too
+            many.
     """
     parts = text(query, name, longest=1 << 16).split(",")
     if len(parts) > most:
-        raise BadRequest(f"Parameter {name} holds {len(parts)} numbers, at most {most} are accepted.")
+        raise BadRequest(
+            f"Parameter {name} holds {len(parts)} numbers, at most {most} are accepted."
+        )
     for part in parts:
         if _TIME.fullmatch(part) is None or not lowest <= int(part) <= highest:
-            raise BadRequest(f"Parameter {name} holds {shown(part)}, expected whole numbers from {lowest} to {highest} separated by commas.")
+            raise BadRequest(
+                f"Parameter {name} holds {shown(part)}, expected whole numbers from {lowest} to"
+                f" {highest} separated by commas."
+            )
     return list(dict.fromkeys(int(part) for part in parts))
 
 
 def ranges(query: Query, name: str, count: int) -> list[int] | None:
-    """Numbers below ``count`` as ranges, both ends included: ``0-3,7`` → 0, 1, 2, 3, 7, ascending; None when it is not given.
+    """Numbers below ``count`` as ranges, both ends included: ``0-3,7`` → 0, 1, 2, 3, 7, ascending;
+    None when it is not given.
 
     Raises:
         BadRequest: a part has another form, runs backwards, or leaves the bounds.
@@ -178,15 +212,22 @@ def ranges(query: Query, name: str, count: int) -> list[int] | None:
     found: set[int] = set()
     for part in value.split(","):
         match = _LANES.fullmatch(part)
-        first, last = (int(match.group(1)), int(match.group(2) or match.group(1))) if match else (0, -1)
+        first, last = (
+            (int(match.group(1)), int(match.group(2) or match.group(1))) if match else (0, -1)
+        )
         if last < first or last >= count:
-            raise BadRequest(f"Parameter {name} holds {shown(part)}, expected numbers or ranges like 0-3,7 below {count}.")
+            raise BadRequest(
+                f"Parameter {name} holds {shown(part)}, expected numbers or ranges like 0-3,7 below"
+                f" {count}."
+            )
         found.update(range(first, last + 1))
     return sorted(found)
 
 
 def shown(value: str) -> str:
-    """A value as it appears in a message: quoted, without control characters, cut to a bearable length."""
+    """A value as it appears in a message: quoted, without control characters, cut to a bearable
+    length.
+    """
     return repr(value[:_SHOWN] + ("…" if len(value) > _SHOWN else ""))
 
 

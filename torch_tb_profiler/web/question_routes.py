@@ -16,7 +16,13 @@ from torch_tb_profiler.views.search import LONGEST_QUERY, Searched
 from torch_tb_profiler.web import parameters
 from torch_tb_profiler.web.parameters import LARGEST_NS, Query
 from torch_tb_profiler.web.replies import Handler
-from torch_tb_profiler.web.timeline_host import Timelines, event_number, immutable, lanes, opened_timeline
+from torch_tb_profiler.web.timeline_host import (
+    Timelines,
+    event_number,
+    immutable,
+    lanes,
+    opened_timeline,
+)
 
 MOST_PARTS = 4096
 MOST_SERIES = 64
@@ -53,16 +59,26 @@ def heat(timelines: Timelines, request: Request) -> Response:
 def next_hit(timelines: Timelines, request: Request) -> Response:
     """The hit after or before an event or a time."""
     found, args = opened_timeline(timelines, request), request.args
-    given = [name for name in ("after", "before", "t") if parameters.optional_text(args, name) is not None]
+    given = [
+        name
+        for name in ("after", "before", "t")
+        if parameters.optional_text(args, name) is not None
+    ]
     if len(given) != 1:
-        raise BadRequest(f"{' and '.join(given) or 'None'} of the parameters after, before and t given, expected one.", "Give an event or a time.")
+        raise BadRequest(
+            f"{' and '.join(given) or 'None'} of the parameters after, before and t given, expected"
+            " one.",
+            "Give an event or a time.",
+        )
     if given == ["t"]:
         time = parameters.integer(args, "t", 0, LARGEST_NS)
         forwards = parameters.word(args, "dir", _DIRECTIONS, "next") == "next"
         return immutable(request, _searched(found, args).from_time(time, forwards=forwards))
     event = event_number(args, given[0])
     searched = _searched(found, args)
-    return immutable(request, searched.after(event) if given == ["after"] else searched.before(event))
+    return immutable(
+        request, searched.after(event) if given == ["after"] else searched.before(event)
+    )
 
 
 def area(timelines: Timelines, request: Request) -> Response:
@@ -81,13 +97,20 @@ def arrows(timelines: Timelines, request: Request) -> Response:
     text = parameters.optional_text(args, "kinds")
     kinds = None if text is None else list(dict.fromkeys(text.split(",")))
     chosen = parameters.ranges(args, "lanes", found.timeline["lanes"].n)
-    return immutable(request, arrows_payload(found.timeline, found.opened.memoise, begin, end, kinds=kinds, lanes=chosen, cap=cap))
+    return immutable(
+        request,
+        arrows_payload(
+            found.timeline, found.opened.memoise, begin, end, kinds=kinds, lanes=chosen, cap=cap
+        ),
+    )
 
 
 def counters(timelines: Timelines, request: Request) -> Response:
     """Curves of a window."""
     found, args = opened_timeline(timelines, request), request.args
-    series = parameters.integers(args, "series", 0, len(found.timeline.about["series"]) - 1, MOST_SERIES)
+    series = parameters.integers(
+        args, "series", 0, len(found.timeline.about["series"]) - 1, MOST_SERIES
+    )
     begin, end = _window(args)
     parts = parameters.integer(args, "n", 1, MOST_PARTS)
     return immutable(request, counters_payload(found.timeline, series, begin, end, parts))
@@ -103,4 +126,12 @@ def _window(query: Query) -> tuple[int, int]:
 def _searched(found: OpenedTimeline, query: Query) -> Searched:
     text = parameters.text(query, "q", longest=LONGEST_QUERY)
     regex, arguments, case = (parameters.switch(query, name) for name in ("re", "args", "case"))
-    return Searched(found.opened.trace, found.timeline, found.opened.memoise, text, regex=regex, arguments=arguments, case=case)
+    return Searched(
+        found.opened.trace,
+        found.timeline,
+        found.opened.memoise,
+        text,
+        regex=regex,
+        arguments=arguments,
+        case=case,
+    )

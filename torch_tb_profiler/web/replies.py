@@ -31,7 +31,9 @@ _SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 
 
 class _NotModified(Response):
-    """A 304 that keeps its Content-Type: werkzeug takes it off, and TensorBoard logs an error for every reply without one."""
+    """A 304 that keeps its Content-Type: werkzeug takes it off, and TensorBoard logs an error for
+    every reply without one.
+    """
 
     def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
         headers = super().get_wsgi_headers(environ)
@@ -42,13 +44,16 @@ class _NotModified(Response):
 class Body:
     """An encoded payload, kept to be sent again.
 
-    A large one is kept compressed only: a table of a hundred thousand rows shrinks to a tenth, and browsers take it as it is.
+    A large one is kept compressed only: a table of a hundred thousand rows shrinks to a tenth, and
+    browsers take it as it is.
     """
 
     def __init__(self, data: bytes) -> None:
         self.etag = hashlib.blake2b(data, digest_size=12).hexdigest()
         self.size = len(data)
-        self._compressed = isal_zlib.compress(data, 1, wbits=GZIP_WBITS) if self.size >= LARGE_BYTES else None
+        self._compressed = (
+            isal_zlib.compress(data, 1, wbits=GZIP_WBITS) if self.size >= LARGE_BYTES else None
+        )
         self._data = data if self._compressed is None else None
 
     @property
@@ -72,11 +77,19 @@ def encode(payload: Wire) -> Body:
     return Body(msgspec.json.encode(payload))
 
 
-def send(request: Request, body: Body, content_type: str = "application/json", cache: str = "no-cache", headers: Mapping[str, str] | None = None) -> Response:
+def send(
+    request: Request,
+    body: Body,
+    content_type: str = "application/json",
+    cache: str = "no-cache",
+    headers: Mapping[str, str] | None = None,
+) -> Response:
     """The body, or 304 when the client has it; gzip when the client takes it and it pays."""
     always = {**_SAFE, "Cache-Control": cache, "Vary": "Accept-Encoding", **(headers or {})}
     if request.if_none_match.contains_weak(body.etag):
-        response: Response = _NotModified(status=HTTPStatus.NOT_MODIFIED, headers=always, content_type=content_type)
+        response: Response = _NotModified(
+            status=HTTPStatus.NOT_MODIFIED, headers=always, content_type=content_type
+        )
         response.set_etag(body.etag, weak=True)
         return response
     packed = body.size >= COMPRESS_FROM_BYTES and takes_gzip(request)
@@ -94,9 +107,13 @@ def takes_gzip(request: Request) -> bool:
     return request.accept_encodings.quality("gzip") > 0
 
 
-def stream(pieces: object, content_type: str, headers: Mapping[str, str], length: int | None = None) -> Response:
+def stream(
+    pieces: object, content_type: str, headers: Mapping[str, str], length: int | None = None
+) -> Response:
     """A download of unknown or large size: never stored, sent piece by piece."""
-    response = Response(pieces, headers={**_SAFE, "Cache-Control": "no-store", **headers}, content_type=content_type)  # type: ignore[arg-type]
+    response = Response(
+        pieces, headers={**_SAFE, "Cache-Control": "no-store", **headers}, content_type=content_type
+    )  # type: ignore[arg-type]
     if length is not None:
         response.content_length = length
     return response
@@ -105,7 +122,11 @@ def stream(pieces: object, content_type: str, headers: Mapping[str, str], length
 def error(failure: ProfilerError, headers: Mapping[str, str] | None = None) -> Response:
     """The one error shape of every route."""
     progress = failure.details.get("progress") if isinstance(failure, NotReady) else None
-    payload = ErrorPayload(error=ErrorBody(code=failure.code, message=failure.message, hint=failure.hint, progress=progress))
+    payload = ErrorPayload(
+        error=ErrorBody(
+            code=failure.code, message=failure.message, hint=failure.hint, progress=progress
+        )
+    )
     extra = {"Retry-After": "1"} if isinstance(failure, NotReady) else {}
     return Response(
         msgspec.json.encode(payload),
@@ -123,18 +144,31 @@ class MethodNotAllowed(ProfilerError):
 
 
 def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """A handler whose every failure becomes the error shape. Unexpected ones are logged; the client learns no detail."""
+    """A handler whose every failure becomes the error shape. Unexpected ones are logged; the client
+    learns no detail.
+    """
 
     def answer(request: Request) -> Response:
         if request.method not in ("GET", "HEAD"):
             method = request.method[:20]
-            return error(MethodNotAllowed(f"The method is {method!r}, expected GET or HEAD.", "Nothing here can be changed."), {"Allow": "GET, HEAD"})
+            return error(
+                MethodNotAllowed(
+                    f"The method is {method!r}, expected GET or HEAD.",
+                    "Nothing here can be changed.",
+                ),
+                {"Allow": "GET, HEAD"},
+            )
         try:
             return handle(request)
         except ProfilerError as failure:
             return error(failure)
         except Exception:
             logger.exception("a request for %s failed", request.path)
-            return error(ProfilerError("This request failed because of a mistake in the plugin.", "The server's log has the details; please report them."))
+            return error(
+                ProfilerError(
+                    "This request failed because of a mistake in the plugin.",
+                    "The server's log has the details; please report them.",
+                )
+            )
 
     return answer

@@ -1,11 +1,13 @@
-"""The page as one file that needs no server: the bundle, and the answers of the routes that it would ask.
+"""The page as one file that needs no server: the bundle, and the answers of the routes that it
+would ask.
 
 ::
 
     routes ─▶ answers {key: payload} ─▶ gzip, base64 ─▶ <script id="report"> ┐
     static/report.js ────────────────────────────────▶ <script type="module"> ┴─▶ one HTML file
 
-What was not kept (the timeline, single steps of long runs, other windows of memory) answers with an error that says where to find it.
+What was not kept (the timeline, single steps of long runs, other windows of memory) answers with an
+error that says where to find it.
 """
 
 from __future__ import annotations
@@ -51,7 +53,12 @@ class Kept:
     traces: int
 
 
-def keep(catalogue: Catalogue, settings: Settings, traces: list[Query], report: Callable[[int, int], None] | None = None) -> Kept:
+def keep(
+    catalogue: Catalogue,
+    settings: Settings,
+    traces: list[Query],
+    report: Callable[[int, int], None] | None = None,
+) -> Kept:
     """Ask what the page asks about traces (``run``, ``worker``, ``span`` of each)."""
     keeper = _Keeper(Routes(catalogue, settings))
     for route in ("runs", "diagnosis", "definitions"):
@@ -70,9 +77,14 @@ def page(kept: Kept, title: str, about: str) -> str:
         FrontendMissing: the page was not built.
     """
     script = StaticFiles().text(BUNDLE).replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    packed = base64.b64encode(gzip.compress(msgspec.json.encode({"about": about, "answers": kept.answers}), 9, mtime=0)).decode()
+    packed = base64.b64encode(
+        gzip.compress(msgspec.json.encode({"about": about, "answers": kept.answers}), 9, mtime=0)
+    ).decode()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src"
+        " data:; base-uri 'none'; form-action 'none'"
+    )
     return _DOCUMENT.format(policy=policy, title=_escaped(title), packed=packed, script=script)
 
 
@@ -98,9 +110,13 @@ def _escaped(text: str) -> str:
 
 
 def _without_folders(body: bytes) -> bytes:
-    """The logdirs by their last parts: a report is sent to others, who need not know where its traces lie on the disk of who made it."""
+    """The logdirs by their last parts: a report is sent to others, who need not know where its
+    traces lie on the disk of who made it.
+    """
     payload = msgspec.json.decode(body)
-    payload["logdirs"] = [re.split(r"[/\\]", logdir.rstrip("/\\"))[-1] for logdir in payload["logdirs"]]
+    payload["logdirs"] = [
+        re.split(r"[/\\]", logdir.rstrip("/\\"))[-1] for logdir in payload["logdirs"]
+    ]
     return msgspec.json.encode(payload)
 
 
@@ -116,7 +132,9 @@ class _Keeper:
             return None
         if route in _OF_THE_LOGDIR:
             body = _without_folders(body)
-        self.answers[json.dumps([route, *sorted(query.items())], separators=(",", ":"), ensure_ascii=False)] = msgspec.Raw(body)
+        self.answers[
+            json.dumps([route, *sorted(query.items())], separators=(",", ":"), ensure_ascii=False)
+        ] = msgspec.Raw(body)
         return msgspec.json.decode(body)
 
     def _body(self, route: str, query: Query) -> bytes | None:
@@ -160,7 +178,9 @@ class _Keeper:
             self.ask("efficiency", {**query, "group": group})
         self.ask("counters", query)
         if whole and rows is not None:
-            for name, has_stack in list(zip(rows["rows"]["name"], rows["rows"]["has_stack"], strict=True))[:MOST_STACKS]:
+            for name, has_stack in list(
+                zip(rows["rows"]["name"], rows["rows"]["has_stack"], strict=True)
+            )[:MOST_STACKS]:
                 if has_stack:
                     self.ask("operator/stacks", {**query, "name": name})
 

@@ -1,4 +1,6 @@
-"""What each route answers. ``docs/http_api.md`` describes them; ``application.py`` hangs them into a server."""
+"""What each route answers. ``docs/http_api.md`` describes them; ``application.py`` hangs them into
+a server.
+"""
 
 from __future__ import annotations
 
@@ -92,39 +94,65 @@ class Routes:
 
     def steps(self, request: Request) -> Response:
         """The steps of a trace."""
-        return self._view(request, "steps", lambda opened, steps: steps_payload(opened.facts, choose(opened.facts, *steps)))
+        return self._view(
+            request,
+            "steps",
+            lambda opened, steps: steps_payload(opened.facts, choose(opened.facts, *steps)),
+        )
 
     def overview(self, request: Request) -> Response:
         """The first page."""
 
         def payload(opened: Opened, steps: tuple[int | None, int | None, bool]) -> Wire:
             worker = opened.worker
-            place = Place(len(opened.run.beside(opened.worker)), worker.rank, worker.rank_source, worker.world_size)
+            place = Place(
+                len(opened.run.beside(opened.worker)),
+                worker.rank,
+                worker.rank_source,
+                worker.world_size,
+            )
             return overview_payload(opened.facts, choose(opened.facts, *steps), place)
 
         # The number of workers may grow while the trace stays what it is.
-        return self._view(request, "overview", payload, lambda opened: str(len(opened.run.beside(opened.worker))))
+        return self._view(
+            request, "overview", payload, lambda opened: str(len(opened.run.beside(opened.worker)))
+        )
 
     def operator(self, request: Request) -> Response:
         """The operator table."""
         group = parameters.word(request.args, "group", OPERATOR_GROUPS, "name")
         limit = self._settings.max_table_rows
-        return self._view(request, f"operator {group}", lambda o, steps: operator_payload(o.facts, choose(o.facts, *steps), group, limit))
+        return self._view(
+            request,
+            f"operator {group}",
+            lambda o, steps: operator_payload(o.facts, choose(o.facts, *steps), group, limit),
+        )
 
     def operator_stacks(self, request: Request) -> Response:
         """The call stacks of one operator."""
-        # Shapes of operators with thousands of tensors are long, and no browser sends longer URLs than this.
+        # Shapes of operators with thousands of tensors are long, and no browser sends longer URLs
+        # than this.
         name = parameters.text(request.args, "name", longest=1 << 16)
         shapes = parameters.optional_text(request.args, "shapes", longest=1 << 20)
         limit = self._settings.max_table_rows
         key = f"operator/stacks {name!r} {shapes!r}"
-        return self._view(request, key, lambda o, steps: operator_stacks_payload(o.facts, choose(o.facts, *steps), name, shapes, limit))
+        return self._view(
+            request,
+            key,
+            lambda o, steps: operator_stacks_payload(
+                o.facts, choose(o.facts, *steps), name, shapes, limit
+            ),
+        )
 
     def kernel(self, request: Request) -> Response:
         """The kernel table."""
         group = parameters.word(request.args, "group", KERNEL_GROUPS, "name")
         limit = self._settings.max_table_rows
-        return self._view(request, f"kernel {group}", lambda o, steps: kernel_payload(o.facts, choose(o.facts, *steps), group, limit))
+        return self._view(
+            request,
+            f"kernel {group}",
+            lambda o, steps: kernel_payload(o.facts, choose(o.facts, *steps), group, limit),
+        )
 
     def trace(self, request: Request) -> Response:
         """What the Trace page offers."""
@@ -133,7 +161,15 @@ class Routes:
             span, trace = opened.span, opened.trace
             name = parameters.file_name(span.path.replace("\\", "/").rpartition("/")[2])
             chosen = choose(opened.facts, *steps)
-            return trace_payload(opened.facts, chosen, name, span.bytes, trace.entries, trace.origin_ns, self._settings.perfetto_url)
+            return trace_payload(
+                opened.facts,
+                chosen,
+                name,
+                span.bytes,
+                trace.entries,
+                trace.origin_ns,
+                self._settings.perfetto_url,
+            )
 
         return self._view(request, "trace", payload)
 
@@ -142,7 +178,9 @@ class Routes:
         return downloads.trace_file(request, self._opened(request), self._settings)
 
     def _opened(self, request: Request) -> Opened:
-        run, worker, span = (parameters.text(request.args, name) for name in ("run", "worker", "span"))
+        run, worker, span = (
+            parameters.text(request.args, name) for name in ("run", "worker", "span")
+        )
         return self._catalogue.open(run, worker, span)
 
     def _view(

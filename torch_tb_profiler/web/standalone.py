@@ -23,7 +23,8 @@ class QuietHandler(WSGIRequestHandler):
 
 
 def server(application: Application, host: str = HOST, port: int = 0) -> BaseWSGIServer:
-    """A threaded server bound to ``host``; ``port`` 0 takes a free one (``server.port`` tells which).
+    """A threaded server bound to ``host``; ``port`` 0 takes a free one (``server.port`` tells
+    which).
 
     Raises:
         SourceError: the address cannot be bound.
@@ -33,10 +34,20 @@ def server(application: Application, host: str = HOST, port: int = 0) -> BaseWSG
     try:
         listener.bind((host, port))
         listener.listen(128)
-        # werkzeug duplicates the descriptor; binding here gives an error in words instead of its exit.
-        return make_server(host, listener.getsockname()[1], application, threaded=True, request_handler=QuietHandler, fd=listener.fileno())
+        # werkzeug duplicates the descriptor; binding here gives an error in words instead of its
+        # exit.
+        return make_server(
+            host,
+            listener.getsockname()[1],
+            application,
+            threaded=True,
+            request_handler=QuietHandler,
+            fd=listener.fileno(),
+        )
     except OSError as error:
         other = "--port" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "--host"
-        raise SourceError(f"{host}:{port} cannot be used: {error.strerror}.", f"Choose another {other}.") from error
+        raise SourceError(
+            f"{host}:{port} cannot be used: {error.strerror}.", f"Choose another {other}."
+        ) from error
     finally:
         listener.close()

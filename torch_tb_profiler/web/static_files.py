@@ -1,4 +1,6 @@
-"""The built page: files of ``static/``, the stand-alone page around them, and what is shown when they were not built."""
+"""The built page: files of ``static/``, the stand-alone page around them, and what is shown when
+they were not built.
+"""
 
 from __future__ import annotations
 
@@ -120,12 +122,17 @@ class StaticFiles:
         path = self._path(name)
         if path is None:
             if not self.built:
-                raise FrontendMissing("The page was not built.", "Run npm ci && npm run build in fe/, or install again.")
+                raise FrontendMissing(
+                    "The page was not built.",
+                    "Run npm ci && npm run build in fe/, or install again.",
+                )
             raise NotFound(f"There is no file {shown(name)}.")
         return path
 
     def _path(self, name: str) -> Path | None:
-        """The file, only if every part of its name is plain and it lies in the folder after links are followed."""
+        """The file, only if every part of its name is plain and it lies in the folder after links
+        are followed.
+        """
         parts = name.split("/")
         if not all(_PART.fullmatch(part) for part in parts):
             return None
@@ -146,4 +153,6 @@ class StaticFiles:
 
 def page(request: Request) -> Response:
     """The stand-alone page: no inline script, everything from this origin."""
-    return send(request, Body(PAGE), "text/html; charset=utf-8", headers={"Content-Security-Policy": POLICY})
+    return send(
+        request, Body(PAGE), "text/html; charset=utf-8", headers={"Content-Security-Policy": POLICY}
+    )

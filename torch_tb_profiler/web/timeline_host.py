@@ -1,4 +1,6 @@
-"""What all routes of the timeline share: the asked trace in the asked content, and how a reply about it may be kept."""
+"""What all routes of the timeline share: the asked trace in the asked content, and how a reply
+about it may be kept.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,11 @@ class Timelines(Protocol):
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None: ...
 
 
-def opened_timeline(timelines: Timelines, request: Request, *, identified: bool = True) -> OpenedTimeline:
-    """The timeline that ``run``, ``worker`` and ``span`` name; with ``identified`` only in the content that ``id`` names.
+def opened_timeline(
+    timelines: Timelines, request: Request, *, identified: bool = True
+) -> OpenedTimeline:
+    """The timeline that ``run``, ``worker`` and ``span`` name; with ``identified`` only in the
+    content that ``id`` names.
 
     Raises:
         BadRequest: a parameter is missing.

@@ -1,4 +1,6 @@
-"""Drawn traces with profiled ranges: what stands on stream 0 of a ``gpu`` line. Calls are drawn short: ``<launch>``, ``<driver>``."""
+"""Drawn traces with profiled ranges: what stands on stream 0 of a ``gpu`` line. Calls are drawn
+short: ``<launch>``, ``<driver>``.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,27 @@ from torch_tb_profiler.analysis.profiled_ranges import Tie
 from torch_tb_profiler.store.model import Facts, Trace
 
 Counters = dict[str, dict[str, Any]]
-NAMES = {"launch": "cudaLaunchKernel", "extended": "cudaLaunchKernelExC", "driver": "cuLaunchKernel", "copy": "cudaMemcpyAsync", "graph": "cudaGraphLaunch"}
+NAMES = {
+    "launch": "cudaLaunchKernel",
+    "extended": "cudaLaunchKernelExC",
+    "driver": "cuLaunchKernel",
+    "copy": "cudaMemcpyAsync",
+    "graph": "cudaGraphLaunch",
+}
 
 
-def with_ranges(drawing: str, counters: Counters | None = None, header: dict[str, Any] | None = None) -> tuple[Trace, Facts, ProfiledKernels]:
-    """The trace, its facts and its profiled kernels; ``counters`` by the name of the range, one counter ``n`` where there are none."""
-    listed = [_as_range(event, counters or {}) if event["cat"] == "kernel" and event["tid"] == 0 else event for event in events(drawing, NAMES)]
+def with_ranges(
+    drawing: str, counters: Counters | None = None, header: dict[str, Any] | None = None
+) -> tuple[Trace, Facts, ProfiledKernels]:
+    """The trace, its facts and its profiled kernels; ``counters`` by the name of the range, one
+    counter ``n`` where there are none.
+    """
+    listed = [
+        _as_range(event, counters or {})
+        if event["cat"] == "kernel" and event["tid"] == 0
+        else event
+        for event in events(drawing, NAMES)
+    ]
     trace = trace_of(listed, **(header or {}))
     facts = derive(trace)
     return trace, facts, profiled_kernels(trace, facts)
@@ -28,11 +45,18 @@ def _as_range(event: Event, counters: Counters) -> Event:
 
 def tied(trace: Trace, found: ProfiledKernels) -> list[tuple[str, str, str]]:
     """(range, how, operators of its launch outermost first, joined by spaces) of every range."""
+
     def name(row: int) -> str:
         return trace.strings[int(trace["spans"]["name"][row])]
 
     first = found.first.tolist()
     return [
-        (name(row), Tie(how).name, " ".join(name(r) for r in found.operators[first[i]:first[i + 1]].tolist()))
-        for i, (row, how) in enumerate(zip(found.ties.row.tolist(), found.ties.how.tolist(), strict=True))
+        (
+            name(row),
+            Tie(how).name,
+            " ".join(name(r) for r in found.operators[first[i] : first[i + 1]].tolist()),
+        )
+        for i, (row, how) in enumerate(
+            zip(found.ties.row.tolist(), found.ties.how.tolist(), strict=True)
+        )
     ]

@@ -13,8 +13,16 @@ def test_the_first_range_is_of_the_first_launch_and_so_on() -> None:
         main    <launch>      <extended>
         gpu 0 {r0         }{r1           }{r2           }
     """)
-    assert tied(trace, found) == [("r0", "BY_ORDER", "outer first"), ("r1", "BY_ORDER", "outer second"), ("r2", "BY_ORDER", "third")]
-    assert (found.ties.spare, facts.defects.as_dict(), facts.summary["profiled_ranges"]) == (0, {}, 3)
+    assert tied(trace, found) == [
+        ("r0", "BY_ORDER", "outer first"),
+        ("r1", "BY_ORDER", "outer second"),
+        ("r2", "BY_ORDER", "third"),
+    ]
+    assert (found.ties.spare, facts.defects.as_dict(), facts.summary["profiled_ranges"]) == (
+        0,
+        {},
+        3,
+    )
 
 
 def test_launches_of_the_driver_count_and_copies_do_not() -> None:
@@ -80,7 +88,11 @@ def test_too_many_ranges_are_kept_without_a_launch() -> None:
         main   <launch>    <launch>
         gpu 0 {r0      }{r1     }{r2     }
     """)
-    assert tied(trace, found) == [("r0", "BY_BEGIN", "a"), ("r1", "BY_BEGIN", "b"), ("r2", "NO_LAUNCH", "")]
+    assert tied(trace, found) == [
+        ("r0", "BY_BEGIN", "a"),
+        ("r1", "BY_BEGIN", "b"),
+        ("r2", "NO_LAUNCH", ""),
+    ]
     assert (found.step.tolist(), facts.defects[d.RANGE_MISMATCH]) == ([0, 0, -1], 1)
 
 
@@ -91,7 +103,12 @@ def test_recorded_kernels_tie_by_their_names_where_one_was_not_measured() -> Non
         gpu 7    {mul #1}       {add #2}      {mul #3}       {mul #4}
         gpu 0 {mul           }{mul         }{add         }{pow            }
     """)
-    assert tied(trace, found) == [("mul", "BY_NAME", "a"), ("mul", "BY_NAME", "c"), ("add", "BY_NAME", "b"), ("pow", "NO_LAUNCH", "")]
+    assert tied(trace, found) == [
+        ("mul", "BY_NAME", "a"),
+        ("mul", "BY_NAME", "c"),
+        ("add", "BY_NAME", "b"),
+        ("pow", "NO_LAUNCH", ""),
+    ]
     assert facts.defects[d.RANGE_MISMATCH] == 1
 
 
@@ -114,7 +131,11 @@ def test_devices_are_told_apart_by_who_launched_as_often() -> None:
         gpu 0:0 {r0           }{r1     }
         gpu 1:0 {r2                    }
     """)
-    assert sorted(tied(trace, found)) == [("r0", "BY_ORDER", "a"), ("r1", "BY_ORDER", "b"), ("r2", "BY_ORDER", "c")]
+    assert sorted(tied(trace, found)) == [
+        ("r0", "BY_ORDER", "a"),
+        ("r1", "BY_ORDER", "b"),
+        ("r2", "BY_ORDER", "c"),
+    ]
 
 
 def test_devices_that_nothing_tells_apart_are_not_guessed() -> None:
@@ -124,7 +145,10 @@ def test_devices_that_nothing_tells_apart_are_not_guessed() -> None:
         gpu 0:0 {r0                   }
         gpu 1:0 {r1                   }
     """)
-    assert sorted(tied(trace, found)) == [("r0", "SEVERAL_DEVICES", ""), ("r1", "SEVERAL_DEVICES", "")]
+    assert sorted(tied(trace, found)) == [
+        ("r0", "SEVERAL_DEVICES", ""),
+        ("r1", "SEVERAL_DEVICES", ""),
+    ]
     assert facts.defects[d.RANGE_MISMATCH] == 2
 
 

@@ -17,10 +17,20 @@ from torch_tb_profiler.views.diff import Recording, diff_payload
 from torch_tb_profiler.views.diff_file import diff_csv, diff_markdown
 from torch_tb_profiler.views.diff_wire import DiffPayload
 
-MODULE = st.fixed_dictionaries({
-    "ph": st.just("X"), "cat": st.just("python_function"), "name": st.sampled_from(["nn.Module: Net_0", "nn.Module: Net_1", "nn.Module: _0", "f.py(1): f"]),
-    "pid": st.just(0), "tid": st.integers(0, 1), "ts": st.integers(0, 60), "dur": st.integers(0, 40), "args": st.just({}),
-})
+MODULE = st.fixed_dictionaries(
+    {
+        "ph": st.just("X"),
+        "cat": st.just("python_function"),
+        "name": st.sampled_from(
+            ["nn.Module: Net_0", "nn.Module: Net_1", "nn.Module: _0", "f.py(1): f"]
+        ),
+        "pid": st.just(0),
+        "tid": st.integers(0, 1),
+        "ts": st.integers(0, 60),
+        "dur": st.integers(0, 40),
+        "args": st.just({}),
+    }
+)
 LISTED = st.lists(st.one_of(EVENT, EVENT, MODULE, ARROW), max_size=20)
 
 
@@ -31,7 +41,9 @@ def test_any_two_traces(left: list[dict[str, Any]], right: list[dict[str, Any]])
     holds(found)
     recording = Recording("r", "w", "s", "r", {})
     payload = diff_payload(found, recording, recording, most_rows=3)
-    assert msgspec.json.decode(msgspec.json.encode(payload), type=DiffPayload, strict=True) == payload
+    assert (
+        msgspec.json.decode(msgspec.json.encode(payload), type=DiffPayload, strict=True) == payload
+    )
     assert diff_csv(payload).count("\r\n") == 1 + len(payload.changes.name)
     assert diff_markdown(payload).startswith("**")
     for whole in payload.wholes:

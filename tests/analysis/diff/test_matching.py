@@ -1,4 +1,6 @@
-"""Call trees laid over each other: renumbered and inserted modules, wrappers, compiled regions, and that every path has exactly one place."""
+"""Call trees laid over each other: renumbered and inserted modules, wrappers, compiled regions, and
+that every path has exactly one place.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,16 @@ from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
 from torch_tb_profiler.analysis.diff.sides import PathCosts
 
 Drawn = Sequence[tuple[int, str]]
-"""(depth, name); a name that begins with M_ is a module's, with A_ an annotation's; ``name=9`` costs 9, others 0."""
+"""(depth, name); a name that begins with M_ is a module's, with A_ an annotation's; ``name=9``
+costs 9, others 0.
+"""
 
 
 def costs(text: str) -> PathCosts:
     """A tree, one path per line, indented by its depth."""
-    lines = [(len(line) - len(line.lstrip()), line.strip()) for line in text.splitlines() if line.strip()]
+    lines = [
+        (len(line) - len(line.lstrip()), line.strip()) for line in text.splitlines() if line.strip()
+    ]
     return of_lines(lines)
 
 
@@ -43,38 +49,85 @@ def of_lines(lines: Drawn) -> PathCosts:
             total[parent[at]] += total[at]
     ones = np.ones(n)
     rows, forward = np.arange(n), np.zeros(n, np.bool_)
-    return PathCosts(rows, np.array(parent, np.int64), np.array(kinds, np.int64), forward, tuple(names), rows, ones, ones, total, ones)
+    return PathCosts(
+        rows,
+        np.array(parent, np.int64),
+        np.array(kinds, np.int64),
+        forward,
+        tuple(names),
+        rows,
+        ones,
+        ones,
+        total,
+        ones,
+    )
 
 
 def pairs(a: PathCosts, b: PathCosts) -> set[tuple[str, str]]:
     """Names of matched nodes; ``-`` for none."""
     found = match_paths(a, b)
-    return {(a.name[i] if i >= 0 else "-", b.name[j] if j >= 0 else "-") for i, j in zip(found.a, found.b, strict=True)}
+    return {
+        (a.name[i] if i >= 0 else "-", b.name[j] if j >= 0 else "-")
+        for i, j in zip(found.a, found.b, strict=True)
+    }
 
 
 def test_instances_are_numbered_anew() -> None:
     a = costs("M_Net_0\n M_Linear_0=5\n M_ReLU_0\n M_Linear_1=9")
     b = costs("M_Net_3\n M_Linear_1=5\n M_ReLU_4\n M_Linear_2=9")
-    assert pairs(a, b) == {("Net_0", "Net_3"), ("Linear_0", "Linear_1"), ("ReLU_0", "ReLU_4"), ("Linear_1", "Linear_2")}
+    assert pairs(a, b) == {
+        ("Net_0", "Net_3"),
+        ("Linear_0", "Linear_1"),
+        ("ReLU_0", "ReLU_4"),
+        ("Linear_1", "Linear_2"),
+    }
 
 
 def test_an_inserted_layer_is_new_and_the_others_stay() -> None:
     a = costs("M_Net_0\n M_Block_0\n  mm=5\n M_Block_1\n  conv=9\n M_Block_2\n  bmm=2")
-    b = costs("M_Net_0\n M_Block_0\n  mm=5\n M_Block_1\n  fft=4\n M_Block_2\n  conv=9\n M_Block_3\n  bmm=2")
+    b = costs(
+        "M_Net_0\n M_Block_0\n  mm=5\n M_Block_1\n  fft=4\n M_Block_2\n  conv=9\n M_Block_3\n "
+        " bmm=2"
+    )
     found = pairs(a, b)
-    assert {("Block_0", "Block_0"), ("-", "Block_1"), ("Block_1", "Block_2"), ("Block_2", "Block_3"), ("-", "fft"), ("conv", "conv"), ("bmm", "bmm")} <= found
+    assert {
+        ("Block_0", "Block_0"),
+        ("-", "Block_1"),
+        ("Block_1", "Block_2"),
+        ("Block_2", "Block_3"),
+        ("-", "fft"),
+        ("conv", "conv"),
+        ("bmm", "bmm"),
+    } <= found
 
 
 def test_a_wrapper_stands_between() -> None:
     a = costs("M_Net_0\n M_Linear_0=5")
-    b = costs("M_DistributedDataParallel_0\n A_DistributedDataParallel.forward\n  M_Net_0\n   M_Linear_0=5")
-    assert pairs(costs("A_forward\n M_Net_0=3"), costs("A_forward\n M_DDP_0\n  M_Net_0=3")) == {("forward", "forward"), ("-", "DDP_0"), ("Net_0", "Net_0")}
-    assert pairs(a, b) == {("-", "DistributedDataParallel_0"), ("-", "DistributedDataParallel.forward"), ("Net_0", "Net_0"), ("Linear_0", "Linear_0")}
+    b = costs(
+        "M_DistributedDataParallel_0\n A_DistributedDataParallel.forward\n  M_Net_0\n  "
+        " M_Linear_0=5"
+    )
+    assert pairs(costs("A_forward\n M_Net_0=3"), costs("A_forward\n M_DDP_0\n  M_Net_0=3")) == {
+        ("forward", "forward"),
+        ("-", "DDP_0"),
+        ("Net_0", "Net_0"),
+    }
+    assert pairs(a, b) == {
+        ("-", "DistributedDataParallel_0"),
+        ("-", "DistributedDataParallel.forward"),
+        ("Net_0", "Net_0"),
+        ("Linear_0", "Linear_0"),
+    }
 
 
 def test_a_host_operator_is_not_wrapped_by_whatever_calls_it() -> None:
     found = pairs(costs("aten::empty"), costs("aten::rand\n aten::empty\naten::full\n aten::empty"))
-    assert found == {("aten::empty", "-"), ("-", "aten::rand"), ("-", "aten::empty"), ("-", "aten::full")}
+    assert found == {
+        ("aten::empty", "-"),
+        ("-", "aten::rand"),
+        ("-", "aten::empty"),
+        ("-", "aten::full"),
+    }
 
 
 @pytest.mark.parametrize("flipped", [False, True])
@@ -88,7 +141,10 @@ def test_wrappers_on_either_side(flipped: bool) -> None:
 
 def test_eager_and_compiled() -> None:
     a = costs("aten::to\nM_Net_0\n M_Linear_0\n  aten::linear\n   aten::addmm=9")
-    b = costs("aten::to\nTorch-Compiled Region: 0/1\n A_## Call CompiledFxGraph fabc ##\n  aten::mm=8\n  triton_poi_fused_add_0=1")
+    b = costs(
+        "aten::to\nTorch-Compiled Region: 0/1\n A_## Call CompiledFxGraph fabc ##\n  aten::mm=8\n "
+        " triton_poi_fused_add_0=1"
+    )
     found = pairs(a, b)
     assert {("aten::to", "aten::to"), ("Net_0", "Torch-Compiled Region: 0/1")} <= found
 
@@ -104,11 +160,28 @@ def test_one_that_is_left_on_each_side_is_the_same_under_another_name() -> None:
     b = costs("M_Attention_0\n aten::_safe_softmax=3\n aten::mul\n aten::bmm=8")
     assert ("aten::softmax", "aten::_safe_softmax") in pairs(a, b)
     two = costs("M_Attention_0\n aten::_safe_softmax=3\n aten::mul\n aten::exp=3\n aten::bmm=8")
-    assert {("aten::softmax", "-"), ("-", "aten::_safe_softmax"), ("-", "aten::exp")} <= pairs(a, two)
+    assert {("aten::softmax", "-"), ("-", "aten::_safe_softmax"), ("-", "aten::exp")} <= pairs(
+        a, two
+    )
 
 
 _LINES = st.lists(
-    st.tuples(st.integers(0, 4), st.sampled_from(["M_Linear_0", "M_Linear_1", "M_Linear_2", "M_Net_0", "A_step", "mm=3", "add", "AddBackward0=1", "f<int>"])),
+    st.tuples(
+        st.integers(0, 4),
+        st.sampled_from(
+            [
+                "M_Linear_0",
+                "M_Linear_1",
+                "M_Linear_2",
+                "M_Net_0",
+                "A_step",
+                "mm=3",
+                "add",
+                "AddBackward0=1",
+                "f<int>",
+            ]
+        ),
+    ),
     max_size=25,
 )
 
@@ -129,7 +202,9 @@ def once(lines: Drawn) -> PathCosts:
 
 def is_whole(found: Matched, a: PathCosts, b: PathCosts) -> bool:
     """Every path once, and what is above a path is above it in the common tree."""
-    if sorted(i for i in found.a if i >= 0) != list(range(len(a.name))) or sorted(j for j in found.b if j >= 0) != list(range(len(b.name))):
+    if sorted(i for i in found.a if i >= 0) != list(range(len(a.name))) or sorted(
+        j for j in found.b if j >= 0
+    ) != list(range(len(b.name))):
         return False
     for side, of in ((a, found.a), (b, found.b)):
         node_of = {path: node for node, path in enumerate(of) if path >= 0}
@@ -159,8 +234,16 @@ def test_a_tree_matches_itself(lines: Drawn) -> None:
 
 def test_many_siblings_are_matched_in_bearable_time() -> None:
     # 400 modules of one class against 399, and a thousand operators that the other side lacks.
-    a = costs("M_Net_0\n" + "".join(f" M_Linear_{i}={i + 1}\n" for i in range(400)) + "".join(f" a{i}x=1\n" for i in range(1000)))
-    b = costs("M_Net_0\n" + "".join(f" M_Linear_{i}={i + 2}\n" for i in range(399)) + "".join(f" b{i}x=1\n" for i in range(1000)))
+    a = costs(
+        "M_Net_0\n"
+        + "".join(f" M_Linear_{i}={i + 1}\n" for i in range(400))
+        + "".join(f" a{i}x=1\n" for i in range(1000))
+    )
+    b = costs(
+        "M_Net_0\n"
+        + "".join(f" M_Linear_{i}={i + 2}\n" for i in range(399))
+        + "".join(f" b{i}x=1\n" for i in range(1000))
+    )
     found = match_paths(a, b)
     assert is_whole(found, a, b)
 
@@ -168,10 +251,20 @@ def test_many_siblings_are_matched_in_bearable_time() -> None:
 @pytest.mark.parametrize(
     ("name", "plain"),
     [
-        ("Linear_3", "Linear"), ("aten::mm", "aten::mm"), ("AddmmBackward0", "AddmmBackward"), ("Torch-Compiled Region: 0/1", "Torch-Compiled Region"),
-        ("autograd::engine::evaluate_function: AddBackward1", "autograd::engine::evaluate_function: AddBackward"),
+        ("Linear_3", "Linear"),
+        ("aten::mm", "aten::mm"),
+        ("AddmmBackward0", "AddmmBackward"),
+        ("Torch-Compiled Region: 0/1", "Torch-Compiled Region"),
+        (
+            "autograd::engine::evaluate_function: AddBackward1",
+            "autograd::engine::evaluate_function: AddBackward",
+        ),
         ("triton_poi_fused_add_12", "triton_poi_fused_add"),
-        ("void k<4, A<int>>(int)", "void k(int)"), ("a<b", "a<b"), ("<lambda>", "<lambda>"), ("", ""), ("_0", ""),
+        ("void k<4, A<int>>(int)", "void k(int)"),
+        ("a<b", "a<b"),
+        ("<lambda>", "<lambda>"),
+        ("", ""),
+        ("_0", ""),
         ("Optimizer.step#SGD.step", "Optimizer.step#SGD.step"),
     ],
 )
@@ -186,7 +279,11 @@ def test_hostile_names_take_no_time() -> None:
 
 def test_pairs_by_rounds() -> None:
     a, b = ["x", "y_0", "p"], ["x", "y_1", "q"]
-    keys = [(a, b), ([plain_name(t) for t in a], [plain_name(t) for t in b]), (["k"] * 3, ["k"] * 3)]
+    keys = [
+        (a, b),
+        ([plain_name(t) for t in a], [plain_name(t) for t in b]),
+        (["k"] * 3, ["k"] * 3),
+    ]
     assert pair_by([0, 1, 2], [0, 1, 2], keys, alone=2) == [(0, 0), (1, 1), (2, 2)]
     assert pair_by([0, 1, 2], [0, 1, 2], keys[:2], alone=2) == [(0, 0), (1, 1)]
     assert pair_by([0], [0], [([None], [None])], alone=1) == []

@@ -1,4 +1,6 @@
-"""The noise test: against tables of Student's t, against brute force, and by what it says of pairs that are known to be equal or not."""
+"""The noise test: against tables of Student's t, against brute force, and by what it says of pairs
+that are known to be equal or not.
+"""
 
 from __future__ import annotations
 
@@ -48,19 +50,29 @@ def series(shape: str, steps: int, random: np.random.Generator) -> Series:
     return found
 
 
-@pytest.mark.parametrize("shape", ["normal", "lognormal", "heavy tails", "one outlier", "dependent steps"])
+@pytest.mark.parametrize(
+    "shape", ["normal", "lognormal", "heavy tails", "one outlier", "dependent steps"]
+)
 @pytest.mark.parametrize("counts", [(3, 3), (3, 10), (5, 5), (10, 10), (6, 30)])
 def test_equal_programs_are_within_noise(shape: str, counts: tuple[int, int]) -> None:
     random = np.random.default_rng(7)
-    pairs = [(series(shape, counts[0], random), series(shape, counts[1], random)) for _ in range(TRIALS)]
+    pairs = [
+        (series(shape, counts[0], random), series(shape, counts[1], random)) for _ in range(TRIALS)
+    ]
     alarms = sum(bool(is_beyond(compare_steps(a, b), float(a.mean()))) for a, b in pairs)
     assert alarms <= ALLOWED
 
 
-@pytest.mark.parametrize(("counts", "factor", "least"), [((3, 3), 1.4, 95), ((5, 5), 1.2, 95), ((10, 10), 1.1, 95), ((20, 20), 1.06, 95)])
+@pytest.mark.parametrize(
+    ("counts", "factor", "least"),
+    [((3, 3), 1.4, 95), ((5, 5), 1.2, 95), ((10, 10), 1.1, 95), ((20, 20), 1.06, 95)],
+)
 def test_changes_are_found(counts: tuple[int, int], factor: float, least: int) -> None:
     random = np.random.default_rng(8)
-    pairs = [(series("normal", counts[0], random), series("normal", counts[1], random) * factor) for _ in range(TRIALS)]
+    pairs = [
+        (series("normal", counts[0], random), series("normal", counts[1], random) * factor)
+        for _ in range(TRIALS)
+    ]
     assert sum(bool(is_beyond(compare_steps(a, b), 100.0)) for a, b in pairs) >= least
 
 
@@ -70,7 +82,10 @@ def test_workers_that_swing_together_make_nothing_surer() -> None:
     for _ in range(TRIALS):
         # What all workers of a side share in a step, and a little of their own.
         sides = [series("normal", 5, random) for _ in range(2)]
-        pairs = [(sides[0] + random.normal(size=5) / 10, sides[1] + random.normal(size=5) / 10) for _ in range(16)]
+        pairs = [
+            (sides[0] + random.normal(size=5) / 10, sides[1] + random.normal(size=5) / 10)
+            for _ in range(16)
+        ]
         alarms += bool(is_beyond(compare_workers(pairs), 100.0))
     assert alarms <= ALLOWED
 
@@ -106,8 +121,16 @@ def test_steps_without_any_spread() -> None:
 
 @pytest.mark.parametrize(
     ("t", "freedom", "p"),
-    [(12.706205, 1, 0.05), (63.656741, 1, 0.01), (4.302653, 2, 0.05), (2.776445, 4, 0.05), (4.604095, 4, 0.01), (2.228139, 10, 0.05), (1.959964, 1e7, 0.05),
-     (0.0, 3, 1.0)],
+    [
+        (12.706205, 1, 0.05),
+        (63.656741, 1, 0.01),
+        (4.302653, 2, 0.05),
+        (2.776445, 4, 0.05),
+        (4.604095, 4, 0.01),
+        (2.228139, 10, 0.05),
+        (1.959964, 1e7, 0.05),
+        (0.0, 3, 1.0),
+    ],
 )
 def test_student_against_the_printed_table(t: float, freedom: float, p: float) -> None:
     assert student(np.array([t * t]), np.array([float(freedom)]))[0] == pytest.approx(p, rel=1e-5)
@@ -116,9 +139,13 @@ def test_student_against_the_printed_table(t: float, freedom: float, p: float) -
 
 
 def integrated(t: float, freedom: float) -> float:
-    """Two-sided p by adding up the density of Student's t; what lies beyond t + 400 is less than the tolerance for 5 degrees of freedom and more."""
+    """Two-sided p by adding up the density of Student's t; what lies beyond t + 400 is less than
+    the tolerance for 5 degrees of freedom and more.
+    """
     x = np.linspace(abs(t), abs(t) + 400, 2_000_001)
-    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(
+        freedom * math.pi
+    )
     density = constant * (1 + x * x / freedom) ** (-(freedom + 1) / 2)
     return float((density[1:] + density[:-1]).sum() * (x[1] - x[0]))
 
@@ -130,7 +157,9 @@ def test_welch_against_the_formula_and_an_integral(seed: int) -> None:
     va, vb = a.var(ddof=1) / 12, b.var(ddof=1) / 9
     p, freedom = welch(np.array([b.mean() - a.mean()]), (np.array([va]), 12), (np.array([vb]), 9))
     assert float(freedom[0]) == pytest.approx((va + vb) ** 2 / (va**2 / 11 + vb**2 / 8))
-    assert float(p[0]) == pytest.approx(integrated((b.mean() - a.mean()) / math.sqrt(va + vb), float(freedom[0])), rel=1e-6)
+    assert float(p[0]) == pytest.approx(
+        integrated((b.mean() - a.mean()) / math.sqrt(va + vb), float(freedom[0])), rel=1e-6
+    )
 
 
 def test_dependence_of_neighbours() -> None:
@@ -142,15 +171,38 @@ def test_dependence_of_neighbours() -> None:
 
 def test_false_discovery_against_the_published_example() -> None:
     # Benjamini and Hochberg 1995, section 4: 15 p values, four are taken at 0.05.
-    p = np.array([0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0])
+    p = np.array(
+        [
+            0.0001,
+            0.0004,
+            0.0019,
+            0.0095,
+            0.0201,
+            0.0278,
+            0.0298,
+            0.0344,
+            0.0459,
+            0.3240,
+            0.4262,
+            0.5719,
+            0.6528,
+            0.7590,
+            1.0,
+        ]
+    )
     assert int((false_discovery(p) <= 0.05).sum()) == 4
     assert (false_discovery(p[::-1])[::-1] == false_discovery(p)).all()
     assert len(false_discovery(np.zeros(0))) == 0
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.integers(0, 10**9)), max_size=40), st.sets(st.integers(0, 6)))
-def test_moments_against_a_full_table(entries: list[tuple[int, int, int]], chosen: set[int]) -> None:
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.integers(0, 10**9)), max_size=40),
+    st.sets(st.integers(0, 6)),
+)
+def test_moments_against_a_full_table(
+    entries: list[tuple[int, int, int]], chosen: set[int]
+) -> None:
     steps = np.array(sorted(chosen), np.int64)
     full = np.zeros((4, len(steps)))
     for row, step, value in entries:
@@ -162,14 +214,20 @@ def test_moments_against_a_full_table(entries: list[tuple[int, int, int]], chose
     if len(steps):
         np.testing.assert_allclose(found.mean, full.mean(axis=1))
     if len(steps) > 1:
-        np.testing.assert_allclose(found.variance, full.var(axis=1, ddof=1) / len(steps), rtol=1e-9, atol=1e-6)
+        np.testing.assert_allclose(
+            found.variance, full.var(axis=1, ddof=1) / len(steps), rtol=1e-9, atol=1e-6
+        )
     else:
         assert np.isnan(found.variance).all()
 
 
 def test_long_recordings_are_summed_entry_by_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(1)
-    row, place, value = random.integers(0, 20, 500), random.integers(0, 30, 500), random.integers(0, 10**9, 500)
+    row, place, value = (
+        random.integers(0, 20, 500),
+        random.integers(0, 30, 500),
+        random.integers(0, 10**9, 500),
+    )
     whole = moments(row, place, value, 20, 30)
     monkeypatch.setattr(noise, "MOST_CELLS", 0)
     apart = moments(row, place, value, 20, 30)
@@ -188,7 +246,10 @@ def test_rows_are_corrected_for_their_number() -> None:
     alone = rows_beyond(rows([100.0], 5.0), rows([120.0], 5.0), 1000.0)[0]
     assert alone.tolist() == [True]
     assert not rows_beyond(a, b, 1000.0)[0].any()
-    assert rows_beyond(a, rows([200.0] + [100.0] * 199, 5.0), 1000.0)[0].tolist() == [True] + [False] * 199
+    assert (
+        rows_beyond(a, rows([200.0] + [100.0] * 199, 5.0), 1000.0)[0].tolist()
+        == [True] + [False] * 199
+    )
 
 
 def test_equal_tables_raise_no_row() -> None:
@@ -204,6 +265,12 @@ def test_equal_tables_raise_no_row() -> None:
 def test_counts_differ_where_they_are_exact() -> None:
     assert means_differ(rows([3.0, 3.0], 0.0), rows([3.0, 4.0], 0.0)).tolist() == [False, True]
     # Every second step: four steps of A have 2, three of B have 1.
-    assert not means_differ(Moments(4, np.array([0.5]), np.array([1 / 12])), Moments(3, np.array([1 / 3]), np.array([1 / 9]))).any()
+    assert not means_differ(
+        Moments(4, np.array([0.5]), np.array([1 / 12])),
+        Moments(3, np.array([1 / 3]), np.array([1 / 9])),
+    ).any()
     single = Moments(1, np.array([3.0, 3.0]), np.full(2, np.nan))
-    assert means_differ(single, Moments(1, np.array([3.0, 4.0]), np.full(2, np.nan))).tolist() == [False, True]
+    assert means_differ(single, Moments(1, np.array([3.0, 4.0]), np.full(2, np.nan))).tolist() == [
+        False,
+        True,
+    ]

@@ -1,4 +1,6 @@
-"""Recordings with one injected change each: it ranks first in the tables that it belongs to, and equal recordings are within noise."""
+"""Recordings with one injected change each: it ranks first in the tables that it belongs to, and
+equal recordings are within noise.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +21,34 @@ def first(found: Comparison, table: str) -> tuple[str, str, bool]:
     """Name, status and ``beyond`` of the row that changed most."""
     part = found.tables[table]
     a, b = int(part.changes.a[0]), int(part.changes.b[0])
-    return part.a.name[a] if a >= 0 else part.b.name[b], part.changes.status[0], bool(part.changes.beyond[0])
+    return (
+        part.a.name[a] if a >= 0 else part.b.name[b],
+        part.changes.status[0],
+        bool(part.changes.beyond[0]),
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("slower_kernel", {"category": "kernel", "operator": "aten::gelu", "kernel": GELU, "module": "Net › Block › GELU"}),
+        (
+            "slower_kernel",
+            {
+                "category": "kernel",
+                "operator": "aten::gelu",
+                "kernel": GELU,
+                "module": "Net › Block › GELU",
+            },
+        ),
         ("missing_overlap", {"category": "communication"}),
-        ("extra_copy", {"category": "memcpy", "operator": "aten::copy_", "kernel": COPY, "module": "Net"}),
-        ("new_sync", {"category": "cpu_exec", "host": "aten::nonzero", "runtime": "cudaStreamSynchronize"}),
+        (
+            "extra_copy",
+            {"category": "memcpy", "operator": "aten::copy_", "kernel": COPY, "module": "Net"},
+        ),
+        (
+            "new_sync",
+            {"category": "cpu_exec", "host": "aten::nonzero", "runtime": "cudaStreamSynchronize"},
+        ),
     ],
 )
 def test_an_injected_change_ranks_first(name: str, expected: dict[str, str]) -> None:
@@ -36,7 +56,10 @@ def test_an_injected_change_ranks_first(name: str, expected: dict[str, str]) -> 
     assert found.beyond is True
     assert {table: first(found, table)[0] for table in expected} == expected
     for table in expected:
-        if (name, table) != ("new_sync", "runtime"):  # called more often, for as long in all: the device works all the same
+        if (name, table) != (
+            "new_sync",
+            "runtime",
+        ):  # called more often, for as long in all: the device works all the same
             assert first(found, table)[1:] in (("changed", True), ("new", True)), table
 
 
@@ -44,7 +67,11 @@ def test_an_injected_change_ranks_first(name: str, expected: dict[str, str]) -> 
 def test_what_was_not_changed_is_the_same(name: str) -> None:
     found = changed(name)
     kernels = found.tables["kernel"]
-    untouched = [i for i, row in enumerate(kernels.changes.a.tolist()) if row >= 0 and kernels.a.name[row] != GELU]
+    untouched = [
+        i
+        for i, row in enumerate(kernels.changes.a.tolist())
+        if row >= 0 and kernels.a.name[row] != GELU
+    ]
     assert len(untouched) == 3
     assert {kernels.changes.status[i] for i in untouched} == {"same"}
 
@@ -61,33 +88,56 @@ def test_extra_calls_are_changed_calls() -> None:
 def test_equal_recordings_are_within_noise() -> None:
     found = compare(drawn(NO_CHANGE), drawn(NO_CHANGE, seed=99))
     assert found.beyond is False
-    assert {status for table in found.tables.values() for status in table.changes.status} == {"same"}
+    assert {status for table in found.tables.values() for status in table.changes.status} == {
+        "same"
+    }
 
 
 def test_another_kernel_name_and_a_wrapper_do_not_part_the_trees() -> None:
     found = changed("renamed")
     assert found.beyond is False
     kernels = found.tables["kernel"]
-    pairs = {(kernels.a.name[i], kernels.b.name[j]) for i, j in zip(kernels.changes.a.tolist(), kernels.changes.b.tolist(), strict=True)}
+    pairs = {
+        (kernels.a.name[i], kernels.b.name[j])
+        for i, j in zip(kernels.changes.a.tolist(), kernels.changes.b.tolist(), strict=True)
+    }
     assert ("sm90_xmma_gemm_bf16", "nvjet_tst_256x128") in pairs
     tree = found.tree
-    assert [tree.b.name[i] for i, status in enumerate(tree.status) if status in ("new", "gone")] == ["OptimizedModule_0"]
+    assert [
+        tree.b.name[i] for i, status in enumerate(tree.status) if status in ("new", "gone")
+    ] == ["OptimizedModule_0"]
     matched = set(zip(tree.a.name, tree.b.name, strict=True))
-    assert {("Net_0", "Net_0"), ("Linear_0", "Linear_7"), ("Linear_2", "Linear_9"), ("GELU_1", "GELU_1")} <= matched
+    assert {
+        ("Net_0", "Net_0"),
+        ("Linear_0", "Linear_7"),
+        ("Linear_2", "Linear_9"),
+        ("GELU_1", "GELU_1"),
+    } <= matched
 
 
-@pytest.mark.parametrize("name", [NO_CHANGE, "slower_kernel", "extra_copy", "new_sync", "renamed", "missing_overlap"])
+@pytest.mark.parametrize(
+    "name", [NO_CHANGE, "slower_kernel", "extra_copy", "new_sync", "renamed", "missing_overlap"]
+)
 def test_the_rows_of_a_table_add_up(name: str) -> None:
     found = changed(name)
     sides = (found.a, found.b)
-    tables = {key: (table.changes.time_a.sum(), table.changes.time_b.sum()) for key, table in found.tables.items()}
+    tables = {
+        key: (table.changes.time_a.sum(), table.changes.time_b.sum())
+        for key, table in found.tables.items()
+    }
     assert tables["category"] == tuple(round(one.mean) for one in sides)
-    device = tuple(round(float(sum(one.insight["work_steps"]["total"]) / len(one.steps))) for one in sides)
+    device = tuple(
+        round(float(sum(one.insight["work_steps"]["total"]) / len(one.steps))) for one in sides
+    )
     assert tables["kernel"] == tables["operator"] == tables["module"] == device
     for table in found.tables.values():
         assert (np.diff(np.abs(table.changes.delta)) <= 0).all()
-        assert sorted(i for i in table.changes.a.tolist() if i >= 0) == list(range(len(table.a.name)))
-        assert sorted(i for i in table.changes.b.tolist() if i >= 0) == list(range(len(table.b.name)))
+        assert sorted(i for i in table.changes.a.tolist() if i >= 0) == list(
+            range(len(table.a.name))
+        )
+        assert sorted(i for i in table.changes.b.tolist() if i >= 0) == list(
+            range(len(table.b.name))
+        )
 
 
 @pytest.mark.parametrize("name", [NO_CHANGE, "slower_kernel", "extra_copy", "renamed"])
@@ -106,7 +156,11 @@ def test_recordings_of_one_program_are_within_noise(shape: str) -> None:
     random = np.random.default_rng(11)
 
     def lengths() -> list[int]:
-        found = 2000 * (1 + 0.02 * random.normal(size=8)) if shape != "lognormal" else 2000 * np.exp(0.15 * random.normal(size=8))
+        found = (
+            2000 * (1 + 0.02 * random.normal(size=8))
+            if shape != "lognormal"
+            else 2000 * np.exp(0.15 * random.normal(size=8))
+        )
         if shape == "one odd step":
             found[random.integers(8)] *= 1.6
         return [round(x) for x in found.tolist()]

@@ -1,4 +1,6 @@
-"""Which steps are compared, and comparisons of what was not made for it: real traces, other steps, no device, nothing."""
+"""Which steps are compared, and comparisons of what was not made for it: real traces, other steps,
+no device, nothing.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,21 @@ from torch_tb_profiler.store.insight_schema import RUNTIME_STEPS
 
 NO_SIDE = of_lengths([])
 SMALL = (
-    "a100_event_sync", "a100_nccl", "a100_triton", "ancient_categories", "b200_eager", "cpu_only", "h100_bert_small", "mi210_gpu_only", "mi250_minitoy",
-    "mi300_bert_small", "mi300_torch_compile", "mi300_vllm_graph", "mtia_inference", "v100_resnet50_num_workers_0", "v100_resnet50_num_workers_4",
+    "a100_event_sync",
+    "a100_nccl",
+    "a100_triton",
+    "ancient_categories",
+    "b200_eager",
+    "cpu_only",
+    "h100_bert_small",
+    "mi210_gpu_only",
+    "mi250_minitoy",
+    "mi300_bert_small",
+    "mi300_torch_compile",
+    "mi300_vllm_graph",
+    "mtia_inference",
+    "v100_resnet50_num_workers_0",
+    "v100_resnet50_num_workers_4",
 )
 
 
@@ -38,7 +53,9 @@ SMALL = (
         ([100, 100], (0, 0), [0, 1]),
     ],
 )
-def test_steps_that_are_not_like_the_others_are_left_out(lengths: list[int], left_out: tuple[int, int], compared: list[int]) -> None:
+def test_steps_that_are_not_like_the_others_are_left_out(
+    lengths: list[int], left_out: tuple[int, int], compared: list[int]
+) -> None:
     found = of_lengths(lengths)
     assert (found.cold, found.odd) == left_out
     assert found.steps.tolist() == compared
@@ -52,9 +69,13 @@ def test_what_was_chosen_alone_stays() -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.integers(-1, 6), max_size=20), st.sets(st.integers(0, 6)), st.booleans())
-def test_cells_are_the_entries_of_the_compared_steps(step: list[int], chosen: set[int], ordered: bool) -> None:
+def test_cells_are_the_entries_of_the_compared_steps(
+    step: list[int], chosen: set[int], ordered: bool
+) -> None:
     step = sorted(step) if ordered else step
-    table = RUNTIME_STEPS.build(name=range(len(step)), step=step, calls=step, total=step, event=step)
+    table = RUNTIME_STEPS.build(
+        name=range(len(step)), step=step, calls=step, total=step, event=step
+    )
     one = replace(NO_SIDE, steps=np.array(sorted(chosen), np.int64))
     cells = one.cells(table)
     assert cells["name"].tolist() == [i for i, s in enumerate(step) if s in chosen]
@@ -64,7 +85,9 @@ def test_cells_are_the_entries_of_the_compared_steps(step: list[int], chosen: se
     assert few.place.tolist() == cells.place[::2].tolist()
 
 
-@pytest.mark.parametrize("values", [[], [0.0], [0.5, 0.5], [1.2, 3.7, 0.1], [1e15 + 0.5, 0.25, 0.25]])
+@pytest.mark.parametrize(
+    "values", [[], [0.0], [0.5, 0.5], [1.2, 3.7, 0.1], [1e15 + 0.5, 0.25, 0.25]]
+)
 def test_apportioned_integers_add_up(values: list[float]) -> None:
     found = apportion(np.array(values))
     assert int(found.sum()) == round(sum(values))
@@ -82,11 +105,16 @@ def test_two_ranges_of_one_recording() -> None:
 def test_other_numbers_of_steps_are_compared_per_step() -> None:
     found = compare(drawn(NO_CHANGE, steps=4), drawn(NO_CHANGE, seed=5, steps=12))
     assert found.beyond is False
-    assert {status for table in found.tables.values() for status in table.changes.status} == {"same"}
+    assert {status for table in found.tables.values() for status in table.changes.status} == {
+        "same"
+    }
 
 
 EMPTY = ""
-HOST = "1 note ProfilerStep#1@0+100\n1 op aten::mm@10+50\n1 note ProfilerStep#2@100+100\n1 op aten::mm@110+60"
+HOST = (
+    "1 note ProfilerStep#1@0+100\n1 op aten::mm@10+50\n1 note ProfilerStep#2@100+100\n1 op"
+    " aten::mm@110+60"
+)
 WHOLE = "1 op aten::mm@10+50\n1 call cudaLaunchKernel@12+3 c1\ngpu 0:7 kernel k@20+30 c1"
 UNTIED = "gpu 0:7 kernel k@20+30 c1\ngpu 0:7 kernel j@60+30 c2"
 
@@ -119,11 +147,17 @@ def holds(found: Comparison) -> None:
     for one, times in ((found.a, "time_a"), (found.b, "time_b")):
         mean = round(one.mean) if len(one.steps) else 0
         assert int(getattr(found.tables["category"].changes, times).sum()) == mean
-        assert int(getattr(found.tables["kernel"].changes, times).sum()) == per_step(one, "work_steps", "total")
-        assert int(getattr(found.tables["runtime"].changes, times).sum()) == per_step(one, "runtime_steps", "total")
+        assert int(getattr(found.tables["kernel"].changes, times).sum()) == per_step(
+            one, "work_steps", "total"
+        )
+        assert int(getattr(found.tables["runtime"].changes, times).sum()) == per_step(
+            one, "runtime_steps", "total"
+        )
         if found.device and len(found.tables["module"].changes.a):
             # A call counts for the step that it begins in, a launch for its own.
-            assert int(getattr(found.tables["module"].changes, times).sum()) == per_step(one, "path_steps", "device_self")
+            assert int(getattr(found.tables["module"].changes, times).sum()) == per_step(
+                one, "path_steps", "device_self"
+            )
     tree = found.tree
     assert (tree.parent < np.arange(len(tree.parent))).all()
     assert len(tree.parent) <= 5000
@@ -152,7 +186,9 @@ def test_a_recording_and_itself(real_traces: Path, name: str) -> None:
     found = compare(one, one)
     assert found.beyond in (False, None)
     assert not any(table.changes.delta.any() for table in found.tables.values())
-    assert {status for table in found.tables.values() for status in table.changes.status} <= {"same"}
+    assert {status for table in found.tables.values() for status in table.changes.status} <= {
+        "same"
+    }
     assert set(found.tree.status) <= {"same"}
     assert found.tree.a.name == found.tree.b.name
     holds(found)
@@ -165,19 +201,29 @@ def test_recordings_that_have_nothing_to_do_with_each_other(real_traces: Path, n
 
 
 def test_one_model_on_two_vendors(real_traces: Path) -> None:
-    """The modules of BERT are found again one by one on another GPU, where every kernel has another name."""
-    found = compare(real(trace_in(real_traces / "h100_bert_small")), real(trace_in(real_traces / "mi300_bert_small")))
+    """The modules of BERT are found again one by one on another GPU, where every kernel has another
+    name.
+    """
+    found = compare(
+        real(trace_in(real_traces / "h100_bert_small")),
+        real(trace_in(real_traces / "mi300_bert_small")),
+    )
     tree = found.tree
     modules = np.flatnonzero(tree.kind == 0)
     assert len(modules) == 84
     assert tree.a.present[modules].all()
     assert tree.b.present[modules].all()
-    assert [name.rpartition("_")[0] for name in np.array(tree.a.name)[modules]] == [name.rpartition("_")[0] for name in np.array(tree.b.name)[modules]]
+    assert [name.rpartition("_")[0] for name in np.array(tree.a.name)[modules]] == [
+        name.rpartition("_")[0] for name in np.array(tree.b.name)[modules]
+    ]
 
 
 def test_workers_of_the_loader(real_traces: Path) -> None:
     """The original's own example: the DataLoader waits with num_workers 0 and not with 4."""
-    found = compare(real(trace_in(real_traces / "v100_resnet50_num_workers_0")), real(trace_in(real_traces / "v100_resnet50_num_workers_4")))
+    found = compare(
+        real(trace_in(real_traces / "v100_resnet50_num_workers_0")),
+        real(trace_in(real_traces / "v100_resnet50_num_workers_4")),
+    )
     assert found.beyond is True
     categories = found.tables["category"]
     assert categories.a.name[int(categories.changes.a[0])] == "dataloader"

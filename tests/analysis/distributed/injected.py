@@ -1,4 +1,6 @@
-"""The true begins of the collectives of a synthetic run, taken from the model while it is made up: on one clock, before any trace is written."""
+"""The true begins of the collectives of a synthetic run, taken from the model while it is made up:
+on one clock, before any trace is written.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from torch_tb_profiler.store.columns import Ints
 
 @dataclass(frozen=True)
 class Truth:
-    """start: ns of shape (ranks, collectives). stall: for each rank and step, ns that its DataLoader took. skews: of the ranks' clocks.
+    """start: ns of shape (ranks, collectives). stall: for each rank and step, ns that its
+    DataLoader took. skews: of the ranks' clocks.
 
     per_step: collectives of a step.
     """
@@ -57,7 +60,13 @@ def truth(ranks: int = 8, steps: int = 7, layers: int = 4, seed: int = 0) -> Tru
 
     Process.run_collective, training._load = kept, loaded
     try:
-        job = training.Job([io.BytesIO() for _ in range(ranks)], [f"rank{rank}" for rank in range(ranks)], seed, layers, False)
+        job = training.Job(
+            [io.BytesIO() for _ in range(ranks)],
+            [f"rank{rank}" for rank in range(ranks)],
+            seed,
+            layers,
+            False,
+        )
         for _ in range(steps):
             job.step()
     finally:

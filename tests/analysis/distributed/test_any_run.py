@@ -1,4 +1,6 @@
-"""What must hold for every run, however its ranks disagree: other counts, numbers missing, equal names, ranks without a clock or without anything."""
+"""What must hold for every run, however its ranks disagree: other counts, numbers missing, equal
+names, ranks without a clock or without anything.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,30 @@ from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import run_figures
 
 CALL = st.builds(
-    Call, kind=st.sampled_from(["all_reduce", "broadcast", "barrier", "dispatch"]), start=st.integers(0, 300), dur=st.integers(0, 60),
-    bytes=st.sampled_from([-1, 0, 8, 16]), dtype=st.sampled_from(["", "Float"]), group=st.sampled_from(["", "1"]), group_size=st.sampled_from([-1, 2, 4]),
-    members=st.sampled_from([(), (0, 1)]), sequence=st.sampled_from([-1, -1, 1, 2, 3]), step=st.integers(-1, 1),
+    Call,
+    kind=st.sampled_from(["all_reduce", "broadcast", "barrier", "dispatch"]),
+    start=st.integers(0, 300),
+    dur=st.integers(0, 60),
+    bytes=st.sampled_from([-1, 0, 8, 16]),
+    dtype=st.sampled_from(["", "Float"]),
+    group=st.sampled_from(["", "1"]),
+    group_size=st.sampled_from([-1, 2, 4]),
+    members=st.sampled_from([(), (0, 1)]),
+    sequence=st.sampled_from([-1, -1, 1, 2, 3]),
+    step=st.integers(-1, 1),
 )
 
 
 @st.composite
 def a_rank(draw: st.DrawFn) -> Rank:
     calls = sorted(draw(st.lists(CALL, max_size=6)), key=lambda call: call.start)
-    return rank_of(draw(st.integers(0, 3)), calls, draw(st.sampled_from([None, UNIX, UNIX + 50])), steps=(1, 2), names=draw(st.sampled_from([(), ("a", "a")])))
+    return rank_of(
+        draw(st.integers(0, 3)),
+        calls,
+        draw(st.sampled_from([None, UNIX, UNIX + 50])),
+        steps=(1, 2),
+        names=draw(st.sampled_from([(), ("a", "a")])),
+    )
 
 
 @settings(deadline=None, max_examples=120)
@@ -43,15 +59,25 @@ def test_time_is_neither_lost_nor_made(ranks: list[Rank]) -> None:
     waits = figures.waits
     for match in range(rows.shape[1]):
         assert rows[waits.last[match], match] >= 0
-        told = [(number, int(waits.wait[number, match])) for number in range(len(ranks)) if waits.wait[number, match] >= 0]
-        assert all(wait <= ranks[number].end[rows[number, match]] - ranks[number].start[rows[number, match]] for number, wait in told)
+        told = [
+            (number, int(waits.wait[number, match]))
+            for number in range(len(ranks))
+            if waits.wait[number, match] >= 0
+        ]
+        assert all(
+            wait
+            <= ranks[number].end[rows[number, match]] - ranks[number].start[rows[number, match]]
+            for number, wait in told
+        )
         assert dict(told).get(int(waits.last[match]), 0) == 0, "the last one waits for nobody"
         assert waits.lead[match] >= 0
     single = [row for row in figures.operations if row.rank != ALL]
     for row in (row for row in figures.operations if row.rank == ALL):
         same = [one for one in single if one.sort == row.sort]
         assert (row.calls, row.total, row.waiting + row.transfer) == (
-            sum(one.calls for one in same), sum(one.total for one in same), sum(one.waiting + one.transfer for one in same),
+            sum(one.calls for one in same),
+            sum(one.total for one in same),
+            sum(one.waiting + one.transfer for one in same),
         )
     assert sum(row.calls for row in single) == sum(len(rank) for rank in ranks)
     for late in figures.late:
@@ -65,4 +91,6 @@ def test_the_order_of_the_ranks_does_not_matter(ranks: list[Rank], order: list[i
     order = [place for place in order if place < len(ranks)]
     one, other = run_figures(ranks), run_figures([ranks[place] for place in order])
     assert one.matched.matches.row.shape == other.matched.matches.row.shape
-    assert sorted((u.kind, u.group, sorted(u.counts)) for u in one.matched.unlike) == sorted((u.kind, u.group, sorted(u.counts)) for u in other.matched.unlike)
+    assert sorted((u.kind, u.group, sorted(u.counts)) for u in one.matched.unlike) == sorted(
+        (u.kind, u.group, sorted(u.counts)) for u in other.matched.unlike
+    )

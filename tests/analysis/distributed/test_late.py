@@ -19,10 +19,20 @@ US = 1000
 
 
 def three(*starts: tuple[int, int, int]) -> list[Rank]:
-    """Three ranks; of each collective the begins, all end 10 after the last; the second and third lie in another step."""
+    """Three ranks; of each collective the begins, all end 10 after the last; the second and third
+    lie in another step.
+    """
     return [
-        rank_of(number, [Call("all_reduce", begin[number], max(begin) + 10 - begin[number], step=min(place, 1)) for place, begin in enumerate(starts)],
-                steps=(1, 2))
+        rank_of(
+            number,
+            [
+                Call(
+                    "all_reduce", begin[number], max(begin) + 10 - begin[number], step=min(place, 1)
+                )
+                for place, begin in enumerate(starts)
+            ],
+            steps=(1, 2),
+        )
         for number in range(3)
     ]
 
@@ -31,9 +41,26 @@ def test_the_one_that_costs_the_others_most() -> None:
     ranks = three((0, 5, 20), (100, 130, 110), (200, 200, 290))
     matches, waits = waits_of(ranks)
     first, second = who_is_late(ranks, common_steps(ranks, 9), matches, waits)
-    assert (first.step, first.rank, first.caused, first.longest, first.lead, first.collectives, first.match, first.waiter) == (0, 2, 35, 20, 15, 1, 0, 0)
+    assert (
+        first.step,
+        first.rank,
+        first.caused,
+        first.longest,
+        first.lead,
+        first.collectives,
+        first.match,
+        first.waiter,
+    ) == (0, 2, 35, 20, 15, 1, 0, 0)
     # In the second step rank 1 costs 30 + 20, rank 2 costs 90 + 90.
-    assert (second.step, second.rank, second.caused, second.longest, second.lead, second.collectives, second.match) == (1, 2, 180, 90, 90, 1, 2)
+    assert (
+        second.step,
+        second.rank,
+        second.caused,
+        second.longest,
+        second.lead,
+        second.collectives,
+        second.match,
+    ) == (1, 2, 180, 90, 90, 1, 2)
     assert second.waiter in (0, 1)
 
 
@@ -47,7 +74,9 @@ def test_the_collective_before() -> None:
     ranks = three((0, 5, 20), (100, 130, 110), (135, 145, 200))
     matches, waits = waits_of(ranks)
     assert before(matches, waits, ranks, 1, (0, 1)) == 0
-    assert before(matches, waits, ranks, 2, (0, 1)) == 0, "the second one ends at 140, after rank 0 begins the third"
+    assert before(matches, waits, ranks, 2, (0, 1)) == 0, (
+        "the second one ends at 140, after rank 0 begins the third"
+    )
     assert before(matches, waits, ranks, 0, (0, 1)) == -1
 
 
@@ -83,7 +112,16 @@ gpu 7             {gemm #1                              }
 gpu 9                                                    {ncclKernel_AllReduce #2 }
 """
     found = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
-    assert found == Cause(found.event if found else -1, "gemm", 29 * US, True, 29 * US, "aten::mm", "Linear_0", "model.py(7): forward")
+    assert found == Cause(
+        found.event if found else -1,
+        "gemm",
+        29 * US,
+        True,
+        29 * US,
+        "aten::mm",
+        "Linear_0",
+        "model.py(7): forward",
+    )
 
 
 LATE_LAUNCH = """
@@ -98,12 +136,20 @@ gpu 9                                                       {ncclKernel_AllReduc
 def test_another_thread_where_the_launching_one_did_nothing() -> None:
     found = find_cause(side(LATE_LAUNCH, 0), side(FAST, 0), 20 * US)
     assert found is not None
-    assert (found.name, found.extra, found.on_device, found.side_extra) == ("loader.py(3): fetch", 28 * US, False, 28 * US)
+    assert (found.name, found.extra, found.on_device, found.side_extra) == (
+        "loader.py(3): fetch",
+        28 * US,
+        False,
+        28 * US,
+    )
     assert (found.operator, found.line) == (None, "loader.py(3): fetch")
 
 
 def test_the_launching_thread_comes_before_others() -> None:
-    framed = "main   /M                                                                   /" + LATE_LAUNCH
+    framed = (
+        "main   /M                                                                   /"
+        + LATE_LAUNCH
+    )
     found = find_cause(side(framed, 0), side(FAST, 0), 20 * US)
     assert found is not None
     assert (found.name, found.module) == ("nn.Module: Linear_0", "Linear_0")
@@ -147,8 +193,19 @@ def test_nothing_recorded() -> None:
 @pytest.mark.parametrize(
     ("kind", "ranks", "factor"),
     [
-        ("all_reduce", 8, 1.75), ("all_gather", 4, 0.75), ("reduce_scatter", 2, 0.5), ("all_to_all", 8, 0.875), ("broadcast", 8, 1.0), ("broadcast", -1, 1.0),
-        ("reduce", 8, 1.0), ("send", -1, 1.0), ("recv", 2, 1.0), ("all_reduce", 1, 0.0), ("all_reduce", -1, None), ("barrier", 8, None), ("dispatch", 8, None),
+        ("all_reduce", 8, 1.75),
+        ("all_gather", 4, 0.75),
+        ("reduce_scatter", 2, 0.5),
+        ("all_to_all", 8, 0.875),
+        ("broadcast", 8, 1.0),
+        ("broadcast", -1, 1.0),
+        ("reduce", 8, 1.0),
+        ("send", -1, 1.0),
+        ("recv", 2, 1.0),
+        ("all_reduce", 1, 0.0),
+        ("all_reduce", -1, None),
+        ("barrier", 8, None),
+        ("dispatch", 8, None),
     ],
 )
 def test_factors_of_nccl_tests(kind: str, ranks: int, factor: float | None) -> None:
@@ -157,21 +214,40 @@ def test_factors_of_nccl_tests(kind: str, ranks: int, factor: float | None) -> N
 
 def test_bandwidth_without_waiting() -> None:
     """1 MB in 10 µs after waiting: 100 GB/s; of two ranks all_reduce has the factor 1."""
-    ranks = [rank_of(n, [Call("all_reduce", begin, 40_000 - begin, bytes=10**6, group_size=2)]) for n, begin in enumerate((0, 30_000))]
+    ranks = [
+        rank_of(n, [Call("all_reduce", begin, 40_000 - begin, bytes=10**6, group_size=2)])
+        for n, begin in enumerate((0, 30_000))
+    ]
     matches, waits = waits_of(ranks)
     rows = {row.rank: row for row in operations(ranks, matches, waits)}
     assert [rows[n].algorithm_bandwidth for n in (0, 1, ALL)] == pytest.approx([1e11] * 3)
     assert rows[ALL].bus_bandwidth == pytest.approx(1e11)
-    assert (rows[0].waiting, rows[0].transfer, rows[ALL].waiting, rows[ALL].total, rows[ALL].calls) == (30_000, 10_000, 30_000, 50_000, 2)
+    assert (
+        rows[0].waiting,
+        rows[0].transfer,
+        rows[ALL].waiting,
+        rows[ALL].total,
+        rows[ALL].calls,
+    ) == (30_000, 10_000, 30_000, 50_000, 2)
     assert rows[ALL].split
 
 
 def test_bandwidth_with_waiting_where_it_is_not_told() -> None:
-    alone = [rank_of(0, [Call("all_reduce", 0, 40_000, bytes=10**6, group_size=2), Call("all_reduce", 50_000, 10_000, bytes=10**6, group_size=2)])]
+    alone = [
+        rank_of(
+            0,
+            [
+                Call("all_reduce", 0, 40_000, bytes=10**6, group_size=2),
+                Call("all_reduce", 50_000, 10_000, bytes=10**6, group_size=2),
+            ],
+        )
+    ]
     matches, waits = waits_of(alone)
     row = operations(alone, matches, waits)[0]
     assert (row.split, row.told) == (False, 0)
     assert row.algorithm_bandwidth == pytest.approx(2e6 / 50e-6)
     unknown = [rank_of(0, [Call("all_reduce", 0, 40_000), Call("broadcast", 0, 0, bytes=8)])]
     matches, waits = waits_of(unknown)
-    assert [row.algorithm_bandwidth for row in operations(unknown, matches, waits) if row.rank == ALL] == [None, None]
+    assert [
+        row.algorithm_bandwidth for row in operations(unknown, matches, waits) if row.rank == ALL
+    ] == [None, None]

@@ -21,7 +21,9 @@ def places(found: Matched) -> list[list[int]]:
 
 
 def test_sequence_numbers_bear_a_late_begin() -> None:
-    one = rank_of(0, [Call("all_reduce", at, 5, sequence=n) for n, at in ((1, 0), (2, 10), (3, 20))])
+    one = rank_of(
+        0, [Call("all_reduce", at, 5, sequence=n) for n, at in ((1, 0), (2, 10), (3, 20))]
+    )
     late = rank_of(1, [Call("all_reduce", at, 5, sequence=n) for n, at in ((2, 10), (3, 20))])
     found = match_ranks([one, late])
     assert places(found) == [[1, 0], [2, 1]]
@@ -36,14 +38,28 @@ def test_places_count_only_where_the_numbers_agree() -> None:
 
 
 def test_other_bytes_or_another_type_are_another_collective() -> None:
-    for other in (Call("all_reduce", 0, 5, bytes=9, sequence=1), Call("all_reduce", 0, 5, bytes=8, dtype="Half", sequence=1)):
-        found = match_ranks([rank_of(0, [Call("all_reduce", 0, 5, bytes=8, dtype="Float", sequence=1)]), rank_of(1, [other])])
+    for other in (
+        Call("all_reduce", 0, 5, bytes=9, sequence=1),
+        Call("all_reduce", 0, 5, bytes=8, dtype="Half", sequence=1),
+    ):
+        found = match_ranks(
+            [
+                rank_of(0, [Call("all_reduce", 0, 5, bytes=8, dtype="Float", sequence=1)]),
+                rank_of(1, [other]),
+            ]
+        )
         assert (places(found), found.unlike[0].reason) == ([], "arguments")
 
 
 def test_one_that_does_not_fit_spoils_places_but_not_numbers() -> None:
     def pair(sequences: tuple[int, int]) -> list[Rank]:
-        calls = [[Call("all_reduce", 10 * i, 5, bytes=size, sequence=sequences[i]) for i, size in enumerate(sizes)] for sizes in ((8, 16), (8, 32))]
+        calls = [
+            [
+                Call("all_reduce", 10 * i, 5, bytes=size, sequence=sequences[i])
+                for i, size in enumerate(sizes)
+            ]
+            for sizes in ((8, 16), (8, 32))
+        ]
         return [rank_of(number, own) for number, own in enumerate(calls)]
 
     assert places(match_ranks(pair((-1, -1)))) == []
@@ -51,16 +67,34 @@ def test_one_that_does_not_fit_spoils_places_but_not_numbers() -> None:
 
 
 def test_unknown_bytes_agree_with_all_and_gathers_may_differ() -> None:
-    assert places(match_ranks([rank_of(0, [Call("all_reduce", 0, 5, bytes=8)]), rank_of(1, [Call("all_reduce", 0, 5)])])) == [[0, 0]]
-    assert places(match_ranks([rank_of(n, [Call("all_to_all", 0, 5, bytes=8 + n)]) for n in (0, 1)])) == [[0, 0]]
+    assert places(
+        match_ranks(
+            [
+                rank_of(0, [Call("all_reduce", 0, 5, bytes=8)]),
+                rank_of(1, [Call("all_reduce", 0, 5)]),
+            ]
+        )
+    ) == [[0, 0]]
+    assert places(
+        match_ranks([rank_of(n, [Call("all_to_all", 0, 5, bytes=8 + n)]) for n in (0, 1)])
+    ) == [[0, 0]]
 
 
 def test_groups_of_one_name() -> None:
     """Ranks 0 and 1 are a group "1", ranks 2 and 3 another one of that name."""
-    def ranks(members: dict[int, tuple[int, ...]]) -> list[Rank]:
-        return [rank_of(n, [Call("all_reduce", 0, 5, group="1", group_size=2, members=members.get(n, ()))]) for n in range(4)]
 
-    assert places(match_ranks(ranks({0: (0, 1), 1: (0, 1), 2: (2, 3), 3: (2, 3)}))) == [[0, 0, -1, -1], [-1, -1, 0, 0]]
+    def ranks(members: dict[int, tuple[int, ...]]) -> list[Rank]:
+        return [
+            rank_of(
+                n, [Call("all_reduce", 0, 5, group="1", group_size=2, members=members.get(n, ()))]
+            )
+            for n in range(4)
+        ]
+
+    assert places(match_ranks(ranks({0: (0, 1), 1: (0, 1), 2: (2, 3), 3: (2, 3)}))) == [
+        [0, 0, -1, -1],
+        [-1, -1, 0, 0],
+    ]
     found = match_ranks(ranks({}))
     assert (places(found), found.unlike[0].reason) == ([], "group")
 
@@ -81,8 +115,18 @@ def test_beyond_the_limit_nothing_is_matched(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_send_and_its_receive_are_one() -> None:
     def worker(number: int, kind: str) -> Rank:
-        moved = {"Collective name": kind, "In msg nelems": 4, "dtype": "Float", "Process Group Name": "0", "Group size": 4, "Src Rank": 0, "Dst Rank": 1}
-        trace = trace_listed(f"gpu 0:7 kernel ncclDevKernel_SendRecv@{10 + number}+9 {json.dumps(moved)}")
+        moved = {
+            "Collective name": kind,
+            "In msg nelems": 4,
+            "dtype": "Float",
+            "Process Group Name": "0",
+            "Group size": 4,
+            "Src Rank": 0,
+            "Dst Rank": 1,
+        }
+        trace = trace_listed(
+            f"gpu 0:7 kernel ncclDevKernel_SendRecv@{10 + number}+9 {json.dumps(moved)}"
+        )
         facts = derive(trace)
         return rank_from(trace, facts, build_insight(trace, facts), number)
 

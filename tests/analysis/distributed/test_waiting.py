@@ -9,19 +9,31 @@ from hypothesis import strategies as st
 from tests.analysis.distributed.written_ranks import UNIX, Call, rank_of, waits_of
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import run_figures
-from torch_tb_profiler.analysis.distributed.steps import common_steps, own_waits, split, waiting_shares
+from torch_tb_profiler.analysis.distributed.steps import (
+    common_steps,
+    own_waits,
+    split,
+    waiting_shares,
+)
 
 
 def one(*spans: tuple[int, int], kind: str = "all_reduce", begin: int | None = UNIX) -> list[Rank]:
     """Ranks with one collective each: (start, dur)."""
-    return [rank_of(number, [Call(kind, start, dur)], begin) for number, (start, dur) in enumerate(spans)]
+    return [
+        rank_of(number, [Call(kind, start, dur)], begin)
+        for number, (start, dur) in enumerate(spans)
+    ]
 
 
 def test_until_the_last_one_comes() -> None:
     _, waits = waits_of(one((0, 30), (10, 20), (25, 6)))
     assert waits.wait.T.tolist() == [[25, 15, 0]]
     assert waits.late.T.tolist() == [[0, 10, 25]]
-    assert (waits.last.tolist(), waits.lead.tolist(), waits.arrival_rule.tolist()) == ([2], [15], [True])
+    assert (waits.last.tolist(), waits.lead.tolist(), waits.arrival_rule.tolist()) == (
+        [2],
+        [15],
+        [True],
+    )
 
 
 def test_offsets_of_the_clocks_count() -> None:
@@ -30,9 +42,17 @@ def test_offsets_of_the_clocks_count() -> None:
 
 
 def test_without_clocks_the_shortest_is_the_transfer() -> None:
-    for ranks in (one((0, 30), (900, 20), begin=None), [*one((0, 30)), rank_of(1, [Call("all_reduce", 900, 20)], None)]):
+    for ranks in (
+        one((0, 30), (900, 20), begin=None),
+        [*one((0, 30)), rank_of(1, [Call("all_reduce", 900, 20)], None)],
+    ):
         _, waits = waits_of(ranks)
-        assert (waits.wait.T.tolist(), waits.last.tolist(), waits.lead.tolist(), waits.arrival_rule.tolist()) == ([[10, 0]], [1], [10], [False])
+        assert (
+            waits.wait.T.tolist(),
+            waits.last.tolist(),
+            waits.lead.tolist(),
+            waits.arrival_rule.tolist(),
+        ) == ([[10, 0]], [1], [10], [False])
         assert waits.late.T.tolist() == [[0, 10]]
 
 
@@ -55,16 +75,32 @@ def test_a_rank_that_has_no_part() -> None:
 
 
 def test_what_there_is_to_gain_is_what_the_second_had_nothing_to_do_in() -> None:
-    ranks = [rank_of(n, [Call("all_reduce", start, 40 - start, exposed=exposed)]) for n, (start, exposed) in enumerate(((0, 40), (10, 7), (30, 10)))]
+    ranks = [
+        rank_of(n, [Call("all_reduce", start, 40 - start, exposed=exposed)])
+        for n, (start, exposed) in enumerate(((0, 40), (10, 7), (30, 10)))
+    ]
     _, waits = waits_of(ranks)
     assert (waits.last.tolist(), waits.lead.tolist()) == ([2], [7])
 
 
 def shifted(begins: tuple[int, int], second: int) -> tuple[list[Rank], list[int]]:
-    """Two ranks in step on the true clock that reach a collective each 1,000 ns, once rank 1's recording began as late as rank 0 reached the first."""
+    """Two ranks in step on the true clock that reach a collective each 1,000 ns, once rank 1's
+    recording began as late as rank 0 reached the first.
+    """
     first, last = begins
-    rank0 = [Call("all_reduce", 1000 * (n + 1), 50 + (last - first if n == 0 else second), sequence=n) for n in range(6)]
-    rank1 = [Call("all_reduce", 1000 * (n + 1) + (0 if n == 0 else second - (last - first)), 50, sequence=n) for n in range(6)]
+    rank0 = [
+        Call("all_reduce", 1000 * (n + 1), 50 + (last - first if n == 0 else second), sequence=n)
+        for n in range(6)
+    ]
+    rank1 = [
+        Call(
+            "all_reduce",
+            1000 * (n + 1) + (0 if n == 0 else second - (last - first)),
+            50,
+            sequence=n,
+        )
+        for n in range(6)
+    ]
     return [rank_of(0, rank0), rank_of(1, rank1)], [first, last]
 
 
@@ -96,11 +132,21 @@ SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60)), min_size=2, 
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(SPANS.filter(lambda spans: len(spans) == 3), min_size=1, max_size=4), st.sampled_from(["all_reduce", "broadcast"]), st.booleans())
+@given(
+    st.lists(SPANS.filter(lambda spans: len(spans) == 3), min_size=1, max_size=4),
+    st.sampled_from(["all_reduce", "broadcast"]),
+    st.booleans(),
+)
 def test_against_a_loop(collectives: list[list[tuple[int, int]]], kind: str, clocked: bool) -> None:
     ranks = [
-        rank_of(number, [Call(kind, 1000 * place + spans[number][0], spans[number][1], sequence=place) for place, spans in enumerate(collectives)],
-                UNIX if clocked else None)
+        rank_of(
+            number,
+            [
+                Call(kind, 1000 * place + spans[number][0], spans[number][1], sequence=place)
+                for place, spans in enumerate(collectives)
+            ],
+            UNIX if clocked else None,
+        )
         for number in range(3)
     ]
     matches, waits = waits_of(ranks)
@@ -111,14 +157,22 @@ def test_against_a_loop(collectives: list[list[tuple[int, int]]], kind: str, clo
         latest, shortest = max(start for start, _ in spans), min(dur for _, dur in spans)
         gone = [start + dur < latest for start, dur in spans]
         if clocked and not (kind == "all_reduce" and any(gone)):
-            expected = [-1 if left else latest - start if latest - start < dur else dur for (start, dur), left in zip(spans, gone, strict=True)]
+            expected = [
+                -1 if left else latest - start if latest - start < dur else dur
+                for (start, dur), left in zip(spans, gone, strict=True)
+            ]
         else:
             expected = [dur - shortest for _, dur in spans]
         assert waits.wait[:, match].tolist() == expected
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20), st.integers(-1, 20), st.integers(-1, 2)), max_size=8))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 40), st.integers(0, 20), st.integers(-1, 20), st.integers(-1, 2)),
+        max_size=8,
+    )
+)
 def test_moments_are_counted_once(calls: list[tuple[int, int, int, int]]) -> None:
     start, dur, wait, group = (np.array([call[i] for call in calls], np.int64) for i in range(4))
     wait = np.minimum(wait, dur)
@@ -127,13 +181,22 @@ def test_moments_are_counted_once(calls: list[tuple[int, int, int, int]]) -> Non
         inside = [i for i in range(len(calls)) if group[i] == number]
         every = {t for i in inside for t in range(start[i], start[i] + dur[i])}
         told = {t for i in inside if wait[i] >= 0 for t in range(start[i], start[i] + dur[i])}
-        moving = {t for i in inside if wait[i] >= 0 for t in range(start[i] + wait[i], start[i] + dur[i])}
-        assert (found.transfer[number], found.waiting[number], found.unsplit[number]) == (len(moving), len(told - moving), len(every - told))
+        moving = {
+            t for i in inside if wait[i] >= 0 for t in range(start[i] + wait[i], start[i] + dur[i])
+        }
+        assert (found.transfer[number], found.waiting[number], found.unsplit[number]) == (
+            len(moving),
+            len(told - moving),
+            len(every - told),
+        )
         assert found.total[number] == len(every)
 
 
 def test_waits_of_a_ranks_own_collectives() -> None:
-    ranks = [rank_of(0, [Call("barrier", 0, 1), Call("all_reduce", 10, 20)]), rank_of(1, [Call("all_reduce", 15, 15)])]
+    ranks = [
+        rank_of(0, [Call("barrier", 0, 1), Call("all_reduce", 10, 20)]),
+        rank_of(1, [Call("all_reduce", 15, 15)]),
+    ]
     matches, waits = waits_of(ranks)
     assert own_waits(0, 2, matches, waits).tolist() == [-1, 5]
 
@@ -141,19 +204,30 @@ def test_waits_of_a_ranks_own_collectives() -> None:
 def test_steps_by_number_by_name_and_by_place() -> None:
     numbered = [rank_of(0, [], steps=(5, 6)), rank_of(1, [], steps=(6, 7))]
     found = common_steps(numbered, 9)
-    assert (found.names, [place.tolist() for place in found.place]) == (("ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#7"), [[0, 1], [1, 2]])
+    assert (found.names, [place.tolist() for place in found.place]) == (
+        ("ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#7"),
+        [[0, 1], [1, 2]],
+    )
     assert [place.tolist() for place in common_steps(numbered, 2).place] == [[0, 1], [1, -1]]
     assert common_steps(numbered, 2).cut == 1
     named = [rank_of(0, [], names=("a", "b")), rank_of(1, [], names=("b", "c"))]
     assert [place.tolist() for place in common_steps(named, 9).place] == [[0, 1], [1, 2]]
     alike = [rank_of(0, [], names=("request", "request")), rank_of(1, [], names=("request",))]
-    assert (common_steps(alike, 9).names, [place.tolist() for place in common_steps(alike, 9).place]) == (("request", "request"), [[0, 1], [0]])
+    assert (
+        common_steps(alike, 9).names,
+        [place.tolist() for place in common_steps(alike, 9).place],
+    ) == (("request", "request"), [[0, 1], [0]])
 
 
 def test_a_run_of_one_rank_and_of_none() -> None:
     for ranks in ([], [rank_of(0, [Call("all_reduce", 0, 5)])]):
         figures = run_figures(ranks)
-        assert (figures.late, figures.skew, figures.left_out, figures.matched.unlike) == ((), None, 0, ())
+        assert (figures.late, figures.skew, figures.left_out, figures.matched.unlike) == (
+            (),
+            None,
+            0,
+            (),
+        )
         assert figures.waiting["waiting"].shape == (len(ranks), len(ranks))
 
 
@@ -161,7 +235,11 @@ def test_times_too_far_apart_to_lie_side_by_side() -> None:
     far = 1 << 61
     start, group = np.array([0, far, 5]), np.array([0, 1, 2])
     found = split(start, start + 10, np.array([4, -1, 0]), group, 3)
-    assert (found.waiting.tolist(), found.transfer.tolist(), found.unsplit.tolist()) == ([4, 0, 0], [6, 0, 10], [0, 10, 0])
+    assert (found.waiting.tolist(), found.transfer.tolist(), found.unsplit.tolist()) == (
+        [4, 0, 0],
+        [6, 0, 10],
+        [0, 10, 0],
+    )
 
 
 def test_a_rank_with_a_number_twice() -> None:

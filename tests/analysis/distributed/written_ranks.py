@@ -14,12 +14,19 @@ from torch_tb_profiler.analysis.timeline.alignment import Aligned
 from torch_tb_profiler.analysis.timeline.collectives import Label, Matches
 
 UNIX = 1_700_000_000 * 10**9
-KIND = {"all_reduce": "allreduce", "all_gather": "allgather", "reduce_scatter": "reducescatter", "all_to_all": "alltoall"}
+KIND = {
+    "all_reduce": "allreduce",
+    "all_gather": "allgather",
+    "reduce_scatter": "reducescatter",
+    "all_to_all": "alltoall",
+}
 
 
 @dataclass(frozen=True)
 class Call:
-    """A collective: kind, begin and duration in ns, and whatever else of it a test needs. ``label``: matched by this, else by kind and group."""
+    """A collective: kind, begin and duration in ns, and whatever else of it a test needs.
+    ``label``: matched by this, else by kind and group.
+    """
 
     kind: str
     start: int
@@ -35,12 +42,28 @@ class Call:
     label: str = ""
 
 
-def rank_of(number: int, calls: Sequence[Call], begin: int | None = UNIX, steps: Sequence[int] = (1,), names: Sequence[str] = ()) -> Rank:
-    """A rank with these calls, in time order. ``steps``: numbers of its steps; ``names``: of steps without numbers (−1)."""
+def rank_of(
+    number: int,
+    calls: Sequence[Call],
+    begin: int | None = UNIX,
+    steps: Sequence[int] = (1,),
+    names: Sequence[str] = (),
+) -> Rank:
+    """A rank with these calls, in time order. ``steps``: numbers of its steps; ``names``: of steps
+    without numbers (−1).
+    """
     sorts: dict[Sort, int] = {}
     labels: dict[Label, int] = {}
-    sort = [sorts.setdefault(Sort(c.kind, "nccl", c.group, c.group_size, c.dtype, c.bytes), len(sorts)) for c in calls]
-    label = [labels.setdefault(Label(c.group, c.members, c.label or KIND.get(c.kind, c.kind)), len(labels)) for c in calls]
+    sort = [
+        sorts.setdefault(Sort(c.kind, "nccl", c.group, c.group_size, c.dtype, c.bytes), len(sorts))
+        for c in calls
+    ]
+    label = [
+        labels.setdefault(
+            Label(c.group, c.members, c.label or KIND.get(c.kind, c.kind)), len(labels)
+        )
+        for c in calls
+    ]
 
     def column(values: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         return np.array(values, np.int64)
@@ -48,17 +71,38 @@ def rank_of(number: int, calls: Sequence[Call], begin: int | None = UNIX, steps:
     n = len(calls)
     shown = tuple(names) or tuple(f"ProfilerStep#{step}" for step in steps)
     return Rank(
-        number=number, begin=begin, sorts=tuple(sorts), sort=column(sort), labels=tuple(labels), label=column(label),
-        sequence=column([c.sequence for c in calls]), event=np.arange(n), host=np.full(n, -1), start=column([c.start for c in calls]),
-        end=column([c.start + c.dur for c in calls]), step=column([c.step for c in calls]),
+        number=number,
+        begin=begin,
+        sorts=tuple(sorts),
+        sort=column(sort),
+        labels=tuple(labels),
+        label=column(label),
+        sequence=column([c.sequence for c in calls]),
+        event=np.arange(n),
+        host=np.full(n, -1),
+        start=column([c.start for c in calls]),
+        end=column([c.start + c.dur for c in calls]),
+        step=column([c.step for c in calls]),
         exposed=column([c.dur if c.exposed < 0 else c.exposed for c in calls]),
-        step_name=shown, step_number=tuple([-1] * len(shown)) if names else tuple(steps), step_source="ProfilerStep",
-        shares=np.arange(4 * len(shown), dtype=np.int64).reshape(4, len(shown)), on_device=True, backend="nccl", world_size=None, host_name="", process="",
-        devices=(), spans=n,
+        step_name=shown,
+        step_number=tuple([-1] * len(shown)) if names else tuple(steps),
+        step_source="ProfilerStep",
+        shares=np.arange(4 * len(shown), dtype=np.int64).reshape(4, len(shown)),
+        on_device=True,
+        backend="nccl",
+        world_size=None,
+        host_name="",
+        process="",
+        devices=(),
+        spans=n,
     )
 
 
 def waits_of(ranks: Sequence[Rank], offsets: Sequence[int] | None = None) -> tuple[Matches, Waits]:
     """Matches and waits on clocks with these offsets, all known."""
     matches = match_ranks(ranks).matches
-    return matches, wait_times(ranks, matches, [Aligned(offset, "collectives", 0, 9) for offset in offsets or [0] * len(ranks)])
+    return matches, wait_times(
+        ranks,
+        matches,
+        [Aligned(offset, "collectives", 0, 9) for offset in offsets or [0] * len(ranks)],
+    )

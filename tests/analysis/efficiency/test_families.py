@@ -17,17 +17,25 @@ def _found(drawing: str, **header: Any) -> Families:
 
 
 def test_communication_and_copies_are_no_computation() -> None:
-    found = _found("""
+    found = _found(
+        """
     main   [mm     ] [c10d::allreduce_           ] [other  ] [aten::to ]     <L #6>
     main    <L #1>    [record_param_comms   ]       <L #4>    <L #5>
     main                <L #2>
     gpu 7     {gemm #1}                               {plus #4}                  {plus #6}
     gpu 20                {ncclDevKernel_AllReduce_Sum_bf16_RING_LL #2}
     gpu 21                                                      {Memset (Device) #5}
-    """, **H100)
+    """,
+        **H100,
+    )
     time = dict(zip(found.columns["family"], found.columns["time_ns"], strict=True))
     assert time == {"gemm": 9_000, "communication": 45_000, "memcpy": 20_000, None: 9_000 + 9_000}
-    assert dict(zip(found.columns["family"], found.columns["calls"], strict=True)) == {"gemm": 1, "communication": 1, "memcpy": 1, None: 1 + 1}
+    assert dict(zip(found.columns["family"], found.columns["calls"], strict=True)) == {
+        "gemm": 1,
+        "communication": 1,
+        "memcpy": 1,
+        None: 1 + 1,
+    }
     assert (found.time, found.computation, found.modelled) == (92_000, 27_000, 9_000)
 
 
@@ -35,22 +43,33 @@ def test_without_a_device_collectives_are_told_by_their_names() -> None:
     found = _found("""
     main   [mm     ] [c10d::allreduce_     ] [other  ]
     """)
-    assert dict(zip(found.columns["family"], found.columns["time_ns"], strict=True)) == {"gemm": 9_000, "communication": 23_000, None: 9_000}
+    assert dict(zip(found.columns["family"], found.columns["time_ns"], strict=True)) == {
+        "gemm": 9_000,
+        "communication": 23_000,
+        None: 9_000,
+    }
     assert (found.time, found.computation, found.modelled) == (41_000, 18_000, 9_000)
     assert found.columns["matrix_ns"] == [None, None, None]
 
 
 def test_a_product_whose_kernel_was_not_recorded_is_not_modelled() -> None:
     """Of the second product the recording has its memset only, in which nothing is multiplied."""
-    _, facts, insight = drawn("""
+    _, facts, insight = drawn(
+        """
     main   [mm             ] [mm      ]
     main    <L #1>  <L #2>    <L #3>
     gpu 7     {Memset (Device) #1}{gemm #2  }{Memset (Device) #3}
-    """, **H100)
+    """,
+        **H100,
+    )
     rows = workload_rows(insight, select(facts))
     assert sorted(rows.calls.tolist()) == [1, 1]
     assert sorted(rows.flops.tolist())[0] == 2 * 64 * 128 * 256
     found = families(facts, insight, select(facts), rows)
-    assert dict(zip(found.columns["family"], found.columns["calls"], strict=True)) == {"gemm": 1, "memcpy": 1, None: 0}
+    assert dict(zip(found.columns["family"], found.columns["calls"], strict=True)) == {
+        "gemm": 1,
+        "memcpy": 1,
+        None: 0,
+    }
     assert insight["workload_kernels"]["flops"].tolist().count(2 * 64 * 128 * 256) == 1
     assert found.products == rows.time[rows.flops != rows.flops].sum()

@@ -1,6 +1,8 @@
-"""Device time and rates of matrix products, convolutions and attention against TraceLens' own reports on two public traces.
+"""Device time and rates of matrix products, convolutions and attention against TraceLens' own
+reports on two public traces.
 
-Its times are differences of float64 microseconds, good to 1e-3 µs per kernel; its rates are means of the rates of single calls.
+Its times are differences of float64 microseconds, good to 1e-3 µs per kernel; its rates are means
+of the rates of single calls.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ SHEETS = ("GEMM", "CONV_fwd", "SDPA_fwd")
 
 
 @pytest.fixture(scope="module", params=RUNS)
-def case(request: pytest.FixtureRequest, real_traces: Path) -> tuple[list[dict[str, str]], Opened, Insight]:
+def case(
+    request: pytest.FixtureRequest, real_traces: Path
+) -> tuple[list[dict[str, str]], Opened, Insight]:
     folder = real_traces.parent / "oracles" / request.param
     if not folder.is_dir():
         pytest.skip("the oracles (../shared/oracles) are not on this machine")
@@ -35,7 +39,11 @@ def case(request: pytest.FixtureRequest, real_traces: Path) -> tuple[list[dict[s
         if (folder / f"{sheet}.csv").is_file():
             with (folder / f"{sheet}.csv").open(encoding="utf-8") as file:
                 rows += list(csv.DictReader(file))
-    [opened] = [found for found in load_all(str(real_traces / request.param), Settings()) if isinstance(found, Opened)]
+    [opened] = [
+        found
+        for found in load_all(str(real_traces / request.param), Settings())
+        if isinstance(found, Opened)
+    ]
     texts = StringBuilder()
     tables, _ = build_workloads(opened.trace, opened.facts, {}, texts, call_tree(opened.trace))
     return rows, opened, Insight(texts.table(), tables)
@@ -57,7 +65,9 @@ def test_device_time_and_calls(case: tuple[list[dict[str, str]], Opened, Insight
         mine = np.isin(steps["workload"], _workloads(insight, row))
         calls = int(row["name_count"])
         assert steps["calls"][mine].sum() == calls
-        assert steps["device_total"][mine].sum() / 1000 == pytest.approx(float(row["Kernel Time (µs)_sum"]), abs=1e-3 * max(calls, 3))
+        assert steps["device_total"][mine].sum() / 1000 == pytest.approx(
+            float(row["Kernel Time (µs)_sum"]), abs=1e-3 * max(calls, 3)
+        )
 
 
 def _per_call(opened: Opened, work: LaidWork, calls: list[int]) -> np.ndarray:
@@ -66,12 +76,18 @@ def _per_call(opened: Opened, work: LaidWork, calls: list[int]) -> np.ndarray:
     launch = opened.facts["span_links"]["launch"][work.row]
     start = spans["start"][calls]
     inside = np.searchsorted(start, spans["start"][launch], side="right") - 1
-    within = (inside >= 0) & (spans["start"][launch] < (start + spans["dur"][calls])[inside]) & (spans["track"][launch] == spans["track"][calls][inside])
+    within = (
+        (inside >= 0)
+        & (spans["start"][launch] < (start + spans["dur"][calls])[inside])
+        & (spans["track"][launch] == spans["track"][calls][inside])
+    )
     return sum_by(inside[within], len(calls), spans["dur"][work.row[within]])
 
 
 def test_rates(case: tuple[list[dict[str, str]], Opened, Insight]) -> None:
-    """TFLOP/s and TB/s are 1e12 per second of kernel time. TraceLens leaves out what the bias of a convolution adds: its amounts are smaller."""
+    """TFLOP/s and TB/s are 1e12 per second of kernel time. TraceLens leaves out what the bias of a
+    convolution adds: its amounts are smaller.
+    """
     rows, opened, insight = case
     work = laid_work(opened.trace, opened.facts, call_tree(opened.trace))
     table = insight["workloads"]
@@ -80,18 +96,28 @@ def test_rates(case: tuple[list[dict[str, str]], Opened, Insight]) -> None:
         calls = np.flatnonzero(np.isin(work.of_span, found)).tolist()
         seconds = _per_call(opened, work, calls) / 1e9
         assert len(seconds) == int(row["name_count"])
-        theirs = {"flops": 1e9 * float(row["GFLOPS_first"]), "bytes": (1 << 20) * float(row["Data Moved (MB)_first"])}
+        theirs = {
+            "flops": 1e9 * float(row["GFLOPS_first"]),
+            "bytes": (1 << 20) * float(row["Data Moved (MB)_first"]),
+        }
         for key, column in (("flops", "TFLOPS/s_mean"), ("bytes", "TB/s_mean")):
             ours = int(table[key][found[0]])
-            assert ours == pytest.approx(theirs[key], rel=1e-6 if row["name"] != "aten::convolution" else 1e-3)
-            assert float((ours / seconds).mean()) / 1e12 == pytest.approx(float(row[column]) * ours / theirs[key], rel=2e-4)
+            assert ours == pytest.approx(
+                theirs[key], rel=1e-6 if row["name"] != "aten::convolution" else 1e-3
+            )
+            assert float((ours / seconds).mean()) / 1e12 == pytest.approx(
+                float(row[column]) * ours / theirs[key], rel=2e-4
+            )
 
 
-def test_all_the_arithmetic_is_at_kernels(case: tuple[list[dict[str, str]], Opened, Insight]) -> None:
+def test_all_the_arithmetic_is_at_kernels(
+    case: tuple[list[dict[str, str]], Opened, Insight],
+) -> None:
     rows, _, insight = case
     expected = sum(float(row["GFLOPS_first"]) * int(row["name_count"]) for row in rows)
     kernels, workloads = insight["workload_kernels"], insight["workloads"]
     product = workloads["unit"] == insight.strings.number("matrix")
     mine = product[kernels["workload"]] & (kernels["workload"] >= 0)
-    # Of the convolution the bias is added by a kernel of an operator of its own, and TraceLens does not count it.
+    # Of the convolution the bias is added by a kernel of an operator of its own, and TraceLens does
+    # not count it.
     assert kernels["flops"][mine].sum() / 1e9 == pytest.approx(expected, rel=1e-6)

@@ -6,21 +6,44 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.efficiency.placing import Pieces, bounded_sums, counted_calls, laid, lost_calls, main_pieces
+from torch_tb_profiler.analysis.efficiency.placing import (
+    Pieces,
+    bounded_sums,
+    counted_calls,
+    laid,
+    lost_calls,
+    main_pieces,
+)
 from torch_tb_profiler.analysis.nesting import carried_up
 
-PIECES = st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 3), st.integers(0, 1 << 40), st.booleans(), st.booleans()), min_size=1, max_size=40)
+PIECES = st.lists(
+    st.tuples(
+        st.integers(-1, 5), st.integers(0, 3), st.integers(0, 1 << 40), st.booleans(), st.booleans()
+    ),
+    min_size=1,
+    max_size=40,
+)
 
 
 def _pieces(drawn: list[tuple[int, int, int, bool, bool]]) -> Pieces:
     call, name, dur, kernel, multiplies = (np.array(column) for column in zip(*drawn, strict=True))
     call = call.astype(np.int64)
     # Calls 0 to 2 are of workload 0, the others of workload 1.
-    return Pieces(call, np.where(call < 0, -1, call // 3), name, dur.astype(np.int64), kernel, kernel & multiplies, np.zeros(len(call), np.bool_))
+    return Pieces(
+        call,
+        np.where(call < 0, -1, call // 3),
+        name,
+        dur.astype(np.int64),
+        kernel,
+        kernel & multiplies,
+        np.zeros(len(call), np.bool_),
+    )
 
 
 @given(PIECES, st.integers(0, 1 << 60), st.integers(-1, 1 << 60))
-def test_every_call_does_its_work_exactly_once(drawn: list[tuple[int, int, int, bool, bool]], first: int, second: int) -> None:
+def test_every_call_does_its_work_exactly_once(
+    drawn: list[tuple[int, int, int, bool, bool]], first: int, second: int
+) -> None:
     pieces = _pieces(drawn)
     amount = np.array([first, second], np.int64)
     found = laid(pieces, main_pieces(pieces), amount)
@@ -46,16 +69,31 @@ def test_what_multiplies_does_the_work(drawn: list[tuple[int, int, int, bool, bo
 
 
 @given(PIECES)
-def test_a_call_whose_work_cannot_have_been_its_own_is_lost(drawn: list[tuple[int, int, int, bool, bool]]) -> None:
-    call, able, wanted = (np.array(column) for column in zip(*((piece[0], piece[3], piece[4]) for piece in drawn), strict=True))
-    expected = sorted({c for c, _, w in zip(call, able, wanted, strict=True) if c >= 0 and w and not any(able[(call == c) & wanted])})
+def test_a_call_whose_work_cannot_have_been_its_own_is_lost(
+    drawn: list[tuple[int, int, int, bool, bool]],
+) -> None:
+    call, able, wanted = (
+        np.array(column)
+        for column in zip(*((piece[0], piece[3], piece[4]) for piece in drawn), strict=True)
+    )
+    expected = sorted(
+        {
+            c
+            for c, _, w in zip(call, able, wanted, strict=True)
+            if c >= 0 and w and not any(able[(call == c) & wanted])
+        }
+    )
     assert lost_calls(call, able, wanted).tolist() == expected
 
 
 def _forest(draw: st.DrawFn) -> tuple[list[int], list[bool], list[int]]:
     size = draw(st.integers(1, 15))
     above = [draw(st.integers(-1, i - 1)) for i in range(size)]
-    return above, [draw(st.booleans()) for _ in range(size)], draw(st.lists(st.integers(-1, size - 1), max_size=20))
+    return (
+        above,
+        [draw(st.booleans()) for _ in range(size)],
+        draw(st.lists(st.integers(-1, size - 1), max_size=20)),
+    )
 
 
 @given(st.composite(_forest)())
@@ -66,8 +104,13 @@ def test_the_counted_call_against_a_walk(case: tuple[list[int], list[bool], list
         return [node, *way(above[node])] if node >= 0 else []
 
     owner = [next((n for n in way(node) if modelled[n]), -1) for node in launcher]
-    expected = [node if own < 0 else [n for n in way(own) if n in owner][-1] for node, own in zip(launcher, owner, strict=True)]
-    found = counted_calls(np.array(above, np.int32), np.array(modelled), np.array(launcher, np.int64))
+    expected = [
+        node if own < 0 else [n for n in way(own) if n in owner][-1]
+        for node, own in zip(launcher, owner, strict=True)
+    ]
+    found = counted_calls(
+        np.array(above, np.int32), np.array(modelled), np.array(launcher, np.int64)
+    )
     assert found.tolist() == expected
     # No counted call that is modelled is around another one: nothing is counted twice.
     counted = np.zeros(len(above), np.int64)
@@ -78,4 +121,6 @@ def test_the_counted_call_against_a_walk(case: tuple[list[int], list[bool], list
 def test_sums_that_do_not_fit_are_not_told() -> None:
     group = np.array([0, 0, 1, 1, 2])
     assert bounded_sums(group, 3, np.array([3, 4, 5, -1, 1 << 61])).tolist() == [7, -1, 1 << 61]
-    assert bounded_sums(np.array([0, 0, 0]), 1, np.array([1 << 61, 1 << 61, 1 << 61])).tolist() == [-1]
+    assert bounded_sums(np.array([0, 0, 0]), 1, np.array([1 << 61, 1 << 61, 1 << 61])).tolist() == [
+        -1
+    ]

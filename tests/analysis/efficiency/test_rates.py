@@ -10,18 +10,36 @@ import pytest
 
 from tests.analysis.efficiency.cases import H100, drawn, inputs
 from torch_tb_profiler.analysis.efficiency.device import device_peaks
-from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares, kernel_rows, matrix_use, peak_key, shares, workload_rows
+from torch_tb_profiler.analysis.efficiency.rates import (
+    Rows,
+    Shares,
+    kernel_rows,
+    matrix_use,
+    peak_key,
+    shares,
+    workload_rows,
+)
 from torch_tb_profiler.analysis.selection import Selection, select
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.peaks import Peaks
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
-ROUND = Peaks("a device of round numbers", 1e12, "a test", {
-    key: (rate, "a test") for key, rate in {
-        ("matrix", "bf16"): 100e12, ("matrix", "tf32"): 50e12, ("matrix", "fp64"): 20e12, ("vector", "fp32"): 10e12, ("vector", "fp64"): 5e12,
-    }.items()
-})
+ROUND = Peaks(
+    "a device of round numbers",
+    1e12,
+    "a test",
+    {
+        key: (rate, "a test")
+        for key, rate in {
+            ("matrix", "bf16"): 100e12,
+            ("matrix", "tf32"): 50e12,
+            ("matrix", "fp64"): 20e12,
+            ("vector", "fp32"): 10e12,
+            ("vector", "fp64"): 5e12,
+        }.items()
+    },
+)
 STEPS = """
 main   [ProfilerStep#1           ][ProfilerStep#2           ]
 main     [mm     ] [add    ]        [mm     ] [mm     ]
@@ -39,7 +57,10 @@ def _found(drawing: str, selection: Selection | None = None) -> tuple[Facts, Ins
 
 def test_rates_of_all_calls_together() -> None:
     _, insight, rows, found = _found(STEPS)
-    assert insight.strings.many(insight["workloads"]["name"][rows.workload]) == ["aten::mm", "aten::add"]
+    assert insight.strings.many(insight["workloads"]["name"][rows.workload]) == [
+        "aten::mm",
+        "aten::add",
+    ]
     assert rows.calls.tolist() == [3, 1]
     assert rows.time.tolist() == [27_000, 9_000]
     assert rows.flops.tolist() == [3 * FLOPS, 64 * 256]
@@ -66,31 +87,40 @@ def test_kernels_of_workloads() -> None:
 
 
 def test_share_of_the_peak_of_steps() -> None:
-    """The matrix products alone count; of an addition it is not said how much of the peak it could reach."""
+    """The matrix products alone count; of an addition it is not said how much of the peak it could
+    reach.
+    """
     facts, insight, rows, found = _found(STEPS)
     use = matrix_use(insight, select(facts), rows, found)
     assert use.flops.tolist() == [FLOPS, 2 * FLOPS]
     assert use.ideal.tolist() == pytest.approx([FLOPS / 100e12 * 1e9, 2 * FLOPS / 100e12 * 1e9])
-    unknown = matrix_use(insight, select(facts), rows, shares(insight, rows, replace(ROUND, rates={})))
+    unknown = matrix_use(
+        insight, select(facts), rows, shares(insight, rows, replace(ROUND, rates={}))
+    )
     assert np.isnan(unknown.ideal).all()
 
 
-@pytest.mark.parametrize(("unit", "precision", "matrix", "rate", "expected"), [
-    ("matrix", "bf16", Knowledge.NO, 0.0, ("matrix", "bf16")),
-    ("matrix", "fp32", Knowledge.NO, 0.0, ("vector", "fp32")),
-    ("matrix", "fp32", Knowledge.YES, 0.0, ("matrix", "tf32")),
-    ("matrix", "fp32", Knowledge.UNKNOWN, 9e12, ("vector", "fp32")),
-    ("matrix", "fp32", Knowledge.UNKNOWN, 11e12, ("matrix", "tf32")),
-    ("matrix", "fp64", Knowledge.YES, 0.0, ("matrix", "fp64")),
-    ("matrix", "fp64", Knowledge.NO, 0.0, ("vector", "fp64")),
-    ("matrix", "fp8", Knowledge.YES, 0.0, None),
-    ("matrix", "", Knowledge.YES, 0.0, None),
-    ("vector", "bf16", Knowledge.NO, 0.0, ("vector", "fp32")),
-    ("vector", "fp64", Knowledge.NO, 0.0, ("vector", "fp64")),
-    ("vector", "", Knowledge.NO, 0.0, None),
-    ("", "", Knowledge.NO, 0.0, None),
-])
-def test_whose_peak_counts(unit: str, precision: str, matrix: int, rate: float, expected: tuple[str, str] | None) -> None:
+@pytest.mark.parametrize(
+    ("unit", "precision", "matrix", "rate", "expected"),
+    [
+        ("matrix", "bf16", Knowledge.NO, 0.0, ("matrix", "bf16")),
+        ("matrix", "fp32", Knowledge.NO, 0.0, ("vector", "fp32")),
+        ("matrix", "fp32", Knowledge.YES, 0.0, ("matrix", "tf32")),
+        ("matrix", "fp32", Knowledge.UNKNOWN, 9e12, ("vector", "fp32")),
+        ("matrix", "fp32", Knowledge.UNKNOWN, 11e12, ("matrix", "tf32")),
+        ("matrix", "fp64", Knowledge.YES, 0.0, ("matrix", "fp64")),
+        ("matrix", "fp64", Knowledge.NO, 0.0, ("vector", "fp64")),
+        ("matrix", "fp8", Knowledge.YES, 0.0, None),
+        ("matrix", "", Knowledge.YES, 0.0, None),
+        ("vector", "bf16", Knowledge.NO, 0.0, ("vector", "fp32")),
+        ("vector", "fp64", Knowledge.NO, 0.0, ("vector", "fp64")),
+        ("vector", "", Knowledge.NO, 0.0, None),
+        ("", "", Knowledge.NO, 0.0, None),
+    ],
+)
+def test_whose_peak_counts(
+    unit: str, precision: str, matrix: int, rate: float, expected: tuple[str, str] | None
+) -> None:
     assert peak_key(unit, precision, matrix, rate, ROUND) == expected
 
 
@@ -102,24 +132,51 @@ def test_float32_matrix_cores_count_where_there_are_such() -> None:
 
 def _bound(flops: float, moved: float, unit: str = "matrix", precision: str = "bf16") -> str:
     """What limits a kernel of 1 ms by its share of the round device's peaks."""
-    _, _, insight = drawn("""
+    _, _, insight = drawn(
+        """
     main   [mm     ]
     main    <L #1>
     gpu 7     {gemm #1}
-    """, {"mm": inputs((8, 8), (8, 8))})
-    table = insight["workloads"].replace(unit=[insight.strings.number(unit)], precision=[insight.strings.number(precision)])
-    rows = Rows(
-        np.array([0]), np.array([-1]), np.array([1]), np.array([1_000_000]), np.array([flops * 1e11]), np.array([moved * 1e9]), np.array([1]), np.array([0]),
-        np.array([False]), np.array([False]),
+    """,
+        {"mm": inputs((8, 8), (8, 8))},
     )
-    return shares(Insight(insight.strings, {**insight.tables, "workloads": table}), rows, ROUND).bound[0]
+    table = insight["workloads"].replace(
+        unit=[insight.strings.number(unit)], precision=[insight.strings.number(precision)]
+    )
+    rows = Rows(
+        np.array([0]),
+        np.array([-1]),
+        np.array([1]),
+        np.array([1_000_000]),
+        np.array([flops * 1e11]),
+        np.array([moved * 1e9]),
+        np.array([1]),
+        np.array([0]),
+        np.array([False]),
+        np.array([False]),
+    )
+    return shares(
+        Insight(insight.strings, {**insight.tables, "workloads": table}), rows, ROUND
+    ).bound[0]
 
 
-@pytest.mark.parametrize(("flops", "moved", "expected"), [
-    (0.5, 0.3, "compute"), (0.3, 0.5, "memory"), (0.2, 0.1, "compute"), (0.19, 0.19, "latency"), (0.0, 0.5, "memory"), (1.5, 0.1, "compute"),
-    (0.5, math.nan, "compute"), (0.1, math.nan, "unknown"), (math.nan, 0.5, "memory"), (math.nan, 0.1, "unknown"), (math.nan, math.nan, "unknown"),
-    (0.0, 0.0, "unknown"),
-])
+@pytest.mark.parametrize(
+    ("flops", "moved", "expected"),
+    [
+        (0.5, 0.3, "compute"),
+        (0.3, 0.5, "memory"),
+        (0.2, 0.1, "compute"),
+        (0.19, 0.19, "latency"),
+        (0.0, 0.5, "memory"),
+        (1.5, 0.1, "compute"),
+        (0.5, math.nan, "compute"),
+        (0.1, math.nan, "unknown"),
+        (math.nan, 0.5, "memory"),
+        (math.nan, 0.1, "unknown"),
+        (math.nan, math.nan, "unknown"),
+        (0.0, 0.0, "unknown"),
+    ],
+)
 def test_what_limits(flops: float, moved: float, expected: str) -> None:
     assert _bound(flops, moved) == expected
 
@@ -130,12 +187,20 @@ def test_what_computes_little_is_limited_by_memory_or_latency_whatever_its_peak(
 
 
 def test_copies_from_the_host_have_no_share_of_the_memory_bandwidth() -> None:
-    copied = {"Input Dims": [[1024], [1024], []], "Input type": ["float", "float", "Scalar"], "Concrete Inputs": ["", "", "False"]}
-    _, facts, insight = drawn("""
+    copied = {
+        "Input Dims": [[1024], [1024], []],
+        "Input type": ["float", "float", "Scalar"],
+        "Concrete Inputs": ["", "", "False"],
+    }
+    _, facts, insight = drawn(
+        """
     main   [aten::copy_]
     main    <L #1>
     gpu 7     {copy #1   }
-    """, {"aten::copy_": copied}, **H100)
+    """,
+        {"aten::copy_": copied},
+        **H100,
+    )
     rows = workload_rows(insight, select(facts))
     assert rows.link.tolist() == [True]
     assert rows.bytes[0] > 0
@@ -147,33 +212,63 @@ def test_copies_from_the_host_have_no_share_of_the_memory_bandwidth() -> None:
 
 CONVOLVED = {
     "Input Dims": [[], [32, 256, 14, 14], [256, 256, 3, 3], [], [], [], [], [], [], []],
-    "Input type": ["GenericList", "float", "float", "GenericList", "GenericList", "GenericList", "", "", "", ""],
+    "Input type": [
+        "GenericList",
+        "float",
+        "float",
+        "GenericList",
+        "GenericList",
+        "GenericList",
+        "",
+        "",
+        "",
+        "",
+    ],
 }
 
 
-def test_a_fast_convolution_shares_its_flops_among_its_kernels_and_has_no_share_of_the_peak() -> None:
-    """As cuDNN on a V100: 7.4 GFLOP by the formula in 282 µs would be 26 TFLOP/s on a device of 15.7."""
-    _, facts, insight = drawn("""
+def test_a_fast_convolution_shares_its_flops_among_its_kernels_and_has_no_share_of_the_peak() -> (
+    None
+):
+    """As cuDNN on a V100: 7.4 GFLOP by the formula in 282 µs would be 26 TFLOP/s on a device of
+    15.7.
+    """
+    _, facts, insight = drawn(
+        """
     main   [aten::cudnn_convolution_backward_input   ] [aten::cudnn_convolution_backward_input ]
     main    <L #1>     <L #2>     <L #3>                 <L #4>
     gpu 7    {winogradForwardData4x4 #1}{sgemm #2                     }{dgrad_engine #4}
     gpu 8                            {Memset (Device) #3}
-    """, {"aten::cudnn_convolution_backward_input": CONVOLVED}, **H100)
+    """,
+        {"aten::cudnn_convolution_backward_input": CONVOLVED},
+        **H100,
+    )
     flops = 2 * 32 * 256 * 14 * 14 * 256 * 9
     rows = kernel_rows(insight, select(facts))
     found = shares(insight, rows, ROUND)
     kernel = {insight.strings[int(number)]: i for i, number in enumerate(rows.kernel.tolist())}
-    transform, product, engine = (kernel[text] for text in ("winogradForwardData4x4", "ampere_sgemm_128x64_tn", "dgrad_engine"))
+    transform, product, engine = (
+        kernel[text]
+        for text in ("winogradForwardData4x4", "ampere_sgemm_128x64_tn", "dgrad_engine")
+    )
     assert rows.flops[transform] + rows.flops[product] == flops
-    assert rows.flops[transform] / rows.flops[product] == pytest.approx(rows.time[transform] / rows.time[product], rel=1e-9)
+    assert rows.flops[transform] / rows.flops[product] == pytest.approx(
+        rows.time[transform] / rows.time[product], rel=1e-9
+    )
     assert rows.flops[engine] == flops
     assert rows.flops[kernel["Memset (Device)"]] == 0
     assert rows.fast.tolist() == [i in (transform, product) for i in range(4)]
     assert np.isnan(found.flops_share[[transform, product]]).all()
     assert found.flops_share[engine] == pytest.approx(flops / rows.time[engine] * 1e9 / 10e12)
-    assert found.flops_rate[product] == pytest.approx(rows.flops[product] / rows.time[product] * 1e9)
+    assert found.flops_rate[product] == pytest.approx(
+        rows.flops[product] / rows.time[product] * 1e9
+    )
     whole = workload_rows(insight, select(facts))
-    assert (whole.calls.tolist(), whole.flops.tolist(), whole.fast.tolist()) == ([2], [2 * flops], [True])
+    assert (whole.calls.tolist(), whole.flops.tolist(), whole.fast.tolist()) == (
+        [2],
+        [2 * flops],
+        [True],
+    )
 
 
 def test_the_device_of_the_trace() -> None:

@@ -32,17 +32,39 @@ ADDMM_FLOPS = 2 * 64 * 128 * 256 + 64 * 256
 
 
 def test_work_is_laid_at_the_call_that_launches_it_and_counted_once() -> None:
-    """``aten::linear`` launches nothing but through another modelled call; what ``aten::zero_`` launches is part of the ``aten::addmm``."""
+    """``aten::linear`` launches nothing but through another modelled call; what ``aten::zero_``
+    launches is part of the ``aten::addmm``.
+    """
     _, _, insight = drawn(NESTED)
     steps, kernels = insight["workload_steps"], insight["workload_kernels"]
-    assert of(insight, steps, "counted") == {"aten::linear": [0], "aten::addmm": [1], "aten::zero_": [0]}
-    assert of(insight, steps, "device_self") == {"aten::linear": [0], "aten::addmm": [34_000], "aten::zero_": [9_000]}
-    assert of(insight, steps, "device_total") == {"aten::linear": [43_000], "aten::addmm": [43_000], "aten::zero_": [9_000]}
-    assert of(insight, steps, "counted_time") == {"aten::linear": [0], "aten::addmm": [43_000], "aten::zero_": [0]}
+    assert of(insight, steps, "counted") == {
+        "aten::linear": [0],
+        "aten::addmm": [1],
+        "aten::zero_": [0],
+    }
+    assert of(insight, steps, "device_self") == {
+        "aten::linear": [0],
+        "aten::addmm": [34_000],
+        "aten::zero_": [9_000],
+    }
+    assert of(insight, steps, "device_total") == {
+        "aten::linear": [43_000],
+        "aten::addmm": [43_000],
+        "aten::zero_": [9_000],
+    }
+    assert of(insight, steps, "counted_time") == {
+        "aten::linear": [0],
+        "aten::addmm": [43_000],
+        "aten::zero_": [0],
+    }
     assert set(of(insight, kernels, "total")) == {"aten::addmm"}
-    by_kernel = dict(zip(insight.strings.many(kernels["kernel"]), kernels["flops"].tolist(), strict=True))
+    by_kernel = dict(
+        zip(insight.strings.many(kernels["kernel"]), kernels["flops"].tolist(), strict=True)
+    )
     assert by_kernel == {NAMES["fill"]: 0, NAMES["gemm"]: ADDMM_FLOPS, NAMES["reduce"]: 0}
-    matrix = dict(zip(insight.strings.many(kernels["kernel"]), kernels["matrix"].tolist(), strict=True))
+    matrix = dict(
+        zip(insight.strings.many(kernels["kernel"]), kernels["matrix"].tolist(), strict=True)
+    )
     assert matrix[NAMES["gemm"]] == Knowledge.YES
     assert matrix[NAMES["fill"]] == Knowledge.NO
 
@@ -55,21 +77,31 @@ def test_a_call_is_asked_once_for_its_work() -> None:
     """)
     table = insight["workloads"]
     found = {
-        (insight.strings[int(table["name"][i])], insight.strings[int(table["precision"][i])]): (int(table["flops"][i]), int(table["bytes"][i]))
+        (insight.strings[int(table["name"][i])], insight.strings[int(table["precision"][i])]): (
+            int(table["flops"][i]),
+            int(table["bytes"][i]),
+        )
         for i in range(table.n)
     }
     elements = 64 * 128 + 128 * 256 + 64 * 256
     flops = 2 * 64 * 128 * 256
-    assert found == {("aten::mm", "bf16"): (flops, 2 * elements), ("aten::mm", "fp32"): (flops, 4 * elements), ("mine::thing", ""): (-1, -1)}
+    assert found == {
+        ("aten::mm", "bf16"): (flops, 2 * elements),
+        ("aten::mm", "fp32"): (flops, 4 * elements),
+        ("mine::thing", ""): (-1, -1),
+    }
     assert sorted(of(insight, insight["workload_steps"], "calls")["aten::mm"]) == [1, 2]
 
 
 def test_work_of_no_operator_and_of_replayed_graphs() -> None:
-    _, _, insight = drawn("""
+    _, _, insight = drawn(
+        """
     main   [mm     ]            <G #2  >   <L #3>
     main    <L #1>
     gpu 7     {gemm #1}            {gemm #2}  {plus #3}
-    """, {"G": {}})
+    """,
+        {"G": {}},
+    )
     kernels = insight["workload_kernels"]
     assert set(of(insight, kernels, "total")) == {"", "aten::mm"}
     assert of(insight, kernels, "flops")[""] == [-1, -1]
@@ -85,7 +117,10 @@ def test_steps_are_kept_apart() -> None:
     """)
     steps = insight["workload_steps"]
     assert dict(zip(steps["step"].tolist(), steps["counted"].tolist(), strict=True)) == {0: 1, 1: 2}
-    assert insight["workload_kernels"]["flops"].tolist() == [2 * 64 * 128 * 256, 2 * 2 * 64 * 128 * 256]
+    assert insight["workload_kernels"]["flops"].tolist() == [
+        2 * 64 * 128 * 256,
+        2 * 2 * 64 * 128 * 256,
+    ]
 
 
 def test_without_a_device_the_outermost_modelled_calls_count() -> None:
@@ -96,47 +131,75 @@ def test_without_a_device_the_outermost_modelled_calls_count() -> None:
     """)
     assert not facts.summary["has_device"]
     steps = insight["workload_steps"]
-    assert of(insight, steps, "counted") == {"mine::thing": [1], "aten::linear": [1], "aten::add": [1], "aten::addmm": [0]}
+    assert of(insight, steps, "counted") == {
+        "mine::thing": [1],
+        "aten::linear": [1],
+        "aten::add": [1],
+        "aten::addmm": [0],
+    }
     time = of(insight, steps, "counted_time")
-    assert time == {"mine::thing": [40_000 - 22_000 - 10_000], "aten::linear": [22_000], "aten::add": [10_000], "aten::addmm": [0]}
+    assert time == {
+        "mine::thing": [40_000 - 22_000 - 10_000],
+        "aten::linear": [22_000],
+        "aten::add": [10_000],
+        "aten::addmm": [0],
+    }
     assert sum(value for values in time.values() for value in values) == 40_000
 
 
 def test_a_trace_of_nothing_has_the_tables() -> None:
     trace = read_trace(TextInMemory(b'{"traceEvents": []}'), Settings())
     tables, _ = build_workloads(trace, derive(trace), {}, StringBuilder(), call_tree(trace))
-    assert {name: table.n for name, table in tables.items()} == {"workloads": 0, "workload_steps": 0, "workload_kernels": 0, "device_workloads": 0}
+    assert {name: table.n for name, table in tables.items()} == {
+        "workloads": 0,
+        "workload_steps": 0,
+        "workload_kernels": 0,
+        "device_workloads": 0,
+    }
 
 
 def test_shapes_that_no_such_operator_can_have_are_not_modelled() -> None:
-    _, _, insight = drawn("""
+    _, _, insight = drawn(
+        """
     main   [mm     ]
     main    <L #1>
     gpu 7     {gemm #1}
-    """, {"mm": {"Input Dims": [[64, 128], "nonsense"], "Input type": ["float", 7]}})
+    """,
+        {"mm": {"Input Dims": [[64, 128], "nonsense"], "Input type": ["float", 7]}},
+    )
     assert insight["workloads"]["flops"].tolist() == [-1]
     assert insight["workload_kernels"]["flops"].tolist() == [-1]
 
 
 def test_public_traces(real_traces: Path) -> None:
-    """All device time is laid somewhere, once; the FLOPs of the counted calls are those at their kernels."""
+    """All device time is laid somewhere, once; the FLOPs of the counted calls are those at their
+    kernels.
+    """
     modelled = {}
     for opened in load_all(str(real_traces), Settings()):
         if not isinstance(opened, Opened):
             continue
         trace, facts = opened.trace, opened.facts
         tables, _ = build_workloads(trace, facts, {}, StringBuilder(), call_tree(trace))
-        works, steps, kernels = (tables[name] for name in ("workloads", "workload_steps", "workload_kernels"))
+        works, steps, kernels = (
+            tables[name] for name in ("workloads", "workload_steps", "workload_kernels")
+        )
         rows = device_rows(trace)
         assert kernels["total"].sum() == trace["spans"]["dur"][rows].sum()
         assert kernels["calls"].sum() == len(rows)
-        assert kernels["total"][kernels["workload"] < 0].sum() + (steps["counted_time"].sum() if len(rows) else 0) == kernels["total"].sum()
+        assert (
+            kernels["total"][kernels["workload"] < 0].sum()
+            + (steps["counted_time"].sum() if len(rows) else 0)
+            == kernels["total"].sum()
+        )
         counted = np.maximum(works["flops"], 0)[steps["workload"]] * steps["counted"]
         assert counted.sum() * bool(len(rows)) == np.maximum(kernels["flops"], 0).sum()
         assert (steps["counted"] <= steps["calls"]).all()
         assert (trace["spans"]["role"][steps["event"]] == Role.OPERATOR).all()
         known = np.append(works["flops"] >= 0, np.False_)[kernels["workload"]]
-        modelled[opened.run.name] = float(kernels["total"][known].sum() / max(1, kernels["total"].sum()))
+        modelled[opened.run.name] = float(
+            kernels["total"][known].sum() / max(1, kernels["total"].sum())
+        )
     assert modelled["h100_vit"] == pytest.approx(1, abs=0.01)
     assert modelled["h100_bert_small"] > 0.95
     # Replayed graphs have no shapes.

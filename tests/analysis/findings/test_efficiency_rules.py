@@ -1,4 +1,6 @@
-"""Rules that rest on FLOPs, bytes and the device's peaks: a trace that fires each, and a near miss that must not."""
+"""Rules that rest on FLOPs, bytes and the device's peaks: a trace that fires each, and a near miss
+that must not.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,30 @@ from tests.analysis.findings.cases import Findings, item, launched, made, rules,
 
 TENSOR_CORES = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"
 VECTOR_UNITS = "cutlass_80_simt_sgemm_128x32"
-ALIGNED = "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align2>(Params)"
+ALIGNED = (
+    "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align2>(Params)"
+)
 BF16_PEAK, TF32_PEAK, BANDWIDTH = 989.4e12, 494.7e12, 3350e9
 
 
-def _product(m: int, n: int, k: int, micros: float, kernel: str = TENSOR_CORES, dtype: str = "c10::BFloat16", header: dict[str, Any] | None = None) -> Findings:
-    """A step of 1 ms that one matrix product fills for some time, and work without shapes to the rest."""
+def _product(
+    m: int,
+    n: int,
+    k: int,
+    micros: float,
+    kernel: str = TENSOR_CORES,
+    dtype: str = "c10::BFloat16",
+    header: dict[str, Any] | None = None,
+) -> Findings:
+    """A step of 1 ms that one matrix product fills for some time, and work without shapes to the
+    rest.
+    """
     operator = span("cpu_op", "aten::mm", 0.5, 6, **inputs((m, k), (k, n), dtype=dtype))
     entries = [*steps((0, 1000)), operator, *launched(kernel, 1, 1, 1, micros)]
     if micros < 998:
-        entries += launched("void at::native::vectorized_elementwise_kernel<4>", 2, 8, 1 + micros, 999 - micros)
+        entries += launched(
+            "void at::native::vectorized_elementwise_kernel<4>", 2, 8, 1 + micros, 999 - micros
+        )
     return made(entries, **(H100 if header is None else header))
 
 
@@ -32,7 +48,9 @@ def _needed(m: int, n: int, k: int, peak: float = BF16_PEAK, size: int = 2) -> f
 def test_far_from_peak() -> None:
     found = item(_product(2048, 2048, 2048, 500), "far_from_peak")
     assert found["recoverable_ns"] == pytest.approx(500_000 - _needed(2048, 2048, 2048), abs=2)
-    assert found["numbers"]["reached"] == pytest.approx(_needed(2048, 2048, 2048) / 500_000, rel=1e-6)
+    assert found["numbers"]["reached"] == pytest.approx(
+        _needed(2048, 2048, 2048) / 500_000, rel=1e-6
+    )
     assert found["words"]["largest"] == "aten::mm with M=2048, N=2048, K=2048"
 
 
@@ -54,14 +72,25 @@ def test_short_kernels_are_not_far_from_peak() -> None:
 
 
 def test_without_a_known_device_nothing_is_far_from_peak() -> None:
-    unknown = {"deviceProperties": [{"id": 0, "name": "NVIDIA Something New", "computeMajor": 9, "computeMinor": 0}]}
+    unknown = {
+        "deviceProperties": [
+            {"id": 0, "name": "NVIDIA Something New", "computeMajor": 9, "computeMinor": 0}
+        ]
+    }
     assert "far_from_peak" not in rules(_product(2048, 2048, 2048, 500, header=unknown))
 
 
 def test_a_kernel_beside_another_is_judged_where_it_ran_alone() -> None:
     operator = span("cpu_op", "aten::mm", 0.5, 6, **inputs((2048, 2048), (2048, 2048)))
-    entries = [*steps((0, 1000)), operator, *launched(TENSOR_CORES, 1, 1, 1, 500), *launched("l", 2, 8, 200, 799, stream=8)]
-    assert item(made(entries, **H100), "far_from_peak")["recoverable_ns"] == pytest.approx(199_000 - _needed(2048, 2048, 2048), abs=2)
+    entries = [
+        *steps((0, 1000)),
+        operator,
+        *launched(TENSOR_CORES, 1, 1, 1, 500),
+        *launched("l", 2, 8, 200, 799, stream=8),
+    ]
+    assert item(made(entries, **H100), "far_from_peak")["recoverable_ns"] == pytest.approx(
+        199_000 - _needed(2048, 2048, 2048), abs=2
+    )
 
 
 def test_matrix_cores_save_no_more_than_the_roofline_allows() -> None:
@@ -84,25 +113,49 @@ def test_unaligned_shapes_say_what_to_pad() -> None:
     assert found["recoverable_ns"] == pytest.approx(500_000 - _needed(141, 30522, 512), abs=2)
 
 
-@pytest.mark.parametrize(("first", "second", "padding"), [
-    ([64, 1], [5185, 1], "N from 5185 to 5192"),
-    ([1, 5185], [5185, 1], "M from 5185 to 5192 and N from 5185 to 5192"),
-    ([64, 1], [1, 64], "N from 5185 to 5192"),
-    (None, None, "M from 5185 to 5192 and N from 5185 to 5192"),
-    ([1], [1], "M from 5185 to 5192 and N from 5185 to 5192"),
-])
-def test_only_what_lies_along_memory_is_to_be_padded(first: list[int] | None, second: list[int] | None, padding: str) -> None:
-    """Q·Kᵀ of attention: Q lies along K, Kᵀ too, the scores along N; M odd costs nothing unless Q is transposed."""
-    recorded = inputs((5185, 64), (64, 5185)) | ({"Input Strides": [first, second]} if first else {})
+@pytest.mark.parametrize(
+    ("first", "second", "padding"),
+    [
+        ([64, 1], [5185, 1], "N from 5185 to 5192"),
+        ([1, 5185], [5185, 1], "M from 5185 to 5192 and N from 5185 to 5192"),
+        ([64, 1], [1, 64], "N from 5185 to 5192"),
+        (None, None, "M from 5185 to 5192 and N from 5185 to 5192"),
+        ([1], [1], "M from 5185 to 5192 and N from 5185 to 5192"),
+    ],
+)
+def test_only_what_lies_along_memory_is_to_be_padded(
+    first: list[int] | None, second: list[int] | None, padding: str
+) -> None:
+    """Q·Kᵀ of attention: Q lies along K, Kᵀ too, the scores along N; M odd costs nothing unless Q
+    is transposed.
+    """
+    recorded = inputs((5185, 64), (64, 5185)) | (
+        {"Input Strides": [first, second]} if first else {}
+    )
     if first is None:
         del recorded["Input Strides"]
     operator = span("cpu_op", "aten::mm", 0.5, 6, **recorded)
-    found = item(made([*steps((0, 1000)), operator, *launched(ALIGNED.replace("align2", "align1"), 1, 1, 1, 998)], **H100), "unaligned_shapes")
+    found = item(
+        made(
+            [
+                *steps((0, 1000)),
+                operator,
+                *launched(ALIGNED.replace("align2", "align1"), 1, 1, 1, 998),
+            ],
+            **H100,
+        ),
+        "unaligned_shapes",
+    )
     assert found["words"]["padding"] == padding
 
 
 def test_unaligned_shapes_without_a_model() -> None:
-    entries = [*steps((0, 1000)), span("cpu_op", "mine::product", 0.5, 6), *launched(ALIGNED, 1, 1, 1, 500), *launched("k", 2, 8, 501, 499)]
+    entries = [
+        *steps((0, 1000)),
+        span("cpu_op", "mine::product", 0.5, 6),
+        *launched(ALIGNED, 1, 1, 1, 500),
+        *launched("k", 2, 8, 501, 499),
+    ]
     found = item(made(entries, **H100), "unaligned_shapes")
     assert found["recoverable_ns"] == 500_000
     assert found["words"] == {"largest": "mine::product", "padding": ""}

@@ -112,12 +112,16 @@ def test_memory_from_the_driver() -> None:
     assert "allocator_churn" not in rules(misses)
 
 
-def _train_of_kernels(length: float, pause: float, ahead: float, count: int = 20) -> list[dict[str, object]]:
+def _train_of_kernels(
+    length: float, pause: float, ahead: float, count: int = 20
+) -> list[dict[str, object]]:
     """Kernels at regular distances; each is launched ``ahead`` µs before it begins."""
     every = length + pause
     entries = steps((0, 100 + count * every))
     for number in range(count):
-        entries += launched("k", number + 1, 98 + number * every - ahead, 100 + number * every, length)
+        entries += launched(
+            "k", number + 1, 98 + number * every - ahead, 100 + number * every, length
+        )
     return entries
 
 
@@ -142,17 +146,32 @@ def test_idle_for_an_unknown_reason() -> None:
 
 
 def test_a_host_that_does_something_else() -> None:
-    busy = [*steps((0, 10_000)), *launched("k", 1, 10, 12, 3000), *launched("k", 2, 8000, 8010, 1900), span("cpu_op", "aten::sort", 3100, 4800)]
+    busy = [
+        *steps((0, 10_000)),
+        *launched("k", 1, 10, 12, 3000),
+        *launched("k", 2, 8000, 8010, 1900),
+        span("cpu_op", "aten::sort", 3100, 4800),
+    ]
     found = made(busy)
     one = item(found, "idle_host")
     assert one["recoverable_ns"] == pytest.approx(5_100_000, abs=200_000)
     assert one["numbers"]["longest"] == pytest.approx(4_998_000, abs=1000)
-    ahead = [*steps((0, 10_000)), *launched("k", 1, 10, 12, 3000), *launched("k", 2, 20, 3012, 6900), span("cpu_op", "aten::sort", 3100, 4800)]
+    ahead = [
+        *steps((0, 10_000)),
+        *launched("k", 1, 10, 12, 3000),
+        *launched("k", 2, 20, 3012, 6900),
+        span("cpu_op", "aten::sort", 3100, 4800),
+    ]
     assert "idle_host" not in rules(made(ahead))
 
 
 def test_the_evidence_is_what_the_host_did_in_the_gap() -> None:
-    entries = [*steps((0, 10_000)), *launched("k", 1, 10, 12, 3000), *launched("k", 2, 8000, 8010, 1900), span("cpu_op", "aten::sort", 3100, 4800)]
+    entries = [
+        *steps((0, 10_000)),
+        *launched("k", 1, 10, 12, 3000),
+        *launched("k", 2, 8000, 8010, 1900),
+        span("cpu_op", "aten::sort", 3100, 4800),
+    ]
     found = item(made(entries), "idle_host")
     # Rows are in the order of begins: step, launch, kernel, sort.
     assert found["rows"][0] == 3
@@ -170,5 +189,8 @@ def test_an_iterator_of_ones_own() -> None:
     alone = item(drawn(LOADER.format("own", "own", "      ")), "input_bound")
     assert "input_bound" not in rules(drawn(LOADER.format("lib", "lib", "      ")))
     # An iterator that runs the model is none that loads.
-    one_of_two = item(drawn(LOADER.format("own", "own", "<L #3>") + "    gpu 7             {k #3}\n"), "input_bound")
+    one_of_two = item(
+        drawn(LOADER.format("own", "own", "<L #3>") + "    gpu 7             {k #3}\n"),
+        "input_bound",
+    )
     assert (alone["count"], one_of_two["count"]) == (2, 1)

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from tests.analysis.findings.cases import launched, made, span, steps
 from tests.builders.drawn import Event
 from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import NOTHING, THRESHOLD, Candidate, settle, spent, take, worth
+from torch_tb_profiler.analysis.findings.ledger import (
+    NOTHING,
+    THRESHOLD,
+    Candidate,
+    settle,
+    spent,
+    take,
+    worth,
+)
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.intervals import Intervals, intersect, union
 
@@ -26,7 +34,9 @@ def _gaps(pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 @settings(deadline=None)
 @given(HOLDS, GAPS)
-def test_a_lead_is_spent_as_counting_says(holds: list[tuple[int, int]], pairs: list[tuple[int, int]]) -> None:
+def test_a_lead_is_spent_as_counting_says(
+    holds: list[tuple[int, int]], pairs: list[tuple[int, int]]
+) -> None:
     holds = sorted(holds)
     begin, length = (np.array([hold[i] for hold in holds], np.int64) for i in (0, 1))
     gap_start, gap_end = _gaps(pairs)
@@ -56,7 +66,11 @@ def test_claims_share_no_time(several: list[list[tuple[int, int]]]) -> None:
     taken, total = NOTHING, 0
     for pairs in several:
         start = np.array([a for a, _ in pairs], np.int64)
-        claim = settle(Candidate("r", np.arange(len(pairs)), start, start + np.array([b for _, b in pairs])), taken, windows)
+        claim = settle(
+            Candidate("r", np.arange(len(pairs)), start, start + np.array([b for _, b in pairs])),
+            taken,
+            windows,
+        )
         assert intersect(claim.own, taken).length == 0
         assert intersect(claim.own, windows).length == claim.own.length
         assert (claim.cost > 0).all()
@@ -69,9 +83,23 @@ def test_claims_share_no_time(several: list[list[tuple[int, int]]]) -> None:
 
 EVENTS = st.lists(
     st.tuples(
-        st.sampled_from(("k", "volta_sgemm_128x64_nn", "ncclDevKernel_AllReduce", "Memcpy HtoD (Pageable -> Device)", "cudaStreamSynchronize", "cudaMalloc",
-                         "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "Buffer Flush", "aten::mm", "gloo:all_reduce")),
-        st.integers(0, 1900), st.integers(1, 400), st.integers(1, 300),
+        st.sampled_from(
+            (
+                "k",
+                "volta_sgemm_128x64_nn",
+                "ncclDevKernel_AllReduce",
+                "Memcpy HtoD (Pageable -> Device)",
+                "cudaStreamSynchronize",
+                "cudaMalloc",
+                "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                "Buffer Flush",
+                "aten::mm",
+                "gloo:all_reduce",
+            )
+        ),
+        st.integers(0, 1900),
+        st.integers(1, 400),
+        st.integers(1, 300),
     ),
     max_size=25,
 )
@@ -83,21 +111,35 @@ def _entries(drawn: list[tuple[str, int, int, int]]) -> list[Event]:
         if name.startswith("cuda"):
             entries.append(span("cuda_runtime", name, begin, length))
         elif name.startswith(("enumerate", "gloo")):
-            entries.append(span("user_annotation", name, begin, length, tid=1 + name.startswith("gloo")))
+            entries.append(
+                span("user_annotation", name, begin, length, tid=1 + name.startswith("gloo"))
+            )
         elif name == "Buffer Flush":
             entries.append(span("overhead", name, begin, length, tid=9))
         elif name.startswith("aten"):
             entries.append(span("cpu_op", name, begin, length))
         else:
             category = "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
-            entries += launched(name, number + 1, max(0, begin - ahead), begin, length, stream=7 + number % 2, category=category)
+            entries += launched(
+                name,
+                number + 1,
+                max(0, begin - ahead),
+                begin,
+                length,
+                stream=7 + number % 2,
+                category=category,
+            )
     return entries
 
 
 @settings(deadline=None, max_examples=60)
 @given(EVENTS)
-def test_all_findings_together_are_no_more_than_the_step(drawn: list[tuple[str, int, int, int]]) -> None:
-    found = made(_entries(drawn), deviceProperties=[{"id": 0, "name": "NVIDIA A100", "computeMajor": 8}])
+def test_all_findings_together_are_no_more_than_the_step(
+    drawn: list[tuple[str, int, int, int]],
+) -> None:
+    found = made(
+        _entries(drawn), deviceProperties=[{"id": 0, "name": "NVIDIA A100", "computeMajor": 8}]
+    )
     costing = [item for item in found["found"] if item["recoverable_ns"] is not None]
     assert sum(item["recoverable_ns"] for item in costing) <= found["step_ns"]
     for item in costing:

@@ -6,23 +6,48 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.findings.cases import NVIDIA, Findings, drawn, item, launched, made, rules, span, steps
+from tests.analysis.findings.cases import (
+    NVIDIA,
+    Findings,
+    drawn,
+    item,
+    launched,
+    made,
+    rules,
+    span,
+    steps,
+)
 from tests.builders.drawn import Event
 
 
-def _one_kernel(name: str, header: dict[str, Any] | None = None, operator: dict[str, Any] | None = None, **args: Any) -> Findings:
+def _one_kernel(
+    name: str,
+    header: dict[str, Any] | None = None,
+    operator: dict[str, Any] | None = None,
+    **args: Any,
+) -> Findings:
     """A step of 1 ms that one kernel fills to a half, and an elementwise one to the rest."""
-    entries = [*steps((0, 1000)), span("cpu_op", "aten::mm", 0.5, 6, **(operator or {})), *launched(name, 1, 1, 1, 500, **args)]
+    entries = [
+        *steps((0, 1000)),
+        span("cpu_op", "aten::mm", 0.5, 6, **(operator or {})),
+        *launched(name, 1, 1, 1, 500, **args),
+    ]
     entries += launched("void at::native::vectorized_elementwise_kernel<4>", 2, 4, 501, 499)
     return made(entries, **(NVIDIA if header is None else header))
 
 
 def test_matrix_cores() -> None:
     assert rules(_one_kernel("volta_sgemm_128x64_nn"))["matrix_cores_unused"] == 0.5
-    assert "matrix_cores_unused" not in rules(_one_kernel("ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn"))
-    assert "matrix_cores_unused" not in rules(_one_kernel("void gemv2T_kernel_val<int, int, float, float, float>"))
+    assert "matrix_cores_unused" not in rules(
+        _one_kernel("ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn")
+    )
+    assert "matrix_cores_unused" not in rules(
+        _one_kernel("void gemv2T_kernel_val<int, int, float, float, float>")
+    )
     assert "matrix_cores_unused" not in rules(_one_kernel("volta_dgemm_128x64_nn"))
-    old = {"deviceProperties": [{"id": 0, "name": "Tesla P100", "computeMajor": 6, "computeMinor": 0}]}
+    old = {
+        "deviceProperties": [{"id": 0, "name": "Tesla P100", "computeMajor": 6, "computeMinor": 0}]
+    }
     assert "matrix_cores_unused" not in rules(_one_kernel("maxwell_sgemm_128x64_nn", old))
     assert "matrix_cores_unused" not in rules(_one_kernel("volta_sgemm_128x64_nn", {}))
 
@@ -31,23 +56,50 @@ def test_matrix_cores_of_double_precision() -> None:
     """A type that the recorded inputs give goes before the name."""
     single = {"Input type": ["float", "float"], "Input Dims": [[8, 8], [8, 8]]}
     double = {"Input type": ["double", "double"], "Input Dims": [[8, 8], [8, 8]]}
-    assert "matrix_cores_unused" in rules(_one_kernel("cutlass_80_simt_sgemm_128x32", operator=single))
-    assert "matrix_cores_unused" not in rules(_one_kernel("cutlass_80_simt_sgemm_128x32", operator=double))
+    assert "matrix_cores_unused" in rules(
+        _one_kernel("cutlass_80_simt_sgemm_128x32", operator=single)
+    )
+    assert "matrix_cores_unused" not in rules(
+        _one_kernel("cutlass_80_simt_sgemm_128x32", operator=double)
+    )
 
 
 def test_matrix_cores_of_amd() -> None:
-    instinct = {"deviceProperties": [{"id": 0, "name": "AMD Instinct MI300X", "computeMajor": 9, "computeMinor": 4}]}
-    radeon = {"deviceProperties": [{"id": 0, "name": "AMD Radeon RX 6800", "computeMajor": 10, "computeMinor": 3}]}
+    instinct = {
+        "deviceProperties": [
+            {"id": 0, "name": "AMD Instinct MI300X", "computeMajor": 9, "computeMinor": 4}
+        ]
+    }
+    radeon = {
+        "deviceProperties": [
+            {"id": 0, "name": "AMD Radeon RX 6800", "computeMajor": 10, "computeMinor": 3}
+        ]
+    }
     name = "Cijk_Ailk_Bljk_SB_MT64x64x16_SN_1LDSB0_GRVW4_TT4_4"
     assert "matrix_cores_unused" in rules(_one_kernel(name, instinct))
     assert "matrix_cores_unused" not in rules(_one_kernel(name, radeon))
-    assert "matrix_cores_unused" not in rules(_one_kernel("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI32x32x8x1_SN_1LDSB0", instinct))
+    assert "matrix_cores_unused" not in rules(
+        _one_kernel("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI32x32x8x1_SN_1LDSB0", instinct)
+    )
 
 
 def test_unaligned_shapes() -> None:
-    assert rules(_one_kernel("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align1>(Params)"))["unaligned_shapes"] == 0.5
-    assert "unaligned_shapes" not in rules(_one_kernel("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align8>(Params)"))
-    assert "unaligned_shapes" not in rules(_one_kernel("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x128_8x4_tn_align1>(Params)"))
+    assert (
+        rules(
+            _one_kernel(
+                "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align1>(Params)"
+            )
+        )["unaligned_shapes"]
+        == 0.5
+    )
+    assert "unaligned_shapes" not in rules(
+        _one_kernel(
+            "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_64x3_tn_align8>(Params)"
+        )
+    )
+    assert "unaligned_shapes" not in rules(
+        _one_kernel("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x128_8x4_tn_align1>(Params)")
+    )
 
 
 def _blocks(value: float) -> dict[str, Any]:
@@ -55,7 +107,8 @@ def _blocks(value: float) -> dict[str, Any]:
 
 
 def test_few_blocks() -> None:
-    # A quarter of the multiprocessors has a block: three quarters of the kernel's time are what more blocks could save.
+    # A quarter of the multiprocessors has a block: three quarters of the kernel's time are what
+    # more blocks could save.
     found = item(_one_kernel("k", **_blocks(0.25)), "few_blocks")
     assert found["recoverable_ns"] == 375_000
     assert "few_blocks" not in rules(_one_kernel("k", **_blocks(1.5)))
@@ -66,7 +119,11 @@ def test_few_blocks() -> None:
 
 
 def test_few_blocks_beside_others_cost_nothing() -> None:
-    entries = [*steps((0, 1000)), *launched("k", 1, 1, 1, 500, **_blocks(0.25)), *launched("l", 2, 1, 1, 990, stream=8)]
+    entries = [
+        *steps((0, 1000)),
+        *launched("k", 1, 1, 1, 500, **_blocks(0.25)),
+        *launched("l", 2, 1, 1, 990, stream=8),
+    ]
     assert "few_blocks" not in rules(made(entries, **NVIDIA))
 
 
@@ -129,7 +186,11 @@ def test_data_parallel() -> None:
     gpu {}  {k #2                                       }
     """
     fires = item(drawn(drawing.replace("{}", "1:7")), "data_parallel")
-    assert (fires["recoverable_ns"], fires["share"], fires["numbers"]["devices"]) == (None, None, 2.0)
+    assert (fires["recoverable_ns"], fires["share"], fires["numbers"]["devices"]) == (
+        None,
+        None,
+        2.0,
+    )
     assert "data_parallel" not in rules(drawn(drawing.replace("{}", "0:8")))
 
 
@@ -146,8 +207,12 @@ BACKWARD = """
 
 @pytest.mark.parametrize(("sequence", "fires"), [(7, True), (-1, False)])
 def test_recompute(sequence: int, fires: bool) -> None:
-    """An operator beneath a node of the backward pass that records a graph of its own computes something again."""
-    arguments = {"aten::mul": {"Sequence number": sequence, "Fwd thread id": 0}} if sequence >= 0 else {}
+    """An operator beneath a node of the backward pass that records a graph of its own computes
+    something again.
+    """
+    arguments = (
+        {"aten::mul": {"Sequence number": sequence, "Fwd thread id": 0}} if sequence >= 0 else {}
+    )
     found = drawn(BACKWARD, arguments)
     assert ("recompute" in rules(found)) is fires
     if fires:
@@ -157,10 +222,20 @@ def test_recompute(sequence: int, fires: bool) -> None:
 def _optimizer(kernels: int, length: float, name: str = "elementwise") -> Findings:
     every = 10.0
     end = 20 + kernels * every + 1000
-    entries: list[Event] = [*steps((0, end)), span("user_annotation", "Optimizer.step#SGD.step", 5, kernels * every)]
+    entries: list[Event] = [
+        *steps((0, end)),
+        span("user_annotation", "Optimizer.step#SGD.step", 5, kernels * every),
+    ]
     for number in range(kernels):
         entries += launched(name, number + 1, 6 + number * every, 9 + number * every, length)
-    return made([*entries, *launched("k", 999, 10 + kernels * every, 12 + kernels * every, end - 12 - kernels * every)])
+    return made(
+        [
+            *entries,
+            *launched(
+                "k", 999, 10 + kernels * every, 12 + kernels * every, end - 12 - kernels * every
+            ),
+        ]
+    )
 
 
 def test_the_optimizer_goes_tensor_by_tensor() -> None:
@@ -174,7 +249,15 @@ def test_the_optimizer_goes_tensor_by_tensor() -> None:
 def test_the_optimizer_of_a_host() -> None:
     def trace(operators: int, length: float) -> Findings:
         entries = [*steps((0, 2000)), span("user_annotation", "Optimizer.step#Adam.step", 10, 1000)]
-        return made([*entries, *(span("cpu_op", "aten::add_", 12 + number * 9, length) for number in range(operators))])
+        return made(
+            [
+                *entries,
+                *(
+                    span("cpu_op", "aten::add_", 12 + number * 9, length)
+                    for number in range(operators)
+                ),
+            ]
+        )
 
     assert item(trace(100, 5), "optimizer_unfused")["recoverable_ns"] == 1_000_000
     assert "optimizer_unfused" not in rules(trace(20, 5))
@@ -183,7 +266,15 @@ def test_the_optimizer_of_a_host() -> None:
 def _copies(sizes: list[int], direction: str = "HtoD (Pageable -> Device)") -> Findings:
     entries: list[Event] = [*steps((0, 2000))]
     for number, size in enumerate(sizes):
-        entries += launched(f"Memcpy {direction}", number + 1, 45 * number, 45 * number + 2, 40, category="gpu_memcpy", bytes=size)
+        entries += launched(
+            f"Memcpy {direction}",
+            number + 1,
+            45 * number,
+            45 * number + 2,
+            40,
+            category="gpu_memcpy",
+            bytes=size,
+        )
     end = 45 * len(sizes)
     return made([*entries, *launched("k", 99, end, end + 2, 1998 - end)])
 
@@ -200,13 +291,31 @@ def test_copies_with_nothing_beside_them() -> None:
     assert "exposed_copies" in rules(_copies([1, 2, 3]))
     assert item(_copies([1, 2, 3]), "exposed_copies")["numbers"]["pageable"] == 1.0
     assert "exposed_copies" not in rules(_copies([1, 2, 3], "DtoD (Device -> Device)"))
-    hidden = [*steps((0, 1000)), *launched("k", 1, 1, 1, 990), *launched("Memcpy HtoD (Pinned -> Device)", 2, 3, 10, 500, 8, "gpu_memcpy", bytes=9)]
+    hidden = [
+        *steps((0, 1000)),
+        *launched("k", 1, 1, 1, 990),
+        *launched("Memcpy HtoD (Pinned -> Device)", 2, 3, 10, 500, 8, "gpu_memcpy", bytes=9),
+    ]
     assert "exposed_copies" not in rules(made(hidden))
 
 
 def _memory(allocated: int) -> Findings:
-    record = {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 100, "tid": 1, "ts": 5,
-              "args": {"Device Type": 1, "Device Id": 0, "Addr": 1, "Bytes": allocated, "Total Allocated": allocated, "Total Reserved": allocated}}
+    record = {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "pid": 100,
+        "tid": 1,
+        "ts": 5,
+        "args": {
+            "Device Type": 1,
+            "Device Id": 0,
+            "Addr": 1,
+            "Bytes": allocated,
+            "Total Allocated": allocated,
+            "Total Reserved": allocated,
+        },
+    }
     return made([*steps((0, 1000)), *launched("k", 1, 1, 1, 990), record], **NVIDIA)
 
 
@@ -220,7 +329,14 @@ def test_memory_is_nearly_full() -> None:
 def test_the_profiler_empties_its_buffers() -> None:
     def trace(begin: float) -> Findings:
         flush = span("overhead", "Buffer Flush", begin, 100, tid=9)
-        return made([*steps((0, 1000)), *launched("k", 1, 1, 1, 500), *launched("k", 2, 600, 602, 398), flush])
+        return made(
+            [
+                *steps((0, 1000)),
+                *launched("k", 1, 1, 1, 500),
+                *launched("k", 2, 600, 602, 398),
+                flush,
+            ]
+        )
 
     assert item(trace(501), "profiler_overhead")["recoverable_ns"] == 100_000
     assert "kernel_loading" not in rules(trace(501))
@@ -231,7 +347,14 @@ def test_the_profiler_empties_its_buffers() -> None:
 def test_kernels_are_loaded() -> None:
     def trace(begin: float) -> Findings:
         load = span("overhead", "Lazy Function Loading", begin, 100, tid=9)
-        return made([*steps((0, 1000)), *launched("k", 1, 1, 1, 500), *launched("k", 2, 600, 602, 398), load])
+        return made(
+            [
+                *steps((0, 1000)),
+                *launched("k", 1, 1, 1, 500),
+                *launched("k", 2, 600, 602, 398),
+                load,
+            ]
+        )
 
     found = item(trace(501), "kernel_loading")
     assert (found["recoverable_ns"], found["artefact"]) == (100_000, False)
@@ -245,7 +368,9 @@ def test_nothing_was_recorded_at_the_end() -> None:
     assert (found["recoverable_ns"], found["artefact"]) == (499_000, True)
     assert "silent_end" not in rules(made([*quiet, span("cpu_op", "aten::sort", 510, 485)]))
     # What begins after the step says nothing about it.
-    assert "silent_end" in rules(made([*quiet, span("cuda_runtime", "cudaDeviceSynchronize", 1005, 10)]))
+    assert "silent_end" in rules(
+        made([*quiet, span("cuda_runtime", "cudaDeviceSynchronize", 1005, 10)])
+    )
 
 
 def test_a_cold_first_step() -> None:
@@ -264,8 +389,17 @@ def test_a_cold_first_step() -> None:
 
 def test_recording_python_frames() -> None:
     def trace(frames: int, launch: float) -> Findings:
-        entries = [*steps((0, 1000)), *launched("k", 1, 1, 1, 400), *launched("k", 2, launch, 700, 298)]
-        return made([*entries, *(span("python_function", f"train.py({n}): f", 2 + n, 0.5) for n in range(frames))])
+        entries = [
+            *steps((0, 1000)),
+            *launched("k", 1, 1, 1, 400),
+            *launched("k", 2, launch, 700, 298),
+        ]
+        return made(
+            [
+                *entries,
+                *(span("python_function", f"train.py({n}): f", 2 + n, 0.5) for n in range(frames)),
+            ]
+        )
 
     assert item(trace(100, 690), "python_tracing")["artefact"] is True
     assert "python_tracing" not in rules(trace(20, 690))

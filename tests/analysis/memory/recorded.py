@@ -15,12 +15,23 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
-_BEGIN: Event = {"ph": "X", "cat": "user_annotation", "name": "recorded", "pid": 100, "tid": 9, "ts": 0, "dur": 1, "args": {}}
+_BEGIN: Event = {
+    "ph": "X",
+    "cat": "user_annotation",
+    "name": "recorded",
+    "pid": 100,
+    "tid": 9,
+    "ts": 0,
+    "dur": 1,
+    "args": {},
+}
 Case = tuple[Trace, Facts, Insight]
 
 
 def case(written: str, drawing: str = "", more: list[Event] | None = None, **drawn: Any) -> Case:
-    """The trace of a drawing and of records, its facts and its insight. A column of the drawing is a microsecond, the first one is the trace's first."""
+    """The trace of a drawing and of records, its facts and its insight. A column of the drawing is
+    a microsecond, the first one is the trace's first.
+    """
     trace = trace_of([_BEGIN, *events(drawing, **drawn), *records(written), *(more or [])])
     facts = derive(trace)
     return trace, facts, built(trace, facts)
@@ -41,10 +52,14 @@ def insight(written: str, drawing: str = "", **drawn: Any) -> Insight:
 
 
 def blocks(found: Insight, device: int = 0) -> list[tuple[int, int | None, int | None]]:
-    """(bytes, allocated, released) of the blocks of a device in the table's order; None: outside the recording."""
+    """(bytes, allocated, released) of the blocks of a device in the table's order; None: outside
+    the recording.
+    """
     table = found["allocations"]
     return [
-        (int(table["bytes"][row]), _micro(table, "begin", row), _micro(table, "end", row)) for row in range(table.n) if table["device"][row] == device
+        (int(table["bytes"][row]), _micro(table, "begin", row), _micro(table, "end", row))
+        for row in range(table.n)
+        if table["device"][row] == device
     ]
 
 
@@ -62,4 +77,7 @@ def devices(found: Insight) -> list[dict[str, int]]:
 def operators(found: Insight) -> list[str]:
     """The operator of every record of the curve; empty where none is known."""
     nodes, curve = found["memory_nodes"], found["memory_curve"]
-    return [found.strings[int(nodes["name"][node])] if node >= 0 else "" for node in curve["node"].tolist()]
+    return [
+        found.strings[int(nodes["name"][node])] if node >= 0 else ""
+        for node in curve["node"].tolist()
+    ]

@@ -24,8 +24,12 @@ class Call:
 
 
 @st.composite
-def calls(draw: st.DrawFn, begin: int = 0, end: int = 96, around: tuple[Call, ...] = ()) -> list[Call]:
-    """Operators that nest properly; two beside each other within every one, so that none is one with its only child."""
+def calls(
+    draw: st.DrawFn, begin: int = 0, end: int = 96, around: tuple[Call, ...] = ()
+) -> list[Call]:
+    """Operators that nest properly; two beside each other within every one, so that none is one
+    with its only child.
+    """
     found: list[Call] = []
     middle = draw(st.integers(begin + 1, end - 1))
     for low, high in ((begin, middle), (middle, end)):
@@ -37,7 +41,10 @@ def calls(draw: st.DrawFn, begin: int = 0, end: int = 96, around: tuple[Call, ..
 
 
 RECORDS = st.lists(
-    st.tuples(st.integers(0, 100), st.integers(0, 5), st.integers(1, 9), st.booleans()), min_size=1, max_size=40, unique_by=lambda record: record[0]
+    st.tuples(st.integers(0, 100), st.integers(0, 5), st.integers(1, 9), st.booleans()),
+    min_size=1,
+    max_size=40,
+    unique_by=lambda record: record[0],
 )
 """(time, address, bytes, whether it releases); times are distinct."""
 
@@ -45,14 +52,38 @@ RECORDS = st.lists(
 def as_events(tree: list[Call], listed: list[tuple[int, int, int, bool]]) -> list[Event]:
     """The trace's entries."""
     operators: list[dict[str, Any]] = [
-        {"ph": "X", "cat": "cpu_op", "name": c.name, "pid": 100, "tid": 1, "ts": c.begin, "dur": c.end - c.begin, "args": {}} for c in tree
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": c.name,
+            "pid": 100,
+            "tid": 1,
+            "ts": c.begin,
+            "dur": c.end - c.begin,
+            "args": {},
+        }
+        for c in tree
     ]
     # Something at time 0, so that times of the trace are those written.
-    first = {"ph": "X", "cat": "user_annotation", "name": "all", "pid": 100, "tid": 9, "ts": 0, "dur": 200, "args": {}}
-    lines = [f"main {time} gpu0 {address or '-'} {-size if releases else size:+d}" for time, address, size, releases in sorted(listed)]
+    first = {
+        "ph": "X",
+        "cat": "user_annotation",
+        "name": "all",
+        "pid": 100,
+        "tid": 9,
+        "ts": 0,
+        "dur": 200,
+        "args": {},
+    }
+    lines = [
+        f"main {time} gpu0 {address or '-'} {-size if releases else size:+d}"
+        for time, address, size, releases in sorted(listed)
+    ]
     return [first, *operators, *records("\n".join(lines))]
 
 
 def innermost(tree: list[Call], time: int) -> Call | None:
     """The innermost call that is open at a time."""
-    return max((c for c in tree if c.begin <= time < c.end), key=lambda c: len(c.around), default=None)
+    return max(
+        (c for c in tree if c.begin <= time < c.end), key=lambda c: len(c.around), default=None
+    )

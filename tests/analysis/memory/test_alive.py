@@ -16,11 +16,16 @@ US = 1000
 
 
 def origins(found: Insight, alive: Alive) -> dict[tuple[str, str], tuple[int, int, int, int]]:
-    """By operator and parent: bytes, blocks, the largest, begin of the oldest in µs (-1 before the recording)."""
+    """By operator and parent: bytes, blocks, the largest, begin of the oldest in µs (-1 before the
+    recording).
+    """
     names, parents = found.strings.many(alive.operator), found.strings.many(alive.parent)
     columns = (alive.bytes, alive.count, alive.largest)
     return {
-        key: (*(int(column[row]) for column in columns), int(alive.oldest[row]) // US if alive.oldest[row] >= 0 else -1)  # type: ignore[misc]
+        key: (
+            *(int(column[row]) for column in columns),
+            int(alive.oldest[row]) // US if alive.oldest[row] >= 0 else -1,
+        )  # type: ignore[misc]
         for row, key in enumerate(zip(names, parents, strict=True))
     }
 
@@ -40,9 +45,16 @@ def test_blocks_of_one_origin_stand_together() -> None:
         """,
     )
     alive = alive_at(found, 0, 36 * US)
-    assert origins(found, alive) == {("aten::mm", ""): (100, 1, 100, 32), ("aten::empty", "aten::zeros"): (11, 2, 10, 14), ("", ""): (50, 1, 50, -1)}
+    assert origins(found, alive) == {
+        ("aten::mm", ""): (100, 1, 100, 32),
+        ("aten::empty", "aten::zeros"): (11, 2, 10, 14),
+        ("", ""): (50, 1, 50, -1),
+    }
     assert (alive.allocated, alive.reserved, alive.unknown) == (211, 1000, 50)
-    assert origins(found, alive_at(found, 0, 45 * US)) == {("aten::mm", ""): (100, 1, 100, 32), ("aten::empty", "aten::zeros"): (1, 1, 1, 14)}
+    assert origins(found, alive_at(found, 0, 45 * US)) == {
+        ("aten::mm", ""): (100, 1, 100, 32),
+        ("aten::empty", "aten::zeros"): (1, 1, 1, 14),
+    }
 
 
 def test_a_block_is_alive_from_its_allocation_until_just_before_its_release() -> None:
@@ -63,7 +75,12 @@ def test_the_peak_is_the_moment_of_the_peak_even_if_the_block_goes_in_the_same_n
     """)
     for time in (None, 10 * US):
         alive = alive_at(found, 0, time)
-        assert (alive.time, alive.allocated, int(alive.bytes.sum()), alive.unknown) == (10 * US, 100, 100, 0)
+        assert (alive.time, alive.allocated, int(alive.bytes.sum()), alive.unknown) == (
+            10 * US,
+            100,
+            100,
+            0,
+        )
     assert alive_at(found, 0, 10 * US + 1).allocated == 64
 
 
@@ -87,7 +104,9 @@ def test_a_peak_before_the_first_record() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(calls(), RECORDS, st.integers(0, 110))
-def test_alive_is_what_a_dictionary_holds(tree: list[Call], listed: list[tuple[int, int, int, bool]], at: int) -> None:
+def test_alive_is_what_a_dictionary_holds(
+    tree: list[Call], listed: list[tuple[int, int, int, bool]], at: int
+) -> None:
     trace = trace_of(as_events(tree, listed))
     found = built(trace, derive(trace))
     devices = found["memory_devices"]
@@ -100,7 +119,9 @@ def test_alive_is_what_a_dictionary_holds(tree: list[Call], listed: list[tuple[i
     assert alive_at(found, 0, 1 << 40).allocated == int(devices["end"][0])
 
 
-def held(tree: list[Call], listed: list[tuple[int, int, int, bool]], at: int) -> dict[tuple[str, str], tuple[int, int, int, int]]:
+def held(
+    tree: list[Call], listed: list[tuple[int, int, int, bool]], at: int
+) -> dict[tuple[str, str], tuple[int, int, int, int]]:
     """Origins of what is held at a time: all pairs first, then those around the time."""
     blocks: list[tuple[int, int, int | None, int]] = []
     opened: dict[int, tuple[int, int]] = {}
@@ -125,5 +146,6 @@ def held(tree: list[Call], listed: list[tuple[int, int, int, bool]], at: int) ->
             key = (call.name, call.around[0].name if call.around else "") if call else ("", "")
             found.setdefault(key, []).append((size, begin))
     return {
-        key: (sum(s for s, _ in some), len(some), max(s for s, _ in some), min(b for _, b in some)) for key, some in found.items()
+        key: (sum(s for s, _ in some), len(some), max(s for s, _ in some), min(b for _, b in some))
+        for key, some in found.items()
     }

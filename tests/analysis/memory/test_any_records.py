@@ -1,4 +1,6 @@
-"""Whatever stands in the records: the tables are made, every question is answered, and what is listed adds up."""
+"""Whatever stands in the records: the tables are made, every question is answered, and what is
+listed adds up.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +14,71 @@ from tests.analysis.memory.recorded import built
 from tests.builders.drawn import trace_of
 from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.views.memory import memory_curve_payload, memory_payload, whole_window
-from torch_tb_profiler.views.memory_tables import memory_alive_payload, memory_blocks_payload, memory_statistics_payload
+from torch_tb_profiler.views.memory_tables import (
+    memory_alive_payload,
+    memory_blocks_payload,
+    memory_statistics_payload,
+)
 
-NUMBER = st.one_of(st.integers(-3, 40), st.sampled_from([0, -1, 1 << 31, 1 << 47, 1 << 52, -(1 << 62), (1 << 63) - 1, 1 << 64, 1 << 90]))
-VALUE: st.SearchStrategy[Any] = st.one_of(NUMBER, st.sampled_from([None, "7", "", 1.5, True, [], {}]))
-ARGUMENTS = st.dictionaries(st.sampled_from(["Device Type", "Device Id", "Addr", "Bytes", "Total Allocated", "Total Reserved"]), VALUE)
+NUMBER = st.one_of(
+    st.integers(-3, 40),
+    st.sampled_from(
+        [0, -1, 1 << 31, 1 << 47, 1 << 52, -(1 << 62), (1 << 63) - 1, 1 << 64, 1 << 90]
+    ),
+)
+VALUE: st.SearchStrategy[Any] = st.one_of(
+    NUMBER, st.sampled_from([None, "7", "", 1.5, True, [], {}])
+)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(
+        ["Device Type", "Device Id", "Addr", "Bytes", "Total Allocated", "Total Reserved"]
+    ),
+    VALUE,
+)
 RECORD = st.builds(
-    lambda ts, tid, args: {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": tid, "ts": ts, "args": args},
-    st.one_of(st.integers(0, 50), st.sampled_from([-5, 10**15, 0.001])), st.integers(0, 2), ARGUMENTS,
+    lambda ts, tid, args: {
+        "ph": "i",
+        "s": "t",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "pid": 1,
+        "tid": tid,
+        "ts": ts,
+        "args": args,
+    },
+    st.one_of(st.integers(0, 50), st.sampled_from([-5, 10**15, 0.001])),
+    st.integers(0, 2),
+    ARGUMENTS,
 )
 CALL = st.builds(
-    lambda ts, dur, tid, name, cat: {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": {}},
-    st.integers(0, 50), st.integers(0, 30), st.integers(0, 2), st.sampled_from(["aten::mm", "nn.Module: Linear_0", "train.py(3): step", "ProfilerStep#1"]),
+    lambda ts, dur, tid, name, cat: {
+        "ph": "X",
+        "cat": cat,
+        "name": name,
+        "pid": 1,
+        "tid": tid,
+        "ts": ts,
+        "dur": dur,
+        "args": {},
+    },
+    st.integers(0, 50),
+    st.integers(0, 30),
+    st.integers(0, 2),
+    st.sampled_from(["aten::mm", "nn.Module: Linear_0", "train.py(3): step", "ProfilerStep#1"]),
     st.sampled_from(["cpu_op", "python_function", "user_annotation", "cuda_runtime"]),
 )
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(RECORD, max_size=25), st.lists(CALL, max_size=15), st.integers(0, 60_000), st.integers(1, 5))
-def test_any_records(listed: list[dict[str, Any]], calls: list[dict[str, Any]], time: int, limit: int) -> None:
+@given(
+    st.lists(RECORD, max_size=25),
+    st.lists(CALL, max_size=15),
+    st.integers(0, 60_000),
+    st.integers(1, 5),
+)
+def test_any_records(
+    listed: list[dict[str, Any]], calls: list[dict[str, Any]], time: int, limit: int
+) -> None:
     trace = trace_of([*listed, *calls])
     facts = derive(trace)
     found = built(trace, facts)
@@ -50,7 +98,10 @@ def test_any_records(listed: list[dict[str, Any]], calls: list[dict[str, Any]], 
             msgspec.json.encode(blocks)
         for at in (None, time):
             alive = memory_alive_payload(found, device, at, limit)
-            assert sum(alive.rows.bytes) + alive.pooled_bytes + alive.unknown_bytes == alive.allocated_bytes
+            assert (
+                sum(alive.rows.bytes) + alive.pooled_bytes + alive.unknown_bytes
+                == alive.allocated_bytes
+            )
             msgspec.json.encode(alive)
         msgspec.json.encode(curve)
     msgspec.json.encode(view)

@@ -59,7 +59,11 @@ def test_the_same_address_on_two_devices_is_two_places() -> None:
         main  7 cpu  a +8
         main 10 gpu0 a -64
     """)
-    assert [blocks(found, device) for device in range(3)] == [[(64, 0, 10)], [(16, 5, None)], [(8, 7, None)]]
+    assert [blocks(found, device) for device in range(3)] == [
+        [(64, 0, 10)],
+        [(16, 5, None)],
+        [(8, 7, None)],
+    ]
 
 
 def test_records_without_an_address_are_in_no_block_but_in_the_curve() -> None:
@@ -92,18 +96,28 @@ def test_a_record_of_an_impossible_size_is_left_out_and_counted() -> None:
 
 
 def test_devices_beyond_the_limit_are_left_out_and_counted() -> None:
-    lines = [f"main {i} 1:{i} a +1" for i in range(300)] + ["main 400 1:7 b +1", "main 401 1:299 b +1"]
+    lines = [f"main {i} 1:{i} a +1" for i in range(300)] + [
+        "main 400 1:7 b +1",
+        "main 401 1:299 b +1",
+    ]
     found = insight("\n".join(lines))
     assert found["memory_devices"].n == 256
     assert found.about["memory_left_out"] == 44
     assert {7, 299} <= set(found["memory_devices"]["id"].tolist())
 
 
-RECORDS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3), st.sampled_from([-3, -2, -1, 0, 1, 2, 3])), max_size=40)
+RECORDS = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 3), st.sampled_from([-3, -2, -1, 0, 1, 2, 3])),
+    max_size=40,
+)
 
 
-def one_by_one(listed: list[tuple[int, int, int]]) -> tuple[set[tuple[int, int, int, bool]], int, int]:
-    """(allocation, begin, end, whether the end is its release) of every block, and the counts of lost releases and allocations."""
+def one_by_one(
+    listed: list[tuple[int, int, int]],
+) -> tuple[set[tuple[int, int, int, bool]], int, int]:
+    """(allocation, begin, end, whether the end is its release) of every block, and the counts of
+    lost releases and allocations.
+    """
     held: dict[tuple[int, int], int] = {}
     released: dict[tuple[int, int], int] = {}
     found = set()
@@ -135,6 +149,14 @@ def test_pairs_are_those_of_a_dictionary(listed: list[tuple[int, int, int]]) -> 
     listed = sorted(listed, key=lambda record: record[0])
     device, address, size = (np.array([record[k] for record in listed], np.int64) for k in range(3))
     found = pair(device, address.astype(np.uint64), size)
-    rows = set(zip(found.allocation.tolist(), found.begin.tolist(), found.end.tolist(), found.releases.tolist(), strict=True))
+    rows = set(
+        zip(
+            found.allocation.tolist(),
+            found.begin.tolist(),
+            found.end.tolist(),
+            found.releases.tolist(),
+            strict=True,
+        )
+    )
     assert (rows, found.lost_releases, found.lost_allocations) == one_by_one(listed)
     assert len(rows) == len(found.end)

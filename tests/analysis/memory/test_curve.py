@@ -24,17 +24,36 @@ def staircase(sizes: list[int], gaps: list[int]) -> Insight:
 def test_a_window_begins_with_what_holds_there() -> None:
     found = staircase([1, 2, 4], [10, 10, 10])
     curve = curve_in(found, 0, (15 * US, 25 * US), 100)
-    assert (curve.time.tolist(), curve.allocated.tolist(), curve.reserved.tolist()) == ([15 * US, 20 * US], [10_001, 10_003], [20_002, 20_006])
+    assert (curve.time.tolist(), curve.allocated.tolist(), curve.reserved.tolist()) == (
+        [15 * US, 20 * US],
+        [10_001, 10_003],
+        [20_002, 20_006],
+    )
     assert (curve.peak, curve.peak_time, curve.thinned) == (10_003, 20 * US, False)
     before = curve_in(found, 0, (0, 5 * US), 100)
-    assert (before.time.tolist(), before.allocated.tolist(), before.reserved.tolist(), before.peak_time) == ([0], [10_000], [-1], 0)
+    assert (
+        before.time.tolist(),
+        before.allocated.tolist(),
+        before.reserved.tolist(),
+        before.peak_time,
+    ) == ([0], [10_000], [-1], 0)
     behind = curve_in(found, 0, (90 * US, 95 * US), 100)
-    assert (behind.time.tolist(), behind.allocated.tolist(), behind.peak) == ([90 * US], [10_007], 10_007)
+    assert (behind.time.tolist(), behind.allocated.tolist(), behind.peak) == (
+        [90 * US],
+        [10_007],
+        10_007,
+    )
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.integers(-100, 100), min_size=20, max_size=80), st.lists(st.integers(0, 9), min_size=80, max_size=80), st.data())
-def test_thinning_keeps_the_extremes_at_their_times(sizes: list[int], gaps: list[int], data: st.DataObject) -> None:
+@given(
+    st.lists(st.integers(-100, 100), min_size=20, max_size=80),
+    st.lists(st.integers(0, 9), min_size=80, max_size=80),
+    st.data(),
+)
+def test_thinning_keeps_the_extremes_at_their_times(
+    sizes: list[int], gaps: list[int], data: st.DataObject
+) -> None:
     found = staircase(sizes, gaps)
     table = found["memory_curve"]
     end = int(table["time"][-1]) + 1
@@ -43,10 +62,18 @@ def test_thinning_keeps_the_extremes_at_their_times(sizes: list[int], gaps: list
     points = data.draw(st.integers(8, 60))
     curve = curve_in(found, 0, (low, high), points)
     inside = (table["time"] >= low) & (table["time"] < high)
-    held = int(table["allocated"][np.flatnonzero(table["time"] < low)[-1]]) if (table["time"] < low).any() else 10_000
+    held = (
+        int(table["allocated"][np.flatnonzero(table["time"] < low)[-1]])
+        if (table["time"] < low).any()
+        else 10_000
+    )
     values = np.concatenate(([held], table["allocated"][inside]))
     assert len(curve.time) <= 2 * max(points // 2, 4) + 1 or not curve.thinned
-    assert (curve.peak, int(curve.allocated.max()), int(curve.allocated.min())) == (int(values.max()), int(values.max()), int(values.min()))
+    assert (curve.peak, int(curve.allocated.max()), int(curve.allocated.min())) == (
+        int(values.max()),
+        int(values.max()),
+        int(values.min()),
+    )
     assert (np.diff(curve.time) >= 0).all()
     assert curve.allocated[-1] == values[-1]
     assert curve.thinned == (len(curve.time) < len(values))

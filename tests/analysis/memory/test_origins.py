@@ -14,7 +14,8 @@ def lines(found: Insight) -> list[str]:
 
 
 def test_the_innermost_operator_that_runs_on_the_thread() -> None:
-    # Columns are µs: linear from 8 to 32, addmm from 12 to 25, relu of the other thread from 8 to 25.
+    # Columns are µs: linear from 8 to 32, addmm from 12 to 25, relu of the other thread from 8 to
+    # 25.
     found = insight(
         """
         main   2 gpu0 a +1
@@ -107,7 +108,12 @@ def test_outermost_calls_of_a_name() -> None:
         """,
     )
     nodes = found["memory_nodes"]
-    rows = zip(found.strings.many(nodes["name"]), nodes["depth"].tolist(), nodes["outermost"].tolist(), strict=True)
+    rows = zip(
+        found.strings.many(nodes["name"]),
+        nodes["depth"].tolist(),
+        nodes["outermost"].tolist(),
+        strict=True,
+    )
     assert sorted(rows) == [("f", 0, 1), ("f", 2, 0), ("g", 1, 1), ("g", 3, 0), ("h", 2, 1)]
 
 
@@ -154,7 +160,10 @@ def test_the_path_is_the_operators_or_the_modules_around() -> None:
         """,
     )
     paths, curve = found["paths"], found["memory_curve"]
-    names = [found.strings[int(paths["name"][path])] if path >= 0 else "" for path in curve["path"].tolist()]
+    names = [
+        found.strings[int(paths["name"][path])] if path >= 0 else ""
+        for path in curve["path"].tolist()
+    ]
     assert names == ["aten::linear", "Linear_0", ""]
 
 
@@ -164,16 +173,34 @@ def test_records_of_threads_without_any_span() -> None:
 
 
 def test_a_snapshots_own_stack_gives_the_line() -> None:
-    frames = "CUDACachingAllocator.cpp(0): malloc\ntorch/nn/functional.py(10): linear\nmodel.py(7): forward\ntrain.py(3): step"
+    frames = (
+        "CUDACachingAllocator.cpp(0): malloc\ntorch/nn/functional.py(10): linear\nmodel.py(7):"
+        " forward\ntrain.py(3): step"
+    )
     assert line_of_frames(frames) == "model.py(7): forward"
-    assert line_of_frames("a.cpp(0): f\ntorch/nn/functional.py(10): linear") == "torch/nn/functional.py(10): linear"
+    assert (
+        line_of_frames("a.cpp(0): f\ntorch/nn/functional.py(10): linear")
+        == "torch/nn/functional.py(10): linear"
+    )
     assert line_of_frames("a.cpp(0): f\nb.cpp(1): g") == "a.cpp(0): f"
     assert line_of_frames("") == ""
 
 
 def test_the_deepest_operators_count_as_the_last_that_is_kept() -> None:
     deep = DEEPEST + 20
-    calls = [{"ph": "X", "cat": "cpu_op", "name": f"f{i}", "pid": 100, "tid": 1, "ts": i, "dur": 3 * deep - 2 * i, "args": {}} for i in range(deep)]
+    calls = [
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": f"f{i}",
+            "pid": 100,
+            "tid": 1,
+            "ts": i,
+            "dur": 3 * deep - 2 * i,
+            "args": {},
+        }
+        for i in range(deep)
+    ]
     found = case(f"main {deep + 1} gpu0 a +8\nmain 10.5 gpu0 b +1", more=calls)[2]
     assert found["memory_nodes"].n == DEEPEST
     assert operators(found) == ["f10", f"f{DEEPEST - 1}"]

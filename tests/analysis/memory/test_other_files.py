@@ -20,7 +20,9 @@ from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 
-LINEAR = stack("/w/torch/nn/functional.py:5:linear", "/w/model.py:12:forward", "/w/train.py:40:main")
+LINEAR = stack(
+    "/w/torch/nn/functional.py:5:linear", "/w/model.py:12:forward", "/w/train.py:40:main"
+)
 ADAM = stack("/w/adam.py:7:step", "/w/train.py:44:main")
 
 
@@ -37,10 +39,22 @@ def test_a_snapshots_blocks_have_their_own_stacks() -> None:
     _, found = of(pickled(snapshot(device)))
     assert found.about["memory_source"] == "snapshot"
     assert blocks(found) == [(1000, 0, 20), (3 * SEGMENT, 10, None)]
-    assert found.strings.many(found["allocations"]["line"]) == ["/w/model.py(12): forward", "/w/adam.py(7): step"]
-    assert found.strings[int(found["allocations"]["frames"][1])] == "/w/adam.py(7): step\n/w/train.py(44): main"
+    assert found.strings.many(found["allocations"]["line"]) == [
+        "/w/model.py(12): forward",
+        "/w/adam.py(7): step",
+    ]
+    assert (
+        found.strings[int(found["allocations"]["frames"][1])]
+        == "/w/adam.py(7): step\n/w/train.py(44): main"
+    )
     (row,) = devices(found)
-    assert (row["begin"], row["end"], row["peak"], row["peak_reserved"], row["mismatched"]) == (0, 3 * SEGMENT, 1000 + 3 * SEGMENT, 4 * SEGMENT, 0)
+    assert (row["begin"], row["end"], row["peak"], row["peak_reserved"], row["mismatched"]) == (
+        0,
+        3 * SEGMENT,
+        1000 + 3 * SEGMENT,
+        4 * SEGMENT,
+        0,
+    )
 
 
 def test_what_a_snapshot_tells_of_before_its_buffer_is_alive_from_the_begin() -> None:
@@ -52,7 +66,9 @@ def test_what_a_snapshot_tells_of_before_its_buffer_is_alive_from_the_begin() ->
     _, found = of(pickled(snapshot(device, last=4)))
     (row,) = devices(found)
     assert (row["begin"], row["end"], row["records"]) == (300, 400, 3)
-    assert sorted(blocks(found), key=str) == sorted([(200, None, 10), (100, None, None), (300, 0, None)], key=str)
+    assert sorted(blocks(found), key=str) == sorted(
+        [(200, None, 10), (100, None, None), (300, 0, None)], key=str
+    )
     start = alive_at(found, 0, 0)
     assert (start.allocated, start.unknown, int(start.bytes.sum())) == (600, 0, 600)
     lines = dict(zip(found.strings.many(start.line), start.bytes.tolist(), strict=True))
@@ -60,7 +76,14 @@ def test_what_a_snapshot_tells_of_before_its_buffer_is_alive_from_the_begin() ->
 
 
 RAW = [
-    [-1, 1, 32768, 0], [-1, 1, 512, 7], [1000, 2, 8192, 2], [2000, 2, 16384, 4], [3000, 3, -8192, 2], [3000, 3, 8192, 3], [4000, 4, -16384, 4], [5000, 2, 4, 7],
+    [-1, 1, 32768, 0],
+    [-1, 1, 512, 7],
+    [1000, 2, 8192, 2],
+    [2000, 2, 16384, 4],
+    [3000, 3, -8192, 2],
+    [3000, 3, 8192, 3],
+    [4000, 4, -16384, 4],
+    [5000, 2, 4, 7],
 ]
 NAMES = dict(enumerate(BLOCK_CATEGORIES))
 
@@ -74,7 +97,11 @@ def test_a_timelines_categories_add_up_to_what_is_allocated(timeline: Insight) -
     curve = curve_in(timeline, 0, (0, 10_000), 100)
     assert timeline.about["memory_source"] == "timeline"
     assert curve.categories.sum(axis=0).tolist() == curve.allocated.tolist()
-    last = {NAMES.get(row, "unknown"): int(values[-1]) for row, values in enumerate(curve.categories) if values[-1]}
+    last = {
+        NAMES.get(row, "unknown"): int(values[-1])
+        for row, values in enumerate(curve.categories)
+        if values[-1]
+    }
     assert last == {"parameter": 32768, "temporary": 8192, "unknown": 516}
     assert curve.allocated[0] == 33280
 
@@ -83,7 +110,11 @@ def test_what_is_alive_in_a_timeline_is_known_by_category(timeline: Insight) -> 
     (row,) = devices(timeline)
     assert (row["begin"], row["end"], row["peak"]) == (33280, 41476, 57856)
     peak = alive_at(timeline, 0, None)
-    assert {NAMES[int(c)]: int(b) for c, b in zip(peak.category, peak.bytes, strict=True)} == {"parameter": 32768, "activation": 16384, "input": 8192}
+    assert {NAMES[int(c)]: int(b) for c, b in zip(peak.category, peak.bytes, strict=True)} == {
+        "parameter": 32768,
+        "activation": 16384,
+        "input": 8192,
+    }
     assert (peak.unknown, peak.count.tolist()) == (512, [-1, -1, -1])
 
 
@@ -97,7 +128,16 @@ def test_a_snapshots_failed_allocation() -> None:
 
 @pytest.mark.parametrize("args", [{"Bytes": "many"}, {}, {"Bytes": 1.5}, {"Bytes": 1 << 70}])
 def test_failures_that_do_not_say_their_size(args: dict[str, object]) -> None:
-    entry = {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[OutOfMemory]", "pid": 1, "tid": 1, "ts": 5, "args": args}
+    entry = {
+        "ph": "i",
+        "s": "t",
+        "cat": "cpu_instant_event",
+        "name": "[OutOfMemory]",
+        "pid": 1,
+        "tid": 1,
+        "ts": 5,
+        "args": args,
+    }
     found = failed_allocations(trace_of([entry]))
     assert found is not None
     assert (found.bytes, found.count) == (-1, 1)

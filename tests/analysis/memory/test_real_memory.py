@@ -1,4 +1,6 @@
-"""Conservation on every real trace and sample that has allocator records, and the original's figures on its own sample."""
+"""Conservation on every real trace and sample that has allocator records, and the original's
+figures on its own sample.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
 SHARED = (
-    "h100_bert_small", "h100_owlv2", "h100_vit", "mi300_bert_small", "v100_memory_nccl", "v100_resnet50_num_workers_0", "v100_resnet50_num_workers_4",
+    "h100_bert_small",
+    "h100_owlv2",
+    "h100_vit",
+    "mi300_bert_small",
+    "v100_memory_nccl",
+    "v100_resnet50_num_workers_0",
+    "v100_resnet50_num_workers_4",
 )
 """Runs of the shared traces that hold allocator records."""
 GROUPS: tuple[MemoryGroup, ...] = ("operator", "module")
@@ -24,24 +32,39 @@ GROUPS: tuple[MemoryGroup, ...] = ("operator", "module")
 def conserved(trace: Trace, facts: Facts) -> Insight:
     """Check what must hold of every trace."""
     found = built(trace, facts)
-    memory, devices, curve, allocations = trace["memory"], found["memory_devices"], found["memory_curve"], found["allocations"]
+    memory, devices, curve, allocations = (
+        trace["memory"],
+        found["memory_devices"],
+        found["memory_curve"],
+        found["allocations"],
+    )
     assert (curve.n, found.about["memory_left_out"]) == (memory.n, 0)
     for device in range(devices.n):
-        mine = (memory["device_type"] == devices["type"][device]) & (memory["device"] == devices["id"][device])
+        mine = (memory["device_type"] == devices["type"][device]) & (
+            memory["device"] == devices["id"][device]
+        )
         changed = int(memory["bytes"][mine].sum())
         assert int(devices["end"][device]) == int(devices["begin"][device]) + changed
         rows = curve["device"] == device
         assert int(curve["allocated"][rows].max()) <= int(devices["peak"][device])
         last = alive_at(found, device, 1 << 60)
-        assert (last.allocated, last.allocated) == (int(devices["end"][device]), last.unknown + int(last.bytes.sum()))
+        assert (last.allocated, last.allocated) == (
+            int(devices["end"][device]),
+            last.unknown + int(last.bytes.sum()),
+        )
         peak = alive_at(found, device, None)
-        assert peak.allocated == int(devices["peak"][device]) == peak.unknown + int(peak.bytes.sum())
-        # No address is given out twice, and what is alive never exceeds what is allocated: nothing of these traces is lost.
+        assert (
+            peak.allocated == int(devices["peak"][device]) == peak.unknown + int(peak.bytes.sum())
+        )
+        # No address is given out twice, and what is alive never exceeds what is allocated: nothing
+        # of these traces is lost.
         assert min(last.unknown, peak.unknown) >= 0
         for group in GROUPS:
             used = usage(found, device, None, group)
             assert int(used.self_increase.sum()) + used.outside_increase == changed
-            assert int(used.self_allocated.sum()) + used.outside == int(memory["bytes"][mine & (memory["bytes"] > 0)].sum())
+            assert int(used.self_allocated.sum()) + used.outside == int(
+                memory["bytes"][mine & (memory["bytes"] > 0)].sum()
+            )
             assert (used.allocated >= used.self_allocated).all()
     assert (found.about["memory_lost_releases"], found.about["memory_lost_allocations"]) == (0, 0)
     known = allocations["end"] >= 0
@@ -64,7 +87,8 @@ def test_sums_of_the_samples_hold(samples: Path) -> None:
             seen += 1
             found = conserved(trace, facts)
             devices = found["memory_devices"]
-            # All that is alive at the end was allocated in the recording, or is the model that was there before.
+            # All that is alive at the end was allocated in the recording, or is the model that was
+            # there before.
             assert (devices["begin"] <= devices["peak"]).all()
     assert seen == 16
 
@@ -72,7 +96,9 @@ def test_sums_of_the_samples_hold(samples: Path) -> None:
 def test_traces_without_records_have_empty_tables(real_traces: Path) -> None:
     trace, facts = opened(real_traces / "a100_nccl" / "rank0.pt.trace.json.gz")
     found = built(trace, facts)
-    assert [found[name].n for name in ("memory_devices", "memory_curve", "memory_nodes", "allocations")] == [0, 0, 0, 0]
+    assert [
+        found[name].n for name in ("memory_devices", "memory_curve", "memory_nodes", "allocations")
+    ] == [0, 0, 0, 0]
 
 
 def test_blocks_of_a_large_real_trace_are_those_of_a_dictionary(real_traces: Path) -> None:
@@ -81,7 +107,9 @@ def test_blocks_of_a_large_real_trace_are_those_of_a_dictionary(real_traces: Pat
     memory = trace["memory"]
     held: dict[tuple[int, int, int], tuple[int, int]] = {}
     expected = []
-    columns = (memory[name].tolist() for name in ("device_type", "device", "address", "time", "bytes"))
+    columns = (
+        memory[name].tolist() for name in ("device_type", "device", "address", "time", "bytes")
+    )
     for kind, device, address, time, size in zip(*columns, strict=True):
         if size > 0:
             held[kind, device, address] = (time, size)
@@ -90,7 +118,11 @@ def test_blocks_of_a_large_real_trace_are_those_of_a_dictionary(real_traces: Pat
             expected.append((kind, before, begin, time))
     expected += [(key[0], size, begin, -1) for key, (begin, size) in held.items()]
     table, devices = found["allocations"], found["memory_devices"]
-    rows = zip(devices["type"][table["device"]].tolist(), *(table[name].tolist() for name in ("bytes", "begin", "end")), strict=True)
+    rows = zip(
+        devices["type"][table["device"]].tolist(),
+        *(table[name].tolist() for name in ("bytes", "begin", "end")),
+        strict=True,
+    )
     assert sorted(rows) == sorted(expected)
     assert table.n == 14005
 
@@ -101,7 +133,9 @@ def test_every_operator_is_open_when_it_allocates(real_traces: Path) -> None:
     spans, nodes, curve = trace["spans"], found["memory_nodes"], found["memory_curve"]
     inside = curve["node"] >= 0
     event, time = nodes["event"][curve["node"][inside]], curve["time"][inside]
-    assert ((spans["start"][event] <= time) & (time < spans["start"][event] + spans["dur"][event])).all()
+    assert (
+        (spans["start"][event] <= time) & (time < spans["start"][event] + spans["dur"][event])
+    ).all()
     # 400 scalars of 8 bytes are made by Python's arithmetic before the operator begins.
     table = found["allocations"]
     assert (table["bytes"][table["node"] < 0] == 8).all()
@@ -111,7 +145,8 @@ def test_every_operator_is_open_when_it_allocates(real_traces: Path) -> None:
 
 
 SAMPLE = {
-    # calls, size increase, self size increase, allocation count, self allocation count, allocation size, self allocation size in KB
+    # calls, size increase, self size increase, allocation count, self allocation count, allocation
+    # size, self allocation size in KB
     1: {
         "aten::cudnn_convolution": (318, 8362752.0, 4844874.0, 468, 318, 11880630.0, 8362752.0),
         "aten::empty": (4404, 33203886.0, 33203886.0, 2694, 2694, 33203886.0, 33203886.0),
@@ -131,6 +166,15 @@ def test_the_originals_figures_on_its_own_sample(real_traces: Path) -> None:
         assert len(names) == {1: 44, 0: 12}[kind]
         for name, (_, *figures) in SAMPLE[kind].items():
             row = names.index(name)
-            columns = (used.increase, used.self_increase, used.allocations, used.self_allocations, used.allocated, used.self_allocated)
+            columns = (
+                used.increase,
+                used.self_increase,
+                used.allocations,
+                used.self_allocations,
+                used.allocated,
+                used.self_allocated,
+            )
             scale = np.array([1024, 1024, 1, 1, 1024, 1024])
-            assert [int(column[row]) for column in columns] == (np.array(figures) * scale).astype(int).tolist()
+            assert [int(column[row]) for column in columns] == (np.array(figures) * scale).astype(
+                int
+            ).tolist()

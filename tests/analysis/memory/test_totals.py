@@ -23,7 +23,16 @@ def test_stated_totals_give_what_was_allocated_before() -> None:
     """)
     (device,) = devices(found)
     assert device == {
-        "type": 1, "id": 0, "records": 3, "begin": 1000, "end": 1100, "peak": 1164, "peak_time": 10_000, "peak_reserved": 4096, "stated": 3, "mismatched": 0,
+        "type": 1,
+        "id": 0,
+        "records": 3,
+        "begin": 1000,
+        "end": 1100,
+        "peak": 1164,
+        "peak_time": 10_000,
+        "peak_reserved": 4096,
+        "stated": 3,
+        "mismatched": 0,
     }
 
 
@@ -56,7 +65,12 @@ def test_a_total_that_jumps_is_shown_and_counted_and_the_sums_still_hold() -> No
     """)
     (device,) = devices(found)
     assert found["memory_curve"]["allocated"].tolist() == [110, 120, 130, 640]
-    assert (device["begin"], device["end"], device["peak"], device["mismatched"]) == (100, 140, 640, 1)
+    assert (device["begin"], device["end"], device["peak"], device["mismatched"]) == (
+        100,
+        140,
+        640,
+        1,
+    )
 
 
 def test_two_records_in_the_wrong_order_move_nothing_else() -> None:
@@ -81,7 +95,13 @@ def test_shared_memory_that_the_totals_leave_out_is_added_to_them() -> None:
     """)
     (device,) = devices(found)
     assert found["memory_curve"]["allocated"].tolist() == [100, 5100, 5150, 150, 50]
-    assert (device["begin"], device["end"], device["peak"], device["mismatched"], device["stated"]) == (0, 50, 5150, 0, 3)
+    assert (
+        device["begin"],
+        device["end"],
+        device["peak"],
+        device["mismatched"],
+        device["stated"],
+    ) == (0, 50, 5150, 0, 3)
     assert device["peak_reserved"] == -1
     assert blocks(found) == [(100, 0, 40), (5000, 10, 30), (50, 20, None)]
 
@@ -98,7 +118,12 @@ def test_the_cpu_is_the_last_device() -> None:
         main 2 12:0 a +1
         main 3 gpu0 a +1
     """)
-    assert [(device["type"], device["id"]) for device in devices(found)] == [(1, 0), (1, 1), (12, 0), (0, -1)]
+    assert [(device["type"], device["id"]) for device in devices(found)] == [
+        (1, 0),
+        (1, 1),
+        (12, 0),
+        (0, -1),
+    ]
 
 
 def test_a_peak_before_the_first_record_is_at_the_begin() -> None:
@@ -109,11 +134,19 @@ def test_a_peak_before_the_first_record_is_at_the_begin() -> None:
 def test_no_records_no_rows() -> None:
     found = insight("", "main [aten::mm ]")
     assert found.about["memory_source"] == ""
-    assert [found[name].n for name in ("memory_devices", "memory_curve", "memory_nodes", "allocations")] == [0, 0, 0, 0]
+    assert [
+        found[name].n for name in ("memory_devices", "memory_curve", "memory_nodes", "allocations")
+    ] == [0, 0, 0, 0]
 
 
-@given(st.lists(st.integers(-50, 50), min_size=1, max_size=40), st.integers(0, 1000), st.lists(st.booleans(), min_size=40, max_size=40))
-def test_consistent_totals_are_kept_whichever_of_them_are_stated(sizes: list[int], begin: int, told: list[bool]) -> None:
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=40),
+    st.integers(0, 1000),
+    st.lists(st.booleans(), min_size=40, max_size=40),
+)
+def test_consistent_totals_are_kept_whichever_of_them_are_stated(
+    sizes: list[int], begin: int, told: list[bool]
+) -> None:
     begin += 50 * len(sizes)
     true = begin + np.cumsum(sizes)
     stated = np.where(told[: len(sizes)], true, -1)

@@ -21,7 +21,14 @@ Row = tuple[int, int, int, int, int, int]
 
 def rows(found: Insight, used: Usage) -> dict[str, Row]:
     """By name: increase, allocations, bytes allocated, and the same three by itself."""
-    columns = (used.increase, used.allocations, used.allocated, used.self_increase, used.self_allocations, used.self_allocated)
+    columns = (
+        used.increase,
+        used.allocations,
+        used.allocated,
+        used.self_increase,
+        used.self_allocations,
+        used.self_allocated,
+    )
     names = found.strings.many(used.name)
     return {name: tuple(int(column[row]) for column in columns) for row, name in enumerate(names)}  # type: ignore[misc]
 
@@ -44,14 +51,22 @@ RECURSIVE = """
 def test_a_recursion_counts_once() -> None:
     found = insight(RECURSIVE, RECURSION)
     used = usage(found, 0, None, "operator")
-    assert rows(found, used) == {"f": (110, 3, 111, 11, 2, 11), "g": (109, 2, 110, -1, 0, 0), "h": (100, 1, 100, 100, 1, 100)}
+    assert rows(found, used) == {
+        "f": (110, 3, 111, 11, 2, 11),
+        "g": (109, 2, 110, -1, 0, 0),
+        "h": (100, 1, 100, 100, 1, 100),
+    }
     assert (used.outside, used.outside_increase) == (1000, 990)
 
 
 def test_a_window_leaves_out_what_is_not_in_it() -> None:
     found = insight(RECURSIVE, RECURSION)
     used = usage(found, 0, (18 * US, 31 * US), "operator")
-    assert rows(found, used) == {"f": (110, 2, 110, 10, 1, 10), "g": (110, 2, 110, 0, 0, 0), "h": (100, 1, 100, 100, 1, 100)}
+    assert rows(found, used) == {
+        "f": (110, 2, 110, 10, 1, 10),
+        "g": (110, 2, 110, 0, 0, 0),
+        "h": (100, 1, 100, 100, 1, 100),
+    }
     assert (used.outside, used.outside_increase) == (0, 0)
 
 
@@ -74,7 +89,11 @@ def test_modules_hold_what_lies_beneath_them() -> None:
         MODULES,
     )
     used = usage(found, 0, None, "module")
-    assert rows(found, used) == {"Linear_1": (100, 1, 100, 100, 1, 100), "Linear_0": (11, 2, 11, 11, 2, 11), "Block_0": (1111, 4, 1111, 1000, 1, 1000)}
+    assert rows(found, used) == {
+        "Linear_1": (100, 1, 100, 100, 1, 100),
+        "Linear_0": (11, 2, 11, 11, 2, 11),
+        "Block_0": (1111, 4, 1111, 1000, 1, 1000),
+    }
     assert used.outside == 10000
 
 
@@ -95,7 +114,13 @@ def test_calls_are_those_of_the_window_whether_or_not_they_allocated() -> None:
 
     # From 8 to 23, 26 to 41, 43 to 56; the second row's is one with what is around it.
     assert of(None) == 3
-    assert (of((0, 8 * US)), of((0, 8 * US + 1)), of((22 * US, 27 * US)), of((23 * US, 26 * US)), of((0, 99 * US))) == (0, 1, 2, 0, 3)
+    assert (
+        of((0, 8 * US)),
+        of((0, 8 * US + 1)),
+        of((22 * US, 27 * US)),
+        of((23 * US, 26 * US)),
+        of((0, 99 * US)),
+    ) == (0, 1, 2, 0, 3)
 
 
 def test_calls_of_modules_in_a_window() -> None:
@@ -107,10 +132,16 @@ def test_calls_of_modules_in_a_window() -> None:
         return int(counted[found.strings.number(name)])
 
     assert [of(None, name) for name in ("Block_0", "Linear_0", "Linear_1")] == [1, 1, 1]
-    assert [of((10 * US, 20 * US), name) for name in ("Block_0", "Linear_0", "Linear_1")] == [1, 1, 0]
+    assert [of((10 * US, 20 * US), name) for name in ("Block_0", "Linear_0", "Linear_1")] == [
+        1,
+        1,
+        0,
+    ]
 
 
-def expected(tree: list[Call], listed: list[tuple[int, int, int, bool]], window: tuple[int, int]) -> tuple[dict[str, Row], int, int]:
+def expected(
+    tree: list[Call], listed: list[tuple[int, int, int, bool]], window: tuple[int, int]
+) -> tuple[dict[str, Row], int, int]:
     """The same by walking up from every record; a name is counted once on each way."""
     total: dict[str, Counter[str]] = {}
     own: dict[str, Counter[str]] = {}
@@ -118,27 +149,43 @@ def expected(tree: list[Call], listed: list[tuple[int, int, int, bool]], window:
     for time, _, size, releases in listed:
         if not window[0] <= time < window[1]:
             continue
-        change = Counter(increase=-size if releases else size, count=0 if releases else 1, bytes=0 if releases else size)
+        change = Counter(
+            increase=-size if releases else size,
+            count=0 if releases else 1,
+            bytes=0 if releases else size,
+        )
         call = innermost(tree, time)
         if call is None:
-            outside, outside_increase = outside + change["bytes"], outside_increase + change["increase"]
+            outside, outside_increase = (
+                outside + change["bytes"],
+                outside_increase + change["increase"],
+            )
             continue
         for name in {call.name, *(c.name for c in call.around)}:
             total.setdefault(name, Counter()).update(change)
         own.setdefault(call.name, Counter()).update(change)
     keys = ("increase", "count", "bytes")
-    found = {name: (*(sums[key] for key in keys), *(own.get(name, Counter())[key] for key in keys)) for name, sums in total.items()}
+    found = {
+        name: (*(sums[key] for key in keys), *(own.get(name, Counter())[key] for key in keys))
+        for name, sums in total.items()
+    }
     return found, outside, outside_increase  # type: ignore[return-value]
 
 
 @settings(max_examples=150, deadline=None)
 @given(calls(), RECORDS, st.tuples(st.integers(0, 100), st.integers(1, 100)))
-def test_sums_are_those_of_a_walk_from_every_record(tree: list[Call], listed: list[tuple[int, int, int, bool]], where: tuple[int, int]) -> None:
+def test_sums_are_those_of_a_walk_from_every_record(
+    tree: list[Call], listed: list[tuple[int, int, int, bool]], where: tuple[int, int]
+) -> None:
     trace = trace_of(as_events(tree, listed))
     found = built(trace, derive(trace))
     for window in (None, (where[0] * US, (where[0] + where[1]) * US)):
         used = usage(found, 0, window, "operator")
         low, high = (0, 1000) if window is None else (where[0], where[0] + where[1])
-        assert (rows(found, used), used.outside, used.outside_increase) == expected(tree, listed, (low, high))
-        changed = sum(-size if releases else size for time, _, size, releases in listed if low <= time < high)
+        assert (rows(found, used), used.outside, used.outside_increase) == expected(
+            tree, listed, (low, high)
+        )
+        changed = sum(
+            -size if releases else size for time, _, size, releases in listed if low <= time < high
+        )
         assert int(used.self_increase.sum()) + used.outside_increase == changed

@@ -15,9 +15,16 @@ from torch_tb_profiler.store.insight import Insight
 
 EVALUATE = "autograd::engine::evaluate_function: F"
 CATEGORY = {
-    "aten::mm": "cpu_op", "aten::add": "cpu_op", EVALUATE: "cpu_op", "AccumulateGrad": "cpu_op", "range": "user_annotation",
+    "aten::mm": "cpu_op",
+    "aten::add": "cpu_op",
+    EVALUATE: "cpu_op",
+    "AccumulateGrad": "cpu_op",
+    "range": "user_annotation",
     "ProfilerStep#1": "user_annotation",
-    "nn.Module: A_0": "python_function", "nn.Module: B_0": "python_function", "f.py(1): f": "python_function", "launch": "cuda_runtime",
+    "nn.Module: A_0": "python_function",
+    "nn.Module: B_0": "python_function",
+    "f.py(1): f": "python_function",
+    "launch": "cuda_runtime",
 }
 SIGN = {"cpu_op": 2, "user_annotation": 1, "python_function": 0}
 Path = tuple[tuple[int, str, bool], ...]
@@ -25,7 +32,9 @@ Path = tuple[tuple[int, str, bool], ...]
 
 @dataclass
 class Call:
-    """One call; ``number`` −1 none; ``kernels``: device time that it launches itself, only of runtime calls."""
+    """One call; ``number`` −1 none; ``kernels``: device time that it launches itself, only of
+    runtime calls.
+    """
 
     name: str
     number: int
@@ -65,7 +74,12 @@ class Reading:
 
 def calls(inner: st.SearchStrategy[list[Call]]) -> st.SearchStrategy[list[Call]]:
     one = st.builds(
-        Call, name=st.sampled_from(list(CATEGORY)), number=st.integers(-1, 3), backward=st.booleans(), inner=inner, kernel=st.integers(0, 3),
+        Call,
+        name=st.sampled_from(list(CATEGORY)),
+        number=st.integers(-1, 3),
+        backward=st.booleans(),
+        inner=inner,
+        kernel=st.integers(0, 3),
     )
     return st.lists(one, max_size=4)
 
@@ -73,7 +87,9 @@ def calls(inner: st.SearchStrategy[list[Call]]) -> st.SearchStrategy[list[Call]]
 CALLS: st.SearchStrategy[list[Call]] = st.recursive(st.just([]), calls, max_leaves=12)
 
 
-def in_order(roots: list[Call], thread: int, at: int, parent: Call | None = None) -> tuple[list[Call], int]:
+def in_order(
+    roots: list[Call], thread: int, at: int, parent: Call | None = None
+) -> tuple[list[Call], int]:
     """Every call in the order of begins; times are given to them on the way."""
     found = []
     for call in roots:
@@ -95,11 +111,26 @@ def recorded(listed: list[Call]) -> list[dict[str, Any]]:
     for i, call in enumerate(listed, 1):
         args: dict[str, Any] = {"correlation": i} if call.category == "cuda_runtime" else {}
         if call.number >= 0:
-            args = {"Sequence number": number_of(call), "Fwd thread id": (call.thread + 1) * call.backward}
+            args = {
+                "Sequence number": number_of(call),
+                "Fwd thread id": (call.thread + 1) * call.backward,
+            }
         span = {"ph": "X", "pid": 1, "ts": call.begin, "dur": call.end - call.begin}
-        found.append({**span, "cat": call.category, "name": call.name, "tid": call.thread, "args": args})
+        found.append(
+            {**span, "cat": call.category, "name": call.name, "tid": call.thread, "args": args}
+        )
         if call.category == "cuda_runtime" and call.kernel:
-            found.append({**span, "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "dur": call.kernel, "args": {"correlation": i, "device": 0, "stream": 7}})
+            found.append(
+                {
+                    **span,
+                    "cat": "kernel",
+                    "name": "k",
+                    "pid": 0,
+                    "tid": 7,
+                    "dur": call.kernel,
+                    "args": {"correlation": i, "device": 0, "stream": 7},
+                }
+            )
     return found
 
 
@@ -135,8 +166,12 @@ def collapsed(listed: list[Call]) -> set[int]:
         if outer is not None:
             inside[id(outer)].append(call)
     return {
-        id(call) for call in listed if is_operator(call) and (outer := around(call.parent, is_call)) is not None
-        and outer.name == call.name and len(inside[id(outer)]) == 1
+        id(call)
+        for call in listed
+        if is_operator(call)
+        and (outer := around(call.parent, is_call)) is not None
+        and outer.name == call.name
+        and len(inside[id(outer)]) == 1
     }
 
 
@@ -145,13 +180,23 @@ def read_slowly(listed: list[Call]) -> Reading:
     gone = collapsed(listed)
 
     def is_node(call: Call) -> bool:
-        return id(call) not in gone and (is_operator(call) or call.category == "user_annotation" or is_module(call)) and call.name != "ProfilerStep#1"
+        return (
+            id(call) not in gone
+            and (is_operator(call) or call.category == "user_annotation" or is_module(call))
+            and call.name != "ProfilerStep#1"
+        )
 
     def says_so(call: Call) -> bool:
-        return is_operator(call) and is_node(call) and (call.name == EVALUATE or (call.backward and call.number >= 0))
+        return (
+            is_operator(call)
+            and is_node(call)
+            and (call.name == EVALUATE or (call.backward and call.number >= 0))
+        )
 
     nodes = [call for call in listed if is_node(call)]
-    behind = of_old_engines([call for call in nodes if around(call.parent, is_node) is None], nodes, says_so)
+    behind = of_old_engines(
+        [call for call in nodes if around(call.parent, is_node) is None], nodes, says_so
+    )
 
     def is_marked(call: Call) -> bool:
         return says_so(call) or id(call) in behind
@@ -163,12 +208,23 @@ def read_slowly(listed: list[Call]) -> Reading:
         return call.name == EVALUATE or outer is None or number_of(outer) != number_of(call)
 
     for call in nodes:
-        call.above, call.in_backward = around(call.parent, is_node), around(call, is_function) is not None
+        call.above, call.in_backward = (
+            around(call.parent, is_node),
+            around(call, is_function) is not None,
+        )
     lay(nodes, is_function, found.counts)
     for call in nodes:
         kind = 0 if is_module(call) else SIGN[call.category]
-        call.path = (*(call.above.path if call.above else ()), (kind, call.name.removeprefix("nn.Module: "), call.in_backward))
-        add(found.sums[call.path], calls=1, host_total=call.end - call.begin, host_self=call.end - call.begin)
+        call.path = (
+            *(call.above.path if call.above else ()),
+            (kind, call.name.removeprefix("nn.Module: "), call.in_backward),
+        )
+        add(
+            found.sums[call.path],
+            calls=1,
+            host_total=call.end - call.begin,
+            host_self=call.end - call.begin,
+        )
         outer = around(call.parent, is_node)
         if outer is not None:
             add(found.sums[outer.path], host_self=call.begin - call.end)
@@ -179,12 +235,16 @@ def read_slowly(listed: list[Call]) -> Reading:
 
 
 def of_old_engines(outermost: list[Call], nodes: list[Call], says_so: Any) -> set[int]:
-    """What stands behind a function on a thread that runs nothing else, where no ``evaluate_function`` is recorded."""
+    """What stands behind a function on a thread that runs nothing else, where no
+    ``evaluate_function`` is recorded.
+    """
     found: set[int] = set()
     for thread in {call.thread for call in outermost}:
         mine = [call for call in outermost if call.thread == thread]
         others = [call for call in mine if not says_so(call)]
-        if any(call.name == EVALUATE for call in nodes if call.thread == thread) or any(not is_operator(call) or call.number >= 0 for call in others):
+        if any(call.name == EVALUATE for call in nodes if call.thread == thread) or any(
+            not is_operator(call) or call.number >= 0 for call in others
+        ):
             continue
         first = next((call.begin for call in mine if says_so(call)), None)
         found |= {id(call) for call in others if first is not None and call.begin > first}
@@ -225,14 +285,21 @@ def lay(nodes: list[Call], is_function: Any, counts: dict[str, int]) -> None:
             function, outer = around(call, is_function), around(call.parent, is_module)
             if function is None:
                 forward[call.name] = call
-            elif call.name in forward and (outer is None or outer.begin < function.begin or outer.thread != function.thread):
+            elif call.name in forward and (
+                outer is None or outer.begin < function.begin or outer.thread != function.thread
+            ):
                 call.above = forward[call.name].above
         if is_operator(call) and call.number >= 0 and not call.backward and call.name != EVALUATE:
             makers[number_of(call)] = call
 
 
 def home_of(
-    call: Call, natural: Call | None, makers: dict[int, Call], before: dict[tuple[int, int], Call], state: dict[int, tuple[str, Call | None]], is_function: Any
+    call: Call,
+    natural: Call | None,
+    makers: dict[int, Call],
+    before: dict[tuple[int, int], Call],
+    state: dict[int, tuple[str, Call | None]],
+    is_function: Any,
 ) -> tuple[str, Call | None]:
     if call.number >= 0 and call.name != "AccumulateGrad":
         maker = makers.get(number_of(call))
@@ -249,23 +316,39 @@ def home_of(
 def as_sums(insight: Insight) -> dict[Path, Sums]:
     paths, table = insight["paths"], insight["path_steps"]
     whole: list[Path] = []
-    for parent, kind, name, backward in zip(*(paths[key].tolist() for key in ("parent", "kind", "name", "backward")), strict=True):
-        whole.append((*(whole[parent] if parent >= 0 else ()), (kind, insight.strings[name], bool(backward))))
+    for parent, kind, name, backward in zip(
+        *(paths[key].tolist() for key in ("parent", "kind", "name", "backward")), strict=True
+    ):
+        whole.append(
+            (*(whole[parent] if parent >= 0 else ()), (kind, insight.strings[name], bool(backward)))
+        )
     found: dict[Path, Sums] = defaultdict(Sums)
     for row in range(table.n):
         path = int(table["path"][row])
-        values = {key: int(table[key][row]) // (1 if key == "calls" else 1000) for key in Sums.__dataclass_fields__}
+        values = {
+            key: int(table[key][row]) // (1 if key == "calls" else 1000)
+            for key in Sums.__dataclass_fields__
+        }
         add(found[whole[path] if path >= 0 else ()], **values)
     return found
 
 
 def forward() -> list[Call]:
     """Modules that make the nodes 0 to 2, so that most functions have a forward."""
+
     def operator(name: str, number: int) -> Call:
         return Call(name, number, backward=False, inner=[], kernel=0)
 
-    inner = Call("nn.Module: B_0", -1, backward=False, inner=[operator("aten::mm", 0), operator("aten::add", 1)], kernel=0)
-    return [Call("nn.Module: A_0", -1, backward=False, inner=[operator("aten::mm", 2), inner], kernel=0)]
+    inner = Call(
+        "nn.Module: B_0",
+        -1,
+        backward=False,
+        inner=[operator("aten::mm", 0), operator("aten::add", 1)],
+        kernel=0,
+    )
+    return [
+        Call("nn.Module: A_0", -1, backward=False, inner=[operator("aten::mm", 2), inner], kernel=0)
+    ]
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -277,5 +360,7 @@ def test_paths_are_those_of_a_slow_reading(threads: list[tuple[bool, list[Call]]
     expected = read_slowly(sorted(listed, key=lambda call: call.begin))
     insight = insight_of(trace_of(recorded(listed)))
     zero = Sums()
-    assert {k: v for k, v in as_sums(insight).items() if v != zero} == {k: v for k, v in expected.sums.items() if v != zero}
+    assert {k: v for k, v in as_sums(insight).items() if v != zero} == {
+        k: v for k, v in expected.sums.items() if v != zero
+    }
     assert insight.about["backward"] == expected.counts

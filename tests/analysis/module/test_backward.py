@@ -1,4 +1,6 @@
-"""The backward pass at the modules of its forward: drawn, and the samples operator by operator against a slow reading of the sequence numbers."""
+"""The backward pass at the modules of its forward: drawn, and the samples operator by operator
+against a slow reading of the sequence numbers.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,41 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 EVALUATE = "autograd::engine::evaluate_function: "
-NAMES = {key: EVALUATE + name for key, name in (("eMm", "MmBackward0"), ("eRelu", "ReluBackward0"), ("eAcc", "torch::autograd::AccumulateGrad"))}
+NAMES = {
+    key: EVALUATE + name
+    for key, name in (
+        ("eMm", "MmBackward0"),
+        ("eRelu", "ReluBackward0"),
+        ("eAcc", "torch::autograd::AccumulateGrad"),
+    )
+}
 
 
 def number(value: int, thread: int = 0) -> dict[str, int]:
     return {"Sequence number": value, "Fwd thread id": thread}
 
 
-def arrow(identifier: int, begin: tuple[int, int], end: tuple[int, int], category: str = "fwdbwd") -> list[Event]:
+def arrow(
+    identifier: int, begin: tuple[int, int], end: tuple[int, int], category: str = "fwdbwd"
+) -> list[Event]:
     """From (thread, µs) to (thread, µs)."""
     return [
-        {"ph": phase, "id": identifier, "pid": 100, "tid": tid, "ts": ts, "cat": category, "name": category} for phase, (tid, ts) in (("s", begin), ("f", end))
+        {
+            "ph": phase,
+            "id": identifier,
+            "pid": 100,
+            "tid": tid,
+            "ts": ts,
+            "cat": category,
+            "name": category,
+        }
+        for phase, (tid, ts) in (("s", begin), ("f", end))
     ]
 
 
-def read(drawing: str, args: dict[str, Any] | None = None, more: list[Event] | None = None) -> Insight:
+def read(
+    drawing: str, args: dict[str, Any] | None = None, more: list[Event] | None = None
+) -> Insight:
     names = {**NAMES, "L": "nn.Module: Linear_0", "R": "nn.Module: ReLU_0"}
     return insight_of(trace_of([*events(drawing, names, args), *(more or [])]))
 
@@ -43,8 +65,15 @@ TWO_LAYERS = """
     main       [t] [mm]
 """
 NUMBERS = {
-    "linear": number(5), "t": number(5), "mm": number(6), "relu": number(7), "mse": number(8), "eRelu": number(7, 1), "rb": number(7, 1),
-    "eMm": number(6, 1), "mb": number(6, 1),
+    "linear": number(5),
+    "t": number(5),
+    "mm": number(6),
+    "relu": number(7),
+    "mse": number(8),
+    "eRelu": number(7, 1),
+    "rb": number(7, 1),
+    "eMm": number(6, 1),
+    "mb": number(6, 1),
 }
 LAID = [
     "M Net_0 host_self 3",
@@ -81,7 +110,11 @@ def test_by_sequence_number() -> None:
 def test_by_arrow_where_the_numbers_mislead() -> None:
     # All numbers of the forward are those of other threads; only the arrows know.
     wrong = {**NUMBERS, "relu": number(70), "mm": number(60)}
-    insight = read(TWO_LAYERS, wrong, [*arrow(1, (1, 27), (1, 52)), *arrow(2, (1, 15), (1, 62), "forward_backward")])
+    insight = read(
+        TWO_LAYERS,
+        wrong,
+        [*arrow(1, (1, 27), (1, 52)), *arrow(2, (1, 15), (1, 62), "forward_backward")],
+    )
     assert figures(lines(insight)) == figures(LAID)
 
 
@@ -93,31 +126,60 @@ def test_a_function_whose_forward_was_not_recorded_stays() -> None:
 
 
 def test_a_forward_outside_modules() -> None:
-    insight = read("main  (loss     ) [eMm   ][eAcc]\n main   [mse ]", {"mse": number(3), "eMm": number(3, 1)})
+    insight = read(
+        "main  (loss     ) [eMm   ][eAcc]\n main   [mse ]", {"mse": number(3), "eMm": number(3, 1)}
+    )
     assert insight.about["backward"] == {"tied": 0, "untied": 0, "outside": 2}
     assert [line[:2] for line in lines(insight)] == ["A ", "  ", "Ob", "Ob"]
 
 
 def test_the_backward_thread_counts_for_itself() -> None:
-    # Both threads made nodes number 5; the functions name thread 1 of PyTorch, which other numbers show to be "main".
-    insight = read("""
+    # Both threads made nodes number 5; the functions name thread 1 of PyTorch, which other numbers
+    # show to be "main".
+    insight = read(
+        """
         main    /nn.Module: A_0    /
         main     [mm    ][relu  ]
         other   /nn.Module: B_0    /
         other    [mm    ][gelu  ]
         engine                          [eMm  ][eRelu ]
-    """, {"mm": number(5), "relu": number(6), "gelu": number(9), "eMm": number(5, 1), "eRelu": number(6, 1)})
+    """,
+        {
+            "mm": number(5),
+            "relu": number(6),
+            "gelu": number(9),
+            "eMm": number(5, 1),
+            "eRelu": number(6, 1),
+        },
+    )
     assert figures(lines(insight)) == [
-        "M A_0", "  O mm", "  O relu", f"  Ob {EVALUATE}MmBackward0", f"  Ob {EVALUATE}ReluBackward0", "M B_0", "  O mm", "  O gelu",
+        "M A_0",
+        "  O mm",
+        "  O relu",
+        f"  Ob {EVALUATE}MmBackward0",
+        f"  Ob {EVALUATE}ReluBackward0",
+        "M B_0",
+        "  O mm",
+        "  O gelu",
     ]
 
 
 def test_the_last_forward_before_counts() -> None:
-    insight = read("""
+    insight = read(
+        """
         main    /nn.Module: A_0/ [eMm] /nn.Module: B_0/ [eMm]
         main     [mm         ]          [mm         ]
-    """, {"mm": number(5), "eMm": number(5, 1)})
-    assert figures(lines(insight)) == ["M A_0", "  O mm", f"  Ob {EVALUATE}MmBackward0", "M B_0", "  O mm", f"  Ob {EVALUATE}MmBackward0"]
+    """,
+        {"mm": number(5), "eMm": number(5, 1)},
+    )
+    assert figures(lines(insight)) == [
+        "M A_0",
+        "  O mm",
+        f"  Ob {EVALUATE}MmBackward0",
+        "M B_0",
+        "  O mm",
+        f"  Ob {EVALUATE}MmBackward0",
+    ]
 
 
 def test_two_forwards_of_one_backward_are_no_error() -> None:
@@ -126,12 +188,22 @@ def test_two_forwards_of_one_backward_are_no_error() -> None:
 
 
 def test_a_checkpoint_runs_its_modules_again() -> None:
-    insight = read("""
+    insight = read(
+        """
         main    /nn.Module: Net_0        /  [eRelu                                 ][eMm       ]
         main     /nn.Module: Block_0    /     /nn.Module: Block_0      /
         main      /L       / /R       /         /L       / /R       /
         main        [mm  ]     [relu]             [mm2 ]     [rel2]
-    """, {"mm": number(5), "relu": number(6), "mm2": number(9), "rel2": number(10), "eRelu": number(6, 1), "eMm": number(5, 1)})
+    """,
+        {
+            "mm": number(5),
+            "relu": number(6),
+            "mm2": number(9),
+            "rel2": number(10),
+            "eRelu": number(6, 1),
+            "eMm": number(5, 1),
+        },
+    )
     assert figures(lines(insight)) == [
         "M Net_0",
         "  M Block_0",
@@ -151,11 +223,19 @@ def test_a_checkpoint_runs_its_modules_again() -> None:
 
 def test_what_undoes_a_rerun_is_laid_at_the_rerun() -> None:
     # A reentrant checkpoint: the function runs the forward again and its backward within itself.
-    insight = read("""
+    insight = read(
+        """
         main    /nn.Module: Net_0        /  [eRelu                                      ]
         main     [CheckpointFunction   ]     /nn.Module: L_0/ [eMm       ][eAcc]
         main       /nn.Module: L_0   /         [mm]
-    """, {"CheckpointFunction": number(5), "eRelu": number(5, 1), "mm": number(9), "eMm": number(9, 1)})
+    """,
+        {
+            "CheckpointFunction": number(5),
+            "eRelu": number(5, 1),
+            "mm": number(9),
+            "eMm": number(9, 1),
+        },
+    )
     assert figures(lines(insight)) == [
         "M Net_0",
         "  O CheckpointFunction",
@@ -169,36 +249,71 @@ def test_what_undoes_a_rerun_is_laid_at_the_rerun() -> None:
 
 
 def test_double_backward_leads_on_to_the_first_forward() -> None:
-    insight = read("""
+    insight = read(
+        """
         main    /nn.Module: L_0/  [eMm          ]   [eRelu      ]
         main     [mm ]              [mb     ]
         main                          [mul]
-    """, {"mm": number(5), "eMm": number(5, 1), "mul": number(8), "eRelu": number(8, 1)})
-    assert figures(lines(insight)) == ["M L_0", "  O mm", f"  Ob {EVALUATE}MmBackward0", "    Ob mb", "      Ob mul", f"  Ob {EVALUATE}ReluBackward0"]
+    """,
+        {"mm": number(5), "eMm": number(5, 1), "mul": number(8), "eRelu": number(8, 1)},
+    )
+    assert figures(lines(insight)) == [
+        "M L_0",
+        "  O mm",
+        f"  Ob {EVALUATE}MmBackward0",
+        "    Ob mb",
+        "      Ob mul",
+        f"  Ob {EVALUATE}ReluBackward0",
+    ]
 
 
 def test_old_engines_record_no_evaluate_function() -> None:
-    insight = read("""
+    insight = read(
+        """
         main    /nn.Module: L_0/
         main     [mm ]
         engine                    [MmBackward][sum] [AccumulateGrad]
         other                    [untouched]
-    """, {"mm": number(5), "MmBackward": number(5, 1)})
-    assert figures(lines(insight)) == ["M L_0", "  O mm", "  Ob MmBackward", "  Ob sum", "  Ob AccumulateGrad", "O untouched"]
+    """,
+        {"mm": number(5), "MmBackward": number(5, 1)},
+    )
+    assert figures(lines(insight)) == [
+        "M L_0",
+        "  O mm",
+        "  Ob MmBackward",
+        "  Ob sum",
+        "  Ob AccumulateGrad",
+        "O untouched",
+    ]
 
 
 def test_module_hierarchy_ties_too() -> None:
     written = {"Module Hierarchy": "TOP(Net)::forward.fc(Linear)::forward"}
-    insight = read("main  [mm   ] [eMm  ]\n main    [t]", {"mm": {**number(5), **written}, "eMm": number(5, 1)})
-    assert figures(lines(insight)) == ["M TOP(Net) 0x", "  M fc(Linear) 0x", "    O mm", "      O t", f"    Ob {EVALUATE}MmBackward0"]
+    insight = read(
+        "main  [mm   ] [eMm  ]\n main    [t]", {"mm": {**number(5), **written}, "eMm": number(5, 1)}
+    )
+    assert figures(lines(insight)) == [
+        "M TOP(Net) 0x",
+        "  M fc(Linear) 0x",
+        "    O mm",
+        "      O t",
+        f"    Ob {EVALUATE}MmBackward0",
+    ]
 
 
 def by_hand(trace: Trace, facts: Facts) -> dict[int, str]:
-    """For every backward function of a trace of one forward thread the module of its forward, read event by event."""
+    """For every backward function of a trace of one forward thread the module of its forward, read
+    event by event.
+    """
     spans, arguments = trace["spans"], trace["operator_args"]
     parent = facts["span_links"]["parent"].tolist()
     texts = [trace.strings[int(name)] for name in spans["name"]]
-    numbered = {int(row): (int(s), int(t)) for row, s, t in zip(arguments["span"], arguments["sequence"], arguments["forward_thread"], strict=True)}
+    numbered = {
+        int(row): (int(s), int(t))
+        for row, s, t in zip(
+            arguments["span"], arguments["sequence"], arguments["forward_thread"], strict=True
+        )
+    }
     maker: dict[int, int] = {}
     module: dict[int, str] = {}
     last: dict[int, str] = {}
@@ -234,7 +349,10 @@ def test_the_samples_operator_by_operator(samples: Path, run: str) -> None:
             assert paths["backward"][of[row]]
         assert found == expected
         counts = insight.about["backward"]
-        assert (counts["tied"], counts["outside"]) == (sum(map(bool, expected.values())), list(expected.values()).count(""))
+        assert (counts["tied"], counts["outside"]) == (
+            sum(map(bool, expected.values())),
+            list(expected.values()).count(""),
+        )
         # What runs within a function is backward as well.
         inside = np.flatnonzero(np.isin(facts["span_links"]["parent"], list(expected)))
         inside = inside[trace["spans"]["role"][inside] == Role.OPERATOR]

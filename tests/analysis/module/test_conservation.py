@@ -1,4 +1,6 @@
-"""Nothing is lost and nothing counts twice: on every real trace and sample the sums over paths are those of the events and of the Operator view."""
+"""Nothing is lost and nothing counts twice: on every real trace and sample the sums over paths are
+those of the events and of the Operator view.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,17 @@ from torch_tb_profiler.store.model import Facts, Trace
 
 Opened = tuple[Trace, Facts, Insight]
 REPOSITORY = Path(__file__).resolve().parents[3]
-FILES = [*trace_files(REPOSITORY / "samples"), *trace_files(REPOSITORY.parent / "shared" / "traces")]
+FILES = [
+    *trace_files(REPOSITORY / "samples"),
+    *trace_files(REPOSITORY.parent / "shared" / "traces"),
+]
 
 
-@pytest.fixture(scope="module", params=FILES, ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}")
+@pytest.fixture(
+    scope="module",
+    params=FILES,
+    ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}",
+)
 def trace(request: pytest.FixtureRequest) -> Opened:
     found, facts = opened(request.param)
     return found, facts, insight_of(found, facts)
@@ -47,11 +56,15 @@ def test_device_time_of_paths_is_that_of_the_events(trace: Opened) -> None:
     assert int(table["device_self"].sum()) == int(found["spans"]["dur"][row].sum())
     assert int(table["launched"].sum()) == len(row)
     expected = per_step(facts, facts["span_links"]["step"][row], found["spans"]["dur"][row])
-    # Calls that last over the border of steps count for the step in which they begin, their launches for that in which they are.
+    # Calls that last over the border of steps count for the step in which they begin, their
+    # launches for that in which they are.
     moved = np.abs(per_step(facts, table["step"], table["device_self"]) - expected).sum()
     assert moved <= 0.02 * expected.sum()
     nobody = table["path"] < 0
-    assert all(not table[key][nobody].any() for key in ("calls", "host_total", "host_self", "runtime", "increase", "allocated"))
+    assert all(
+        not table[key][nobody].any()
+        for key in ("calls", "host_total", "host_self", "runtime", "increase", "allocated")
+    )
 
 
 def test_operators_are_those_of_the_operator_view(trace: Opened) -> None:
@@ -71,7 +84,8 @@ def test_operators_are_those_of_the_operator_view(trace: Opened) -> None:
 
 
 def within_operators(trace: Trace, facts: Facts) -> Any:
-    """Own host time per step of modules that operators call (reruns of checkpoints): the Operator view, where Python frames are nothing, has it in
+    """Own host time per step of modules that operators call (reruns of checkpoints): the Operator
+    view, where Python frames are nothing, has it in
     the operator's own time."""
     nodes = host_nodes(trace, facts, call_tree(trace))
     found = np.zeros(facts["steps"].n + 1, np.int64)
@@ -80,7 +94,9 @@ def within_operators(trace: Trace, facts: Facts) -> Any:
         while above >= 0 and nodes.kind[above] == PathKind.MODULE:
             above = int(nodes.parent[above])
         if above >= 0 and nodes.kind[above] == PathKind.OPERATOR:
-            own = trace["spans"]["dur"][nodes.row[node]] - nodes.children[node] - nodes.runtime[node]
+            own = (
+                trace["spans"]["dur"][nodes.row[node]] - nodes.children[node] - nodes.runtime[node]
+            )
             found[facts["span_links"]["step"][nodes.row[above]]] += own
     return found
 
@@ -91,12 +107,18 @@ def test_totals_are_own_time_and_what_is_beneath(trace: Opened) -> None:
     beneath = np.zeros(paths.n, np.int64)
     inner = paths["parent"] >= 0
     np.add.at(beneath, paths["parent"][inner], per_path(insight, "device_total")[inner])
-    assert np.array_equal(per_path(insight, "device_total"), per_path(insight, "device_self") + beneath)
-    # What the backward pass moved is no longer beneath what called it, and what overlaps on a thread is beneath nobody.
+    assert np.array_equal(
+        per_path(insight, "device_total"), per_path(insight, "device_self") + beneath
+    )
+    # What the backward pass moved is no longer beneath what called it, and what overlaps on a
+    # thread is beneath nobody.
     if not paths["backward"].any() and not facts.defects[OVERLAP_ON_THREAD]:
         beneath[:] = 0
         np.add.at(beneath, paths["parent"][inner], per_path(insight, "host_total")[inner])
-        assert np.array_equal(per_path(insight, "host_total"), per_path(insight, "host_self") + per_path(insight, "runtime") + beneath)
+        assert np.array_equal(
+            per_path(insight, "host_total"),
+            per_path(insight, "host_self") + per_path(insight, "runtime") + beneath,
+        )
     assert (paths["parent"] < np.arange(paths.n)).all()
     assert len(insight["span_paths"]["path"]) == found["spans"].n
 
@@ -113,11 +135,18 @@ def test_modules_and_the_rest_are_everything(trace: Opened) -> None:
     tree, table = module_tree(insight), insight["path_steps"]
     for selection in choices(facts):
         sums = module_sums(insight, tree, selection)
-        chosen = np.ones(table.n, np.bool_) if selection.whole else np.isin(table["step"], selection.steps)
+        chosen = (
+            np.ones(table.n, np.bool_)
+            if selection.whole
+            else np.isin(table["step"], selection.steps)
+        )
         for key, columns in (("host", ("host_self", "runtime")), ("device", ("device_self",))):
             inside = sum(int(values.sum()) for (_, of), values in sums.own.items() if of == key)
             expected = sum(int(table[column][chosen].sum()) for column in columns)
-            assert inside + sums.outside[key] + (sums.launched_by_none if key == "device" else 0) == expected
+            assert (
+                inside + sums.outside[key] + (sums.launched_by_none if key == "device" else 0)
+                == expected
+            )
         outermost = tree.parent < 0
         for both, own in sums.own.items():
             assert int(sums.total[both][outermost].sum()) == int(own.sum())
@@ -128,16 +157,28 @@ def test_flame_graphs_hold_all_of_it(trace: Opened) -> None:
     _, facts, insight = trace
     table, operators = insight["path_steps"], facts["operator_steps"]
     for selection in choices(facts):
-        chosen = np.ones(table.n, np.bool_) if selection.whole else np.isin(table["step"], selection.steps)
+        chosen = (
+            np.ones(table.n, np.bool_)
+            if selection.whole
+            else np.isin(table["step"], selection.steps)
+        )
         device = int(table["device_self"][chosen].sum())
         frames, rest = module_frames(insight, selection)
         assert int(frames.device[frames.parent < 0].sum()) + rest == device
-        assert int(frames.host[frames.parent < 0].sum()) == int((table["host_self"] + table["runtime"])[chosen].sum())
+        assert int(frames.host[frames.parent < 0].sum()) == int(
+            (table["host_self"] + table["runtime"])[chosen].sum()
+        )
         frames, rest = line_frames(facts, insight, selection)
         assert int(frames.device[frames.parent < 0].sum()) + rest == device
         stacked = facts["operators"]["stack"][operators["operator"]] >= 0
-        taken = np.ones(operators.n, np.bool_) if selection.whole else np.isin(operators["step"], selection.steps)
-        assert int(frames.host[frames.parent < 0].sum()) == int(operators["host_self"][stacked & taken].sum())
+        taken = (
+            np.ones(operators.n, np.bool_)
+            if selection.whole
+            else np.isin(operators["step"], selection.steps)
+        )
+        assert int(frames.host[frames.parent < 0].sum()) == int(
+            operators["host_self"][stacked & taken].sum()
+        )
 
 
 def test_forward_and_backward_are_shown_where_they_were_recorded(samples: Path) -> None:
@@ -151,9 +192,13 @@ def test_forward_and_backward_are_shown_where_they_were_recorded(samples: Path) 
             assert counts["tied"] > 0
             assert counts["untied"] == 0, name
             assert (sums.total["forward", "host"] > 0).all(), name
-            assert int(sums.own["backward", "host"].sum()) > 0.1 * int(sums.own["forward", "host"].sum())
+            assert int(sums.own["backward", "host"].sum()) > 0.1 * int(
+                sums.own["forward", "host"].sum()
+            )
             if facts.summary["has_device"]:
-                assert int(sums.own["backward", "device"].sum()) > int(sums.own["forward", "device"].sum())
+                assert int(sums.own["backward", "device"].sum()) > int(
+                    sums.own["forward", "device"].sum()
+                )
 
 
 def test_the_gpu_traces_with_modules(real_traces: Path) -> None:

@@ -1,4 +1,6 @@
-"""Paths of calls, drawn: modules between operators, steps, launches, reruns, written modules, and limits."""
+"""Paths of calls, drawn: modules between operators, steps, launches, reruns, written modules, and
+limits.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,15 @@ from torch_tb_profiler.store.insight import Insight
 
 
 def test_modules_annotations_and_operators() -> None:
-    insight = insight_of(draw("""
+    insight = insight_of(
+        draw("""
         main  /train.py(1): main                                                        /
         main   /nn.Module: Net_0                                      / (loss        )
         main     /nn.Module: L_0     /    /nn.Module: L_0     /          [aten::sum]
         main       [aten::linear ]          [aten::linear ]
         main        [aten::mm  ]             [aten::mm  ]
-    """))
+    """)
+    )
     assert lines(insight, "host_total", "host_self") == [
         "M Net_0 host_total 56 host_self 14",
         "  M L_0 2x host_total 42 host_self 12",
@@ -30,37 +34,51 @@ def test_modules_annotations_and_operators() -> None:
         "  O aten::sum host_total 11 host_self 11",
     ]
     assert insight.about["module_source"] == "python"
-    assert insight["paths"]["first"].tolist() == sorted(insight["paths"]["first"].tolist()[:2]) + insight["paths"]["first"].tolist()[2:]
+    assert (
+        insight["paths"]["first"].tolist()
+        == sorted(insight["paths"]["first"].tolist()[:2]) + insight["paths"]["first"].tolist()[2:]
+    )
 
 
 def test_steps_are_columns_not_paths() -> None:
-    insight = insight_of(draw("""
+    insight = insight_of(
+        draw("""
         main  [ProfilerStep#1  ][ProfilerStep#2              ]  [aten::mm]
         main    [aten::mm    ]   [aten::mm    ][aten::mm    ]
-    """))
+    """)
+    )
     assert lines(insight, "host_total") == ["O aten::mm 4x host_total 52"]
     table = insight["path_steps"]
-    assert [(int(s), int(c), int(h)) for s, c, h in zip(table["step"], table["calls"], table["host_total"], strict=True)] == [
-        (-1, 1, 10_000), (0, 1, 14_000), (1, 2, 28_000),
+    assert [
+        (int(s), int(c), int(h))
+        for s, c, h in zip(table["step"], table["calls"], table["host_total"], strict=True)
+    ] == [
+        (-1, 1, 10_000),
+        (0, 1, 14_000),
+        (1, 2, 28_000),
     ]
 
 
 def test_an_operator_is_one_with_its_only_child_of_the_same_name() -> None:
-    insight = insight_of(draw("""
+    insight = insight_of(
+        draw("""
         main  [aten::to            ]
         main   [aten::to          ]
         main     [aten::copy_   ]
-    """))
+    """)
+    )
     assert lines(insight, "host_self") == ["O aten::to host_self 6", "  O aten::copy_ host_self 16"]
 
 
 def test_device_time_of_operators_modules_and_nobody() -> None:
-    insight = insight_of(draw("""
+    insight = insight_of(
+        draw("""
         main  /nn.Module: Net_0                        /
         main    [aten::mm        ]  <triton #2>             <graph #3>
         main      <launch #1>
         gpu 7          {gemm #1         } {mine #2 }  {b #3 }  {lost #9}
-    """))
+    """)
+    )
     assert lines(insight, "device_self", "device_total", "launched", "runtime") == [
         "M Net_0 device_self 10 device_total 28 launched 1 runtime 11",
         "  O aten::mm device_self 18 device_total 18 launched 1 runtime 11",
@@ -73,14 +91,17 @@ def test_device_time_of_operators_modules_and_nobody() -> None:
 
 
 def test_a_module_between_an_operator_and_a_launch_gets_the_launch() -> None:
-    # As in a checkpoint's autograd function that calls modules, of which one launches a Triton kernel.
-    insight = insight_of(draw("""
+    # As in a checkpoint's autograd function that calls modules, of which one launches a Triton
+    # kernel.
+    insight = insight_of(
+        draw("""
         main  [CheckpointFunction                           ]
         main    /nn.Module: Net_0            /   (range    )
         main      <t #1>  [aten::mm    ]           <u #3>
         main                <l #2>
         gpu 7        {mine #1}  {gemm #2 }           {k #3 }
-    """))
+    """)
+    )
     assert lines(insight, "device_self", "device_total") == [
         "O CheckpointFunction device_self 7 device_total 26",
         "  M Net_0 device_self 9 device_total 19",
@@ -90,26 +111,44 @@ def test_a_module_between_an_operator_and_a_launch_gets_the_launch() -> None:
 
 
 def test_nested_runtime_calls_count_once() -> None:
-    insight = insight_of(draw("""
+    insight = insight_of(
+        draw("""
         main  [aten::mm                    ]
         main    <cudaLaunchKernel #1 >
         main       <cuLaunchKernel >
-    """))
+    """)
+    )
     assert lines(insight, "host_self", "runtime") == ["O aten::mm host_self 8 runtime 22"]
 
 
 def test_memory_of_calls() -> None:
-    trace = trace_of([
-        *events("""
+    trace = trace_of(
+        [
+            *events("""
             main  /nn.Module: Net_0          /
             main    [aten::empty ][aten::mm]
         """),
-        *(
-            {"ph": "i", "name": "[memory]", "cat": "cpu_instant_event", "pid": 100, "tid": 1, "ts": ts,
-             "args": {"Device Type": kind, "Device Id": 0, "Addr": 1, "Bytes": size}}
-            for ts, kind, size in ((7, 1, 512), (8, 1, 100), (9, 0, 7), (22, 1, 30), (23, 1, -100), (60, 1, -1))
-        ),
-    ])
+            *(
+                {
+                    "ph": "i",
+                    "name": "[memory]",
+                    "cat": "cpu_instant_event",
+                    "pid": 100,
+                    "tid": 1,
+                    "ts": ts,
+                    "args": {"Device Type": kind, "Device Id": 0, "Addr": 1, "Bytes": size},
+                }
+                for ts, kind, size in (
+                    (7, 1, 512),
+                    (8, 1, 100),
+                    (9, 0, 7),
+                    (22, 1, 30),
+                    (23, 1, -100),
+                    (60, 1, -1),
+                )
+            ),
+        ]
+    )
     assert lines(insight_of(trace), "increase", "allocated") == [
         "M Net_0 increase 512 allocated 512",
         "  O aten::empty increase 100 allocated 100",
@@ -118,8 +157,18 @@ def test_memory_of_calls() -> None:
 
 
 def test_memory_of_the_cpu_where_there_is_no_other() -> None:
-    record = {"ph": "i", "name": "[memory]", "cat": "cpu_instant_event", "pid": 100, "tid": 1, "ts": 8, "args": {"Device Type": 0, "Bytes": 64}}
-    assert lines(insight_of(trace_of([*events("main  [aten::empty ]"), record])), "allocated") == ["O aten::empty allocated 64"]
+    record = {
+        "ph": "i",
+        "name": "[memory]",
+        "cat": "cpu_instant_event",
+        "pid": 100,
+        "tid": 1,
+        "ts": 8,
+        "args": {"Device Type": 0, "Bytes": 64},
+    }
+    assert lines(insight_of(trace_of([*events("main  [aten::empty ]"), record])), "allocated") == [
+        "O aten::empty allocated 64"
+    ]
 
 
 def test_span_paths_of_everything() -> None:
@@ -132,13 +181,21 @@ def test_span_paths_of_everything() -> None:
     """)
     insight = insight_of(trace)
     spans, of = trace["spans"], insight["span_paths"]["path"]
-    found = {trace.strings[int(name)]: int(path) for name, path in zip(spans["name"], of, strict=True)}
+    found = {
+        trace.strings[int(name)]: int(path) for name, path in zip(spans["name"], of, strict=True)
+    }
     module = found["nn.Module: Net_0"]
     operator = found["aten::mm"]
     assert insight.strings[int(insight["paths"]["name"][operator])] == "aten::mm"
     assert found == {
-        "nn.Module: Net_0": module, "net.py(3): forward": module, "aten::mm": operator, "t": module, "launch": operator, "gemm": operator,
-        "mine": module, "lost": -1,
+        "nn.Module: Net_0": module,
+        "net.py(3): forward": module,
+        "aten::mm": operator,
+        "t": module,
+        "launch": operator,
+        "gemm": operator,
+        "mine": module,
+        "lost": -1,
     }
 
 
@@ -150,17 +207,26 @@ def test_the_longest_call_is_the_example() -> None:
 
 
 def hierarchies(**texts: str) -> Insight:
-    return insight_of(draw("""
+    return insight_of(
+        draw(
+            """
         main  (step                                         )
         main   [a         ] [b   ]  [c    ] [d    ]  [e   ]
         main     [inner ]
-    """, args={name: {"Module Hierarchy": text} for name, text in texts.items()}))
+    """,
+            args={name: {"Module Hierarchy": text} for name, text in texts.items()},
+        )
+    )
 
 
 def test_module_hierarchy_makes_modules() -> None:
     insight = hierarchies(
-        a="TOP(ResNet)::forward.layer1(Sequential)::forward.0(Block)::forward", inner="TOP(ResNet)::forward.layer1(Sequential)::forward.0(Block)::forward",
-        b="TOP(ResNet)::forward.layer1(Sequential)::forward.1(Block)::forward", c="TOP(ResNet)::forward.SELF(ResNet)::helper", d="", e="mean",
+        a="TOP(ResNet)::forward.layer1(Sequential)::forward.0(Block)::forward",
+        inner="TOP(ResNet)::forward.layer1(Sequential)::forward.0(Block)::forward",
+        b="TOP(ResNet)::forward.layer1(Sequential)::forward.1(Block)::forward",
+        c="TOP(ResNet)::forward.SELF(ResNet)::helper",
+        d="",
+        e="mean",
     )
     assert insight.about["module_source"] == "hierarchy"
     assert lines(insight, "host_total") == [
@@ -183,28 +249,47 @@ def test_module_hierarchy_makes_modules() -> None:
 
 
 def test_hostile_hierarchies() -> None:
-    insight = hierarchies(a="(" * 4000, b="a" * 40_000, c=".".join(f"m{i}(M)::forward" for i in range(5000)), d="(())", e="x()")
+    insight = hierarchies(
+        a="(" * 4000,
+        b="a" * 40_000,
+        c=".".join(f"m{i}(M)::forward" for i in range(5000)),
+        d="(())",
+        e="x()",
+    )
     assert insight["paths"].n < 200
 
 
 def test_texts_make_no_more_modules_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(written, "MOST_MODULES", 3)
     tree = written.ModuleTexts()
-    assert [tree.add(names) for names in (["a", "b"], ["a", "c", "d"], ["a", "c"], ["e"], [])] == [1, 2, 2, -1, -1]
+    assert [tree.add(names) for names in (["a", "b"], ["a", "c", "d"], ["a", "c"], ["e"], [])] == [
+        1,
+        2,
+        2,
+        -1,
+        -1,
+    ]
     assert (tree.parent, tree.name) == ([-1, 0, 0], ["a", "b", "c"])
 
 
 def test_lightning_makes_modules_by_their_dotted_names() -> None:
     names = {
-        "model": "[pl][module]my.Net: model", "fc1": "[pl][module]torch.nn.modules.linear.Linear: model.fc1",
-        "deep": "[pl][module]torch.nn.modules.linear.Linear: model.block.fc2", "fit": "[pl][profile][Strategy]Single.training_step",
+        "model": "[pl][module]my.Net: model",
+        "fc1": "[pl][module]torch.nn.modules.linear.Linear: model.fc1",
+        "deep": "[pl][module]torch.nn.modules.linear.Linear: model.block.fc2",
+        "fit": "[pl][profile][Strategy]Single.training_step",
     }
-    insight = insight_of(draw("""
+    insight = insight_of(
+        draw(
+            """
         main  [fit                                           ]
         main   [model                          ]
         main     [fc1         ] [deep    ]        [aten::sum]
         main       [aten::mm ]    [mm]
-    """, names=names))
+    """,
+            names=names,
+        )
+    )
     assert insight.about["module_source"] == "lightning"
     assert lines(insight, "host_total") == [
         "A [pl][profile][Strategy]Single.training_step host_total 48",
@@ -220,7 +305,17 @@ def test_lightning_makes_modules_by_their_dotted_names() -> None:
 
 def nested(depth: int) -> list[dict[str, object]]:
     return [
-        {"ph": "X", "cat": "cpu_op", "name": f"op{i % 3}", "pid": 1, "tid": 1, "ts": i, "dur": 2 * (depth - i), "args": {}} for i in range(depth)
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": f"op{i % 3}",
+            "pid": 1,
+            "tid": 1,
+            "ts": i,
+            "dur": 2 * (depth - i),
+            "args": {},
+        }
+        for i in range(depth)
     ]
 
 
@@ -236,10 +331,13 @@ def test_calls_deeper_than_anything_real_count_for_the_last_level() -> None:
 def test_more_paths_than_any_program_has() -> None:
     n = 1000
     nothing = np.zeros(0, np.int64)
-    # Every other call is beneath the one before it; every name is new, but for those of every tenth.
+    # Every other call is beneath the one before it; every name is new, but for those of every
+    # tenth.
     parent = np.where(np.arange(n) % 2, np.arange(n) - 1, -1)
     code = np.where(np.arange(n) % 20 == 0, 5000, np.arange(n))
-    found = number_paths(Laid(parent, code, np.full(n, -1), np.zeros(n, np.bool_)), nothing, nothing, most=100)
+    found = number_paths(
+        Laid(parent, code, np.full(n, -1), np.zeros(n, np.bool_)), nothing, nothing, most=100
+    )
     assert len(found.parent) == 101
     assert (found.path >= 0).all()
     assert found.code[found.path[0]] == 5000
@@ -252,7 +350,11 @@ def test_more_paths_than_any_program_has() -> None:
 def test_nothing_at_all() -> None:
     insight = insight_of(trace_of([]))
     assert insight["paths"].n == insight["path_steps"].n == 0
-    assert insight.about == {"module_source": "", "backward": {"tied": 0, "untied": 0, "outside": 0}, "paths_pooled": 0}
+    assert insight.about == {
+        "module_source": "",
+        "backward": {"tied": 0, "untied": 0, "outside": 0},
+        "paths_pooled": 0,
+    }
 
 
 def test_launches_outside_operators_have_lines() -> None:
@@ -265,7 +367,15 @@ def test_launches_outside_operators_have_lines() -> None:
     facts = derive(trace)
     insight = insight_of(trace, facts)
     found, table = insight["lines"], insight["line_steps"]
-    assert [(int(p), trace.strings[int(f)]) for p, f in zip(found["parent"], found["frame"], strict=True)] == [
-        (-1, "train.py(1): main"), (0, "model.py(2): f"),
+    assert [
+        (int(p), trace.strings[int(f)])
+        for p, f in zip(found["parent"], found["frame"], strict=True)
+    ] == [
+        (-1, "train.py(1): main"),
+        (0, "model.py(2): f"),
     ]
-    assert (table["line"].tolist(), table["device"].tolist(), table["launched"].tolist()) == ([1], [8000 + 6000 + 6000 + 9000], [4])
+    assert (table["line"].tolist(), table["device"].tolist(), table["launched"].tolist()) == (
+        [1],
+        [8000 + 6000 + 6000 + 9000],
+        [4],
+    )

@@ -25,7 +25,9 @@ def insight_of(trace: Trace, facts: Facts | None = None) -> Insight:
 
 
 def lines(insight: Insight, *figures: str) -> list[str]:
-    """One line per path, in the order of first calls: ``O aten::mm 2x host 3``; ``b`` behind the sign is backward. Times in µs, over all steps."""
+    """One line per path, in the order of first calls: ``O aten::mm 2x host 3``; ``b`` behind the
+    sign is backward. Times in µs, over all steps.
+    """
     paths = insight["paths"]
     sums = {key: per_path(insight, key) for key in ("calls", *figures)}
     found: list[str] = []
@@ -34,7 +36,16 @@ def lines(insight: Insight, *figures: str) -> list[str]:
         sign = SIGN[int(paths["kind"][path])] + ("b" if paths["backward"][path] else "")
         shown = [f"{key} {_plain(key, int(sums[key][path]))}" for key in figures if sums[key][path]]
         calls = int(sums["calls"][path])
-        found.append(" ".join(["  " * depth + sign, insight.strings[int(paths["name"][path])], *([f"{calls}x"] if calls != 1 else []), *shown]))
+        found.append(
+            " ".join(
+                [
+                    "  " * depth + sign,
+                    insight.strings[int(paths["name"][path])],
+                    *([f"{calls}x"] if calls != 1 else []),
+                    *shown,
+                ]
+            )
+        )
         beneath = np.flatnonzero(paths["parent"] == path)
         for child in beneath[np.argsort(paths["first"][beneath], kind="stable")].tolist():
             show(child, depth + 1)

@@ -9,11 +9,28 @@ from tests.builders.drawn import draw
 
 EVALUATE = "autograd::engine::evaluate_function: "
 NAMES = {
-    "eMm": EVALUATE + "AddmmBackward0", "eRe": EVALUATE + "ReluBackward0", "eAc": EVALUATE + "torch::autograd::AccumulateGrad", "Mb": "AddmmBackward0",
-    "Rb": "ReluBackward0", "ac": "torch::autograd::AccumulateGrad", "lin": "aten::linear", "mm": "aten::mm", "addmm": "aten::addmm", "relu": "aten::relu",
-    "th": "aten::threshold_backward", "add": "aten::add_", "clamp": "aten::clamp_min", "L": "nn.Module: Linear_0", "R": "nn.Module: ReLU_0",
-    "N": "nn.Module: Net_0", "step": "/home/me/train.py(9): step", "fwd": "/home/me/model.py(5): forward", "lib": "torch/nn/modules/linear.py(12): forward",
-    "g": "sm80_xmma_gemm_f16f16_f16f32", "p": "void at::native::vectorized_elementwise_kernel<4>", "k": "cudaLaunchKernel",
+    "eMm": EVALUATE + "AddmmBackward0",
+    "eRe": EVALUATE + "ReluBackward0",
+    "eAc": EVALUATE + "torch::autograd::AccumulateGrad",
+    "Mb": "AddmmBackward0",
+    "Rb": "ReluBackward0",
+    "ac": "torch::autograd::AccumulateGrad",
+    "lin": "aten::linear",
+    "mm": "aten::mm",
+    "addmm": "aten::addmm",
+    "relu": "aten::relu",
+    "th": "aten::threshold_backward",
+    "add": "aten::add_",
+    "clamp": "aten::clamp_min",
+    "L": "nn.Module: Linear_0",
+    "R": "nn.Module: ReLU_0",
+    "N": "nn.Module: Net_0",
+    "step": "/home/me/train.py(9): step",
+    "fwd": "/home/me/model.py(5): forward",
+    "lib": "torch/nn/modules/linear.py(12): forward",
+    "g": "sm80_xmma_gemm_f16f16_f16f32",
+    "p": "void at::native::vectorized_elementwise_kernel<4>",
+    "k": "cudaLaunchKernel",
 }
 
 
@@ -43,9 +60,19 @@ TRAINING = """
     gpu 7               {g #1}   {p #2}                 {p #3}       {g #4}    {g #5}  {p #6}          {p #7}
 """
 ARGUMENTS = {
-    "lin": {**number(5), **LINEAR}, "addmm": {**number(6), **ADDMM}, "relu": {**number(7), **VECTOR}, "clamp": VECTOR, "eRe": number(7, 1), "Rb": number(7, 1),
-    "th": shapes([8, 4], [8, 4]), "eMm": number(6, 1), "Mb": number(6, 1), "mm": MM, "add": VECTOR,
-    "g": {"grid": [2, 1, 1], "block": [128, 1, 1]}, "p": {"grid": [1, 1, 1], "block": [64, 1, 1]},
+    "lin": {**number(5), **LINEAR},
+    "addmm": {**number(6), **ADDMM},
+    "relu": {**number(7), **VECTOR},
+    "clamp": VECTOR,
+    "eRe": number(7, 1),
+    "Rb": number(7, 1),
+    "th": shapes([8, 4], [8, 4]),
+    "eMm": number(6, 1),
+    "Mb": number(6, 1),
+    "mm": MM,
+    "add": VECTOR,
+    "g": {"grid": [2, 1, 1], "block": [128, 1, 1]},
+    "p": {"grid": [1, 1, 1], "block": [64, 1, 1]},
 }
 LINES = "/home/me/train.py:9 -> /home/me/model.py:5"
 
@@ -68,13 +95,24 @@ def test_a_training_step() -> None:
 
 def test_backward_kernels_have_the_module_and_lines_of_their_forward() -> None:
     assert texts(training(), "layer", "trace") == [
-        f"Net_0.{module} {LINES}" for module in ("Linear_0", "ReLU_0", "ReLU_0", "Linear_0", "Linear_0", "Linear_0", "Linear_0")
+        f"Net_0.{module} {LINES}"
+        for module in (
+            "Linear_0",
+            "ReLU_0",
+            "ReLU_0",
+            "Linear_0",
+            "Linear_0",
+            "Linear_0",
+            "Linear_0",
+        )
     ]
 
 
 def test_the_launch() -> None:
     assert texts(training(), "tid", "sil", "tc", "device", "stream", "grid", "block")[:3] == [
-        "1 6000 1 0 7 2,1,1 128,1,1", "1 6000 - 0 7 1,1,1 64,1,1", "2 6000 - 0 7 1,1,1 64,1,1",
+        "1 6000 1 0 7 2,1,1 128,1,1",
+        "1 6000 - 0 7 1,1,1 64,1,1",
+        "2 6000 - 0 7 1,1,1 64,1,1",
     ]
     assert [row["kernel"] for row in training()][:2] == [NAMES["g"], NAMES["p"]]
 
@@ -103,13 +141,20 @@ def test_shapes_of_a_call_without_a_model() -> None:
     gpu 7            {p #1}   {p #2} {p #3}{p #4}
     """
     arguments = {
-        "mine": {"Input Dims": [[], [8, 16], [16], []], "Input type": ["Scalar", "c10::Half", "float", "Scalar"]},
-        "lists": {"Input Dims": [[[2, 3]] * 9], "Input type": [["float"] * 9]}, "index": {"Input Dims": [[4]], "Input type": ["long int"]},
+        "mine": {
+            "Input Dims": [[], [8, 16], [16], []],
+            "Input type": ["Scalar", "c10::Half", "float", "Scalar"],
+        },
+        "lists": {"Input Dims": [[[2, 3]] * 9], "Input type": [["float"] * 9]},
+        "index": {"Input Dims": [[4]], "Input type": ["long int"]},
         "none": {"Input Dims": [[]], "Input type": ["Scalar"]},
     }
     names = {**NAMES, **{key: f"my::{key}" for key in arguments}}
     assert texts(rows_of(draw(drawing, names, arguments)), "mod", "op", "params") == [
-        "my mine T=[(8,16),(16)],type=fp16", f"my lists T=[{'(2,3),' * 8}...],type=fp32", "my index T=[(4)]", "my none ~",
+        "my mine T=[(8,16),(16)],type=fp16",
+        f"my lists T=[{'(2,3),' * 8}...],type=fp32",
+        "my index T=[(4)]",
+        "my none ~",
     ]
 
 
@@ -123,9 +168,16 @@ def test_three_products_of_one_function_are_not_divided() -> None:
     """
     names = {**NAMES, "MmBackward": "MmBackward0"}
     arguments = {"mm": {**number(4), **MM}, "MmBackward": number(4, 1)}
-    assert [row["flops"] for row in rows_of(draw(drawing, names, arguments))] == [2 * 8 * 4 * 16, None, None, None]
+    assert [row["flops"] for row in rows_of(draw(drawing, names, arguments))] == [
+        2 * 8 * 4 * 16,
+        None,
+        None,
+        None,
+    ]
     two = drawing.replace("<k #4>", "").replace("{g #4}", "{p #9}")
-    assert [row["flops"] for row in rows_of(draw(two, names, arguments))[:3]] == [2 * 8 * 4 * 16] * 3
+    assert [row["flops"] for row in rows_of(draw(two, names, arguments))[:3]] == [
+        2 * 8 * 4 * 16
+    ] * 3
 
 
 def test_a_range_of_the_user_is_the_layer() -> None:
@@ -136,7 +188,11 @@ def test_a_range_of_the_user_is_the_layer() -> None:
     main     <k #1>                 <k #2>       <k #3>
     gpu 7           {g #1}                {g #2}       {g #3}
     """
-    assert texts(rows_of(draw(drawing, NAMES)), "layer", "seq", "trace", "dir") == ["encoder ~ ~ fprop", "outer ~ ~ fprop", "~ ~ ~ fprop"]
+    assert texts(rows_of(draw(drawing, NAMES)), "layer", "seq", "trace", "dir") == [
+        "encoder ~ ~ fprop",
+        "outer ~ ~ fprop",
+        "~ ~ ~ fprop",
+    ]
 
 
 def test_a_layer_of_the_forward_is_the_layer_of_the_backward() -> None:
@@ -150,7 +206,8 @@ def test_a_layer_of_the_forward_is_the_layer_of_the_backward() -> None:
     """
     rows = rows_of(draw(drawing, NAMES, {"mm": {**number(3), **MM}, "MmBackward": number(3, 1)}))
     assert texts(rows, "layer", "dir", "op", "params", "sub") == [
-        "encoder fprop mm M=8,N=4,K=16,type=fp16 0", "encoder bprop mm M=8,N=4,K=16,type=fp16 0",
+        "encoder fprop mm M=8,N=4,K=16,type=fp16 0",
+        "encoder bprop mm M=8,N=4,K=16,type=fp16 0",
     ]
 
 
@@ -165,10 +222,18 @@ def test_what_runs_again_in_the_backward_pass_keeps_its_own() -> None:
     gpu 7           {p #1}      {g #2}      {p #3}
     """
     arguments = {
-        "relu": {**number(7), **VECTOR}, "mm": {**number(20), **MM}, "eRe": number(7, 1), "Rb": number(7, 1), "MmBackward": number(20, 1),
+        "relu": {**number(7), **VECTOR},
+        "mm": {**number(20), **MM},
+        "eRe": number(7, 1),
+        "Rb": number(7, 1),
+        "MmBackward": number(20, 1),
     }
-    assert texts(rows_of(draw(drawing, NAMES, arguments)), "seq", "altseq", "dir", "op", "params") == [
-        "7 ~ fprop relu shape=(8,4),type=fp16", "20 7 bprop mm M=8,N=4,K=16,type=fp16", "7 ~ bprop relu shape=(8,4),type=fp16",
+    assert texts(
+        rows_of(draw(drawing, NAMES, arguments)), "seq", "altseq", "dir", "op", "params"
+    ) == [
+        "7 ~ fprop relu shape=(8,4),type=fp16",
+        "20 7 bprop mm M=8,N=4,K=16,type=fp16",
+        "7 ~ bprop relu shape=(8,4),type=fp16",
     ]
 
 
@@ -181,10 +246,24 @@ def test_numbers_that_old_versions_give_to_all_of_the_backward_pass_do_not_count
     engine               <k #2>     <k #3>      <k #4>
     gpu 7           {g #1}      {g #2}    {g #3}      {p #4}
     """
-    names = {**NAMES, "addmm": "addmm", "mm": "mm", "AccumulateGrad": EVALUATE + "torch::autograd::AccumulateGrad"}
-    arguments = {"addmm": {**number(7), **ADDMM}, "mm": {**number(30), **MM}, "AddmmBackward": number(7, 1), "add": number(30)}
-    assert texts(rows_of(draw(drawing, names, arguments)), "seq", "altseq", "dir", "op", "sub", "params") == [
-        "7 ~ fprop addmm 0 M=8,N=4,K=16,type=fp16", "7 30 bprop addmm 0 M=8,N=4,K=16,type=fp16", "7 30 bprop addmm 1 M=8,N=4,K=16,type=fp16",
+    names = {
+        **NAMES,
+        "addmm": "addmm",
+        "mm": "mm",
+        "AccumulateGrad": EVALUATE + "torch::autograd::AccumulateGrad",
+    }
+    arguments = {
+        "addmm": {**number(7), **ADDMM},
+        "mm": {**number(30), **MM},
+        "AddmmBackward": number(7, 1),
+        "add": number(30),
+    }
+    assert texts(
+        rows_of(draw(drawing, names, arguments)), "seq", "altseq", "dir", "op", "sub", "params"
+    ) == [
+        "7 ~ fprop addmm 0 M=8,N=4,K=16,type=fp16",
+        "7 30 bprop addmm 0 M=8,N=4,K=16,type=fp16",
+        "7 30 bprop addmm 1 M=8,N=4,K=16,type=fp16",
         "~ 30 bprop add_ 0 ~",
     ]
 
@@ -199,8 +278,14 @@ def test_what_a_function_of_python_calls_is_named_by_its_own_operators() -> None
     engine                <k #2>   <k #3>
     gpu 7            {g #1}     {g #2}   {p #3}
     """
-    rows = rows_of(draw(drawing, NAMES, {"MyFn": number(4), "mm": MM, "MyFnBackward": number(4, 1)}))
-    assert texts(rows, "seq", "dir", "mod", "op", "sub") == ["4 fprop aten mm 0", "4 bprop aten mm 0", "4 bprop ~ MyFn 0"]
+    rows = rows_of(
+        draw(drawing, NAMES, {"MyFn": number(4), "mm": MM, "MyFnBackward": number(4, 1)})
+    )
+    assert texts(rows, "seq", "dir", "mod", "op", "sub") == [
+        "4 fprop aten mm 0",
+        "4 bprop aten mm 0",
+        "4 bprop ~ MyFn 0",
+    ]
 
 
 def test_what_undoes_a_graph_of_torchscript_is_named_by_its_own_operators() -> None:
@@ -214,8 +299,13 @@ def test_what_undoes_a_graph_of_torchscript_is_named_by_its_own_operators() -> N
     gpu 7            {p #1}     {g #2}
     """
     name = "torch::jit::DifferentiableGraphBackward"
-    rows = rows_of(draw(drawing, NAMES, {"relu": {**number(4), **VECTOR}, "mm": MM, name: number(4, 1)}))
-    assert texts(rows, "seq", "dir", "op", "params") == ["4 fprop relu shape=(8,4),type=fp16", "4 bprop mm M=8,N=4,K=16,type=fp16"]
+    rows = rows_of(
+        draw(drawing, NAMES, {"relu": {**number(4), **VECTOR}, "mm": MM, name: number(4, 1)})
+    )
+    assert texts(rows, "seq", "dir", "op", "params") == [
+        "4 fprop relu shape=(8,4),type=fp16",
+        "4 bprop mm M=8,N=4,K=16,type=fp16",
+    ]
 
 
 def test_a_function_whose_forward_is_not_in_the_trace_is_named_by_itself() -> None:
@@ -226,7 +316,10 @@ def test_a_function_whose_forward_is_not_in_the_trace_is_named_by_itself() -> No
     gpu 7              {g #1}  {p #2}
     """
     rows = rows_of(draw(drawing, NAMES, {"MulBackward0": number(4, 1), "mm": MM}))
-    assert texts(rows, "seq", "dir", "mod", "op", "params") == ["4 bprop aten mm M=8,N=4,K=16,type=fp16", "4 bprop ~ Mul ~"]
+    assert texts(rows, "seq", "dir", "mod", "op", "params") == [
+        "4 bprop aten mm M=8,N=4,K=16,type=fp16",
+        "4 bprop ~ Mul ~",
+    ]
 
 
 def test_a_kernel_that_no_operator_launched_is_named_by_the_range_around_it() -> None:
@@ -236,7 +329,10 @@ def test_a_kernel_that_no_operator_launched_is_named_by_the_range_around_it() ->
     main      <k #1>
     gpu 7           {g #1}              {p #2}
     """
-    assert texts(rows_of(draw(drawing, NAMES)), "layer", "mod", "op", "sub", "tc") == ["encoder ~ outer.step 0 1", "~ ~ outer.step 1 -"]
+    assert texts(rows_of(draw(drawing, NAMES)), "layer", "mod", "op", "sub", "tc") == [
+        "encoder ~ outer.step 0 1",
+        "~ ~ outer.step 1 -",
+    ]
 
 
 def test_kernels_of_a_replayed_graph_and_of_no_launch() -> None:
@@ -246,7 +342,11 @@ def test_kernels_of_a_replayed_graph_and_of_no_launch() -> None:
     gpu 7       {g #1} {p #1} {g #9}
     """
     rows = rows_of(draw(drawing, NAMES))
-    assert texts(rows, "dir", "sub", "tid", "tc", "params", "flops") == ["~ 0 1 1 ~ ~", "~ 1 1 - ~ ~", "~ 0 ~ 1 ~ ~"]
+    assert texts(rows, "dir", "sub", "tid", "tc", "params", "flops") == [
+        "~ 0 1 1 ~ ~",
+        "~ 1 1 - ~ ~",
+        "~ 0 ~ 1 ~ ~",
+    ]
 
 
 def test_old_recordings_write_the_call_stack() -> None:
@@ -255,8 +355,14 @@ def test_old_recordings_write_the_call_stack() -> None:
     main     <k #1>
     gpu 7            {g #1}
     """
-    stack = "/usr/lib/python3.8/site-packages/torch/nn/functional.py(1753): linear;/home/me/model.py(7): forward;/home/me/train.py(30): <module>"
-    assert rows_of(draw(drawing, NAMES, {"mm": {"Call stack": stack}}))[0]["trace"] == "/home/me/train.py:30 -> /home/me/model.py:7"
+    stack = (
+        "/usr/lib/python3.8/site-packages/torch/nn/functional.py(1753):"
+        " linear;/home/me/model.py(7): forward;/home/me/train.py(30): <module>"
+    )
+    assert (
+        rows_of(draw(drawing, NAMES, {"mm": {"Call stack": stack}}))[0]["trace"]
+        == "/home/me/train.py:30 -> /home/me/model.py:7"
+    )
 
 
 def test_copies_are_no_kernels() -> None:

@@ -33,12 +33,26 @@ def chart_of_file(path: Path) -> Chart:
 
 def event(category: str, tid: int, ts: float, dur: float, name: str = "e") -> Event:
     """An entry of traceEvents; times in µs with up to three decimals."""
-    return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": {}}
+    return {
+        "ph": "X",
+        "cat": category,
+        "name": name,
+        "pid": 1,
+        "tid": tid,
+        "ts": ts,
+        "dur": dur,
+        "args": {},
+    }
 
 
 def of_spans(spans: list[tuple[str, int, int, int]]) -> Chart:
     """The chart of (category, thread, start, dur), ns."""
-    return chart(trace_of(event(category, tid, start / 1000, dur / 1000, f"{category} {i}") for i, (category, tid, start, dur) in enumerate(spans)))
+    return chart(
+        trace_of(
+            event(category, tid, start / 1000, dur / 1000, f"{category} {i}")
+            for i, (category, tid, start, dur) in enumerate(spans)
+        )
+    )
 
 
 def lane_rows(found: Chart) -> list[tuple[str, str, int, int, list[str]]]:
@@ -50,8 +64,19 @@ def lane_rows(found: Chart) -> list[tuple[str, str, int, int, list[str]]]:
         group = int(lanes["group"][lane])
         track, kind = int(groups["track"][group]), int(groups["kind"][group])
         first, count = int(lanes["first"][lane]), int(lanes["count"][lane])
-        names = [trace.strings[int(timeline["names"]["text"][timeline["places"]["name"][e]])] for e in slices["event"][first : first + count]]
-        rows.append((trace.strings[int(trace["tracks"]["tid"][track])], kind_name(kind), int(lanes["depth"][lane]), int(lanes["sub"][lane]), names))
+        names = [
+            trace.strings[int(timeline["names"]["text"][timeline["places"]["name"][e]])]
+            for e in slices["event"][first : first + count]
+        ]
+        rows.append(
+            (
+                trace.strings[int(trace["tracks"]["tid"][track])],
+                kind_name(kind),
+                int(lanes["depth"][lane]),
+                int(lanes["sub"][lane]),
+                names,
+            )
+        )
     return rows
 
 
@@ -72,7 +97,9 @@ def disjoint(timeline: Timeline) -> bool:
         edge = edges[row * per : (row + 1) * per]
         part = slice(int(edge[0]), int(edge[-1]))
         table = timeline["summaries"]
-        ok = ok and _disjoint(np.repeat(np.arange(lanes.n), np.diff(edge)), table["start"][part], table["dur"][part])
+        ok = ok and _disjoint(
+            np.repeat(np.arange(lanes.n), np.diff(edge)), table["start"][part], table["dur"][part]
+        )
     return ok
 
 

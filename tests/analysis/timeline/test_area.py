@@ -37,7 +37,12 @@ def times(found: Chart) -> tuple[list[int], list[int]]:
     """Begin and end of every event."""
     trace = found[0]
     start = [*trace["spans"]["start"].tolist(), *np.maximum(trace["instants"]["time"], 0).tolist()]
-    return start, [begin + dur for begin, dur in zip(start, [*trace["spans"]["dur"].tolist(), *[0] * trace["instants"].n], strict=True)]
+    return start, [
+        begin + dur
+        for begin, dur in zip(
+            start, [*trace["spans"]["dur"].tolist(), *[0] * trace["instants"].n], strict=True
+        )
+    ]
 
 
 def touching(found: Chart, begin: int, end: int, lanes: set[int]) -> list[int]:
@@ -45,17 +50,25 @@ def touching(found: Chart, begin: int, end: int, lanes: set[int]) -> list[int]:
     start, until = times(found)
     lane = found[2]["places"]["lane"].tolist()
     return [
-        event for event in range(len(lane))
-        if lane[event] in lanes and start[event] < end and (until[event] > begin or start[event] == until[event] >= begin)
+        event
+        for event in range(len(lane))
+        if lane[event] in lanes
+        and start[event] < end
+        and (until[event] > begin or start[event] == until[event] >= begin)
     ]
 
 
 def rows(area: Area) -> dict[tuple[int, int], tuple[int, ...]]:
     columns = (area.count, area.total, area.shortest, area.longest)
-    return {(int(n), int(k)): tuple(int(c[at]) for c in columns) for at, (n, k) in enumerate(zip(area.name, area.look, strict=True))}
+    return {
+        (int(n), int(k)): tuple(int(c[at]) for c in columns)
+        for at, (n, k) in enumerate(zip(area.name, area.look, strict=True))
+    }
 
 
-def counted(found: Chart, begin: int, end: int, lanes: set[int]) -> dict[tuple[int, int], tuple[int, ...]]:
+def counted(
+    found: Chart, begin: int, end: int, lanes: set[int]
+) -> dict[tuple[int, int], tuple[int, ...]]:
     start, until = times(found)
     places = found[2]["places"]
     parts: dict[tuple[int, int], list[int]] = {}
@@ -67,12 +80,18 @@ def counted(found: Chart, begin: int, end: int, lanes: set[int]) -> dict[tuple[i
 
 def busy_points(found: Chart, begin: int, end: int, events: list[int]) -> set[int]:
     start, until = times(found)
-    return {time for event in events for time in range(max(start[event], begin), min(until[event], end))}
+    return {
+        time for event in events for time in range(max(start[event], begin), min(until[event], end))
+    }
 
 
 def lane_choices(found: Chart, draw_value: Any) -> list[int]:
     count = found[2]["lanes"].n
-    return sorted(draw_value(st.sets(st.integers(0, count - 1), min_size=1))) if draw_value(st.booleans()) else list(range(count))
+    return (
+        sorted(draw_value(st.sets(st.integers(0, count - 1), min_size=1)))
+        if draw_value(st.booleans())
+        else list(range(count))
+    )
 
 
 @settings(deadline=None, max_examples=150)
@@ -94,7 +113,9 @@ def test_every_figure_is_that_of_counting(listed: list[Event], data: st.DataObje
 def check_longest(found: Chart, area: Area, begin: int, end: int, lanes: set[int]) -> None:
     start, until = times(found)
     places, inside = found[2]["places"], set(touching(found, begin, end, lanes))
-    for event, name, look, longest in zip(area.event.tolist(), area.name, area.look, area.longest.tolist(), strict=True):
+    for event, name, look, longest in zip(
+        area.event.tolist(), area.name, area.look, area.longest.tolist(), strict=True
+    ):
         assert event in inside
         assert (places["name"][event], places["look"][event]) == (name, look)
         assert min(until[event], end) - max(start[event], begin) == longest
@@ -105,8 +126,13 @@ def check_groups(found: Chart, area: Area, begin: int, end: int, lanes: set[int]
     group_of = timeline["lanes"]["group"]
     assert [group.group for group in area.groups] == sorted({int(group_of[lane]) for lane in lanes})
     for group in area.groups:
-        events = touching(found, begin, end, {lane for lane in lanes if group_of[lane] == group.group})
-        assert (group.events, group.busy) == (len(events), len(busy_points(found, begin, end, events)))
+        events = touching(
+            found, begin, end, {lane for lane in lanes if group_of[lane] == group.group}
+        )
+        assert (group.events, group.busy) == (
+            len(events),
+            len(busy_points(found, begin, end, events)),
+        )
 
 
 def check_overlap(found: Chart, area: Area, begin: int, end: int, lanes: set[int]) -> None:
@@ -121,7 +147,10 @@ def check_overlap(found: Chart, area: Area, begin: int, end: int, lanes: set[int
     talking = busy_points(found, begin, end, talks)
     computing = busy_points(found, begin, end, sorted(set(events) - set(talks)))
     assert area.overlap == Overlap(
-        len(computing - talking), len(computing & talking), len(talking - computing), end - begin - len(computing | talking),
+        len(computing - talking),
+        len(computing & talking),
+        len(talking - computing),
+        end - begin - len(computing | talking),
     )
 
 
@@ -130,11 +159,21 @@ def test_overlap_of_a_drawing() -> None:
     found = chart(draw(OVERLAPPING))
     area = Areas(found[2]).area(0, found[2].about["span_ns"], range(found[2]["lanes"].n))
     assert area.overlap is not None
-    assert [part // US for part in (area.overlap.computation, area.overlap.both, area.overlap.communication, area.overlap.idle)] == [8, 23, 7, 4]
+    assert [
+        part // US
+        for part in (
+            area.overlap.computation,
+            area.overlap.both,
+            area.overlap.communication,
+            area.overlap.idle,
+        )
+    ] == [8, 23, 7, 4]
 
 
 @pytest.mark.parametrize("kept", [0, 5, 1000])
-def test_blocks_are_summed_up_when_the_timeline_is_made(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+def test_blocks_are_summed_up_when_the_timeline_is_made(
+    monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
     monkeypatch.setattr(module, "KEPT_ROWS", kept)
     found = chart(draw("main " + "[a][b][c]" * 15))
     assert found[2]["blocks"].n == {0: 2, 5: 3, 1000: 12}[kept]
@@ -149,10 +188,26 @@ def test_blocks_are_summed_up_when_the_timeline_is_made(monkeypatch: pytest.Monk
     area = Areas(found[2]).area(0, 1 << 40, [0])
     assert rows(area) == counted(found, 0, 1 << 40, {0})
     assert sum(asked) == 45 - 4 * (found[2]["blocks"].n - 1)
-    assert rows(Areas(found[2]).area(7 * US, 100 * US, [0])) == counted(found, 7 * US, 100 * US, {0})
+    assert rows(Areas(found[2]).area(7 * US, 100 * US, [0])) == counted(
+        found, 7 * US, 100 * US, {0}
+    )
 
 
 def test_keys_too_many_for_an_array_of_all() -> None:
-    found = chart(trace_of({"ph": "X", "cat": "cpu_op", "name": f"n{i % 900}", "pid": 1, "tid": 1, "ts": i, "dur": 1, "args": {}} for i in range(2000)))
+    found = chart(
+        trace_of(
+            {
+                "ph": "X",
+                "cat": "cpu_op",
+                "name": f"n{i % 900}",
+                "pid": 1,
+                "tid": 1,
+                "ts": i,
+                "dur": 1,
+                "args": {},
+            }
+            for i in range(2000)
+        )
+    )
     area = Areas(found[2]).area(0, 2000 * US, [0])
     assert (len(area.name), int(area.count.sum()), int(area.total.sum())) == (900, 2000, 2000 * US)

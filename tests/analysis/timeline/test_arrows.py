@@ -26,8 +26,19 @@ back                          [inner]
 """
 
 
-def flow(phase: str, number: int, ts: float, tid: int, category: str = "fwdbwd", pid: int = 100) -> Event:
-    return {"ph": phase, "cat": category, "name": category, "id": number, "pid": pid, "tid": tid, "ts": ts, **({"bp": "e"} if phase == "f" else {})}
+def flow(
+    phase: str, number: int, ts: float, tid: int, category: str = "fwdbwd", pid: int = 100
+) -> Event:
+    return {
+        "ph": phase,
+        "cat": category,
+        "name": category,
+        "id": number,
+        "pid": pid,
+        "tid": tid,
+        "ts": ts,
+        **({"bp": "e"} if phase == "f" else {}),
+    }
 
 
 def arrows_in(found: Chart) -> list[Arrow]:
@@ -39,7 +50,10 @@ def arrows_in(found: Chart) -> list[Arrow]:
         return trace.strings[int(trace["spans"]["name"][event])]
 
     columns = (table["kind"].tolist(), table["source"].tolist(), table["target"].tolist())
-    return [(kinds[kind]["kind"], name(source), name(target)) for kind, source, target in zip(*columns, strict=True)]
+    return [
+        (kinds[kind]["kind"], name(source), name(target))
+        for kind, source, target in zip(*columns, strict=True)
+    ]
 
 
 def untied(found: Chart) -> dict[str, int]:
@@ -51,16 +65,20 @@ def with_flows(*flows: Event) -> Chart:
 
 
 def test_a_launch_leads_to_its_work() -> None:
-    found = chart(draw("""
+    found = chart(
+        draw("""
         main  [aten::mm                     ]
         main    <cudaLaunchKernel #7>
         gpu 7             {gemm #7   }
         gpu 7                            {alone #8}
-    """))
+    """)
+    )
     assert arrows_in(found) == [("launch", "cudaLaunchKernel", "gemm")]
     table = found[2]["arrows"]
     assert (table["source_time"][0], table["target_time"][0]) == (2000, 12000)
-    assert found[2].about["arrow_kinds"] == [{"kind": "launch", "label": "launch → device work", "total": 1, "untied": 0}]
+    assert found[2].about["arrow_kinds"] == [
+        {"kind": "launch", "label": "launch → device work", "total": 1, "untied": 0}
+    ]
 
 
 def test_a_flow_that_repeats_a_launch_is_no_arrow_of_its_own() -> None:
@@ -77,7 +95,10 @@ def test_a_flow_that_repeats_a_launch_is_no_arrow_of_its_own() -> None:
     for e in listed:
         e["ts"] += 6 - first
     found = chart(trace_of([*listed, *repeated, *told]))
-    assert arrows_in(found) == [("launch", "cudaLaunchKernel", "gemm"), ("launch", "cudaLaunchKernel", "graph")]
+    assert arrows_in(found) == [
+        ("launch", "cudaLaunchKernel", "gemm"),
+        ("launch", "cudaLaunchKernel", "graph"),
+    ]
     assert untied(found) == {"launch": 0}
 
 
@@ -96,36 +117,72 @@ def test_a_step_makes_a_chain() -> None:
 
 
 def test_an_id_may_be_used_again_and_have_several_ends() -> None:
-    found = with_flows(flow("s", 1, 7, 1), flow("f", 1, 28, 2), flow("f", 1, 30, 2), flow("s", 1, 31, 1), flow("f", 1, 32, 2))
-    assert arrows_in(found) == [("fwdbwd", "forward", "backward"), ("fwdbwd", "forward", "inner"), ("fwdbwd", "other", "inner")]
+    found = with_flows(
+        flow("s", 1, 7, 1),
+        flow("f", 1, 28, 2),
+        flow("f", 1, 30, 2),
+        flow("s", 1, 31, 1),
+        flow("f", 1, 32, 2),
+    )
+    assert arrows_in(found) == [
+        ("fwdbwd", "forward", "backward"),
+        ("fwdbwd", "forward", "inner"),
+        ("fwdbwd", "other", "inner"),
+    ]
 
 
 def test_categories_are_apart_and_an_end_may_come_first() -> None:
-    found = with_flows(flow("f", 1, 28, 2, "async"), flow("s", 1, 29, 1, "async"), flow("s", 1, 7, 1, "async_gpu"))
+    found = with_flows(
+        flow("f", 1, 28, 2, "async"), flow("s", 1, 29, 1, "async"), flow("s", 1, 7, 1, "async_gpu")
+    )
     assert arrows_in(found) == [("async", "other", "backward")]
     assert untied(found) == {"async": 0, "async_gpu": 1}
 
 
 def test_what_leads_nowhere_is_counted() -> None:
-    found = with_flows(flow("s", 1, 7, 1), flow("s", 2, 7, 1), flow("f", 2, 28, 9), flow("f", 3, 28, 2), flow("s", 4, 99, 1), flow("f", 4, 28, 2))
+    found = with_flows(
+        flow("s", 1, 7, 1),
+        flow("s", 2, 7, 1),
+        flow("f", 2, 28, 9),
+        flow("f", 3, 28, 2),
+        flow("s", 4, 99, 1),
+        flow("f", 4, 28, 2),
+    )
     assert arrows_in(found) == []
     assert untied(found) == {"fwdbwd": 6}
 
 
-@pytest.mark.parametrize(("category", "kind"), [("forward_backward", "fwdbwd"), ("launch", "flow_launch"), ("a,b\n", "a_b_"), ("", "flow_")])
+@pytest.mark.parametrize(
+    ("category", "kind"),
+    [("forward_backward", "fwdbwd"), ("launch", "flow_launch"), ("a,b\n", "a_b_"), ("", "flow_")],
+)
 def test_kinds_can_stand_in_a_url(category: str, kind: str) -> None:
-    assert [a[0] for a in arrows_in(with_flows(flow("s", 1, 7, 1, category), flow("f", 1, 28, 2, category)))] == [kind]
+    assert [
+        a[0]
+        for a in arrows_in(with_flows(flow("s", 1, 7, 1, category), flow("f", 1, 28, 2, category)))
+    ] == [kind]
 
 
 def test_rare_categories_share_a_kind() -> None:
-    flows = [e for i in range(MOST_CATEGORIES + 5) for e in (flow("s", 1, 7, 1, f"c{i}"), flow("f", 1, 28, 2, f"c{i}"))]
+    flows = [
+        e
+        for i in range(MOST_CATEGORIES + 5)
+        for e in (flow("s", 1, 7, 1, f"c{i}"), flow("f", 1, 28, 2, f"c{i}"))
+    ]
     found = with_flows(*flows)
     assert [(k["kind"], k["total"]) for k in found[2].about["arrow_kinds"]][-1] == ("other", 5)
     assert len(found[2].about["arrow_kinds"]) == MOST_CATEGORIES + 1
 
 
 def test_times_too_far_apart_for_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    flows = (flow("s", 1, 12, 1), flow("f", 1, 32, 2), flow("s", 2, 7, 1), flow("f", 2, 28, 2), flow("s", 3, 0, 1), flow("f", 3, 99, 2))
+    flows = (
+        flow("s", 1, 12, 1),
+        flow("f", 1, 32, 2),
+        flow("s", 2, 7, 1),
+        flow("f", 2, 28, 2),
+        flow("s", 3, 0, 1),
+        flow("f", 3, 99, 2),
+    )
     expected = arrows_in(with_flows(*flows))
     assert len(expected) == 2
     monkeypatch.setattr(span_at, "_KEY_LIMIT", 1)
@@ -133,12 +190,22 @@ def test_times_too_far_apart_for_one_key(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 TIMES = st.integers(0, 40)
-ROWS = st.lists(st.tuples(TIMES, TIMES, st.integers(0, 2), st.integers(0, 4), st.integers(0, 4)), max_size=40).map(sorted)
+ROWS = st.lists(
+    st.tuples(TIMES, TIMES, st.integers(0, 2), st.integers(0, 4), st.integers(0, 4)), max_size=40
+).map(sorted)
 
 
 @settings(deadline=None, max_examples=200)
-@given(rows=ROWS, begin=TIMES, length=st.integers(1, 20), kinds=st.none() | st.sets(st.integers(0, 2)), lanes=st.none() | st.sets(st.integers(0, 4)))
-def test_a_window_shows_what_touches_it(rows: list[Any], begin: int, length: int, kinds: set[int] | None, lanes: set[int] | None) -> None:
+@given(
+    rows=ROWS,
+    begin=TIMES,
+    length=st.integers(1, 20),
+    kinds=st.none() | st.sets(st.integers(0, 2)),
+    lanes=st.none() | st.sets(st.integers(0, 4)),
+)
+def test_a_window_shows_what_touches_it(
+    rows: list[Any], begin: int, length: int, kinds: set[int] | None, lanes: set[int] | None
+) -> None:
     columns = zip(*rows, strict=True) if rows else ([],) * 5
     names = ("source_time", "target_time", "kind", "source", "target")
     table = timeline_schema.ARROWS.build(**dict(zip(names, map(list, columns), strict=True)))
@@ -146,10 +213,18 @@ def test_a_window_shows_what_touches_it(rows: list[Any], begin: int, length: int
         patch.setattr(module, "BLOCK", 4)
         index = ArrowIndex(table)
         chosen = None if lanes is None else (np.arange(5), np.isin(np.arange(5), sorted(lanes)))
-        found = index.within(begin, begin + length, None if kinds is None else np.array(sorted(kinds), np.int64), chosen)
+        found = index.within(
+            begin,
+            begin + length,
+            None if kinds is None else np.array(sorted(kinds), np.int64),
+            chosen,
+        )
     expected = [
-        row for row, (source, target, kind, from_, to) in enumerate(rows)
-        if min(source, target) < begin + length and max(source, target) >= begin and (kinds is None or kind in kinds)
+        row
+        for row, (source, target, kind, from_, to) in enumerate(rows)
+        if min(source, target) < begin + length
+        and max(source, target) >= begin
+        and (kinds is None or kind in kinds)
         and (lanes is None or from_ in lanes or to in lanes)
     ]
     assert found.tolist() == expected

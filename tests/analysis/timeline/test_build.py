@@ -13,16 +13,25 @@ def parts(found: Chart, key: str) -> list[tuple[int, int]]:
     """(value, how many parts) in order."""
     runs: list[tuple[int, int]] = []
     for value in found[2].about[key]:
-        runs = [*runs[:-1], (value, runs[-1][1] + 1)] if runs and runs[-1][0] == value else [*runs, (value, 1)]
+        runs = (
+            [*runs[:-1], (value, runs[-1][1] + 1)]
+            if runs and runs[-1][0] == value
+            else [*runs, (value, 1)]
+        )
     return runs
 
 
 def test_the_busy_share_is_that_of_any_device_work_and_of_any_call() -> None:
     quarter = UNIT // 4
-    found = of_spans([
-        ("user_annotation", 1, 0, UNIT), ("cpu_op", 1, 0, quarter), ("kernel", 2, quarter, quarter), ("kernel", 3, quarter, quarter // 2),
-        ("gpu_memcpy", 3, 3 * quarter, quarter),
-    ])
+    found = of_spans(
+        [
+            ("user_annotation", 1, 0, UNIT),
+            ("cpu_op", 1, 0, quarter),
+            ("kernel", 2, quarter, quarter),
+            ("kernel", 3, quarter, quarter // 2),
+            ("gpu_memcpy", 3, 3 * quarter, quarter),
+        ]
+    )
     side = ACTIVITY_PARTS // 4
     assert parts(found, "host_activity") == [(255, side), (0, 3 * side)]
     assert parts(found, "device_activity") == [(0, side), (255, side), (0, side), (255, side)]
@@ -35,29 +44,53 @@ def test_half_a_part_is_half_busy_and_nothing_is_unknown() -> None:
 
 
 def test_steps_that_were_written_as_operators_do_not_count_as_calls() -> None:
-    found = chart(trace_of([event("Operator", 1, 0, UNIT / 1000, "ProfilerStep#3"), event("Operator", 1, 0, UNIT / 2000, "aten::mm")]))
+    found = chart(
+        trace_of(
+            [
+                event("Operator", 1, 0, UNIT / 1000, "ProfilerStep#3"),
+                event("Operator", 1, 0, UNIT / 2000, "aten::mm"),
+            ]
+        )
+    )
     assert parts(found, "host_activity") == [(255, ACTIVITY_PARTS // 2), (0, ACTIVITY_PARTS // 2)]
 
 
 def test_names_come_by_frequency_with_their_time() -> None:
-    trace, _, timeline = chart(draw("""
+    trace, _, timeline = chart(
+        draw("""
         main  [a ] [b   ] [a  ]
-    """))
+    """)
+    )
     names = timeline["names"]
-    assert [(trace.strings[int(text)], int(n), int(total)) for text, n, total in zip(names["text"], names["events"], names["total"], strict=True)] == [
-        ("a", 2, 9000), ("b", 1, 6000),
+    assert [
+        (trace.strings[int(text)], int(n), int(total))
+        for text, n, total in zip(names["text"], names["events"], names["total"], strict=True)
+    ] == [
+        ("a", 2, 9000),
+        ("b", 1, 6000),
     ]
 
 
 def test_a_kernel_belongs_to_the_module_that_launched_it() -> None:
-    trace, _, timeline = chart(draw("""
+    trace, _, timeline = chart(
+        draw("""
         main   /nn.Module: Net_0                      /
         main     /nn.Module: Linear_3    /
         main       [aten::mm          ]       [add ]
         main         <launch #1>
         gpu 7                {gemm #1 }
-    """))
+    """)
+    )
     text = [trace.strings[int(n)] for n in timeline["names"]["text"]]
-    module = {text[int(n)]: text[int(m)] if m >= 0 else "" for n, m in zip(timeline["places"]["name"], timeline["places"]["module"], strict=True)}
-    assert module["gemm"] == module["launch"] == module["aten::mm"] == module["nn.Module: Linear_3"] == "nn.Module: Linear_3"
+    module = {
+        text[int(n)]: text[int(m)] if m >= 0 else ""
+        for n, m in zip(timeline["places"]["name"], timeline["places"]["module"], strict=True)
+    }
+    assert (
+        module["gemm"]
+        == module["launch"]
+        == module["aten::mm"]
+        == module["nn.Module: Linear_3"]
+        == "nn.Module: Linear_3"
+    )
     assert module["add"] == "nn.Module: Net_0"

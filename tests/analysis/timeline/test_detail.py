@@ -1,4 +1,6 @@
-"""Everything about one event: the way from a Python line to the device, delays, neighbours, siblings, stack."""
+"""Everything about one event: the way from a Python line to the device, delays, neighbours,
+siblings, stack.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ import pytest
 
 from tests.analysis.timeline.charts import Chart, chart, chart_of_file, event
 from tests.builders.drawn import draw, trace_of
-from torch_tb_profiler.analysis.timeline.chain import MOST_OF_A_KIND, DeviceWork, device_work, is_users, launched_by, longest_first
+from torch_tb_profiler.analysis.timeline.chain import (
+    MOST_OF_A_KIND,
+    DeviceWork,
+    device_work,
+    is_users,
+    launched_by,
+    longest_first,
+)
 from torch_tb_profiler.analysis.timeline.detail import Detail, event_detail, is_event
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.store.columns import Ints
@@ -43,7 +52,11 @@ def detail(found: Chart, number: int) -> Detail:
 
 def named(found: Chart, name: str, occurrence: int = 0) -> int:
     trace = found[0]
-    rows = [row for row, number in enumerate(trace["spans"]["name"].tolist()) if trace.strings[number] == name]
+    rows = [
+        row
+        for row, number in enumerate(trace["spans"]["name"].tolist())
+        if trace.strings[number] == name
+    ]
     return rows[occurrence]
 
 
@@ -56,12 +69,29 @@ def way(found: Chart, number: int) -> list[tuple[str, str]]:
 
 
 TO_GEMM = [
-    ("annotation", "ProfilerStep#1"), ("python", "train.py(9): step"), ("module", "nn.Module: Net_0"), ("python", "model.py(5): forward"),
-    ("operator", "aten::linear"), ("operator", "aten::mm"), ("launch", "launch"), ("device", "gemm"),
+    ("annotation", "ProfilerStep#1"),
+    ("python", "train.py(9): step"),
+    ("module", "nn.Module: Net_0"),
+    ("python", "model.py(5): forward"),
+    ("operator", "aten::linear"),
+    ("operator", "aten::mm"),
+    ("launch", "launch"),
+    ("device", "gemm"),
 ]
 
 
-@pytest.mark.parametrize("start", ["gemm", "aten::mm", "aten::linear", "nn.Module: Net_0", "model.py(5): forward", "train.py(9): step", "ProfilerStep#1"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "gemm",
+        "aten::mm",
+        "aten::linear",
+        "nn.Module: Net_0",
+        "model.py(5): forward",
+        "train.py(9): step",
+        "ProfilerStep#1",
+    ],
+)
 def test_the_way_is_the_same_from_wherever_one_starts(start: str) -> None:
     found = step()
     links = way(found, named(found, start))
@@ -77,7 +107,9 @@ def test_a_frame_of_a_library_is_on_the_way_when_it_is_asked_for() -> None:
 
 def test_a_launch_leads_to_its_own_work() -> None:
     found = step()
-    assert [way(found, named(found, "launch", i))[-1] for i in range(3)] == [("device", n) for n in ("gemm", "copy", "mul")]
+    assert [way(found, named(found, "launch", i))[-1] for i in range(3)] == [
+        ("device", n) for n in ("gemm", "copy", "mul")
+    ]
 
 
 def test_what_launched_nothing_has_the_way_up_only() -> None:
@@ -94,33 +126,55 @@ def test_what_lies_on_no_way_has_no_links() -> None:
 def test_delay_and_queue() -> None:
     found = step()
     asked = {name: detail(found, named(found, name)) for name in ("gemm", "copy", "add", "mul")}
-    assert {name: d.delay for name, d in asked.items()} == {"gemm": 10_000, "copy": 14_000, "add": 13_000, "mul": 12_000}
-    # gemm ends 3 µs after the call that launched copy; copy ends 4 µs after the one that launched add; nothing ran when mul was launched.
-    assert {name: d.queue for name, d in asked.items()} == {"gemm": 0, "copy": 3_000, "add": 4_000, "mul": 0}
+    assert {name: d.delay for name, d in asked.items()} == {
+        "gemm": 10_000,
+        "copy": 14_000,
+        "add": 13_000,
+        "mul": 12_000,
+    }
+    # gemm ends 3 µs after the call that launched copy; copy ends 4 µs after the one that launched
+    # add; nothing ran when mul was launched.
+    assert {name: d.queue for name, d in asked.items()} == {
+        "gemm": 0,
+        "copy": 3_000,
+        "add": 4_000,
+        "mul": 0,
+    }
 
 
 def test_queue_looks_at_all_that_runs_on_the_stream() -> None:
-    found = chart(draw("""
+    found = chart(
+        draw("""
         main   <launch #1><launch #2>
         gpu 7      {long #1                     }
         gpu 7            {short #3}
         gpu 7                                   {next #2}
-    """))
+    """)
+    )
     assert detail(found, named(found, "next")).queue == 11_000
 
 
 def test_a_negative_delay_is_told() -> None:
-    found = chart(draw("""
+    found = chart(
+        draw("""
         main        <launch #1>
         gpu 7   {early #1}
-    """))
-    assert (detail(found, named(found, "early")).delay, detail(found, named(found, "early")).queue) == (-4000, 0)
+    """)
+    )
+    assert (
+        detail(found, named(found, "early")).delay,
+        detail(found, named(found, "early")).queue,
+    ) == (-4000, 0)
 
 
 def test_launched() -> None:
     found = step()
     asked = detail(found, named(found, "aten::linear")).launched
-    assert ([name_of(found, row) for row in asked.first], asked.total, asked.time) == (["gemm", "copy"], 2, 30_000)
+    assert ([name_of(found, row) for row in asked.first], asked.total, asked.time) == (
+        ["gemm", "copy"],
+        2,
+        30_000,
+    )
     assert detail(found, named(found, "ProfilerStep#1")).launched.total == 4
     assert detail(found, named(found, "gemm")).launched.total == 0
 
@@ -128,21 +182,39 @@ def test_launched() -> None:
 def test_neighbours() -> None:
     found = step()
     linear = detail(found, named(found, "aten::linear")).around
-    assert [name_of(found, row) for row in (linear.parent, linear.first_child, linear.previous, linear.next)] == [
-        "model.py(5): forward", "aten::mm", "", "aten::add",
+    assert [
+        name_of(found, row)
+        for row in (linear.parent, linear.first_child, linear.previous, linear.next)
+    ] == [
+        "model.py(5): forward",
+        "aten::mm",
+        "",
+        "aten::add",
     ]
     assert linear.children == 2
     assert detail(found, named(found, "aten::mm")).around.children == 1
     copy = detail(found, named(found, "copy")).around
-    assert [name_of(found, row) for row in (copy.parent, copy.first_child, copy.previous, copy.next)] == ["", "", "gemm", "add"]
+    assert [
+        name_of(found, row) for row in (copy.parent, copy.first_child, copy.previous, copy.next)
+    ] == ["", "", "gemm", "add"]
 
 
 def test_neighbours_of_the_shadow_of_an_annotation() -> None:
-    found = chart(trace_of([
-        event("gpu_user_annotation", 7, 0, 100, "outer"), event("gpu_user_annotation", 7, 10, 20, "a"), event("gpu_user_annotation", 7, 40, 20, "b"),
-        event("gpu_user_annotation", 7, 42, 5, "inner"), event("kernel", 7, 11, 5, "gemm"),
-    ]))
-    outer, inner = detail(found, named(found, "outer")).around, detail(found, named(found, "inner")).around
+    found = chart(
+        trace_of(
+            [
+                event("gpu_user_annotation", 7, 0, 100, "outer"),
+                event("gpu_user_annotation", 7, 10, 20, "a"),
+                event("gpu_user_annotation", 7, 40, 20, "b"),
+                event("gpu_user_annotation", 7, 42, 5, "inner"),
+                event("kernel", 7, 11, 5, "gemm"),
+            ]
+        )
+    )
+    outer, inner = (
+        detail(found, named(found, "outer")).around,
+        detail(found, named(found, "inner")).around,
+    )
     assert (outer.children, name_of(found, outer.first_child), outer.parent) == (2, "a", -1)
     assert (name_of(found, inner.parent), inner.children) == ("b", 0)
 
@@ -150,58 +222,100 @@ def test_neighbours_of_the_shadow_of_an_annotation() -> None:
 def test_the_step_and_what_to_look_up() -> None:
     found = step()
     asked = detail(found, named(found, "gemm"))
-    assert (asked.step, name_of(found, asked.operator), name_of(found, asked.kernel)) == (0, "aten::mm", "gemm")
+    assert (asked.step, name_of(found, asked.operator), name_of(found, asked.kernel)) == (
+        0,
+        "aten::mm",
+        "gemm",
+    )
     asked = detail(found, named(found, "aten::linear"))
-    assert (name_of(found, asked.operator), name_of(found, asked.kernel)) == ("aten::linear", "gemm")
+    assert (name_of(found, asked.operator), name_of(found, asked.kernel)) == (
+        "aten::linear",
+        "gemm",
+    )
     assert detail(found, named(found, "train.py(9): step")).operator == -1
 
 
 def test_siblings_among_ties() -> None:
-    found = chart(draw("""
+    found = chart(
+        draw("""
         gpu 7  {a} {a  } {b} {a} {a  } {a}
-    """))
+    """)
+    )
     asked = [detail(found, named(found, "a", i)) for i in range(5)]
     assert [d.standing.rank for d in asked] == [3, 1, 4, 2, 5]
-    assert (asked[0].among.total, asked[0].among.shortest, asked[0].among.longest) == (19_000, 3_000, 5_000)
-    assert (asked[0].among.slowest, asked[0].among.fastest) == (named(found, "a", 1), named(found, "a", 0))
+    assert (asked[0].among.total, asked[0].among.shortest, asked[0].among.longest) == (
+        19_000,
+        3_000,
+        5_000,
+    )
+    assert (asked[0].among.slowest, asked[0].among.fastest) == (
+        named(found, "a", 1),
+        named(found, "a", 0),
+    )
     assert [(d.standing.previous, d.standing.next) for d in asked] == [
-        (named(found, "a", i - 1) if i else -1, named(found, "a", i + 1) if i < 4 else -1) for i in range(5)
+        (named(found, "a", i - 1) if i else -1, named(found, "a", i + 1) if i < 4 else -1)
+        for i in range(5)
     ]
 
 
 def test_siblings_look_the_same() -> None:
-    found = chart(draw("""
+    found = chart(
+        draw("""
         main   [twice ]
         gpu 7    {twice}  {twice }
-    """))
-    assert [len(detail(found, named(found, "twice", i)).among.events) for i in range(3)] == [1, 2, 2]
+    """)
+    )
+    assert [len(detail(found, named(found, "twice", i)).among.events) for i in range(3)] == [
+        1,
+        2,
+        2,
+    ]
 
 
 def test_stacks_by_frames_by_argument_and_by_the_forward() -> None:
     found = step()
-    frames = ["model.py(5): forward", LIBRARY, "nn.Module: Net_0", "train.py(9): step", "train.py(3): main"]
+    frames = [
+        "model.py(5): forward",
+        LIBRARY,
+        "nn.Module: Net_0",
+        "train.py(9): step",
+        "train.py(3): main",
+    ]
     for name in ("gemm", "aten::mm", "launch", "model.py(5): forward"):
         assert list(detail(found, named(found, name)).stack) == frames
     args: dict[str, dict[str, Any]] = {
-        "fwd": {"Sequence number": 4, "Fwd thread id": 0}, "bwd": {"Sequence number": 4, "Fwd thread id": 1}, "old": {"Call stack": "f.py(2): g;f.py(1): h"},
+        "fwd": {"Sequence number": 4, "Fwd thread id": 0},
+        "bwd": {"Sequence number": 4, "Fwd thread id": 1},
+        "old": {"Call stack": "f.py(2): g;f.py(1): h"},
     }
-    found = chart(draw("""
+    found = chart(
+        draw(
+            """
         main   /model.py(5): forward /           [old      ]
         main    [fwd       ]                       [inner]
         other                          [bwd  ]
-    """, args=args))
+    """,
+            args=args,
+        )
+    )
     assert list(detail(found, named(found, "bwd")).stack) == ["model.py(5): forward"]
-    assert list(detail(found, named(found, "inner")).stack) == list(detail(found, named(found, "old")).stack) == ["f.py(2): g", "f.py(1): h"]
+    assert (
+        list(detail(found, named(found, "inner")).stack)
+        == list(detail(found, named(found, "old")).stack)
+        == ["f.py(2): g", "f.py(1): h"]
+    )
 
 
 def test_stacks_are_those_of_the_operator_view(samples: Path) -> None:
     """The other way to the same: the table of stacks, made for all operators at once."""
     found = chart_of_file(next((samples / "transformer").glob("*.gz")))
     trace, facts, _ = found
-    parent, frame, operators = facts["stacks"]["parent"], facts["stacks"]["frame"], facts["operators"]
-    known = {
-        facts.strings[int(number)]: set[tuple[str, ...]]() for number in operators["name"]
-    }
+    parent, frame, operators = (
+        facts["stacks"]["parent"],
+        facts["stacks"]["frame"],
+        facts["operators"],
+    )
+    known = {facts.strings[int(number)]: set[tuple[str, ...]]() for number in operators["name"]}
     for number, stack in zip(operators["name"].tolist(), operators["stack"].tolist(), strict=True):
         frames = []
         while stack >= 0:
@@ -219,24 +333,54 @@ def test_stacks_are_those_of_the_operator_view(samples: Path) -> None:
 
 
 def test_an_instant() -> None:
-    found = chart(trace_of([
-        event("cpu_op", 1, 0, 10), {"ph": "i", "name": "mark", "cat": "x", "pid": 1, "tid": 1, "ts": 5, "s": "t"},
-        {"ph": "i", "name": "mark", "cat": "x", "pid": 1, "tid": 1, "ts": 7, "s": "t"}, {"ph": "C", "name": "c", "pid": 1, "tid": 1, "ts": 7, "args": {"v": 1}},
-    ]))
+    found = chart(
+        trace_of(
+            [
+                event("cpu_op", 1, 0, 10),
+                {"ph": "i", "name": "mark", "cat": "x", "pid": 1, "tid": 1, "ts": 5, "s": "t"},
+                {"ph": "i", "name": "mark", "cat": "x", "pid": 1, "tid": 1, "ts": 7, "s": "t"},
+                {"ph": "C", "name": "c", "pid": 1, "tid": 1, "ts": 7, "args": {"v": 1}},
+            ]
+        )
+    )
     asked = detail(found, 1)
-    assert (asked.around.next, asked.around.previous, asked.standing.rank, len(asked.among.events), asked.step) == (2, -1, 1, 2, 0)
-    assert [is_event(found[0], found[2], number) for number in (-1, 0, 1, 2, 3, 4)] == [False, True, True, True, False, False]
+    assert (
+        asked.around.next,
+        asked.around.previous,
+        asked.standing.rank,
+        len(asked.among.events),
+        asked.step,
+    ) == (2, -1, 1, 2, 0)
+    assert [is_event(found[0], found[2], number) for number in (-1, 0, 1, 2, 3, 4)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_the_way_of_what_overlaps_leads_over_it() -> None:
-    """``crossing`` begins inside ``first`` and ends after it; the launch lies in both, and is ``crossing``'s child."""
-    found = chart(trace_of([
-        event("cpu_op", 1, 0, 100, "first"), event("cpu_op", 1, 40, 100, "crossing"),
-        {**event("cuda_runtime", 1, 50, 10, "launch"), "args": {"correlation": 7}},
-        {**event("kernel", 2, 70, 10, "gemm"), "args": {"correlation": 7, "stream": 2}},
-    ]))
+    """``crossing`` begins inside ``first`` and ends after it; the launch lies in both, and is
+    ``crossing``'s child.
+    """
+    found = chart(
+        trace_of(
+            [
+                event("cpu_op", 1, 0, 100, "first"),
+                event("cpu_op", 1, 40, 100, "crossing"),
+                {**event("cuda_runtime", 1, 50, 10, "launch"), "args": {"correlation": 7}},
+                {**event("kernel", 2, 70, 10, "gemm"), "args": {"correlation": 7, "stream": 2}},
+            ]
+        )
+    )
     for name in ("first", "crossing"):
-        assert [link for link in way(found, named(found, name)) if link[0] != "annotation"] == [("operator", name), ("launch", "launch"), ("device", "gemm")]
+        assert [link for link in way(found, named(found, name)) if link[0] != "annotation"] == [
+            ("operator", name),
+            ("launch", "launch"),
+            ("device", "gemm"),
+        ]
 
 
 def test_a_deep_nest_is_cut_and_keeps_what_was_asked_for() -> None:
@@ -246,11 +390,22 @@ def test_a_deep_nest_is_cut_and_keeps_what_was_asked_for() -> None:
     assert way(found, 0) == [("operator", "op0")]
 
 
-@pytest.mark.parametrize(("file", "answer"), [
-    ("train.py", True), ("project/torch_models.py", True), ("transformers/models/bert.py", True), ("torch/nn/functional.py", False),
-    ("/usr/lib/python3.11/threading.py", False), ("threading.py", False), ("/venv/lib/python3.11/site-packages/lightning/loop.py", False),
-    ("<frozen runpy>", False), ("C:\\venv\\Lib\\site-packages\\x.py", False), ("C:\\work\\train.py", True), ("concurrent/futures/thread.py", False),
-])
+@pytest.mark.parametrize(
+    ("file", "answer"),
+    [
+        ("train.py", True),
+        ("project/torch_models.py", True),
+        ("transformers/models/bert.py", True),
+        ("torch/nn/functional.py", False),
+        ("/usr/lib/python3.11/threading.py", False),
+        ("threading.py", False),
+        ("/venv/lib/python3.11/site-packages/lightning/loop.py", False),
+        ("<frozen runpy>", False),
+        ("C:\\venv\\Lib\\site-packages\\x.py", False),
+        ("C:\\work\\train.py", True),
+        ("concurrent/futures/thread.py", False),
+    ],
+)
 def test_users_own_files(file: str, answer: bool) -> None:
     assert is_users(file) is answer
 
@@ -274,8 +429,15 @@ def test_launched_against_climbing(samples: Path, run: str) -> None:
     work = device_work(trace, found[1])
     host = np.flatnonzero(~np.isin(trace["spans"]["role"], list(DEVICE_ROLES)))
     for row in host[:: max(1, len(host) // 150)].tolist():
-        if trace["spans"]["role"][row] in (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON):
-            assert launched_by(trace, work, row).tolist() == brute_launched(found, work, row).tolist()
+        if trace["spans"]["role"][row] in (
+            Role.OPERATOR,
+            Role.ANNOTATION,
+            Role.RUNTIME,
+            Role.PYTHON,
+        ):
+            assert (
+                launched_by(trace, work, row).tolist() == brute_launched(found, work, row).tolist()
+            )
 
 
 def test_the_longest_of_many() -> None:
@@ -287,7 +449,13 @@ def test_the_longest_of_many() -> None:
 
 
 def test_every_event_of_public_traces_has_a_detail(real_traces: Path) -> None:
-    for run in ("a100_event_sync", "mi300_vllm_graph", "a100_triton", "mtia_inference", "ancient_categories"):
+    for run in (
+        "a100_event_sync",
+        "mi300_vllm_graph",
+        "a100_triton",
+        "mtia_inference",
+        "ancient_categories",
+    ):
         found = chart_of_file(next((real_traces / run).glob("*.json*")))
         timeline = found[2]
         events = np.flatnonzero(timeline["places"]["lane"] >= 0)

@@ -11,15 +11,25 @@ from tests.builders.drawn import draw, events, trace_of
 from torch_tb_profiler.analysis.timeline.build import track_order
 
 CATEGORIES = ["cpu_op", "kernel", "python_function", "cuda_sync", "gpu_user_annotation"]
-SPANS = st.lists(st.tuples(st.sampled_from(CATEGORIES), st.integers(1, 2), st.integers(0, 60), st.integers(0, 25)), min_size=1, max_size=40)
+SPANS = st.lists(
+    st.tuples(
+        st.sampled_from(CATEGORIES), st.integers(1, 2), st.integers(0, 60), st.integers(0, 25)
+    ),
+    min_size=1,
+    max_size=40,
+)
 
 
 def test_calls_lie_by_depth_and_python_frames_apart() -> None:
-    found = lane_rows(chart(draw("""
+    found = lane_rows(
+        chart(
+            draw("""
         main  /train                        /
         main    [aten::linear             ]
         main      [aten::mm    ] [add    ]
-    """)))
+    """)
+        )
+    )
     assert found == [
         ("1", "python", 0, 0, ["train"]),
         ("1", "calls", 0, 0, ["aten::linear"]),
@@ -40,7 +50,16 @@ def test_a_kernel_inside_another_is_an_overlap_too() -> None:
 
 
 def test_a_sub_lane_is_used_again_when_it_is_free() -> None:
-    found = of_spans([("kernel", 1, 0, 10), ("kernel", 1, 5, 10), ("kernel", 1, 9, 2), ("kernel", 1, 12, 10), ("kernel", 1, 30, 5), ("kernel", 1, 40, 1)])
+    found = of_spans(
+        [
+            ("kernel", 1, 0, 10),
+            ("kernel", 1, 5, 10),
+            ("kernel", 1, 9, 2),
+            ("kernel", 1, 12, 10),
+            ("kernel", 1, 30, 5),
+            ("kernel", 1, 40, 1),
+        ]
+    )
     assert [(row[3], len(row[4])) for row in lane_rows(found)] == [(0, 4), (1, 1), (2, 1)]
 
 
@@ -59,7 +78,10 @@ def test_instants_have_a_lane_and_counter_samples_none() -> None:
 
 
 def test_an_instant_before_the_first_span_lies_at_its_begin() -> None:
-    listed = [*events("main     [aten::mm ]"), {"ph": "i", "name": "early", "pid": 100, "tid": 1, "ts": 0}]
+    listed = [
+        *events("main     [aten::mm ]"),
+        {"ph": "i", "name": "early", "pid": 100, "tid": 1, "ts": 0},
+    ]
     trace, _, timeline = chart(trace_of(listed))
     assert trace["instants"]["time"].tolist()[0] < 0
     assert timeline["slices"]["start"].tolist() == [0, 0]
@@ -72,7 +94,10 @@ def test_any_spans(spans: list[tuple[str, int, int, int]]) -> None:
     assert disjoint(timeline)
     assert sorted(timeline["slices"]["event"].tolist()) == list(range(trace["spans"].n))
     lanes = timeline["lanes"]
-    assert (timeline["places"]["lane"][timeline["slices"]["event"]] == np.repeat(np.arange(lanes.n), lanes["count"])).all()
+    assert (
+        timeline["places"]["lane"][timeline["slices"]["event"]]
+        == np.repeat(np.arange(lanes.n), lanes["count"])
+    ).all()
 
 
 @settings(deadline=None, max_examples=100)
@@ -87,11 +112,42 @@ def test_no_more_sub_lanes_than_overlap(spans: list[tuple[str, int, int, int]]) 
 
 def test_hosts_come_before_devices_and_the_unsorted_last() -> None:
     listed = [
-        {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 0, "dur": 1, "args": {}},
-        {"ph": "X", "cat": "cpu_op", "name": "o", "pid": 20, "tid": 1, "ts": 0, "dur": 1, "args": {}},
-        {"ph": "X", "cat": "cpu_op", "name": "o", "pid": 10, "tid": 1, "ts": 0, "dur": 1, "args": {}},
+        {
+            "ph": "X",
+            "cat": "kernel",
+            "name": "k",
+            "pid": 0,
+            "tid": 7,
+            "ts": 0,
+            "dur": 1,
+            "args": {},
+        },
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": "o",
+            "pid": 20,
+            "tid": 1,
+            "ts": 0,
+            "dur": 1,
+            "args": {},
+        },
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": "o",
+            "pid": 10,
+            "tid": 1,
+            "ts": 0,
+            "dur": 1,
+            "args": {},
+        },
         {"ph": "M", "name": "process_sort_index", "pid": 20, "tid": 0, "args": {"sort_index": 1}},
     ]
     trace = trace_of(listed)
     pids = [trace.strings[int(n)] for n in trace["tracks"]["pid"]]
-    assert [pid for _, pid in sorted(zip(track_order(trace).tolist(), pids, strict=True))] == ["20", "10", "0"]
+    assert [pid for _, pid in sorted(zip(track_order(trace).tolist(), pids, strict=True))] == [
+        "20",
+        "10",
+        "0",
+    ]

@@ -21,7 +21,9 @@ def test_counts_and_members(mask: list[bool], data: st.DataObject) -> None:
         assert found.n == len(members)
         assert [found.member(index) for index in range(found.n)] == members
         rows = data.draw(st.lists(st.integers(0, len(mask)), max_size=10))
-        assert found.below(np.array(rows, np.int64)).tolist() == [sum(m < row for m in members) for row in rows]
+        assert found.below(np.array(rows, np.int64)).tolist() == [
+            sum(m < row for m in members) for row in rows
+        ]
         most = data.draw(st.integers(0, 90))
         assert found.first(most).tolist() == members[:most]
 

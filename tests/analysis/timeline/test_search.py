@@ -22,7 +22,9 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.strings import StringTable
 
 COLUMNS = {
-    "operator_args": ("dims", "types", "strides", "concrete", "stack"), "device_args": ("grid", "block"), "collective_args": ("collective", "dtype", "group"),
+    "operator_args": ("dims", "types", "strides", "concrete", "stack"),
+    "device_args": ("grid", "block"),
+    "collective_args": ("collective", "dtype", "group"),
 }
 
 
@@ -30,12 +32,18 @@ def texts_of(found: Chart) -> list[tuple[str, list[str]] | None]:
     """Name and argument texts of every event; None for samples of counters."""
     trace, _, timeline = found
     spans, instants = trace["spans"], trace["instants"]
-    texts: list[tuple[str, list[str]] | None] = [(trace.strings[int(name)], []) for name in [*spans["name"], *instants["name"]]]
+    texts: list[tuple[str, list[str]] | None] = [
+        (trace.strings[int(name)], []) for name in [*spans["name"], *instants["name"]]
+    ]
     for table, columns in COLUMNS.items():
         for row, span in enumerate(trace[table]["span"].tolist()):
             entry = texts[span]
             assert entry is not None
-            entry[1].extend(trace.strings[int(trace[table][column][row])] for column in columns if trace[table][column][row] >= 0)
+            entry[1].extend(
+                trace.strings[int(trace[table][column][row])]
+                for column in columns
+                if trace[table][column][row] >= 0
+            )
     for row in range(instants.n):
         entry = texts[spans.n + row]
         assert entry is not None
@@ -57,8 +65,13 @@ def expected(found: Chart, query: Query) -> list[int]:
     trace = found[0]
     start = [*trace["spans"]["start"].tolist(), *np.maximum(trace["instants"]["time"], 0).tolist()]
     hits = [
-        number for number, texts in enumerate(texts_of(found))
-        if texts is not None and (matches(query, texts[0]) or (query.arguments and any(matches(query, text) for text in texts[1])))
+        number
+        for number, texts in enumerate(texts_of(found))
+        if texts is not None
+        and (
+            matches(query, texts[0])
+            or (query.arguments and any(matches(query, text) for text in texts[1]))
+        )
     ]
     return sorted(hits, key=lambda number: (start[number], number))
 
@@ -67,14 +80,38 @@ def listed(search: Search, hits: Hits) -> list[int]:
     return [search.event_at(hits, index) for index in range(hits.n)]
 
 
-texts = st.sampled_from(["a", "ADD", "gemm<", "straSSE", "STRASSE", "ß", "::", "3,4", "[[", "value", "nothing", "nccl", "1"])
-patterns = st.sampled_from(["^aten", "mm$|<", r"\[\d,\d\]$", "a.*d", "ß", "[A-Z]", "^$", "(gemm|nccl)"])
-queries = st.builds(Query, texts, st.just(False), st.booleans(), st.booleans()) | st.builds(Query, patterns, st.just(True), st.booleans(), st.booleans())
+texts = st.sampled_from(
+    [
+        "a",
+        "ADD",
+        "gemm<",
+        "straSSE",
+        "STRASSE",
+        "ß",
+        "::",
+        "3,4",
+        "[[",
+        "value",
+        "nothing",
+        "nccl",
+        "1",
+    ]
+)
+patterns = st.sampled_from(
+    ["^aten", "mm$|<", r"\[\d,\d\]$", "a.*d", "ß", "[A-Z]", "^$", "(gemm|nccl)"]
+)
+queries = st.builds(Query, texts, st.just(False), st.booleans(), st.booleans()) | st.builds(
+    Query, patterns, st.just(True), st.booleans(), st.booleans()
+)
 
 
 @settings(deadline=None, max_examples=200)
-@given(made=traces, query=queries, times=st.lists(st.integers(0, LAST + 20), min_size=1, max_size=4))
-def test_hits_are_those_of_looking_at_every_event(made: list[Event], query: Query, times: list[int]) -> None:
+@given(
+    made=traces, query=queries, times=st.lists(st.integers(0, LAST + 20), min_size=1, max_size=4)
+)
+def test_hits_are_those_of_looking_at_every_event(
+    made: list[Event], query: Query, times: list[int]
+) -> None:
     found = chart(trace_of(made))
     trace, _, timeline = found
     search, wanted = Search(trace, timeline), expected(found, query)
@@ -93,23 +130,36 @@ def check_names(found: Chart, hits: Hits, wanted: list[int]) -> None:
         dur = int(trace["spans"]["dur"][number]) if number < trace["spans"].n else 0
         counts.setdefault(int(timeline["places"]["name"][number]), []).append(dur)
     names, count, total = hits.names.tolist(), hits.count.tolist(), hits.total.tolist()
-    assert {name: (n, t) for name, n, t in zip(names, count, total, strict=True)} == {name: (len(d), sum(d)) for name, d in counts.items()}
+    assert {name: (n, t) for name, n, t in zip(names, count, total, strict=True)} == {
+        name: (len(d), sum(d)) for name, d in counts.items()
+    }
     order = [(-t, -n) for t, n in zip(total, count, strict=True)]
     assert order == sorted(order)
 
 
-def check_order(found: Chart, search: Search, hits: Hits, wanted: list[int], times: list[int]) -> None:
+def check_order(
+    found: Chart, search: Search, hits: Hits, wanted: list[int], times: list[int]
+) -> None:
     trace, _, timeline = found
     start = [*trace["spans"]["start"].tolist(), *np.maximum(trace["instants"]["time"], 0).tolist()]
     shown = [number for number in range(len(start)) if timeline["places"]["lane"][number] >= 0]
     for number in shown:
         key = start[number], number
-        assert search.before(hits, number, included=False) == sum((start[w], w) < key for w in wanted)
-        assert search.before(hits, number, included=True) == sum((start[w], w) <= key for w in wanted)
+        assert search.before(hits, number, included=False) == sum(
+            (start[w], w) < key for w in wanted
+        )
+        assert search.before(hits, number, included=True) == sum(
+            (start[w], w) <= key for w in wanted
+        )
     for time in times:
-        assert search.until(hits, np.array([time])).tolist() == [sum(start[w] < time for w in wanted)]
+        assert search.until(hits, np.array([time])).tolist() == [
+            sum(start[w] < time for w in wanted)
+        ]
     borders = edges(times[0], times[0] + 17, 5)
-    counted = [sum(a <= start[w] < b for w in wanted) for a, b in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True)]
+    counted = [
+        sum(a <= start[w] < b for w in wanted)
+        for a, b in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True)
+    ]
     assert np.diff(search.until(hits, borders)).tolist() == counted
 
 
@@ -134,7 +184,15 @@ def test_capitals_and_folding() -> None:
 
 
 def test_looks_of_names() -> None:
-    found = chart(trace_of([event("python_function", 1, 0, 9, "x"), event("cpu_op", 1, 2, 3, "x"), event("cpu_op", 1, 6, 1, "y")]))
+    found = chart(
+        trace_of(
+            [
+                event("python_function", 1, 0, 9, "x"),
+                event("cpu_op", 1, 2, 3, "x"),
+                event("cpu_op", 1, 6, 1, "y"),
+            ]
+        )
+    )
     search = Search(found[0], found[2])
     hits = search.find(Query(".", True))
     names = [found[0].strings[int(found[2]["names"]["text"][name])] for name in hits.names]
@@ -143,8 +201,16 @@ def test_looks_of_names() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "told"),
-    [("(", "missing )"), ("a**", "bad repetition operator"), ("(?<=a)b", "invalid perl operator"), (r"\1", "invalid escape"), ("a{1001}", "repetition"),
-     ("[b-a]", "range"), (r"\p{Klingon}", "range"), ("((a{30}){30}){30}", "size")],
+    [
+        ("(", "missing )"),
+        ("a**", "bad repetition operator"),
+        ("(?<=a)b", "invalid perl operator"),
+        (r"\1", "invalid escape"),
+        ("a{1001}", "repetition"),
+        ("[b-a]", "range"),
+        (r"\p{Klingon}", "range"),
+        ("((a{30}){30}){30}", "size"),
+    ],
 )
 def test_what_is_no_pattern_is_said(pattern: str, told: str) -> None:
     with pytest.raises(BadRequest, match="no regular expression") as caught:
@@ -180,7 +246,11 @@ def test_texts_too_many_to_keep_are_folded_each_time(monkeypatch: pytest.MonkeyP
     assert texts.matching(Query("B")).tolist() == [True, True, False, False]
     monkeypatch.setattr(search_texts, "FOLDED_BYTES", 0)
     again = Texts(StringTable.of(["Ab", "b", ""]), np.array([0, 1, 2, -1]))
-    assert again.matching(Query("B")).tolist() == again.matching(Query("B")).tolist() == [True, True, False, False]
+    assert (
+        again.matching(Query("B")).tolist()
+        == again.matching(Query("B")).tolist()
+        == [True, True, False, False]
+    )
     assert again.matching(Query("b", case=True)).tolist() == [True, True, False, False]
 
 

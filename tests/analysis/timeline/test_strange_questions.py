@@ -37,7 +37,9 @@ def answers(listed: list[Event]) -> None:
     search = Search(trace, timeline)
     everything = search.find(Query("(?s).*", regex=True, arguments=True))
     assert everything.n == timeline["slices"].n
-    assert len([search.event_at(everything, place) for place in range(everything.n)]) == everything.n
+    assert (
+        len([search.event_at(everything, place) for place in range(everything.n)]) == everything.n
+    )
     search.find(Query("a", arguments=True))
 
 

@@ -1,4 +1,6 @@
-"""Calls written as people say them: an operator, its tensors as ``"bf16 4x197x768"``, other arguments as Python values."""
+"""Calls written as people say them: an operator, its tensors as ``"bf16 4x197x768"``, other
+arguments as Python values.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,18 @@ from torch_tb_profiler.hardware.call import Call, read_call
 from torch_tb_profiler.hardware.work import Work, work_of
 
 _TYPES = {
-    "fp64": "double", "fp32": "float", "fp16": "c10::Half", "bf16": "c10::BFloat16", "fp8": "c10::Float8_e4m3fn", "fp4": "c10::Float4_e2m1fn_x2",
-    "i64": "long int", "i32": "int", "i8": "signed char", "u8": "unsigned char", "bool": "bool", "c64": "c10::complex<float>",
+    "fp64": "double",
+    "fp32": "float",
+    "fp16": "c10::Half",
+    "bf16": "c10::BFloat16",
+    "fp8": "c10::Float8_e4m3fn",
+    "fp4": "c10::Float4_e2m1fn_x2",
+    "i64": "long int",
+    "i32": "int",
+    "i8": "signed char",
+    "u8": "unsigned char",
+    "bool": "bool",
+    "c64": "c10::complex<float>",
 }
 
 
@@ -28,7 +40,9 @@ def _shape(text: str) -> list[int]:
 
 
 def call(name: str, *arguments: Argument) -> Call:
-    """The call as a trace would give it; a list of strings is a list of tensors, without types as most versions of PyTorch write it."""
+    """The call as a trace would give it; a list of strings is a list of tensors, without types as
+    most versions of PyTorch write it.
+    """
     dims: list[object] = []
     types: list[object] = []
     values: list[str] = []
@@ -44,8 +58,16 @@ def call(name: str, *arguments: Argument) -> Call:
             values.append("")
         else:
             dims.append([])
-            types.append("" if argument is None else "ScalarList" if isinstance(argument, list) else "Scalar")
-            values.append("" if argument is None else argument.text if isinstance(argument, Other) else str(argument))
+            types.append(
+                "" if argument is None else "ScalarList" if isinstance(argument, list) else "Scalar"
+            )
+            values.append(
+                ""
+                if argument is None
+                else argument.text
+                if isinstance(argument, Other)
+                else str(argument)
+            )
     made = read_call(name, json.dumps(dims), json.dumps(types), "", json.dumps(values))
     assert made is not None
     return made

@@ -1,4 +1,6 @@
-"""Every model on any call: an answer that makes sense or none, at once, whatever a trace says; and every real trace as far as it has shapes."""
+"""Every model on any call: an answer that makes sense or none, at once, whatever a trace says; and
+every real trace as far as it has shapes.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,49 @@ from torch_tb_profiler.settings import Settings
 NAMES = sorted(name.replace("*", "add_0") for name in modelled())
 SHAPE = st.lists(st.integers(0, 9) | st.sampled_from([1 << 20, 1 << 40]), max_size=5)
 DIMS = st.lists(SHAPE | st.lists(SHAPE, min_size=1, max_size=3), max_size=16)
-TYPE = st.sampled_from(["float", "c10::BFloat16", "c10::Float8_e4m3fn", "long int", "bool", "Scalar", "", "TensorList", "c10::complex<float>", "nonsense"])
-VALUE = st.sampled_from([
-    "", "True", "False", "None", "0", "1", "-1", "2.", "15", "1099511627776", "[1, 1]", "[2]", "[-1, 0]", "[True, True, False]", "[]", "none", "nan", "[1e400]",
-])
+TYPE = st.sampled_from(
+    [
+        "float",
+        "c10::BFloat16",
+        "c10::Float8_e4m3fn",
+        "long int",
+        "bool",
+        "Scalar",
+        "",
+        "TensorList",
+        "c10::complex<float>",
+        "nonsense",
+    ]
+)
+VALUE = st.sampled_from(
+    [
+        "",
+        "True",
+        "False",
+        "None",
+        "0",
+        "1",
+        "-1",
+        "2.",
+        "15",
+        "1099511627776",
+        "[1, 1]",
+        "[2]",
+        "[-1, 0]",
+        "[True, True, False]",
+        "[]",
+        "none",
+        "nan",
+        "[1e400]",
+    ]
+)
 
 
 @settings(max_examples=400, deadline=1000)
 @given(st.sampled_from(NAMES), DIMS, st.lists(TYPE, max_size=16), st.lists(VALUE, max_size=16))
-def test_an_answer_or_none(name: str, dims: list[object], types: list[str], values: list[str]) -> None:
+def test_an_answer_or_none(
+    name: str, dims: list[object], types: list[str], values: list[str]
+) -> None:
     call = read_call(name, json.dumps(dims), json.dumps(types), "", json.dumps(values))
     assert call is not None
     work = work_of(call)
@@ -49,10 +85,18 @@ def test_every_family_is_defined(repository: Path) -> None:
 
 
 SHARES = {
-    "h100_bert_small": 1.0, "h100_vit": 1.0, "h100_owlv2": 0.9999, "mi300_bert_small": 1.0, "mi300_torch_compile": 1.0, "mi250_minitoy": 1.0,
-    "a100_triton": 1.0, "mi300_resnet_ddp": 0.97,
+    "h100_bert_small": 1.0,
+    "h100_vit": 1.0,
+    "h100_owlv2": 0.9999,
+    "mi300_bert_small": 1.0,
+    "mi300_torch_compile": 1.0,
+    "mi250_minitoy": 1.0,
+    "a100_triton": 1.0,
+    "mi300_resnet_ddp": 0.97,
 }
-"""Of the device time of operators with recorded shapes, communication apart, the part that is modelled."""
+"""Of the device time of operators with recorded shapes, communication apart, the part that is
+modelled.
+"""
 
 
 @pytest.mark.parametrize("run", sorted(SHARES))
@@ -63,7 +107,17 @@ def test_most_of_the_time_of_real_traces_is_modelled(real_traces: Path, run: str
         insight = insight_of(opened, Settings(use_cache=False))
         workloads, steps = insight["workloads"], insight["workload_steps"]
         names = [insight.strings[int(number)] for number in workloads["name"]]
-        of_compute = [dims >= 0 and "nccl" not in name and "param_comms" not in name for name, dims in zip(names, workloads["dims"], strict=True)]
-        rows = [(float(time), int(which)) for time, which in zip(steps["counted_time"], steps["workload"], strict=True) if of_compute[int(which)]]
-        shares.append(sum(time for time, which in rows if workloads["flops"][which] >= 0) / sum(time for time, _ in rows))
+        of_compute = [
+            dims >= 0 and "nccl" not in name and "param_comms" not in name
+            for name, dims in zip(names, workloads["dims"], strict=True)
+        ]
+        rows = [
+            (float(time), int(which))
+            for time, which in zip(steps["counted_time"], steps["workload"], strict=True)
+            if of_compute[int(which)]
+        ]
+        shares.append(
+            sum(time for time, which in rows if workloads["flops"][which] >= 0)
+            / sum(time for time, _ in rows)
+        )
     assert min(shares) >= SHARES[run] - 1e-9

@@ -10,7 +10,12 @@ from torch_tb_profiler.hardware.work import Work
 
 def test_a_sum() -> None:
     assert work("aten::add", "bf16 4x197x768", "bf16 1x197x768", 1) == Work(
-        4 * 197 * 768, 2 * (2 * 4 * 197 * 768 + 197 * 768), "vector", "bf16", {"shape": (4, 197, 768), "broadcast": (1, 197, 768)})
+        4 * 197 * 768,
+        2 * (2 * 4 * 197 * 768 + 197 * 768),
+        "vector",
+        "bf16",
+        {"shape": (4, 197, 768), "broadcast": (1, 197, 768)},
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,9 +53,14 @@ def test_integers_are_no_floating_point() -> None:
 @pytest.mark.parametrize(
     ("arguments", "each"),
     [
-        (("aten::add", "fp32 6", "fp32 6", 1), 1), (("aten::add", "fp32 6", "fp32 6", -0.1), 2), (("aten::gelu", "fp32 6", None), 1),
-        (("aten::addcmul", "fp32 6", "fp32 6", "fp32 6", 1), 3), (("aten::where", "bool 6", "fp32 6", "fp32 6"), 0), (("aten::glu", "fp32 12", -1), 2),
-        (("aten::native_dropout", "fp32 6", 0.1, True), 2), (("aten::gelu_backward", "fp32 6", "fp32 6", None), 1),
+        (("aten::add", "fp32 6", "fp32 6", 1), 1),
+        (("aten::add", "fp32 6", "fp32 6", -0.1), 2),
+        (("aten::gelu", "fp32 6", None), 1),
+        (("aten::addcmul", "fp32 6", "fp32 6", "fp32 6", 1), 3),
+        (("aten::where", "bool 6", "fp32 6", "fp32 6"), 0),
+        (("aten::glu", "fp32 12", -1), 2),
+        (("aten::native_dropout", "fp32 6", 0.1, True), 2),
+        (("aten::gelu_backward", "fp32 6", "fp32 6", None), 1),
     ],
 )
 def test_flops_per_element_of_the_result(arguments: tuple[Argument, ...], each: int) -> None:
@@ -64,10 +74,13 @@ def test_old_traces_write_scalars_by_other_names() -> None:
 
 
 def test_a_recorded_stack_ends_with_the_arguments() -> None:
-    # TorchScript of 2022, as in ddp128_sampled: what lay on the stack before pow(x, 2), and two masks before x <= 0.5.
+    # TorchScript of 2022, as in ddp128_sampled: what lay on the stack before pow(x, 2), and two
+    # masks before x <= 0.5.
     stack: tuple[Argument, ...] = ("fp32 512x2842", "fp32 512", "fp32 2048x1421")
     assert work("aten::pow", *stack, "fp32 20x14", 2) == work("aten::pow", "fp32 20x14", 2)
-    assert work("aten::le", "fp32 20x1", "bool 20x1", "fp32 20x7", 0.5) == work("aten::le", "fp32 20x7", 0.5)
+    assert work("aten::le", "fp32 20x1", "bool 20x1", "fp32 20x7", 0.5) == work(
+        "aten::le", "fp32 20x7", 0.5
+    )
     # A mode of rounding and a given result are the operator's own.
     assert work("aten::div", "fp32 4x5", "fp32 4x5", Other("floor"), "fp32 4x5").bytes == 4 * 60
     assert unknown("aten::div", *stack, *stack, "fp32 4x5")
@@ -83,7 +96,11 @@ def test_shapes_that_do_not_fit() -> None:
 
 
 def test_an_engine_of_language_models() -> None:
-    assert work("_C::silu_and_mul", "bf16 8x64", "bf16 8x128") == Work(2 * 512, 2 * (1024 + 512), "vector", "bf16", {"shape": (8, 64)})
-    rotary = work("_C::rotary_embedding", "i64 8", "bf16 8x512", "bf16 8x64", 64, "bf16 4096x64", True)
+    assert work("_C::silu_and_mul", "bf16 8x64", "bf16 8x128") == Work(
+        2 * 512, 2 * (1024 + 512), "vector", "bf16", {"shape": (8, 64)}
+    )
+    rotary = work(
+        "_C::rotary_embedding", "i64 8", "bf16 8x512", "bf16 8x64", 64, "bf16 4096x64", True
+    )
     assert rotary.flops == 3 * 8 * (512 + 64)
     assert rotary.bytes == 8 * 8 + 2 * (2 * 8 * (512 + 64) + 8 * 64)

@@ -14,39 +14,87 @@ from torch_tb_profiler.hardware.work import Work
 
 def test_a_product_of_matrices() -> None:
     assert work("aten::mm", "bf16 788x768", "bf16 768x3072") == Work(
-        2 * 788 * 768 * 3072, 2 * (788 * 768 + 768 * 3072 + 788 * 3072), "matrix", "bf16", {"M": 788, "N": 3072, "K": 768})
+        2 * 788 * 768 * 3072,
+        2 * (788 * 768 + 768 * 3072 + 788 * 3072),
+        "matrix",
+        "bf16",
+        {"M": 788, "N": 3072, "K": 768},
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "flops", "unit", "parameters"),
     [
-        (("aten::bmm", "fp32 3x4x5", "fp32 3x5x6"), 2 * 3 * 4 * 5 * 6, "matrix", {"B": 3, "M": 4, "N": 6, "K": 5}),
-        (("aten::matmul", "fp32 2x1x4x5", "fp32 3x5x6"), 2 * 6 * 4 * 5 * 6, "matrix", {"B": 6, "M": 4, "N": 6, "K": 5}),
-        (("aten::matmul", "fp32 2x3x4x5", "fp32 5x6"), 2 * 24 * 5 * 6, "matrix", {"M": 24, "N": 6, "K": 5}),
-        (("aten::matmul", "fp32 5", "fp32 2x5x6"), 2 * 2 * 5 * 6, "vector", {"B": 2, "M": 1, "N": 6, "K": 5}),
+        (
+            ("aten::bmm", "fp32 3x4x5", "fp32 3x5x6"),
+            2 * 3 * 4 * 5 * 6,
+            "matrix",
+            {"B": 3, "M": 4, "N": 6, "K": 5},
+        ),
+        (
+            ("aten::matmul", "fp32 2x1x4x5", "fp32 3x5x6"),
+            2 * 6 * 4 * 5 * 6,
+            "matrix",
+            {"B": 6, "M": 4, "N": 6, "K": 5},
+        ),
+        (
+            ("aten::matmul", "fp32 2x3x4x5", "fp32 5x6"),
+            2 * 24 * 5 * 6,
+            "matrix",
+            {"M": 24, "N": 6, "K": 5},
+        ),
+        (
+            ("aten::matmul", "fp32 5", "fp32 2x5x6"),
+            2 * 2 * 5 * 6,
+            "vector",
+            {"B": 2, "M": 1, "N": 6, "K": 5},
+        ),
         (("aten::mv", "fp32 4x5", "fp32 5"), 2 * 4 * 5, "vector", {"M": 4, "N": 1, "K": 5}),
         (("aten::dot", "fp32 9", "fp32 9"), 2 * 9, "vector", {"M": 1, "N": 1, "K": 9}),
-        (("aten::linear", "fp16 2x3x5", "fp16 7x5", None), 2 * 6 * 5 * 7, "matrix", {"M": 6, "N": 7, "K": 5}),
-        (("aten::linear", "fp16 5", "fp16 7x5", None), 2 * 5 * 7, "vector", {"M": 1, "N": 7, "K": 5}),
-        (("aten::addbmm", "fp32 4x6", "fp32 3x4x5", "fp32 3x5x6", 0, 1), 2 * 4 * 6 * 15, "matrix", {"M": 4, "N": 6, "K": 15}),
+        (
+            ("aten::linear", "fp16 2x3x5", "fp16 7x5", None),
+            2 * 6 * 5 * 7,
+            "matrix",
+            {"M": 6, "N": 7, "K": 5},
+        ),
+        (
+            ("aten::linear", "fp16 5", "fp16 7x5", None),
+            2 * 5 * 7,
+            "vector",
+            {"M": 1, "N": 7, "K": 5},
+        ),
+        (
+            ("aten::addbmm", "fp32 4x6", "fp32 3x4x5", "fp32 3x5x6", 0, 1),
+            2 * 4 * 6 * 15,
+            "matrix",
+            {"M": 4, "N": 6, "K": 15},
+        ),
         (("aten::outer", "fp32 4", "fp32 6"), 24, "vector", {"M": 4, "N": 6}),
     ],
 )
-def test_shapes(arguments: tuple[Argument, ...], flops: int, unit: str, parameters: dict[str, int]) -> None:
+def test_shapes(
+    arguments: tuple[Argument, ...], flops: int, unit: str, parameters: dict[str, int]
+) -> None:
     name, *rest = arguments
     found = work(str(name), *rest)
     assert (found.flops, found.unit, found.parameters) == (flops, unit, parameters)
 
 
 def test_a_bias_is_added_and_told() -> None:
-    plain, biased = work("aten::linear", "bf16 10x5", "bf16 7x5", None), work("aten::linear", "bf16 10x5", "bf16 7x5", "bf16 7")
+    plain, biased = (
+        work("aten::linear", "bf16 10x5", "bf16 7x5", None),
+        work("aten::linear", "bf16 10x5", "bf16 7x5", "bf16 7"),
+    )
     assert biased.flops - plain.flops == biased.bias_flops == 70
     assert biased.bytes == (plain.bytes or 0) + 2 * 7
 
 
 def test_what_beta_hides_is_not_read() -> None:
     arguments = ("fp32 4x6", "fp32 4x5", "fp32 5x6")
-    with_addend, without = work("aten::addmm", *arguments, 1, 1), work("aten::addmm", *arguments, 0, 1)
+    with_addend, without = (
+        work("aten::addmm", *arguments, 1, 1),
+        work("aten::addmm", *arguments, 0, 1),
+    )
     assert with_addend.bytes == (without.bytes or 0) + 4 * 24
     assert (with_addend.bias_flops, without.bias_flops) == (24, 0)
 
@@ -54,33 +102,75 @@ def test_what_beta_hides_is_not_read() -> None:
 def test_a_result_of_another_type() -> None:
     # float32 is number 6 of c10::ScalarType.
     assert work("aten::mm", "bf16 4x5", "bf16 5x6", 6).bytes == 2 * (20 + 30) + 4 * 24
-    assert work("aten::addmm", "fp32 6", "bf16 4x5", "bf16 5x6", 6, 1, 1).bytes == 4 * 6 + 2 * (20 + 30) + 4 * 24
+    assert (
+        work("aten::addmm", "fp32 6", "bf16 4x5", "bf16 5x6", 6, 1, 1).bytes
+        == 4 * 6 + 2 * (20 + 30) + 4 * 24
+    )
     assert work("aten::mm", "bf16 4x5", "bf16 5x6", "fp32 4x6").bytes == 2 * (20 + 30) + 4 * 24
-    assert work("aten::_int_mm", "i8 4x5", "i8 5x6") == Work(240, 20 + 30 + 4 * 24, "matrix", "int8", {"M": 4, "N": 6, "K": 5})
+    assert work("aten::_int_mm", "i8 4x5", "i8 5x6") == Work(
+        240, 20 + 30 + 4 * 24, "matrix", "int8", {"M": 4, "N": 6, "K": 5}
+    )
 
 
 def test_scaled_products() -> None:
-    found = work("aten::_scaled_mm", "fp8 32x64", "fp8 64x16", "fp32 ", "fp32 ", None, None, 15, True)
-    assert found == Work(2 * 32 * 64 * 16, 32 * 64 + 64 * 16 + 2 * 32 * 16 + 8, "matrix", "fp8", {"M": 32, "N": 16, "K": 64})
-    with_bias = work("aten::_scaled_mm", "fp8 32x64", "fp8 64x16", "fp32 ", "fp32 ", "bf16 16", None, 15, True)
+    found = work(
+        "aten::_scaled_mm", "fp8 32x64", "fp8 64x16", "fp32 ", "fp32 ", None, None, 15, True
+    )
+    assert found == Work(
+        2 * 32 * 64 * 16,
+        32 * 64 + 64 * 16 + 2 * 32 * 16 + 8,
+        "matrix",
+        "fp8",
+        {"M": 32, "N": 16, "K": 64},
+    )
+    with_bias = work(
+        "aten::_scaled_mm", "fp8 32x64", "fp8 64x16", "fp32 ", "fp32 ", "bf16 16", None, 15, True
+    )
     assert with_bias.flops == found.flops + 32 * 16
     # The four-bit float is stored in pairs: K is twice the dimension.
-    assert work("aten::_scaled_mm", "fp4 32x64", "fp4 64x16", "fp8 32x8", "fp8 16x8", None, None, 15, True).parameters == {"M": 32, "N": 16, "K": 128}
+    assert work(
+        "aten::_scaled_mm", "fp4 32x64", "fp4 64x16", "fp8 32x8", "fp8 16x8", None, None, 15, True
+    ).parameters == {"M": 32, "N": 16, "K": 128}
 
 
 def test_grouped_products() -> None:
     rows = work("aten::_grouped_mm", "bf16 40x8", "bf16 5x8x6", "i32 5", None, None)
     assert (rows.flops, rows.parameters) == (2 * 40 * 8 * 6, {"G": 5, "M": 40, "N": 6, "K": 8})
-    assert work("aten::_grouped_mm", "bf16 40x8", "bf16 8x6", "i32 5", None, None).bytes == 2 * (40 * 8 + 8 * 6 + 5 * 40 * 6) + 4 * 5
-    assert work("aten::_grouped_mm", "bf16 5x4x8", "bf16 5x8x6", None, None, None).flops == 5 * 2 * 4 * 8 * 6
-    assert work("aten::_scaled_grouped_mm", "fp8 40x8", "fp8 5x8x6", "fp32 40", "fp32 5x6", "i32 5", None, None, 15, True).precision == "fp8"
+    assert (
+        work("aten::_grouped_mm", "bf16 40x8", "bf16 8x6", "i32 5", None, None).bytes
+        == 2 * (40 * 8 + 8 * 6 + 5 * 40 * 6) + 4 * 5
+    )
+    assert (
+        work("aten::_grouped_mm", "bf16 5x4x8", "bf16 5x8x6", None, None, None).flops
+        == 5 * 2 * 4 * 8 * 6
+    )
+    assert (
+        work(
+            "aten::_scaled_grouped_mm",
+            "fp8 40x8",
+            "fp8 5x8x6",
+            "fp32 40",
+            "fp32 5x6",
+            "i32 5",
+            None,
+            None,
+            15,
+            True,
+        ).precision
+        == "fp8"
+    )
     assert unknown("aten::_grouped_mm", "bf16 5x4x8", "bf16 3x8x6", None, None, None)
 
 
 def test_the_backward_of_a_linear_layer_does_what_is_asked() -> None:
     arguments = ("fp32 10x5", "fp32 10x7", "fp32 7x5")
-    assert work("aten::linear_backward", *arguments, [True, True, True]).flops == 2 * (2 * 10 * 5 * 7) + 70
-    assert work("aten::linear_backward", *arguments, [False, True, False]).bytes == 4 * (50 + 70 + 35)
+    assert (
+        work("aten::linear_backward", *arguments, [True, True, True]).flops
+        == 2 * (2 * 10 * 5 * 7) + 70
+    )
+    assert work("aten::linear_backward", *arguments, [False, True, False]).bytes == 4 * (
+        50 + 70 + 35
+    )
     assert unknown("aten::linear_backward", *arguments, None)
 
 
@@ -105,4 +195,6 @@ def test_matmul_equals_as_many_products(batch: list[int], sizes: tuple[int, int,
     m, k, n = sizes
     lead = "x".join(str(b) for b in batch)
     found = work("aten::matmul", f"fp32 {lead}x{m}x{k}", f"fp32 {lead}x{k}x{n}")
-    assert found.flops == math.prod(batch) * work("aten::mm", f"fp32 {m}x{k}", f"fp32 {k}x{n}").flops
+    assert (
+        found.flops == math.prod(batch) * work("aten::mm", f"fp32 {m}x{k}", f"fp32 {k}x{n}").flops
+    )

@@ -1,4 +1,5 @@
-"""TraceLens' reports of two runs, an independent oracle: FLOPs and bytes of every row with a model equal ours, except where TraceLens is wrong.
+"""TraceLens' reports of two runs, an independent oracle: FLOPs and bytes of every row with a model
+equal ours, except where TraceLens is wrong.
 
 Its reports are in ``../shared/oracles``; "MB" are MiB there.
 """
@@ -18,14 +19,26 @@ from torch_tb_profiler.hardware.call import Call, read_call
 from torch_tb_profiler.hardware.work import work_of
 
 ORACLES = REPOSITORY.parent / "shared" / "oracles"
-SHEETS = ("GEMM", "CONV_fwd", "SDPA_fwd", "BinaryElementwise", "Normalization", "unified_perf_summary")
+SHEETS = (
+    "GEMM",
+    "CONV_fwd",
+    "SDPA_fwd",
+    "BinaryElementwise",
+    "Normalization",
+    "unified_perf_summary",
+)
 ARGUMENTS = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 Row = tuple[str, str, Call, float, float]
 
 WRONG: dict[str, str] = {
-    "aten::convolution": "the bias is never counted: its test, three entries of Input Dims, is false of the nine that aten::convolution has",
+    "aten::convolution": (
+        "the bias is never counted: its test, three entries of Input Dims, is false of the nine"
+        " that aten::convolution has"
+    ),
 }
-"""Operators of which TraceLens' figure is wrong, and why; ``test_where_tracelens_is_wrong`` argues the right one."""
+"""Operators of which TraceLens' figure is wrong, and why; ``test_where_tracelens_is_wrong`` argues
+the right one.
+"""
 
 
 def rows() -> Iterator[Row]:
@@ -39,11 +52,19 @@ def rows() -> Iterator[Row]:
                 if row.get("has_perf_model", "True") != "True":
                     continue
                 # The sheets of one category call the columns "…_first".
-                texts = (json.dumps(ast.literal_eval(row.get(f"{key}_first") or row[key])) for key in ARGUMENTS)
+                texts = (
+                    json.dumps(ast.literal_eval(row.get(f"{key}_first") or row[key]))
+                    for key in ARGUMENTS
+                )
                 call = read_call(row["name"], *texts)
                 assert call is not None
-                yield path.parent.name, path.stem, call, float(row.get("GFLOPS_first") or row["GFLOPS"]), float(
-                    row.get("Data Moved (MB)_first") or row["Data Moved (MB)"])
+                yield (
+                    path.parent.name,
+                    path.stem,
+                    call,
+                    float(row.get("GFLOPS_first") or row["GFLOPS"]),
+                    float(row.get("Data Moved (MB)_first") or row["Data Moved (MB)"]),
+                )
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +91,12 @@ def test_every_row_is_ours(report: list[Row]) -> None:
 
 
 def test_where_tracelens_is_wrong(report: list[Row]) -> None:
-    """A 16 × 16 convolution of stride 16 with a bias: TraceLens gives the products alone; the bias is read, and added to each element of the output."""
-    wrong = [(call, gflops, mebibytes) for _, _, call, gflops, mebibytes in report if call.name in WRONG]
+    """A 16 × 16 convolution of stride 16 with a bias: TraceLens gives the products alone; the bias
+    is read, and added to each element of the output.
+    """
+    wrong = [
+        (call, gflops, mebibytes) for _, _, call, gflops, mebibytes in report if call.name in WRONG
+    ]
     assert len(wrong) == 2
     for call, gflops, mebibytes in wrong:
         bias, work = call.tensor(2), work_of(call)

@@ -14,7 +14,10 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store.model import Trace
 
-TRAININGS: dict[str, Callable[..., None]] = {"nsight": nsight.write_training, "nvprof": nvprof.write_training}
+TRAININGS: dict[str, Callable[..., None]] = {
+    "nsight": nsight.write_training,
+    "nvprof": nvprof.write_training,
+}
 """Writers of a training, by profiler."""
 Report = Callable[[int, "int | None"], None]
 
@@ -36,7 +39,9 @@ def spans(trace: Trace, *columns: str) -> list[tuple[Any, ...]]:
             if column == "category":
                 found.append(trace.strings[value])
             elif column == "track":
-                found.append(tuple(trace.strings[int(tracks[part][value])] for part in ("pid", "tid")))
+                found.append(
+                    tuple(trace.strings[int(tracks[part][value])] for part in ("pid", "tid"))
+                )
             else:
                 found.append(value)
         listed.append(tuple(found))
@@ -44,12 +49,16 @@ def spans(trace: Trace, *columns: str) -> list[tuple[Any, ...]]:
 
 
 def arguments(trace: Trace, table: str, *columns: str) -> dict[str, tuple[Any, ...]]:
-    """Name of the span → columns of a side table; numbers of strings as texts (the last span of a name stays)."""
+    """Name of the span → columns of a side table; numbers of strings as texts (the last span of a
+    name stays).
+    """
     side, found = trace[table], {}
     texts = {column.name for column in side.spec.columns if column.unit == "number of a string"}
     for row in range(side.n):
         name = trace.strings[int(trace["spans"]["name"][side["span"][row]])]
-        found[name] = tuple(trace.strings[int(side[c][row])] if c in texts else side[c][row].item() for c in columns)
+        found[name] = tuple(
+            trace.strings[int(side[c][row])] if c in texts else side[c][row].item() for c in columns
+        )
     return found
 
 
@@ -57,18 +66,34 @@ def instants(trace: Trace) -> list[tuple[Any, ...]]:
     """(time, name, category, phase, arguments) of every instant."""
     table = trace["instants"]
     names, categories, args = (trace.strings.many(table[c]) for c in ("name", "category", "args"))
-    return [*zip(table["time"].tolist(), names, categories, map(chr, table["phase"].tolist()), args, strict=True)]
+    return [
+        *zip(
+            table["time"].tolist(),
+            names,
+            categories,
+            map(chr, table["phase"].tolist()),
+            args,
+            strict=True,
+        )
+    ]
 
 
 def drop_column(path: Path, column: str) -> None:
-    """Take a column out of every table of a database that has it, and with it what is declared of the others there."""
+    """Take a column out of every table of a database that has it, and with it what is declared of
+    the others there.
+    """
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("PRAGMA synchronous = OFF")
         database.execute("BEGIN")
-        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall():
+        for (table,) in database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        ).fetchall():
             columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
             kept = [name for name in columns if name != column]
             if 0 < len(kept) < len(columns):
-                database.execute(f"CREATE TABLE copy_of AS SELECT {', '.join(f'[{name}]' for name in kept)} FROM {table}")
+                database.execute(
+                    f"CREATE TABLE copy_of AS SELECT {', '.join(f'[{name}]' for name in kept)} FROM"
+                    f" {table}"
+                )
                 database.execute(f"DROP TABLE {table}")
                 database.execute(f"ALTER TABLE copy_of RENAME TO {table}")

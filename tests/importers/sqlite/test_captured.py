@@ -1,4 +1,6 @@
-"""Kernels of CUDA graphs in exports of Nsight Systems: replayed by a graph launch, named by what was captured."""
+"""Kernels of CUDA graphs in exports of Nsight Systems: replayed by a graph launch, named by what
+was captured.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,30 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "report1.sqlite"
 
 
-def capture(file: NsightFile, node: int, time: int, tid: int = TID, table: str = "CUDA_GRAPH_NODE_EVENTS") -> None:
-    """A launch while a graph is being captured: the call, the node that it makes, and the node's clone."""
+def capture(
+    file: NsightFile, node: int, time: int, tid: int = TID, table: str = "CUDA_GRAPH_NODE_EVENTS"
+) -> None:
+    """A launch while a graph is being captured: the call, the node that it makes, and the node's
+    clone.
+    """
     file.call("cudaLaunchKernel_v7000", time, time + 50, tid=tid)
-    file.add(table, start=time, end=time + 50, eventClass=77, globalTid=global_id(PID, tid), graphNodeId=node)
-    file.add(table, start=9000, end=9001, eventClass=96, globalTid=global_id(PID, TID), graphNodeId=node + CLONE, originalGraphNodeId=node)
+    file.add(
+        table,
+        start=time,
+        end=time + 50,
+        eventClass=77,
+        globalTid=global_id(PID, tid),
+        graphNodeId=node,
+    )
+    file.add(
+        table,
+        start=9000,
+        end=9001,
+        eventClass=96,
+        globalTid=global_id(PID, TID),
+        graphNodeId=node + CLONE,
+        originalGraphNodeId=node,
+    )
 
 
 def write_captured(path: Path, replays: int = 3, version: str = NEWEST) -> None:
@@ -40,7 +61,9 @@ def write_captured(path: Path, replays: int = 3, version: str = NEWEST) -> None:
         file.device()
         file.call("cudaStreamBeginCapture_v10000", 100, 150)
         file.push_pop("layer:fc1", 190, 2000)
-        file.push_pop("aten::addmm, seq = 7, op_id = 1, sizes = [[128], [64, 256], [256, 128]]", 200, 1000)
+        file.push_pop(
+            "aten::addmm, seq = 7, op_id = 1, sizes = [[128], [64, 256], [256, 128]]", 200, 1000
+        )
         capture(file, 1, 300, table=table)
         file.push_pop("AddmmBackward0, seq = 7, op_id = 2", 3000, 5000, TID + 1)
         file.push_pop("aten::mm, op_id = 3", 3100, 4900, TID + 1)
@@ -50,34 +73,55 @@ def write_captured(path: Path, replays: int = 3, version: str = NEWEST) -> None:
             launch = file.call("cudaGraphLaunch_v10000", time, time + 50)
             file.kernel("gemm_forward", time + 100, time + 200, launch, graphNodeId=1 + CLONE)
             file.kernel("gemm_backward", time + 200, time + 400, launch, graphNodeId=2 + CLONE)
-            file.kernel("captured before the recording", time + 400, time + 500, launch, graphNodeId=999)
+            file.kernel(
+                "captured before the recording", time + 400, time + 500, launch, graphNodeId=999
+            )
 
 
 @pytest.mark.parametrize("version", [OLDER, NEWEST])
-def test_arrows_lead_back_to_the_capture_and_the_launch_stays_the_launch(version: str, path: Path) -> None:
+def test_arrows_lead_back_to_the_capture_and_the_launch_stays_the_launch(
+    version: str, path: Path
+) -> None:
     write_captured(path, version=version)
     trace = read(path)
     facts = derive(trace)
     kinds, arrows = arrows_of(trace, facts, np.arange(trace["spans"].n))
     assert [(kind["kind"], kind["label"], kind["total"], kind["untied"]) for kind in kinds] == [
-        ("launch", "launch → device work", 9, 0), ("graph_capture", "graph capture → replay", 6, 0),
+        ("launch", "launch → device work", 9, 0),
+        ("graph_capture", "graph capture → replay", 6, 0),
     ]
     mine = arrows["kind"] == 1
     named = trace.strings.many(trace["spans"]["name"])
-    pairs = [(named[i], named[j]) for i, j in zip(arrows["source"][mine].tolist(), arrows["target"][mine].tolist(), strict=True)]
-    assert sorted(pairs) == [("cudaLaunchKernel", "gemm_backward")] * 3 + [("cudaLaunchKernel", "gemm_forward")] * 3
+    pairs = [
+        (named[i], named[j])
+        for i, j in zip(
+            arrows["source"][mine].tolist(), arrows["target"][mine].tolist(), strict=True
+        )
+    ]
+    assert (
+        sorted(pairs)
+        == [("cudaLaunchKernel", "gemm_backward")] * 3 + [("cudaLaunchKernel", "gemm_forward")] * 3
+    )
     kernels = facts["kernels"]
     assert {NoOperator(reason) for reason in kernels["reason"].tolist()} == {NoOperator.GRAPH}
-    assert {named[row] for row in facts["span_links"]["launch"].tolist() if row >= 0} == {"cudaGraphLaunch"}
+    assert {named[row] for row in facts["span_links"]["launch"].tolist() if row >= 0} == {
+        "cudaGraphLaunch"
+    }
     assert trace.defects.as_dict() == {}
 
 
 def test_pyprofs_table_names_replayed_kernels_by_what_was_captured(path: Path) -> None:
     write_captured(path, replays=2)
     rows = rows_of(read(path))
-    assert texts(rows, "kernel", "layer", "op", "dir", "seq", "sub", "flops") == [
-        "gemm_forward fc1 addmm fprop 7 0 ~", "gemm_backward fc1 addmm bprop 7 0 ~", "captured before the recording ~ ~ ~ ~ 0 ~",
-    ] * 2
+    assert (
+        texts(rows, "kernel", "layer", "op", "dir", "seq", "sub", "flops")
+        == [
+            "gemm_forward fc1 addmm fprop 7 0 ~",
+            "gemm_backward fc1 addmm bprop 7 0 ~",
+            "captured before the recording ~ ~ ~ ~ 0 ~",
+        ]
+        * 2
+    )
     assert [row["params"] is None for row in rows] == [False, False, True] * 2
 
 
@@ -88,8 +132,14 @@ def test_work_that_begins_at_once_on_one_stream_is_told_apart(path: Path) -> Non
         for node in (1, 2):
             file.kernel(f"kernel {node}", 10_000, 10_100, 77, graphNodeId=node)
     trace = read(path)
-    found, start, named = captured_at(trace), trace["spans"]["start"], trace.strings.many(trace["spans"]["name"])
-    assert {named[row]: int(start[found[row]]) + 100 for row in np.flatnonzero(found >= 0).tolist()} == {"kernel 1": 100, "kernel 2": 200}
+    found, start, named = (
+        captured_at(trace),
+        trace["spans"]["start"],
+        trace.strings.many(trace["spans"]["name"]),
+    )
+    assert {
+        named[row]: int(start[found[row]]) + 100 for row in np.flatnonzero(found >= 0).tolist()
+    } == {"kernel 1": 100, "kernel 2": 200}
 
 
 def test_a_replay_whose_launch_is_lost_is_not_launched_by_its_capture(path: Path) -> None:
@@ -103,7 +153,14 @@ def test_a_replay_whose_launch_is_lost_is_not_launched_by_its_capture(path: Path
 def test_a_node_that_is_its_own_original_or_of_another_process_ends(path: Path) -> None:
     with NsightFile(path) as file:
         for node, original in ((3, 4), (4, 3)):
-            file.add("CUDA_GRAPH_NODE_EVENTS", start=100 * node, end=101 * node, globalTid=global_id(PID, TID), graphNodeId=node, originalGraphNodeId=original)
+            file.add(
+                "CUDA_GRAPH_NODE_EVENTS",
+                start=100 * node,
+                end=101 * node,
+                globalTid=global_id(PID, TID),
+                graphNodeId=node,
+                originalGraphNodeId=original,
+            )
         file.kernel("mine", 1000, 1100, 7, graphNodeId=3)
         file.kernel("another's", 1000, 1100, 7, graphNodeId=3, pid=PID + 1)
     flows = read(path)["flows"]

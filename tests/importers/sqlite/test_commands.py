@@ -1,4 +1,6 @@
-"""Commands over databases: figures for whole ones, one line and exit code 2 for those that are none."""
+"""Commands over databases: figures for whole ones, one line and exit code 2 for those that are
+none.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,17 @@ def test_kernels_as_json(tmp_path: Path, capsys: Printed) -> None:
     assert nvprof.GEMM in json.dumps(json.loads(capsys.readouterr().out))
 
 
-@pytest.mark.parametrize(("content", "word"), [
-    (b"SQLite format 3\0" + b"\0" * 5000, "SQLite database"), (b"SQLite format 3\0", "SQLite database"), (b"\x01NSYS", "begins with"),
-])
-def test_what_is_no_database_ends_in_one_line(content: bytes, word: str, tmp_path: Path, capsys: Printed) -> None:
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        (b"SQLite format 3\0" + b"\0" * 5000, "SQLite database"),
+        (b"SQLite format 3\0", "SQLite database"),
+        (b"\x01NSYS", "begins with"),
+    ],
+)
+def test_what_is_no_database_ends_in_one_line(
+    content: bytes, word: str, tmp_path: Path, capsys: Printed
+) -> None:
     path = tmp_path / "report1.sqlite"
     path.write_bytes(content)
     assert main.main(["summary", str(path), "--no-cache"]) == 2

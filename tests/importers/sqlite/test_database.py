@@ -61,7 +61,9 @@ def test_the_file_is_read_in_place_and_nothing_is_left_beside_it(path: Path) -> 
     assert (path.read_bytes(), sorted(os.listdir(path.parent))) == before
 
 
-def test_a_compressed_one_is_unpacked_and_the_copy_removed(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compressed_one_is_unpacked_and_the_copy_removed(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     room = tmp_path / "room"
     room.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(room))
@@ -94,9 +96,11 @@ def test_views_virtual_tables_and_generated_columns_are_not_touched(tmp_path: Pa
     with NsightFile(path) as file:
         file.push_pop("step", 100, 200)
     alter(
-        path, "CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS SELECT 1 AS start, 2 AS [end], 3 AS nameId",
+        path,
+        "CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS SELECT 1 AS start, 2 AS [end], 3 AS nameId",
         "CREATE VIRTUAL TABLE CUPTI_ACTIVITY_KIND_KERNEL USING fts5(start, demangledName)",
-        "CREATE TABLE OSRT_API (start INTEGER, nameId INTEGER, [end] AS (length(zeroblob(900000000))))",
+        "CREATE TABLE OSRT_API (start INTEGER, nameId INTEGER, [end] AS"
+        " (length(zeroblob(900000000))))",
         "INSERT INTO OSRT_API (start, nameId) VALUES (300, 0)",
         "CREATE TRIGGER t AFTER INSERT ON OSRT_API BEGIN DELETE FROM NVTX_EVENTS; END",
     )
@@ -111,27 +115,94 @@ def test_names_that_are_sql_are_names(tmp_path: Path) -> None:
     with NsightFile(path) as file:
         for number, name in enumerate(names_):
             file.push_pop(name, 100 * number, 100 * number + 50, registered=bool(number % 2))
-    insert = "INSERT INTO NVTX_EVENTS (start, end, eventType, text) VALUES (900, 901, 59, CAST(x'ff41' AS TEXT))"
+    insert = (
+        "INSERT INTO NVTX_EVENTS (start, end, eventType, text) VALUES (900, 901, 59, CAST(x'ff41'"
+        " AS TEXT))"
+    )
     alter(path, 'CREATE TABLE "x; DROP TABLE NVTX_EVENTS; --" (start)', insert)
-    found = [name for name, in spans(read(path))]
-    assert found == ["'; DROP TABLE StringIds; --", "b", "a" * (1 << 16), "\ud7ff 🎈", "[x] AS y", "\ufffdA"]
+    found = [name for (name,) in spans(read(path))]
+    assert found == [
+        "'; DROP TABLE StringIds; --",
+        "b",
+        "a" * (1 << 16),
+        "\ud7ff 🎈",
+        "[x] AS y",
+        "\ufffdA",
+    ]
 
 
 COLUMNS = {
     "nsight": (
-        "deviceId", "contextId", "streamId", "correlationId", "globalPid", "gridX", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
-        "demangledName", "shortName", "eventClass", "globalTid", "nameId", "textId", "domainId", "eventType", "end", "text", "bytes", "copyKind", "memKind",
-        "syncType", "graphId", "graphNodeId", "category", "smCount", "cuDevice", "typeId", "metricName", "value", "id",
+        "deviceId",
+        "contextId",
+        "streamId",
+        "correlationId",
+        "globalPid",
+        "gridX",
+        "blockZ",
+        "registersPerThread",
+        "staticSharedMemory",
+        "dynamicSharedMemory",
+        "demangledName",
+        "shortName",
+        "eventClass",
+        "globalTid",
+        "nameId",
+        "textId",
+        "domainId",
+        "eventType",
+        "end",
+        "text",
+        "bytes",
+        "copyKind",
+        "memKind",
+        "syncType",
+        "graphId",
+        "graphNodeId",
+        "category",
+        "smCount",
+        "cuDevice",
+        "typeId",
+        "metricName",
+        "value",
+        "id",
     ),
     "nvprof": (
-        "deviceId", "contextId", "streamId", "correlationId", "gridX", "registersPerThread", "dynamicSharedMemory", "cbid", "processId", "threadId", "flags",
-        "timestamp", "id", "objectKind", "objectId", "name", "domain", "copyKind", "srcKind", "dstKind", "bytes", "memoryKind", "type", "overheadKind",
-        "numMultiprocessors", "value", "_id_", "end",
+        "deviceId",
+        "contextId",
+        "streamId",
+        "correlationId",
+        "gridX",
+        "registersPerThread",
+        "dynamicSharedMemory",
+        "cbid",
+        "processId",
+        "threadId",
+        "flags",
+        "timestamp",
+        "id",
+        "objectKind",
+        "objectId",
+        "name",
+        "domain",
+        "copyKind",
+        "srcKind",
+        "dstKind",
+        "bytes",
+        "memoryKind",
+        "type",
+        "overheadKind",
+        "numMultiprocessors",
+        "value",
+        "_id_",
+        "end",
     ),
 }
 
 
-@pytest.mark.parametrize(("kind", "missing"), [(kind, column) for kind, columns in COLUMNS.items() for column in columns])
+@pytest.mark.parametrize(
+    ("kind", "missing"), [(kind, column) for kind, columns in COLUMNS.items() for column in columns]
+)
 def test_any_column_may_be_missing(kind: str, missing: str, tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     TRAININGS[kind](path, 1)
@@ -151,14 +222,29 @@ def test_what_is_missing_is_unknown_and_never_zero(tmp_path: Path) -> None:
     with NsightFile(path) as file:
         file.text("gemm")
     alter(
-        path, "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName, registersPerThread, gridX)",
-        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 200, 1, 'many', NULL), (NULL, 5, 1, 1, 1), (300, 'late', 1, 7, 2), (900, 800, 77, 7, 2)",
+        path,
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName, registersPerThread,"
+        " gridX)",
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 200, 1, 'many', NULL), (NULL, 5, 1, 1,"
+        " 1), (300, 'late', 1, 7, 2), (900, 800, 77, 7, 2)",
     )
     trace = read(path)
-    assert spans(trace, "start", "dur", "correlation") == [("gemm", 0, 100, -1), ("gemm", 200, 0, -1), ("kernel without a name", 800, 0, -1)]
+    assert spans(trace, "start", "dur", "correlation") == [
+        ("gemm", 0, 100, -1),
+        ("gemm", 200, 0, -1),
+        ("kernel without a name", 800, 0, -1),
+    ]
     side = trace["device_args"]
-    assert {c: side[c].tolist() for c in ("device", "stream", "registers", "shared_memory", "grid", "bytes")} == {
-        "device": [-1] * 3, "stream": [-1] * 3, "registers": [-1, 7, 7], "shared_memory": [-1] * 3, "grid": [-1] * 3, "bytes": [-1] * 3,
+    assert {
+        c: side[c].tolist()
+        for c in ("device", "stream", "registers", "shared_memory", "grid", "bytes")
+    } == {
+        "device": [-1] * 3,
+        "stream": [-1] * 3,
+        "registers": [-1, 7, 7],
+        "shared_memory": [-1] * 3,
+        "grid": [-1] * 3,
+        "bytes": [-1] * 3,
     }
     assert trace.defects.as_dict() == {d.NO_TIME: 1, d.NO_DURATION: 1, d.NEGATIVE_DURATION: 1}
 
@@ -167,7 +253,13 @@ def test_a_database_that_is_cut_off_says_so(path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: len(data) * 2 // 3])
     assert sniff.rejection(str(path)) is None
-    with pytest.raises(NotATrace, match=rf"^The SQLite database ends early: {len(data) * 2 // 3:,} of {len(data):,} bytes are there\."):
+    with pytest.raises(
+        NotATrace,
+        match=(
+            rf"^The SQLite database ends early: {len(data) * 2 // 3:,} of {len(data):,} bytes are"
+            r" there\."
+        ),
+    ):
         read(path)
 
 
@@ -178,7 +270,9 @@ def test_one_that_lacks_a_part_of_its_last_page_says_so(path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["UTF-16le", "UTF-16be"])
 @pytest.mark.parametrize("kind", TRAININGS)
-def test_texts_of_two_bytes_are_read_too(kind: str, encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_of_two_bytes_are_read_too(
+    kind: str, encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     TRAININGS[kind](tmp_path / "a.sqlite", 1)
     opened = sqlite3.connect
 
@@ -193,7 +287,9 @@ def test_texts_of_two_bytes_are_read_too(kind: str, encoding: str, tmp_path: Pat
     with closing(sqlite3.connect(tmp_path / "b.sqlite")) as database:
         assert database.execute("PRAGMA encoding").fetchone() == (encoding,)
     first, second = read(tmp_path / "a.sqlite"), read(tmp_path / "b.sqlite")
-    assert spans(second, "start", "dur", "category", "track") == spans(first, "start", "dur", "category", "track")
+    assert spans(second, "start", "dur", "category", "track") == spans(
+        first, "start", "dur", "category", "track"
+    )
     assert second.defects.as_dict() == first.defects.as_dict() == {}
 
 
@@ -210,11 +306,13 @@ def test_what_stands_in_a_log_beside_it_is_missed_and_said(path: Path) -> None:
     # Its log was taken over and removed when it was closed.
     assert read(path).defects.as_dict() == {}
     with closing(sqlite3.connect(path)) as writer:
-        writer.execute("INSERT INTO NVTX_EVENTS (start, end, eventType, text) VALUES (5, 10, 59, 'late')")
+        writer.execute(
+            "INSERT INTO NVTX_EVENTS (start, end, eventType, text) VALUES (5, 10, 59, 'late')"
+        )
         writer.commit()
         trace = read(path)
     assert trace.defects.as_dict() == {d.UNFINISHED_DATABASE: 1}
-    assert "late" not in {name for name, in spans(trace)}
+    assert "late" not in {name for (name,) in spans(trace)}
 
 
 def test_damage_in_the_middle_of_a_table_leaves_the_rows_before(tmp_path: Path) -> None:
@@ -237,7 +335,9 @@ def test_damage_anywhere_ends_in_a_trace_or_in_one_line(tmp_path: Path) -> None:
     for _ in range(150):
         damaged = bytearray(data)
         for _ in range(rng.choice((1, 10, 200))):
-            damaged[rng.randrange(16 if rng.random() < 0.9 else 0, len(damaged))] = rng.randrange(256)
+            damaged[rng.randrange(16 if rng.random() < 0.9 else 0, len(damaged))] = rng.randrange(
+                256
+            )
         path.write_bytes(damaged[: rng.choice((len(damaged), rng.randrange(len(damaged))))])
         trace, message = trace_or_message(path)
         assert "\n" not in message
@@ -254,7 +354,11 @@ def test_pages_tied_into_knots_are_not_read_for_ever(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     size = int.from_bytes(data[16:18], "big")
     interior = [at for at in range(0, len(data), size) if at and data[at] == 0x05]
-    leaf = next(at for at in range(size, len(data), size) if data[at] == 0x0D and int.from_bytes(data[at + 3 : at + 5], "big") > 20)
+    leaf = next(
+        at
+        for at in range(size, len(data), size)
+        if data[at] == 0x0D and int.from_bytes(data[at + 3 : at + 5], "big") > 20
+    )
     for at in interior:
         for cell in range(int.from_bytes(data[at + 3 : at + 5], "big")):
             pointer = at + int.from_bytes(data[at + 12 + 2 * cell : at + 14 + 2 * cell], "big")
@@ -265,9 +369,13 @@ def test_pages_tied_into_knots_are_not_read_for_ever(tmp_path: Path) -> None:
     assert trace is None or trace["spans"].n < len(data) / 4
 
 
-@pytest.mark.parametrize(("content", "word"), [
-    ("CREATE TABLE runs (id INTEGER, name TEXT)", "without the tables"), ("CREATE TABLE StringIdsOfMine (id INTEGER)", ""),
-])
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("CREATE TABLE runs (id INTEGER, name TEXT)", "without the tables"),
+        ("CREATE TABLE StringIdsOfMine (id INTEGER)", ""),
+    ],
+)
 def test_databases_of_others_are_refused(tmp_path: Path, content: str, word: str) -> None:
     path = tmp_path / "mlflow.db"
     alter(path, content)
@@ -299,29 +407,53 @@ def test_files_are_found_by_their_names_and_judged_by_their_content(tmp_path: Pa
     assert [t.worker.rank for t in traces] == [0, 1, 2]
     assert "nsys export --type sqlite report1.nsys-rep" in refused["report1.nsys-rep"]
     assert set(refused) == {"dump.sql", "other.db", "report1.nsys-rep"}
-    for name, suffix in (("a.sqlite", ".sqlite"), ("a.SQLITE3.gz", ".SQLITE3.gz"), ("a.nvvp", ".nvvp"), ("a.db.zst", ".db.zst")):
+    for name, suffix in (
+        ("a.sqlite", ".sqlite"),
+        ("a.SQLITE3.gz", ".SQLITE3.gz"),
+        ("a.nvvp", ".nvvp"),
+        ("a.db.zst", ".db.zst"),
+    ):
         parsed = names.parse(name)
         assert parsed is not None
         assert (parsed.suffix, parsed.extra) == (suffix, False)
 
 
 def test_a_stream_in_memory_is_read_too(path: Path) -> None:
-    assert read_trace(Stream(path.read_bytes(), 1000), Settings())["spans"].n == read(path)["spans"].n
+    assert (
+        read_trace(Stream(path.read_bytes(), 1000), Settings())["spans"].n == read(path)["spans"].n
+    )
 
 
 def test_texts_by_number_with_and_without_a_key(path: Path) -> None:
-    for statements in ((), ("CREATE TABLE kept AS SELECT * FROM StringIds", "DROP TABLE StringIds", "ALTER TABLE kept RENAME TO StringIds")):
+    for statements in (
+        (),
+        (
+            "CREATE TABLE kept AS SELECT * FROM StringIds",
+            "DROP TABLE StringIds",
+            "ALTER TABLE kept RENAME TO StringIds",
+        ),
+    ):
         alter(path, *statements)
         with Database(str(path), DefectCounts()) as database:
             texts = Texts(database, "StringIds", "id")
-            assert texts.many(np.array([1, MISSING, 0, 10**12, 1])) == [texts.one(1), "", "", "", texts.one(1)]
+            assert texts.many(np.array([1, MISSING, 0, 10**12, 1])) == [
+                texts.one(1),
+                "",
+                "",
+                "",
+                texts.one(1),
+            ]
             assert texts.one(1)
 
 
 def test_a_row_is_read_again_with_all_its_columns(path: Path) -> None:
     with Database(str(path), DefectCounts()) as database:
         found = database.record("CUPTI_ACTIVITY_KIND_KERNEL", 1)
-        assert (found["streamId"], found["globalPid"], found["graphNodeId"]) == (7, global_id(PID), None)
+        assert (found["streamId"], found["globalPid"], found["graphNodeId"]) == (
+            7,
+            global_id(PID),
+            None,
+        )
         assert database.record("NVTX_EVENTS", 1 << 40) == {}
         assert database.record("nothing", 0) == {}
         assert database.record("ThreadNames", 0)["globalTid"] == global_id(PID, TID)

@@ -1,4 +1,6 @@
-"""Readable names of kernels. The expected texts are those of libstdc++'s own demangler, which the last test asks where it is at hand."""
+"""Readable names of kernels. The expected texts are those of libstdc++'s own demangler, which the
+last test asks where it is at hand.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,19 @@ from torch_tb_profiler.importers.sqlite.demangle import demangled
 
 NAMES = {
     "_Z4gemmPfS_i": "gemm(float*, float*, int)",
-    "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEEEvT1_":
-        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float> >(at::native::ReduceOp<float>)",
-    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13AUnaryFunctorIfffNS0_15CUDAFunctor_addIfEEEENS_6detail5ArrayIPcLi2EEEEEviT0_T1_":
-        "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float, float, float, at::native::CUDAFunctor_add<float> >, "
-        "at::detail::Array<char*, 2> >(int, at::native::AUnaryFunctor<float, float, float, at::native::CUDAFunctor_add<float> >, at::detail::Array<char*, 2>)",
-    "_ZN2at6native12_GLOBAL__N_116fill_kernel_implEv": "at::native::(anonymous namespace)::fill_kernel_impl()",
+    "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEEEvT1_": (
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>"
+        " >(at::native::ReduceOp<float>)"
+    ),
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13AUnaryFunctorIfffNS0_15CUDAFunctor_addIfEEEENS_6detail5ArrayIPcLi2EEEEEviT0_T1_": (
+        "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float, float,"
+        " float, at::native::CUDAFunctor_add<float> >, at::detail::Array<char*, 2> >(int,"
+        " at::native::AUnaryFunctor<float, float, float, at::native::CUDAFunctor_add<float> >,"
+        " at::detail::Array<char*, 2>)"
+    ),
+    "_ZN2at6native12_GLOBAL__N_116fill_kernel_implEv": (
+        "at::native::(anonymous namespace)::fill_kernel_impl()"
+    ),
     "_ZZ3fooiENKUlfE_clEf": "foo(int)::{lambda(float)#1}::operator()(float) const",
     "_ZZ3fooiENKUlfE1_clEf": "foo(int)::{lambda(float)#3}::operator()(float) const",
     "_ZNK3c108ArrayRefIlE4sizeEv": "c10::ArrayRef<long>::size() const",
@@ -32,12 +41,26 @@ NAMES = {
     "_Z1fILj7ELln3EEvv": "void f<7u, -3l>()",
     "_Z1fIL1E2EEvv": "void f<(E)2>()",
     "_Z1fSt6vectorIfSaIfEE": "f(std::vector<float, std::allocator<float> >)",
-    "_ZN1AC2Ev": "A::A()", "_ZN1AD1Ev": "A::~A()", "_ZN1AcvbEv": "A::operator bool()", "_ZN1AplERKS_": "A::operator+(A const&)",
+    "_ZN1AC2Ev": "A::A()",
+    "_ZN1AD1Ev": "A::~A()",
+    "_ZN1AcvbEv": "A::operator bool()",
+    "_ZN1AplERKS_": "A::operator+(A const&)",
     "_Z1f13__nv_bfloat16": "f(__nv_bfloat16)",
     "_Z31ncclAllReduceRingLLKernel_sum_f8ncclColl": "ncclAllReduceRingLLKernel_sum_f(ncclColl)",
     "_Z1fv.constprop.0": "f()",
 }
-UNREADABLE = ("volta_fp16_s884gemm_fp16_64x64_ldg8_f2f_tn", "", "_Z", "_Z1", "_Z9short", "_ZN1a", "_Z1fT_", "_Z1fS5_", "_Z1fIXsZT_EEvv", "_Z1fv trailing")
+UNREADABLE = (
+    "volta_fp16_s884gemm_fp16_64x64_ldg8_f2f_tn",
+    "",
+    "_Z",
+    "_Z1",
+    "_Z9short",
+    "_ZN1a",
+    "_Z1fT_",
+    "_Z1fS5_",
+    "_Z1fIXsZT_EEvv",
+    "_Z1fv trailing",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -50,10 +73,15 @@ def test_what_is_not_covered_stays_as_it_is(name: str) -> None:
     assert demangled(name) == name
 
 
-@pytest.mark.parametrize("name", [
-    "_Z1f" + "P" * 9000 + "i", "_Z1f" + "1aI" * 3000, "_Z1fIJ" + "i" * 8000 + "EEvDpT_",
-    "_Z1f" + "".join(f"1aI{('S%s_' % (i - 1) if i else 'i') * 9}E" for i in range(30)),
-])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_Z1f" + "P" * 9000 + "i",
+        "_Z1f" + "1aI" * 3000,
+        "_Z1fIJ" + "i" * 8000 + "EEvDpT_",
+        "_Z1f" + "".join(f"1aI{('S%s_' % (i - 1) if i else 'i') * 9}E" for i in range(30)),
+    ],
+)
 def test_a_short_name_for_an_endless_one_takes_no_time(name: str) -> None:
     begun = time.monotonic()
     assert len(demangled(name)) < 1 << 17
@@ -79,13 +107,19 @@ def _native() -> Callable[[str], str | None] | None:
 
 
 TYPES = st.recursive(
-    st.sampled_from(["i", "f", "d", "b", "c", "l", "m", "1a", "N1a1bE", "St6vectorIiE", "3c10", "N3c104HalfE"]),
+    st.sampled_from(
+        ["i", "f", "d", "b", "c", "l", "m", "1a", "N1a1bE", "St6vectorIiE", "3c10", "N3c104HalfE"]
+    ),
     lambda inner: st.one_of(
-        inner.map(lambda t: "P" + t), inner.filter(lambda t: t[0] not in "RK").map(lambda t: "R" + t),
+        inner.map(lambda t: "P" + t),
+        inner.filter(lambda t: t[0] not in "RK").map(lambda t: "R" + t),
         inner.filter(lambda t: t[0] not in "RKF").map(lambda t: "PK" + t),
         st.lists(inner, min_size=1, max_size=3).map(lambda found: "1tI" + "".join(found) + "E"),
-        st.tuples(inner.filter(lambda t: t[0] != "F"), inner).map(lambda pair: f"PF{pair[0]}{pair[1]}E"),
-    ), max_leaves=6,
+        st.tuples(inner.filter(lambda t: t[0] != "F"), inner).map(
+            lambda pair: f"PF{pair[0]}{pair[1]}E"
+        ),
+    ),
+    max_leaves=6,
 )
 
 

@@ -18,14 +18,42 @@ from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 
 VALUES = (
-    "4611686018427387904", "-4611686018427387904", "2305843009213693951", "-2305843009213693951", "NULL", "'text'",
-    "x'00ff'", "1.5", "1e300", "-1e300", "9223372036854775807", "-9223372036854775808", "-5", "''",
+    "4611686018427387904",
+    "-4611686018427387904",
+    "2305843009213693951",
+    "-2305843009213693951",
+    "NULL",
+    "'text'",
+    "x'00ff'",
+    "1.5",
+    "1e300",
+    "-1e300",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "-5",
+    "''",
 )
 WRITTEN = (
-    "StringIds", "ThreadNames", "PROCESSES", "ENUM_CUDA_MEM_KIND", "TARGET_INFO_SESSION_START_TIME", "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE",
-    "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUBLAS_EVENTS", "OSRT_API", "NVTX_EVENTS", "CUDA_GPU_MEMORY_USAGE_EVENTS",
-    "DIAGNOSTIC_EVENT", "TARGET_INFO_GPU_METRICS", "GPU_METRICS",
+    "StringIds",
+    "ThreadNames",
+    "PROCESSES",
+    "ENUM_CUDA_MEM_KIND",
+    "TARGET_INFO_SESSION_START_TIME",
+    "TARGET_INFO_GPU",
+    "TARGET_INFO_CUDA_DEVICE",
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    "CUPTI_ACTIVITY_KIND_RUNTIME",
+    "CUBLAS_EVENTS",
+    "OSRT_API",
+    "NVTX_EVENTS",
+    "CUDA_GPU_MEMORY_USAGE_EVENTS",
+    "DIAGNOSTIC_EVENT",
+    "TARGET_INFO_GPU_METRICS",
+    "GPU_METRICS",
 )
 """Tables of ``nsight.write_training``."""
 
@@ -52,8 +80,16 @@ def test_any_value_may_stand_anywhere(table: str, tmp_path: Path) -> None:
 
 
 RARE = (
-    "CUDA_GRAPH_NODE_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL", "ANALYSIS_DETAILS", "NVTX_EVENTS", "GENERIC_EVENTS", "TARGET_INFO_NVTX_CUDA_STREAM",
-    "TARGET_INFO_NETWORK_METRICS", "TARGET_INFO_NIC_INFO", "NIC_ID_MAP", "NET_NIC_METRIC",
+    "CUDA_GRAPH_NODE_EVENTS",
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "ANALYSIS_DETAILS",
+    "NVTX_EVENTS",
+    "GENERIC_EVENTS",
+    "TARGET_INFO_NVTX_CUDA_STREAM",
+    "TARGET_INFO_NETWORK_METRICS",
+    "TARGET_INFO_NIC_INFO",
+    "NIC_ID_MAP",
+    "NET_NIC_METRIC",
 )
 
 
@@ -62,13 +98,30 @@ def test_any_value_may_stand_in_tables_that_few_exports_have(table: str, tmp_pat
     path, thread = tmp_path / "report1.sqlite", global_id(PID, TID)
     with NsightFile(path) as file:
         file.add("ANALYSIS_DETAILS", duration=9000)
-        file.add("NVTX_EVENTS", start=1, eventType=33, category=1, text="io", globalTid=thread, domainId=0)
+        file.add(
+            "NVTX_EVENTS",
+            start=1,
+            eventType=33,
+            category=1,
+            text="io",
+            globalTid=thread,
+            domainId=0,
+        )
         file.add("NVTX_EVENTS", start=2, eventType=34, category=1, globalTid=thread, domainId=0)
         for node in (1, 2):
-            file.add("CUDA_GRAPH_NODE_EVENTS", start=10, end=20, globalTid=thread, graphNodeId=node, originalGraphNodeId=node - 1)
+            file.add(
+                "CUDA_GRAPH_NODE_EVENTS",
+                start=10,
+                end=20,
+                globalTid=thread,
+                graphNodeId=node,
+                originalGraphNodeId=node - 1,
+            )
         file.kernel("gemm", 300, 400, (100, 200), graphNodeId=2)
         file.add("GENERIC_EVENTS", timestamp=10, typeId=1, data='{"SM Active": 1}')
-        file.add("TARGET_INFO_NVTX_CUDA_STREAM", name="prefetch", processId=PID, contextId=1, streamId=7)
+        file.add(
+            "TARGET_INFO_NVTX_CUDA_STREAM", name="prefetch", processId=PID, contextId=1, streamId=7
+        )
         file.add("TARGET_INFO_NETWORK_METRICS", metricsListId=1, name="Bytes sent", unit="B")
         file.add("TARGET_INFO_NIC_INFO", nicId=5, name="mlx5_0")
         file.add("NIC_ID_MAP", nicId=5, globalId=6)
@@ -79,7 +132,21 @@ def test_any_value_may_stand_in_tables_that_few_exports_have(table: str, tmp_pat
     captured_at(trace)
 
 
-@pytest.mark.parametrize("table", ["CONCURRENT_KERNEL", "GRAPH_TRACE", "MEMCPY", "RUNTIME", "MARKER", "NAME", "OVERHEAD", "CONTEXT", "DEVICE", "MEMORY2"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        "CONCURRENT_KERNEL",
+        "GRAPH_TRACE",
+        "MEMCPY",
+        "RUNTIME",
+        "MARKER",
+        "NAME",
+        "OVERHEAD",
+        "CONTEXT",
+        "DEVICE",
+        "MEMORY2",
+    ],
+)
 def test_any_value_may_stand_anywhere_in_a_file_of_nvprof(table: str, tmp_path: Path) -> None:
     path = tmp_path / "profile.nvprof"
     with nvprof.NvprofFile(path) as file:

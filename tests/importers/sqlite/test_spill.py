@@ -19,7 +19,11 @@ from torch_tb_profiler.store.model import Trace
 
 
 def columns(trace: Trace) -> dict[tuple[str, str], list[Any]]:
-    return {(name, column): table[column].tolist() for name, table in trace.tables.items() for column in table}
+    return {
+        (name, column): table[column].tolist()
+        for name, table in trace.tables.items()
+        for column in table
+    }
 
 
 @pytest.fixture
@@ -48,13 +52,17 @@ def test_the_trace_is_the_same(path: Path, small: Path) -> None:
     assert expected["spans"]["start"].flags.owndata
     assert not found["spans"]["start"].flags.writeable
     np.testing.assert_equal(columns(found), columns(expected))
-    assert [found.strings[n] for n in range(len(found.strings))] == [expected.strings[n] for n in range(len(expected.strings))]
+    assert [found.strings[n] for n in range(len(found.strings))] == [
+        expected.strings[n] for n in range(len(expected.strings))
+    ]
     assert found.header == expected.header
     assert derive(found).summary == derive(expected).summary
     assert os.listdir(small) == []
 
 
-def test_a_disk_without_room_is_no_matter(path: Path, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_room_is_no_matter(
+    path: Path, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = columns(read(path))
     real, written = tempfile.TemporaryFile, [0]
 
@@ -84,13 +92,17 @@ def test_a_disk_without_room_is_no_matter(path: Path, small: Path, monkeypatch: 
     assert written[0] >= 1000
 
 
-def test_no_folder_for_temporary_files_is_no_matter(path: Path, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_folder_for_temporary_files_is_no_matter(
+    path: Path, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = columns(read(path))
     monkeypatch.setattr(tempfile, "tempdir", str(small / "gone"))
     np.testing.assert_equal(columns(read(path)), expected)
 
 
-def test_a_system_that_maps_no_files_is_no_matter(path: Path, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_that_maps_no_files_is_no_matter(
+    path: Path, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = columns(read(path))
 
     class Refused(mmap.mmap):

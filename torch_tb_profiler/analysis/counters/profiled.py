@@ -1,4 +1,6 @@
-"""Kernels whose hardware counters were measured: what each counted, the operators that launched it, and the work that the counters tell."""
+"""Kernels whose hardware counters were measured: what each counted, the operators that launched it,
+and the work that the counters tell.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ import numpy as np
 from torch_tb_profiler.analysis.grouping import places_of
 from torch_tb_profiler.analysis.header import oldest_capability
 from torch_tb_profiler.analysis.profiled_ranges import Tie, Ties, tie_ranges
-from torch_tb_profiler.hardware.counter_names import PRECISIONS, TRAFFIC, counts_matrix_operations, flop_weight
+from torch_tb_profiler.hardware.counter_names import (
+    PRECISIONS,
+    TRAFFIC,
+    counts_matrix_operations,
+    flop_weight,
+)
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store.columns import Array, Ints
@@ -21,16 +28,19 @@ _LARGEST = float(1 << 62)
 
 @dataclass(frozen=True)
 class ProfiledKernels:
-    """One entry per profiled range, in the order of time: arrays of shape (ranges,) where nothing else is said.
+    """One entry per profiled range, in the order of time: arrays of shape (ranges,) where nothing
+    else is said.
 
     Attributes:
         ties: rows of spans of the ranges and of the launches, and how they were tied.
         step: rows of ``facts["steps"]``, that of the launch; −1 outside all, or not known.
-        operators: rows of spans of the operators around each launch, outermost first; those of range i are ``operators[first[i]:first[i + 1]]``.
+        operators: rows of spans of the operators around each launch, outermost first; those of
+            range i are ``operators[first[i]:first[i + 1]]``.
         first: int64 of shape (ranges + 1,).
         counters: names of the counters, in the order in which they first stand in the trace.
         values: float64 of shape (counters, ranges); NaN not measured.
-        flops: FLOP, from instruction counters; −1 unknown, also where the kernel uses matrix cores and none of their operations were counted.
+        flops: FLOP, from instruction counters; −1 unknown, also where the kernel uses matrix cores
+            and none of their operations were counted.
         bytes: bytes, from counters of memory traffic; −1 unknown.
         traffic: where those bytes moved: ``dram``, ``l2``, or empty.
         time: ns that were measured; −1 where the range's times are a slice of a window.
@@ -53,19 +63,32 @@ def profiled_kernels(trace: Trace, facts: Facts) -> ProfiledKernels:
     links = facts["span_links"]
     ties = tie_ranges(trace, links["parent"], links["launch"])
     launch = ties.launch
-    step = np.where(launch >= 0, links["step"][launch], -1).astype(np.int64) if links.n else np.zeros(0, np.int64)
+    step = (
+        np.where(launch >= 0, links["step"][launch], -1).astype(np.int64)
+        if links.n
+        else np.zeros(0, np.int64)
+    )
     operators, first = _operators(trace, links["parent"], launch)
     counters, values = _values(trace, ties.row)
     traffic, moved = _traffic(counters, values)
     return ProfiledKernels(
-        ties=ties, step=step, operators=operators, first=first, counters=counters, values=values,
-        flops=_whole(_flops(trace, facts, ties.row, counters, values)), bytes=_whole(moved), traffic=traffic,
+        ties=ties,
+        step=step,
+        operators=operators,
+        first=first,
+        counters=counters,
+        values=values,
+        flops=_whole(_flops(trace, facts, ties.row, counters, values)),
+        bytes=_whole(moved),
+        traffic=traffic,
         time=np.where(ties.slices, -1, trace["spans"]["dur"][ties.row]),
     )
 
 
 def _operators(trace: Trace, parent: Array, launch: Ints) -> tuple[Ints, Ints]:
-    """``(operators, first)`` of ``ProfiledKernels``: up from each launch, a level of all of them at a time."""
+    """``(operators, first)`` of ``ProfiledKernels``: up from each launch, a level of all of them at
+    a time.
+    """
     role = trace["spans"]["role"]
     ranges: list[Ints] = []
     rows: list[Ints] = []
@@ -98,33 +121,52 @@ def _values(trace: Trace, ranges: Ints) -> tuple[tuple[str, ...], Array]:
     return tuple(trace.strings.many(numbers[order].tolist())), values
 
 
-def _flops(trace: Trace, facts: Facts, ranges: Ints, counters: tuple[str, ...], values: Array) -> Array:
+def _flops(
+    trace: Trace, facts: Facts, ranges: Ints, counters: tuple[str, ...], values: Array
+) -> Array:
     """FLOPs that the instruction counters add up to, float64; NaN unknown.
 
-    A precision counts when its additions, multiplications and fused multiply-adds were all measured. Nothing counted is 0 FLOP only where all
-    precisions were looked at.
+    A precision counts when its additions, multiplications and fused multiply-adds were all
+    measured. Nothing counted is 0 FLOP only where all precisions were looked at.
     """
     total, measured = np.zeros(len(ranges)), np.zeros(len(ranges), np.int64)
     for precision in PRECISIONS:
-        mine = [(c, found[1]) for c, name in enumerate(counters) if (found := flop_weight(name)) and found[0] == precision]
+        mine = [
+            (c, found[1])
+            for c, name in enumerate(counters)
+            if (found := flop_weight(name)) and found[0] == precision
+        ]
         if len(mine) == 3:
             with np.errstate(over="ignore"):
                 done = sum(values[c] * weight for c, weight in mine)
             measured += np.isfinite(done)
             total += np.where(np.isfinite(done), done, 0)
     matrix = [c for c, name in enumerate(counters) if counts_matrix_operations(name)]
-    operations = np.nansum(np.minimum(values[matrix], _LARGEST), axis=0) if matrix else np.full(len(ranges), np.nan)
+    operations = (
+        np.nansum(np.minimum(values[matrix], _LARGEST), axis=0)
+        if matrix
+        else np.full(len(ranges), np.nan)
+    )
     counted = np.isfinite(values[matrix]).any(axis=0) if matrix else np.zeros(len(ranges), np.bool_)
     total += np.where(counted, operations, 0)
     known = np.where(total > 0, (measured > 0) | counted, measured == len(PRECISIONS))
-    return np.where(known & (counted | ~_uses_matrix_cores(trace, facts, ranges, counters, values)), total, np.nan)
+    return np.where(
+        known & (counted | ~_uses_matrix_cores(trace, facts, ranges, counters, values)),
+        total,
+        np.nan,
+    )
 
 
-def _uses_matrix_cores(trace: Trace, facts: Facts, ranges: Ints, counters: tuple[str, ...], values: Array) -> Array:
+def _uses_matrix_cores(
+    trace: Trace, facts: Facts, ranges: Ints, counters: tuple[str, ...], values: Array
+) -> Array:
     """Whether a kernel used matrix cores, by its name or by the instructions that they did; bool."""
     capability = oldest_capability(trace)
     names, of = np.unique(trace["spans"]["name"][ranges], return_inverse=True)
-    by_name = [uses_matrix_cores(trace.strings[n], facts.summary["vendor"], capability) == Knowledge.YES for n in names.tolist()]
+    by_name = [
+        uses_matrix_cores(trace.strings[n], facts.summary["vendor"], capability) == Knowledge.YES
+        for n in names.tolist()
+    ]
     used = np.array(by_name, np.bool_)[of] if by_name else np.zeros(len(ranges), np.bool_)
     for c, name in enumerate(counters):
         if "pipe_tensor" in name and name.endswith(".sum"):
@@ -137,7 +179,9 @@ def _traffic(counters: tuple[str, ...], values: Array) -> tuple[str, Array]:
     for level, parts in TRAFFIC:
         if all(name in counters for name, _ in parts):
             with np.errstate(over="ignore"):
-                return level, np.sum([values[counters.index(name)] * size for name, size in parts], axis=0)
+                return level, np.sum(
+                    [values[counters.index(name)] * size for name, size in parts], axis=0
+                )
     return "", np.full(values.shape[1], np.nan)
 
 

@@ -17,13 +17,18 @@ Roof = tuple[str, str]
 
 
 def main_roofs(profiled: ProfiledKernels) -> tuple[list[Roof], Ints]:
-    """The units and precisions that were counted, and for each range the place of the one that did most of its FLOPs.
+    """The units and precisions that were counted, and for each range the place of the one that did
+    most of its FLOPs.
 
     Returns:
         roofs: in the order in which their counters first stand in the trace.
         of: int64 of shape (ranges,): place in ``roofs``; −1 where no operation was counted.
     """
-    counted = [(found[:2], found[2], c) for c, name in enumerate(profiled.counters) if (found := operations_of(name))]
+    counted = [
+        (found[:2], found[2], c)
+        for c, name in enumerate(profiled.counters)
+        if (found := operations_of(name))
+    ]
     roofs = list(dict.fromkeys(roof for roof, _, _ in counted))
     ranges = profiled.values.shape[1]
     done = np.zeros((len(roofs) + 1, ranges))
@@ -34,7 +39,8 @@ def main_roofs(profiled: ProfiledKernels) -> tuple[list[Roof], Ints]:
 
 
 def peaks_of_ranges(trace: Trace, facts: Facts, profiled: ProfiledKernels, file: str = "") -> Peaks:
-    """The peaks of the devices whose ranges these are; none where these are of several kinds, or not known. ``file``: path of the user's own figures.
+    """The peaks of the devices whose ranges these are; none where these are of several kinds, or
+    not known. ``file``: path of the user's own figures.
 
     A recording of counters has no kernel, so that the facts know no device.
 
@@ -43,7 +49,9 @@ def peaks_of_ranges(trace: Trace, facts: Facts, profiled: ProfiledKernels, file:
     """
     listed = device_properties(trace)
     devices = [listed.get(device) for device in np.unique(profiled.ties.device).tolist()]
-    kinds = {(found.name, found.multiprocessors, found.memory) if found else None for found in devices}
+    kinds = {
+        (found.name, found.multiprocessors, found.memory) if found else None for found in devices
+    }
     if len(kinds) != 1 or (kind := kinds.pop()) is None:
         return Peaks(None, None, "", {})
     name, units, memory = kind

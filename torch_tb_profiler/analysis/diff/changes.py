@@ -1,4 +1,6 @@
-"""What changed in one table: rows of both sides paired, their times adding up exactly, the largest contribution first."""
+"""What changed in one table: rows of both sides paired, their times adding up exactly, the largest
+contribution first.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.measures import Rows
-from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEAST_ROW_EFFECT, Floats, Moments, means_differ, rows_beyond
+from torch_tb_profiler.analysis.diff.noise import (
+    LEAST_EFFECT,
+    LEAST_ROW_EFFECT,
+    Floats,
+    Moments,
+    means_differ,
+    rows_beyond,
+)
 from torch_tb_profiler.analysis.diff.pairing import pair_by
 from torch_tb_profiler.store.columns import Ints, Mask
 
@@ -18,7 +27,8 @@ SAME, CHANGED, NEW, GONE = "same", "changed", "new", "gone"
 class Changes:
     """Paired rows by \\|delta\\|, descending; arrays of shape (rows,).
 
-    ``a``, ``b``: rows of the sides' tables, -1 absent. ``time_*``: int64 ns per step, 0 where absent; each column adds up to the rounded sum of its side.
+    ``a``, ``b``: rows of the sides' tables, -1 absent. ``time_*``: int64 ns per step, 0 where
+    absent; each column adds up to the rounded sum of its side.
     ``beyond``: more than noise; ``told``: whether that can be told.
     """
 
@@ -39,23 +49,39 @@ class Changes:
 def changes(a: Rows, b: Rows, step: float) -> Changes:
     """Pair and rank two tables; ``step`` is the mean step of A."""
     pairs = _pairs(a, b)
-    row_a, row_b = np.array([i for i, _ in pairs], np.int64), np.array([j for _, j in pairs], np.int64)
+    row_a, row_b = (
+        np.array([i for i, _ in pairs], np.int64),
+        np.array([j for _, j in pairs], np.int64),
+    )
     beyond, told = rows_beyond(_of(a.time, row_a), _of(b.time, row_b), step)
     time_a, time_b = apportion(_values(a.time.mean, row_a)), apportion(_values(b.time.mean, row_b))
     changed = np.where(told, beyond, _clear(time_a, time_b, step))
     if a.calls is not None and b.calls is not None:
         changed |= means_differ(_of(a.calls, row_a), _of(b.calls, row_b))
-    status = [status_of(i >= 0, j >= 0, c) for i, j, c in zip(row_a.tolist(), row_b.tolist(), changed.tolist(), strict=True)]
+    status = [
+        status_of(i >= 0, j >= 0, c)
+        for i, j, c in zip(row_a.tolist(), row_b.tolist(), changed.tolist(), strict=True)
+    ]
     order = np.argsort(-np.abs(time_b - time_a), kind="stable")
-    return Changes(row_a[order], row_b[order], time_a[order], time_b[order], [status[i] for i in order], beyond[order], told[order])
+    return Changes(
+        row_a[order],
+        row_b[order],
+        time_a[order],
+        time_b[order],
+        [status[i] for i in order],
+        beyond[order],
+        told[order],
+    )
 
 
 def apportion(values: Floats) -> Ints:
-    """Integers near ``values`` that add up to their rounded sum: the largest fractions are rounded up. Values are finite and not negative."""
+    """Integers near ``values`` that add up to their rounded sum: the largest fractions are rounded
+    up. Values are finite and not negative.
+    """
     floor = np.floor(values).astype(np.int64)
     missing = round(float(values.sum())) - int(floor.sum())
     order = np.argsort(floor - values, kind="stable")
-    floor[order[:max(missing, 0)]] += 1
+    floor[order[: max(missing, 0)]] += 1
     return floor
 
 
@@ -68,7 +94,11 @@ def _pairs(a: Rows, b: Rows) -> list[tuple[int, int]]:
     by_time = [np.argsort(-rows.time.mean, kind="stable").tolist() for rows in (a, b)]
     found = pair_by(by_time[0], by_time[1], list(zip(a.keys, b.keys, strict=True)), alone=2)
     with_a, with_b = {i for i, _ in found}, {j for _, j in found}
-    return [*found, *((i, -1) for i in by_time[0] if i not in with_a), *((-1, j) for j in by_time[1] if j not in with_b)]
+    return [
+        *found,
+        *((i, -1) for i in by_time[0] if i not in with_a),
+        *((-1, j) for j in by_time[1] if j not in with_b),
+    ]
 
 
 def _values(column: Floats, row: Ints) -> Floats:
@@ -79,11 +109,17 @@ def _values(column: Floats, row: Ints) -> Floats:
 def _of(time: Moments, row: Ints) -> Moments:
     """The moments of rows; an absent one took no time in any step."""
     missing = 0.0 if time.steps > 1 else np.nan
-    variance = np.where(row >= 0, time.variance[row], missing) if len(time.variance) else np.full(len(row), missing)
+    variance = (
+        np.where(row >= 0, time.variance[row], missing)
+        if len(time.variance)
+        else np.full(len(row), missing)
+    )
     return Moments(time.steps, _values(time.mean, row), variance)
 
 
 def _clear(time_a: Ints, time_b: Ints, step: float) -> Mask:
     """Where nothing can be tested: whether a difference is worth a word."""
     delta = np.abs(time_b - time_a)
-    return np.asarray((delta >= LEAST_ROW_EFFECT * step) & (delta >= LEAST_EFFECT * np.maximum(time_a, time_b)))
+    return np.asarray(
+        (delta >= LEAST_ROW_EFFECT * step) & (delta >= LEAST_EFFECT * np.maximum(time_a, time_b))
+    )

@@ -14,7 +14,13 @@ from functools import cached_property
 
 from torch_tb_profiler.analysis.diff.changes import Changes, changes
 from torch_tb_profiler.analysis.diff.matching import Matched, match_paths
-from torch_tb_profiler.analysis.diff.measures import Rows, category_rows, kernel_rows, operator_rows, runtime_rows
+from torch_tb_profiler.analysis.diff.measures import (
+    Rows,
+    category_rows,
+    kernel_rows,
+    operator_rows,
+    runtime_rows,
+)
 from torch_tb_profiler.analysis.diff.modules import module_rows
 from torch_tb_profiler.analysis.diff.noise import Test, compare_steps, is_beyond
 from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, path_costs
@@ -24,7 +30,9 @@ MOST_PATHS = 20_000
 """Paths of one side that are matched; those that take least are left out."""
 
 _OPERATORS = ("operator", "host")
-"""The tables of operators: by device self time and by host self time; without device time the first by host self time."""
+"""The tables of operators: by device self time and by host self time; without device time the first
+by host self time.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,8 @@ class ChangeTable:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that a comparison finds. ``beyond``: see ``noise.is_beyond``. ``device``: operators and modules are compared by device time.
+    """Everything that a comparison finds. ``beyond``: see ``noise.is_beyond``. ``device``:
+    operators and modules are compared by device time.
 
     ``costs``, ``matched``: the paths of both sides and which is which.
     """
@@ -67,11 +76,20 @@ def compare(a: Side, b: Side) -> Comparison:
     step = a.mean if len(a.steps) else 0.0
     rows = {
         "category": (category_rows(a), category_rows(b)),
-        **dict(zip(_OPERATORS, zip(operator_rows(a, measured), operator_rows(b, measured), strict=True), strict=False)),
+        **dict(
+            zip(
+                _OPERATORS,
+                zip(operator_rows(a, measured), operator_rows(b, measured), strict=True),
+                strict=False,
+            )
+        ),
         "kernel": (kernel_rows(a), kernel_rows(b)),
         "runtime": (runtime_rows(a), runtime_rows(b)),
         "module": module_rows((a, b), costs, matched, device),
     }
-    tables = {key: ChangeTable(of_a, of_b, changes(of_a, of_b, step)) for key, (of_a, of_b) in rows.items()}
+    tables = {
+        key: ChangeTable(of_a, of_b, changes(of_a, of_b, step))
+        for key, (of_a, of_b) in rows.items()
+    }
     test = compare_steps(a.walls, b.walls)
     return Comparison(a, b, test, is_beyond(test, step), device, tables, costs, matched)

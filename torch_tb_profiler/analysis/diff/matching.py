@@ -1,13 +1,16 @@
-"""Two call trees laid over each other by their structure: which path of one recording is which of the other.
+"""Two call trees laid over each other by their structure: which path of one recording is which of
+the other.
 
 From the outermost calls down, the children of two paths that belong together are paired:
 
-1. operators and annotations of the same name; modules of the same class, in their order, when both sides have equally many of them;
-2. modules of the same class otherwise, by the best alignment of their order on name, shape and cost (``align``);
-3. what is left by ``pairing.plain_name``;
-4. what is left and encloses, at most ``DEEPEST`` levels down, what is left on the other side is a wrapper: it stands between (``OptimizedModule_0``
+1. operators and annotations of the same name; modules of the same class, in their order, when both
+sides have equally many of them; 2. modules of the same class otherwise, by the best alignment of
+their order on name, shape and cost (``align``); 3. what is left by ``pairing.plain_name``; 4. what
+is left and encloses, at most ``DEEPEST`` levels down, what is left on the other side is a wrapper:
+it stands between (``OptimizedModule_0``
    around a module);
-5. a single path left on each side, of one kind and both with or both without device work, is the same under another name; then a single one with
+5. a single path left on each side, of one kind and both with or both without device work, is the
+same under another name; then a single one with
    device work whatever its kind (a module and the region that it was compiled into).
 
 Whatever then has no partner is new or gone, with all beneath it.
@@ -23,7 +26,9 @@ from torch_tb_profiler.analysis.diff.sides import PathCosts
 from torch_tb_profiler.store.insight_schema import PathKind
 
 MOST_ALIGNED = 50_000
-"""Pairs of children (those of one side times those of the other) that are aligned by score; beyond, the order decides."""
+"""Pairs of children (those of one side times those of the other) that are aligned by score; beyond,
+the order decides.
+"""
 DEEPEST = 3
 _MODULE, _OPERATOR = int(PathKind.MODULE), int(PathKind.OPERATOR)
 _SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
@@ -33,8 +38,10 @@ _SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
 class _Tree:
     """One side while it is matched; lists of one entry per path.
 
-    ``plain``: kind, direction and plain name. ``shape``: equal for equal subtrees of plain names. ``like``, ``busy``: what is compared where a single
-    path is left: kind, direction and whether it has device work; the direction where it has any, else None.
+    ``plain``: kind, direction and plain name. ``shape``: equal for equal subtrees of plain names.
+        ``like``, ``busy``: what is compared where a single
+    path is left: kind, direction and whether it has device work; the direction where it has any,
+    else None.
     """
 
     costs: PathCosts
@@ -48,7 +55,9 @@ class _Tree:
 
 @dataclass
 class Matched:
-    """Nodes of both trees together, parents before children: of each its parent, and the path on either side, -1 absent."""
+    """Nodes of both trees together, parents before children: of each its parent, and the path on
+    either side, -1 absent.
+    """
 
     parent: list[int] = field(default_factory=list)
     a: list[int] = field(default_factory=list)
@@ -72,8 +81,13 @@ def match_paths(a: PathCosts, b: PathCosts) -> Matched:
         parent, of_a, of_b = waiting.pop()
         pairs = _pair(left, right, of_a, of_b)
         paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
-        rest_a, rest_b = [i for i in of_a if i not in paired_a], [j for j in of_b if j not in paired_b]
-        waiting += [(found.add(parent, i, j), left.children[i], right.children[j]) for i, j in pairs]
+        rest_a, rest_b = (
+            [i for i in of_a if i not in paired_a],
+            [j for j in of_b if j not in paired_b],
+        )
+        waiting += [
+            (found.add(parent, i, j), left.children[i], right.children[j]) for i, j in pairs
+        ]
         if rest_a and rest_b:
             rest_a, rest_b = _wrappers(found, parent, left, right, rest_a, rest_b, waiting)
         waiting += [(found.add(parent, i, -1), left.children[i], []) for i in rest_a]
@@ -84,14 +98,21 @@ def match_paths(a: PathCosts, b: PathCosts) -> Matched:
 def _tree(costs: PathCosts, shapes: dict[Hashable, int]) -> _Tree:
     children = costs.children()
     kinds, backward = costs.kind.tolist(), costs.backward.tolist()
-    plain = [(k, w, plain_name(name)) for k, w, name in zip(kinds, backward, costs.name, strict=True)]
+    plain = [
+        (k, w, plain_name(name)) for k, w, name in zip(kinds, backward, costs.name, strict=True)
+    ]
     shape = [0] * len(plain)
     for at in range(len(plain) - 1, -1, -1):
         key = (plain[at], tuple(sorted(shape[child] for child in children[at])))
         shape[at] = shapes.setdefault(key, len(shapes))
     device = (costs.device > 0).tolist()
     return _Tree(
-        costs, children, plain, list(zip(kinds, backward, costs.name, strict=True)), shape, list(zip(kinds, backward, device, strict=True)),
+        costs,
+        children,
+        plain,
+        list(zip(kinds, backward, costs.name, strict=True)),
+        shape,
+        list(zip(kinds, backward, device, strict=True)),
         [direction if on else None for direction, on in zip(backward, device, strict=True)],
     )
 
@@ -101,14 +122,26 @@ def _pair(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[t
         return []
     if [left.exact[i] for i in of_a] == [right.exact[j] for j in of_b]:
         return list(zip(of_a, of_b, strict=True))
-    modules_a, modules_b = ([at for at in those if tree.plain[at][0] == _MODULE] for tree, those in ((left, of_a), (right, of_b)))
+    modules_a, modules_b = (
+        [at for at in those if tree.plain[at][0] == _MODULE]
+        for tree, those in ((left, of_a), (right, of_b))
+    )
     pairs = _pair_modules(left, right, modules_a, modules_b)
-    calls_a, calls_b = ([at for at in those if tree.plain[at][0] != _MODULE] for tree, those in ((left, of_a), (right, of_b)))
-    return pairs + pair_by(calls_a, calls_b, [(left.exact, right.exact), (left.plain, right.plain)], alone=2)
+    calls_a, calls_b = (
+        [at for at in those if tree.plain[at][0] != _MODULE]
+        for tree, those in ((left, of_a), (right, of_b))
+    )
+    return pairs + pair_by(
+        calls_a, calls_b, [(left.exact, right.exact), (left.plain, right.plain)], alone=2
+    )
 
 
-def _pair_modules(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[tuple[int, int]]:
-    """Instances are numbered anew in every recording, so that their order within their class tells more than their names."""
+def _pair_modules(
+    left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]
+) -> list[tuple[int, int]]:
+    """Instances are numbered anew in every recording, so that their order within their class tells
+    more than their names.
+    """
     classes: dict[Hashable, tuple[list[int], list[int]]] = {}
     for tree, those, place in ((left, of_a, 0), (right, of_b, 1)):
         for at in those:
@@ -123,7 +156,9 @@ def _pair_modules(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -
 
 
 def align(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[tuple[int, int]]:
-    """The alignment of two rows of one class with the highest sum of likeness, orders kept (S. B. Needleman, C. D. Wunsch, 1970, without gap costs)."""
+    """The alignment of two rows of one class with the highest sum of likeness, orders kept (S. B.
+    Needleman, C. D. Wunsch, 1970, without gap costs).
+    """
     n, m = len(of_a), len(of_b)
     likeness = [[_likeness(left, right, i, j) for j in of_b] for i in of_a]
     best = [[0.0] * (m + 1) for _ in range(n + 1)]
@@ -144,15 +179,31 @@ def align(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[t
 
 
 def _likeness(left: _Tree, right: _Tree, i: int, j: int) -> float:
-    cost_a, cost_b = float(left.costs.device[i] or left.costs.host[i]), float(right.costs.device[j] or right.costs.host[j])
+    cost_a, cost_b = (
+        float(left.costs.device[i] or left.costs.host[i]),
+        float(right.costs.device[j] or right.costs.host[j]),
+    )
     ratio = min(cost_a, cost_b) / max(cost_a, cost_b) if min(cost_a, cost_b) > 0 else 0.0
-    return 1 + _SAME_NAME * (left.exact[i] == right.exact[j]) + _SAME_SHAPE * (left.shape[i] == right.shape[j]) + _LIKE_COST * ratio
+    return (
+        1
+        + _SAME_NAME * (left.exact[i] == right.exact[j])
+        + _SAME_SHAPE * (left.shape[i] == right.shape[j])
+        + _LIKE_COST * ratio
+    )
 
 
 def _wrappers(
-    found: Matched, parent: int, left: _Tree, right: _Tree, rest_a: list[int], rest_b: list[int], waiting: list[tuple[int, list[int], list[int]]]
+    found: Matched,
+    parent: int,
+    left: _Tree,
+    right: _Tree,
+    rest_a: list[int],
+    rest_b: list[int],
+    waiting: list[tuple[int, list[int], list[int]]],
 ) -> tuple[list[int], list[int]]:
-    """Lay wrappers around what they wrap, and pair the single ones that are left; what still has no partner is returned."""
+    """Lay wrappers around what they wrap, and pair the single ones that are left; what still has no
+    partner is returned.
+    """
     for flipped in (False, True):
         inner_tree, outer_tree = (right, left) if flipped else (left, right)
         inner, outer = (rest_b, rest_a) if flipped else (rest_a, rest_b)
@@ -162,14 +213,24 @@ def _wrappers(
             if inner_tree.plain[at][0] != _OPERATOR or inner_tree.busy[at] is not None:
                 known.setdefault(inner_tree.plain[at], []).append(at)
         for wrapper in list(outer):
-            wrapped = [at for key in _within(outer_tree, wrapper) for at in known.pop(key, ())] if known else []
+            wrapped = (
+                [at for key in _within(outer_tree, wrapper) for at in known.pop(key, ())]
+                if known
+                else []
+            )
             if wrapped:
                 node = found.add(parent, *((wrapper, -1) if flipped else (-1, wrapper)))
-                waiting.append((node, outer_tree.children[wrapper], wrapped) if flipped else (node, wrapped, outer_tree.children[wrapper]))
+                waiting.append(
+                    (node, outer_tree.children[wrapper], wrapped)
+                    if flipped
+                    else (node, wrapped, outer_tree.children[wrapper])
+                )
                 outer.remove(wrapper)
                 taken = set(wrapped)
                 inner[:] = [at for at in inner if at not in taken]
-    for i, j in pair_by(rest_a, rest_b, [(left.like, right.like), (left.busy, right.busy)], alone=0):
+    for i, j in pair_by(
+        rest_a, rest_b, [(left.like, right.like), (left.busy, right.busy)], alone=0
+    ):
         waiting.append((found.add(parent, i, j), left.children[i], right.children[j]))
         rest_a, rest_b = [at for at in rest_a if at != i], [at for at in rest_b if at != j]
     return rest_a, rest_b

@@ -24,7 +24,8 @@ _VENDOR = re.compile(r"^(?:cuda|cu|hip|ze|ur|mtia|musa|acl(?:rt)?)(?=[A-Z])")
 class Rows:
     """One table of one side; sequences of one entry per row.
 
-    ``keys``: of each round of ``pairing.pair_by`` the key of every row. ``calls``: None where rows have none. ``host``: mean host self time per step,
+    ``keys``: of each round of ``pairing.pair_by`` the key of every row. ``calls``: None where rows
+        have none. ``host``: mean host self time per step,
     ns, NaN likewise. ``event``: an example, -1 none.
     """
 
@@ -51,18 +52,28 @@ def operator_rows(one: Side, columns: Sequence[str]) -> list[Rows]:
     cells = one.cells(one.insight["name_steps"])
     numbers, row = distinct(cells["name"].astype(np.int64), len(one.facts.strings))
     n, names = len(numbers), one.facts.strings.many(numbers)
-    calls, host = one.moments(row, cells.place, cells["calls"], n), one.mean_of(row, cells["host_self"], n)
+    calls, host = (
+        one.moments(row, cells.place, cells["calls"], n),
+        one.mean_of(row, cells["host_self"], n),
+    )
     keys: tuple[list[Hashable], ...] = list(names), [plain_name(text) for text in names]
     event = _examples(one, names)
-    return [Rows(names, names, keys, one.moments(row, cells.place, cells[key], n), calls, host, event) for key in columns]
+    return [
+        Rows(names, names, keys, one.moments(row, cells.place, cells[key], n), calls, host, event)
+        for key in columns
+    ]
 
 
 def kernel_rows(one: Side) -> Rows:
-    """Device work by full name. Renamed work is found by its readable name and launching operator, then by the operator where nothing else is left there."""
+    """Device work by full name. Renamed work is found by its readable name and launching operator,
+    then by the operator where nothing else is left there.
+    """
 
     def keys(names: list[str], numbers: Ints) -> tuple[list[Hashable], ...]:
         operator = _main_launchers(one, numbers)
-        readable: list[Hashable] = [(plain_name(short_name(text)), by) for text, by in zip(names, operator, strict=True)]
+        readable: list[Hashable] = [
+            (plain_name(short_name(text)), by) for text, by in zip(names, operator, strict=True)
+        ]
         return list(names), readable, [by or None for by in operator]
 
     return _by_name(one, one.insight["work_name_steps"], "most", keys, short_name)
@@ -71,11 +82,21 @@ def kernel_rows(one: Side) -> Rows:
 def runtime_rows(one: Side) -> Rows:
     """Calls into the runtime or driver by name, host time; those of another vendor by what they do."""
     table = one.insight["runtime_steps"]
-    return _by_name(one, table, "total", lambda names, numbers: (list(names), [_VENDOR.sub("", t) for t in names]), lambda name: name)
+    return _by_name(
+        one,
+        table,
+        "total",
+        lambda names, numbers: (list(names), [_VENDOR.sub("", t) for t in names]),
+        lambda name: name,
+    )
 
 
 def _by_name(
-    one: Side, table: Table, size: str, keys: Callable[[list[str], Ints], tuple[list[Hashable], ...]], readable: Callable[[str], str]
+    one: Side,
+    table: Table,
+    size: str,
+    keys: Callable[[list[str], Ints], tuple[list[Hashable], ...]],
+    readable: Callable[[str], str],
 ) -> Rows:
     """The rows of a table with a ``name``; ``size``: the column by which an example is chosen."""
     cells = one.cells(table)
@@ -88,8 +109,13 @@ def _by_name(
     most = np.flatnonzero(cells[size] == largest[row])
     event[row[most]] = cells["event"][most]
     return Rows(
-        names, [readable(text) for text in names], keys(names, numbers), one.moments(row, cells.place, cells["total"], n),
-        one.moments(row, cells.place, cells["calls"], n), np.full(n, np.nan), event,
+        names,
+        [readable(text) for text in names],
+        keys(names, numbers),
+        one.moments(row, cells.place, cells["total"], n),
+        one.moments(row, cells.place, cells["calls"], n),
+        np.full(n, np.nan),
+        event,
     )
 
 
@@ -109,21 +135,33 @@ def _examples(one: Side, names: list[str]) -> Ints:
 
 
 def _launchers(one: Side) -> list[str]:
-    """Of every path the name that its device work is laid at: the operator's; the last entry, for -1, is empty."""
+    """Of every path the name that its device work is laid at: the operator's; the last entry, for
+    -1, is empty.
+    """
     paths = one.insight["paths"]
     texts = one.insight.strings.many(paths["name"])
-    return [*(plain_name(t) if k == PathKind.OPERATOR else "" for t, k in zip(texts, paths["kind"].tolist(), strict=True)), ""]
+    return [
+        *(
+            plain_name(t) if k == PathKind.OPERATOR else ""
+            for t, k in zip(texts, paths["kind"].tolist(), strict=True)
+        ),
+        "",
+    ]
 
 
 def _main_launchers(one: Side, numbers: Ints) -> list[str]:
-    """Of each name of device work (numbers of strings, ascending) the launcher of most of its time in the compared steps."""
+    """Of each name of device work (numbers of strings, ascending) the launcher of most of its time
+    in the compared steps.
+    """
     launcher = _launchers(one)
     of_text = {text: number for number, text in enumerate(dict.fromkeys(launcher))}
     texts, n = list(of_text), len(numbers)
     work = one.insight["work"]
     there = np.flatnonzero(one.of_work["calls"])
     by = np.array([of_text[text] for text in launcher], np.int64)[work["path"][there]]
-    pairs, group = distinct(np.searchsorted(numbers, work["name"][there]) * len(texts) + by, n * len(texts))
+    pairs, group = distinct(
+        np.searchsorted(numbers, work["name"][there]) * len(texts) + by, n * len(texts)
+    )
     total = np.bincount(group, weights=one.of_work["total"][there], minlength=len(pairs))
     order = np.argsort(total, kind="stable")
     main = np.zeros(n, np.int64)

@@ -1,4 +1,6 @@
-"""The rows of the module table: time of what runs in the modules of one class at one place of the model, outside inner modules."""
+"""The rows of the module table: time of what runs in the modules of one class at one place of the
+model, outside inner modules.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ BETWEEN = " › "
 
 @dataclass(frozen=True)
 class _Places:
-    """Places of modules in the matched trees. ``of``: the place of every matched node. ``around``: the place around each, -1 for place 0.
+    """Places of modules in the matched trees. ``of``: the place of every matched node. ``around``:
+    the place around each, -1 for place 0.
 
     ``name_*``: per place, empty where a side has no such module.
 
@@ -35,12 +38,17 @@ class _Places:
     name_b: list[str]
 
 
-def module_rows(sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], matched: Matched, device: bool) -> tuple[Rows, Rows]:
+def module_rows(
+    sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], matched: Matched, device: bool
+) -> tuple[Rows, Rows]:
     """The tables of both sides, device time or host time; without any module they are empty."""
     places = _places(costs, matched)
     paths = (np.array(matched.a, np.int64), np.array(matched.b, np.int64))
     names = (places.name_a, places.name_b)
-    made = [_rows(one, cost, path, places, name, device) for one, cost, path, name in zip(sides, costs, paths, names, strict=True)]
+    made = [
+        _rows(one, cost, path, places, name, device)
+        for one, cost, path, name in zip(sides, costs, paths, names, strict=True)
+    ]
     return made[0], made[1]
 
 
@@ -51,7 +59,10 @@ def _places(costs: tuple[PathCosts, PathCosts], matched: Matched) -> _Places:
     kinds = [cost.kind.tolist() for cost in costs]
     for parent, i, j in zip(matched.parent, matched.a, matched.b, strict=True):
         around = of[parent] if parent >= 0 else 0
-        classes = [plain_name(cost.name[at]) if at >= 0 and kind[at] == _MODULE else "" for cost, kind, at in zip(costs, kinds, (i, j), strict=True)]
+        classes = [
+            plain_name(cost.name[at]) if at >= 0 and kind[at] == _MODULE else ""
+            for cost, kind, at in zip(costs, kinds, (i, j), strict=True)
+        ]
         if not any(classes):
             of.append(around)
             continue
@@ -59,12 +70,16 @@ def _places(costs: tuple[PathCosts, PathCosts], matched: Matched) -> _Places:
         for way, own in zip(ways, classes, strict=True):
             way += [""] * (place + 1 - len(way))
             if own and not way[place]:
-                way[place] = BETWEEN.join(part for part in (way[around] if around else "", own) if part)
+                way[place] = BETWEEN.join(
+                    part for part in (way[around] if around else "", own) if part
+                )
         of.append(place)
     return _Places(np.array(of, np.int64), [-1, *(around for around, _ in numbers)], *ways)
 
 
-def _rows(one: Side, costs: PathCosts, path: Ints, places: _Places, names: list[str], device: bool) -> Rows:
+def _rows(
+    one: Side, costs: PathCosts, path: Ints, places: _Places, names: list[str], device: bool
+) -> Rows:
     paths = one.insight["paths"]
     there = np.flatnonzero(path >= 0)
     place_of_path = _everywhere(paths["parent"], costs.row[path[there]], places.of[there])
@@ -79,15 +94,22 @@ def _rows(one: Side, costs: PathCosts, path: Ints, places: _Places, names: list[
     # Either every path has a row, or there are no modules at all.
     row, step, calls, host, work = _entries(one, at) if n else [np.zeros(0, np.int64)] * 5
     return Rows(
-        own, own, (list(used),), one.moments(row, step, work if device else host, n), one.moments(row, step, calls, n),
-        one.mean_of(row, host, n), _examples(costs, at, n),
+        own,
+        own,
+        (list(used),),
+        one.moments(row, step, work if device else host, n),
+        one.moments(row, step, calls, n),
+        one.mean_of(row, host, n),
+        _examples(costs, at, n),
     )
 
 
 def _entries(one: Side, row: Ints) -> list[Ints]:
-    """Row, step (from 0), calls, host and device time of what runs in modules; ``row``: that of every path, and for -1 last.
+    """Row, step (from 0), calls, host and device time of what runs in modules; ``row``: that of
+    every path, and for -1 last.
 
-    A path has the row of the module around it, unless it matches a module of the other side, or that module matches nothing: then its own entries move.
+    A path has the row of the module around it, unless it matches a module of the other side, or
+    that module matches nothing: then its own entries move.
     """
     paths, cells = one.insight["paths"], one.cells(one.insight["module_steps"])
     found = [row[cells["module"]], cells.place, cells["calls"], cells["host"], cells["device_self"]]
@@ -98,13 +120,21 @@ def _entries(one: Side, row: Ints) -> list[Ints]:
         of = of.taken(np.flatnonzero(apart[of["path"]]))
         host = of["host_self"] + of["runtime"]
         for sign, to in ((1, row), (-1, around)):
-            moved = (to[of["path"]], of.place, np.zeros(len(host), np.int64), sign * host, sign * of["device_self"])
+            moved = (
+                to[of["path"]],
+                of.place,
+                np.zeros(len(host), np.int64),
+                sign * host,
+                sign * of["device_self"],
+            )
             found = [np.concatenate(both) for both in zip(found, moved, strict=True)]
     return found
 
 
 def _everywhere(parent: Array, row: Ints, place: Ints) -> Ints:
-    """The place of every path, and for -1 last; paths that were not matched stand where their parent does."""
+    """The place of every path, and for -1 last; paths that were not matched stand where their
+    parent does.
+    """
     found = [0] * (len(parent) + 1)
     known = dict(zip(row.tolist(), place.tolist(), strict=True))
     for at, above in enumerate(parent.tolist()):

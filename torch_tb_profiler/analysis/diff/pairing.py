@@ -1,4 +1,6 @@
-"""Which name of one recording is which of another: the same, or the same but for numbers, template arguments and instances."""
+"""Which name of one recording is which of another: the same, or the same but for numbers, template
+arguments and instances.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Keys(Protocol):
 
 @lru_cache(maxsize=65536)
 def plain_name(name: str) -> str:
-    """A name without what differs from one recording of the same program to the next: ``Linear_3`` → ``Linear``, ``AddBackward0`` → ``AddBackward``."""
+    """A name without what differs from one recording of the same program to the next: ``Linear_3``
+    → ``Linear``, ``AddBackward0`` → ``AddBackward``.
+    """
     name = name[:_LONGEST]
     for pattern, text in _CHANGING:
         name = pattern.sub(text, name)
@@ -47,11 +51,15 @@ def _without_arguments(name: str) -> str:
     return name if depth else "".join(kept)
 
 
-def pair_by(a: Sequence[int], b: Sequence[int], keys: Sequence[tuple[Keys, Keys]], alone: int) -> list[tuple[int, int]]:
-    """Pairs of positions of two lists, by one key after the other; who found a partner is out of the later rounds.
+def pair_by(
+    a: Sequence[int], b: Sequence[int], keys: Sequence[tuple[Keys, Keys]], alone: int
+) -> list[tuple[int, int]]:
+    """Pairs of positions of two lists, by one key after the other; who found a partner is out of
+    the later rounds.
 
-    ``a``, ``b``: the positions, the most important first: of several with the same key the first ones are paired first. ``keys``: of each round the keys
-    of all positions of both lists. From round ``alone`` on a key counts only where one of each side has it. A key of None pairs nobody.
+    ``a``, ``b``: the positions, the most important first: of several with the same key the first
+    ones are paired first. ``keys``: of each round the keys of all positions of both lists. From
+    round ``alone`` on a key counts only where one of each side has it. A key of None pairs nobody.
     """
     pairs: list[tuple[int, int]] = []
     left, right = list(a), list(b)
@@ -67,7 +75,9 @@ def pair_by(a: Sequence[int], b: Sequence[int], keys: Sequence[tuple[Keys, Keys]
             if of_a[i] in waiting:
                 asking.setdefault(of_a[i], []).append(i)
         found = [
-            pair for key, those in asking.items() if number < alone or len(those) == len(waiting[key]) == 1
+            pair
+            for key, those in asking.items()
+            if number < alone or len(those) == len(waiting[key]) == 1
             for pair in zip(those, waiting[key], strict=False)
         ]
         pairs += found

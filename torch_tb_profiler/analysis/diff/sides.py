@@ -17,7 +17,9 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
 MOST_ODD = 1 / 3
-"""Odd steps are left out unless more than this share of the steps is odd: what returns that often belongs to the program."""
+"""Odd steps are left out unless more than this share of the steps is odd: what returns that often
+belongs to the program.
+"""
 
 MOST_NUMBERS = 8_000_000
 _COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")
@@ -25,7 +27,9 @@ _COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", 
 
 @dataclass(frozen=True)
 class Cells:
-    """Entries of a table that lie in compared steps. ``place``: which of these steps, from 0; int64 of the shape of a column here."""
+    """Entries of a table that lie in compared steps. ``place``: which of these steps, from 0; int64
+    of the shape of a column here.
+    """
 
     table: Table
     rows: slice | Ints
@@ -37,12 +41,18 @@ class Cells:
 
     def taken(self, kept: Ints) -> Cells:
         """Some of these entries."""
-        return Cells(self.table, kept + self.rows.start if isinstance(self.rows, slice) else self.rows[kept], self.place[kept])
+        return Cells(
+            self.table,
+            kept + self.rows.start if isinstance(self.rows, slice) else self.rows[kept],
+            self.place[kept],
+        )
 
 
 @dataclass(frozen=True)
 class Side:
-    """One recording. ``steps``: rows of its steps that are compared, int64, ascending. ``cold``, ``cut``, ``odd``: how many of the chosen were left out."""
+    """One recording. ``steps``: rows of its steps that are compared, int64, ascending. ``cold``,
+    ``cut``, ``odd``: how many of the chosen were left out.
+    """
 
     facts: Facts
     insight: Insight
@@ -69,15 +79,26 @@ class Side:
 
     @cached_property
     def of_paths(self) -> dict[str, Ints]:
-        """Sums over the compared steps of the columns of ``path_sums`` that are compared, int64 of shape (paths,)."""
+        """Sums over the compared steps of the columns of ``path_sums`` that are compared, int64 of
+        shape (paths,).
+        """
         sums = self.insight["path_sums"]
-        return sums_in(self.steps, self.insight["path_steps"], "path", {key: sums[key] for key in _COMPARED})
+        return sums_in(
+            self.steps, self.insight["path_steps"], "path", {key: sums[key] for key in _COMPARED}
+        )
 
     @cached_property
     def of_work(self) -> dict[str, Ints]:
-        """``calls`` and ``total`` of the rows of ``work`` in the compared steps, int64 of shape (work,)."""
+        """``calls`` and ``total`` of the rows of ``work`` in the compared steps, int64 of shape
+        (work,).
+        """
         sums = self.insight["work"]
-        return sums_in(self.steps, self.insight["work_steps"], "work", {key: sums[key] for key in ("calls", "total")})
+        return sums_in(
+            self.steps,
+            self.insight["work_steps"],
+            "work",
+            {key: sums[key] for key in ("calls", "total")},
+        )
 
     def cells(self, table: Table) -> Cells:
         """The entries of a table with a column ``step``, those of the compared steps."""
@@ -86,7 +107,10 @@ class Side:
             return Cells(table, slice(0, 0), np.zeros(0, np.int64))
         begin, end = 0, len(step)
         if (step[1:] >= step[:-1]).all():
-            begin, end = int(np.searchsorted(step, chosen[0])), int(np.searchsorted(step, chosen[-1], side="right"))
+            begin, end = (
+                int(np.searchsorted(step, chosen[0])),
+                int(np.searchsorted(step, chosen[-1], side="right")),
+            )
             if chosen[-1] - chosen[0] + 1 == len(chosen):
                 return Cells(table, slice(begin, end), step[begin:end] - chosen[0])
         place = np.full(max(int(step.max(initial=-1)), int(chosen[-1])) + 2, -1, np.int64)
@@ -105,7 +129,9 @@ class Side:
 
 
 def side(facts: Facts, insight: Insight, selection: Selection) -> Side:
-    """The chosen steps without those that are not like the others: cut off, cold, odd; each kind stays where nothing else was chosen."""
+    """The chosen steps without those that are not like the others: cut off, cold, odd; each kind
+    stays where nothing else was chosen.
+    """
     flags = facts["steps"]["flags"]
     whole = complete(facts, selection)
     warm = whole[(flags[whole] & StepFlag.COLD) == 0]
@@ -113,14 +139,23 @@ def side(facts: Facts, insight: Insight, selection: Selection) -> Side:
     usual = warm[(flags[warm] & StepFlag.ODD) == 0]
     if len(usual) < (1 - MOST_ODD) * len(warm):
         usual = warm
-    return Side(facts, insight, usual, len(whole) - len(warm), len(selection.steps) - len(whole), len(warm) - len(usual))
+    return Side(
+        facts,
+        insight,
+        usual,
+        len(whole) - len(warm),
+        len(selection.steps) - len(whole),
+        len(warm) - len(usual),
+    )
 
 
 @dataclass(frozen=True)
 class PathCosts:
-    """The paths of one side that ran in the compared steps, parents before children, siblings by their first call; arrays of shape (paths,).
+    """The paths of one side that ran in the compared steps, parents before children, siblings by
+    their first call; arrays of shape (paths,).
 
-    ``row``: row of ``paths``. ``parent``: position here, -1 none. Means per step, float64, ns: ``host`` total, ``device`` total, ``own`` device or, where
+    ``row``: row of ``paths``. ``parent``: position here, -1 none. Means per step, float64, ns:
+        ``host`` total, ``device`` total, ``own`` device or, where
     devices are not compared, host time outside the calls beneath, runtime calls included.
     """
 
@@ -144,16 +179,23 @@ class PathCosts:
 
 
 def path_costs(one: Side, device: bool, limit: int) -> PathCosts:
-    """The paths of a side; of more than ``limit`` those that take the least are left out, with all beneath them."""
+    """The paths of a side; of more than ``limit`` those that take the least are left out, with all
+    beneath them.
+    """
     paths, steps = one.insight["paths"], max(len(one.steps), 1)
     n = paths.n
     mean = {key: values / steps for key, values in one.of_paths.items()}
     size = (mean["calls"] > 0) | (mean["device_total"] > 0)
-    weight = carried_up(paths["parent"], np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0), np.maximum)
+    weight = carried_up(
+        paths["parent"],
+        np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0),
+        np.maximum,
+    )
     kept = np.flatnonzero(weight > 0)
     if len(kept) > limit:
         kept = np.sort(kept[np.lexsort((kept, -weight[kept]))[:limit]])
-    # Parents stand before children, and a parent weighs no less than its children, so what is kept is closed upwards.
+    # Parents stand before children, and a parent weighs no less than its children, so what is kept
+    # is closed upwards.
     place = np.full(n + 1, -1, np.int64)
     place[kept] = np.arange(len(kept))
     order = np.lexsort((paths["first"][kept], depths(place[paths["parent"][kept]])))
@@ -161,13 +203,23 @@ def path_costs(one: Side, device: bool, limit: int) -> PathCosts:
     place[kept] = np.arange(len(kept))
     own = mean["device_self"] if device else mean["host_self"] + mean["runtime"]
     return PathCosts(
-        kept, place[paths["parent"][kept]], paths["kind"][kept], paths["backward"][kept] != 0, tuple(one.insight.strings.many(paths["name"][kept])),
-        paths["event"][kept], mean["calls"][kept], mean["host_total"][kept], mean["device_total"][kept], own[kept],
+        kept,
+        place[paths["parent"][kept]],
+        paths["kind"][kept],
+        paths["backward"][kept] != 0,
+        tuple(one.insight.strings.many(paths["name"][kept])),
+        paths["event"][kept],
+        mean["calls"][kept],
+        mean["host_total"][kept],
+        mean["device_total"][kept],
+        own[kept],
     )
 
 
 def distinct(key: Ints, size: int) -> tuple[Ints, Ints]:
-    """(the numbers below ``size`` that occur, ascending; of every entry which of them it is): without sorting where ``size`` allows it."""
+    """(the numbers below ``size`` that occur, ascending; of every entry which of them it is):
+    without sorting where ``size`` allows it.
+    """
     if size > MOST_NUMBERS:
         numbers, of = np.unique(key, return_inverse=True)
         return numbers, of

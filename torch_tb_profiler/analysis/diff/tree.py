@@ -1,4 +1,6 @@
-"""Both call trees as one: what each matched path cost on either side, down to the device work that it launched."""
+"""Both call trees as one: what each matched path cost on either side, down to the device work that
+it launched.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ MOST_NODES = 5_000
 
 @dataclass(frozen=True)
 class Column:
-    """Of one side, one entry per node: whether it is there, its name, means per step (float64, ns) and an example (-1 none)."""
+    """Of one side, one entry per node: whether it is there, its name, means per step (float64, ns)
+    and an example (-1 none).
+    """
 
     present: Mask
     name: list[str]
@@ -35,7 +39,9 @@ class Column:
 
 @dataclass(frozen=True)
 class DiffTree:
-    """Nodes, parents before children. ``kind``: ``PathKind`` or ``KERNEL``. ``pooled``: nodes left out because they changed least."""
+    """Nodes, parents before children. ``kind``: ``PathKind`` or ``KERNEL``. ``pooled``: nodes left
+    out because they changed least.
+    """
 
     parent: Ints
     kind: Array
@@ -46,33 +52,59 @@ class DiffTree:
     pooled: int
 
 
-def diff_tree(sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], matched: Matched) -> DiffTree:
-    """The matched paths and the device work beneath them; of more than ``MOST_NODES`` those that changed most, and all above them."""
+def diff_tree(
+    sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], matched: Matched
+) -> DiffTree:
+    """The matched paths and the device work beneath them; of more than ``MOST_NODES`` those that
+    changed most, and all above them.
+    """
     launched = [_Launched.of(one, cost) for one, cost in zip(sides, costs, strict=True)]
     parents, left, right = list(matched.parent), list(matched.a), list(matched.b)
     work: list[tuple[int, int]] = [(-1, -1)] * len(parents)
     for node, (i, j) in enumerate(zip(matched.a, matched.b, strict=True)):
-        for pair in _pair_work(launched[0], launched[1], launched[0].below.get(i, []), launched[1].below.get(j, [])):
+        for pair in _pair_work(
+            launched[0], launched[1], launched[0].below.get(i, []), launched[1].below.get(j, [])
+        ):
             parents.append(node)
             left.append(-1)
             right.append(-1)
             work.append(pair)
     parent = np.array(parents, np.int64)
-    a = _column(costs[0], launched[0], np.array(left, np.int64), np.array([i for i, _ in work], np.int64), parent)
-    b = _column(costs[1], launched[1], np.array(right, np.int64), np.array([j for _, j in work], np.int64), parent)
+    a = _column(
+        costs[0],
+        launched[0],
+        np.array(left, np.int64),
+        np.array([i for i, _ in work], np.int64),
+        parent,
+    )
+    b = _column(
+        costs[1],
+        launched[1],
+        np.array(right, np.int64),
+        np.array([j for _, j in work], np.int64),
+        parent,
+    )
     kind, backward = _kinds(costs, matched, parent)
     kept = _kept(parent, np.maximum(np.abs(b.device - a.device), np.abs(b.host - a.host)))
     place = np.full(len(parent) + 1, -1, np.int64)
     place[kept] = np.arange(len(kept))
     a, b = _taken(a, kept), _taken(b, kept)
     return DiffTree(
-        place[parent[kept]], kind[kept], backward[kept], _statuses(a, b, sides[0].mean), a, b, len(parent) - len(kept),
+        place[parent[kept]],
+        kind[kept],
+        backward[kept],
+        _statuses(a, b, sides[0].mean),
+        a,
+        b,
+        len(parent) - len(kept),
     )
 
 
 @dataclass(frozen=True)
 class _Launched:
-    """Device work per path of one side. ``below``: position of a path → rows of the arrays, the costliest first."""
+    """Device work per path of one side. ``below``: position of a path → rows of the arrays, the
+    costliest first.
+    """
 
     name: list[str]
     calls: Floats
@@ -100,21 +132,34 @@ class _Launched:
         for row in np.argsort(-total, kind="stable").tolist():
             below.setdefault(int(path[row]), []).append(row)
         texts = one.facts.strings.many(names)
-        return _Launched([texts[i] for i in (pairs % max(len(names), 1)).tolist()], calls, total, event, below)
+        return _Launched(
+            [texts[i] for i in (pairs % max(len(names), 1)).tolist()], calls, total, event, below
+        )
 
 
-def _pair_work(a: _Launched, b: _Launched, of_a: list[int], of_b: list[int]) -> list[tuple[int, int]]:
-    """The work that one path launched on either side: by full name, by readable name, then what alone is left."""
+def _pair_work(
+    a: _Launched, b: _Launched, of_a: list[int], of_b: list[int]
+) -> list[tuple[int, int]]:
+    """The work that one path launched on either side: by full name, by readable name, then what
+    alone is left.
+    """
     if not of_a and not of_b:
         return []
     keys: list[tuple[Mapping[int, Hashable], Mapping[int, Hashable]]] = [
         ({i: a.name[i] for i in of_a}, {j: b.name[j] for j in of_b}),
-        ({i: plain_name(short_name(a.name[i])) for i in of_a}, {j: plain_name(short_name(b.name[j])) for j in of_b}),
+        (
+            {i: plain_name(short_name(a.name[i])) for i in of_a},
+            {j: plain_name(short_name(b.name[j])) for j in of_b},
+        ),
         (dict.fromkeys(of_a, True), dict.fromkeys(of_b, True)),
     ]
     pairs = pair_by(of_a, of_b, keys, alone=2)
     with_a, with_b = {i for i, _ in pairs}, {j for _, j in pairs}
-    return [*pairs, *((i, -1) for i in of_a if i not in with_a), *((-1, j) for j in of_b if j not in with_b)]
+    return [
+        *pairs,
+        *((i, -1) for i in of_a if i not in with_a),
+        *((-1, j) for j in of_b if j not in with_b),
+    ]
 
 
 def _column(costs: PathCosts, launched: _Launched, path: Ints, work: Ints, parent: Ints) -> Column:
@@ -123,7 +168,10 @@ def _column(costs: PathCosts, launched: _Launched, path: Ints, work: Ints, paren
         values[path >= 0], values[work >= 0] = of_path[path[path >= 0]], of_work[work[work >= 0]]
         return values
 
-    host, device = both(costs.host, np.zeros(len(launched.total))), both(costs.device, launched.total)
+    host, device = (
+        both(costs.host, np.zeros(len(launched.total))),
+        both(costs.device, launched.total),
+    )
     absent = np.flatnonzero((path < 0) & (work < 0))
     if len(absent):
         # A wrapper that this side lacks has what it wraps here.
@@ -137,15 +185,30 @@ def _column(costs: PathCosts, launched: _Launched, path: Ints, work: Ints, paren
                 if above in missing:
                     inside[key][above] += values[node]
     event = np.full(len(path), -1, np.int64)
-    event[path >= 0], event[work >= 0] = costs.event[path[path >= 0]], launched.event[work[work >= 0]]
-    names = [costs.name[i] if i >= 0 else launched.name[k] if k >= 0 else "" for i, k in zip(path.tolist(), work.tolist(), strict=True)]
-    return Column((path >= 0) | (work >= 0), names, both(costs.calls, launched.calls), host, device, event)
+    event[path >= 0], event[work >= 0] = (
+        costs.event[path[path >= 0]],
+        launched.event[work[work >= 0]],
+    )
+    names = [
+        costs.name[i] if i >= 0 else launched.name[k] if k >= 0 else ""
+        for i, k in zip(path.tolist(), work.tolist(), strict=True)
+    ]
+    return Column(
+        (path >= 0) | (work >= 0), names, both(costs.calls, launched.calls), host, device, event
+    )
 
 
-def _kinds(costs: tuple[PathCosts, PathCosts], matched: Matched, parent: Ints) -> tuple[Array, Array]:
-    """Kind and direction of every node, those of A where it is on both sides; device work runs in the direction of what launched it."""
+def _kinds(
+    costs: tuple[PathCosts, PathCosts], matched: Matched, parent: Ints
+) -> tuple[Array, Array]:
+    """Kind and direction of every node, those of A where it is on both sides; device work runs in
+    the direction of what launched it.
+    """
     kind, backward = np.full(len(parent), KERNEL, np.int64), np.zeros(len(parent), np.bool_)
-    for cost, path in ((costs[1], np.array(matched.b, np.int64)), (costs[0], np.array(matched.a, np.int64))):
+    for cost, path in (
+        (costs[1], np.array(matched.b, np.int64)),
+        (costs[0], np.array(matched.a, np.int64)),
+    ):
         there = np.flatnonzero(path >= 0)
         kind[there], backward[there] = cost.kind[path[there]], cost.backward[path[there]]
     work = np.flatnonzero(kind == KERNEL)
@@ -154,7 +217,9 @@ def _kinds(costs: tuple[PathCosts, PathCosts], matched: Matched, parent: Ints) -
 
 
 def _kept(parent: Ints, change: Floats) -> Ints:
-    """The nodes that changed most; what is above a node changed, or holds something that changed, no less."""
+    """The nodes that changed most; what is above a node changed, or holds something that changed,
+    no less.
+    """
     n = len(parent)
     if n <= MOST_NODES:
         return np.arange(n)
@@ -163,12 +228,26 @@ def _kept(parent: Ints, change: Floats) -> Ints:
 
 def _taken(column: Column, kept: Ints) -> Column:
     names = [column.name[i] for i in kept.tolist()]
-    return Column(column.present[kept], names, column.calls[kept], column.host[kept], column.device[kept], column.event[kept])
+    return Column(
+        column.present[kept],
+        names,
+        column.calls[kept],
+        column.host[kept],
+        column.device[kept],
+        column.event[kept],
+    )
 
 
 def _statuses(a: Column, b: Column, step: float) -> list[str]:
-    """Whether a node differs by more than the least effects; nodes are too many to be tested one by one."""
+    """Whether a node differs by more than the least effects; nodes are too many to be tested one by
+    one.
+    """
     changed = np.abs(a.calls - b.calls) > LEAST_EFFECT * np.maximum(a.calls, b.calls)
     for x, y in ((a.device, b.device), (a.host, b.host)):
-        changed |= (np.abs(x - y) >= LEAST_ROW_EFFECT * step) & (np.abs(x - y) >= LEAST_EFFECT * np.maximum(x, y))
-    return [status_of(i, j, c) for i, j, c in zip(a.present.tolist(), b.present.tolist(), changed.tolist(), strict=True)]
+        changed |= (np.abs(x - y) >= LEAST_ROW_EFFECT * step) & (
+            np.abs(x - y) >= LEAST_EFFECT * np.maximum(x, y)
+        )
+    return [
+        status_of(i, j, c)
+        for i, j, c in zip(a.present.tolist(), b.present.tolist(), changed.tolist(), strict=True)
+    ]

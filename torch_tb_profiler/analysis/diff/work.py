@@ -1,4 +1,5 @@
-"""Device work by what launched it, runtime calls by name, and modules: summed once per trace, so that a comparison reads neither events nor every
+"""Device work by what launched it, runtime calls by name, and modules: summed once per trace, so
+that a comparison reads neither events nor every
 path of every step."""
 
 from __future__ import annotations
@@ -15,19 +16,31 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 
-def build_work(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables ``work``, ``work_steps``, ``work_name_steps``, ``runtime_steps`` and ``module_steps``; ``tables`` holds those of paths."""
+def build_work(
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder
+) -> tuple[dict[str, Table], dict[str, object]]:
+    """The tables ``work``, ``work_steps``, ``work_name_steps``, ``runtime_steps`` and
+    ``module_steps``; ``tables`` holds those of paths.
+    """
     spans, step = trace["spans"], facts["span_links"]["step"]
     row = device_rows(trace)
     path, name, dur = tables["span_paths"]["path"][row], spans["name"][row], spans["dur"][row]
     first, of = group_rows((path, name))
     n = len(first)
-    work = schema.WORK.build(path=path[first], name=name[first], calls=np.bincount(of, minlength=n), total=sum_by(of, n, dur))
+    work = schema.WORK.build(
+        path=path[first],
+        name=name[first],
+        calls=np.bincount(of, minlength=n),
+        total=sum_by(of, n, dur),
+    )
     work_steps = schema.WORK_STEPS.build(**_counted(trace, row, {"step": step[row], "work": of}))
     row = np.flatnonzero(spans["role"] == Role.RUNTIME)
     calls = _counted(trace, row, {"step": step[row], "name": spans["name"][row]})
     return {
-        "work": work, "work_steps": work_steps, "work_name_steps": _work_by_name(work, work_steps), "runtime_steps": schema.RUNTIME_STEPS.build(**calls),
+        "work": work,
+        "work_steps": work_steps,
+        "work_name_steps": _work_by_name(work, work_steps),
+        "runtime_steps": schema.RUNTIME_STEPS.build(**calls),
         "module_steps": _by_module(tables["paths"], tables["path_steps"]),
     }, {}
 
@@ -39,7 +52,9 @@ def _counted(trace: Trace, row: Ints, keys: dict[str, Array]) -> dict[str, Array
     n = len(first)
     return {
         **{key: values[first] for key, values in keys.items()},
-        "calls": np.bincount(of, minlength=n), "total": sum_by(of, n, dur), "event": row[largest_by(of, n, dur)],
+        "calls": np.bincount(of, minlength=n),
+        "total": sum_by(of, n, dur),
+        "event": row[largest_by(of, n, dur)],
     }
 
 
@@ -49,8 +64,12 @@ def _work_by_name(work: Table, steps: Table) -> Table:
     n = len(first)
     most = largest_by(of, n, steps["total"])
     return schema.WORK_NAME_STEPS.build(
-        name=name[first], step=steps["step"][first], calls=sum_by(of, n, steps["calls"]), total=sum_by(of, n, steps["total"]),
-        most=steps["total"][most], event=steps["event"][most],
+        name=name[first],
+        step=steps["step"][first],
+        calls=sum_by(of, n, steps["calls"]),
+        total=sum_by(of, n, steps["total"]),
+        most=steps["total"][most],
+        event=steps["event"][most],
     )
 
 
@@ -60,6 +79,9 @@ def _by_module(paths: Table, steps: Table) -> Table:
     first, of = group_rows((steps["step"], module))
     n = len(first)
     return schema.MODULE_STEPS.build(
-        module=module[first], step=steps["step"][first], calls=sum_by(of, n, np.where((path >= 0) & (path == module), steps["calls"], 0)),
-        host=sum_by(of, n, steps["host_self"] + steps["runtime"]), device_self=sum_by(of, n, steps["device_self"]),
+        module=module[first],
+        step=steps["step"][first],
+        calls=sum_by(of, n, np.where((path >= 0) & (path == module), steps["calls"], 0)),
+        host=sum_by(of, n, steps["host_self"] + steps["runtime"]),
+        device_self=sum_by(of, n, steps["device_self"]),
     )

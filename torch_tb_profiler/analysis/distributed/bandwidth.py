@@ -1,7 +1,9 @@
-"""How fast the bytes of collectives move, by the formulas of nccl-tests (https://github.com/NVIDIA/nccl-tests, ``doc/PERFORMANCE.md``).
+"""How fast the bytes of collectives move, by the formulas of nccl-tests
+(https://github.com/NVIDIA/nccl-tests, ``doc/PERFORMANCE.md``).
 
-Algorithm bandwidth is message size / time. Bus bandwidth is that times what each byte costs on the links, so that it can be held against the hardware
-whatever the number n of ranks: all_reduce 2 (n − 1) / n; all_gather, reduce_scatter, all_to_all (n − 1) / n; broadcast, reduce, send, recv 1.
+Algorithm bandwidth is message size / time. Bus bandwidth is that times what each byte costs on the
+links, so that it can be held against the hardware whatever the number n of ranks: all_reduce 2 (n −
+1) / n; all_gather, reduce_scatter, all_to_all (n − 1) / n; broadcast, reduce, send, recv 1.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ ALL = -1
 
 
 def bus_factor(kind: str, ranks: int) -> float | None:
-    """Bus bandwidth / algorithm bandwidth; None for other kinds and, where it counts, an unknown number of ranks (−1)."""
+    """Bus bandwidth / algorithm bandwidth; None for other kinds and, where it counts, an unknown
+    number of ranks (−1).
+    """
     if kind in _WHOLE:
         return 1.0
     if ranks < 1:
@@ -37,10 +41,13 @@ def bus_factor(kind: str, ranks: int) -> float | None:
 
 @dataclass(frozen=True)
 class Operation:
-    """Calls of one sort on one rank, or on all (``ALL``). Times in ns, bandwidths in bytes/s; None unknown.
+    """Calls of one sort on one rank, or on all (``ALL``). Times in ns, bandwidths in bytes/s; None
+    unknown.
 
-    total: time with at least one call under way. waiting + transfer: the part of it that is split. sum: of the durations. told: calls that are split.
-    carried: durations of the calls without waiting, where every call of the row is split, else all durations: what the bandwidths rest on.
+    total: time with at least one call under way. waiting + transfer: the part of it that is split.
+        sum: of the durations. told: calls that are split.
+    carried: durations of the calls without waiting, where every call of the row is split, else all
+        durations: what the bandwidths rest on.
     """
 
     rank: int
@@ -60,7 +67,11 @@ class Operation:
 
     @property
     def algorithm_bandwidth(self) -> float | None:
-        return self.sort.bytes * self.calls * 1e9 / self.carried if self.sort.bytes >= 0 and self.carried > 0 else None
+        return (
+            self.sort.bytes * self.calls * 1e9 / self.carried
+            if self.sort.bytes >= 0 and self.carried > 0
+            else None
+        )
 
     @property
     def bus_bandwidth(self) -> float | None:
@@ -69,8 +80,14 @@ class Operation:
 
 
 def operations(ranks: Sequence[Rank], matches: Matches, waits: Waits) -> list[Operation]:
-    """The rows of every rank, one per sort, and for every sort one row of all ranks together: their sums."""
-    found = [row for place, rank in enumerate(ranks) for row in _of_rank(place, rank, own_waits(place, len(rank), matches, waits))]
+    """The rows of every rank, one per sort, and for every sort one row of all ranks together: their
+    sums.
+    """
+    found = [
+        row
+        for place, rank in enumerate(ranks)
+        for row in _of_rank(place, rank, own_waits(place, len(rank), matches, waits))
+    ]
     pooled: dict[Sort, list[Operation]] = {}
     for row in found:
         pooled.setdefault(row.sort, []).append(row)
@@ -84,11 +101,22 @@ def _of_rank(place: int, rank: Rank, wait: Ints) -> list[Operation]:
     told = np.bincount(rank.sort[wait >= 0], minlength=n)
     calls = np.bincount(rank.sort, minlength=n)
     whole = (told == calls)[rank.sort] if n else np.zeros(0, np.bool_)
-    sums, exposed, carried = (sum_by(rank.sort, n, values) for values in (dur, rank.exposed, np.where(whole, dur - wait, dur)))
+    sums, exposed, carried = (
+        sum_by(rank.sort, n, values)
+        for values in (dur, rank.exposed, np.where(whole, dur - wait, dur))
+    )
     return [
         Operation(
-            place, rank.sorts[i], int(calls[i]), int(told[i]), int(shares.total[i]), int(sums[i]), int(exposed[i]), int(shares.waiting[i]),
-            int(shares.transfer[i]), int(carried[i]),
+            place,
+            rank.sorts[i],
+            int(calls[i]),
+            int(told[i]),
+            int(shares.total[i]),
+            int(sums[i]),
+            int(exposed[i]),
+            int(shares.waiting[i]),
+            int(shares.transfer[i]),
+            int(carried[i]),
         )
         for i in range(n)
     ]
@@ -98,6 +126,14 @@ def _together(sort: Sort, rows: Sequence[Operation]) -> Operation:
     split_everywhere = all(row.split for row in rows)
     carried = sum(row.carried if split_everywhere else row.sum for row in rows)
     return Operation(
-        ALL, sort, sum(row.calls for row in rows), sum(row.told for row in rows), sum(row.total for row in rows), sum(row.sum for row in rows),
-        sum(row.exposed for row in rows), sum(row.waiting for row in rows), sum(row.transfer for row in rows), carried,
+        ALL,
+        sort,
+        sum(row.calls for row in rows),
+        sum(row.told for row in rows),
+        sum(row.total for row in rows),
+        sum(row.sum for row in rows),
+        sum(row.exposed for row in rows),
+        sum(row.waiting for row in rows),
+        sum(row.transfer for row in rows),
+        carried,
     )

@@ -1,4 +1,6 @@
-"""Collectives of a worker: what each is, when it ran, and how much of the step communication and computation take."""
+"""Collectives of a worker: what each is, when it ran, and how much of the step communication and
+computation take.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,25 @@ import numpy as np
 from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.calltree import is_call
 from torch_tb_profiler.analysis.communication import communication_rows
-from torch_tb_profiler.analysis.distributed.message import COALESCED, Message, kind_word, messages, peer_of
+from torch_tb_profiler.analysis.distributed.message import (
+    COALESCED,
+    Message,
+    kind_word,
+    messages,
+    peer_of,
+)
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.header import distributed_info, integer
 from torch_tb_profiler.analysis.intervals import Intervals, join, measure, union
 from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.analysis.names import distinct, host_names
-from torch_tb_profiler.analysis.timeline.collectives import Calls, collective_calls, kind_of, point_to_point, told
+from torch_tb_profiler.analysis.timeline.collectives import (
+    Calls,
+    collective_calls,
+    kind_of,
+    point_to_point,
+    told,
+)
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Ints, Table
@@ -27,7 +41,9 @@ LONGEST_KIND = 100
 """Characters of a kind that is shown as it was written."""
 
 
-def build_communication(trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder) -> tuple[dict[str, Table], dict[str, object]]:
+def build_communication(
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder
+) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables ``collectives`` and ``communication_steps``."""
     computing = computation(trace, facts)
     collectives = _collectives(trace, facts, computing, texts)
@@ -37,13 +53,18 @@ def build_communication(trace: Trace, facts: Facts, tables: dict[str, Table], te
     talk = measure(talking, steps["start"], steps["end"])
     both = measure(join(computing, talking), steps["start"], steps["end"])
     shares = schema.COMMUNICATION_STEPS.build(
-        step=np.arange(steps.n), computation=both - talk, overlap=alone + talk - both, communication=both - alone, other=steps["end"] - steps["start"] - both,
+        step=np.arange(steps.n),
+        computation=both - talk,
+        overlap=alone + talk - both,
+        communication=both - alone,
+        other=steps["end"] - steps["start"] - both,
     )
     return {"collectives": collectives, "communication_steps": shares}, {}
 
 
 def computation(trace: Trace, facts: Facts) -> Intervals:
-    """When kernels ran that are not communication; in a trace without such, when operators ran that are none (upstream's choice).
+    """When kernels ran that are not communication; in a trace without such, when operators ran that
+    are none (upstream's choice).
 
     Copies and memsets are neither computation nor communication.
     """
@@ -55,7 +76,14 @@ def computation(trace: Trace, facts: Facts) -> Intervals:
         row = np.flatnonzero(spans["role"] == Role.OPERATOR)
         names = host_names(trace.strings, spans["name"][row])
         name = spans["name"][row]
-        row = row[~(names.collective[name] | names.dataloader[name] | names.hidden[name] | (names.step[name] >= 0))]
+        row = row[
+            ~(
+                names.collective[name]
+                | names.dataloader[name]
+                | names.hidden[name]
+                | (names.step[name] >= 0)
+            )
+        ]
     return union(spans["start"][row], spans["start"][row] + spans["dur"][row])
 
 
@@ -74,32 +102,61 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
     named = _named(trace, facts, calls)
     known = [place for place, word in enumerate(named.kind) if word]
     calls = Calls(calls.row[known], calls.named[known], calls.argument[known])
-    kind, library, peer = [named.kind[i] for i in known], [named.library[i] for i in known], [named.peer[i] for i in known]
+    kind, library, peer = (
+        [named.kind[i] for i in known],
+        [named.library[i] for i in known],
+        [named.peer[i] for i in known],
+    )
     group, size = _groups(trace, calls)
     moved: list[Message] = messages(trace, facts, calls, kind, size)
     start = spans["start"][calls.row]
     end = start + spans["dur"][calls.row]
-    told_peer = np.where(np.array(kind, dtype=object) == "send", told(arguments, calls.argument, "destination"), told(arguments, calls.argument, "source"))
+    told_peer = np.where(
+        np.array(kind, dtype=object) == "send",
+        told(arguments, calls.argument, "destination"),
+        told(arguments, calls.argument, "source"),
+    )
     is_transfer = np.array([bool(point_to_point(word)) for word in kind], np.bool_)
     return schema.COLLECTIVES.build(
-        event=calls.row, host=_hosts(trace, facts, calls, kind), kind=texts.intern_all(kind), library=_numbers(texts, library),
-        group=_numbers(texts, group), group_size=size, dtype=_numbers(texts, [message.dtype for message in moved]),
-        bytes=[message.bytes for message in moved], sequence=told(arguments, calls.argument, "sequence"),
-        peer=np.where(is_transfer, np.where(told_peer >= 0, told_peer, np.array(peer, np.int64)), -1), start=start, end=end,
-        step=facts["span_links"]["step"][calls.row], exposed=end - start - measure(computing, start, end),
+        event=calls.row,
+        host=_hosts(trace, facts, calls, kind),
+        kind=texts.intern_all(kind),
+        library=_numbers(texts, library),
+        group=_numbers(texts, group),
+        group_size=size,
+        dtype=_numbers(texts, [message.dtype for message in moved]),
+        bytes=[message.bytes for message in moved],
+        sequence=told(arguments, calls.argument, "sequence"),
+        peer=np.where(
+            is_transfer, np.where(told_peer >= 0, told_peer, np.array(peer, np.int64)), -1
+        ),
+        start=start,
+        end=end,
+        step=facts["span_links"]["step"][calls.row],
+        exposed=end - start - measure(computing, start, end),
     )
 
 
 def _numbers(texts: StringBuilder, values: list[str]) -> list[int]:
-    return [number if value else -1 for number, value in zip(texts.intern_all(value or "-" for value in values), values, strict=True)]
+    return [
+        number if value else -1
+        for number, value in zip(
+            texts.intern_all(value or "-" for value in values), values, strict=True
+        )
+    ]
 
 
 def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
-    """Kind, library and peer by the arguments, the naming call and the kernel; asked once per distinct combination."""
+    """Kind, library and peer by the arguments, the naming call and the kernel; asked once per
+    distinct combination.
+    """
     spans, arguments = trace["spans"], trace["collective_args"]
     on_device = (spans["role"][calls.row] == Role.KERNEL).astype(np.int64)
     columns = (
-        told(arguments, calls.argument, "collective"), np.where(calls.named >= 0, spans["name"][calls.named], -1), spans["name"][calls.row], on_device,
+        told(arguments, calls.argument, "collective"),
+        np.where(calls.named >= 0, spans["name"][calls.named], -1),
+        spans["name"][calls.row],
+        on_device,
     )
     first, of = group_rows(columns)
     amd = facts.summary["vendor"] == "amd"
@@ -121,25 +178,36 @@ def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
 
 
 def _groups(trace: Trace, calls: Calls) -> tuple[list[str], Ints]:
-    """Name and size of each call's process group. Where the header lists one group only, every call belongs to it."""
+    """Name and size of each call's process group. Where the header lists one group only, every call
+    belongs to it.
+    """
     number = told(trace["collective_args"], calls.argument, "group")
     size = told(trace["collective_args"], calls.argument, "group_size")
     text = {int(one): trace.strings[int(one)] for one in np.unique(number)}
     listed = distributed_info(trace).get("pg_config")
-    only = listed[0] if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], dict) else {}
+    only = (
+        listed[0]
+        if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], dict)
+        else {}
+    )
     alone, ranks = str(only.get("pg_name") or ""), integer(only.get("pg_size"))
     names = [text[int(one)] or alone for one in number]
     if ranks is not None and 0 < ranks < 1 << 31:
-        size = np.where((size <= 0) & np.array([name == alone for name in names], np.bool_), ranks, size)
+        size = np.where(
+            (size <= 0) & np.array([name == alone for name in names], np.bool_), ranks, size
+        )
     return names, np.where((size > 0) & (size < 1 << 31), size, -1)
 
 
 def _hosts(trace: Trace, facts: Facts, calls: Calls, kind: list[str]) -> Ints:
-    """Rows of the host calls that started the collectives: of kernels the naming call, else the launch; of regions on a thread of the library the
+    """Rows of the host calls that started the collectives: of kernels the naming call, else the
+    launch; of regions on a thread of the library the
     operator at the same place among those of the kind, where there are equally many."""
     spans, links = trace["spans"], facts["span_links"]
     on_device = spans["role"][calls.row] == Role.KERNEL
-    host = np.where(on_device, np.where(calls.named >= 0, calls.named, links["launch"][calls.row]), -1).astype(np.int64)
+    host = np.where(
+        on_device, np.where(calls.named >= 0, calls.named, links["launch"][calls.row]), -1
+    ).astype(np.int64)
     above = links["parent"][calls.row].astype(np.int64)
     host[~on_device] = above[~on_device]
     alone = np.flatnonzero(~on_device & (above < 0))
@@ -147,7 +215,10 @@ def _hosts(trace: Trace, facts: Facts, calls: Calls, kind: list[str]) -> Ints:
         return host
     issued: dict[str, list[int]] = {}
     called = np.flatnonzero(is_call(spans["role"]))
-    words = {number: _issued_kind(trace.strings[number]) for number in distinct(spans["name"][called], trace.strings)}
+    words = {
+        number: _issued_kind(trace.strings[number])
+        for number in distinct(spans["name"][called], trace.strings)
+    }
     wanted = np.zeros(len(trace.strings) + 1, np.bool_)
     wanted[[number for number, word in words.items() if word]] = True
     for row in called[wanted[spans["name"][called]]].tolist():
@@ -164,4 +235,8 @@ def _hosts(trace: Trace, facts: Facts, calls: Calls, kind: list[str]) -> Ints:
 
 def _issued_kind(name: str) -> str:
     bare = name.partition("c10d::")[2]
-    return kind_word(bare) if bare and (kind_of(bare) or point_to_point(bare) or COALESCED in bare) else ""
+    return (
+        kind_word(bare)
+        if bare and (kind_of(bare) or point_to_point(bare) or COALESCED in bare)
+        else ""
+    )

@@ -18,8 +18,10 @@ from torch_tb_profiler.store.columns import Ints
 class Late:
     """The rank (place among the ranks) that made the others wait most in a step. Times in ns.
 
-    caused: waiting of all others in the collectives at which it came last. longest: of that, the most that one rank waited. lead: by how much it came after
-    the one before it, summed over these collectives: what the step could gain from this rank alone. collectives: how many these are.
+    caused: waiting of all others in the collectives at which it came last. longest: of that, the
+        most that one rank waited. lead: by how much it came after
+    the one before it, summed over these collectives: what the step could gain from this rank alone.
+    collectives: how many these are.
     match: the collective that cost the others most. waiter: the rank that waited longest there.
     """
 
@@ -33,7 +35,9 @@ class Late:
     waiter: int
 
 
-def who_is_late(ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, waits: Waits) -> list[Late]:
+def who_is_late(
+    ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, waits: Waits
+) -> list[Late]:
     """One item for every step in which somebody waited, in the order of the steps."""
     if not matches.row.shape[1] or len(ranks) < 2:
         return []
@@ -49,9 +53,18 @@ def who_is_late(ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, wai
         own = inside[waits.last[inside] == rank]
         dearest = int(own[int(cost[own].argmax())])
         waited = np.maximum(waits.wait[:, own], 0).sum(axis=1)
-        found.append(Late(
-            number, rank, int(by_rank[rank]), int(waited.max()), int(waits.lead[own].sum()), len(own), dearest, int(waits.wait[:, dearest].argmax()),
-        ))
+        found.append(
+            Late(
+                number,
+                rank,
+                int(by_rank[rank]),
+                int(waited.max()),
+                int(waits.lead[own].sum()),
+                len(own),
+                dearest,
+                int(waits.wait[:, dearest].argmax()),
+            )
+        )
     return found
 
 
@@ -65,8 +78,12 @@ def _steps_of(ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, waits
     return own
 
 
-def before(matches: Matches, waits: Waits, ranks: Sequence[Rank], match: int, places: Sequence[int]) -> int:
-    """The last match that ended before another began, on all of some ranks; -1 when there is none: what lies between is why one came late."""
+def before(
+    matches: Matches, waits: Waits, ranks: Sequence[Rank], match: int, places: Sequence[int]
+) -> int:
+    """The last match that ended before another began, on all of some ranks; -1 when there is none:
+    what lies between is why one came late.
+    """
     good = np.ones(matches.row.shape[1], np.bool_)
     latest = np.zeros(matches.row.shape[1], np.int64)
     for place in places:

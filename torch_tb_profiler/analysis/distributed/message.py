@@ -1,4 +1,6 @@
-"""What a collective moves: kind, data type and message size, from its arguments or from the shapes of the call that names it."""
+"""What a collective moves: kind, data type and message size, from its arguments or from the shapes
+of the call that names it.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,18 @@ from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
 
-WORDS = {"reducescatter": "reduce_scatter", "allreduce": "all_reduce", "allgather": "all_gather", "alltoall": "all_to_all"}
+WORDS = {
+    "reducescatter": "reduce_scatter",
+    "allreduce": "all_reduce",
+    "allgather": "all_gather",
+    "alltoall": "all_to_all",
+}
 """Kinds as they are shown, where that is not the word that names are compared by."""
 COALESCED = "coalesced"
 WHOLE = ("all_gather", "reduce_scatter", "gather", "scatter")
-"""Kinds whose message is what all ranks hold together: the ranks' own parts are group size times smaller."""
+"""Kinds whose message is what all ranks hold together: the ranks' own parts are group size times
+smaller.
+"""
 LARGEST = (1 << 62) - 1
 MOST_DIMENSIONS = 64
 """Dimensions of a tensor at most, as in PyTorch."""
@@ -39,7 +48,9 @@ UNKNOWN = Message(-1, "")
 
 
 def kind_word(text: str) -> str:
-    """The kind of a collective or transfer in any spelling, as it is shown; empty when a text tells none."""
+    """The kind of a collective or transfer in any spelling, as it is shown; empty when a text tells
+    none.
+    """
     bare = text.rpartition(":")[2] if ":" in text else text
     found = point_to_point(bare)
     if found:
@@ -49,13 +60,18 @@ def kind_word(text: str) -> str:
 
 
 def peer_of(name: str) -> int:
-    """The other rank that the region of a transfer names (``nccl:send 0->1``); -1 when it names none."""
+    """The other rank that the region of a transfer names (``nccl:send 0->1``); -1 when it names
+    none.
+    """
     match = _PEERS.search(name)
     return int(match[2]) if match else -1
 
 
-def messages(trace: Trace, facts: Facts, calls: Calls, kind: list[str], group_size: Ints) -> list[Message]:
-    """The message of each call. Elements times size of the type where the arguments say both, else the shapes of the call that names it.
+def messages(
+    trace: Trace, facts: Facts, calls: Calls, kind: list[str], group_size: Ints
+) -> list[Message]:
+    """The message of each call. Elements times size of the type where the arguments say both, else
+    the shapes of the call that names it.
 
     Args:
         calls: ``collective_calls`` of the trace.
@@ -64,23 +80,42 @@ def messages(trace: Trace, facts: Facts, calls: Calls, kind: list[str], group_si
     """
     arguments, shapes = trace["collective_args"], trace["operator_args"]
     dtype = told(arguments, calls.argument, "dtype")
-    elements = np.maximum(told(arguments, calls.argument, "elements_in"), told(arguments, calls.argument, "elements_out"))
+    elements = np.maximum(
+        told(arguments, calls.argument, "elements_in"),
+        told(arguments, calls.argument, "elements_out"),
+    )
     near = places_of(shapes["span"], calls.named)
     above = facts["span_links"]["parent"][calls.named].astype(np.int64)
     around = places_of(shapes["span"], np.where(calls.named >= 0, above, -1))
     codes = np.unique(kind, return_inverse=True)[1] if kind else np.zeros(0, np.int64)
     columns = [dtype, elements, codes, group_size]
     for place in (near, around):
-        columns += [np.where(place >= 0, shapes[column][place], -1) if shapes.n else np.full(len(place), -1) for column in ("dims", "types")]
+        columns += [
+            np.where(place >= 0, shapes[column][place], -1) if shapes.n else np.full(len(place), -1)
+            for column in ("dims", "types")
+        ]
     first, of = group_rows(columns)
     found = []
     for row in first.tolist():
-        described = [(trace.strings[int(columns[i][row])], trace.strings[int(columns[i + 1][row])]) for i in (4, 6)]
-        found.append(_message(trace.strings[int(dtype[row])], int(elements[row]), kind[row], int(group_size[row]), described))
+        described = [
+            (trace.strings[int(columns[i][row])], trace.strings[int(columns[i + 1][row])])
+            for i in (4, 6)
+        ]
+        found.append(
+            _message(
+                trace.strings[int(dtype[row])],
+                int(elements[row]),
+                kind[row],
+                int(group_size[row]),
+                described,
+            )
+        )
     return [found[place] for place in of.tolist()]
 
 
-def _message(dtype: str, elements: int, kind: str, group_size: int, described: list[tuple[str, str]]) -> Message:
+def _message(
+    dtype: str, elements: int, kind: str, group_size: int, described: list[tuple[str, str]]
+) -> Message:
     size = element_bytes(dtype)
     if elements >= 0 and size is not None:
         return Message(min(elements * size, LARGEST), dtype)
@@ -101,7 +136,9 @@ def _message(dtype: str, elements: int, kind: str, group_size: int, described: l
 
 
 def _tensors(dims: str, types: str) -> list[tuple[int, str]]:
-    """``(elements, type)`` of each tensor that ``Input Dims`` and ``Input type`` describe, a list of tensors of one type as one."""
+    """``(elements, type)`` of each tensor that ``Input Dims`` and ``Input type`` describe, a list
+    of tensors of one type as one.
+    """
     shapes, names = _list(dims), _list(types)
     found = []
     for shape, name in zip(shapes, names, strict=False):
@@ -120,16 +157,28 @@ def _list(text: str) -> list[Any]:
 
 
 def _elements(shape: Any) -> int | None:
-    """Elements of a shape ``[2, 3]`` or of all of a list of shapes; None for what is neither, and for what no memory holds."""
+    """Elements of a shape ``[2, 3]`` or of all of a list of shapes; None for what is neither, and
+    for what no memory holds.
+    """
     if not isinstance(shape, list) or not shape:
         return None
     shapes = shape if all(isinstance(part, list) for part in shape) else [shape]
-    if not all(type(size) is int and 0 <= size <= LARGEST for part in shapes for size in part) or not all(shapes):
+    if not all(
+        type(size) is int and 0 <= size <= LARGEST for part in shapes for size in part
+    ) or not all(shapes):
         return None
-    count = sum(math.prod(part) for part in shapes) if max(map(len, shapes)) <= MOST_DIMENSIONS else LARGEST + 1
+    count = (
+        sum(math.prod(part) for part in shapes)
+        if max(map(len, shapes)) <= MOST_DIMENSIONS
+        else LARGEST + 1
+    )
     return count if count <= LARGEST else None
 
 
 def _size(tensors: list[tuple[int, str]]) -> int:
     """Bytes of some tensors; -1 when there is none."""
-    return min(sum(count * (element_bytes(name) or 0) for count, name in tensors), LARGEST) if tensors else -1
+    return (
+        min(sum(count * (element_bytes(name) or 0) for count, name in tensors), LARGEST)
+        if tensors
+        else -1
+    )

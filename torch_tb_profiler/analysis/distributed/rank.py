@@ -1,4 +1,6 @@
-"""What of one worker's trace the figures of its run rest on: small, and copied out of the mapped files, because a run may have hundreds of them."""
+"""What of one worker's trace the figures of its run rest on: small, and copied out of the mapped
+files, because a run may have hundreds of them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ import numpy as np
 from torch_tb_profiler.analysis.grouping import group_rows
 from torch_tb_profiler.analysis.header import device_properties, distributed_info
 from torch_tb_profiler.analysis.timeline.alignment import unix_begin
-from torch_tb_profiler.analysis.timeline.collectives import Collectives, Label, kind_of, ranks_of_groups
+from torch_tb_profiler.analysis.timeline.collectives import (
+    Collectives,
+    Label,
+    kind_of,
+    ranks_of_groups,
+)
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -21,7 +28,9 @@ TRANSFER = "transfer"
 
 
 class Sort(NamedTuple):
-    """What collectives of one row of the table of operations have in common; empty text and -1 unknown."""
+    """What collectives of one row of the table of operations have in common; empty text and -1
+    unknown.
+    """
 
     kind: str
     library: str
@@ -42,11 +51,14 @@ class Device(NamedTuple):
 
 @dataclass(frozen=True)
 class Rank:
-    """One worker. Arrays over its collectives have shape (n,), in time order; times int64 ns after its own first event.
+    """One worker. Arrays over its collectives have shape (n,), in time order; times int64 ns after
+    its own first event.
 
-    number: its rank, None unknown. begin: Unix time of its first event in ns, None unknown. sorts, sort: what each collective is. label: index of
-    ``labels`` by which it is matched, -1 not at all. event, host: rows of spans. step: row of its own steps, -1 outside. step_name, step_number: of
-    each step; shares: ns of shape (4, steps) in the order of ``SHARES``. on_device: whether its collectives are kernels. spans: of its trace.
+    number: its rank, None unknown. begin: Unix time of its first event in ns, None unknown. sorts,
+        sort: what each collective is. label: index of
+    ``labels`` by which it is matched, -1 not at all. event, host: rows of spans. step: row of its
+    own steps, -1 outside. step_name, step_number: of each step; shares: ns of shape (4, steps) in
+    the order of ``SHARES``. on_device: whether its collectives are kernels. spans: of its trace.
     """
 
     number: int | None
@@ -83,18 +95,37 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
     table, steps, shares = insight["collectives"], facts["steps"], insight["communication_steps"]
     columns = [table[name] for name in ("kind", "library", "group", "group_size", "dtype", "bytes")]
     first, sort = group_rows(columns)
-    sorts = tuple(_sort(insight, [int(column[row]) for column in columns]) for row in first.tolist())
+    sorts = tuple(
+        _sort(insight, [int(column[row]) for column in columns]) for row in first.tolist()
+    )
     on_device = trace["spans"]["role"][table["event"]] == Role.KERNEL
     labels, label = _labels(trace, sorts, (sort, table["peer"].astype(np.int64), on_device), number)
     info = distributed_info(trace)
     return Rank(
-        number=number, begin=unix_begin(trace), sorts=sorts, sort=sort, labels=labels, label=label, sequence=table["sequence"].astype(np.int64),
-        event=table["event"].astype(np.int64), host=table["host"].astype(np.int64), start=table["start"].copy(), end=table["end"].copy(),
-        step=table["step"].astype(np.int64), exposed=table["exposed"].copy(), step_name=tuple(facts.strings.many(steps["name"])),
-        step_number=tuple(steps["number"].tolist()), step_source=str(facts.summary["step_source"]),
-        shares=np.stack([shares[name] for name in SHARES]), on_device=bool(on_device.any()), backend=_backend(facts),
-        world_size=facts.summary["world_size"], host_name=str(trace.header.get("host_name") or info.get("host_name") or "")[:200],
-        process=_process(trace), devices=_devices(trace, facts), spans=trace["spans"].n,
+        number=number,
+        begin=unix_begin(trace),
+        sorts=sorts,
+        sort=sort,
+        labels=labels,
+        label=label,
+        sequence=table["sequence"].astype(np.int64),
+        event=table["event"].astype(np.int64),
+        host=table["host"].astype(np.int64),
+        start=table["start"].copy(),
+        end=table["end"].copy(),
+        step=table["step"].astype(np.int64),
+        exposed=table["exposed"].copy(),
+        step_name=tuple(facts.strings.many(steps["name"])),
+        step_number=tuple(steps["number"].tolist()),
+        step_source=str(facts.summary["step_source"]),
+        shares=np.stack([shares[name] for name in SHARES]),
+        on_device=bool(on_device.any()),
+        backend=_backend(facts),
+        world_size=facts.summary["world_size"],
+        host_name=str(trace.header.get("host_name") or info.get("host_name") or "")[:200],
+        process=_process(trace),
+        devices=_devices(trace, facts),
+        spans=trace["spans"].n,
     )
 
 
@@ -104,10 +135,14 @@ def _sort(insight: Insight, row: list[int]) -> Sort:
     return Sort(texts[kind], texts[library], texts[group], size, texts[dtype], moved)
 
 
-def _labels(trace: Trace, sorts: tuple[Sort, ...], told: tuple[Ints, Ints, Mask], number: int | None) -> tuple[tuple[Label, ...], Ints]:
-    """By what each collective is matched. Both ends of a transfer bear the label of the way from sender to receiver.
+def _labels(
+    trace: Trace, sorts: tuple[Sort, ...], told: tuple[Ints, Ints, Mask], number: int | None
+) -> tuple[tuple[Label, ...], Ints]:
+    """By what each collective is matched. Both ends of a transfer bear the label of the way from
+    sender to receiver.
 
-    Libraries of the host run several collectives at once, on threads that start them in any order: there the message is part of the label.
+    Libraries of the host run several collectives at once, on threads that start them in any order:
+    there the message is part of the label.
     """
     ranks = ranks_of_groups(trace)
     sort, peer, on_device = told
@@ -131,9 +166,13 @@ def _labels(trace: Trace, sorts: tuple[Sort, ...], told: tuple[Ints, Ints, Mask]
 
 
 def matchable(rank: Rank, most: int) -> Collectives:
-    """The first ``most`` collectives that can be the same one on another rank; their rows are places among the rank's."""
+    """The first ``most`` collectives that can be the same one on another rank; their rows are
+    places among the rank's.
+    """
     place = np.flatnonzero(rank.label >= 0)[:most]
-    transfer = np.array([label.kind.startswith(TRANSFER) for label in rank.labels] + [False], np.bool_)
+    transfer = np.array(
+        [label.kind.startswith(TRANSFER) for label in rank.labels] + [False], np.bool_
+    )
     # Each end of a transfer counts its own calls.
     sequence = np.where(transfer[rank.label[place]], -1, rank.sequence[place])
     return Collectives(rank.labels, place, rank.label[place], sequence, rank.end[place])
@@ -157,6 +196,8 @@ def _devices(trace: Trace, facts: Facts) -> tuple[Device, ...]:
     known, used = device_properties(trace), facts["devices"]["id"].tolist()
     found = [known.get(number) for number in used]
     return tuple(
-        Device(number, one.name, one.memory, one.capability) if one is not None else Device(number, "", -1, "")
+        Device(number, one.name, one.memory, one.capability)
+        if one is not None
+        else Device(number, "", -1, "")
         for number, one in zip(used, found, strict=True)
     )

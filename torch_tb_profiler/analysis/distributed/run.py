@@ -14,7 +14,12 @@ from torch_tb_profiler.analysis.distributed.bandwidth import Operation, operatio
 from torch_tb_profiler.analysis.distributed.late import Late, who_is_late
 from torch_tb_profiler.analysis.distributed.matching import Matched, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
-from torch_tb_profiler.analysis.distributed.steps import CommonSteps, common_steps, overlap_shares, waiting_shares
+from torch_tb_profiler.analysis.distributed.steps import (
+    CommonSteps,
+    common_steps,
+    overlap_shares,
+    waiting_shares,
+)
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
 from torch_tb_profiler.analysis.timeline.alignment import Aligned, align
 from torch_tb_profiler.store.columns import Ints
@@ -27,8 +32,9 @@ MOST_CELLS = 1 << 15
 class RunFigures:
     """Figures of the ranks of a run, in their order.
 
-    overlap, waiting: ns of shape (ranks, steps) by name, -1 where a rank has no such step. skew: how far apart the recordings began, ns; None where the
-    clocks are not tied. left_out: matched collectives that the profilers' start spoils.
+    overlap, waiting: ns of shape (ranks, steps) by name, -1 where a rank has no such step. skew:
+    how far apart the recordings began, ns; None where the clocks are not tied. left_out: matched
+    collectives that the profilers' start spoils.
     """
 
     ranks: tuple[Rank, ...]
@@ -52,7 +58,15 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
     steps = common_steps(ranks, max(1, MOST_CELLS // max(1, len(ranks))))
     tied = [one.offset for one in aligned if one.method != "none"]
     return RunFigures(
-        tuple(ranks), tuple(aligned), matched, waits, steps, overlap_shares(ranks, steps), waiting_shares(ranks, steps, matched.matches, waits),
-        tuple(who_is_late(ranks, steps, matched.matches, waits)), tuple(operations(ranks, matched.matches, waits)),
-        max(tied) - min(tied) if len(tied) > 1 and len(tied) == len(ranks) else None, int(waits.spoiled.sum()),
+        tuple(ranks),
+        tuple(aligned),
+        matched,
+        waits,
+        steps,
+        overlap_shares(ranks, steps),
+        waiting_shares(ranks, steps, matched.matches, waits),
+        tuple(who_is_late(ranks, steps, matched.matches, waits)),
+        tuple(operations(ranks, matched.matches, waits)),
+        max(tied) - min(tied) if len(tied) > 1 and len(tied) == len(ranks) else None,
+        int(waits.spoiled.sum()),
     )

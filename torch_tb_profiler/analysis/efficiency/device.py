@@ -17,7 +17,11 @@ def busiest_device(facts: Facts) -> int:
     if not facts["devices"].n:
         return -1
     table = facts["device_steps"]
-    return int(np.argmax(np.bincount(table["device"], weights=table["kernel_time"], minlength=facts["devices"].n)))
+    return int(
+        np.argmax(
+            np.bincount(table["device"], weights=table["kernel_time"], minlength=facts["devices"].n)
+        )
+    )
 
 
 def working_devices(facts: Facts) -> int:
@@ -27,7 +31,8 @@ def working_devices(facts: Facts) -> int:
 
 
 def device_peaks(facts: Facts, file: str = "") -> Peaks:
-    """Its peaks; without a device, or where nothing is known of it, none. ``file``: path of the user's own figures.
+    """Its peaks; without a device, or where nothing is known of it, none. ``file``: path of the
+    user's own figures.
 
     Raises:
         SourceError: that file cannot be read, or is none.
@@ -37,4 +42,10 @@ def device_peaks(facts: Facts, file: str = "") -> Peaks:
         return Peaks(None, None, "", {})
     devices = facts["devices"]
     name = facts.strings[int(devices["name"][row])]
-    return peaks_of(name, facts.summary["vendor"], int(devices["multiprocessors"][row]), int(devices["memory"][row]), file)
+    return peaks_of(
+        name,
+        facts.summary["vendor"],
+        int(devices["multiprocessors"][row]),
+        int(devices["memory"][row]),
+        file,
+    )

@@ -20,15 +20,20 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE
 
 ASIDE = ("communication", "memcpy")
-"""What computes nothing and has no model: collectives; copies and memsets of operators without a model, or of none. In place of a family."""
+"""What computes nothing and has no model: collectives; copies and memsets of operators without a
+model, or of none. In place of a family.
+"""
 COMMUNICATION, MEMCPY = range(len(ASIDE))
 
 
 @dataclass(frozen=True)
 class Families:
-    """``columns``: lists of one length: family, calls, time_ns, matrix_ns, matrix_unknown_ns, flops; after the models' families those of ``ASIDE`` that there
-    are, and last, family None, the computation that no model knows. Work of no operator has launches for calls.
-    ``time``: all time, ns; ``computation``: of it, without ``ASIDE``; ``modelled``: of that, of modelled calls; ``products``: of what is not modelled, calls
+    """``columns``: lists of one length: family, calls, time_ns, matrix_ns, matrix_unknown_ns,
+    flops; after the models' families those of ``ASIDE`` that there
+    are, and last, family None, the computation that no model knows. Work of no operator has
+    launches for calls.
+    ``time``: all time, ns; ``computation``: of it, without ``ASIDE``; ``modelled``: of that, of
+        modelled calls; ``products``: of what is not modelled, calls
     that multiply matrices or use matrix cores.
     """
 
@@ -52,34 +57,64 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     place = np.full(len(listed), -1, np.int64)
     place[rows.workload] = of_row
     lost = kernels["workload"][at] < 0
-    of_lost = _numbered(np.full(len(at), NONE), used, asides_of_kernels(facts, insight)[kernels["kernel"][at]])
+    of_lost = _numbered(
+        np.full(len(at), NONE), used, asides_of_kernels(facts, insight)[kernels["kernel"][at]]
+    )
     of_kernel = np.where(lost, of_lost, place[kernels["workload"][at]])
     known = of_kernel >= 0
     time = sum_by(of_row, n, rows.time) + sum_by(of_kernel[lost], n, kernels["total"][at][lost])
     calls = sum_by(of_row, n, rows.calls) + sum_by(of_kernel[lost], n, kernels["calls"][at][lost])
     has_device = bool(facts.summary["has_device"])
     matrix = [
-        sum_by(of_kernel[known], n, np.where(kernels["matrix"][at] == knowledge, kernels["total"][at], 0)[known]).tolist() if has_device else [None] * n
+        sum_by(
+            of_kernel[known],
+            n,
+            np.where(kernels["matrix"][at] == knowledge, kernels["total"][at], 0)[known],
+        ).tolist()
+        if has_device
+        else [None] * n
         for knowledge in (Knowledge.YES, Knowledge.UNKNOWN)
     ]
     flops = np.bincount(of_row, weights=np.nan_to_num(rows.flops), minlength=n)
     modelled = np.arange(len(ASIDE), n - 1)
-    order = [*modelled[np.argsort(-time[modelled], kind="stable")].tolist(), *range(len(ASIDE)), n - 1]
+    order = [
+        *modelled[np.argsort(-time[modelled], kind="stable")].tolist(),
+        *range(len(ASIDE)),
+        n - 1,
+    ]
     order = [i for i in order if calls[i] or i == n - 1]
     columns: dict[str, list[Any]] = {
-        "family": [_word(insight, used, i) for i in order], "calls": calls[order].tolist(), "time_ns": time[order].tolist(),
-        "matrix_ns": [matrix[0][i] for i in order], "matrix_unknown_ns": [matrix[1][i] for i in order],
-        "flops": [round(float(flops[i])) if len(ASIDE) <= i < n - 1 and flops[i] < LARGEST else None for i in order],
+        "family": [_word(insight, used, i) for i in order],
+        "calls": calls[order].tolist(),
+        "time_ns": time[order].tolist(),
+        "matrix_ns": [matrix[0][i] for i in order],
+        "matrix_unknown_ns": [matrix[1][i] for i in order],
+        "flops": [
+            round(float(flops[i])) if len(ASIDE) <= i < n - 1 and flops[i] < LARGEST else None
+            for i in order
+        ],
     }
-    return Families(columns, int(time.sum()), int(time[len(ASIDE):].sum()), int(time[modelled].sum()), _products(insight, rows))
+    return Families(
+        columns,
+        int(time.sum()),
+        int(time[len(ASIDE) :].sum()),
+        int(time[modelled].sum()),
+        _products(insight, rows),
+    )
 
 
 def aside(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Ints:
-    """Which of ``ASIDE`` rows are, −1 none; int64. A row without a model is one when most of its time is: by its kernels, without a device by its name."""
+    """Which of ``ASIDE`` rows are, −1 none; int64. A row without a model is one when most of its
+    time is: by its kernels, without a device by its name.
+    """
     unknown = np.append(insight["workloads"]["family"], NONE)[rows.workload] == NONE
     if not facts.summary["has_device"]:
         names = np.append(insight["workloads"]["name"], NONE)[rows.workload]
-        return np.where(unknown & host_names(insight.strings, names[names >= 0]).collective[names], COMMUNICATION, NONE).astype(np.int64)
+        return np.where(
+            unknown & host_names(insight.strings, names[names >= 0]).collective[names],
+            COMMUNICATION,
+            NONE,
+        ).astype(np.int64)
     of_name = asides_of_kernels(facts, insight)
     if len(rows.kernel) and rows.kernel[0] >= 0:
         return np.where(unknown, of_name[rows.kernel], NONE).astype(np.int64)
@@ -104,15 +139,21 @@ def _numbered(family: Array, used: Array, kind: Ints) -> Ints:
 def _word(insight: Insight, used: Array, number: int) -> str | None:
     if number < len(ASIDE):
         return ASIDE[number]
-    return insight.strings[int(used[number - len(ASIDE)])] if number < len(ASIDE) + len(used) else None
+    return (
+        insight.strings[int(used[number - len(ASIDE)])] if number < len(ASIDE) + len(used) else None
+    )
 
 
 def asides_of_kernels(facts: Facts, insight: Insight) -> Ints:
-    """By own text of the insight, which of ``ASIDE`` the device work of that name is, −1 none of it."""
+    """By own text of the insight, which of ``ASIDE`` the device work of that name is, −1 none of
+    it.
+    """
     found = np.full(len(insight.strings) + 1, MEMCPY, np.int64)
     table = facts["kernels"]
     # Of several kernels of one name the one that communicates comes last.
-    for name, communicates in sorted(set(zip(table["name"].tolist(), table["communication"].tolist(), strict=True))):
+    for name, communicates in sorted(
+        set(zip(table["name"].tolist(), table["communication"].tolist(), strict=True))
+    ):
         number = insight.strings.number(facts.strings[name])
         if number >= 0:
             found[number] = COMMUNICATION if communicates else NONE
@@ -120,9 +161,16 @@ def asides_of_kernels(facts: Facts, insight: Insight) -> Ints:
 
 
 def _products(insight: Insight, rows: Rows) -> int:
-    """Time of calls without a model that matrix cores could do, by the operator's name, or that they did."""
+    """Time of calls without a model that matrix cores could do, by the operator's name, or that
+    they did.
+    """
     unknown = np.flatnonzero(np.isnan(rows.flops))
     names = insight["workloads"]["name"][rows.workload[unknown]]
-    could = {int(name): operator_could(insight.strings[int(name)]) == Knowledge.YES for name in np.unique(names)}
-    does: Mask = np.array([could[name] for name in names.tolist()], np.bool_) | (rows.matrix[unknown] == Knowledge.YES)
+    could = {
+        int(name): operator_could(insight.strings[int(name)]) == Knowledge.YES
+        for name in np.unique(names)
+    }
+    does: Mask = np.array([could[name] for name in names.tolist()], np.bool_) | (
+        rows.matrix[unknown] == Knowledge.YES
+    )
     return int(rows.time[unknown][does].sum())

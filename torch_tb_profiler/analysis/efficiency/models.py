@@ -1,4 +1,6 @@
-"""Performance models, for the rooms that do not see the hardware's: what a user registers, and what a model reads and returns."""
+"""Performance models, for the rooms that do not see the hardware's: what a user registers, and what
+a model reads and returns.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where device work is laid: at which call, and at which of the call's kernels the call's FLOPs and bytes are.
+"""Where device work is laid: at which call, and at which of the call's kernels the call's FLOPs and
+bytes are.
 
 ::
 
@@ -24,7 +25,8 @@ LARGEST = 1 << 62
 
 
 def counted_calls(above: Array, modelled: Mask, launcher: Array) -> Ints:
-    """For every piece of device work the call that it is laid at (see the table ``workload_kernels``), −1 none; int64 of the shape of ``launcher``.
+    """For every piece of device work the call that it is laid at (see the table
+    ``workload_kernels``), −1 none; int64 of the shape of ``launcher``.
 
     Args:
         above: for every operator the position of the one around it, −1 none.
@@ -52,8 +54,10 @@ def counted_calls(above: Array, modelled: Mask, launcher: Array) -> Ints:
 class Pieces:
     """Device work, arrays of shape (device events,).
 
-    call: the counted call that it is laid at, −1 none. workload: that call's, −1 none. name: number of its name. dur: ns. kernel: not a copy or memset.
-    multiplies: a kernel whose name shows a matrix product, a convolution or attention, of a call whose work is one; also the transforms of a fast convolution,
+    call: the counted call that it is laid at, −1 none. workload: that call's, −1 none. name: number
+        of its name. dur: ns. kernel: not a copy or memset.
+    multiplies: a kernel whose name shows a matrix product, a convolution or attention, of a call
+        whose work is one; also the transforms of a fast convolution,
     without which its products are none.
     fast: of a call that has kernels of such an algorithm (Winograd's, or by Fourier transforms).
     """
@@ -68,7 +72,8 @@ class Pieces:
 
 
 def lost_calls(call: Ints, able: Mask, wanted: Mask) -> Ints:
-    """Calls whose recorded device work cannot have done their arithmetic: the kernel that did was not recorded. Ascending.
+    """Calls whose recorded device work cannot have done their arithmetic: the kernel that did was
+    not recorded. Ascending.
 
     Args:
         call: of every piece of device work the counted call, −1 none.
@@ -85,7 +90,8 @@ def lost_calls(call: Ints, able: Mask, wanted: Mask) -> Ints:
 def main_pieces(pieces: Pieces) -> Mask:
     """Which pieces of device work do the arithmetic of their call; bool of shape (device events,).
 
-    Those that multiply; where a call has none, the kernels of that name which takes most time in all calls of the workload.
+    Those that multiply; where a call has none, the kernels of that name which takes most time in
+    all calls of the workload.
     """
     main = np.zeros(len(pieces.call), np.bool_)
     at = np.flatnonzero(pieces.call >= 0)
@@ -104,11 +110,17 @@ def main_pieces(pieces: Pieces) -> Mask:
 
 
 def laid(pieces: Pieces, main: Mask, amount: Ints) -> Ints:
-    """What each piece of device work did of its call's ``amount`` (by workload, −1 unknown): int64 of shape (device events,), −1 unknown.
+    """What each piece of device work did of its call's ``amount`` (by workload, −1 unknown): int64
+    of shape (device events,), −1 unknown.
 
-    Several main pieces of one call share in proportion to their time, so that they add up to the call's amount exactly.
+    Several main pieces of one call share in proportion to their time, so that they add up to the
+    call's amount exactly.
     """
-    result = np.where(pieces.workload >= 0, np.where(amount[pieces.workload] >= 0, 0, -1), -1) if len(amount) else np.full(len(pieces.call), -1)
+    result = (
+        np.where(pieces.workload >= 0, np.where(amount[pieces.workload] >= 0, 0, -1), -1)
+        if len(amount)
+        else np.full(len(pieces.call), -1)
+    )
     at = np.flatnonzero(main & (result >= 0))
     if not len(at):
         return result.astype(np.int64)
@@ -129,7 +141,9 @@ def laid(pieces: Pieces, main: Mask, amount: Ints) -> Ints:
 
 
 def bounded_sums(group: Array, groups: int, values: Ints) -> Ints:
-    """Sums of ``values`` (−1 unknown) per group, int64 of shape (groups,): −1 where any is unknown, or the sum too large to be told."""
+    """Sums of ``values`` (−1 unknown) per group, int64 of shape (groups,): −1 where any is unknown,
+    or the sum too large to be told.
+    """
     unknown = np.bincount(group[values < 0], minlength=groups) > 0
     known = np.maximum(values, 0)
     about = np.bincount(group, weights=known.astype(np.float64), minlength=groups)

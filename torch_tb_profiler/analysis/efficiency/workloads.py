@@ -1,4 +1,6 @@
-"""Calls of operators with all that decides their work → the tables ``workloads``, ``workload_steps``, ``workload_kernels`` and ``device_workloads``."""
+"""Calls of operators with all that decides their work → the tables ``workloads``,
+``workload_steps``, ``workload_kernels`` and ``device_workloads``.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,25 @@ import numpy as np
 
 from torch_tb_profiler.analysis.attribution import device_rows
 from torch_tb_profiler.analysis.calltree import CallTree
-from torch_tb_profiler.analysis.efficiency.placing import Pieces, bounded_sums, counted_calls, laid, lost_calls, main_pieces
+from torch_tb_profiler.analysis.efficiency.placing import (
+    Pieces,
+    bounded_sums,
+    counted_calls,
+    laid,
+    lost_calls,
+    main_pieces,
+)
 from torch_tb_profiler.analysis.grouping import group_rows, largest_by, places_of, sum_by
 from torch_tb_profiler.analysis.names import distinct, saying
 from torch_tb_profiler.analysis.nesting import carried_up, nearest, with_ancestors
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.hardware.main_kernels import computes_less, multiplies, only_helps, transforms
+from torch_tb_profiler.hardware.main_kernels import (
+    computes_less,
+    multiplies,
+    only_helps,
+    transforms,
+)
 from torch_tb_profiler.hardware.work import model_of, work_of
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -28,10 +42,13 @@ _ARGUMENTS = ("dims", "types", "strides", "concrete")
 
 @dataclass(frozen=True)
 class _Operators:
-    """All calls of operators, as the Operator view has them; arrays of shape (operators,) unless said otherwise, positions count operators.
+    """All calls of operators, as the Operator view has them; arrays of shape (operators,) unless
+    said otherwise, positions count operators.
 
-    row: rows of spans, ascending. above: position of the operator around it, −1 none; int32. self_time: host time outside the calls beneath it, ns.
-    launched: for every device event the operator that launched it, −1 none. marked: has device work, its own or beneath.
+    row: rows of spans, ascending. above: position of the operator around it, −1 none; int32.
+        self_time: host time outside the calls beneath it, ns.
+    launched: for every device event the operator that launched it, −1 none. marked: has device
+        work, its own or beneath.
     """
 
     row: Ints
@@ -43,7 +60,9 @@ class _Operators:
 
 @dataclass(frozen=True)
 class _Works:
-    """The table ``workloads``; for every operator its row, −1 none, int32; for every row whether it is modelled, and whether by products of matrices."""
+    """The table ``workloads``; for every operator its row, −1 none, int32; for every row whether it
+    is modelled, and whether by products of matrices.
+    """
 
     table: Table
     of: Array
@@ -52,7 +71,11 @@ class _Works:
 
 
 def build_workloads(
-    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree,
+    trace: Trace,
+    facts: Facts,
+    tables: dict[str, Table],
+    texts: StringBuilder,
+    tree: CallTree,
 ) -> tuple[dict[str, Table], dict[str, object]]:
     """The four tables; ``tables`` is not needed."""
     device = device_rows(trace)
@@ -69,11 +92,16 @@ def build_workloads(
     else:
         call = np.zeros(0, np.int64)
         around = nearest(operators.above, modelled)
-        counted = (np.where(operators.above >= 0, around[operators.above], -1) < 0) if len(around) else modelled
+        counted = (
+            (np.where(operators.above >= 0, around[operators.above], -1) < 0)
+            if len(around)
+            else modelled
+        )
         time = np.where(counted, np.where(modelled, dur[operators.row], operators.self_time), 0)
     works, pieces = _pieces(trace, works, call, device)
     return {
-        "workloads": works.table, "workload_steps": _steps(trace, facts, operators, works, counted, time, device),
+        "workloads": works.table,
+        "workload_steps": _steps(trace, facts, operators, works, counted, time, device),
         "workload_kernels": _kernels(trace, facts, works, pieces, device, texts),
         "device_workloads": schema.DEVICE_WORKLOADS.build(workload=pieces.workload),
     }, {}
@@ -85,9 +113,17 @@ def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Ope
     place = np.full(len(tree.row) + 1, -1, np.int32)
     place[node] = np.arange(len(node), dtype=np.int32)
     parent = tree.parent[node]
-    above = np.where(parent >= 0, place[tree.operator[parent]], np.int32(-1)) if len(node) else np.zeros(0, np.int32)
+    above = (
+        np.where(parent >= 0, place[tree.operator[parent]], np.int32(-1))
+        if len(node)
+        else np.zeros(0, np.int32)
+    )
     operator = facts["span_links"]["operator"][device]
-    launched = np.where(operator >= 0, place[tree.node[operator]], -1).astype(np.int64) if len(device) else np.zeros(0, np.int64)
+    launched = (
+        np.where(operator >= 0, place[tree.node[operator]], -1).astype(np.int64)
+        if len(device)
+        else np.zeros(0, np.int64)
+    )
     marked = np.zeros(len(node), np.bool_)
     marked[launched[launched >= 0]] = True
     marked = with_ancestors(above, marked)
@@ -101,10 +137,14 @@ def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringB
     known = np.zeros(len(trace.strings) + 1, np.bool_)
     used = distinct(name, trace.strings)
     known[used] = [model_of(trace.strings[number]) is not None for number in used]
-    relevant = np.flatnonzero(operators.marked | known[name] if has_device else np.ones(len(name), np.bool_))
+    relevant = np.flatnonzero(
+        operators.marked | known[name] if has_device else np.ones(len(name), np.bool_)
+    )
     arguments = trace["operator_args"]
     place = places_of(arguments["span"], operators.row[relevant])
-    columns = {"name": name[relevant]} | {key: np.append(arguments[key], np.int32(NONE))[place] for key in _ARGUMENTS}
+    columns = {"name": name[relevant]} | {
+        key: np.append(arguments[key], np.int32(NONE))[place] for key in _ARGUMENTS
+    }
     first, of = group_rows(tuple(columns.values()))
     asked = {key: column[first] for key, column in columns.items()}
     table = _asked(trace, asked, texts)
@@ -120,7 +160,9 @@ def _asked(trace: Trace, columns: dict[str, Array], texts: StringBuilder) -> Tab
     listed = {key: [told[number] for number in values.tolist()] for key, values in columns.items()}
     own = {key: texts.intern_all(values) for key, values in listed.items()}
     models = {name: model_of(name) for name in set(listed["name"])}
-    table: dict[str, list[int]] = {key: [] for key in ("family", "flops", "bytes", "unit", "precision", "parameters")}
+    table: dict[str, list[int]] = {
+        key: [] for key in ("family", "flops", "bytes", "unit", "precision", "parameters")
+    }
     for name, *recorded in zip(*listed.values(), strict=True):
         model = models[name]
         call = read_call(name, *recorded) if model is not None else None
@@ -134,35 +176,59 @@ def _asked(trace: Trace, columns: dict[str, Array], texts: StringBuilder) -> Tab
         table["bytes"].append(NONE if work.bytes is None else work.bytes)
         table["unit"].append(texts.intern(work.unit) if work.unit else NONE)
         table["precision"].append(texts.intern(work.precision) if work.precision else NONE)
-        table["parameters"].append(texts.intern(", ".join(f"{key}={value}" for key, value in work.parameters.items())))
-    recorded_texts = {key: np.where(columns[key] >= 0, np.array(numbers, np.int64), NONE) for key, numbers in own.items()}
+        table["parameters"].append(
+            texts.intern(", ".join(f"{key}={value}" for key, value in work.parameters.items()))
+        )
+    recorded_texts = {
+        key: np.where(columns[key] >= 0, np.array(numbers, np.int64), NONE)
+        for key, numbers in own.items()
+    }
     return schema.WORKLOADS.build(**recorded_texts, **table)
 
 
-def _steps(trace: Trace, facts: Facts, operators: _Operators, works: _Works, counted: Mask, time: Ints, device: Ints) -> Table:
+def _steps(
+    trace: Trace,
+    facts: Facts,
+    operators: _Operators,
+    works: _Works,
+    counted: Mask,
+    time: Ints,
+    device: Ints,
+) -> Table:
     dur = trace["spans"]["dur"]
     n = len(operators.row)
-    own = sum_by(operators.launched[operators.launched >= 0], n, dur[device[operators.launched >= 0]])
+    own = sum_by(
+        operators.launched[operators.launched >= 0], n, dur[device[operators.launched >= 0]]
+    )
     # What has no device work beneath it has nothing to carry up.
     marked = np.flatnonzero(operators.marked)
     place = np.full(n + 1, -1, np.int32)
     place[marked] = np.arange(len(marked), dtype=np.int32)
     total = np.zeros(n, np.int64)
     total[marked] = carried_up(place[operators.above[marked]], own[marked])
-    at = np.flatnonzero((works.of >= 0) & (counted | (total > 0) | np.append(works.modelled, np.False_)[works.of]))
+    at = np.flatnonzero(
+        (works.of >= 0) & (counted | (total > 0) | np.append(works.modelled, np.False_)[works.of])
+    )
     host = dur[operators.row[at]]
     step = facts["span_links"]["step"][operators.row[at]]
     first, of = group_rows((step, works.of[at]))
     groups = len(first)
     return schema.WORKLOAD_STEPS.build(
-        workload=works.of[at][first], step=step[first], calls=np.bincount(of, minlength=groups), device_self=sum_by(of, groups, own[at]),
-        device_total=sum_by(of, groups, total[at]), host_total=sum_by(of, groups, host), counted=sum_by(of, groups, counted[at]),
+        workload=works.of[at][first],
+        step=step[first],
+        calls=np.bincount(of, minlength=groups),
+        device_self=sum_by(of, groups, own[at]),
+        device_total=sum_by(of, groups, total[at]),
+        host_total=sum_by(of, groups, host),
+        counted=sum_by(of, groups, counted[at]),
         counted_time=sum_by(of, groups, time[at]),
         event=operators.row[at[largest_by(of, groups, counted[at], time[at], host)]],
     )
 
 
-def _kernels(trace: Trace, facts: Facts, works: _Works, pieces: Pieces, device: Ints, texts: StringBuilder) -> Table:
+def _kernels(
+    trace: Trace, facts: Facts, works: _Works, pieces: Pieces, device: Ints, texts: StringBuilder
+) -> Table:
     if not len(device):
         return schema.WORKLOAD_KERNELS.empty()
     used = distinct(pieces.name, trace.strings)
@@ -174,17 +240,26 @@ def _kernels(trace: Trace, facts: Facts, works: _Works, pieces: Pieces, device: 
     step = facts["span_links"]["step"][device]
     first, of = group_rows((pieces.workload, pieces.name, step, pieces.kernel))
     n = len(first)
-    amounts = {key: bounded_sums(of, n, laid(pieces, main, works.table[key])) for key in ("flops", "bytes")}
+    amounts = {
+        key: bounded_sums(of, n, laid(pieces, main, works.table[key])) for key in ("flops", "bytes")
+    }
     return schema.WORKLOAD_KERNELS.build(
-        workload=pieces.workload[first], kernel=own[pieces.name[first]], step=step[first], calls=np.bincount(of, minlength=n),
-        total=sum_by(of, n, pieces.dur), **amounts, fast=np.bincount(of, weights=pieces.fast & main, minlength=n) > 0,
+        workload=pieces.workload[first],
+        kernel=own[pieces.name[first]],
+        step=step[first],
+        calls=np.bincount(of, minlength=n),
+        total=sum_by(of, n, pieces.dur),
+        **amounts,
+        fast=np.bincount(of, weights=pieces.fast & main, minlength=n) > 0,
         matrix=np.where(pieces.kernel[first], matrix[pieces.name[first]], Knowledge.NO),
         event=device[largest_by(of, n, pieces.dur)],
     )
 
 
 def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> tuple[_Works, Pieces]:
-    """Device work at its calls; and the works anew, where those of calls whose kernels were not recorded are unknown."""
+    """Device work at its calls; and the works anew, where those of calls whose kernels were not
+    recorded are unknown.
+    """
     spans = trace["spans"]
     name = spans["name"][device]
     used = np.array(distinct(name, trace.strings), np.int64)
@@ -208,26 +283,42 @@ def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> tuple[_Wor
 
 
 def _workload_of(works: _Works, call: Ints) -> Array:
-    return np.where(call >= 0, works.of[call], NONE) if len(works.of) else np.full(len(call), NONE, np.int32)
+    return (
+        np.where(call >= 0, works.of[call], NONE)
+        if len(works.of)
+        else np.full(len(call), NONE, np.int32)
+    )
 
 
 def _with_unknown(works: _Works, calls: Ints) -> _Works:
     """With rows for ``calls`` (positions of operators) that say of their work that it is unknown."""
     rows, of = np.unique(works.of[calls], return_inverse=True)
     nothing = np.full(len(rows), NONE)
-    added = works.table.take(rows).replace(**dict.fromkeys(("family", "flops", "bytes", "unit", "precision", "parameters"), nothing))
-    table = schema.WORKLOADS.build(**{key: np.concatenate((works.table[key], added[key])) for key in works.table})
+    added = works.table.take(rows).replace(
+        **dict.fromkeys(("family", "flops", "bytes", "unit", "precision", "parameters"), nothing)
+    )
+    table = schema.WORKLOADS.build(
+        **{key: np.concatenate((works.table[key], added[key])) for key in works.table}
+    )
     of_operator = works.of.copy()
     of_operator[calls] = works.table.n + of
-    return _Works(table, of_operator, table["flops"] >= 0, np.append(works.products, np.zeros(len(rows), np.bool_)))
+    return _Works(
+        table,
+        of_operator,
+        table["flops"] >= 0,
+        np.append(works.products, np.zeros(len(rows), np.bool_)),
+    )
 
 
 @dataclass(frozen=True)
 class LaidWork:
-    """Every piece of device work with what ``workload_kernels`` sums; arrays of shape (device events,) unless said otherwise, −1 unknown or none.
+    """Every piece of device work with what ``workload_kernels`` sums; arrays of shape (device
+    events,) unless said otherwise, −1 unknown or none.
 
-    row: rows of spans. call: row of spans of the call that it is laid at. flops, bytes: what it did of that call's.
-    of_span: for every row of spans its row of ``workloads``, int32; that table's texts are in ``texts``.
+    row: rows of spans. call: row of spans of the call that it is laid at. flops, bytes: what it did
+        of that call's.
+    of_span: for every row of spans its row of ``workloads``, int32; that table's texts are in
+        ``texts``.
     """
 
     row: Ints
@@ -245,10 +336,20 @@ def laid_work(trace: Trace, facts: Facts, tree: CallTree) -> LaidWork:
     texts = StringBuilder()
     operators = _operators(trace, facts, tree, device)
     works = _works(trace, operators, bool(len(device)), texts)
-    call = counted_calls(operators.above, np.append(works.modelled, np.False_)[works.of], operators.launched)
+    call = counted_calls(
+        operators.above, np.append(works.modelled, np.False_)[works.of], operators.launched
+    )
     works, pieces = _pieces(trace, works, call, device)
     main = main_pieces(pieces)
     of_span = np.full(trace["spans"].n, NONE, np.int32)
     of_span[operators.row] = works.of
     flops, moved = (laid(pieces, main, works.table[key]) for key in ("flops", "bytes"))
-    return LaidWork(device, np.append(operators.row, NONE)[call], flops, moved, of_span, works.table, texts.table())
+    return LaidWork(
+        device,
+        np.append(operators.row, NONE)[call],
+        flops,
+        moved,
+        of_span,
+        works.table,
+        texts.table(),
+    )

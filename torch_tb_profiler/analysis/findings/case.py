@@ -28,14 +28,17 @@ from torch_tb_profiler.store.timeline_schema import Look
 _WAITS = re.compile(
     r"(?:cuda|cu|hip|acl|aclrt|ze|ur|xpu)\w*Synchron|synchronize|(?:cuda|hip|cu)Memcpy(?!\w*Async)|urEventWait|urQueueFinish|(?:cuda|hip)MemcpyWithStream"
 )
-"""Runtime calls that return when the device has done something; tried at the begin of the name. NVIDIA, AMD, Ascend, Level Zero, MTIA."""
+"""Runtime calls that return when the device has done something; tried at the begin of the name.
+NVIDIA, AMD, Ascend, Level Zero, MTIA.
+"""
 
 
 @dataclass(frozen=True)
 class Work:
     """What the main device did, in time order; arrays of shape (n,).
 
-    row: rows of spans, those of no length left out. start, end: ns. launch: row of the call that launched it, -1 unknown.
+    row: rows of spans, those of no length left out. start, end: ns. launch: row of the call that
+        launched it, -1 unknown.
     communication, kernel: what it is, bool (communication is a kernel, too).
     """
 
@@ -48,7 +51,14 @@ class Work:
 
     def take(self, chosen: Mask) -> Work:
         """Those of a mask."""
-        return Work(self.row[chosen], self.start[chosen], self.end[chosen], self.launch[chosen], self.communication[chosen], self.kernel[chosen])
+        return Work(
+            self.row[chosen],
+            self.start[chosen],
+            self.end[chosen],
+            self.launch[chosen],
+            self.communication[chosen],
+            self.kernel[chosen],
+        )
 
     @property
     def busy(self) -> Intervals:
@@ -58,7 +68,9 @@ class Work:
 
 @dataclass(frozen=True)
 class Case:
-    """A trace before the rules; ``peaks_file``: path of the user's own figures of devices, empty none."""
+    """A trace before the rules; ``peaks_file``: path of the user's own figures of devices, empty
+    none.
+    """
 
     trace: Trace
     facts: Facts
@@ -67,7 +79,9 @@ class Case:
 
     @cached_property
     def steps(self) -> Ints:
-        """Rows of the steps that are looked at: without cold ones and those that the recording cut off, as long as others are there."""
+        """Rows of the steps that are looked at: without cold ones and those that the recording cut
+        off, as long as others are there.
+        """
         flags = self.facts["steps"]["flags"]
         for unwanted in (StepFlag.COLD | StepFlag.CUT, StepFlag.CUT):
             kept = np.flatnonzero((flags & unwanted) == 0)
@@ -77,7 +91,9 @@ class Case:
 
     @cached_property
     def windows(self) -> Intervals:
-        """The time of those steps. Where a recording has none, from the first to the last device work: nobody asked for what is before or after."""
+        """The time of those steps. Where a recording has none, from the first to the last device
+        work: nobody asked for what is before or after.
+        """
         table = self.facts["steps"]
         begin, end = table["start"][self.steps], table["end"][self.steps]
         if self.is_whole and len(self.work.row):
@@ -104,11 +120,17 @@ class Case:
         device = device_of(self.trace, row)
         if len(row):
             ids, of = np.unique(device, return_inverse=True)
-            row = row[of == int(np.argmax(np.bincount(of, weights=spans["dur"][row], minlength=len(ids))))]
+            row = row[
+                of == int(np.argmax(np.bincount(of, weights=spans["dur"][row], minlength=len(ids))))
+            ]
         start = spans["start"][row]
         look = looks(self.trace, self.facts)[row]
         return Work(
-            row, start, start + spans["dur"][row], self.facts["span_links"]["launch"][row].astype(np.int64), look == Look.COMMUNICATION,
+            row,
+            start,
+            start + spans["dur"][row],
+            self.facts["span_links"]["launch"][row].astype(np.int64),
+            look == Look.COMMUNICATION,
             spans["role"][row] == Role.KERNEL,
         )
 
@@ -122,28 +144,53 @@ class Case:
         """Row of ``facts["devices"]`` of that device; -1 without one."""
         if not len(self.work.row):
             return -1
-        return int(np.flatnonzero(self.facts["devices"]["id"] == device_of(self.trace, self.work.row[:1])[0])[0])
+        return int(
+            np.flatnonzero(
+                self.facts["devices"]["id"] == device_of(self.trace, self.work.row[:1])[0]
+            )[0]
+        )
 
     @cached_property
     def gaps(self) -> Gaps:
         """When that device had nothing to do within the windows, and what it waited for."""
         spans = self.trace["spans"]
-        return find_gaps(self.work.row, self.work.start, self.work.end, self.work.launch, spans["start"], spans["start"] + spans["dur"], self.windows)
+        return find_gaps(
+            self.work.row,
+            self.work.start,
+            self.work.end,
+            self.work.launch,
+            spans["start"],
+            spans["start"] + spans["dur"],
+            self.windows,
+        )
 
     @cached_property
     def main_track(self) -> int:
-        """The thread of the steps, else the one that launched most, else the one with most operator time; -1 none."""
+        """The thread of the steps, else the one that launched most, else the one with most operator
+        time; -1 none.
+        """
         spans, table = self.trace["spans"], self.facts["steps"]
-        low, high = (np.searchsorted(spans["start"], table["host_start"], side=side) for side in ("left", "right"))
+        low, high = (
+            np.searchsorted(spans["start"], table["host_start"], side=side)
+            for side in ("left", "right")
+        )
         marks = expand(low, high - low)
-        marks = marks[is_call(spans["role"][marks]) & (spans["name"][marks] == np.repeat(table["name"], high - low)) & (spans["name"][marks] >= 0)]
+        marks = marks[
+            is_call(spans["role"][marks])
+            & (spans["name"][marks] == np.repeat(table["name"], high - low))
+            & (spans["name"][marks] >= 0)
+        ]
         if len(marks):
             return int(np.bincount(spans["track"][marks]).argmax())
         launch = self.work.launch[self.work.launch >= 0]
         if len(launch):
             return int(np.bincount(spans["track"][launch]).argmax())
         operator = self.operators
-        return int(np.bincount(spans["track"][operator], weights=spans["dur"][operator]).argmax()) if len(operator) else -1
+        return (
+            int(np.bincount(spans["track"][operator], weights=spans["dur"][operator]).argmax())
+            if len(operator)
+            else -1
+        )
 
     @cached_property
     def operators(self) -> Ints:
@@ -151,7 +198,12 @@ class Case:
         spans, names = self.trace["spans"], self.names
         found = np.flatnonzero(spans["role"] == Role.OPERATOR)
         name = spans["name"][found]
-        return np.asarray(found[~(names.region | names.collective | names.hidden | names.dataloader)[name] & (names.step[name] < 0)])
+        return np.asarray(
+            found[
+                ~(names.region | names.collective | names.hidden | names.dataloader)[name]
+                & (names.step[name] < 0)
+            ]
+        )
 
     @cached_property
     def waits(self) -> Ints:
@@ -179,7 +231,11 @@ class Case:
         """Those of some rows of spans that begin within the windows."""
         start = self.trace["spans"]["start"][rows]
         place = np.searchsorted(self.windows.start, start, side="right") - 1
-        inside = (place >= 0) & (start < self.windows.end[np.maximum(place, 0)]) if len(self.windows.end) else np.zeros(len(rows), np.bool_)
+        inside = (
+            (place >= 0) & (start < self.windows.end[np.maximum(place, 0)])
+            if len(self.windows.end)
+            else np.zeros(len(rows), np.bool_)
+        )
         return np.asarray(rows[inside])
 
     def when(self, rows: Ints) -> Intervals:
@@ -189,7 +245,9 @@ class Case:
 
     @cached_property
     def host_busy(self) -> Intervals:
-        """When an operator or a runtime call was running on a thread that launches device work, waiting left out."""
+        """When an operator or a runtime call was running on a thread that launches device work,
+        waiting left out.
+        """
         spans = self.trace["spans"]
         mine = np.zeros(self.trace["tracks"].n + 1, np.bool_)
         mine[spans["track"][self.work.launch[self.work.launch >= 0]]] = True

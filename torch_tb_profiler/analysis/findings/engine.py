@@ -9,8 +9,9 @@ step_ns     their mean length, ns; None without a step
 busy        share of them in which the device worked; None without a device
 unsure      keys of what could not be judged, see ``views/findings_texts.py``
 found       the findings, the largest first, those that cost no time last; each with
-              ``rule``, ``recoverable_ns`` and ``share`` (None where it costs no time), ``artefact``,
-              ``rows`` (the dearest evidence, rows of spans), ``count`` (of all evidence), ``line`` (source line or None), ``numbers``, ``words``
+              ``rule``, ``recoverable_ns`` and ``share`` (None where it costs no time),
+              ``artefact``, ``rows`` (the dearest evidence, rows of spans), ``count`` (of all
+              evidence), ``line`` (source line or None), ``numbers``, ``words``
 ==========  =======================================================================================================
 
 Σ ``recoverable_ns`` ≤ ``step_ns``: every nanosecond of the steps is claimed at most once.
@@ -36,8 +37,12 @@ SHOWN = 20
 """Pieces of evidence that are kept of a finding, the dearest."""
 
 
-def find_findings(trace: Trace, facts: Facts, insight: Insight, peaks_file: str = "") -> dict[str, Any]:
-    """The findings of one trace; see above. ``peaks_file``: path of a file of peaks that can be read, empty none."""
+def find_findings(
+    trace: Trace, facts: Facts, insight: Insight, peaks_file: str = ""
+) -> dict[str, Any]:
+    """The findings of one trace; see above. ``peaks_file``: path of a file of peaks that can be
+    read, empty none.
+    """
     case = Case(trace, facts, insight, peaks_file)
     claims = _claims(case)
     found = [_plain(case, claim) for claim in claims]
@@ -45,8 +50,12 @@ def find_findings(trace: Trace, facts: Facts, insight: Insight, peaks_file: str 
     steps, length = len(case.steps), case.windows.length
     busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
     return {
-        "steps": steps, "rows": case.steps.tolist(), "step_ns": round(length / steps) if steps and length else None,
-        "busy": busy / length if length and len(case.work.row) else None, "unsure": unsure(case), "found": found,
+        "steps": steps,
+        "rows": case.steps.tolist(),
+        "step_ns": round(length / steps) if steps and length else None,
+        "busy": busy / length if length and len(case.work.row) else None,
+        "unsure": unsure(case),
+        "found": found,
     }
 
 
@@ -98,8 +107,14 @@ def unsure(case: Case) -> list[str]:
         "no_host": bool(len(work.row)) and not len(case.operators),
         "no_stacks": not summary["has_stacks"],
         "no_memory": not summary["has_memory"] and bool(len(work.row)),
-        "device_unknown": case.device >= 0 and not case.facts.strings[int(case.facts["devices"]["name"][case.device])],
+        "device_unknown": (
+            case.device >= 0
+            and not case.facts.strings[int(case.facts["devices"]["name"][case.device])]
+        ),
         "other_ranks": bool(len(case.collectives)) or bool(work.communication.any()),
-        "cut": bool(attribution["kernels"]) and bool(np.any(case.facts["steps"]["flags"] & StepFlag.CUT)),
+        "cut": (
+            bool(attribution["kernels"])
+            and bool(np.any(case.facts["steps"]["flags"] & StepFlag.CUT))
+        ),
     }
     return [key for key, is_so in absent.items() if is_so]

@@ -6,7 +6,8 @@
     device        {a   }..........{b         }..{c      }
                         └ the host       queued ┘
 
-A gap whose next work was launched only after it began waited for the host. One whose next work was launched before it began waited on the
+A gap whose next work was launched only after it began waited for the host. One whose next work was
+launched before it began waited on the
 device: for another stream, for the launch queue, or for nothing that the trace shows.
 """
 
@@ -20,16 +21,20 @@ from torch_tb_profiler.analysis.intervals import Intervals, intersect, union
 from torch_tb_profiler.store.columns import Ints, Mask
 
 LATENCY = 20_000
-"""ns that may pass between the end of a launch and the begin of its work on an idle device; what is beyond was not the host's doing."""
+"""ns that may pass between the end of a launch and the begin of its work on an idle device; what is
+beyond was not the host's doing.
+"""
 
 
 @dataclass(frozen=True)
 class Gaps:
     """Idle time within the windows, in time order; int64 of shape (n,).
 
-    start, end: ns. before, next: rows of the work that was done before it and of that which ended it; -1 where there was none.
+    start, end: ns. before, next: rows of the work that was done before it and of that which ended
+    it; -1 where there was none.
     launch: row of the call that launched the next one; -1 unknown.
-    for_host: waited for the host: nothing was launched, or what was launched last is done. queued: the next work was launched before the gap began.
+    for_host: waited for the host: nothing was launched, or what was launched last is done. queued:
+        the next work was launched before the gap began.
     What is neither has an unknown launch, or a launch long before the work began.
     """
 
@@ -44,7 +49,15 @@ class Gaps:
     def take(self, chosen: Mask) -> Gaps:
         """Those of a mask."""
         at = np.flatnonzero(chosen)
-        return Gaps(self.start[at], self.end[at], self.before[at], self.next[at], self.launch[at], self.for_host[at], self.queued[at])
+        return Gaps(
+            self.start[at],
+            self.end[at],
+            self.before[at],
+            self.next[at],
+            self.launch[at],
+            self.for_host[at],
+            self.queued[at],
+        )
 
     @property
     def length(self) -> int:
@@ -52,8 +65,17 @@ class Gaps:
         return int((self.end - self.start).sum())
 
 
-def find_gaps(row: Ints, start: Ints, end: Ints, launch: Ints, span_start: Ints, span_end: Ints, windows: Intervals) -> Gaps:
-    """The gaps of a device whose work is ``row`` (``start``, ``end``, ``launch``), ordered by start.
+def find_gaps(
+    row: Ints,
+    start: Ints,
+    end: Ints,
+    launch: Ints,
+    span_start: Ints,
+    span_end: Ints,
+    windows: Intervals,
+) -> Gaps:
+    """The gaps of a device whose work is ``row`` (``start``, ``end``, ``launch``), ordered by
+    start.
 
     Args:
         span_start, span_end: of all rows of spans, ns.
@@ -63,7 +85,15 @@ def find_gaps(row: Ints, start: Ints, end: Ints, launch: Ints, span_start: Ints,
     n = len(busy.start)
     if not n or not len(windows.start):
         nothing = np.zeros(0, np.int64)
-        return Gaps(nothing, nothing, nothing, nothing, nothing, np.zeros(0, np.bool_), np.zeros(0, np.bool_))
+        return Gaps(
+            nothing,
+            nothing,
+            nothing,
+            nothing,
+            nothing,
+            np.zeros(0, np.bool_),
+            np.zeros(0, np.bool_),
+        )
     first = min(int(windows.start[0]), int(busy.start[0]))
     last = max(int(windows.end[-1]), int(busy.end[-1]))
     begin, stop = np.concatenate(([first], busy.end)), np.concatenate((busy.start, [last]))
@@ -79,8 +109,13 @@ def find_gaps(row: Ints, start: Ints, end: Ints, launch: Ints, span_start: Ints,
     rest = np.flatnonzero(until < stop)
     none = np.zeros(len(rest), np.bool_)
     whole = Gaps(
-        np.concatenate((begin, until[rest])), np.concatenate((until, stop[rest])), np.concatenate((earlier, earlier[rest])),
-        np.concatenate((following, following[rest])), np.concatenate((cause, cause[rest])), np.concatenate((for_host, none)), np.concatenate((queued, none)),
+        np.concatenate((begin, until[rest])),
+        np.concatenate((until, stop[rest])),
+        np.concatenate((earlier, earlier[rest])),
+        np.concatenate((following, following[rest])),
+        np.concatenate((cause, cause[rest])),
+        np.concatenate((for_host, none)),
+        np.concatenate((queued, none)),
     )
     return _within(whole, windows)
 
@@ -91,4 +126,12 @@ def _within(gaps: Gaps, windows: Intervals) -> Gaps:
     # Gaps touch where one was cut in two, so they go one by one and not as a union.
     cut = intersect(Intervals(gaps.start[order], gaps.end[order]), windows)
     of = order[np.searchsorted(gaps.start[order], cut.start, side="right") - 1]
-    return Gaps(cut.start, cut.end, gaps.before[of], gaps.next[of], gaps.launch[of], gaps.for_host[of], gaps.queued[of])
+    return Gaps(
+        cut.start,
+        cut.end,
+        gaps.before[of],
+        gaps.next[of],
+        gaps.launch[of],
+        gaps.for_host[of],
+        gaps.queued[of],
+    )

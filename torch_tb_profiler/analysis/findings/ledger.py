@@ -1,4 +1,6 @@
-"""Who may claim which time: nobody what another has, and of waiting no more than it made the device idle."""
+"""Who may claim which time: nobody what another has, and of waiting no more than it made the device
+idle.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from torch_tb_profiler.analysis.grouping import sum_by
-from torch_tb_profiler.analysis.intervals import Intervals, intersect, join, measure, subtract, union
+from torch_tb_profiler.analysis.intervals import (
+    Intervals,
+    intersect,
+    join,
+    measure,
+    subtract,
+    union,
+)
 from torch_tb_profiler.store.columns import Ints
 
 NOTHING = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -22,10 +31,12 @@ class Candidate:
     Attributes:
         rule: its name; the texts of ``views/findings_texts.py`` stand under it.
         row: rows of spans that show it, int64 of shape (pieces,); a row may occur more than once.
-        start, end: the time that each piece claims, ns, of the same shape; empty pieces claim nothing.
+        start, end: the time that each piece claims, ns, of the same shape; empty pieces claim
+        nothing.
         numbers: what the texts name; times in ns.
         words: texts of the trace by what they are.
-        costs: False where it is no matter of step time (memory near capacity): it needs no time to stand.
+        costs: False where it is no matter of step time (memory near capacity): it needs no time to
+            stand.
         artefact: it is the profiler's own doing.
     """
 
@@ -41,7 +52,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Claim:
-    """A candidate after the ledger: ``row`` and ``cost`` (ns, int64) of its evidence, the dearest first, and what is its own alone."""
+    """A candidate after the ledger: ``row`` and ``cost`` (ns, int64) of its evidence, the dearest
+    first, and what is its own alone.
+    """
 
     candidate: Candidate
     own: Intervals
@@ -63,7 +76,9 @@ def settle(candidate: Candidate, taken: Intervals, windows: Intervals) -> Claim:
 
 def worth(claim: Claim, windows: Intervals) -> bool:
     """Whether a claim is large enough, or needs no size."""
-    return not claim.candidate.costs or (claim.own.length > 0 and claim.own.length >= THRESHOLD * windows.length)
+    return not claim.candidate.costs or (
+        claim.own.length > 0 and claim.own.length >= THRESHOLD * windows.length
+    )
 
 
 def take(taken: Intervals, claim: Claim) -> Intervals:
@@ -72,15 +87,18 @@ def take(taken: Intervals, claim: Claim) -> Intervals:
 
 
 def spent(begin: Ints, length: Ints, gap_start: Ints, gap_end: Ints) -> tuple[Ints, Ints]:
-    """How much of each gap would close if the host had not been held up: int64 ns of shape (gaps,), and the call it is laid at, -1 none.
+    """How much of each gap would close if the host had not been held up: int64 ns of shape (gaps,),
+    and the call it is laid at, -1 none.
 
-    ``begin`` (ascending) and ``length`` say when and how long calls held the host up, ns. Without a hold-up of length b all later launches come b earlier:
-    the gaps after it close by b in all, the nearest first, and what is left over is a lead that the host keeps for later gaps. With the credit C after
-    each gap, C[-1] = 0::
+    ``begin`` (ascending) and ``length`` say when and how long calls held the host up, ns. Without a
+    hold-up of length b all later launches come b earlier: the gaps after it close by b in all, the
+    nearest first, and what is left over is a lead that the host keeps for later gaps. With the
+    credit C after each gap, C[-1] = 0::
 
         C[n] = max(0, C[n-1] + b[n] - gap[n])        closed[n] = min(gap[n], C[n-1] + b[n])
 
-    A gap is laid at the longest of the last calls before it where these could pay for it, else at the longest of those since the lead was last used up.
+    A gap is laid at the longest of the last calls before it where these could pay for it, else at
+    the longest of those since the lead was last used up.
     """
     slot = np.searchsorted(gap_end, begin, side="right")
     inside = slot < len(gap_end)
@@ -92,7 +110,9 @@ def spent(begin: Ints, length: Ints, gap_start: Ints, gap_end: Ints) -> tuple[In
     level = np.cumsum(earned - gap)
     credit = level - np.minimum(np.minimum.accumulate(level), 0)
     closed = np.minimum(gap, np.concatenate((np.zeros(1, np.int64), credit[:-1])) + earned)
-    return closed, np.where(closed > 0, np.flatnonzero(inside)[_payer(slot, length, earned, credit, closed)], -1)
+    return closed, np.where(
+        closed > 0, np.flatnonzero(inside)[_payer(slot, length, earned, credit, closed)], -1
+    )
 
 
 def _payer(slot: Ints, length: Ints, earned: Ints, credit: Ints, closed: Ints) -> Ints:
@@ -105,6 +125,10 @@ def _payer(slot: Ints, length: Ints, earned: Ints, credit: Ints, closed: Ints) -
     np.maximum.at(longest, slot, rank)
     latest = np.maximum.accumulate(np.where(longest >= 0, np.arange(n), 0))
     used_up = np.concatenate((np.zeros(1, np.int64), np.cumsum(credit == 0)[:-1]))
-    since = np.maximum.accumulate(used_up * (len(length) + 1) + longest + 1) - used_up * (len(length) + 1) - 1
+    since = (
+        np.maximum.accumulate(used_up * (len(length) + 1) + longest + 1)
+        - used_up * (len(length) + 1)
+        - 1
+    )
     chosen = np.where(earned[latest] >= closed, longest[latest], since)
     return np.asarray(by_length[np.maximum(chosen, 0)])

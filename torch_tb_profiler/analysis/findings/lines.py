@@ -14,7 +14,8 @@ LEAST = 0.25
 
 
 def line_of(trace: Trace, facts: Facts, rows: Ints, cost: Ints) -> str | None:
-    """The line that most of the dearest evidence stands on, the user's own where there is one, as ``file(line): function``; None where none is known.
+    """The line that most of the dearest evidence stands on, the user's own where there is one, as
+    ``file(line): function``; None where none is known.
 
     ``rows``: the evidence, the dearest first. ``cost``: of each, ns.
     """

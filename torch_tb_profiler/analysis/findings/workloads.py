@@ -1,4 +1,6 @@
-"""What the rules know of the work that kernels do: the least time that it needs, whose it is, and which of its dimensions are odd."""
+"""What the rules know of the work that kernels do: the least time that it needs, whose it is, and
+which of its dimensions are odd.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,12 @@ from torch_tb_profiler.store.columns import Array, Ints
 _WHOLE = {"fp16": 8, "bf16": 8, "fp32": 4, "fp8": 16, "int8": 16}
 """Elements of which matrix cores load sixteen bytes at a time (float32 as TF32)."""
 _PADDED = {"gemm": ("M", "N", "K"), "convolution": ("C", "K")}
-_OPERANDS = {"aten::mm": (0, 1), "aten::bmm": (0, 1), "aten::addmm": (1, 2), "aten::baddbmm": (1, 2)}
+_OPERANDS = {
+    "aten::mm": (0, 1),
+    "aten::bmm": (0, 1),
+    "aten::addmm": (1, 2),
+    "aten::baddbmm": (1, 2),
+}
 """Where the two matrices stand among the inputs of products."""
 _SIDES = 2
 _DIMENSION = re.compile(r"(\w+)=(\d{1,18})(?!\w)", re.ASCII)
@@ -26,7 +33,9 @@ _ALIGNED = re.compile(r"align(\d{1,2})(?!\d)", re.ASCII)
 
 
 def beyond_least(case: Case, some: Work, time: Array) -> tuple[Ints, Ints, Ints]:
-    """When only ``some`` ran, of each piece what is beyond the ``time`` (ns, NaN unknown: all of it) that it needs at least: ``(row, start, end)``."""
+    """When only ``some`` ran, of each piece what is beyond the ``time`` (ns, NaN unknown: all of
+    it) that it needs at least: ``(row, start, end)``.
+    """
     row, start, end = case.alone(some)
     needed = np.ceil(np.nan_to_num(np.minimum(time, some.end - some.start))).astype(np.int64)
     place = places_of(some.row, row)
@@ -35,8 +44,12 @@ def beyond_least(case: Case, some: Work, time: Array) -> tuple[Ints, Ints, Ints]
 
 
 def largest(case: Case, some: Work) -> int:
-    """The workload that takes most of the time of some work; row of ``workloads``, −1 where none of it has one."""
-    workload = case.insight["device_workloads"]["workload"][places_of(device_rows(case.trace), some.row)]
+    """The workload that takes most of the time of some work; row of ``workloads``, −1 where none of
+    it has one.
+    """
+    workload = case.insight["device_workloads"]["workload"][
+        places_of(device_rows(case.trace), some.row)
+    ]
     like = representatives(case.insight["workloads"])[workload[workload >= 0]]
     if not len(like):
         return -1
@@ -53,30 +66,49 @@ def described(case: Case, workload: int) -> str:
 
 
 def padding(case: Case, workload: int, kernel: str) -> str:
-    """Which dimensions to pad for whole loads, ``N from 30522 to 30528``; empty where that is not known.
+    """Which dimensions to pad for whole loads, ``N from 30522 to 30528``; empty where that is not
+    known.
 
-    Those along which a matrix lies in memory, where strides tell. Of several odd ones that or those which explain the alignment that the kernel's name says.
+    Those along which a matrix lies in memory, where strides tell. Of several odd ones that or those
+    which explain the alignment that the kernel's name says.
     """
     if workload < 0:
         return ""
     table, texts = case.insight["workloads"], case.insight.strings
-    family, precision, parameters = (texts[int(table[key][workload])] for key in ("family", "precision", "parameters"))
+    family, precision, parameters = (
+        texts[int(table[key][workload])] for key in ("family", "precision", "parameters")
+    )
     whole = _WHOLE.get(precision, 0)
-    sizes = {key: int(size) for key, size in _DIMENSION.findall(parameters) if key in _PADDED.get(family, ())}
-    odd = {key: size for key, size in sizes.items() if whole and size % whole and key in _contiguous(case, workload, sizes)}
+    sizes = {
+        key: int(size)
+        for key, size in _DIMENSION.findall(parameters)
+        if key in _PADDED.get(family, ())
+    }
+    odd = {
+        key: size
+        for key, size in sizes.items()
+        if whole and size % whole and key in _contiguous(case, workload, sizes)
+    }
     found = _ALIGNED.search(kernel)
     if found:
-        odd = {key: size for key, size in odd.items() if math.gcd(size, whole) == int(found.group(1))} or odd
-    return " and ".join(f"{key} from {size} to {-(-size // whole) * whole}" for key, size in odd.items())
+        odd = {
+            key: size for key, size in odd.items() if math.gcd(size, whole) == int(found.group(1))
+        } or odd
+    return " and ".join(
+        f"{key} from {size} to {-(-size // whole) * whole}" for key, size in odd.items()
+    )
 
 
 def _contiguous(case: Case, workload: int, sizes: Mapping[str, int]) -> Collection[str]:
-    """Of a product C[M,N] = A[M,K] · B[K,N] the dimensions along which its matrices lie in memory; all where the strides were not recorded.
+    """Of a product C[M,N] = A[M,K] · B[K,N] the dimensions along which its matrices lie in memory;
+    all where the strides were not recorded.
 
     C is made row by row: N. A row of A is K long, a column M; a row of B N, a column K.
     """
     table, texts = case.insight["workloads"], case.insight.strings
-    name, *recorded = (texts[int(table[key][workload])] for key in ("name", "dims", "types", "strides"))
+    name, *recorded = (
+        texts[int(table[key][workload])] for key in ("name", "dims", "types", "strides")
+    )
     call = read_call(name, *recorded) if name in _OPERANDS else None
     if call is None:
         return sizes
@@ -85,5 +117,9 @@ def _contiguous(case: Case, workload: int, sizes: Mapping[str, int]) -> Collecti
         matrix = call.tensor(place)
         if matrix is None or len(matrix.strides or ()) < _SIDES:
             return sizes
-        found |= {dimension for dimension, step in zip((column, row), (matrix.strides or ())[-_SIDES:], strict=True) if step == 1}
+        found |= {
+            dimension
+            for dimension, step in zip((column, row), (matrix.strides or ())[-_SIDES:], strict=True)
+            if step == 1
+        }
     return found

@@ -1,4 +1,5 @@
-"""What ``torch.autograd.profiler`` makes of a recording: its function events, their tree, and their averages by key, by PyTorch 2.13's rules.
+"""What ``torch.autograd.profiler`` makes of a recording: its function events, their tree, and their
+averages by key, by PyTorch 2.13's rules.
 
 ::
 

@@ -1,6 +1,7 @@
 """Allocator records laid at the host events that were open when they happened.
 
-PyTorch's rule (``_parse_kineto_results``): a record counts for every host event that had begun and not ended, ends included, on whatever thread.
+PyTorch's rule (``_parse_kineto_results``): a record counts for every host event that had begun and
+not ended, ends included, on whatever thread.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ _HOST, _DEVICE = (0, 2, 5), (1, 6, 12, 20)
 """``c10::DeviceType``: CPU, MKLDNN, IDEEP; CUDA, HIP, XPU, PrivateUse1."""
 
 Pair = tuple[Ints, Ints]
-"""Bytes of the host's memory and of the accelerators', int64 of one shape; negative: more was released than allocated."""
+"""Bytes of the host's memory and of the accelerators', int64 of one shape; negative: more was
+released than allocated.
+"""
 
 
 @dataclass(frozen=True)
 class Alone:
-    """Records that are events of their own, in time order, arrays of shape (records,): when, row of tracks, bytes, and whether memory had run out."""
+    """Records that are events of their own, in time order, arrays of shape (records,): when, row of
+    tracks, bytes, and whether memory had run out.
+    """
 
     time: Ints
     track: Array
@@ -35,13 +40,22 @@ def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[Pair, Ints]:
     table = trace["memory"]
     time = table["time"]
     first, last = np.searchsorted(time, start, "left"), np.searchsorted(time, end, "right")
-    before = [np.concatenate((np.zeros(1, np.int64), np.cumsum(column))) for column in _split(table["device_type"], table["bytes"])]
-    opened = np.bincount(first, minlength=len(time) + 1) - np.bincount(last, minlength=len(time) + 1)
-    return (before[0][last] - before[0][first], before[1][last] - before[1][first]), np.flatnonzero(np.cumsum(opened)[: len(time)] == 0)
+    before = [
+        np.concatenate((np.zeros(1, np.int64), np.cumsum(column)))
+        for column in _split(table["device_type"], table["bytes"])
+    ]
+    opened = np.bincount(first, minlength=len(time) + 1) - np.bincount(
+        last, minlength=len(time) + 1
+    )
+    return (before[0][last] - before[0][first], before[1][last] - before[1][first]), np.flatnonzero(
+        np.cumsum(opened)[: len(time)] == 0
+    )
 
 
 def records_alone(trace: Trace, rows: Ints) -> Alone:
-    """The given records of the table ``memory``, and every time that memory ran out, which takes none."""
+    """The given records of the table ``memory``, and every time that memory ran out, which takes
+    none.
+    """
     table, instants = trace["memory"], trace["instants"]
     out = np.flatnonzero(instants["name"] == trace.strings.number(OUT_OF_MEMORY_NAME))
     nothing = np.zeros(len(out), np.int64)
@@ -49,8 +63,10 @@ def records_alone(trace: Trace, rows: Ints) -> Alone:
     time = np.concatenate((table["time"][rows], instants["time"][out]))
     order = np.argsort(time, kind="stable")
     return Alone(
-        time[order], np.concatenate((table["track"][rows], instants["track"][out]))[order],
-        (np.concatenate((host, nothing))[order], np.concatenate((device, nothing))[order]), np.repeat([False, True], [len(rows), len(out)])[order],
+        time[order],
+        np.concatenate((table["track"][rows], instants["track"][out]))[order],
+        (np.concatenate((host, nothing))[order], np.concatenate((device, nothing))[order]),
+        np.repeat([False, True], [len(rows), len(out)])[order],
     )
 
 

@@ -1,7 +1,9 @@
-"""Call stacks of function events, as ``FunctionEvent.stack`` has them: only of a recording whose operators say theirs (``verbose=True``).
+"""Call stacks of function events, as ``FunctionEvent.stack`` has them: only of a recording whose
+operators say theirs (``verbose=True``).
 
-Stacks are nodes of a tree of frames; the frames of a stack are the way from its node to the root, innermost first.
-An operator of the backward pass, and all beneath it, has the stack of the first event of its forward's thread with its sequence number.
+Stacks are nodes of a tree of frames; the frames of a stack are the way from its node to the root,
+innermost first. An operator of the backward pass, and all beneath it, has the stack of the first
+event of its forward's thread with its sequence number.
 """
 
 from __future__ import annotations
@@ -21,15 +23,21 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
 _LEFT_OUT = (
-    ("autograd/__init__", "_make_grads"), ("autograd/__init__", "backward"), ("torch/tensor", "backward"), ("_internal/common_utils", "prof_callable"),
-    ("_internal/common_utils", "prof_func_call"), ("_internal/common_utils", "prof_meth_call"),
+    ("autograd/__init__", "_make_grads"),
+    ("autograd/__init__", "backward"),
+    ("torch/tensor", "backward"),
+    ("_internal/common_utils", "prof_callable"),
+    ("_internal/common_utils", "prof_func_call"),
+    ("_internal/common_utils", "prof_meth_call"),
 )
 """Frames that hold both texts are left out of stacks (``_filter_stack_entry``)."""
 NO_STACK = -1
 
 
 class CallStacks:
-    """The stack of every event (``of_event``, int64, −1 none) and the tree of frames that they are nodes of."""
+    """The stack of every event (``of_event``, int64, −1 none) and the tree of frames that they are
+    nodes of.
+    """
 
     def __init__(self, events: FunctionEvents) -> None:
         self._parent: list[int] = []
@@ -39,7 +47,9 @@ class CallStacks:
         written = events.arguments("stack")
         if not (written >= 0).any():
             return
-        of_text, innermost = (np.full(len(events.trace.strings) + 1, -1, np.int64) for _ in range(2))
+        of_text, innermost = (
+            np.full(len(events.trace.strings) + 1, -1, np.int64) for _ in range(2)
+        )
         for number in distinct(written, events.trace.strings):
             entries = _entries(events.trace.strings[number])
             of_text[number] = self._add_all(entries)
@@ -58,10 +68,14 @@ class CallStacks:
         return tuple(found)
 
     def tops(self, most: int) -> tuple[Array, list[tuple[str, ...]]]:
-        """The innermost ``most`` frames of every event: (number of them, int64 of shape (events,); the frames by number)."""
+        """The innermost ``most`` frames of every event: (number of them, int64 of shape (events,);
+        the frames by number).
+        """
         used, of_event = np.unique(self.of_event, return_inverse=True)
         numbers: dict[tuple[str, ...], int] = {}
-        number = [numbers.setdefault(self.frames(stack, most), len(numbers)) for stack in used.tolist()]
+        number = [
+            numbers.setdefault(self.frames(stack, most), len(numbers)) for stack in used.tolist()
+        ]
         return np.array(number, np.int64)[of_event], list(numbers)
 
     def _add(self, caller: int, frame: str) -> int:
@@ -81,7 +95,9 @@ class CallStacks:
         return stack
 
     def _lay_frames(self, events: FunctionEvents) -> None:
-        """Python functions are recorded without their stack: it is the functions around them, those included that are one event with their caller."""
+        """Python functions are recorded without their stack: it is the functions around them, those
+        included that are one event with their caller.
+        """
         at = np.flatnonzero(events.role == Role.PYTHON)
         if not len(at):
             return
@@ -92,12 +108,20 @@ class CallStacks:
         depth = depths(parent)
         order = np.argsort(depth, kind="stable")
         bounds = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2))
-        around, at_and_above = np.full(len(row), NO_STACK, np.int64), np.full(len(row) + 1, NO_STACK, np.int64)
+        around, at_and_above = (
+            np.full(len(row), NO_STACK, np.int64),
+            np.full(len(row) + 1, NO_STACK, np.int64),
+        )
         for begin, end in pairwise(bounds.tolist()):
             level = order[begin:end]
             around[level] = at_and_above[parent[level]]
             first, group = group_rows((around[level], name[level]))
-            made = [self._add(c, strings[n]) for c, n in zip(around[level][first].tolist(), name[level][first].tolist(), strict=True)]
+            made = [
+                self._add(c, strings[n])
+                for c, n in zip(
+                    around[level][first].tolist(), name[level][first].tolist(), strict=True
+                )
+            ]
             at_and_above[level] = np.array(made, np.int64)[group]
         self.of_event[at] = around[np.searchsorted(row, events.row[at])]
 
@@ -113,26 +137,42 @@ class CallStacks:
         # The first event of a pair counts, and ``same_place`` gives the last.
         backwards = forward[::-1]
         function = above[inside]
-        found = same_place((events.track[backwards], sequence[backwards]), (track[function], sequence[function]))
+        found = same_place(
+            (events.track[backwards], sequence[backwards]), (track[function], sequence[function])
+        )
         known = (found >= 0) & (track[function] >= 0)
         self.of_event[inside] = NO_STACK
         self.of_event[inside[known]] = self.of_event[backwards[found[known]]]
 
 
 def _backward(events: FunctionEvents, thread: Array) -> Mask:
-    """The engine's function around one has its name behind a prefix; without the engine's, those that name their forward's thread."""
+    """The engine's function around one has its name behind a prefix; without the engine's, those
+    that name their forward's thread.
+    """
     texts = [events.names[number] for number in range(len(events.names))]
     evaluates = np.array([text.startswith(EVALUATE) for text in texts], np.bool_)
-    behind = np.array([events.names.number(text[len(EVALUATE):]) if text.startswith(EVALUATE) else -1 for text in texts], np.int64)
+    behind = np.array(
+        [
+            events.names.number(text[len(EVALUATE) :]) if text.startswith(EVALUATE) else -1
+            for text in texts
+        ],
+        np.int64,
+    )
     around = np.where(events.parent >= 0, behind[events.name[events.parent]], -1)
-    return np.asarray((events.role == Role.OPERATOR) & ~evaluates[events.name] & ((thread > 0) | (around == events.name)))
+    return np.asarray(
+        (events.role == Role.OPERATOR)
+        & ~evaluates[events.name]
+        & ((thread > 0) | (around == events.name))
+    )
 
 
-def _tracks_of_threads(events: FunctionEvents, forward: Ints, backward: Ints, sequence: Array, thread: Array) -> Array:
+def _tracks_of_threads(
+    events: FunctionEvents, forward: Ints, backward: Ints, sequence: Array, thread: Array
+) -> Array:
     """For every event the row of tracks of the thread that its forward ran on, −1 unknown.
 
-    ``Fwd thread id`` counts threads in PyTorch's own way, a track has the system's number: they are the same thread where the most sequence numbers of
-    backward functions are found again.
+    ``Fwd thread id`` counts threads in PyTorch's own way, a track has the system's number: they are
+    the same thread where the most sequence numbers of backward functions are found again.
     """
     track = np.full(len(events), -1, np.int64)
     told = backward[(thread[backward] > 0) & (sequence[backward] >= 0)]
@@ -140,19 +180,28 @@ def _tracks_of_threads(events: FunctionEvents, forward: Ints, backward: Ints, se
         return track
     asked = told[group_rows((thread[told], sequence[told]))[0]]
     offered = forward[group_rows((sequence[forward], events.track[forward]))[0]]
-    begin, end = (np.searchsorted(sequence[offered], sequence[asked], side) for side in ("left", "right"))
-    pair_thread, pair_track = np.repeat(thread[asked], end - begin), events.track[offered[expand(begin, end - begin)]]
+    begin, end = (
+        np.searchsorted(sequence[offered], sequence[asked], side) for side in ("left", "right")
+    )
+    pair_thread, pair_track = (
+        np.repeat(thread[asked], end - begin),
+        events.track[offered[expand(begin, end - begin)]],
+    )
     first, group = group_rows((pair_thread, pair_track))
     times = np.bincount(group, minlength=len(first))
     for number in np.unique(thread[told]).tolist():
         of_thread = np.flatnonzero(pair_thread[first] == number)
         if len(of_thread):
-            track[told[thread[told] == number]] = pair_track[first[of_thread[np.argmax(times[of_thread])]]]
+            track[told[thread[told] == number]] = pair_track[
+                first[of_thread[np.argmax(times[of_thread])]]
+            ]
     return track
 
 
 def _are_frames(events: FunctionEvents, innermost: Ints) -> bool:
-    """Whether any stack is that of the Python functions around its event; TorchScript writes stacks of its own, whatever was asked for."""
+    """Whether any stack is that of the Python functions around its event; TorchScript writes stacks
+    of its own, whatever was asked for.
+    """
     told = np.flatnonzero((innermost >= 0) & (events.role != Role.PYTHON))
     function = nearest(events.parent, events.role == Role.PYTHON)[told]
     return bool(((function >= 0) & (events.name[function] == innermost[told])).any())

@@ -1,7 +1,10 @@
-"""PyTorch's own estimate of floating-point operations, of seven operators, from their recorded inputs.
+"""PyTorch's own estimate of floating-point operations, of seven operators, from their recorded
+inputs.
 
-Source: torch/csrc/profiler/util.cpp, ``saveExtraArgs`` and ``computeFlops``, checked against live recordings. It is not the model of ``hardware/``:
-backward passes and attention have none, and a product by a scalar counts as many as there are elements.
+Source: torch/csrc/profiler/util.cpp, ``saveExtraArgs`` and ``computeFlops``, checked against live
+    recordings. It is not the model of ``hardware/``:
+backward passes and attention have none, and a product by a scalar counts as many as there are
+elements.
 """
 
 from __future__ import annotations
@@ -33,7 +36,9 @@ def flops(events: FunctionEvents) -> Ints:
     first, group = group_rows(columns)
     strings = events.trace.strings
     each = []
-    for name, dims, types, concrete in zip(*(column[first].tolist() for column in columns), strict=True):
+    for name, dims, types, concrete in zip(
+        *(column[first].tolist() for column in columns), strict=True
+    ):
         call = read_call(events.names[name], strings[dims], strings[types], "", strings[concrete])
         each.append(min(call_flops(call), _MOST) if call else 0)
     found[at] = np.array(each, np.int64)[group]
@@ -52,25 +57,55 @@ def call_flops(call: Call) -> int:
 
 
 def _product(left: Tensor | None, right: Tensor | None, batches: int) -> int:
-    """2 · B · M · K · N; where the inputs do not fit, so that the call failed, what PyTorch makes of them."""
-    if left is None or right is None or len(left.shape) != batches + 2 or len(right.shape) != batches + 2 or not left.elements:
+    """2 · B · M · K · N; where the inputs do not fit, so that the call failed, what PyTorch makes
+    of them.
+    """
+    if (
+        left is None
+        or right is None
+        or len(left.shape) != batches + 2
+        or len(right.shape) != batches + 2
+        or not left.elements
+    ):
         return 0
-    return 2 * (left.elements // math.prod((*left.shape[:batches], left.shape[-1]))) * right.elements
+    return (
+        2 * (left.elements // math.prod((*left.shape[:batches], left.shape[-1]))) * right.elements
+    )
 
 
 def _convolution(call: Call) -> int:
-    """2 · N · H · W · (kernel's height · width) · (channels in · out) / groups, H and W of the output."""
+    """2 · N · H · W · (kernel's height · width) · (channels in · out) / groups, H and W of the
+    output.
+    """
     image, weight = call.tensor(0), call.tensor(1)
     stride, padding, dilation, groups = (call.value(place) for place in (3, 4, 5, 6))
-    if image is None or weight is None or len(image.shape) != 4 or len(weight.shape) != 4 or not isinstance(groups, int) or groups < 1:
+    if (
+        image is None
+        or weight is None
+        or len(image.shape) != 4
+        or len(weight.shape) != 4
+        or not isinstance(groups, int)
+        or groups < 1
+    ):
         return 0
     pairs = [_pair(value) for value in (stride, padding, dilation)]
     if None in pairs or 0 in (stride or [0]):
         return 0
     size = 1
-    for side, kernel, step, pad, spread in zip(image.shape[2:], weight.shape[2:], *(pair or (0, 0) for pair in pairs), strict=True):
+    for side, kernel, step, pad, spread in zip(
+        image.shape[2:], weight.shape[2:], *(pair or (0, 0) for pair in pairs), strict=True
+    ):
         size *= (side + 2 * pad - spread * (kernel - 1) - 1) // step + 1
-    return max(0, 2 * image.shape[0] * size * math.prod(weight.shape[2:]) * image.shape[1] * weight.shape[0] // groups)
+    return max(
+        0,
+        2
+        * image.shape[0]
+        * size
+        * math.prod(weight.shape[2:])
+        * image.shape[1]
+        * weight.shape[0]
+        // groups,
+    )
 
 
 def _pair(value: object) -> tuple[int, int] | None:

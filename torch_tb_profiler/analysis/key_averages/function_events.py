@@ -1,8 +1,10 @@
 """Spans and allocator records → the list that ``prof.events()`` is, as columns.
 
-Source of the rules: PyTorch 2.13, ``torch/autograd/profiler.py`` (``_parse_kineto_results``) and ``profiler_util.py`` (``EventList._build_tree``).
-In short: every span but the profiler's own is an event, Python frames included; a device's do not nest, a host's do, by thread, but for asynchronous
-ones; an event whose parent has its name and no other child is one with it; allocations that no host event was open for are events of their own.
+Source of the rules: PyTorch 2.13, ``torch/autograd/profiler.py`` (``_parse_kineto_results``) and
+``profiler_util.py`` (``EventList._build_tree``). In short: every span but the profiler's own is an
+event, Python frames included; a device's do not nest, a host's do, by thread, but for asynchronous
+ones; an event whose parent has its name and no other child is one with it; allocations that no host
+event was open for are events of their own.
 """
 
 from __future__ import annotations
@@ -13,8 +15,20 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.key_averages.allocations import MEMORY_NAME, OUT_OF_MEMORY_NAME, Alone, Pair, allocated_within, records_alone
-from torch_tb_profiler.analysis.key_averages.times import DeviceTimes, device_times, microseconds, self_time
+from torch_tb_profiler.analysis.key_averages.allocations import (
+    MEMORY_NAME,
+    OUT_OF_MEMORY_NAME,
+    Alone,
+    Pair,
+    allocated_within,
+    records_alone,
+)
+from torch_tb_profiler.analysis.key_averages.times import (
+    DeviceTimes,
+    device_times,
+    microseconds,
+    self_time,
+)
 from torch_tb_profiler.analysis.names import HIDDEN, distinct
 from torch_tb_profiler.analysis.nesting import nearest, nest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -27,13 +41,16 @@ _DEVICE = (*DEVICE_ROLES, Role.DEVICE_ANNOTATION, Role.SYNC, Role.COUNTER_RANGE)
 _OVERLOADED = re.compile(r"(\w+::\w+)\.(\w+)", re.ASCII)
 """``aten::add.Tensor``: written so with ``capture_overload_names``, and kept apart by PyTorch."""
 _COLLECTIVE_WORK = re.compile(r"(?:nccl|gloo|ucc|mpi|xccl|hccl|cncl):(?!:)")
-"""Titles that ``c10d::Work`` records from the call to its end, wherever that is noticed: they are asynchronous (torch/csrc/distributed/c10d/Work.cpp)."""
+"""Titles that ``c10d::Work`` records from the call to its end, wherever that is noticed: they are
+asynchronous (torch/csrc/distributed/c10d/Work.cpp).
+"""
 _STEP, _ANY_STEP = "ProfilerStep#", "ProfilerStep*"
 
 
 @dataclass(frozen=True)
 class FunctionEvents:
-    """Attributes, arrays of shape (events,) in PyTorch's order, which is that of (begin, −end); positions count events.
+    """Attributes, arrays of shape (events,) in PyTorch's order, which is that of (begin, −end);
+    positions count events.
 
     trace: where they come from.
     row: row of spans; −1 for an allocator record that is an event.
@@ -107,14 +124,22 @@ class _Texts:
 
 
 def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> FunctionEvents:
-    """The events of a recording; without ``python_frames`` as PyTorch before 2.12 makes them, which left Python functions out."""
+    """The events of a recording; without ``python_frames`` as PyTorch before 2.12 makes them, which
+    left Python functions out.
+    """
     spans = trace["spans"]
     strings = StringBuilder()
     known = _texts(trace, strings)
-    name = np.where(spans["role"] == Role.OPERATOR, known.operator[spans["name"]], known.name[spans["name"]])
+    name = np.where(
+        spans["role"] == Role.OPERATOR, known.operator[spans["name"]], known.name[spans["name"]]
+    )
     wanted = np.isin(spans["role"], (*_HOST, *_DEVICE)) & (name >= 0)
     row = np.flatnonzero(wanted if python_frames else wanted & (spans["role"] != Role.PYTHON))
-    role, start, end = spans["role"][row], spans["start"][row], spans["start"][row] + spans["dur"][row]
+    role, start, end = (
+        spans["role"][row],
+        spans["start"][row],
+        spans["start"][row] + spans["dur"][row],
+    )
     host = ~np.isin(role, _DEVICE)
     within, outside = allocated_within(trace, start[host], end[host])
     alone = records_alone(trace, outside)
@@ -124,9 +149,15 @@ def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> F
     n = len(alone.time)
     start, end = np.concatenate((start, alone.time)), np.concatenate((end, alone.time))
     order = np.lexsort((-end, start))
-    row, role = np.concatenate((row, np.full(n, -1, np.int64)))[order], np.concatenate((role, np.zeros(n, np.uint8)))[order]
+    row, role = (
+        np.concatenate((row, np.full(n, -1, np.int64)))[order],
+        np.concatenate((role, np.zeros(n, np.uint8)))[order],
+    )
     start, end, text, track = start[order], end[order], text[order], track[order]
-    on_device, written = np.isin(role, _DEVICE), np.where(row >= 0, np.append(spans["name"], -1)[row], -1)
+    on_device, written = (
+        np.isin(role, _DEVICE),
+        np.where(row >= 0, np.append(spans["name"], -1)[row], -1),
+    )
     is_async = known.work[written] & ~on_device
     parent, kept = _tree(track, start, end, ~on_device & ~is_async, text)
     operator = _launching_operators(facts, row, role, parent, kept)
@@ -135,9 +166,20 @@ def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> F
     first = _recording_start(trace)
     overload = np.where(role == Role.OPERATOR, known.overload[written], -1)
     return FunctionEvents(
-        trace=trace, names=strings.table(), row=row[kept], role=role[kept], track=track[kept], name=text[kept].astype(np.int32),
-        overload=overload[kept].astype(np.int32), start=microseconds(start[kept] - first), end=microseconds(end[kept] - first), on_device=on_device[kept],
-        is_async=is_async[kept], parent=place[parent[kept]], operator=place[operator[kept]], memory=(memory[0][kept], memory[1][kept]),
+        trace=trace,
+        names=strings.table(),
+        row=row[kept],
+        role=role[kept],
+        track=track[kept],
+        name=text[kept].astype(np.int32),
+        overload=overload[kept].astype(np.int32),
+        start=microseconds(start[kept] - first),
+        end=microseconds(end[kept] - first),
+        on_device=on_device[kept],
+        is_async=is_async[kept],
+        parent=place[parent[kept]],
+        operator=place[operator[kept]],
+        memory=(memory[0][kept], memory[1][kept]),
     )
 
 
@@ -151,7 +193,9 @@ def _texts(trace: Trace, strings: StringBuilder) -> _Texts:
     for number, text in known.items():
         if text in HIDDEN:
             continue
-        name[number] = operator[number] = strings.intern(_ANY_STEP if text.startswith(_STEP) else text)
+        name[number] = operator[number] = strings.intern(
+            _ANY_STEP if text.startswith(_STEP) else text
+        )
         work[number] = bool(_COLLECTIVE_WORK.match(text))
         if captured and (found := _OVERLOADED.fullmatch(text)):
             base, own = found.groups()
@@ -161,7 +205,9 @@ def _texts(trace: Trace, strings: StringBuilder) -> _Texts:
 
 
 def _memory(row: Ints, role: Array, within: Pair, alone: Alone) -> Pair:
-    """Bytes of every event; neither spans nor records change their order among themselves when they are put together."""
+    """Bytes of every event; neither spans nor records change their order among themselves when they
+    are put together.
+    """
     found = []
     for of_hosts, of_records in zip(within, alone.bytes, strict=True):
         column = np.zeros(len(row), np.int64)
@@ -174,21 +220,31 @@ def _memory(row: Ints, role: Array, within: Pair, alone: Alone) -> Pair:
 def _threads(trace: Trace, facts: Facts, row: Ints, role: Array) -> Array:
     """The thread of each event.
 
-    Runtime calls of no operator and the profiler's overhead, which PyTorch does not record itself, are laid at the thread that stopped the recording
-    (``setKinetoTID`` in torch/csrc/profiler/collection.cpp): here that of the last ``ProfilerStep#N``, else of the first event.
+    Runtime calls of no operator and the profiler's overhead, which PyTorch does not record itself,
+    are laid at the thread that stopped the recording (``setKinetoTID`` in
+    torch/csrc/profiler/collection.cpp): here that of the last ``ProfilerStep#N``, else of the first
+    event.
     """
     track = trace["spans"]["track"][row]
-    foreign = (role == Role.OVERHEAD) | ((role == Role.RUNTIME) & (facts["span_links"]["operator"][row] < 0))
+    foreign = (role == Role.OVERHEAD) | (
+        (role == Role.RUNTIME) & (facts["span_links"]["operator"][row] < 0)
+    )
     own = np.flatnonzero(np.isin(role, (Role.OPERATOR, Role.ANNOTATION, Role.PYTHON)))
     if not foreign.any() or not len(own):
         return track
-    steps = [number for number in distinct(trace["spans"]["name"][row[own]], trace.strings) if trace.strings[number].startswith(_STEP)]
+    steps = [
+        number
+        for number in distinct(trace["spans"]["name"][row[own]], trace.strings)
+        if trace.strings[number].startswith(_STEP)
+    ]
     marks = own[np.isin(trace["spans"]["name"][row[own]], steps)]
     return np.where(foreign, track[marks[-1] if len(marks) else own[0]], track)
 
 
 def _tree(track: Array, start: Ints, end: Ints, host: Mask, name: Array) -> tuple[Ints, Mask]:
-    """(position of the event around each, −1 none; which events stay). Those that do not are one with the event around them."""
+    """(position of the event around each, −1 none; which events stay). Those that do not are one
+    with the event around them.
+    """
     at = np.flatnonzero(host)
     inner = nest(track[at], start[at], end[at]).parent
     has = np.flatnonzero(inner >= 0)
@@ -210,7 +266,9 @@ def _launching_operators(facts: Facts, row: Ints, role: Array, parent: Ints, kep
     found = np.full(len(row), -1, np.int64)
     work = np.flatnonzero(np.isin(role, DEVICE_ROLES))
     work = work[facts["span_links"]["operator"][row[work]] >= 0]
-    launch, operator = (place[facts["span_links"][column][row[work]]] for column in ("launch", "operator"))
+    launch, operator = (
+        place[facts["span_links"][column][row[work]]] for column in ("launch", "operator")
+    )
     inner = np.append(nearest(parent, kept & (role == Role.OPERATOR)), -1)
     found[work] = inner[np.where((launch >= 0) & (inner[launch] >= 0), launch, operator)]
     return found

@@ -19,10 +19,12 @@ Shapes = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Groups:
-    """Arrays of shape (groups,), in the order of each one's first event; times in µs as float64, summed in the order of events.
+    """Arrays of shape (groups,), in the order of each one's first event; times in µs as float64,
+    summed in the order of events.
 
     first: position of the first event.
-    shapes: by which the group was told apart; None where it was not by shapes. A list of tensors counts as no shape.
+    shapes: by which the group was told apart; None where it was not by shapes. A list of tensors
+        counts as no shape.
     stack: innermost frames, as many as were asked for.
     """
 
@@ -48,7 +50,8 @@ def is_annotation(role: Array) -> Array:
 
 @dataclass(frozen=True)
 class Grouping:
-    """By what events are told apart besides name, host or device, and annotation or not: input shapes, the innermost ``frames`` of the stack, overload.
+    """By what events are told apart besides name, host or device, and annotation or not: input
+    shapes, the innermost ``frames`` of the stack, overload.
 
     functions: whether Python functions are counted as well.
     """
@@ -81,8 +84,12 @@ def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Gr
     place[order] = np.arange(n)
     first, group = at[first[order]], place[group]
     return Groups(
-        first=first, count=np.bincount(group, minlength=n), **_sums(events, at, group, n), flops=sum_by(group, n, flops[at]),
-        shapes=[shapes[number] for number in shape[first].tolist()] if by.shapes else None, stack=[tops[number] for number in top[first].tolist()],
+        first=first,
+        count=np.bincount(group, minlength=n),
+        **_sums(events, at, group, n),
+        flops=sum_by(group, n, flops[at]),
+        shapes=[shapes[number] for number in shape[first].tolist()] if by.shapes else None,
+        stack=[tops[number] for number in top[first].tolist()],
     )
 
 
@@ -90,15 +97,21 @@ def _sums(events: FunctionEvents, at: Ints, group: Ints, n: int) -> dict[str, Ar
     """Times are summed as floats one after the other, as PyTorch does (see ``times``)."""
     host = np.where(events.on_device, 0.0, events.elapsed)
     times = {
-        "cpu_time_total": host, "self_cpu_time_total": events.host_self,
-        "device_time_total": events.device.total, "self_device_time_total": events.device.own,
+        "cpu_time_total": host,
+        "self_cpu_time_total": events.host_self,
+        "device_time_total": events.device.total,
+        "self_device_time_total": events.device.own,
     }
-    found: dict[str, Array] = {key: np.bincount(group, weights=column[at], minlength=n) for key, column in times.items()}
+    found: dict[str, Array] = {
+        key: np.bincount(group, weights=column[at], minlength=n) for key, column in times.items()
+    }
     inside = np.flatnonzero(events.parent >= 0)
     for name, own in zip(("cpu_memory_usage", "device_memory_usage"), events.memory, strict=True):
         children = sum_by(events.parent[inside], len(events), own[inside])
         found[name] = sum_by(group, n, own[at])
-        found[f"self_{name}"] = sum_by(group, n, np.where(events.on_device | events.is_async, 0, own - children)[at])
+        found[f"self_{name}"] = sum_by(
+            group, n, np.where(events.on_device | events.is_async, 0, own - children)[at]
+        )
     return found
 
 

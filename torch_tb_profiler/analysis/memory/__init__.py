@@ -1,1 +1,3 @@
-"""Allocator records: blocks from their allocation to their release, and questions about any window of time."""
+"""Allocator records: blocks from their allocation to their release, and questions about any window
+of time.
+"""

@@ -15,11 +15,13 @@ from torch_tb_profiler.store.insight import Insight
 
 @dataclass(frozen=True)
 class Alive:
-    """Blocks of one origin together, the largest sum first; arrays of shape (origins,), texts are numbers of own texts.
+    """Blocks of one origin together, the largest sum first; arrays of shape (origins,), texts are
+    numbers of own texts.
 
     time: ns.
     allocated, reserved: bytes after the last record of that time; reserved −1 unknown.
-    unknown: allocated less the sum of ``bytes``: allocated before the recording and not released in it. Below 0 where the records contradict each other.
+    unknown: allocated less the sum of ``bytes``: allocated before the recording and not released in
+        it. Below 0 where the records contradict each other.
     operator, parent, module, line, category: −1 unknown.
     bytes, count, largest: count and largest −1 where the file gives sums only.
     oldest: begin of the oldest, ns; −1 before the recording.
@@ -41,7 +43,9 @@ class Alive:
 
 
 def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
-    """What is alive at a time, ns. None, or the time of the device's peak: at the peak itself, whatever follows it in the same ns."""
+    """What is alive at a time, ns. None, or the time of the device's peak: at the peak itself,
+    whatever follows it in the same ns.
+    """
     devices, curve = insight["memory_devices"], insight["memory_curve"]
     rows = of_device(curve, device)
     peak_time = int(devices["peak_time"][device])
@@ -58,7 +62,13 @@ def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
     if not len(found["bytes"]):
         found = _sums(insight, device, last)
     order = np.argsort(-found["bytes"], kind="stable")
-    return Alive(time, allocated, reserved, allocated - int(found["bytes"].sum()), **{key: values[order] for key, values in found.items()})
+    return Alive(
+        time,
+        allocated,
+        reserved,
+        allocated - int(found["bytes"].sum()),
+        **{key: values[order] for key, values in found.items()},
+    )
 
 
 def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
@@ -70,14 +80,20 @@ def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
     node = table["node"][row]
     name, above = np.append(nodes["name"], -1), np.append(nodes["parent"], -1)
     columns = {
-        "operator": name[node], "parent": name[above[node]], "module": module_names_of(insight)[table["path"][row]], "line": table["line"][row],
+        "operator": name[node],
+        "parent": name[above[node]],
+        "module": module_names_of(insight)[table["path"][row]],
+        "line": table["line"][row],
         "category": table["category"][row],
     }
     first, of = group_rows(list(columns.values()))
     n, size, begin = len(first), table["bytes"][row], table["begin"][row]
     return {
-        **{key: values[first].astype(np.int64) for key, values in columns.items()}, "bytes": sum_by(of, n, size), "count": np.bincount(of, minlength=n),
-        "largest": _extreme(np.maximum, of, n, size), "oldest": _extreme(np.minimum, of, n, begin),
+        **{key: values[first].astype(np.int64) for key, values in columns.items()},
+        "bytes": sum_by(of, n, size),
+        "count": np.bincount(of, minlength=n),
+        "largest": _extreme(np.maximum, of, n, size),
+        "oldest": _extreme(np.minimum, of, n, begin),
     }
 
 
@@ -89,9 +105,18 @@ def _extreme(extreme: np.ufunc, of: Ints, groups: int, values: Array) -> Ints:
 
 
 def _sums(insight: Insight, device: int, last: int) -> dict[str, Ints]:
-    """Categories with bytes after a row of ``memory_curve``, where the file tells them without saying which block is which."""
+    """Categories with bytes after a row of ``memory_curve``, where the file tells them without
+    saying which block is which.
+    """
     size = by_category(insight, device, np.array([last]))[:-1].sum(axis=1)
     category = np.flatnonzero(size)
     unknown = np.full(len(category), -1, np.int64)
     texts = dict.fromkeys(("operator", "parent", "module", "line"), unknown)
-    return {**texts, "category": category, "bytes": size[category], "count": unknown, "largest": unknown, "oldest": unknown}
+    return {
+        **texts,
+        "category": category,
+        "bytes": size[category],
+        "count": unknown,
+        "largest": unknown,
+        "oldest": unknown,
+    }

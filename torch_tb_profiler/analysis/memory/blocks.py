@@ -21,8 +21,10 @@ class Blocks:
     """Blocks in no order; positions are those of the records given, int64 of shape (blocks,).
 
     allocation: −1 where no record says it.
-    begin: the same; of a block whose allocation was lost the release before it at its address, the earliest it can have been; −1 before the first record.
-    end: its release; of a block whose release was lost the next allocation at its address, the latest it can have been; −1 none.
+    begin: the same; of a block whose allocation was lost the release before it at its address, the
+        earliest it can have been; −1 before the first record.
+    end: its release; of a block whose release was lost the next allocation at its address, the
+        latest it can have been; −1 none.
     releases: whether ``end`` is its own release; bool.
     lost_releases, lost_allocations: how many.
     """
@@ -36,7 +38,8 @@ class Blocks:
 
 
 def pair(device: Array, address: Array, size: Ints) -> Blocks:
-    """Pair records, given in time order within each device, by device and address. Sizes above 0 allocate, below 0 release.
+    """Pair records, given in time order within each device, by device and address. Sizes above 0
+    allocate, below 0 release.
 
     Records without an address (0) and without a size are in no block.
     """
@@ -53,7 +56,10 @@ def pair(device: Array, address: Array, size: Ints) -> Blocks:
     begin = np.where(follows[orphan], at[orphan - 1], -1)
     none = np.full(len(orphan), -1, np.int64)
     return Blocks(
-        allocation=np.concatenate((at[opened], none)), begin=np.concatenate((at[opened], begin)), end=np.concatenate((end, at[orphan])),
+        allocation=np.concatenate((at[opened], none)),
+        begin=np.concatenate((at[opened], begin)),
+        end=np.concatenate((end, at[orphan])),
         releases=np.concatenate((closed[opened], np.ones(len(orphan), np.bool_))),
-        lost_releases=int(np.count_nonzero(followed[opened] & ~closed[opened])), lost_allocations=int(np.count_nonzero(follows[orphan])),
+        lost_releases=int(np.count_nonzero(followed[opened] & ~closed[opened])),
+        lost_allocations=int(np.count_nonzero(follows[orphan])),
     )

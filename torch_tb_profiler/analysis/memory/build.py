@@ -37,9 +37,11 @@ _TABLES = (schema.MEMORY_DEVICES, schema.MEMORY_CURVE, schema.MEMORY_NODES, sche
 
 @dataclass(frozen=True)
 class Records:
-    """Columns of the trace's ``memory`` by (device, time); those from before the recording stand first in each device.
+    """Columns of the trace's ``memory`` by (device, time); those from before the recording stand
+    first in each device.
 
-    ``device``: row of ``memory_devices``; ``before``: bool, from before the recording; ``curve``: row of ``memory_curve``, −1 for those before.
+    ``device``: row of ``memory_devices``; ``before``: bool, from before the recording; ``curve``:
+        row of ``memory_curve``, −1 for those before.
     """
 
     columns: dict[str, Array]
@@ -54,18 +56,31 @@ class Records:
 
 
 def build_memory(
-    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree,
+    trace: Trace,
+    facts: Facts,
+    tables: dict[str, Table],
+    texts: StringBuilder,
+    tree: CallTree,
 ) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``.
 
-    ``tables`` hold ``span_paths``. About: ``memory_source``, and counts of what is wrong with the records:
-    ``memory_lost_releases``, ``memory_lost_allocations`` (see ``blocks.py``), ``memory_left_out`` (records of too many devices or of impossible
-    size); ``memory_begin_categories``: per device the bytes from before the recording, by category, the unknown one last; empty without categories.
+    ``tables`` hold ``span_paths``. About: ``memory_source``, and counts of what is wrong with the
+    records: ``memory_lost_releases``, ``memory_lost_allocations`` (see ``blocks.py``),
+    ``memory_left_out`` (records of too many devices or of impossible size);
+    ``memory_begin_categories``: per device the bytes from before the recording, by category, the
+    unknown one last; empty without categories.
     """
     records = _records(trace)
-    about: dict[str, object] = {"memory_source": "", "memory_left_out": trace["memory"].n - len(records.device)}
+    about: dict[str, object] = {
+        "memory_source": "",
+        "memory_left_out": trace["memory"].n - len(records.device),
+    }
     if not len(records.device):
-        about |= {"memory_lost_releases": 0, "memory_lost_allocations": 0, "memory_begin_categories": []}
+        about |= {
+            "memory_lost_releases": 0,
+            "memory_lost_allocations": 0,
+            "memory_begin_categories": [],
+        }
         return {spec.name: spec.empty() for spec in _TABLES}, about
     own = np.flatnonzero(~records.before)
     found = origins(trace, facts, tables, texts, tree, records["track"][own], records["time"][own])
@@ -73,11 +88,18 @@ def build_memory(
     devices, curve = _devices(records, blocks)
     curve = curve.replace(node=found.node, path=found.path)
     about |= {
-        "memory_source": _source(trace), "memory_lost_releases": blocks.lost_releases, "memory_lost_allocations": blocks.lost_allocations,
+        "memory_source": _source(trace),
+        "memory_lost_releases": blocks.lost_releases,
+        "memory_lost_allocations": blocks.lost_allocations,
         "memory_begin_categories": _begin_categories(records),
     }
     allocations = _allocations(trace, records, blocks, found, texts)
-    return {"memory_devices": devices, "memory_curve": curve, "memory_nodes": found.nodes, "allocations": allocations}, about
+    return {
+        "memory_devices": devices,
+        "memory_curve": curve,
+        "memory_nodes": found.nodes,
+        "allocations": allocations,
+    }, about
 
 
 def _source(trace: Trace) -> str:
@@ -106,51 +128,94 @@ def _records(trace: Trace) -> Records:
 
 
 def _devices(records: Records, blocks: Blocks) -> tuple[Table, Table]:
-    """``memory_devices``; and what is allocated and reserved after every record of the curve, in the columns of ``memory_curve``."""
+    """``memory_devices``; and what is allocated and reserved after every record of the curve, in
+    the columns of ``memory_curve``.
+    """
     n = len(records.types)
     size, stated = records["bytes"], records["allocated"]
     held = sum_by(records.device[records.before], n, size[records.before])
     unseen = blocks.end[(blocks.allocation < 0) & (blocks.begin < 0)]
     held -= sum_by(records.device[unseen], n, size[unseen])
-    shared = shared_memory(size, stated, blocks.allocation, np.where(blocks.releases, blocks.end, -1)) & (records.types == HOST)[records.device]
+    shared = (
+        shared_memory(size, stated, blocks.allocation, np.where(blocks.releases, blocks.end, -1))
+        & (records.types == HOST)[records.device]
+    )
     own = np.flatnonzero(~records.before)
     bounds = np.searchsorted(records.device[own], np.arange(n + 1))
     rows: list[dict[str, int]] = []
-    allocated, reserved = np.zeros(len(own), np.int64), np.where(shared[own], -1, records["reserved"][own])
+    allocated, reserved = (
+        np.zeros(len(own), np.int64),
+        np.where(shared[own], -1, records["reserved"][own]),
+    )
     for number, (low, high) in enumerate(pairwise(bounds.tolist())):
         place = own[low:high]
         found = totals(size[place], stated[place], shared[place], int(held[number]))
         allocated[low:high] = found.allocated
-        # An allocator that reserves nothing ahead, as the host's, writes 0: not that it has less than it gave out.
+        # An allocator that reserves nothing ahead, as the host's, writes 0: not that it has less
+        # than it gave out.
         most = int(reserved[low:high].max(initial=-1))
         if most <= 0:
             reserved[low:high] = most = -1
         top = int(np.argmax(found.allocated)) if high > low else -1
         peak = int(found.allocated[top]) if high > low else found.begin
-        rows.append({
-            "begin": found.begin, "end": found.end, "peak": max(peak, found.begin), "peak_reserved": most, "stated": found.stated,
-            "peak_time": int(records["time"][place[top]]) if peak > found.begin else 0, "mismatched": found.mismatched,
-        })
+        rows.append(
+            {
+                "begin": found.begin,
+                "end": found.end,
+                "peak": max(peak, found.begin),
+                "peak_reserved": most,
+                "stated": found.stated,
+                "peak_time": int(records["time"][place[top]]) if peak > found.begin else 0,
+                "mismatched": found.mismatched,
+            }
+        )
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    devices = schema.MEMORY_DEVICES.build(type=records.types, id=records.ids, records=np.diff(bounds), **columns)
+    devices = schema.MEMORY_DEVICES.build(
+        type=records.types, id=records.ids, records=np.diff(bounds), **columns
+    )
     blank = np.full(len(own), -1)
     return devices, schema.MEMORY_CURVE.build(
-        device=records.device[own], time=records["time"][own], bytes=size[own], allocated=allocated, reserved=reserved, node=blank, path=blank,
+        device=records.device[own],
+        time=records["time"][own],
+        bytes=size[own],
+        allocated=allocated,
+        reserved=reserved,
+        node=blank,
+        path=blank,
         category=records["category"][own],
     )
 
 
-def _allocations(trace: Trace, records: Records, blocks: Blocks, found: Origins, texts: StringBuilder) -> Table:
-    """The table ``allocations``; what is known of a block is what its allocation says, else its release."""
+def _allocations(
+    trace: Trace, records: Records, blocks: Blocks, found: Origins, texts: StringBuilder
+) -> Table:
+    """The table ``allocations``; what is known of a block is what its allocation says, else its
+    release.
+    """
     source = np.where(blocks.allocation >= 0, blocks.allocation, blocks.end)
-    record, release, allocation = (_of_curve(records, place) for place in (blocks.begin, blocks.end, blocks.allocation))
+    record, release, allocation = (
+        _of_curve(records, place) for place in (blocks.begin, blocks.end, blocks.allocation)
+    )
     time = np.append(records["time"][~records.before], -1)
     by = np.where(blocks.releases, release, -1)
-    frames, line = _frames(trace, records["frames"][np.where(blocks.allocation >= 0, blocks.allocation, -1)], blocks.allocation, texts)
+    frames, line = _frames(
+        trace,
+        records["frames"][np.where(blocks.allocation >= 0, blocks.allocation, -1)],
+        blocks.allocation,
+        texts,
+    )
     made = schema.ALLOCATIONS.build(
-        device=records.device[source], bytes=np.abs(records["bytes"][source]), begin=time[record], end=time[release],
-        node=np.append(found.node, -1)[allocation], released_by=np.append(found.node, -1)[by], path=np.append(found.path, -1)[allocation],
-        record=record, release=release, line=np.where(line >= 0, line, np.append(found.line, -1)[allocation]), frames=frames,
+        device=records.device[source],
+        bytes=np.abs(records["bytes"][source]),
+        begin=time[record],
+        end=time[release],
+        node=np.append(found.node, -1)[allocation],
+        released_by=np.append(found.node, -1)[by],
+        path=np.append(found.path, -1)[allocation],
+        record=record,
+        release=release,
+        line=np.where(line >= 0, line, np.append(found.line, -1)[allocation]),
+        frames=frames,
         category=records["category"][source],
     )
     return made.take(np.lexsort((made["release"], made["record"], made["device"])))
@@ -166,7 +231,13 @@ def _frames(trace: Trace, numbers: Array, known: Ints, texts: StringBuilder) -> 
     used = np.unique(numbers[numbers >= 0])
     stacks = trace.strings.many(used)
     frames = np.append(np.array(texts.intern_all(stacks), np.int64), -1)
-    lines = np.append(np.array([texts.intern(line) if (line := line_of_frames(stack)) else -1 for stack in stacks], np.int64), -1)
+    lines = np.append(
+        np.array(
+            [texts.intern(line) if (line := line_of_frames(stack)) else -1 for stack in stacks],
+            np.int64,
+        ),
+        -1,
+    )
     place = np.where(numbers >= 0, np.searchsorted(used, numbers), -1)
     return frames[place], lines[place]
 
@@ -178,6 +249,10 @@ def _begin_categories(records: Records) -> list[list[int]]:
     before = records.before
     category = records["category"][before].astype(np.int64)
     category = np.where((category >= 0) & (category < width - 1), category, width - 1)
-    sums = sum_by(records.device[before] * width + category, len(records.types) * width, records["bytes"][before])
+    sums = sum_by(
+        records.device[before] * width + category,
+        len(records.types) * width,
+        records["bytes"][before],
+    )
     listed: list[list[int]] = sums.reshape(-1, width).tolist()
     return listed

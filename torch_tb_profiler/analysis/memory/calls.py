@@ -15,11 +15,15 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 
-def calls_in(trace: Trace, facts: Facts, insight: Insight, window: Window | None, group: MemoryGroup) -> Ints | None:
-    """Calls of every name, int64 of shape (own texts,): all calls of that name that share time with the window, whether or not they allocated.
+def calls_in(
+    trace: Trace, facts: Facts, insight: Insight, window: Window | None, group: MemoryGroup
+) -> Ints | None:
+    """Calls of every name, int64 of shape (own texts,): all calls of that name that share time with
+    the window, whether or not they allocated.
 
-    Operators are only those that ``memory_nodes`` names. None where it is not known: of modules that have no calls of their own in the trace (made
-    from ``Module Hierarchy`` arguments, say) in a part of it.
+    Operators are only those that ``memory_nodes`` names. None where it is not known: of modules
+    that have no calls of their own in the trace (made from ``Module Hierarchy`` arguments, say) in
+    a part of it.
     """
     texts = len(insight.strings)
     if group == "operator":
@@ -30,7 +34,9 @@ def calls_in(trace: Trace, facts: Facts, insight: Insight, window: Window | None
             steps = insight["name_steps"]
             return sum_by(own[steps["name"]], texts + 1, steps["calls"])[:texts]
         row = _rows(trace, facts, insight, window, PathKind.OPERATOR)
-        return np.asarray(np.bincount(own[trace["spans"]["name"][row]], minlength=texts + 1)[:texts], np.int64)
+        return np.asarray(
+            np.bincount(own[trace["spans"]["name"][row]], minlength=texts + 1)[:texts], np.int64
+        )
     paths = insight["paths"]
     if window is None:
         module = paths["kind"] == PathKind.MODULE
@@ -38,19 +44,28 @@ def calls_in(trace: Trace, facts: Facts, insight: Insight, window: Window | None
     if insight.about["module_source"] not in ("python", ""):
         return None
     row = _rows(trace, facts, insight, window, PathKind.MODULE)
-    return np.asarray(np.bincount(paths["name"][insight["span_paths"]["path"][row]], minlength=texts), np.int64)
+    return np.asarray(
+        np.bincount(paths["name"][insight["span_paths"]["path"][row]], minlength=texts), np.int64
+    )
 
 
 def _rows(trace: Trace, facts: Facts, insight: Insight, window: Window, kind: PathKind) -> Ints:
-    """Rows of spans of calls of operators or modules that share time with a window, or lie in it without a length."""
-    spans, path, parent = trace["spans"], insight["span_paths"]["path"], facts["span_links"]["parent"]
+    """Rows of spans of calls of operators or modules that share time with a window, or lie in it
+    without a length.
+    """
+    spans, path, parent = (
+        trace["spans"],
+        insight["span_paths"]["path"],
+        facts["span_links"]["parent"],
+    )
     role = Role.OPERATOR if kind == PathKind.OPERATOR else Role.PYTHON
     before = int(np.searchsorted(spans["start"], window[1]))
     row = np.flatnonzero(spans["role"][:before] == role)
     start, dur = spans["start"][row], spans["dur"][row]
     row = row[(start + dur > window[0]) | ((dur == 0) & (start == window[0]))]
     row = row[np.append(insight["paths"]["kind"] == kind, False)[path[row]]]
-    # Frames within a module, and operators that are one with the operator around them, have the path of what is around them.
+    # Frames within a module, and operators that are one with the operator around them, have the
+    # path of what is around them.
     return np.asarray(row[path[row] != _path_around(path, parent, row)])
 
 

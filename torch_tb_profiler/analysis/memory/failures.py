@@ -17,7 +17,9 @@ _ENDLESS = 1 << 62
 
 @dataclass(frozen=True)
 class Failure:
-    """The first failed allocation and how many there are. ``time``: ns. ``bytes``: what was asked for; −1 unknown."""
+    """The first failed allocation and how many there are. ``time``: ns. ``bytes``: what was asked
+    for; −1 unknown.
+    """
 
     time: int
     bytes: int

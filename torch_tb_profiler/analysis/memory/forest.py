@@ -18,7 +18,8 @@ DEEPEST = 256
 
 @dataclass(frozen=True)
 class Forest:
-    """Arrays of shape (nodes,). ``parent``: position; −1 none. ``name``: number of an own text. ``outermost``: nothing of its name is around it.
+    """Arrays of shape (nodes,). ``parent``: position; −1 none. ``name``: number of an own text.
+    ``outermost``: nothing of its name is around it.
 
     ``levels``: positions by depth, the roots first.
     """
@@ -33,8 +34,15 @@ def operator_forest(insight: Insight) -> Forest:
     """The calls of operators that allocated or released, and the operators around them."""
     nodes = insight["memory_nodes"]
     depth = nodes["depth"]
-    bounds = np.searchsorted(depth, np.arange(int(depth.max(initial=-1)) + 2, dtype=depth.dtype)).tolist()
-    return Forest(nodes["parent"], nodes["name"], nodes["outermost"] == 1, tuple(slice(low, high) for low, high in pairwise(bounds)))
+    bounds = np.searchsorted(
+        depth, np.arange(int(depth.max(initial=-1)) + 2, dtype=depth.dtype)
+    ).tolist()
+    return Forest(
+        nodes["parent"],
+        nodes["name"],
+        nodes["outermost"] == 1,
+        tuple(slice(low, high) for low, high in pairwise(bounds)),
+    )
 
 
 def module_forest(insight: Insight) -> Forest:
@@ -44,11 +52,18 @@ def module_forest(insight: Insight) -> Forest:
     depth = depths(parent)
     order = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2)).tolist()
-    return Forest(parent, paths["name"], outermost(parent, paths["name"]), tuple(order[low:high] for low, high in pairwise(bounds)))
+    return Forest(
+        parent,
+        paths["name"],
+        outermost(parent, paths["name"]),
+        tuple(order[low:high] for low, high in pairwise(bounds)),
+    )
 
 
 def outermost(parent: Array, name: Array) -> Mask:
-    """Which nodes have none of their own name around them (among the nearest ``DEEPEST``), bool of shape (nodes,)."""
+    """Which nodes have none of their own name around them (among the nearest ``DEEPEST``), bool of
+    shape (nodes,).
+    """
     alone = np.ones(len(parent), np.bool_)
     active = np.flatnonzero(parent >= 0)
     above = parent[active]

@@ -31,7 +31,8 @@ from torch_tb_profiler.store.strings import StringBuilder, StringTable
 class Origins:
     """Of every record, arrays of shape (records,), −1 unknown; and the table ``memory_nodes``.
 
-    node: row of ``nodes``: the innermost operator that ran then on its thread; an operator is running from its begin, and until just before its end.
+    node: row of ``nodes``: the innermost operator that ran then on its thread; an operator is
+        running from its begin, and until just before its end.
     path: row of ``paths``.
     line: number of an own text, see ``analysis/source_lines.py``.
     """
@@ -43,25 +44,45 @@ class Origins:
 
 
 def origins(
-    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree, track: Array, time: Ints,
+    trace: Trace,
+    facts: Facts,
+    tables: dict[str, Table],
+    texts: StringBuilder,
+    tree: CallTree,
+    track: Array,
+    time: Ints,
 ) -> Origins:
-    """Where records (int64 ns of shape (records,) and their rows of tracks) come from. ``tables`` hold ``span_paths``."""
+    """Where records (int64 ns of shape (records,) and their rows of tracks) come from. ``tables``
+    hold ``span_paths``.
+    """
     links, paths = facts["span_links"], tables["span_paths"]["path"]
     inner = _innermost(trace, links, track, time)
     call = climb(links["parent"], inner, tree.node >= 0)
-    operator = np.where(call >= 0, tree.operator[tree.node[call]], -1) if len(tree.row) else np.full(len(inner), -1)
+    operator = (
+        np.where(call >= 0, tree.operator[tree.node[call]], -1)
+        if len(tree.row)
+        else np.full(len(inner), -1)
+    )
     kept, parent, depth, node = _with_ancestors(tree, operator)
     stack = _stacks(trace, facts, tree)[kept]
     event = tree.row[kept]
     name = _own(trace["spans"]["name"][event], trace.strings, texts)
     nodes = schema.MEMORY_NODES.build(
-        parent=parent, depth=depth, outermost=outermost(parent, name), event=event, name=name, path=paths[event], stack=stack,
+        parent=parent,
+        depth=depth,
+        outermost=outermost(parent, name),
+        event=event,
+        name=name,
+        path=paths[event],
+        stack=stack,
     )
     return Origins(node, _at(paths, inner), _lines(trace, facts, texts, node, nodes, inner), nodes)
 
 
 def _innermost(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
-    """Rows of the innermost host spans, Python frames included, that are open at some times on their tracks."""
+    """Rows of the innermost host spans, Python frames included, that are open at some times on
+    their tracks.
+    """
     spans = trace["spans"]
     asked = np.zeros(trace["tracks"].n + 1, np.bool_)
     asked[track] = True
@@ -70,14 +91,18 @@ def _innermost(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
     place = np.cumsum(is_asked) - 1
     start, above = spans["start"][row], links["parent"][row]
     parent = np.where(above >= 0, place[above], -1) if len(row) else above
-    return _at(row, around(spans["track"][row], start, start + spans["dur"][row], parent, track, time))
+    return _at(
+        row, around(spans["track"][row], start, start + spans["dur"][row], parent, track, time)
+    )
 
 
 def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """``(kept, parent, depth, node)`` of some operators (−1 allowed) and all operators around them, by depth.
+    """``(kept, parent, depth, node)`` of some operators (−1 allowed) and all operators around them,
+    by depth.
 
-    Their positions in the tree, place among them of each one's parent, number of operators around each; and the place of each operator that was given. One
-    with ``DEEPEST`` operators or more around it counts as the last of these.
+    Their positions in the tree, place among them of each one's parent, number of operators around
+    each; and the place of each operator that was given. One with ``DEEPEST`` operators or more
+    around it counts as the last of these.
     """
     above = np.append(nearest(tree.parent, tree.is_operator), np.int32(-1))[tree.parent]
     asked = np.zeros(len(tree.row), np.bool_)
@@ -90,19 +115,29 @@ def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, I
     order = order[: int(np.count_nonzero(depth < DEEPEST))]
     place = np.full(len(kept) + 1, -1, np.int64)
     place[order] = np.arange(len(order))
-    node = np.where(operator >= 0, place[np.append(shallow, -1)[np.searchsorted(kept, operator)]], -1)
+    node = np.where(
+        operator >= 0, place[np.append(shallow, -1)[np.searchsorted(kept, operator)]], -1
+    )
     return kept[order], place[parent[order]], depth[order], node
 
 
 def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:
-    """Row of ``facts["stacks"]`` of every node of the tree: the facts were made by the same rules in the same order."""
+    """Row of ``facts["stacks"]`` of every node of the tree: the facts were made by the same rules
+    in the same order.
+    """
     if not facts["stacks"].n:
         return np.full(len(tree.row), -1, np.int64)
-    return call_stacks(trace, tree, facts["span_links"]["parent"].astype(np.int64), StringBuilder(facts.strings)).of_node
+    return call_stacks(
+        trace, tree, facts["span_links"]["parent"].astype(np.int64), StringBuilder(facts.strings)
+    ).of_node
 
 
-def _lines(trace: Trace, facts: Facts, texts: StringBuilder, node: Ints, nodes: Table, inner: Ints) -> Ints:
-    """The line of each record by the stack of its operator; outside operators by the Python frames around it, by the same rule."""
+def _lines(
+    trace: Trace, facts: Facts, texts: StringBuilder, node: Ints, nodes: Table, inner: Ints
+) -> Ints:
+    """The line of each record by the stack of its operator; outside operators by the Python frames
+    around it, by the same rule.
+    """
     spans, parent = trace["spans"], facts["span_links"]["parent"]
     stack = _at(nodes["stack"], node)
     frame = _at(lines_of_stacks(facts), stack) if facts["stacks"].n else stack

@@ -1,6 +1,8 @@
-"""How much each operator or module allocated and released in a window of time, by itself and with everything beneath it.
+"""How much each operator or module allocated and released in a window of time, by itself and with
+everything beneath it.
 
-A total counts what lies beneath the outermost of calls of one name only, so that a recursion counts once.
+A total counts what lies beneath the outermost of calls of one name only, so that a recursion counts
+once.
 """
 
 from __future__ import annotations
@@ -23,11 +25,13 @@ _SUMS = ("increase", "allocations", "allocated")
 
 @dataclass(frozen=True)
 class Usage:
-    """Names with records in the window, by themselves or beneath, by self increase, the largest first; int64 of shape (names,).
+    """Names with records in the window, by themselves or beneath, by self increase, the largest
+    first; int64 of shape (names,).
 
     name: number of an own text.
-    increase, allocated: bytes, of allocations less releases, and of allocations; allocations: their number. ``self_``: without the calls beneath.
-    outside, outside_increase: bytes allocated, and allocated less released, by no known operator or module.
+    increase, allocated: bytes, of allocations less releases, and of allocations; allocations: their
+    number. ``self_``: without the calls beneath. outside, outside_increase: bytes allocated, and
+    allocated less released, by no known operator or module.
     """
 
     name: Ints
@@ -46,19 +50,33 @@ def usage(insight: Insight, device: int, window: Window | None, group: MemoryGro
     curve = insight["memory_curve"]
     rows = records_in(insight, device, window)
     size = curve["bytes"][rows]
-    owner = curve["node"][rows] if group == "operator" else modules_of_paths(insight["paths"])[curve["path"][rows]]
+    owner = (
+        curve["node"][rows]
+        if group == "operator"
+        else modules_of_paths(insight["paths"])[curve["path"][rows]]
+    )
     trees = operator_forest(insight) if group == "operator" else module_forest(insight)
     n, texts, known, grows = len(trees.parent), len(insight.strings), owner >= 0, size > 0
     growing = owner[known & grows]
     own = {
-        "increase": sum_by(owner[known], n, size[known]), "allocations": np.bincount(growing, minlength=n),
+        "increase": sum_by(owner[known], n, size[known]),
+        "allocations": np.bincount(growing, minlength=n),
         "allocated": sum_by(growing, n, size[known & grows]),
     }
     totals = {key: beneath(trees, column) for key, column in own.items()}
     first = np.flatnonzero(trees.outermost)
-    by_name = {key: sum_by(trees.name[first], texts, column[first]) for key, column in totals.items()}
+    by_name = {
+        key: sum_by(trees.name[first], texts, column[first]) for key, column in totals.items()
+    }
     self_by_name = {key: sum_by(trees.name, texts, column) for key, column in own.items()}
     used = np.flatnonzero((by_name["allocations"] > 0) | (by_name["increase"] != 0))
     used = used[np.lexsort((-by_name["allocated"][used], -self_by_name["increase"][used]))]
-    columns = {key: by_name[key][used] for key in _SUMS} | {f"self_{key}": self_by_name[key][used] for key in _SUMS}
-    return Usage(used, **columns, outside=int(size[~known & grows].sum()), outside_increase=int(size[~known].sum()))
+    columns = {key: by_name[key][used] for key in _SUMS} | {
+        f"self_{key}": self_by_name[key][used] for key in _SUMS
+    }
+    return Usage(
+        used,
+        **columns,
+        outside=int(size[~known & grows].sum()),
+        outside_increase=int(size[~known].sum()),
+    )

@@ -19,8 +19,10 @@ Window = tuple[int, int]
 class Curve:
     """A staircase: a value holds from its time on. int64 of shape (points,).
 
-    ``reserved``: −1 unknown. ``categories``: int64 of shape (categories + 1, points), the unknown one last; of no rows where the file says none.
-    ``thinned``: whether points were left out. ``peak``, ``peak_time``: the highest value allocated at any time of the window and when for the first time.
+    ``reserved``: −1 unknown. ``categories``: int64 of shape (categories + 1, points), the unknown
+        one last; of no rows where the file says none.
+    ``thinned``: whether points were left out. ``peak``, ``peak_time``: the highest value allocated
+        at any time of the window and when for the first time.
     """
 
     time: Ints
@@ -34,7 +36,9 @@ class Curve:
 
 def of_device(table: Table, device: int) -> slice:
     """The rows of ``memory_curve`` or ``allocations`` of a row of ``memory_devices``."""
-    low, high = np.searchsorted(table["device"], np.array((device, device + 1), table["device"].dtype)).tolist()
+    low, high = np.searchsorted(
+        table["device"], np.array((device, device + 1), table["device"].dtype)
+    ).tolist()
     return slice(low, high)
 
 
@@ -44,47 +48,66 @@ def records_in(insight: Insight, device: int, window: Window | None) -> slice:
     rows = of_device(curve, device)
     if window is None:
         return rows
-    low, high = (rows.start + np.searchsorted(curve["time"][rows], np.array(window, np.int64))).tolist()
+    low, high = (
+        rows.start + np.searchsorted(curve["time"][rows], np.array(window, np.int64))
+    ).tolist()
     return slice(low, high)
 
 
 def blocks_in(insight: Insight, device: int, window: Window | None) -> Ints:
-    """Rows of ``allocations`` of a device that were allocated or released in a window, the largest first, of equal ones the earliest; None: all."""
+    """Rows of ``allocations`` of a device that were allocated or released in a window, the largest
+    first, of equal ones the earliest; None: all.
+    """
     table = insight["allocations"]
     rows = of_device(table, device)
     found = np.arange(rows.start, rows.stop)
     if window is not None:
         begin, end = table["begin"][rows], table["end"][rows]
-        found = found[((begin >= window[0]) & (begin < window[1])) | ((end >= window[0]) & (end < window[1]))]
+        found = found[
+            ((begin >= window[0]) & (begin < window[1])) | ((end >= window[0]) & (end < window[1]))
+        ]
     return np.asarray(found[np.argsort(-table["bytes"][found], kind="stable")])
 
 
 def curve_in(insight: Insight, device: int, window: Window, points: int) -> Curve:
-    """The curve of a device in a window: what holds at its begin, and about ``points`` of its records.
+    """The curve of a device in a window: what holds at its begin, and about ``points`` of its
+    records.
 
-    Where there are more, the first, lowest, highest and last value of each of some equal parts stay, of what is allocated and of what is reserved.
+    Where there are more, the first, lowest, highest and last value of each of some equal parts
+    stay, of what is allocated and of what is reserved.
     """
     table = insight["memory_curve"]
     whole, rows = of_device(table, device), records_in(insight, device, window)
     allocated, reserved, time = (table[name][rows] for name in ("allocated", "reserved", "time"))
     kept = np.arange(len(time))
     if len(time) > points:
-        kept = np.union1d(*(thinned(time, values, max(points // 2, 4)) for values in (allocated, reserved)))
+        kept = np.union1d(
+            *(thinned(time, values, max(points // 2, 4)) for values in (allocated, reserved))
+        )
     held = rows.start - 1
     known = held >= whole.start
-    first = int(table["allocated"][held]) if known else int(insight["memory_devices"]["begin"][device])
+    first = (
+        int(table["allocated"][held]) if known else int(insight["memory_devices"]["begin"][device])
+    )
     top = int(np.argmax(allocated)) if len(time) else -1
     above = top >= 0 and int(allocated[top]) > first
     return Curve(
-        time=np.concatenate(([window[0]], time[kept])), allocated=np.concatenate(([first], allocated[kept])),
-        reserved=np.concatenate(([table["reserved"][held] if known else -1], reserved[kept])).astype(np.int64),
-        categories=by_category(insight, device, np.concatenate(([held], rows.start + kept))), thinned=len(kept) < len(time),
-        peak=int(allocated[top]) if above else first, peak_time=int(time[top]) if above else window[0],
+        time=np.concatenate(([window[0]], time[kept])),
+        allocated=np.concatenate(([first], allocated[kept])),
+        reserved=np.concatenate(
+            ([table["reserved"][held] if known else -1], reserved[kept])
+        ).astype(np.int64),
+        categories=by_category(insight, device, np.concatenate(([held], rows.start + kept))),
+        thinned=len(kept) < len(time),
+        peak=int(allocated[top]) if above else first,
+        peak_time=int(time[top]) if above else window[0],
     )
 
 
 def by_category(insight: Insight, device: int, at: Ints) -> Array:
-    """Bytes by category after some records, rows of ``memory_curve``; int64 of shape (categories + 1, records)."""
+    """Bytes by category after some records, rows of ``memory_curve``; int64 of shape (categories +
+    1, records).
+    """
     begin = insight.about["memory_begin_categories"]
     if not begin:
         return np.zeros((0, len(at)), np.int64)
@@ -93,6 +116,14 @@ def by_category(insight: Insight, device: int, at: Ints) -> Array:
     category, size = table["category"][rows], table["bytes"][rows]
     found = []
     for number, before in enumerate(begin[device]):
-        mine = category == number if number < len(BLOCK_CATEGORIES) else (category < 0) | (category >= number)
-        found.append((before + np.concatenate(([0], np.cumsum(np.where(mine, size, 0)))))[at - rows.start + 1])
+        mine = (
+            category == number
+            if number < len(BLOCK_CATEGORIES)
+            else (category < 0) | (category >= number)
+        )
+        found.append(
+            (before + np.concatenate(([0], np.cumsum(np.where(mine, size, 0)))))[
+                at - rows.start + 1
+            ]
+        )
     return np.array(found)

@@ -5,12 +5,15 @@
     main     /nn.Module: Linear_0      /  /nn.Module: ReLU_0/   [evaluate_function: ReluBackward0][evaluate_function: AddmmBackward0][…AccumulateGrad]
     main       [aten::addmm, number 7 ]     [aten::relu, 8]              8 ─▶ ReLU_0                   7 ─▶ Linear_0                 as the one before
 
-A backward operator knows its forward by an arrow (category ``fwdbwd``), else by its sequence number: every operator carries the number that the
-next node of the graph will get, so the last one that begins with a number made the node (torch's ``generateForwardBackwardLinks``). What has no number of
-its own (``AccumulateGrad``, hooks) runs right after the operator that made its gradient, and belongs where that one does.
+A backward operator knows its forward by an arrow (category ``fwdbwd``), else by its sequence
+number: every operator carries the number that the next node of the graph will get, so the last one
+that begins with a number made the node (torch's ``generateForwardBackwardLinks``). What has no
+number of its own (``AccumulateGrad``, hooks) runs right after the operator that made its gradient,
+and belongs where that one does.
 
-A module that runs again within the backward pass (checkpoints) belongs to the backward of the module of its name: it is laid where its last
-forward call before is laid. Its operators stay within it, and what undoes these is laid at it.
+A module that runs again within the backward pass (checkpoints) belongs to the backward of the
+module of its name: it is laid where its last forward call before is laid. Its operators stay within
+it, and what undoes these is laid at it.
 """
 
 from __future__ import annotations
@@ -50,7 +53,8 @@ def lay_backward(trace: Trace, nodes: Nodes, written: Array) -> Backward:
     """Lay the backward functions at the modules of their forwards.
 
     Args:
-        written: of every node the written module that it says to be in (``Module Hierarchy``); −1 none.
+        written: of every node the written module that it says to be in (``Module Hierarchy``); −1
+            none.
     """
     n = len(nodes.row)
     inside = nearest(nodes.parent, written >= 0)
@@ -67,13 +71,18 @@ def lay_backward(trace: Trace, nodes: Nodes, written: Array) -> Backward:
     parent[tied], given[tied] = home.node[home.state == _TIED], home.written[home.state == _TIED]
     backward = functions.around >= 0
     _lay_reruns(trace, nodes, functions, parent, given)
-    counts = {key: int((home.state == value).sum()) for key, value in (("tied", _TIED), ("untied", _UNTIED), ("outside", _OUTSIDE))}
+    counts = {
+        key: int((home.state == value).sum())
+        for key, value in (("tied", _TIED), ("untied", _UNTIED), ("outside", _OUTSIDE))
+    }
     return Backward(backward, parent, given, counts)
 
 
 @dataclass(frozen=True)
 class _Homes:
-    """Of every backward function: what is known of it, and the node or the written module that its forward ran in; −1 none."""
+    """Of every backward function: what is known of it, and the node or the written module that its
+    forward ran in; −1 none.
+    """
 
     state: Array
     node: Ints
@@ -89,7 +98,8 @@ def _homes(nodes: Nodes, functions: Functions, forward: Ints, written: Array) ->
     home_written = np.full(n, -1, np.int64)
     known = np.flatnonzero(forward >= 0)
     made = forward[known]
-    # A forward within the backward pass belongs where the function around it does, unless a module runs again in between.
+    # A forward within the backward pass belongs where the function around it does, unless a module
+    # runs again in between.
     in_module = module[made] > outer[made]
     again = ~in_module & (outer[made] >= 0)
     beside = ~in_module & ~again & (written[made] >= 0)
@@ -105,7 +115,9 @@ def _homes(nodes: Nodes, functions: Functions, forward: Ints, written: Array) ->
 
 
 def preceding(nodes: Nodes, functions: Functions) -> Ints:
-    """For every backward function the one before it on its thread and in the same call, else the one around it; −1 none."""
+    """For every backward function the one before it on its thread and in the same call, else the
+    one around it; −1 none.
+    """
     position = functions.position
     outer = nodes.parent[position]
     order = np.lexsort((outer, functions.track[position]))
@@ -114,11 +126,17 @@ def preceding(nodes: Nodes, functions: Functions) -> Ints:
     follows = np.flatnonzero((track[1:] == track[:-1]) & (call[1:] == call[:-1])) + 1
     before[order[follows]] = order[follows - 1]
     around = np.where(outer >= 0, functions.around[outer], -1)
-    return np.where(before >= 0, before, np.where(around >= 0, np.searchsorted(position, around), -1))
+    return np.where(
+        before >= 0, before, np.where(around >= 0, np.searchsorted(position, around), -1)
+    )
 
 
-def _lay_reruns(trace: Trace, nodes: Nodes, functions: Functions, parent: Array, given: Array) -> None:
-    """Lay modules that run again within the backward pass where their last forward call before is laid."""
+def _lay_reruns(
+    trace: Trace, nodes: Nodes, functions: Functions, parent: Array, given: Array
+) -> None:
+    """Lay modules that run again within the backward pass where their last forward call before is
+    laid.
+    """
     is_module = nodes.kind == PathKind.MODULE
     backward = functions.around >= 0
     rerun = np.flatnonzero(is_module & backward)
@@ -128,8 +146,15 @@ def _lay_reruns(trace: Trace, nodes: Nodes, functions: Functions, parent: Array,
     # Those within another module that runs again stay there.
     rerun = rerun[nearest(nodes.parent, is_module)[outer] < functions.around[outer]]
     first = np.flatnonzero(is_module & ~backward)
-    name, start = trace["spans"]["name"][nodes.row].astype(np.int64), trace["spans"]["start"][nodes.row]
+    name, start = (
+        trace["spans"]["name"][nodes.row].astype(np.int64),
+        trace["spans"]["start"][nodes.row],
+    )
     found = match(name[first], start[first], name[rerun], start[rerun])
-    before = np.where(found >= 0, first[found], len(parent)) if len(first) else np.full(len(rerun), len(parent))
+    before = (
+        np.where(found >= 0, first[found], len(parent))
+        if len(first)
+        else np.full(len(rerun), len(parent))
+    )
     rerun, before = rerun[before < rerun], before[before < rerun]
     parent[rerun], given[rerun] = parent[before], given[before]

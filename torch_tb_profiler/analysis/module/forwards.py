@@ -27,10 +27,13 @@ class Functions:
 
     position: their nodes, ascending; int64 of shape (functions,).
     numbered: which have a sequence number of their own; the others belong to the one before them.
-    around: of every node the node of the innermost function at or around it; −1 outside the backward pass.
-    number, thread: of every node its sequence number (−1 none) and the forward thread that it names (≤ 0: it is itself of the forward pass, or none).
+    around: of every node the node of the innermost function at or around it; −1 outside the
+        backward pass.
+    number, thread: of every node its sequence number (−1 none) and the forward thread that it names
+    (≤ 0: it is itself of the forward pass, or none).
     track: of every node.
-    maker: nodes that may have made a node of the graph: operators with a number that are not of the backward pass by it; ascending.
+    maker: nodes that may have made a node of the graph: operators with a number that are not of the
+        backward pass by it; ascending.
     """
 
     position: Ints
@@ -43,7 +46,8 @@ class Functions:
 
 
 def functions_of(trace: Trace, nodes: Nodes) -> Functions:
-    """What runs in the backward pass: what the engine evaluates, what names a forward thread, and, on a thread that does nothing else, what
+    """What runs in the backward pass: what the engine evaluates, what names a forward thread, and,
+    on a thread that does nothing else, what
     stands between (PyTorch before 1.9 records no ``evaluate_function``)."""
     number, thread = _numbers(trace, nodes)
     name = trace["spans"]["name"][nodes.row]
@@ -55,7 +59,11 @@ def functions_of(trace: Trace, nodes: Nodes) -> Functions:
     marked = operator & (evaluate[name] | (thread > 0))
     track = trace["spans"]["track"][nodes.row]
     marked |= _between(nodes, marked, evaluate[name], number, track)
-    outer = np.where(nodes.parent >= 0, nearest(nodes.parent, marked)[nodes.parent], -1) if len(marked) else nodes.parent
+    outer = (
+        np.where(nodes.parent >= 0, nearest(nodes.parent, marked)[nodes.parent], -1)
+        if len(marked)
+        else nodes.parent
+    )
     # The function itself stands within the engine's call of it and repeats its number.
     begins = marked & (evaluate[name] | (outer < 0) | (number[outer] != number))
     around = nearest(nodes.parent, begins)
@@ -74,7 +82,9 @@ def _numbers(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
 
 
 def _between(nodes: Nodes, marked: Mask, evaluate: Mask, number: Ints, track: Array) -> Mask:
-    """Outermost operators behind a function, on threads that run nothing but the backward pass and record no ``evaluate_function``."""
+    """Outermost operators behind a function, on threads that run nothing but the backward pass and
+    record no ``evaluate_function``.
+    """
     outermost = nodes.parent < 0
     tracks = int(track.max()) + 1 if len(track) else 0
     first = np.full(tracks, len(track), np.int64)
@@ -86,7 +96,9 @@ def _between(nodes: Nodes, marked: Mask, evaluate: Mask, number: Ints, track: Ar
 
 
 def forwards(trace: Trace, nodes: Nodes, functions: Functions) -> Ints:
-    """The node of the forward operator of every function, −1 unknown; it begins before the function."""
+    """The node of the forward operator of every function, −1 unknown; it begins before the
+    function.
+    """
     found = np.full(len(functions.position), -1, np.int64)
     if not len(functions.maker):
         return found
@@ -102,15 +114,22 @@ def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, found: Ints) -> 
     flows = trace["flows"]
     kinds = [number for number in map(trace.strings.number, _ARROWS) if number >= 0]
     arrow = np.isin(flows["category"], kinds)
-    begin, end = np.flatnonzero(arrow & (flows["phase"] == ord("s"))), np.flatnonzero(arrow & (flows["phase"] == ord("f")))
+    begin, end = (
+        np.flatnonzero(arrow & (flows["phase"] == ord("s"))),
+        np.flatnonzero(arrow & (flows["phase"] == ord("f"))),
+    )
     if not len(begin) or not len(end):
         return
     start = trace["spans"]["start"][nodes.row]
     tied = match(flows["id"][begin], flows["time"][begin], flows["id"][end], flows["time"][end])
     begin, end = begin[tied[tied >= 0]], end[tied >= 0]
     maker, target = functions.maker, np.flatnonzero(functions.thread > 0)
-    at_begin = same_place((functions.track[maker], start[maker]), (flows["track"][begin], flows["time"][begin]))
-    at_end = same_place((functions.track[target], start[target]), (flows["track"][end], flows["time"][end]))
+    at_begin = same_place(
+        (functions.track[maker], start[maker]), (flows["track"][begin], flows["time"][begin])
+    )
+    at_end = same_place(
+        (functions.track[target], start[target]), (flows["track"][end], flows["time"][end])
+    )
     both = np.flatnonzero((at_begin >= 0) & (at_end >= 0))
     function = np.searchsorted(functions.position, functions.around[target[at_end[both]]])
     found[function] = maker[at_begin[both]]
@@ -119,8 +138,8 @@ def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, found: Ints) -> 
 def _by_number(trace: Trace, nodes: Nodes, functions: Functions, wanted: Ints) -> Ints:
     """The last operator before that begins with the number, on the forward thread.
 
-    Each thread counts for itself, and functions name it by a number of PyTorch's own: where that number is seen with sequence numbers that only
-    one thread has, it is that thread.
+    Each thread counts for itself, and functions name it by a number of PyTorch's own: where that
+    number is seen with sequence numbers that only one thread has, it is that thread.
     """
     maker, number, track = functions.maker, functions.number, functions.track
     first, _ = group_rows((number[maker], track[maker]))
@@ -140,9 +159,14 @@ def _by_number(trace: Trace, nodes: Nodes, functions: Functions, wanted: Ints) -
     meant[which[pair]] = on[pair]
     on = np.where(known & ~alone, meant[which], on)
     use = np.flatnonzero(on >= 0)
-    _, key = group_rows((np.concatenate((number[maker], number[wanted[use]])), np.concatenate((track[maker], on[use]))))
+    _, key = group_rows(
+        (
+            np.concatenate((number[maker], number[wanted[use]])),
+            np.concatenate((track[maker], on[use])),
+        )
+    )
     start = trace["spans"]["start"][nodes.row]
-    tied = match(key[: len(maker)], start[maker], key[len(maker):], start[wanted[use]])
+    tied = match(key[: len(maker)], start[maker], key[len(maker) :], start[wanted[use]])
     found = np.full(len(wanted), -1, np.int64)
     found[use[tied >= 0]] = maker[tied[tied >= 0]]
     return found

@@ -29,8 +29,10 @@ SMALLEST = 10_000
 class Frames:
     """A tree of frames, parents before children; arrays of shape (frames,).
 
-    parent: −1 outermost. name: number of a string of the insight (``kind`` line: of the facts); of kind REST how many it stands for.
-    kind: ``PathKind``, ``LINE`` or ``REST``. backward: bool. calls: how many. host, device: ns, of the frame and those beneath it.
+    parent: −1 outermost. name: number of a string of the insight (``kind`` line: of the facts); of
+        kind REST how many it stands for.
+    kind: ``PathKind``, ``LINE`` or ``REST``. backward: bool. calls: how many. host, device: ns, of
+        the frame and those beneath it.
     first: begin of the first call in ns, −1 unknown. event: an example, −1 none.
     """
 
@@ -51,51 +53,88 @@ def module_frames(insight: Insight, selection: Selection) -> tuple[Frames, int]:
     sums, rest = path_sums(insight, selection)
     parent = paths["parent"].astype(np.int64)
     found = Frames(
-        parent, paths["name"].astype(np.int64), paths["kind"].astype(np.int64), paths["backward"] == 1, sums["calls"],
-        carried_up(parent, sums["host_self"] + sums["runtime"]), carried_up(parent, sums["device_self"]), paths["first"], paths["event"].astype(np.int64),
+        parent,
+        paths["name"].astype(np.int64),
+        paths["kind"].astype(np.int64),
+        paths["backward"] == 1,
+        sums["calls"],
+        carried_up(parent, sums["host_self"] + sums["runtime"]),
+        carried_up(parent, sums["device_self"]),
+        paths["first"],
+        paths["event"].astype(np.int64),
     )
     return found, rest
 
 
 def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[Frames, int]:
-    """(the Python lines that called operators or launched device work in the selected steps, ns of device work of which no line is known).
+    """(the Python lines that called operators or launched device work in the selected steps, ns of
+    device work of which no line is known).
 
-    Host time is that of the operators that the lines called, backward operators at the line of their forward; Python's own is not in it.
+    Host time is that of the operators that the lines called, backward operators at the line of
+    their forward; Python's own is not in it.
     """
     stacks, lines, launches = facts["stacks"], insight["lines"], insight["line_steps"]
     own = sums_over(selection, facts["operator_steps"], "operator", dict(insight["operator_sums"]))
     operator = np.flatnonzero((facts["operators"]["stack"] >= 0) & (own["calls"] > 0))
     launch = np.flatnonzero(mask(selection, launches["step"]))
     # The two trees of frames become one.
-    parent = np.concatenate((stacks["parent"], np.where(lines["parent"] >= 0, lines["parent"] + stacks.n, -1)))
+    parent = np.concatenate(
+        (stacks["parent"], np.where(lines["parent"] >= 0, lines["parent"] + stacks.n, -1))
+    )
     frame = np.concatenate((stacks["frame"], lines["frame"])).astype(np.int64)
     nothing = np.zeros(0, np.int64)
-    tree = number_paths(Laid(parent, frame, np.full(len(parent), -1), np.zeros(len(parent), np.bool_)), nothing, nothing, deep=MOST_FRAMES, most=len(parent))
+    tree = number_paths(
+        Laid(parent, frame, np.full(len(parent), -1), np.zeros(len(parent), np.bool_)),
+        nothing,
+        nothing,
+        deep=MOST_FRAMES,
+        most=len(parent),
+    )
     n = len(tree.parent)
-    place = np.concatenate((tree.path[facts["operators"]["stack"][operator]], tree.path[stacks.n + launches["line"][launch]]))
+    place = np.concatenate(
+        (
+            tree.path[facts["operators"]["stack"][operator]],
+            tree.path[stacks.n + launches["line"][launch]],
+        )
+    )
     none = np.zeros(len(launch), np.int64)
     calls = sum_by(place, n, np.concatenate((own["calls"][operator], none)))
     host = sum_by(place, n, np.concatenate((own["host_self"][operator], none)))
-    device = sum_by(place, n, np.concatenate((own["device_self"][operator], launches["device"][launch])))
+    device = sum_by(
+        place, n, np.concatenate((own["device_self"][operator], launches["device"][launch]))
+    )
     unknown = np.full(n, -1, np.int64)
     found = Frames(
-        tree.parent, tree.code, np.full(n, LINE), np.zeros(n, np.bool_), carried_up(tree.parent, calls), carried_up(tree.parent, host),
-        carried_up(tree.parent, device), unknown, unknown,
+        tree.parent,
+        tree.code,
+        np.full(n, LINE),
+        np.zeros(n, np.bool_),
+        carried_up(tree.parent, calls),
+        carried_up(tree.parent, host),
+        carried_up(tree.parent, device),
+        unknown,
+        unknown,
     )
     sums, rest = path_sums(insight, selection, ("device_self",))
     return found, max(int(sums["device_self"].sum()) + rest - int(device.sum()), 0)
 
 
 def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
-    """(the frames that are large enough to be drawn on the host or on the device, how many are not).
+    """(the frames that are large enough to be drawn on the host or on the device, how many are
+    not).
 
-    Those beneath one frame that are too small for themselves but not together become one frame of kind REST behind it.
+    Those beneath one frame that are too small for themselves but not together become one frame of
+    kind REST behind it.
     """
     outermost = frames.parent < 0
-    limits = [max(-(-int(values[outermost].sum()) // smallest), 1) for values in (frames.host, frames.device)]
+    limits = [
+        max(-(-int(values[outermost].sum()) // smallest), 1)
+        for values in (frames.host, frames.device)
+    ]
     large = (frames.host >= limits[0]) | (frames.device >= limits[1])
     small = np.flatnonzero(~large & ((frames.host > 0) | (frames.device > 0) | (frames.calls > 0)))
-    # What is beneath a small frame is small: only those right beneath a large one, or outermost, add something.
+    # What is beneath a small frame is small: only those right beneath a large one, or outermost,
+    # add something.
     above = frames.parent[small]
     edge = small[(above < 0) | large[above]]
     n = len(frames.parent)
@@ -114,7 +153,16 @@ def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
     np.minimum.at(first, at, frames.first[edge])
     calls = sum_by(at, n + 1, frames.calls[edge])[rest]
     more: dict[str, Array] = {
-        "parent": place[rest], "name": count, "kind": np.full(len(rest), REST), "backward": np.zeros(len(rest), np.bool_), "calls": calls,
-        "host": host[rest], "device": device[rest], "first": first[rest], "event": nothing,
+        "parent": place[rest],
+        "name": count,
+        "kind": np.full(len(rest), REST),
+        "backward": np.zeros(len(rest), np.bool_),
+        "calls": calls,
+        "host": host[rest],
+        "device": device[rest],
+        "first": first[rest],
+        "event": nothing,
     }
-    return Frames(**{key: np.concatenate((values, more[key])) for key, values in joined.items()}), len(small)
+    return Frames(
+        **{key: np.concatenate((values, more[key])) for key, values in joined.items()}
+    ), len(small)

@@ -1,4 +1,6 @@
-"""Python lines of device work that no operator launched: captured graphs, kernels of Triton and others that are launched from Python."""
+"""Python lines of device work that no operator launched: captured graphs, kernels of Triton and
+others that are launched from Python.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,19 @@ def launch_lines(trace: Trace, facts: Facts, work: LaunchedWork) -> tuple[Table,
     outside, frame = outside[frame >= 0], frame[frame >= 0]
     used, caller = frames_needed(links["parent"].astype(np.int64), is_frame, frame)
     nothing = np.zeros(0, np.int64)
-    laid = Laid(caller, spans["name"][used].astype(np.int64), np.full(len(used), -1), np.zeros(len(used), np.bool_))
+    laid = Laid(
+        caller,
+        spans["name"][used].astype(np.int64),
+        np.full(len(used), -1),
+        np.zeros(len(used), np.bool_),
+    )
     tree = number_paths(laid, nothing, nothing, deep=MOST_FRAMES, most=len(used))
     line, step = tree.path[np.searchsorted(used, frame)], work.step[outside]
     first, of = group_rows((step, line))
     n = len(first)
     return schema.LINES.build(parent=tree.parent, frame=tree.code), schema.LINE_STEPS.build(
-        line=line[first], step=step[first], device=sum_by(of, n, spans["dur"][work.row[outside]]), launched=np.bincount(of, minlength=n),
+        line=line[first],
+        step=step[first],
+        device=sum_by(of, n, spans["dur"][work.row[outside]]),
+        launched=np.bincount(of, minlength=n),
     )

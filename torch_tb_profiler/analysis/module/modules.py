@@ -33,7 +33,8 @@ _COLUMNS = ("calls", "host_self", "runtime", "device_self", "allocated", "increa
 
 @dataclass(frozen=True)
 class ModuleTree:
-    """The modules of a trace, arrays of shape (modules,) unless said otherwise; parents before children.
+    """The modules of a trace, arrays of shape (modules,) unless said otherwise; parents before
+    children.
 
     parent, name: row of the module around it (−1 none); number of a string of the insight.
     event: the longest forward call, −1 none known.
@@ -48,8 +49,10 @@ class ModuleTree:
 
 @dataclass(frozen=True)
 class ModuleSums:
-    """Sums over some steps. ``own`` and ``total`` by (``forward`` or ``backward``, ``host`` or ``device``): int64 ns of shape (modules,), of what
-    ran directly in the module, and with the modules beneath. ``outside``: by the same kinds of time, what ran outside modules. ``launched_by_none``: ns
+    """Sums over some steps. ``own`` and ``total`` by (``forward`` or ``backward``, ``host`` or
+    ``device``): int64 ns of shape (modules,), of what
+    ran directly in the module, and with the modules beneath. ``outside``: by the same kinds of
+    time, what ran outside modules. ``launched_by_none``: ns
     of device work that no path launched."""
 
     own: dict[tuple[str, str], Ints]
@@ -63,7 +66,9 @@ class ModuleSums:
 
 
 def module_tree(insight: Insight) -> ModuleTree:
-    """The module tree of a trace: paths of modules with the same modules above them are one, forward and backward."""
+    """The module tree of a trace: paths of modules with the same modules above them are one,
+    forward and backward.
+    """
     paths = insight["paths"]
     is_module = paths["kind"] == PathKind.MODULE
     inner = nearest(paths["parent"], is_module)
@@ -74,7 +79,12 @@ def module_tree(insight: Insight) -> ModuleTree:
     around = np.where(outer >= 0, inner[outer], -1)
     parent = np.where(around >= 0, place[around], -1)
     nothing = np.zeros(0, np.int64)
-    laid = Laid(parent, paths["name"][path].astype(np.int64), np.full(len(path), -1), np.zeros(len(path), np.bool_))
+    laid = Laid(
+        parent,
+        paths["name"][path].astype(np.int64),
+        np.full(len(path), -1),
+        np.zeros(len(path), np.bool_),
+    )
     # There are no more modules than paths of them, and none is deeper than its path.
     numbered = number_paths(laid, nothing, nothing, deep=DEEP + MOST_LEVELS + 1, most=len(path))
     n = len(numbered.parent)
@@ -87,8 +97,12 @@ def module_tree(insight: Insight) -> ModuleTree:
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
     above = numbered.parent[order]
-    module = np.where(inner >= 0, rank[numbered.path[place[inner]]], -1) if n else np.full(paths.n, -1)
-    return ModuleTree(np.where(above >= 0, rank[above], -1), numbered.code[order], event[order], module)
+    module = (
+        np.where(inner >= 0, rank[numbered.path[place[inner]]], -1) if n else np.full(paths.n, -1)
+    )
+    return ModuleTree(
+        np.where(above >= 0, rank[above], -1), numbered.code[order], event[order], module
+    )
 
 
 def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> ModuleSums:
@@ -99,8 +113,11 @@ def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> Mod
     module = tree.of_path[inside]
     times = {"host": per_path["host_self"] + per_path["runtime"], "device": per_path["device_self"]}
     own = {
-        (direction, key): sum_by(module, n, np.where(paths["backward"][inside] == number, values[inside], 0))
-        for number, direction in enumerate(DIRECTIONS) for key, values in times.items()
+        (direction, key): sum_by(
+            module, n, np.where(paths["backward"][inside] == number, values[inside], 0)
+        )
+        for number, direction in enumerate(DIRECTIONS)
+        for key, values in times.items()
     }
     forward = paths["backward"] == 0
     is_module = forward & (paths["kind"] == PathKind.MODULE)
@@ -108,15 +125,23 @@ def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> Mod
     beneath_operator = (around >= 0) & (paths["kind"][around] == PathKind.OPERATOR)
     operators = forward & inside & (paths["kind"] == PathKind.OPERATOR) & ~beneath_operator
     return ModuleSums(
-        own, {key: carried_up(tree.parent, values) for key, values in own.items()},
-        sum_by(tree.of_path[is_module], n, per_path["calls"][is_module]), sum_by(tree.of_path[operators], n, per_path["calls"][operators]),
-        sum_by(module, n, per_path["allocated"][inside]), sum_by(module, n, per_path["increase"][inside]),
-        {key: int(values[~inside].sum()) for key, values in times.items()}, launched_by_none,
+        own,
+        {key: carried_up(tree.parent, values) for key, values in own.items()},
+        sum_by(tree.of_path[is_module], n, per_path["calls"][is_module]),
+        sum_by(tree.of_path[operators], n, per_path["calls"][operators]),
+        sum_by(module, n, per_path["allocated"][inside]),
+        sum_by(module, n, per_path["increase"][inside]),
+        {key: int(values[~inside].sum()) for key, values in times.items()},
+        launched_by_none,
     )
 
 
-def path_sums(insight: Insight, selection: Selection, columns: Sequence[str] = _COLUMNS) -> tuple[dict[str, Ints], int]:
-    """(sums over the selected steps by column of ``path_steps``, each of shape (paths,); ns of device work that no path launched)."""
+def path_sums(
+    insight: Insight, selection: Selection, columns: Sequence[str] = _COLUMNS
+) -> tuple[dict[str, Ints], int]:
+    """(sums over the selected steps by column of ``path_steps``, each of shape (paths,); ns of
+    device work that no path launched).
+    """
     table, sums = insight["path_steps"], insight["path_sums"]
     # Device work that no path launched has one row per step.
     none = np.flatnonzero(table["path"] < 0)

@@ -20,12 +20,14 @@ from torch_tb_profiler.store.roles import Role
 
 @dataclass(frozen=True)
 class Nodes:
-    """Attributes, arrays of shape (nodes,) unless said otherwise; positions count nodes, and what is around a node stands before it.
+    """Attributes, arrays of shape (nodes,) unless said otherwise; positions count nodes, and what
+    is around a node stands before it.
 
     row: rows of spans, ascending.
     kind: uint8 ``PathKind``.
     parent: position of the innermost node around it on its thread; −1 none.
-    around: for every row of spans the position of the innermost node at or around it (for device work: −1); int32 of shape (spans,).
+    around: for every row of spans the position of the innermost node at or around it (for device
+        work: −1); int32 of shape (spans,).
     children, runtime: Σ duration of the nodes and of the runtime calls directly beneath, ns.
     """
 
@@ -46,7 +48,8 @@ class Nodes:
 
 
 def host_nodes(trace: Trace, facts: Facts, tree: CallTree) -> Nodes:
-    """The calls of all threads, as the Operator view has them, and the modules between them. Steps are no calls; other Python frames neither.
+    """The calls of all threads, as the Operator view has them, and the modules between them. Steps
+    are no calls; other Python frames neither.
 
     As in the Operator view an operator is one with its only child of the same name.
     """
@@ -68,7 +71,14 @@ def host_nodes(trace: Trace, facts: Facts, tree: CallTree) -> Nodes:
     outer = above[row]
     parent = np.where(outer >= 0, around[outer], np.int32(-1)) if spans.n else outer
     dur, n = spans["dur"], len(row)
-    return Nodes(row, kind[row].astype(np.uint8), parent, around, _beneath(parent, dur[row], n), _beneath(around[runtime], dur[runtime], n))
+    return Nodes(
+        row,
+        kind[row].astype(np.uint8),
+        parent,
+        around,
+        _beneath(parent, dur[row], n),
+        _beneath(around[runtime], dur[runtime], n),
+    )
 
 
 def module_names(trace: Trace) -> Mask:
@@ -77,19 +87,26 @@ def module_names(trace: Trace) -> Mask:
     role = spans["role"]
     named = np.zeros(len(trace.strings) + 1, np.bool_)
     used = distinct(spans["name"][(role == Role.PYTHON) | is_call(role)], trace.strings)
-    named[[number for number in used if trace.strings[number].startswith((MODULE, LIGHTNING))]] = True
+    named[[number for number in used if trace.strings[number].startswith((MODULE, LIGHTNING))]] = (
+        True
+    )
     return named
 
 
 def _calls(trace: Trace, tree: CallTree) -> tuple[list[tuple[Ints, PathKind]], Ints]:
-    """(rows of operators and of annotations with their kinds, rows of the runtime calls that no other runtime call makes)."""
+    """(rows of operators and of annotations with their kinds, rows of the runtime calls that no
+    other runtime call makes).
+    """
     role, name = trace["spans"]["role"][tree.row], trace["spans"]["name"][tree.row]
     call = role == Role.RUNTIME
     annotation = tree.kept & ~tree.is_operator & ~call & (tree.names.step[name] < 0)
     inside = np.zeros(len(call), np.bool_)
     has = tree.parent >= 0
     inside[has] = call[tree.parent[has]]
-    found = [(tree.row[tree.is_operator], PathKind.OPERATOR), (tree.row[annotation], PathKind.ANNOTATION)]
+    found = [
+        (tree.row[tree.is_operator], PathKind.OPERATOR),
+        (tree.row[annotation], PathKind.ANNOTATION),
+    ]
     return found, tree.row[call & ~inside]
 
 

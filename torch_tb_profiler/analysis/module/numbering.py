@@ -1,6 +1,7 @@
 """Calls with parents → paths: one number for all calls with the same names above them.
 
-Level by level from the outermost calls, so that the work is linear in the calls and no path is compared as a whole::
+Level by level from the outermost calls, so that the work is linear in the calls and no path is
+compared as a whole::
 
     level 0   A  A  B        (-1, A) → 0   (-1, B) → 1
     level 1   c  c  c        ( 0, c) → 2   ( 1, c) → 3
@@ -30,7 +31,8 @@ class Laid:
 
     parent: position of the call above it, which stands before it; −1 none.
     code: number of (kind, name, backward), ≥ 0.
-    given: row of the paths that there are before: of a call with ``settled`` its own, of an outermost one that above it; −1 none.
+    given: row of the paths that there are before: of a call with ``settled`` its own, of an
+        outermost one that above it; −1 none.
     settled: whether ``given`` is its own path.
     """
 
@@ -42,7 +44,8 @@ class Laid:
 
 @dataclass(frozen=True)
 class Numbered:
-    """``parent`` and ``code`` of every path, parents before children. Of every call ``path``, and ``pooled``: beyond the limits, so that it belongs
+    """``parent`` and ``code`` of every path, parents before children. Of every call ``path``, and
+    ``pooled``: beyond the limits, so that it belongs
     to the path of a call around it."""
 
     parent: Ints
@@ -51,13 +54,16 @@ class Numbered:
     pooled: Mask
 
 
-def number_paths(laid: Laid, parent: Ints, code: Ints, deep: int = DEEP, most: int = MOST_PATHS) -> Numbered:
+def number_paths(
+    laid: Laid, parent: Ints, code: Ints, deep: int = DEEP, most: int = MOST_PATHS
+) -> Numbered:
     """Number the paths of calls.
 
     Args:
         parent, code: the paths that there are before.
         deep: levels, less than 65,536; calls beneath belong to the path of the last one.
-        most: number of paths beyond which new ones are not made: their calls belong to the path above.
+        most: number of paths beyond which new ones are not made: their calls belong to the path
+            above.
     """
     numbering = _Numbering(parent, code, most)
     depth = depths(laid.parent)
@@ -101,7 +107,11 @@ class _Numbering:
         path = number[of]
         pooled = path < 0
         if pooled.any():
-            path = np.where(pooled, np.where(above >= 0, above, self._rest_path(bool((above[pooled] < 0).any()))), path)
+            path = np.where(
+                pooled,
+                np.where(above >= 0, above, self._rest_path(bool((above[pooled] < 0).any()))),
+                path,
+            )
         return path, pooled
 
     def _append(self, parent: Array, code: Array) -> None:

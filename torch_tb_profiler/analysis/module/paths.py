@@ -1,4 +1,5 @@
-"""Paths of calls: the call trees of all threads and steps laid over each other, with modules, and the backward pass at the modules of its forward.
+"""Paths of calls: the call trees of all threads and steps laid over each other, with modules, and
+the backward pass at the modules of its forward.
 
 ::
 
@@ -20,8 +21,18 @@ from torch_tb_profiler.analysis.module.backward import lay_backward
 from torch_tb_profiler.analysis.module.lines import launch_lines
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
 from torch_tb_profiler.analysis.module.numbering import REST, Laid, Numbered, number_paths
-from torch_tb_profiler.analysis.module.sums import launched_work, operator_sums, path_steps, whole_sums
-from torch_tb_profiler.analysis.module.written import LIGHTNING, ModuleTexts, hierarchy_names, lightning_names
+from torch_tb_profiler.analysis.module.sums import (
+    launched_work,
+    operator_sums,
+    path_steps,
+    whole_sums,
+)
+from torch_tb_profiler.analysis.module.written import (
+    LIGHTNING,
+    ModuleTexts,
+    hierarchy_names,
+    lightning_names,
+)
 from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.analysis.timeline.naming import MODULE
 from torch_tb_profiler.store import insight_schema as schema
@@ -35,7 +46,8 @@ _REST_NAME = "further calls"
 
 @dataclass(frozen=True)
 class _Written:
-    """Modules that texts name: the tree of them, and of every node (shape (nodes,), −1 none) the module that its operator says to be in, or the
+    """Modules that texts name: the tree of them, and of every node (shape (nodes,), −1 none) the
+    module that its operator says to be in, or the
     module whose call it is."""
 
     tree: ModuleTexts
@@ -44,9 +56,15 @@ class _Written:
 
 
 def build_paths(
-    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree,
+    trace: Trace,
+    facts: Facts,
+    tables: dict[str, Table],
+    texts: StringBuilder,
+    tree: CallTree,
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables of paths, ``span_paths``, ``lines``, ``line_steps``, ``name_steps`` and ``operator_sums``, and what is said (see ``store/insight.py``)."""
+    """The tables of paths, ``span_paths``, ``lines``, ``line_steps``, ``name_steps`` and
+    ``operator_sums``, and what is said (see ``store/insight.py``).
+    """
     nodes = host_nodes(trace, facts, tree)
     written = _written(trace, nodes)
     laid = lay_backward(trace, nodes, written.inside)
@@ -58,10 +76,27 @@ def build_paths(
     steps, of_spans = path_steps(trace, facts, nodes, numbered, work)
     lines, line_steps = launch_lines(trace, facts, work)
     paths = _paths(trace, nodes, numbered, kinds, texts, len(modules))
-    source = "hierarchy" if (written.inside >= 0).any() else "lightning" if settled.any() else "python" if (nodes.kind == PathKind.MODULE).any() else ""
-    about = {"module_source": source, "backward": laid.counts, "paths_pooled": int(numbered.pooled.sum())}
+    source = (
+        "hierarchy"
+        if (written.inside >= 0).any()
+        else "lightning"
+        if settled.any()
+        else "python"
+        if (nodes.kind == PathKind.MODULE).any()
+        else ""
+    )
+    about = {
+        "module_source": source,
+        "backward": laid.counts,
+        "paths_pooled": int(numbered.pooled.sum()),
+    }
     tables = {
-        "paths": paths, "path_steps": steps, "path_sums": whole_sums(steps, paths.n), "span_paths": of_spans, "lines": lines, "line_steps": line_steps,
+        "paths": paths,
+        "path_steps": steps,
+        "path_sums": whole_sums(steps, paths.n),
+        "span_paths": of_spans,
+        "lines": lines,
+        "line_steps": line_steps,
     }
     return tables | operator_sums(facts), about
 
@@ -72,8 +107,13 @@ def _written(trace: Trace, nodes: Nodes) -> _Written:
     at = np.full(len(trace.strings) + 1, -1, np.int64)
     module = nodes.kind == PathKind.MODULE
     if module.any():
-        called = [trace.strings[number] for number in distinct(trace["spans"]["name"][nodes.row[module]], trace.strings)]
-        for text, names in lightning_names([text for text in called if text.startswith(LIGHTNING)]).items():
+        called = [
+            trace.strings[number]
+            for number in distinct(trace["spans"]["name"][nodes.row[module]], trace.strings)
+        ]
+        for text, names in lightning_names(
+            [text for text in called if text.startswith(LIGHTNING)]
+        ).items():
             at[trace.strings.number(text)] = tree.add(names)
         return _Written(tree, none, np.where(module, at[trace["spans"]["name"][nodes.row]], -1))
     arguments = trace["operator_args"]
@@ -85,21 +125,40 @@ def _written(trace: Trace, nodes: Nodes) -> _Written:
     return _Written(tree, inside, none)
 
 
-def _codes(trace: Trace, nodes: Nodes, written: _Written, backward: Array, texts: StringBuilder) -> tuple[tuple[Array, ...], Ints, Ints]:
-    """((kind, name, backward) of every code, the code of every node, the code of every written module)."""
+def _codes(
+    trace: Trace, nodes: Nodes, written: _Written, backward: Array, texts: StringBuilder
+) -> tuple[tuple[Array, ...], Ints, Ints]:
+    """((kind, name, backward) of every code, the code of every node, the code of every written
+    module).
+    """
     name = trace["spans"]["name"][nodes.row]
     used = distinct(name, trace.strings)
     own = np.full(len(trace.strings) + 1, texts.intern(""), np.int64)
-    own[used] = texts.intern_all([trace.strings[number].removeprefix(MODULE).lstrip() for number in used])
+    own[used] = texts.intern_all(
+        [trace.strings[number].removeprefix(MODULE).lstrip() for number in used]
+    )
     modules = np.array(texts.intern_all(written.tree.name), np.int64)
     kind = np.concatenate((nodes.kind, np.full(len(modules), PathKind.MODULE)))
-    both = (kind, np.concatenate((own[name], modules)), np.concatenate((backward, np.zeros(len(modules), np.bool_))))
+    both = (
+        kind,
+        np.concatenate((own[name], modules)),
+        np.concatenate((backward, np.zeros(len(modules), np.bool_))),
+    )
     first, code = group_rows(both)
-    return tuple(column[first] for column in both), code[: len(name)], code[len(name):]
+    return tuple(column[first] for column in both), code[: len(name)], code[len(name) :]
 
 
-def _paths(trace: Trace, nodes: Nodes, numbered: Numbered, kinds: tuple[Array, ...], texts: StringBuilder, written: int) -> Table:
-    """The table; ``written`` is how many of its first rows are modules that have no call of their own."""
+def _paths(
+    trace: Trace,
+    nodes: Nodes,
+    numbered: Numbered,
+    kinds: tuple[Array, ...],
+    texts: StringBuilder,
+    written: int,
+) -> Table:
+    """The table; ``written`` is how many of its first rows are modules that have no call of their
+    own.
+    """
     start, dur = trace["spans"]["start"], trace["spans"]["dur"]
     n = len(numbered.parent)
     own = np.flatnonzero(~numbered.pooled)
@@ -114,16 +173,28 @@ def _paths(trace: Trace, nodes: Nodes, numbered: Numbered, kinds: tuple[Array, .
     _of_beneath(numbered.parent, earliest, written)
     example = np.where(example >= 0, example, earliest)
     rest = numbered.code == REST
-    kind, name, backward = (np.where(rest, instead, column[numbered.code]) if n else column[:0] for column, instead in zip(
-        kinds, (int(PathKind.ANNOTATION), texts.intern(_REST_NAME) if rest.any() else 0, 0), strict=True))
+    kind, name, backward = (
+        np.where(rest, instead, column[numbered.code]) if n else column[:0]
+        for column, instead in zip(
+            kinds,
+            (int(PathKind.ANNOTATION), texts.intern(_REST_NAME) if rest.any() else 0, 0),
+            strict=True,
+        )
+    )
     first = np.where(earliest >= 0, start[earliest], 0) if len(start) else earliest
-    return schema.PATHS.build(parent=numbered.parent, kind=kind, name=name, backward=backward, event=example, first=first)
+    return schema.PATHS.build(
+        parent=numbered.parent, kind=kind, name=name, backward=backward, event=example, first=first
+    )
 
 
 def _of_beneath(parent: Ints, earliest: Ints, written: int) -> None:
-    """Give the first ``written`` paths, where they have no call, the earliest call of the paths beneath."""
+    """Give the first ``written`` paths, where they have no call, the earliest call of the paths
+    beneath.
+    """
     lowest = np.where(earliest >= 0, earliest, np.iinfo(np.int64).max)
-    beneath = np.flatnonzero((parent >= 0) & (parent < written) & (np.arange(len(parent)) >= written))
+    beneath = np.flatnonzero(
+        (parent >= 0) & (parent < written) & (np.arange(len(parent)) >= written)
+    )
     np.minimum.at(lowest, parent[beneath], lowest[beneath])
     for module in range(written - 1, -1, -1):
         above = int(parent[module])

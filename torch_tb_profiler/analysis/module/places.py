@@ -11,7 +11,9 @@ from torch_tb_profiler.store.insight_schema import PathKind
 
 
 def modules_of_paths(paths: Table) -> Array:
-    """For every row of ``paths`` that of the innermost module at or around it, −1 none; one entry more, for path −1: −1. int32 of shape (paths + 1,)."""
+    """For every row of ``paths`` that of the innermost module at or around it, −1 none; one entry
+    more, for path −1: −1. int32 of shape (paths + 1,).
+    """
     return np.append(nearest(paths["parent"], paths["kind"] == PathKind.MODULE), np.int32(-1))
 
 

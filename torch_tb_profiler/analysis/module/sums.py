@@ -1,4 +1,6 @@
-"""What paths cost: the tables ``path_steps`` and ``path_sums``, the path of every span, and the sums of operators that go without paths."""
+"""What paths cost: the tables ``path_steps`` and ``path_sums``, the path of every span, and the
+sums of operators that go without paths.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ _CPU = 0
 
 @dataclass(frozen=True)
 class LaunchedWork:
-    """All device work of a trace, arrays of shape (device events,): rows of spans ascending, the node that launched each (−1 none), and the step:
+    """All device work of a trace, arrays of shape (device events,): rows of spans ascending, the
+    node that launched each (−1 none), and the step:
     that of the node, else of the launch."""
 
     row: Ints
@@ -36,7 +39,8 @@ class LaunchedWork:
 def launched_work(trace: Trace, facts: Facts, nodes: Nodes) -> LaunchedWork:
     """What launched the device work.
 
-    It is the operator that the Operator view lays it at, unless a module is called between that operator and the launch: then the innermost node.
+    It is the operator that the Operator view lays it at, unless a module is called between that
+    operator and the launch: then the innermost node.
     """
     links = facts["span_links"]
     row = device_rows(trace)
@@ -48,12 +52,19 @@ def launched_work(trace: Trace, facts: Facts, nodes: Nodes) -> LaunchedWork:
     known = operator >= 0
     # Only a module that the operator itself calls stands between.
     own = nearest(nodes.parent, nodes.kind == PathKind.OPERATOR)
-    between = known & (inner >= 0) & (nodes.kind[inner] == PathKind.MODULE) & (own[inner] == nodes.around[operator])
+    between = (
+        known
+        & (inner >= 0)
+        & (nodes.kind[inner] == PathKind.MODULE)
+        & (own[inner] == nodes.around[operator])
+    )
     node = np.where(known & ~between, nodes.around[operator], node)
     return LaunchedWork(row, node, np.where(node >= 0, links["step"][nodes.row[node]], step))
 
 
-def path_steps(trace: Trace, facts: Facts, nodes: Nodes, numbered: Numbered, work: LaunchedWork) -> tuple[Table, Table]:
+def path_steps(
+    trace: Trace, facts: Facts, nodes: Nodes, numbered: Numbered, work: LaunchedWork
+) -> tuple[Table, Table]:
     """``(path_steps, span_paths)``."""
     path = numbered.path
     spans, step = trace["spans"], facts["span_links"]["step"]
@@ -63,14 +74,23 @@ def path_steps(trace: Trace, facts: Facts, nodes: Nodes, numbered: Numbered, wor
     launched = work.node >= 0
     row, launcher = work.row[launched], work.node[launched]
     own = {
-        "calls": counted, "host_total": np.where(counted, dur, 0), "host_self": np.maximum(dur - nodes.children - nodes.runtime, 0), "runtime": nodes.runtime,
+        "calls": counted,
+        "host_total": np.where(counted, dur, 0),
+        "host_self": np.maximum(dur - nodes.children - nodes.runtime, 0),
+        "runtime": nodes.runtime,
     }
     first, cell = group_rows((step[nodes.row], path))
     groups = len(first)
     cells = {key: sum_by(cell, groups, values) for key, values in own.items()}
-    cells |= {"device_self": sum_by(cell[launcher], groups, spans["dur"][row]), "launched": np.bincount(cell[launcher], minlength=groups)}
+    cells |= {
+        "device_self": sum_by(cell[launcher], groups, spans["dur"][row]),
+        "launched": np.bincount(cell[launcher], minlength=groups),
+    }
     node, size = _memory(trace, nodes)
-    cells |= {"increase": sum_by(cell[node], groups, size), "allocated": sum_by(cell[node], groups, np.maximum(size, 0))}
+    cells |= {
+        "increase": sum_by(cell[node], groups, size),
+        "allocated": sum_by(cell[node], groups, np.maximum(size, 0)),
+    }
     cells |= {"path": path[first].astype(np.int64), "step": step[nodes.row[first]].astype(np.int64)}
     rest = _unattributed(work.step[~launched], spans["dur"][work.row[~launched]])
     carried = _carried_up(cells["path"], cells["step"], cells["device_self"], numbered.parent)
@@ -84,13 +104,18 @@ def _unattributed(step: Array, dur: Ints) -> dict[str, Ints]:
     n = len(first)
     total = sum_by(of, n, dur)
     return {
-        "path": np.full(n, -1, np.int64), "step": step[first].astype(np.int64), "device_self": total, "device_total": total,
+        "path": np.full(n, -1, np.int64),
+        "step": step[first].astype(np.int64),
+        "device_self": total,
+        "device_total": total,
         "launched": np.bincount(of, minlength=n),
     }
 
 
 def _carried_up(path: Ints, step: Ints, value: Ints, parent: Ints) -> dict[str, Ints]:
-    """Every path's own values and those of all beneath it, per step; one round per level of the paths, the deepest first."""
+    """Every path's own values and those of all beneath it, per step; one round per level of the
+    paths, the deepest first.
+    """
     depth = depths(parent)
     some = np.flatnonzero(value)
     some = some[np.argsort(-depth[path[some]], kind="stable")]
@@ -100,30 +125,43 @@ def _carried_up(path: Ints, step: Ints, value: Ints, parent: Ints) -> dict[str, 
     found: list[tuple[Ints, Ints, Ints]] = []
     up = (path[:0], step[:0], value[:0])
     for begin, end in pairwise([*bounds[1:].tolist(), len(path)]):
-        joined = [np.concatenate(both) for both in zip(up, (path[begin:end], step[begin:end], value[begin:end]), strict=True)]
+        joined = [
+            np.concatenate(both)
+            for both in zip(up, (path[begin:end], step[begin:end], value[begin:end]), strict=True)
+        ]
         first, of = group_rows(joined[:2])
         here = (joined[0][first], joined[1][first], sum_by(of, len(first), joined[2]))
         found.append(here)
         above = parent[here[0]]
         up = (above[above >= 0], here[1][above >= 0], here[2][above >= 0])
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)] if found else [path, step, value]
+    columns = (
+        [np.concatenate(column) for column in zip(*found, strict=True)]
+        if found
+        else [path, step, value]
+    )
     return dict(zip(("path", "step", "device_total"), columns, strict=True))
 
 
 def _table(parts: tuple[dict[str, Ints], ...]) -> Table:
-    """Rows of equal path and step added up, step by step. Within a part they are distinct; what it does not have is 0 there."""
+    """Rows of equal path and step added up, step by step. Within a part they are distinct; what it
+    does not have is 0 there.
+    """
     path = np.concatenate([part["path"] for part in parts])
     step = np.concatenate([part["step"] for part in parts])
     first, of = group_rows((step, path))
     summed = {key: np.zeros(len(first), np.int64) for key in _SUMS}
-    for part, groups in zip(parts, np.split(of, np.cumsum([len(part["path"]) for part in parts])[:-1]), strict=True):
+    for part, groups in zip(
+        parts, np.split(of, np.cumsum([len(part["path"]) for part in parts])[:-1]), strict=True
+    ):
         for key in part.keys() & summed.keys():
             summed[key][groups] += part[key]
     return schema.PATH_STEPS.build(path=path[first], step=step[first], **summed)
 
 
 def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
-    """Of every record of memory that a node wrote by itself, the node and the bytes that it allocated; negative, released."""
+    """Of every record of memory that a node wrote by itself, the node and the bytes that it
+    allocated; negative, released.
+    """
     memory = trace["memory"]
     # What stood before the recording was allocated by nobody in it.
     used = memory["ordinal"] >= 0
@@ -133,7 +171,14 @@ def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     start = trace["spans"]["start"][nodes.row]
     end = start + trace["spans"]["dur"][nodes.row]
-    node = around(trace["spans"]["track"][nodes.row], start, end, nodes.parent, memory["track"][rows], memory["time"][rows])
+    node = around(
+        trace["spans"]["track"][nodes.row],
+        start,
+        end,
+        nodes.parent,
+        memory["track"][rows],
+        memory["time"][rows],
+    )
     inside = node >= 0
     return node[inside], memory["bytes"][rows[inside]]
 
@@ -152,6 +197,10 @@ def operator_sums(facts: Facts) -> dict[str, Table]:
     first, of = group_rows((steps["step"], name))
     by_name = {key: sum_by(of, len(first), steps[key]) for key in _OF_OPERATORS}
     return {
-        "name_steps": schema.NAME_STEPS.build(name=name[first], step=steps["step"][first], **by_name),
-        "operator_sums": schema.OPERATOR_SUMS.build(**{key: sum_by(steps["operator"], n, steps[key]) for key in _OF_OPERATORS}),
+        "name_steps": schema.NAME_STEPS.build(
+            name=name[first], step=steps["step"][first], **by_name
+        ),
+        "operator_sums": schema.OPERATOR_SUMS.build(
+            **{key: sum_by(steps["operator"], n, steps[key]) for key in _OF_OPERATORS}
+        ),
     }

@@ -1,4 +1,5 @@
-"""Modules that a recording names in texts, not by frames: ``Module Hierarchy`` of operators, and the annotations of Lightning's profiler.
+"""Modules that a recording names in texts, not by frames: ``Module Hierarchy`` of operators, and
+the annotations of Lightning's profiler.
 
 ::
 
@@ -14,7 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 LIGHTNING = "[pl][module]"
-"""How Lightning's profiler begins the name of a module's call (pytorch_lightning/profilers/pytorch.py)."""
+"""How Lightning's profiler begins the name of a module's call
+(pytorch_lightning/profilers/pytorch.py).
+"""
 MOST_LEVELS = 100
 """Levels of one text; modules do not nest deeper."""
 MOST_MODULES = 100_000
@@ -27,14 +30,18 @@ _LIGHTNING_NAME = re.compile(r"\[pl\]\[module\](?P<kind>[^:]+):\s*(?P<path>.*)$"
 
 @dataclass
 class ModuleTexts:
-    """A tree of modules made from texts; ``parent`` and ``name`` of every one, parents before children."""
+    """A tree of modules made from texts; ``parent`` and ``name`` of every one, parents before
+    children.
+    """
 
     parent: list[int] = field(default_factory=list)
     name: list[str] = field(default_factory=list)
     _known: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def add(self, names: Iterable[str]) -> int:
-        """The module at the end of a way of names, made with those above it where they are new; −1 for no names."""
+        """The module at the end of a way of names, made with those above it where they are new; −1
+        for no names.
+        """
         at = -1
         for name in names:
             if len(self.name) >= MOST_MODULES and (at, name) not in self._known:
@@ -48,10 +55,12 @@ class ModuleTexts:
 
 
 def hierarchy_names(text: str) -> list[str]:
-    """The modules of a ``Module Hierarchy`` argument (JSON text), outermost first; empty where it names none.
+    """The modules of a ``Module Hierarchy`` argument (JSON text), outermost first; empty where it
+    names none.
 
-    PyTorch writes ``instance(Class)::method`` joined by dots (torch/csrc/jit/runtime/interpreter.cpp: ``moduleHierarchy``); calls of functions
-    have no instance and are left out.
+    PyTorch writes ``instance(Class)::method`` joined by dots
+    (torch/csrc/jit/runtime/interpreter.cpp: ``moduleHierarchy``); calls of functions have no
+    instance and are left out.
     """
     try:
         plain = json.loads(text)
@@ -60,12 +69,18 @@ def hierarchy_names(text: str) -> list[str]:
     if not isinstance(plain, str):
         return []
     # A text this long is no module's; the search for brackets is quadratic in what has none.
-    found = [f"{match['instance']}({match['kind']})" for match in _CALL.finditer(plain[:MOST_TEXT]) if match["instance"]]
+    found = [
+        f"{match['instance']}({match['kind']})"
+        for match in _CALL.finditer(plain[:MOST_TEXT])
+        if match["instance"]
+    ]
     return found[:MOST_LEVELS]
 
 
 def lightning_names(texts: list[str]) -> dict[str, list[str]]:
-    """For every name of a Lightning module's call its modules, outermost first. A module whose own call is not among them has no class."""
+    """For every name of a Lightning module's call its modules, outermost first. A module whose own
+    call is not among them has no class.
+    """
     parsed = {text: match for text in texts if (match := _LIGHTNING_NAME.match(text))}
     kind_of = {match["path"]: match["kind"].strip().rpartition(".")[2] for match in parsed.values()}
     found = {}

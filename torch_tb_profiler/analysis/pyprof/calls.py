@@ -1,13 +1,15 @@
 """Which operator a kernel does the work of, and which of that operator's kernels it is.
 
-Named is the call at which the Efficiency view lays the kernel, or the operator around it that autograd numbered; and of several calls of one family
-within each other the outermost, which is what a program calls::
+Named is the call at which the Efficiency view lays the kernel, or the operator around it that
+autograd numbered; and of several calls of one family within each other the outermost, which is what
+a program calls::
 
     aten::conv2d ▸ aten::convolution (7) ▸ aten::_convolution ▸ aten::cudnn_convolution ▸ kernel     aten  conv2d
     aten::relu_ (8) ▸ aten::clamp_min_ ▸ kernel                                                      aten  relu_
     torch.nn.functional.linear ▸ aten::addmm ▸ kernel                                                torch.nn.functional  linear
 
-A kernel of the backward pass that undoes a forward is named by that forward; one that no operator launched by the user's range around the launch.
+A kernel of the backward pass that undoes a forward is named by that forward; one that no operator
+launched by the user's range around the launch.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from torch_tb_profiler.store.model import Facts, Trace
 
 
 def shown_calls(trace: Trace, nodes: Nodes, found: Passes, laid_at: Ints) -> tuple[Ints, Ints]:
-    """For every kernel (the node of the operator that names it, that of the operator whose work it is a part of), −1 none; int64 of shape (kernels,).
+    """For every kernel (the node of the operator that names it, that of the operator whose work it
+    is a part of), −1 none; int64 of shape (kernels,).
 
     Args:
         laid_at: row of spans of the call that each is laid at, −1 none.
@@ -52,11 +55,16 @@ def shown_calls(trace: Trace, nodes: Nodes, found: Passes, laid_at: Ints) -> tup
 
 def _ranges(trace: Trace, nodes: Nodes) -> Mask:
     """Which nodes are ranges of the user's own that are no layers."""
-    return np.asarray((nodes.kind == PathKind.ANNOTATION) & ~named_nodes(trace, nodes, lambda text: text.startswith(LAYER)))
+    return np.asarray(
+        (nodes.kind == PathKind.ANNOTATION)
+        & ~named_nodes(trace, nodes, lambda text: text.startswith(LAYER))
+    )
 
 
 def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:
-    """For every node the outermost operator to which calls of nothing but operators of its family lead; itself where it has no family."""
+    """For every node the outermost operator to which calls of nothing but operators of its family
+    lead; itself where it has no family.
+    """
     name = trace["spans"]["name"][nodes.row]
     family = np.full(len(trace.strings) + 1, -1, np.int64)
     numbers: dict[str, int] = {}
@@ -74,14 +82,17 @@ def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:
 
 
 def ordinals(facts: Facts, found: Passes, call: Ints, row: Ints) -> Ints:
-    """The how manyth kernel each is of its backward function, else of its operator, else of its launch, from 0 in the order of ``row``; int64.
+    """The how manyth kernel each is of its backward function, else of its operator, else of its
+    launch, from 0 in the order of ``row``; int64.
 
     Each replay of what was captured counts anew.
     """
     launch = facts["span_links"]["launch"][row].astype(np.int64)
     key = np.where(found.function >= 0, found.function, call)
     # Nodes and rows of spans are numbered apart; what has neither is the first of itself.
-    key = np.where(key >= 0, key, np.where(launch >= 0, -2 - launch, (1 << 62) + np.arange(len(row))))
+    key = np.where(
+        key >= 0, key, np.where(launch >= 0, -2 - launch, (1 << 62) + np.arange(len(row)))
+    )
     _, key = group_rows((key, np.where(found.captured >= 0, launch, -1)))
     order = np.argsort(key, kind="stable")
     begins = np.flatnonzero(np.diff(key[order], prepend=np.iinfo(np.int64).min))

@@ -1,4 +1,6 @@
-"""What a call was given, as PyProf writes it: ``M=8,N=4,K=16,type=fp16`` of what has a performance model, ``T=[(8,16),(16)],type=fp16`` of the rest."""
+"""What a call was given, as PyProf writes it: ``M=8,N=4,K=16,type=fp16`` of what has a performance
+model, ``T=[(8,16),(16)],type=fp16`` of the rest.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ def workloads_told(work: LaidWork, call: Ints, part_of: Ints) -> Ints:
 
     Args:
         call: rows of spans of the operators that name the kernels, −1 none.
-        part_of: of those whose work they are a part of. What was modelled of either goes before shapes.
+        part_of: of those whose work they are a part of. What was modelled of either goes before
+            shapes.
     """
     of_span = np.append(work.of_span, np.int32(NONE))
     found = np.full(len(call), NONE, np.int64)
@@ -40,11 +43,23 @@ def parameters(work: LaidWork, workload: int) -> str | None:
         kind = texts[int(table["precision"][workload])]
         return _joined(written.replace(" ", ""), kind)
     call = read_call(*(texts[int(table[key][workload])] for key in _SIGNATURE))
-    tensors = [] if call is None else [t for given in call.inputs if given is not None for t in (given if isinstance(given, tuple) else (given,))]
+    tensors = (
+        []
+        if call is None
+        else [
+            t
+            for given in call.inputs
+            if given is not None
+            for t in (given if isinstance(given, tuple) else (given,))
+        ]
+    )
     if not tensors:
         return None
     shapes = [f"({','.join(map(str, tensor.shape))})" for tensor in tensors[:MOST_TENSORS]]
-    return _joined(f"T=[{','.join([*shapes, *(['...'] if len(tensors) > MOST_TENSORS else [])])}]", _kind(tensors))
+    return _joined(
+        f"T=[{','.join([*shapes, *(['...'] if len(tensors) > MOST_TENSORS else [])])}]",
+        _kind(tensors),
+    )
 
 
 def _joined(written: str, kind: str) -> str:

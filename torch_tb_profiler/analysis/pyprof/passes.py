@@ -1,4 +1,5 @@
-"""Of every kernel: forward or backward pass, the sequence number, and the forward operator whose work it undoes.
+"""Of every kernel: forward or backward pass, the sequence number, and the forward operator whose
+work it undoes.
 
 ::
 
@@ -9,10 +10,13 @@
                                                                   [aten::add_] ← kernel        bprop   seq 7   home: aten::addmm
     engine    [evaluate_function: AccumulateGrad][aten::add_] ← kernel                         bprop           home: aten::addmm
 
-A kernel beneath a function of the graph undoes that function's forward. What the engine adds up beside the function, and what has no forward
-(``AccumulateGrad``, hooks), does work of its own, at the module and line of the function before; what a function written in Python calls does its own
-work too, at those of its forward, and so does what undoes a whole graph of TorchScript: the operator of its number is only the next one after that graph.
-An operator with a sequence number within the backward pass (a checkpoint that runs again, a gradient that will be differentiated) is itself such a
+A kernel beneath a function of the graph undoes that function's forward. What the engine adds up
+beside the function, and what has no forward (``AccumulateGrad``, hooks), does work of its own, at
+the module and line of the function before; what a function written in Python calls does its own
+work too, at those of its forward, and so does what undoes a whole graph of TorchScript: the
+operator of its number is only the next one after that graph. An operator with a sequence number
+within the backward pass (a checkpoint that runs again, a gradient that will be differentiated) is
+itself such a
 forward: it keeps its own.
 """
 
@@ -38,7 +42,9 @@ from torch_tb_profiler.store.model import Facts, Trace
 GRAPH = "DifferentiableGraphBackward"
 """The backward function of a graph that TorchScript runs: its forward is no single operator."""
 MOST_NUMBERS = 16
-"""Sequence numbers around one kernel that are listed, the nearest ones; no program nests deeper, a hostile trace may."""
+"""Sequence numbers around one kernel that are listed, the nearest ones; no program nests deeper, a
+hostile trace may.
+"""
 
 
 class Direction(IntEnum):
@@ -47,22 +53,28 @@ class Direction(IntEnum):
     FORWARD = 0
     BACKWARD = 1
     UNKNOWN = 2
-    """Its launch was not recorded, or replays a graph of which the file does not tell where it was captured."""
+    """Its launch was not recorded, or replays a graph of which the file does not tell where it was
+    captured.
+    """
 
 
 @dataclass(frozen=True)
 class Passes:
     """Arrays of shape (kernels,); nodes are positions in ``Nodes``, −1 none.
 
-    captured: row of spans of what captured it into the graph that its launch replays; −1 for all that was launched at once, and where it is not told.
-    node: what launched or captured it: its operator, else the innermost call around its launch or its capture.
+    captured: row of spans of what captured it into the graph that its launch replays; −1 for all
+        that was launched at once, and where it is not told.
+    node: what launched or captured it: its operator, else the innermost call around its launch or
+        its capture.
     direction: uint8 ``Direction``.
     sequence: number of the graph's node that it belongs to; −1 none.
-    operator: the innermost operator around it that autograd numbered and that is no part of a backward function's own work.
+    operator: the innermost operator around it that autograd numbered and that is no part of a
+        backward function's own work.
     function: the backward function whose forward it undoes.
     forward: that forward's operator.
     home: the forward operator whose module and line it has.
-    other, others: sequence numbers around it but ``sequence``, ascending: those of kernel i are ``others[other[i]:other[i + 1]]``.
+    other, others: sequence numbers around it but ``sequence``, ascending: those of kernel i are
+    ``others[other[i]:other[i + 1]]``.
     """
 
     captured: Ints
@@ -90,18 +102,35 @@ def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints
     direction[function >= 0] = Direction.BACKWARD
     made = forwards(trace, nodes, functions)
     operator = _operators(nodes, functions, made, node, function)
-    undoes, forward, home = _ties(trace, nodes, functions, made, node, np.where(operator < 0, function, -1))
+    undoes, forward, home = _ties(
+        trace, nodes, functions, made, node, np.where(operator < 0, function, -1)
+    )
     numbered = nearest(nodes.parent, functions.number >= 0)
     # The function says which node of the graph it is, unless an operator within it is one itself.
     whose = np.where(operator >= 0, operator, function)
     whose[known] = np.where(whose[known] >= 0, whose[known], numbered[node[known]])
     sequence = np.append(functions.number, -1)[whose]
     other, others = _others(nodes, functions, numbered, node, sequence)
-    return Passes(captured, node, direction, sequence, operator, np.where(undoes, function, -1), forward, home, other, others)
+    return Passes(
+        captured,
+        node,
+        direction,
+        sequence,
+        operator,
+        np.where(undoes, function, -1),
+        forward,
+        home,
+        other,
+        others,
+    )
 
 
-def _launchers(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints, captured: Ints) -> tuple[Ints, Mask]:
-    """(the node of every kernel, whether it was replayed from a graph that was captured who knows where)."""
+def _launchers(
+    trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints, captured: Ints
+) -> tuple[Ints, Mask]:
+    """(the node of every kernel, whether it was replayed from a graph that was captured who knows
+    where).
+    """
     links = facts["span_links"]
     operator, launch = links["operator"][row], links["launch"][row]
     replayed = (captured < 0) & (launch >= 0) & names.graph_launch[trace["spans"]["name"][launch]]
@@ -114,8 +143,9 @@ def _launchers(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: 
 def _operators(nodes: Nodes, functions: Functions, made: Ints, node: Ints, function: Ints) -> Ints:
     """The column ``operator`` of ``Passes``.
 
-    PyTorch before 1.6 numbers all that backward functions call, though it makes no nodes of the graph, so that all have one number. Within a function those
-    count where a forward is run: a module, the forward of another function, or operators of several numbers.
+    PyTorch before 1.6 numbers all that backward functions call, though it makes no nodes of the
+    graph, so that all have one number. Within a function those count where a forward is run: a
+    module, the forward of another function, or operators of several numbers.
     """
     makers = np.zeros(len(nodes.row), np.bool_)
     makers[functions.maker] = True
@@ -123,7 +153,11 @@ def _operators(nodes: Nodes, functions: Functions, made: Ints, node: Ints, funct
     first, _ = group_rows((around, functions.number[functions.maker]))
     several = np.flatnonzero(np.bincount(around[first] + 1)[1:] > 1)
     runs_forward = np.zeros(len(nodes.row) + 1, np.bool_)
-    for within in (several, functions.around[made[made >= 0]], functions.around[nodes.kind == PathKind.MODULE]):
+    for within in (
+        several,
+        functions.around[made[made >= 0]],
+        functions.around[nodes.kind == PathKind.MODULE],
+    ):
         runs_forward[within] = True
     operator = np.full(len(node), -1, np.int64)
     known = np.flatnonzero(node >= 0)
@@ -134,10 +168,14 @@ def _operators(nodes: Nodes, functions: Functions, made: Ints, node: Ints, funct
     return operator
 
 
-def _ties(trace: Trace, nodes: Nodes, functions: Functions, made: Ints, node: Ints, function: Ints) -> tuple[Mask, Ints, Ints]:
-    """Of every kernel (whether it undoes the forward of its function, that forward, the forward at whose module and line it is).
+def _ties(
+    trace: Trace, nodes: Nodes, functions: Functions, made: Ints, node: Ints, function: Ints
+) -> tuple[Mask, Ints, Ints]:
+    """Of every kernel (whether it undoes the forward of its function, that forward, the forward at
+    whose module and line it is).
 
-    ``made``: the forward of every function; ``function``: that of every kernel, −1 for those with an operator of their own.
+    ``made``: the forward of every function; ``function``: that of every kernel, −1 for those with
+        an operator of their own.
     """
     undoes = np.zeros(len(node), np.bool_)
     forward, home = np.full(len(node), -1, np.int64), np.full(len(node), -1, np.int64)
@@ -149,7 +187,9 @@ def _ties(trace: Trace, nodes: Nodes, functions: Functions, made: Ints, node: In
     place = np.searchsorted(functions.position, function[at])
     home[at] = np.where(like[place] >= 0, made[like[place]], -1)
     # The engine's call of a function holds the function itself, and what adds up its results.
-    itself = (functions.thread > 0) & ~named_nodes(trace, nodes, lambda text: text.startswith(EVALUATE))
+    itself = (functions.thread > 0) & ~named_nodes(
+        trace, nodes, lambda text: text.startswith(EVALUATE)
+    )
     split = np.zeros(len(nodes.row), np.bool_)
     split[functions.around[itself]] = True
     inside = ~split[function[at]] | (nearest(nodes.parent, itself)[node[at]] >= function[at])
@@ -162,7 +202,9 @@ def _ties(trace: Trace, nodes: Nodes, functions: Functions, made: Ints, node: In
 
 
 def dispatched(trace: Trace, nodes: Nodes) -> Mask:
-    """Which nodes are PyTorch's operators (``aten::relu``, old ``relu``): another numbered one is a function of Python, a class, around several of these."""
+    """Which nodes are PyTorch's operators (``aten::relu``, old ``relu``): another numbered one is a
+    function of Python, a class, around several of these.
+    """
     return named_nodes(trace, nodes, lambda text: "::" in text or text == text.lower())
 
 
@@ -172,7 +214,9 @@ def named_nodes(trace: Trace, nodes: Nodes, wanted: Callable[[str], bool]) -> Ma
     return np.asarray(saying(trace.strings, name, wanted)[name])
 
 
-def _others(nodes: Nodes, functions: Functions, numbered: Array, node: Ints, sequence: Ints) -> tuple[Ints, Ints]:
+def _others(
+    nodes: Nodes, functions: Functions, numbered: Array, node: Ints, sequence: Ints
+) -> tuple[Ints, Ints]:
     """(bounds, numbers) of ``Passes.other`` and ``others``."""
     kernel = np.flatnonzero(node >= 0)
     at = numbered[node[kernel]].astype(np.int64)
@@ -184,7 +228,10 @@ def _others(nodes: Nodes, functions: Functions, numbered: Array, node: Ints, seq
         found.append((kernel, functions.number[at]))
         outer = nodes.parent[at]
         at = np.where(outer >= 0, numbered[outer], -1).astype(np.int64)
-    kernel, number = np.concatenate([k for k, _ in found] or [kernel[:0]]), np.concatenate([n for _, n in found] or [kernel[:0]])
+    kernel, number = (
+        np.concatenate([k for k, _ in found] or [kernel[:0]]),
+        np.concatenate([n for _, n in found] or [kernel[:0]]),
+    )
     different = number != sequence[kernel]
     kernel, number = kernel[different], number[different]
     first, _ = group_rows((kernel, number))

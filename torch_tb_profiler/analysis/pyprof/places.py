@@ -1,4 +1,5 @@
-"""Where in the program a kernel comes from: its layer, and the lines of the user's program that lead to it.
+"""Where in the program a kernel comes from: its layer, and the lines of the user's program that
+lead to it.
 
 ::
 
@@ -38,9 +39,11 @@ class Places:
     layer: number of a string of the trace, a ``layer:NAME`` range.
     module: row of the module tree.
     stack: row of ``caller`` and ``frame``: the innermost line.
-    written: number of a string of the trace: a ``Call stack`` argument, frames joined by semicolons, innermost first.
-    caller, frame: the distinct lines as a tree, shape (lines,): what called a line, and its frame, a number of a string of the trace.
-    modules, module_names: what is around every module, and the number of its name among the strings of the insight, shape (modules,).
+    written: number of a string of the trace: a ``Call stack`` argument, frames joined by
+        semicolons, innermost first.
+    caller, frame: the distinct lines as a tree, shape (lines,): what called a line, and its frame,
+    a number of a string of the trace. modules, module_names: what is around every module, and the
+    number of its name among the strings of the insight, shape (modules,).
     """
 
     layer: Ints
@@ -58,14 +61,26 @@ def places(trace: Trace, facts: Facts, insight: Insight, row: Ints, anchor: Ints
 
     Args:
         row: rows of spans of the kernels; of those that replay a graph of what captured them.
-        anchor: row of the call that tells where each is: its forward operator, its operator, its capture or its launch; −1 unknown.
+        anchor: row of the call that tells where each is: its forward operator, its operator, its
+            capture or its launch; −1 unknown.
     """
     tree = module_tree(insight)
     path = insight["span_paths"]["path"][row]
-    module = np.where(path >= 0, tree.of_path[path], -1) if len(tree.of_path) else np.full(len(row), -1)
+    module = (
+        np.where(path >= 0, tree.of_path[path], -1) if len(tree.of_path) else np.full(len(row), -1)
+    )
     above = facts["span_links"]["parent"]
     stack, caller, frame = _lines(trace, above, anchor)
-    return Places(_layers(trace, above, anchor), module, stack, _written(trace, above, anchor), caller, frame, tree.parent, tree.name)
+    return Places(
+        _layers(trace, above, anchor),
+        module,
+        stack,
+        _written(trace, above, anchor),
+        caller,
+        frame,
+        tree.parent,
+        tree.name,
+    )
 
 
 def _layers(trace: Trace, above: Array, anchor: Ints) -> Ints:
@@ -80,7 +95,9 @@ def _layers(trace: Trace, above: Array, anchor: Ints) -> Ints:
 
 
 def _lines(trace: Trace, above: Array, anchor: Ints) -> tuple[Ints, Ints, Ints]:
-    """(line of every kernel, caller of every line, frame of every line): lines of the user's own program, where there is none of another Python file."""
+    """(line of every kernel, caller of every line, frame of every line): lines of the user's own
+    program, where there is none of another Python file.
+    """
     spans = trace["spans"]
     python = spans["role"] == Role.PYTHON
     nothing = np.zeros(0, np.int64)
@@ -91,7 +108,12 @@ def _lines(trace: Trace, above: Array, anchor: Ints) -> tuple[Ints, Ints, Ints]:
     inner = _at(nearest(above, users), anchor)
     inner = np.where(inner >= 0, inner, _at(nearest(above, rank == _PYTHON), anchor))
     used, caller = frames_needed(above.astype(np.int64), users, inner)
-    laid = Laid(caller, spans["name"][used].astype(np.int64), np.full(len(used), -1), np.zeros(len(used), np.bool_))
+    laid = Laid(
+        caller,
+        spans["name"][used].astype(np.int64),
+        np.full(len(used), -1),
+        np.zeros(len(used), np.bool_),
+    )
     tree = number_paths(laid, nothing, nothing, deep=MOST_FRAMES, most=len(used))
     known = inner >= 0
     stack = np.full(len(anchor), -1, np.int64)
@@ -105,9 +127,17 @@ def _written(trace: Trace, above: Array, anchor: Ints) -> Ints:
     told = np.flatnonzero(arguments["stack"] >= 0)
     text = np.full(trace["spans"].n + 1, -1, np.int64)
     text[arguments["span"][told]] = arguments["stack"][told]
-    return np.asarray(text[_at(nearest(above, text[:-1] >= 0), anchor)]) if len(told) else np.full(len(anchor), -1, np.int64)
+    return (
+        np.asarray(text[_at(nearest(above, text[:-1] >= 0), anchor)])
+        if len(told)
+        else np.full(len(anchor), -1, np.int64)
+    )
 
 
 def _at(found: Array, anchor: Ints) -> Ints:
     """What is found for the rows ``anchor``; −1 where that is −1."""
-    return np.where(anchor >= 0, found[anchor], -1).astype(np.int64) if len(found) else np.full(len(anchor), -1, np.int64)
+    return (
+        np.where(anchor >= 0, found[anchor], -1).astype(np.int64)
+        if len(found)
+        else np.full(len(anchor), -1, np.int64)
+    )

@@ -1,12 +1,14 @@
-"""FLOPs and bytes of backward products whose own shapes were not recorded, from those of the forward.
+"""FLOPs and bytes of backward products whose own shapes were not recorded, from those of the
+forward.
 
 ::
 
     Y[M,N] = X[M,K] · W[K,N]      dX[M,K] = dY[M,N] · Wᵀ[N,K]      dW[K,N] = Xᵀ[K,M] · dY[M,N]
 
-Both gradients of a matrix product, and both of a convolution, are 2·M·N·K FLOPs over the same three arrays (PyProf: prof/linear.py, prof/conv.py). A bias
-that the forward adds is not in them. So a backward function of such an operator that has one or two kernels that multiply did a gradient with each; with
-more it is not known what each did.
+Both gradients of a matrix product, and both of a convolution, are 2·M·N·K FLOPs over the same three
+arrays (PyProf: prof/linear.py, prof/conv.py). A bias that the forward adds is not in them. So a
+backward function of such an operator that has one or two kernels that multiply did a gradient with
+each; with more it is not known what each did.
 """
 
 from __future__ import annotations
@@ -27,23 +29,31 @@ GRADIENTS = 2
 _SIGNATURE = ("name", "dims", "types", "strides", "concrete")
 
 
-def with_gradients(trace: Trace, work: LaidWork, found: Passes, row: Ints, workload: Ints, flops: Ints, moved: Ints) -> tuple[Ints, Ints]:
-    """``flops`` and ``moved`` (bytes) of kernels, with what is known from the forward where they are not known at all; −1 unknown.
+def with_gradients(
+    trace: Trace, work: LaidWork, found: Passes, row: Ints, workload: Ints, flops: Ints, moved: Ints
+) -> tuple[Ints, Ints]:
+    """``flops`` and ``moved`` (bytes) of kernels, with what is known from the forward where they
+    are not known at all; −1 unknown.
 
     Args:
         row: rows of spans of the kernels.
-        workload: the workloads whose parameters they have: of those that undo a forward that forward's, −1 none.
+        workload: the workloads whose parameters they have: of those that undo a forward that
+            forward's, −1 none.
     """
     modelled = np.append(work.workloads["flops"] >= 0, np.False_)
     # Of a function that was captured the kernels of all replays would count.
-    at = np.flatnonzero((found.function >= 0) & modelled[workload] & (flops < 0) & (found.captured < 0))
+    at = np.flatnonzero(
+        (found.function >= 0) & modelled[workload] & (flops < 0) & (found.captured < 0)
+    )
     family = work.workloads["family"][workload[at]]
     at = at[np.isin(family, [work.texts.number(text) for text in FAMILIES])]
     if not len(at):
         return flops, moved
     product = multiplying(trace, row)
     # Counted among all of the function's: of some the shapes may be known.
-    count = np.bincount(found.function[product & (found.function >= 0)], minlength=int(found.function.max()) + 1)[found.function[at]]
+    count = np.bincount(
+        found.function[product & (found.function >= 0)], minlength=int(found.function.max()) + 1
+    )[found.function[at]]
     at, count = at[(count > 0) & (count <= GRADIENTS)], count[(count > 0) & (count <= GRADIENTS)]
     flops, moved = flops.copy(), moved.copy()
     flops[at] = np.where(product[at], _products(work, workload[at]), 0)

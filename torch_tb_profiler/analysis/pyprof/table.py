@@ -1,6 +1,8 @@
-"""The kernel table of PyProf: one row per launch of a kernel, in the order of their begins. Copies and memsets are no kernels.
+"""The kernel table of PyProf: one row per launch of a kernel, in the order of their begins. Copies
+and memsets are no kernels.
 
-``docs/definitions.md`` defines the columns. The table holds numbers only; texts are made when they are printed (``views/pyprof.py``).
+``docs/definitions.md`` defines the columns. The table holds numbers only; texts are made when they
+are printed (``views/pyprof.py``).
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ class MatrixCores(IntEnum):
 
 @dataclass(frozen=True)
 class KernelTable:
-    """Arrays of shape (kernels,), −1 unknown or none; ``places`` and ``passes`` hold further columns.
+    """Arrays of shape (kernels,), −1 unknown or none; ``places`` and ``passes`` hold further
+    columns.
 
     row: rows of spans, ascending: their order is that of the begins.
     track: row of tracks, the thread of the launch.
@@ -81,16 +84,38 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     piece = np.searchsorted(work.row, row)
     node, part_of = shown_calls(trace, nodes, found, work.call[piece])
     call = _rows(nodes, node)
-    launch, operator = links["launch"][row].astype(np.int64), links["operator"][row].astype(np.int64)
+    launch, operator = (
+        links["launch"][row].astype(np.int64),
+        links["operator"][row].astype(np.int64),
+    )
     caller = np.where(launch >= 0, launch, operator)
     home, captured = _rows(nodes, found.home), found.captured
     anchor = np.where(captured >= 0, captured, np.where(operator >= 0, operator, launch))
-    where = places(trace, facts, insight, np.where(captured >= 0, captured, row), np.where(home >= 0, home, anchor))
+    where = places(
+        trace,
+        facts,
+        insight,
+        np.where(captured >= 0, captured, row),
+        np.where(home >= 0, home, anchor),
+    )
     workload = workloads_told(work, call, _rows(nodes, part_of))
-    flops, moved = with_gradients(trace, work, found, row, workload, work.flops[piece], work.bytes[piece])
+    flops, moved = with_gradients(
+        trace, work, found, row, workload, work.flops[piece], work.bytes[piece]
+    )
     return KernelTable(
-        row, found, where, work, np.append(spans["track"], NONE)[caller].astype(np.int64), call, workload, ordinals(facts, found, node, row),
-        spans["dur"][row], _tensor_cores(trace, facts, row), **device_arguments(trace, row, _LAUNCH_ARGUMENTS), flops=flops, bytes=moved,
+        row,
+        found,
+        where,
+        work,
+        np.append(spans["track"], NONE)[caller].astype(np.int64),
+        call,
+        workload,
+        ordinals(facts, found, node, row),
+        spans["dur"][row],
+        _tensor_cores(trace, facts, row),
+        **device_arguments(trace, row, _LAUNCH_ARGUMENTS),
+        flops=flops,
+        bytes=moved,
     )
 
 
@@ -103,5 +128,11 @@ def _tensor_cores(trace: Trace, facts: Facts, row: Ints) -> Array:
     name, kernels = trace["spans"]["name"][row], facts["kernels"]
     used = np.full(len(facts.strings) + 1, Knowledge.UNKNOWN, np.uint8)
     used[kernels["name"]] = kernels["matrix"]
-    known = np.array([MatrixCores.NOT_USED, MatrixCores.USED, MatrixCores.UNKNOWN], np.uint8)[used[name]]
-    return np.where((known == MatrixCores.NOT_USED) & ~multiplying(trace, row), np.uint8(MatrixCores.NOT_APPLICABLE), known)
+    known = np.array([MatrixCores.NOT_USED, MatrixCores.USED, MatrixCores.UNKNOWN], np.uint8)[
+        used[name]
+    ]
+    return np.where(
+        (known == MatrixCores.NOT_USED) & ~multiplying(trace, row),
+        np.uint8(MatrixCores.NOT_APPLICABLE),
+        known,
+    )

@@ -1,1 +1,3 @@
-"""What the timeline draws and answers: lanes, levels of detail, tiles, arrows, counters, search, areas, single events."""
+"""What the timeline draws and answers: lanes, levels of detail, tiles, arrows, counters, search,
+areas, single events.
+"""

@@ -1,7 +1,8 @@
 """The ranks of a run on one clock.
 
-Each trace has its own first event and, from another machine, its own clock. Where both say what Unix time their first event was, that gives an
-offset; where ranks share collectives, their ends correct it: a collective ends on all of them at nearly the same moment::
+Each trace has its own first event and, from another machine, its own clock. Where both say what
+Unix time their first event was, that gives an offset; where ranks share collectives, their ends
+correct it: a collective ends on all of them at nearly the same moment::
 
     rank 0   ──[allreduce]────[allreduce]──        medians over the ranks   |        |
     rank 1   ───[allreduce]────[allreduce]─        rank 1 is late by        ─▸       ─▸    their median is its correction
@@ -35,9 +36,11 @@ EARLIEST_UNIX_NS = 1_000_000_000 * 10**9
 
 @dataclass(frozen=True)
 class Aligned:
-    """One rank. ``offset``: ns to add to its own times. ``error``: median distance in ns of its collectives' ends from the median over the ranks.
+    """One rank. ``offset``: ns to add to its own times. ``error``: median distance in ns of its
+    collectives' ends from the median over the ranks.
 
-    ``method``: what the offset comes from; ``none``: it is taken to begin with the first rank. ``matched``: collectives that another rank shares.
+    ``method``: what the offset comes from; ``none``: it is taken to begin with the first rank.
+        ``matched``: collectives that another rank shares.
     """
 
     offset: int
@@ -63,12 +66,14 @@ def align(begins: Sequence[int | None], matches: Matches) -> list[Aligned]:
         return []
     known = [begin for begin in begins if begin is not None]
     origin = min(known, default=0)
-    # A rank that does not know its time is taken to begin with the first one until its collectives tell.
+    # A rank that does not know its time is taken to begin with the first one until its collectives
+    # tell.
     offset = np.array([begin - origin if begin is not None else 0 for begin in begins], np.int64)
     matched = (matches.row >= 0).sum(axis=1)
     ends = np.where(matches.row >= 0, matches.end + offset[:, None], np.nan)[:, _used(matches)]
     correction, error = correct(ends)
-    # Corrections that are all smaller than the distance that they leave are chance: ranks of one machine share a clock that is better.
+    # Corrections that are all smaller than the distance that they leave are chance: ranks of one
+    # machine share a clock that is better.
     chance = len(known) == len(begins) and not (np.abs(correction) > error).any()
     if chance:
         correction = np.zeros(len(begins))
@@ -79,25 +84,40 @@ def align(begins: Sequence[int | None], matches: Matches) -> list[Aligned]:
     for rank, begin in enumerate(begins):
         told = bool(np.isfinite(left[rank]))
         method: Method = "clock" if begin is not None and len(known) > 1 else "none"
-        found.append(Aligned(
-            int(offset[rank]), "collectives" if told and not chance else method, round(float(left[rank])) if told else None, int(matched[rank]),
-        ))
+        found.append(
+            Aligned(
+                int(offset[rank]),
+                "collectives" if told and not chance else method,
+                round(float(left[rank])) if told else None,
+                int(matched[rank]),
+            )
+        )
     return found
 
 
 def _used(matches: Matches) -> Ints:
-    """Which matches correct the clocks: of the kinds that no rank leaves early where there are enough, else all."""
+    """Which matches correct the clocks: of the kinds that no rank leaves early where there are
+    enough, else all.
+    """
     wait = np.array([label.kind in SYNCHRONISING for label in matches.labels], np.bool_)
     chosen = np.flatnonzero(wait[matches.label]) if len(wait) else np.zeros(0, np.int64)
     if len(chosen) < LEAST_MATCHES:
         chosen = np.arange(matches.row.shape[1])
-    return chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), MOST_USED)).astype(np.int64))] if len(chosen) else chosen
+    return (
+        chosen[
+            np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), MOST_USED)).astype(np.int64))
+        ]
+        if len(chosen)
+        else chosen
+    )
 
 
 def correct(ends: Floats) -> tuple[Floats, Floats]:
-    """``(correction, error)`` in ns per rank, NaN for a rank with fewer than ``LEAST_MATCHES`` ends.
+    """``(correction, error)`` in ns per rank, NaN for a rank with fewer than ``LEAST_MATCHES``
+    ends.
 
-    Each rank is moved by the median of its distances from the median over the ranks, until nobody moves: ranks of several groups pull one another.
+    Each rank is moved by the median of its distances from the median over the ranks, until nobody
+    moves: ranks of several groups pull one another.
 
     Args:
         ends: float64 of shape (ranks, collectives), NaN where a rank has no part.
@@ -114,7 +134,9 @@ def correct(ends: Floats) -> tuple[Floats, Floats]:
 
 
 def distances(ends: Floats) -> Floats:
-    """Median distance of each rank's ends from the median over the ranks, ns; NaN for a rank with too few."""
+    """Median distance of each rank's ends from the median over the ranks, ns; NaN for a rank with
+    too few.
+    """
     return median(np.abs(_apart(np.where(_counted(ends)[:, None], ends, np.nan))))
 
 
@@ -129,7 +151,9 @@ def _apart(ends: Floats) -> Floats:
 
 
 def median(values: Floats) -> Floats:
-    """Median of each row, NaN left out; NaN for a row of nothing else. ``np.nanmedian`` warns there, and is slower."""
+    """Median of each row, NaN left out; NaN for a row of nothing else. ``np.nanmedian`` warns
+    there, and is slower.
+    """
     if not values.shape[1]:
         return np.full(values.shape[0], np.nan)
     ordered = np.sort(values, axis=1)

@@ -1,7 +1,7 @@
 """What happened in a window of time on some lanes.
 
-Slices of a lane do not overlap, so at most the first and the last of a lane reach over the window's edges; all others count whole, and whole
-blocks of them were summed up when the timeline was made::
+Slices of a lane do not overlap, so at most the first and the last of a lane reach over the window's
+edges; all others count whole, and whole blocks of them were summed up when the timeline was made::
 
     lane    [a   ][b][c ][d     ]
     window     |             |          a and d clipped, b and c whole
@@ -24,17 +24,23 @@ from torch_tb_profiler.store.timeline_schema import BLOCK_SLICES, GroupKind, Loo
 
 BLOCK = BLOCK_SLICES
 KEPT_ROWS = 2_000_000
-"""Rows of block sums that are stored; of a trace of mostly distinct names some blocks are summed up anew each time."""
+"""Rows of block sums that are stored; of a trace of mostly distinct names some blocks are summed up
+anew each time.
+"""
 _LOOKS = 16
 _FEW = 64
 """Up to this many lanes are copied one by one."""
 _DENSE = 4
-"""Keys up to this many times the number of rows are summed in arrays of all keys, which needs no sort."""
+"""Keys up to this many times the number of rows are summed in arrays of all keys, which needs no
+sort.
+"""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Figures by key (row of names × 16 + look), arrays int64 of one length, each key once; ``row``: the longest slice, the first of equal ones."""
+    """Figures by key (row of names × 16 + look), arrays int64 of one length, each key once;
+    ``row``: the longest slice, the first of equal ones.
+    """
 
     key: Ints
     count: Ints
@@ -46,7 +52,9 @@ class Sums:
 
 @dataclass(frozen=True)
 class GroupBusy:
-    """A group of lanes: its row, the union of its chosen lanes' slices in ns, and how many events touch the window."""
+    """A group of lanes: its row, the union of its chosen lanes' slices in ns, and how many events
+    touch the window.
+    """
 
     group: int
     busy: int
@@ -108,17 +116,31 @@ def block_tables(slices: Table, places: Table) -> dict[str, Table]:
     rows = 0
     for first in range(0, slices.n - BLOCK + 1, BLOCK):
         run = slice(first, first + BLOCK)
-        parts.append(_sums(places, slices["event"][run], np.arange(first, first + BLOCK), slices["dur"][run]))
+        parts.append(
+            _sums(places, slices["event"][run], np.arange(first, first + BLOCK), slices["dur"][run])
+        )
         rows += len(parts[-1].key)
         if rows >= KEPT_ROWS:
             break
     if not parts:
-        return {"blocks": timeline_schema.BLOCKS.empty(), "block_sums": timeline_schema.BLOCK_SUMS.empty()}
+        return {
+            "blocks": timeline_schema.BLOCKS.empty(),
+            "block_sums": timeline_schema.BLOCK_SUMS.empty(),
+        }
     edges = np.cumsum([0, *(len(part.key) for part in parts)])
     sums = _joined(parts)
-    return {"blocks": timeline_schema.BLOCKS.build(first=edges), "block_sums": timeline_schema.BLOCK_SUMS.build(
-        name=sums.key // _LOOKS, look=sums.key % _LOOKS, count=sums.count, total=sums.total, shortest=sums.shortest, longest=sums.longest, slice=sums.row,
-    )}
+    return {
+        "blocks": timeline_schema.BLOCKS.build(first=edges),
+        "block_sums": timeline_schema.BLOCK_SUMS.build(
+            name=sums.key // _LOOKS,
+            look=sums.key % _LOOKS,
+            count=sums.count,
+            total=sums.total,
+            shortest=sums.shortest,
+            longest=sums.longest,
+            slice=sums.row,
+        ),
+    }
 
 
 class Areas:
@@ -131,15 +153,22 @@ class Areas:
     def area(self, begin: int, end: int, lanes: Sequence[int]) -> Area:
         """Statistics of [begin, end), ns, on ``lanes`` (ascending, each once).
 
-        An event counts when it shares time with the window, or has no length and lies at a time of it. Its part within the window counts.
+        An event counts when it shares time with the window, or has no length and lies at a time of
+        it. Its part within the window counts.
         """
         window = self._window(begin, end, np.array(lanes, np.int64))
         sums = _grouped(_joined([*self._whole(window), self._clipped(window)]))
         order = np.lexsort((sums.key, -sums.count, -sums.total))
         return Area(
-            name=sums.key[order] // _LOOKS, look=sums.key[order] % _LOOKS, count=sums.count[order], total=sums.total[order],
-            shortest=sums.shortest[order], longest=sums.longest[order], event=self._slices["event"][sums.row[order]].astype(np.int64),
-            groups=self._groups(window), overlap=self._overlap(window),
+            name=sums.key[order] // _LOOKS,
+            look=sums.key[order] % _LOOKS,
+            count=sums.count[order],
+            total=sums.total[order],
+            shortest=sums.shortest[order],
+            longest=sums.longest[order],
+            event=self._slices["event"][sums.row[order]].astype(np.int64),
+            groups=self._groups(window),
+            overlap=self._overlap(window),
         )
 
     def _window(self, begin: int, end: int, lane: Ints) -> _Window:
@@ -158,7 +187,9 @@ class Areas:
         return _Window(begin, end, lane, outer, high, low, inner)
 
     def _whole(self, window: _Window) -> list[Sums]:
-        """Sums of the slices that lie inside whole: rows of neighbouring lanes follow each other, so that blocks are cut from all of them."""
+        """Sums of the slices that lie inside whole: rows of neighbouring lanes follow each other,
+        so that blocks are cut from all of them.
+        """
         filled = window.whole_stop > window.whole_first
         first, stop = window.whole_first[filled], window.whole_stop[filled]
         if not len(first):
@@ -169,28 +200,54 @@ class Areas:
         large = np.flatnonzero(inner < outer)
         small = inner >= outer
         stored = np.maximum(inner, np.minimum(outer, self._timeline["blocks"].n - 1))
-        rows = np.sort(_rows(
-            np.concatenate((first[small], first[large], stored[large] * BLOCK)), np.concatenate((stop[small], inner[large] * BLOCK, stop[large]))
-        ))
+        rows = np.sort(
+            _rows(
+                np.concatenate((first[small], first[large], stored[large] * BLOCK)),
+                np.concatenate((stop[small], inner[large] * BLOCK, stop[large])),
+            )
+        )
         return [
-            *(self._stored(int(inner[run]), int(stored[run])) for run in large.tolist() if stored[run] > inner[run]),
-            *(self._sums(part, self._slices["dur"][part]) for part in np.split(rows, range(BLOCK, len(rows), BLOCK))),
+            *(
+                self._stored(int(inner[run]), int(stored[run]))
+                for run in large.tolist()
+                if stored[run] > inner[run]
+            ),
+            *(
+                self._sums(part, self._slices["dur"][part])
+                for part in np.split(rows, range(BLOCK, len(rows), BLOCK))
+            ),
         ]
 
     def _stored(self, low: int, high: int) -> Sums:
         """Sums of the blocks from one to another."""
         edges, table = self._timeline["blocks"]["first"], self._timeline["block_sums"]
-        found = {name: table[name][int(edges[low]) : int(edges[high])].astype(np.int64) for name in table}
-        return _grouped(Sums(
-            found["name"] * _LOOKS + found["look"], found["count"], found["total"], found["shortest"], found["longest"], found["slice"],
-        ))
+        found = {
+            name: table[name][int(edges[low]) : int(edges[high])].astype(np.int64) for name in table
+        }
+        return _grouped(
+            Sums(
+                found["name"] * _LOOKS + found["look"],
+                found["count"],
+                found["total"],
+                found["shortest"],
+                found["longest"],
+                found["slice"],
+            )
+        )
 
     def _clipped(self, window: _Window) -> Sums:
         """Sums of the slices that reach over an edge of the window."""
-        ends = np.concatenate((window.first[window.first < window.whole_first], window.stop[window.stop > window.whole_stop] - 1))
+        ends = np.concatenate(
+            (
+                window.first[window.first < window.whole_first],
+                window.stop[window.stop > window.whole_stop] - 1,
+            )
+        )
         row = np.unique(ends)
         start = self._slices["start"][row]
-        part = np.minimum(start + self._slices["dur"][row], window.end) - np.maximum(start, window.begin)
+        part = np.minimum(start + self._slices["dur"][row], window.end) - np.maximum(
+            start, window.begin
+        )
         return self._sums(row, part)
 
     def _sums(self, row: Ints, part: Ints) -> Sums:
@@ -211,7 +268,9 @@ class Areas:
             start, end = self._parts(window, mine[~covered])
             # Slices of one lane do not overlap.
             busy = int((end - start).sum()) if (~covered).sum() == 1 else union(start, end).length
-            found.append(GroupBusy(number, busy, int((window.stop[mine] - window.first[mine]).sum())))
+            found.append(
+                GroupBusy(number, busy, int((window.stop[mine] - window.first[mine]).sum()))
+            )
         return tuple(found)
 
     def _parts(self, window: _Window, places: Ints) -> tuple[Ints, Ints]:
@@ -224,7 +283,9 @@ class Areas:
         first, stop, column = window.first[places], window.stop[places], self._slices[name]
         if len(places) > _FEW:
             return np.asarray(column[_rows(first, stop)])
-        return np.concatenate([column[low:high] for low, high in zip(first.tolist(), stop.tolist(), strict=True)])
+        return np.concatenate(
+            [column[low:high] for low, high in zip(first.tolist(), stop.tolist(), strict=True)]
+        )
 
     def _overlap(self, window: _Window) -> Overlap | None:
         kind = self._timeline["groups"]["kind"][self._timeline["lanes"]["group"][window.lane]]
@@ -232,18 +293,31 @@ class Areas:
         if not len(working):
             return None
         start, end = self._parts(window, working)
-        talks = np.take(self._timeline["places"]["look"], self._column("event", window, working), mode="wrap") == Look.COMMUNICATION
+        talks = (
+            np.take(
+                self._timeline["places"]["look"],
+                self._column("event", window, working),
+                mode="wrap",
+            )
+            == Look.COMMUNICATION
+        )
         communication = union(start[talks], end[talks])
-        computation = union(start[~talks], end[~talks]) if len(communication.start) else union(start, end)
+        computation = (
+            union(start[~talks], end[~talks]) if len(communication.start) else union(start, end)
+        )
         busy = join(computation, communication).length
         return Overlap(
-            computation=busy - communication.length, both=computation.length + communication.length - busy,
-            communication=busy - computation.length, idle=window.end - window.begin - busy,
+            computation=busy - communication.length,
+            both=computation.length + communication.length - busy,
+            communication=busy - computation.length,
+            idle=window.end - window.begin - busy,
         )
 
 
 def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
-    """For each range of rows [low, high) the first that begins at the time or later; ``high`` without any."""
+    """For each range of rows [low, high) the first that begins at the time or later; ``high``
+    without any.
+    """
     low, high = low.copy(), high.copy()
     active = np.flatnonzero(low < high)
     while len(active):
@@ -262,12 +336,19 @@ def _rows(first: Ints, stop: Ints) -> Ints:
 
 def _sums(places: Table, event: Array, row: Ints, part: Ints) -> Sums:
     """Sums of some slices (their events and rows), of each of which ``part`` counts, ns."""
-    key = np.take(places["name"], event, mode="wrap").astype(np.int64) * _LOOKS + np.take(places["look"], event, mode="wrap")
+    key = np.take(places["name"], event, mode="wrap").astype(np.int64) * _LOOKS + np.take(
+        places["look"], event, mode="wrap"
+    )
     return _grouped(Sums(key, np.ones(len(row), np.int64), part, part, part, row))
 
 
 def _joined(parts: list[Sums]) -> Sums:
-    return Sums(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("key", "count", "total", "shortest", "longest", "row")))
+    return Sums(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("key", "count", "total", "shortest", "longest", "row")
+        )
+    )
 
 
 def _grouped(rows: Sums) -> Sums:
@@ -288,11 +369,20 @@ def _grouped(rows: Sums) -> Sums:
     best = np.flatnonzero(rows.longest == longest[place])
     np.minimum.at(first, place[best], rows.row[best])
     used = np.flatnonzero(count)
-    return Sums(used if place is rows.key else keys[used], count[used], total[used], shortest[used], longest[used], first[used])
+    return Sums(
+        used if place is rows.key else keys[used],
+        count[used],
+        total[used],
+        shortest[used],
+        longest[used],
+        first[used],
+    )
 
 
 def _covered(depth: Array, chosen: Mask) -> Mask:
-    """Which lanes of a group add nothing to the union of the chosen ones: each event of a depth lies within one of the depth above."""
+    """Which lanes of a group add nothing to the union of the chosen ones: each event of a depth
+    lies within one of the depth above.
+    """
     deepest = int(depth.max(initial=0))
     missing = np.zeros(deepest + 1, np.bool_)
     missing[depth[~chosen]] = True

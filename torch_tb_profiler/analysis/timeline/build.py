@@ -44,20 +44,38 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     series, samples = series_of(trace, facts)
     tell(95, 100)
     tables: dict[str, Table] = {
-        "groups": _groups(lanes), "lanes": schema.LANES.build(group=lanes.group, depth=lanes.depth, sub=lanes.sub, first=lanes.first, count=lanes.count),
-        "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=lanes.order), "places": places, "names": names,
-        **_level_tables(levels, len(lanes.first)), "arrows": arrows, "samples": samples,
+        "groups": _groups(lanes),
+        "lanes": schema.LANES.build(
+            group=lanes.group,
+            depth=lanes.depth,
+            sub=lanes.sub,
+            first=lanes.first,
+            count=lanes.count,
+        ),
+        "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=lanes.order),
+        "places": places,
+        "names": names,
+        **_level_tables(levels, len(lanes.first)),
+        "arrows": arrows,
+        "samples": samples,
     }
     tables |= block_tables(tables["slices"], places)
     span_ns = int((lanes.start + lanes.dur).max()) if len(lanes.start) else 0
-    about: dict[str, Any] = {"span_ns": span_ns, "arrow_kinds": arrow_kinds, "series": series, "has_modules": bool((places["module"] >= 0).any())}
+    about: dict[str, Any] = {
+        "span_ns": span_ns,
+        "arrow_kinds": arrow_kinds,
+        "series": series,
+        "has_modules": bool((places["module"] >= 0).any()),
+    }
     about |= _activity(trace, span_ns)
     tell(100, 100)
     return Timeline(tables, about)
 
 
 def track_order(trace: Trace) -> Ints:
-    """The rank of every track: hosts before devices, then as the metadata events sort processes and threads, then by number."""
+    """The rank of every track: hosts before devices, then as the metadata events sort processes and
+    threads, then by number.
+    """
     tracks, spans = trace["tracks"], trace["spans"]
     device = np.zeros(tracks.n, np.bool_)
     device[spans["track"][device_rows(trace)]] = True
@@ -66,9 +84,22 @@ def track_order(trace: Trace) -> Ints:
         process_device[pid] = process_device.get(pid, False) or is_device
     # Where nothing is said about its place, a process comes last: that are the profiler's own.
     keys = [
-        (process_device[pid], int(process_sort) or UNSORTED, _natural(trace.strings[pid]), int(thread_sort), _natural(trace.strings[int(tid)]), row)
+        (
+            process_device[pid],
+            int(process_sort) or UNSORTED,
+            _natural(trace.strings[pid]),
+            int(thread_sort),
+            _natural(trace.strings[int(tid)]),
+            row,
+        )
         for row, (pid, process_sort, thread_sort, tid) in enumerate(
-            zip(tracks["pid"].tolist(), tracks["process_sort"], tracks["thread_sort"], tracks["tid"], strict=True)
+            zip(
+                tracks["pid"].tolist(),
+                tracks["process_sort"],
+                tracks["thread_sort"],
+                tracks["tid"],
+                strict=True,
+            )
         )
     ]
     rank = np.empty(tracks.n, np.int64)
@@ -83,43 +114,76 @@ def _natural(text: str) -> tuple[int, int, str]:
 def _slices(lanes: Lanes) -> Slices:
     order = lanes.order
     start, dur = lanes.start[order], lanes.dur[order]
-    return Slices(lanes.lane[order], start, dur, dur, np.ones(len(order), np.int64), order.astype(np.int32), dur)
+    return Slices(
+        lanes.lane[order],
+        start,
+        dur,
+        dur,
+        np.ones(len(order), np.int64),
+        order.astype(np.int32),
+        dur,
+    )
 
 
 def _groups(lanes: Lanes) -> Table:
     first = np.searchsorted(lanes.group, np.arange(len(lanes.track)))
     count = np.bincount(lanes.group, minlength=len(lanes.track))
-    events = np.bincount(lanes.group, weights=lanes.count, minlength=len(lanes.track)).astype(np.int64)
-    return schema.GROUPS.build(track=lanes.track, kind=lanes.kind, lane=first, lanes=count, events=events, overlapping=lanes.overlapping)
+    events = np.bincount(lanes.group, weights=lanes.count, minlength=len(lanes.track)).astype(
+        np.int64
+    )
+    return schema.GROUPS.build(
+        track=lanes.track,
+        kind=lanes.kind,
+        lane=first,
+        lanes=count,
+        events=events,
+        overlapping=lanes.overlapping,
+    )
 
 
 def _level_tables(levels: list[tuple[int, Slices]], lane_count: int) -> dict[str, Table]:
-    empty = {"levels": schema.LEVELS.empty(), "level_lanes": schema.LEVEL_LANES.empty(), "summaries": schema.SUMMARIES.empty()}
+    empty = {
+        "levels": schema.LEVELS.empty(),
+        "level_lanes": schema.LEVEL_LANES.empty(),
+        "summaries": schema.SUMMARIES.empty(),
+    }
     if not levels:
         return empty
     count = np.array([len(slices) for _, slices in levels])
     first = np.cumsum(count) - count
-    edges = [begin + np.searchsorted(slices.lane, np.arange(lane_count + 1)) for begin, (_, slices) in zip(first.tolist(), levels, strict=True)]
+    edges = [
+        begin + np.searchsorted(slices.lane, np.arange(lane_count + 1))
+        for begin, (_, slices) in zip(first.tolist(), levels, strict=True)
+    ]
 
     def column(name: str) -> Array:
         return np.concatenate([getattr(slices, name) for _, slices in levels])
 
     return {
-        "levels": schema.LEVELS.build(level=[level for level, _ in levels], first=first, count=count),
+        "levels": schema.LEVELS.build(
+            level=[level for level, _ in levels], first=first, count=count
+        ),
         "level_lanes": schema.LEVEL_LANES.build(first=np.concatenate(edges)),
-        "summaries": schema.SUMMARIES.build(**{name: column(name) for name in ("start", "dur", "busy", "count", "event", "longest")}),
+        "summaries": schema.SUMMARIES.build(
+            **{name: column(name) for name in ("start", "dur", "busy", "count", "event", "longest")}
+        ),
     }
 
 
 def _activity(trace: Trace, span_ns: int) -> dict[str, list[int] | None]:
-    """Busy share of equal parts of the span, 0 to 255: any device work; any operator or runtime call (annotations would cover everything)."""
+    """Busy share of equal parts of the span, 0 to 255: any device work; any operator or runtime
+    call (annotations would cover everything).
+    """
     spans = trace["spans"]
     role = spans["role"]
     calls = (role == Role.OPERATOR) | (role == Role.RUNTIME)
     # Old versions write steps and other regions as operators.
     region = host_names(trace.strings, spans["name"][calls]).region
     called = np.flatnonzero(calls & ~region[spans["name"]])
-    return {"device_activity": _busy(trace, device_rows(trace), span_ns), "host_activity": _busy(trace, called, span_ns)}
+    return {
+        "device_activity": _busy(trace, device_rows(trace), span_ns),
+        "host_activity": _busy(trace, called, span_ns),
+    }
 
 
 def _busy(trace: Trace, row: Ints, span_ns: int) -> list[int] | None:

@@ -5,7 +5,8 @@
     train.py(7): step ▸ nn.Module: Linear_0 ▸ aten::linear ▸ aten::mm ▸ cudaLaunchKernel ▸ gemm
                                                 └── up the parents       └── down to the longest work it launched
 
-Parents are those of ``span_links``, Python frames included; a way goes over the launch where one is known, else over the operator.
+Parents are those of ``span_links``, Python frames included; a way goes over the launch where one is
+known, else over the operator.
 """
 
 from __future__ import annotations
@@ -28,18 +29,28 @@ LinkKind = Literal["python", "module", "annotation", "operator", "launch", "devi
 USER_FRAMES = 3
 """Frames of the user's own code that are shown of a way, the nearest ones."""
 MOST_OF_A_KIND = 32
-"""Modules, annotations and operators of a way, the nearest of each; nothing real nests deeper, a hostile trace may."""
+"""Modules, annotations and operators of a way, the nearest of each; nothing real nests deeper, a
+hostile trace may.
+"""
 
 _LINE = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): .")
-_LIBRARY = re.compile(r"(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+|torch|torchgen)/|^<|^runpy\.py$")
+_LIBRARY = re.compile(
+    r"(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+|torch|torchgen)/|^<|^runpy\.py$"
+)
 _KIND_OF_ROLE: dict[int, LinkKind] = {
-    Role.PYTHON: "python", Role.ANNOTATION: "annotation", Role.OPERATOR: "operator", Role.RUNTIME: "launch", **dict.fromkeys(DEVICE_ROLES, "device"),
+    Role.PYTHON: "python",
+    Role.ANNOTATION: "annotation",
+    Role.OPERATOR: "operator",
+    Role.RUNTIME: "launch",
+    **dict.fromkeys(DEVICE_ROLES, "device"),
 }
 
 
 @dataclass(frozen=True)
 class DeviceWork:
-    """All device work of a trace; arrays of shape (device events,). ``anchor``: row of its launch, else of its operator; -1 unknown."""
+    """All device work of a trace; arrays of shape (device events,). ``anchor``: row of its launch,
+    else of its operator; -1 unknown.
+    """
 
     row: Ints
     anchor: Array
@@ -55,7 +66,9 @@ class Link:
 
 @dataclass(frozen=True)
 class Way:
-    """``links``: outermost first. ``launch`` and ``work``: rows of its last two links; -1 where there is none."""
+    """``links``: outermost first. ``launch`` and ``work``: rows of its last two links; -1 where
+    there is none.
+    """
 
     links: tuple[Link, ...]
     launch: int
@@ -71,7 +84,9 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
 
 
 def launched_by(trace: Trace, work: DeviceWork, row: int) -> Ints:
-    """Rows of the device work launched from a host span, or from what it encloses on its thread; ascending. Empty for other spans."""
+    """Rows of the device work launched from a host span, or from what it encloses on its thread;
+    ascending. Empty for other spans.
+    """
     spans = trace["spans"]
     if _KIND_OF_ROLE.get(int(spans["role"][row])) in (None, "device"):
         return np.zeros(0, np.int64)
@@ -80,7 +95,9 @@ def launched_by(trace: Trace, work: DeviceWork, row: int) -> Ints:
     behind = max(int(np.searchsorted(start, end)), row + 1)
     near = np.flatnonzero((work.anchor >= row) & (work.anchor < behind))
     anchor = work.anchor[near]
-    inside = (spans["track"][anchor] == spans["track"][row]) & (start[anchor] + spans["dur"][anchor] <= end)
+    inside = (spans["track"][anchor] == spans["track"][row]) & (
+        start[anchor] + spans["dur"][anchor] <= end
+    )
     return np.asarray(work.row[near[inside]])
 
 
@@ -104,9 +121,11 @@ def ancestors(facts: Facts, row: int) -> list[int]:
 
 
 def way_of(trace: Trace, facts: Facts, row: int, longest: int) -> Way:
-    """The way on which a span lies, the span itself included; without links for what lies on none (synchronisation, overhead, ...).
+    """The way on which a span lies, the span itself included; without links for what lies on none
+    (synchronisation, overhead, ...).
 
-    ``longest``: row of the longest device work it launched, the span itself where it is device work; -1 none.
+    ``longest``: row of the longest device work it launched, the span itself where it is device
+        work; -1 none.
     """
     links = facts["span_links"]
     if _KIND_OF_ROLE.get(int(trace["spans"]["role"][row])) is None:
@@ -115,7 +134,8 @@ def way_of(trace: Trace, facts: Facts, row: int, longest: int) -> Way:
     inner = launch if launch >= 0 else int(links["operator"][longest]) if longest >= 0 else row
     path = ancestors(facts, inner) if inner >= 0 else []
     if row not in path and row != longest:
-        # What overlaps a span without lying in it is nobody's child: the way leads over the asked span all the same.
+        # What overlaps a span without lying in it is nobody's child: the way leads over the asked
+        # span all the same.
         path = ([launch] if launch >= 0 else []) + ancestors(facts, row)
     chosen = _readable(trace, path, row)
     if longest >= 0:
@@ -124,7 +144,9 @@ def way_of(trace: Trace, facts: Facts, row: int, longest: int) -> Way:
 
 
 def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
-    """The links of a path (innermost first) that a reader needs, outermost first: of the Python frames those near by."""
+    """The links of a path (innermost first) that a reader needs, outermost first: of the Python
+    frames those near by.
+    """
     role, name = trace["spans"]["role"], trace["spans"]["name"]
     seen: dict[str, int] = {}
     found = []
@@ -151,6 +173,11 @@ def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
 
 
 def is_users(file: str) -> bool:
-    """Whether a Python file is of the program that was recorded: neither torch's nor of Python's own library."""
+    """Whether a Python file is of the program that was recorded: neither torch's nor of Python's
+    own library.
+    """
     path = file.replace("\\", "/")
-    return not _LIBRARY.search(path) and path.partition("/")[0].removesuffix(".py") not in sys.stdlib_module_names
+    return (
+        not _LIBRARY.search(path)
+        and path.partition("/")[0].removesuffix(".py") not in sys.stdlib_module_names
+    )

@@ -1,4 +1,6 @@
-"""Counter events (``ph: C``) of a file, ``hardware_counters`` included → one series per process, name and key of their arguments."""
+"""Counter events (``ph: C``) of a file, ``hardware_counters`` included → one series per process,
+name and key of their arguments.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,11 @@ Found = tuple[str, str, int, str, bool, Ints, Array]
 
 
 def file_counters(trace: Trace) -> Iterator[Found]:
-    """``(key, name, track, unit, mean, time, value)`` of each series, the ones with the most samples first.
+    """``(key, name, track, unit, mean, time, value)`` of each series, the ones with the most
+    samples first.
 
-    Every key with a number up to ``LARGEST`` is a series; other values are no samples. ``track`` is the thread of the first sample.
+    Every key with a number up to ``LARGEST`` is a series; other values are no samples. ``track`` is
+    the thread of the first sample.
     """
     instants = trace["instants"]
     rows = np.flatnonzero((instants["phase"] == _COUNTER) & (instants["args"] >= 0))
@@ -46,17 +50,27 @@ def file_counters(trace: Trace) -> Iterator[Found]:
     # One stable sort instead of a mask per series.
     order, edges = np.argsort(series, kind="stable"), np.concatenate(([0], np.cumsum(samples)))
     for number in np.argsort(-samples, kind="stable")[:MOST_SERIES].tolist():
-        mine = order[edges[number]:edges[number + 1]]
+        mine = order[edges[number] : edges[number + 1]]
         head = row[mine[0]]
         name, label = trace.strings[int(instants["name"][head])], keys[int(key[at[mine[0]]])]
         process = trace.strings[int(pid[mine[0]])]
         shown = ": ".join(text for text in (name, label) if text)[:_TEXT] or "counter"
-        identity = f"counter:{process}:{name}:{label}"[:4 * _TEXT]
-        yield identity, shown, int(instants["track"][head]), counter_unit(label) or counter_unit(name), False, instants["time"][row[mine]], value[at[mine]]
+        identity = f"counter:{process}:{name}:{label}"[: 4 * _TEXT]
+        yield (
+            identity,
+            shown,
+            int(instants["track"][head]),
+            counter_unit(label) or counter_unit(name),
+            False,
+            instants["time"][row[mine]],
+            value[at[mine]],
+        )
 
 
 def _numbers(trace: Trace, texts: Array) -> tuple[list[str], Ints, Array, Array]:
-    """Distinct keys; and for each text the rows ``first[i]`` to ``first[i + 1]`` of the columns (number of the key, value)."""
+    """Distinct keys; and for each text the rows ``first[i]`` to ``first[i + 1]`` of the columns
+    (number of the key, value).
+    """
     known: dict[str, int] = {}
     key: list[int] = []
     value: list[float] = []
@@ -79,5 +93,9 @@ def _entries(text: str) -> Iterator[tuple[str, float]]:
     if not isinstance(found, dict):
         return
     for name, value in found.items():
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST:
+        if (
+            isinstance(value, (int, float))
+            and not isinstance(value, bool)
+            and abs(value) <= LARGEST
+        ):
             yield name, float(value)

@@ -9,7 +9,14 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from torch_tb_profiler.analysis.steps import host_step
-from torch_tb_profiler.analysis.timeline.chain import DeviceWork, Way, device_work, launched_by, longest_first, way_of
+from torch_tb_profiler.analysis.timeline.chain import (
+    DeviceWork,
+    Way,
+    device_work,
+    launched_by,
+    longest_first,
+    way_of,
+)
 from torch_tb_profiler.analysis.timeline.siblings import Family, Standing, family, standing
 from torch_tb_profiler.analysis.timeline.stack_of import stack_of
 from torch_tb_profiler.store.columns import Ints
@@ -41,7 +48,9 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An arrow of the event. ``kind``: row of ``about["arrow_kinds"]``; ``outgoing``: the event is where it begins."""
+    """An arrow of the event. ``kind``: row of ``about["arrow_kinds"]``; ``outgoing``: the event is
+    where it begins.
+    """
 
     kind: int
     outgoing: bool
@@ -50,7 +59,9 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Launched:
-    """Device work that the event or what it called launched: ``first`` the longest of it, at most ``MOST_LAUNCHED``; ``time`` in ns."""
+    """Device work that the event or what it called launched: ``first`` the longest of it, at most
+    ``MOST_LAUNCHED``; ``time`` in ns.
+    """
 
     first: tuple[int, ...]
     total: int
@@ -59,7 +70,9 @@ class Launched:
 
 @dataclass(frozen=True)
 class Detail:
-    """``delay`` and ``queue`` are ns, None where the way has no launch with its device work; ``operator`` and ``kernel`` are rows of spans, -1 none."""
+    """``delay`` and ``queue`` are ns, None where the way has no launch with its device work;
+    ``operator`` and ``kernel`` are rows of spans, -1 none.
+    """
 
     around: Neighbours
     way: Way
@@ -81,7 +94,9 @@ def is_event(trace: Trace, timeline: Timeline, event: int) -> bool:
     return 0 <= event < timeline["places"].n and int(timeline["places"]["lane"][event]) >= 0
 
 
-def event_detail(trace: Trace, facts: Facts, timeline: Timeline, event: int, memoise: Memoise) -> Detail:
+def event_detail(
+    trace: Trace, facts: Facts, timeline: Timeline, event: int, memoise: Memoise
+) -> Detail:
     """The detail of an event for which ``is_event`` holds."""
     spans, places = trace["spans"], timeline["places"]
     work = memoise("device work", lambda: device_work(trace, facts))
@@ -100,8 +115,19 @@ def event_detail(trace: Trace, facts: Facts, timeline: Timeline, event: int, mem
     if way.launch >= 0 and way.work >= 0:
         delay, queue = launch_delay(trace, way), queue_time(trace, timeline, way)
     return Detail(
-        _neighbours(trace, facts, timeline, event), way, launched, delay, queue, among, standing(trace, among, event), arrows, arrows_total,
-        _step(trace, facts, event), operator, kernel, stack,
+        _neighbours(trace, facts, timeline, event),
+        way,
+        launched,
+        delay,
+        queue,
+        among,
+        standing(trace, among, event),
+        arrows,
+        arrows_total,
+        _step(trace, facts, event),
+        operator,
+        kernel,
+        stack,
     )
 
 
@@ -117,13 +143,17 @@ def _launched(trace: Trace, rows: Ints) -> Launched:
 
 
 def launch_delay(trace: Trace, way: Way) -> int:
-    """Begin of the launch to begin of the device work; negative where the clocks of host and device disagree."""
+    """Begin of the launch to begin of the device work; negative where the clocks of host and device
+    disagree.
+    """
     start = trace["spans"]["start"]
     return int(start[way.work]) - int(start[way.launch])
 
 
 def queue_time(trace: Trace, timeline: Timeline, way: Way) -> int:
-    """The part of the launch delay, after the launch call's end, in which the stream was busy with earlier work."""
+    """The part of the launch delay, after the launch call's end, in which the stream was busy with
+    earlier work.
+    """
     spans = trace["spans"]
     begin = int(spans["start"][way.work])
     called = int(spans["start"][way.launch]) + int(spans["dur"][way.launch])
@@ -131,7 +161,9 @@ def queue_time(trace: Trace, timeline: Timeline, way: Way) -> int:
 
 
 def _end_before(timeline: Timeline, event: int, begin: int) -> int:
-    """When the work of the event's stream that began before it ended, the latest of it; a time before everything without any."""
+    """When the work of the event's stream that began before it ended, the latest of it; a time
+    before everything without any.
+    """
     lanes, groups, slices = timeline["lanes"], timeline["groups"], timeline["slices"]
     group = int(lanes["group"][timeline["places"]["lane"][event]])
     first = int(groups["lane"][group])
@@ -139,7 +171,11 @@ def _end_before(timeline: Timeline, event: int, begin: int) -> int:
     for lane in range(first, first + int(groups["lanes"][group])):
         low = int(lanes["first"][lane])
         # Slices of a lane do not overlap, so the last one that began before ended last.
-        place = low + int(np.searchsorted(slices["start"][low : low + int(lanes["count"][lane])], begin)) - 1
+        place = (
+            low
+            + int(np.searchsorted(slices["start"][low : low + int(lanes["count"][lane])], begin))
+            - 1
+        )
         if place >= low:
             latest = max(latest, int(slices["start"][place]) + int(slices["dur"][place]))
     return latest
@@ -152,10 +188,20 @@ def _neighbours(trace: Trace, facts: Facts, timeline: Timeline, event: int) -> N
     if trace["spans"]["role"][event] == Role.DEVICE_ANNOTATION:
         return Neighbours(*_family_by_lane(trace, timeline, event), previous, following)
     spans, parent = trace["spans"], facts["span_links"]["parent"]
-    behind = max(int(np.searchsorted(spans["start"], int(spans["start"][event]) + int(spans["dur"][event]))), event + 1)
-    # A child begins after its parent and before its end; of two that begin together the longer stands first.
+    behind = max(
+        int(np.searchsorted(spans["start"], int(spans["start"][event]) + int(spans["dur"][event]))),
+        event + 1,
+    )
+    # A child begins after its parent and before its end; of two that begin together the longer
+    # stands first.
     child = np.flatnonzero(parent[event + 1 : behind] == event)
-    return Neighbours(int(parent[event]), len(child), event + 1 + int(child[0]) if len(child) else -1, previous, following)
+    return Neighbours(
+        int(parent[event]),
+        len(child),
+        event + 1 + int(child[0]) if len(child) else -1,
+        previous,
+        following,
+    )
 
 
 def _beside(timeline: Timeline, event: int) -> tuple[int, int]:
@@ -164,11 +210,15 @@ def _beside(timeline: Timeline, event: int) -> tuple[int, int]:
     low = int(lanes["first"][lane])
     high = low + int(lanes["count"][lane])
     place = low + _place_in_lane(timeline, lane, event)
-    return int(slices["event"][place - 1]) if place > low else -1, int(slices["event"][place + 1]) if place + 1 < high else -1
+    return int(slices["event"][place - 1]) if place > low else -1, int(
+        slices["event"][place + 1]
+    ) if place + 1 < high else -1
 
 
 def _place_in_lane(timeline: Timeline, lane: int, event: int) -> int:
-    """Which slice of its lane an event is; events of a lane lie in the order of their numbers, as spans and instants do in that of time."""
+    """Which slice of its lane an event is; events of a lane lie in the order of their numbers, as
+    spans and instants do in that of time.
+    """
     lanes, slices = timeline["lanes"], timeline["slices"]
     low = int(lanes["first"][lane])
     events = slices["event"][low : low + int(lanes["count"][lane])]
@@ -176,15 +226,24 @@ def _place_in_lane(timeline: Timeline, lane: int, event: int) -> int:
 
 
 def _family_by_lane(trace: Trace, timeline: Timeline, event: int) -> tuple[int, int, int]:
-    """(parent, children, first child) of what nests on a stream, where only the lanes know the depth."""
-    spans, lanes, groups, slices = trace["spans"], timeline["lanes"], timeline["groups"], timeline["slices"]
+    """(parent, children, first child) of what nests on a stream, where only the lanes know the
+    depth.
+    """
+    spans, lanes, groups, slices = (
+        trace["spans"],
+        timeline["lanes"],
+        timeline["groups"],
+        timeline["slices"],
+    )
     lane = int(timeline["places"]["lane"][event])
     group, depth = int(lanes["group"][lane]), int(lanes["depth"][lane])
     begin = int(spans["start"][event])
     end = begin + int(spans["dur"][event])
     parent, children = -1, []
     count = 0
-    for other in range(int(groups["lane"][group]), int(groups["lane"][group]) + int(groups["lanes"][group])):
+    for other in range(
+        int(groups["lane"][group]), int(groups["lane"][group]) + int(groups["lanes"][group])
+    ):
         low, n = int(lanes["first"][other]), int(lanes["count"][other])
         start = slices["start"][low : low + n]
         if int(lanes["depth"][other]) == depth - 1:
@@ -192,7 +251,9 @@ def _family_by_lane(trace: Trace, timeline: Timeline, event: int) -> tuple[int, 
             if place >= low and int(slices["start"][place]) + int(slices["dur"][place]) >= end:
                 parent = int(slices["event"][place])
         elif int(lanes["depth"][other]) == depth + 1:
-            inside = slice(low + int(np.searchsorted(start, begin)), low + int(np.searchsorted(start, end)))
+            inside = slice(
+                low + int(np.searchsorted(start, begin)), low + int(np.searchsorted(start, end))
+            )
             whole = slices["event"][inside][slices["start"][inside] + slices["dur"][inside] <= end]
             count += len(whole)
             children += whole[:1].tolist()
@@ -204,7 +265,10 @@ def _arrows(timeline: Timeline, event: int) -> tuple[tuple[Arrow, ...], int]:
     rows = np.flatnonzero((arrows["source"] == event) | (arrows["target"] == event))
     first = rows[:MOST_ARROWS]
     columns = (arrows[name][first].tolist() for name in ("kind", "source", "target"))
-    found = [Arrow(kind, source == event, target if source == event else source) for kind, source, target in zip(*columns, strict=True)]
+    found = [
+        Arrow(kind, source == event, target if source == event else source)
+        for kind, source, target in zip(*columns, strict=True)
+    ]
     return tuple(found), len(rows)
 
 
@@ -218,9 +282,13 @@ def _step(trace: Trace, facts: Facts, event: int) -> int:
 
 
 def _to_look_up(trace: Trace, facts: Facts, event: int, way: Way) -> tuple[int, int]:
-    """(operator, kernel) that an operator, a launch or device work belongs to; -1 where none is known, and for what stands above operators."""
+    """(operator, kernel) that an operator, a launch or device work belongs to; -1 where none is
+    known, and for what stands above operators.
+    """
     role = trace["spans"]["role"]
     if not Role.OPERATOR <= role[event] <= Role.MEMSET:
         return -1, -1
     kernel = way.work if way.work >= 0 and role[way.work] == Role.KERNEL else -1
-    return event if role[event] == Role.OPERATOR else int(facts["span_links"]["operator"][event]), kernel
+    return event if role[event] == Role.OPERATOR else int(
+        facts["span_links"]["operator"][event]
+    ), kernel

@@ -1,6 +1,7 @@
 """A lane for every event, so that nothing overlaps on a lane and nothing is left out.
 
-A thread's calls lie by depth. What overlaps without being enclosed gets a sub-lane of the same depth, and so does every overlap on a stream::
+A thread's calls lie by depth. What overlaps without being enclosed gets a sub-lane of the same
+depth, and so does every overlap on a stream::
 
     calls of a thread                       work of a stream
     depth 0          [step              ]   depth 0 sub 0   {a     }   {c}
@@ -68,10 +69,12 @@ def lay_out(trace: Trace, rank_of_track: Ints) -> Lanes:
     # What happened before the first span is drawn at its begin: a timeline has no negative times.
     start = np.concatenate((spans["start"], np.maximum(instants["time"], 0)))
     dur = np.concatenate((spans["dur"], np.zeros(instants.n, np.int64)))
-    kind = np.concatenate((kind_of_role()[spans["role"]], np.full(instants.n, GroupKind.INSTANT, np.uint8)))
+    kind = np.concatenate(
+        (kind_of_role()[spans["role"]], np.full(instants.n, GroupKind.INSTANT, np.uint8))
+    )
     track = np.concatenate((spans["track"], instants["track"])).astype(np.int64)
     shown = np.ones(len(start), np.bool_)
-    shown[spans.n:] = instants["phase"] != _COUNTER_PHASE
+    shown[spans.n :] = instants["phase"] != _COUNTER_PHASE
     code, codes = _compact(rank_of_track[track] * _KINDS + kind, shown)
     depth = _depth(code, kind, start, dur, shown)
     deepest = int(depth.max()) + 1 if len(depth) else 1
@@ -89,14 +92,29 @@ def lay_out(trace: Trace, rank_of_track: Ints) -> Lanes:
     group = keys // widest // deepest
     sub_of_lane = keys % widest
     track_of_rank = np.argsort(rank_of_track)
-    overlapping = np.bincount(group, weights=np.where(sub_of_lane > 0, count, 0), minlength=len(codes)).astype(np.int64)
+    overlapping = np.bincount(
+        group, weights=np.where(sub_of_lane > 0, count, 0), minlength=len(codes)
+    ).astype(np.int64)
     return Lanes(
-        start, dur, order, lane, group, keys // widest % deepest, sub_of_lane, first, count, track_of_rank[codes // _KINDS], codes % _KINDS, overlapping,
+        start,
+        dur,
+        order,
+        lane,
+        group,
+        keys // widest % deepest,
+        sub_of_lane,
+        first,
+        count,
+        track_of_rank[codes // _KINDS],
+        codes % _KINDS,
+        overlapping,
     )
 
 
 def _compact(key: Ints, shown: Mask) -> tuple[Array, Ints]:
-    """Keys as 0, 1, 2 … in their order, and the keys; what is not shown has key 0 and counts for nothing."""
+    """Keys as 0, 1, 2 … in their order, and the keys; what is not shown has key 0 and counts for
+    nothing.
+    """
     present = np.zeros(int(key.max()) + 1 if len(key) else 0, np.bool_)
     present[key[shown]] = True
     codes = np.flatnonzero(present)
@@ -143,7 +161,9 @@ def _sub_lanes(key: Ints, start: Ints, end: Ints) -> Ints:
 
 
 def _spread(sub: Ints, begin: int, crossing: Mask, start: Ints, end: Ints) -> None:
-    """Sub-lanes of one key's events; ``crossing[i]`` says that event i + 1 begins before all earlier ones ended. Only such runs are walked."""
+    """Sub-lanes of one key's events; ``crossing[i]`` says that event i + 1 begins before all
+    earlier ones ended. Only such runs are walked.
+    """
     member = np.zeros(len(crossing) + 1, np.bool_)
     member[1:] = crossing
     member[:-1] |= crossing

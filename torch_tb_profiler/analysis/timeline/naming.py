@@ -34,8 +34,14 @@ def events_table(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Table
     module = np.full(len(text), -1, np.int32)
     if len(module_row):
         module[: spans.n] = np.where(module_row >= 0, name[module_row], -1)
-    places = schema.PLACES.build(lane=lanes.lane, name=name, module=module, look=looks(trace, facts))
-    return places, schema.NAMES.build(text=np.where(used == texts - 1, -1, used), events=events[used], total=total[used].astype(np.int64))
+    places = schema.PLACES.build(
+        lane=lanes.lane, name=name, module=module, look=looks(trace, facts)
+    )
+    return places, schema.NAMES.build(
+        text=np.where(used == texts - 1, -1, used),
+        events=events[used],
+        total=total[used].astype(np.int64),
+    )
 
 
 def looks(trace: Trace, facts: Facts) -> Array:
@@ -49,7 +55,8 @@ def looks(trace: Trace, facts: Facts) -> Array:
 
 
 def modules(trace: Trace, facts: Facts) -> Array:
-    """For every span the row of the innermost module frame around it, itself included, or around what launched it; -1 none.
+    """For every span the row of the innermost module frame around it, itself included, or around
+    what launched it; -1 none.
 
     int32 of shape (spans,); empty where no module was recorded.
     """
@@ -59,7 +66,9 @@ def modules(trace: Trace, facts: Facts) -> Array:
         return np.zeros(0, np.int32)
     above = links["parent"]
     # Device work stands under its launch, or under its operator where no launch was recorded.
-    above = np.where(above >= 0, above, np.where(links["launch"] >= 0, links["launch"], links["operator"]))
+    above = np.where(
+        above >= 0, above, np.where(links["launch"] >= 0, links["launch"], links["operator"])
+    )
     return nearest(above, is_module)
 
 

@@ -1,4 +1,5 @@
-"""Levels of detail: on level L, what is shorter than 2^L ns is merged with its neighbours in the same bucket of 2^L ns.
+"""Levels of detail: on level L, what is shorter than 2^L ns is merged with its neighbours in the
+same bucket of 2^L ns.
 
 ::
 
@@ -6,8 +7,9 @@
     level 0     [a][b] [c]       [d                 ] [e][f]
     level L     [3 events ]      [d                 ] [2    ]
 
-A summary begins with its first event and ends with its last one; it knows how many they are, how long they were busy, and which is the
-longest. So counts and busy time are the same on every level, and gaps between summaries are true gaps. A level is made from the one below.
+A summary begins with its first event and ends with its last one; it knows how many they are, how
+long they were busy, and which is the longest. So counts and busy time are the same on every level,
+and gaps between summaries are true gaps. A level is made from the one below.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from torch_tb_profiler.store.columns import Array, Ints
 FEW = 2000
 """The last stored level has fewer slices than this; coarser ones are made on request."""
 SHRINK = 4
-"""The first stored level has at most 1/4 of the events; finer ones are made on request from the events in sight."""
+"""The first stored level has at most 1/4 of the events; finer ones are made on request from the
+events in sight.
+"""
 _SAMPLE = 1 << 16
 
 
@@ -30,7 +34,8 @@ _SAMPLE = 1 << 16
 class Slices:
     """Columns over slices ordered by (lane, start), disjoint on a lane; all of shape (n,).
 
-    lane: int. start, dur, busy: int64 ns. count: int64. event: the longest one. longest: its length in ns.
+    lane: int. start, dur, busy: int64 ns. count: int64. event: the longest one. longest: its length
+        in ns.
     """
 
     lane: Array
@@ -46,7 +51,15 @@ class Slices:
 
     def take(self, rows: Array) -> Slices:
         """Some of them."""
-        return Slices(self.lane[rows], self.start[rows], self.dur[rows], self.busy[rows], self.count[rows], self.event[rows], self.longest[rows])
+        return Slices(
+            self.lane[rows],
+            self.start[rows],
+            self.dur[rows],
+            self.busy[rows],
+            self.count[rows],
+            self.event[rows],
+            self.longest[rows],
+        )
 
 
 def merge(slices: Slices, level: int) -> Slices:
@@ -108,7 +121,9 @@ def _settled(slices: Slices) -> bool:
 
 
 def _first_level(events: Slices) -> int:
-    """About the first level with a quarter of the slices, from stretches spread over the events: finer ones need not be made."""
+    """About the first level with a quarter of the slices, from stretches spread over the events:
+    finer ones need not be made.
+    """
     n = len(events)
     stretch = max(1, _SAMPLE // 16)
     begins = np.unique(np.linspace(0, max(0, n - stretch), 16).astype(np.int64))
@@ -116,7 +131,9 @@ def _first_level(events: Slices) -> int:
         joined = seen = 0
         for begin in begins.tolist():
             part = slice(begin, min(n, begin + stretch))
-            joins = _joins(events.lane[part], events.start[part], events.dur[part], events.count[part], level)
+            joins = _joins(
+                events.lane[part], events.start[part], events.dur[part], events.count[part], level
+            )
             joined, seen = joined + int(joins.sum()), seen + len(joins)
         if (seen - joined) * SHRINK <= seen:
             return max(0, level)

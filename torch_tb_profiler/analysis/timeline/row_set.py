@@ -1,4 +1,5 @@
-"""A set of rows of a table as bits, with a count before every block of rows: small for any number of rows, and quick to count and to walk.
+"""A set of rows of a table as bits, with a count before every block of rows: small for any number
+of rows, and quick to count and to walk.
 
 ::
 
@@ -43,8 +44,12 @@ class RowSet:
         found = self._before[np.minimum(block, len(self._bits))]
         inside = np.flatnonzero(block < len(self._bits))
         bits, byte = self._bits[block[inside]], within[inside] // 8
-        ones = np.where(np.arange(self._bytes) < byte[:, None], _ONES[bits], 0).sum(axis=1, dtype=np.int64)
-        found[inside] += ones + _ONES[bits[np.arange(len(inside)), byte] & _BEFORE[within[inside] % 8]]
+        ones = np.where(np.arange(self._bytes) < byte[:, None], _ONES[bits], 0).sum(
+            axis=1, dtype=np.int64
+        )
+        found[inside] += (
+            ones + _ONES[bits[np.arange(len(inside)), byte] & _BEFORE[within[inside] % 8]]
+        )
         return found
 
     def member(self, index: int) -> int:

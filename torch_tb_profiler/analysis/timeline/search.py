@@ -1,7 +1,7 @@
 """Search over the names of events and the texts of their arguments.
 
-A query is matched against the distinct texts; the events follow by their numbers. Rows of spans are in the order of time and so are those of
-instants, so the hits of either need no sorting::
+A query is matched against the distinct texts; the events follow by their numbers. Rows of spans are
+in the order of time and so are those of instants, so the hits of either need no sorting::
 
     texts    matched?       spans      0 1 2 3 4 5     hits of spans     1 3 4
     gemm       yes          name       b a b a a b     hits of instants  7
@@ -28,7 +28,9 @@ CHUNK = 1 << 17
 KEPT_BYTES = 16 << 20
 """Hits kept per trace; those of the last query are always."""
 _ARGUMENTS = {
-    "operator_args": ("dims", "types", "strides", "concrete", "stack"), "device_args": ("grid", "block"), "collective_args": ("collective", "dtype", "group"),
+    "operator_args": ("dims", "types", "strides", "concrete", "stack"),
+    "device_args": ("grid", "block"),
+    "collective_args": ("collective", "dtype", "group"),
     "instants": ("args",),
 }
 
@@ -39,7 +41,8 @@ class Hits:
 
     Attributes:
         spans, instants: rows of the two tables.
-        names, count, total: rows of ``names``, by total time and then by count, descending; their hits, and the sum of their durations in ns.
+        names, count, total: rows of ``names``, by total time and then by count, descending; their
+        hits, and the sum of their durations in ns.
     """
 
     spans: RowSet
@@ -56,7 +59,9 @@ class Hits:
     @property
     def nbytes(self) -> int:
         """Memory that it takes."""
-        return sum(part.nbytes for part in (self.spans, self.instants, self.names, self.count, self.total))
+        return sum(
+            part.nbytes for part in (self.spans, self.instants, self.names, self.count, self.total)
+        )
 
 
 class Search:
@@ -82,8 +87,13 @@ class Search:
                 self._kept.move_to_end(query)
                 return hits
             if self._names is None:
-                self._names = Texts(self._trace.strings, self._timeline["names"]["text"].astype(np.int64))
-            hits = self._found(self._names.matching(query), self._matching_arguments(query) if query.arguments else None)
+                self._names = Texts(
+                    self._trace.strings, self._timeline["names"]["text"].astype(np.int64)
+                )
+            hits = self._found(
+                self._names.matching(query),
+                self._matching_arguments(query) if query.arguments else None,
+            )
             self._kept[query] = hits
             while len(self._kept) > 1 and sum(h.nbytes for h in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
@@ -102,9 +112,12 @@ class Search:
             return np.asarray(self._look[names])
 
     def event_at(self, hits: Hits, index: int) -> int:
-        """The event of a hit by its place in time order; spans come before instants of the same time."""
+        """The event of a hit by its place in time order; spans come before instants of the same
+        time.
+        """
         spans = self._trace["spans"].n
-        # How many of the first `index` hits are spans: the least number whose next span is not before the last instant taken.
+        # How many of the first `index` hits are spans: the least number whose next span is not
+        # before the last instant taken.
         low, high = max(0, index - hits.instants.n), min(index, hits.spans.n)
         while low < high:
             middle = (low + high) // 2
@@ -124,20 +137,30 @@ class Search:
         """The first events of the hits in time order."""
         spans, instants = hits.spans.first(most), hits.instants.first(most)
         time = np.concatenate((self._trace["spans"]["start"][spans], self._point(instants)))
-        events: list[int] = np.concatenate((spans, instants + self._trace["spans"].n))[np.argsort(time, kind="stable")][:most].tolist()
+        events: list[int] = np.concatenate((spans, instants + self._trace["spans"].n))[
+            np.argsort(time, kind="stable")
+        ][:most].tolist()
         return events
 
     def until(self, hits: Hits, times: Ints) -> Ints:
         """How many hits begin before each time, int64 ns."""
-        spans, instants = (np.searchsorted(self._trace[table][column], times) for table, column in (("spans", "start"), ("instants", "time")))
+        spans, instants = (
+            np.searchsorted(self._trace[table][column], times)
+            for table, column in (("spans", "start"), ("instants", "time"))
+        )
         return np.where(times > 0, hits.spans.below(spans) + hits.instants.below(instants), 0)
 
     def before(self, hits: Hits, event: int, *, included: bool) -> int:
-        """How many hits come before an event in time order; ``included``: the event itself as well, if it is one."""
+        """How many hits come before an event in time order; ``included``: the event itself as well,
+        if it is one.
+        """
         spans = self._trace["spans"]
         if event < spans.n:
             start = int(spans["start"][event])
-            row, point = event + included, int(np.searchsorted(self._trace["instants"]["time"], start)) if start > 0 else 0
+            row, point = (
+                event + included,
+                int(np.searchsorted(self._trace["instants"]["time"], start)) if start > 0 else 0,
+            )
         else:
             point = event - spans.n
             row = int(np.searchsorted(spans["start"], self._point(point), "right"))
@@ -152,18 +175,27 @@ class Search:
         return np.maximum(self._trace["instants"]["time"][rows], 0)
 
     def _found(self, names: Mask, arguments: Mask | None) -> Hits:
-        places, table, spans = self._timeline["places"], self._timeline["names"], self._trace["spans"]
+        places, table, spans = (
+            self._timeline["places"],
+            self._timeline["names"],
+            self._trace["spans"],
+        )
         wanted = np.append(names, False)
         named = np.zeros(places.n, np.bool_)
         for begin in range(0, places.n if names.any() else 0, CHUNK):
-            np.take(wanted, places["name"][begin:begin + CHUNK], out=named[begin:begin + CHUNK], mode="wrap")
-        named[spans.n:] &= places["lane"][spans.n:] >= 0
+            np.take(
+                wanted,
+                places["name"][begin : begin + CHUNK],
+                out=named[begin : begin + CHUNK],
+                mode="wrap",
+            )
+        named[spans.n :] &= places["lane"][spans.n :] >= 0
         count, total = np.where(names, table["events"], 0), np.where(names, table["total"], 0)
         if arguments is not None and self._arguments is not None:
             also = self._arguments.events(arguments, places.n, spans.n) & ~named
-            also[spans.n:] &= places["lane"][spans.n:] >= 0
+            also[spans.n :] &= places["lane"][spans.n :] >= 0
             for begin in range(0, places.n, CHUNK):
-                event = np.flatnonzero(also[begin:begin + CHUNK]) + begin
+                event = np.flatnonzero(also[begin : begin + CHUNK]) + begin
                 if len(event):
                     name = places["name"][event]
                     count += np.bincount(name, minlength=table.n)
@@ -172,7 +204,9 @@ class Search:
             named |= also
         number = np.flatnonzero(count)
         number = number[np.lexsort((-count[number], -total[number]))]
-        return Hits(RowSet(named[:spans.n]), RowSet(named[spans.n:]), number, count[number], total[number])
+        return Hits(
+            RowSet(named[: spans.n]), RowSet(named[spans.n :]), number, count[number], total[number]
+        )
 
     def _matching_arguments(self, query: Query) -> Mask:
         if self._arguments is None:
@@ -185,12 +219,18 @@ class _Arguments:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._used = {(table, name): used_strings(trace[table][name], len(trace.strings)) for table, names in _ARGUMENTS.items() for name in names}
+        self._used = {
+            (table, name): used_strings(trace[table][name], len(trace.strings))
+            for table, names in _ARGUMENTS.items()
+            for name in names
+        }
         self._numbers = np.flatnonzero(np.logical_or.reduce(list(self._used.values()))[:-1])
         self._texts = Texts(trace.strings, self._numbers)
 
     def matching(self, query: Query) -> Mask:
-        """Which strings of the trace are texts of arguments that the query matches; the last place answers for −1."""
+        """Which strings of the trace are texts of arguments that the query matches; the last place
+        answers for −1.
+        """
         found = np.zeros(len(self._trace.strings) + 1, np.bool_)
         found[self._numbers] = self._texts.matching(query)
         return found
@@ -200,12 +240,18 @@ class _Arguments:
         found = np.zeros(count, np.bool_)
         for name, columns in _ARGUMENTS.items():
             table = self._trace[name]
-            chosen = [table[column] for column in columns if (self._used[name, column] & matched).any()]
+            chosen = [
+                table[column] for column in columns if (self._used[name, column] & matched).any()
+            ]
             for begin in range(0, table.n if chosen else 0, CHUNK):
                 rows = slice(begin, begin + CHUNK)
                 has = np.take(matched, chosen[0][rows], mode="wrap")
                 for column in chosen[1:]:
                     has |= np.take(matched, column[rows], mode="wrap")
-                event = table["span"][rows][has] if "span" in table else np.flatnonzero(has) + begin + spans
+                event = (
+                    table["span"][rows][has]
+                    if "span" in table
+                    else np.flatnonzero(has) + begin + spans
+                )
                 found[event] = True
         return found

@@ -1,7 +1,8 @@
 """Which texts of a trace a query matches, asked once per distinct text.
 
-Regular expressions are RE2's: they take time linear in the text whatever the pattern, so no pattern can hold the server up. Its size, the memory of
-its automaton, the length of a text and the time of a whole query are bounded beside that.
+Regular expressions are RE2's: they take time linear in the text whatever the pattern, so no pattern
+can hold the server up. Its size, the memory of its automaton, the length of a text and the time of
+a whole query are bounded beside that.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _CHECK_EVERY = 256
 
 @dataclass(frozen=True)
 class Query:
-    """What is searched for: a text that names contain, or a pattern that they match anywhere; ``arguments``: in the arguments of events as well."""
+    """What is searched for: a text that names contain, or a pattern that they match anywhere;
+    ``arguments``: in the arguments of events as well.
+    """
 
     text: str
     regex: bool = False
@@ -70,7 +73,10 @@ class Texts:
             return (wanted in text for text in self._all_folded())
         # What contains a text also contains it folded, and only such texts are read again.
         exact = query.text
-        return (wanted in text and exact in self._text(place) for place, text in enumerate(self._all_folded()))
+        return (
+            wanted in text and exact in self._text(place)
+            for place, text in enumerate(self._all_folded())
+        )
 
     def _by_pattern(self, query: Query) -> Iterator[bool]:
         search, data = compiled(query.text, query.case), self._data
@@ -78,9 +84,11 @@ class Texts:
         for place, (begin, end) in enumerate(zip(self._begin, self._end, strict=True)):
             if place % _CHECK_EVERY == 0 and time.thread_time() > until:
                 raise BadRequest(
-                    f"The pattern takes more than {LONGEST_SECONDS:g} s on the {len(self._begin)} texts of this trace.", "Give a simpler one, or a plain text."
+                    f"The pattern takes more than {LONGEST_SECONDS:g} s on the {len(self._begin)}"
+                    " texts of this trace.",
+                    "Give a simpler one, or a plain text.",
                 )
-            yield search(data[begin:min(end, begin + LONGEST_TEXT)])
+            yield search(data[begin : min(end, begin + LONGEST_TEXT)])
 
     def _all_folded(self) -> Iterator[str]:
         if self._folded is not None:
@@ -92,7 +100,7 @@ class Texts:
         return iter(self._folded)
 
     def _text(self, place: int) -> str:
-        return str(self._data[self._begin[place]:self._end[place]], "utf-8", "replace")
+        return str(self._data[self._begin[place] : self._end[place]], "utf-8", "replace")
 
 
 def compiled(pattern: str, case: bool) -> Callable[[memoryview], bool]:
@@ -111,15 +119,24 @@ def compiled(pattern: str, case: bool) -> Callable[[memoryview], bool]:
     except re2.error as error:
         reason = error.args[0] if error.args else b""
         told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise BadRequest(f"Parameter q is no regular expression: {told[:200]}.", "The syntax is RE2's: https://github.com/google/re2/wiki/Syntax.") from None
+        raise BadRequest(
+            f"Parameter q is no regular expression: {told[:200]}.",
+            "The syntax is RE2's: https://github.com/google/re2/wiki/Syntax.",
+        ) from None
     if found.programsize > LARGEST_PROGRAM:
-        raise BadRequest(f"The pattern makes {found.programsize} instructions, at most {LARGEST_PROGRAM} are accepted.", "Give a simpler one.")
+        raise BadRequest(
+            f"The pattern makes {found.programsize} instructions, at most {LARGEST_PROGRAM} are"
+            " accepted.",
+            "Give a simpler one.",
+        )
     search = found.search
     return lambda text: search(text) is not None
 
 
 def used_strings(column: Array, strings: int) -> Mask:
-    """Which strings occur in a column of their numbers, bool of shape (strings + 1,): the last place answers for −1."""
+    """Which strings occur in a column of their numbers, bool of shape (strings + 1,): the last
+    place answers for −1.
+    """
     used = np.zeros(strings + 1, np.bool_)
     used[column] = True
     return used

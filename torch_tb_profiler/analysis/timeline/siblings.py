@@ -13,7 +13,9 @@ from torch_tb_profiler.store.timeline import Timeline
 
 @dataclass(frozen=True)
 class Family:
-    """All events of one name and look in time order, int32 of shape (calls,), and the figures that they share; times in ns."""
+    """All events of one name and look in time order, int32 of shape (calls,), and the figures that
+    they share; times in ns.
+    """
 
     events: Array
     total: int
@@ -25,7 +27,9 @@ class Family:
 
 @dataclass(frozen=True)
 class Standing:
-    """One event among its family. ``rank``: 1 is the slowest, of equally long ones the first. ``previous``, ``next``: events, -1 none."""
+    """One event among its family. ``rank``: 1 is the slowest, of equally long ones the first.
+    ``previous``, ``next``: events, -1 none.
+    """
 
     rank: int
     previous: int
@@ -33,13 +37,24 @@ class Standing:
 
 
 def family(trace: Trace, timeline: Timeline, name: int, look: int) -> Family:
-    """The family of a row of ``names`` and a look that at least one event has; one scan of two columns, worth keeping."""
+    """The family of a row of ``names`` and a look that at least one event has; one scan of two
+    columns, worth keeping.
+    """
     places = timeline["places"]
     events = np.flatnonzero(places["name"] == name)
-    events = events[(places["look"][events] == look) & (places["lane"][events] >= 0)].astype(np.int32)
+    events = events[(places["look"][events] == look) & (places["lane"][events] >= 0)].astype(
+        np.int32
+    )
     dur = durations(trace, events)
     slowest, fastest = int(np.argmax(dur)), int(np.argmin(dur))
-    return Family(events, int(dur.sum()), int(dur[fastest]), int(dur[slowest]), int(events[slowest]), int(events[fastest]))
+    return Family(
+        events,
+        int(dur.sum()),
+        int(dur[fastest]),
+        int(dur[slowest]),
+        int(events[slowest]),
+        int(events[fastest]),
+    )
 
 
 def durations(trace: Trace, events: Array) -> Ints:
@@ -60,4 +75,8 @@ def standing(trace: Trace, among: Family, event: int) -> Standing:
     own = dur[place]
     rank = 1 + int(np.count_nonzero(dur > own)) + int(np.count_nonzero(dur[:place] == own))
     last = len(among.events) - 1
-    return Standing(rank, int(among.events[place - 1]) if place else -1, int(among.events[place + 1]) if place < last else -1)
+    return Standing(
+        rank,
+        int(among.events[place - 1]) if place else -1,
+        int(among.events[place + 1]) if place < last else -1,
+    )

@@ -1,7 +1,9 @@
-"""Which slices a tile holds: stored levels are read, the others are merged on request from the finest level that is needed.
+"""Which slices a tile holds: stored levels are read, the others are merged on request from the
+finest level that is needed.
 
-Tile k of level L covers ``k · 2^(L+9)`` to ``(k+1) · 2^(L+9)`` ns: 512 buckets. A slice that reaches into a tile from before belongs to it, too, so
-that a tile can be drawn without its neighbours.
+Tile k of level L covers ``k · 2^(L+9)`` to ``(k+1) · 2^(L+9)`` ns: 512 buckets. A slice that
+reaches into a tile from before belongs to it, too, so that a tile can be drawn without its
+neighbours.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ TILE_BITS = 9
 
 @dataclass(frozen=True)
 class TileSlices:
-    """The slices of one tile, by lane and time; ``slices.lane`` holds positions in the asked lanes. ``t0`` in ns."""
+    """The slices of one tile, by lane and time; ``slices.lane`` holds positions in the asked lanes.
+    ``t0`` in ns.
+    """
 
     k: int
     t0: int
@@ -33,7 +37,9 @@ def highest_level(span_ns: int) -> int:
     return max(0, (span_ns >> (TILE_BITS - 1)).bit_length())
 
 
-def read_tiles(timeline: Timeline, level: int, numbers: Sequence[int], lanes: Sequence[int]) -> list[TileSlices]:
+def read_tiles(
+    timeline: Timeline, level: int, numbers: Sequence[int], lanes: Sequence[int]
+) -> list[TileSlices]:
     """The tiles of some lanes (ascending), by number."""
     wanted = np.array(lanes, np.int64)
     found: list[TileSlices] = []
@@ -62,10 +68,15 @@ def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> 
     exact = place >= 0 and int(stored[place]) == level
     table, edges = _base(timeline, place)
     start, dur = table["start"], table["dur"]
-    rows = [_touching(start, dur, int(edges[lane]), int(edges[lane + 1]), t0, t1, 0 if exact else level) for lane in lanes.tolist()]
+    rows = [
+        _touching(start, dur, int(edges[lane]), int(edges[lane + 1]), t0, t1, 0 if exact else level)
+        for lane in lanes.tolist()
+    ]
     begin, stop = np.array(rows, np.int64).reshape(-1, 2).T
     count = stop - begin
-    slices = _gather(table, expand(begin, count), np.repeat(np.arange(len(lanes)), count), place >= 0)
+    slices = _gather(
+        table, expand(begin, count), np.repeat(np.arange(len(lanes)), count), place >= 0
+    )
     if exact:
         return slices
     merged = merge(slices, level)
@@ -76,23 +87,32 @@ def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> 
 
 
 def _base(timeline: Timeline, place: int) -> tuple[dict[str, Array], Array]:
-    """(columns of a stored level, or of the events with ``place`` −1; where each lane begins and the last one ends)."""
+    """(columns of a stored level, or of the events with ``place`` −1; where each lane begins and
+    the last one ends).
+    """
     if place < 0:
         lanes, table = timeline["lanes"], timeline["slices"]
         return {name: table[name] for name in table}, np.append(lanes["first"], table.n)
     lanes, table = timeline["lanes"], timeline["summaries"]
     per = lanes.n + 1
-    return {name: table[name] for name in table}, timeline["level_lanes"]["first"][place * per : (place + 1) * per]
+    return {name: table[name] for name in table}, timeline["level_lanes"]["first"][
+        place * per : (place + 1) * per
+    ]
 
 
-def _touching(start: Array, dur: Array, begin: int, stop: int, t0: int, t1: int, level: int) -> tuple[int, int]:
-    """Rows of a lane from ``begin`` to ``stop`` that touch t0 … t1, and with a level whole buckets of it."""
+def _touching(
+    start: Array, dur: Array, begin: int, stop: int, t0: int, t1: int, level: int
+) -> tuple[int, int]:
+    """Rows of a lane from ``begin`` to ``stop`` that touch t0 … t1, and with a level whole buckets
+    of it.
+    """
     lane = start[begin:stop]
     low = begin + int(np.searchsorted(lane, t0))
     high = begin + int(np.searchsorted(lane, t1))
     if low > begin:
         earlier = int(start[low - 1])
-        # A slice of no length just before the tile does not reach into it; with its bucket's others it may.
+        # A slice of no length just before the tile does not reach into it; with its bucket's others
+        # it may.
         bucket = earlier >> level << level
         reaches = earlier + int(dur[low - 1]) > t0
         if reaches:
@@ -104,7 +124,15 @@ def _gather(table: dict[str, Array], row: Ints, lane: Ints, summaries: bool) -> 
     start, dur, event = table["start"][row], table["dur"][row], table["event"][row]
     if not summaries:
         return Slices(lane, start, dur, dur, np.ones(len(row), np.int64), event, dur)
-    return Slices(lane, start, dur, table["busy"][row], table["count"][row].astype(np.int64), event, table["longest"][row])
+    return Slices(
+        lane,
+        start,
+        dur,
+        table["busy"][row],
+        table["count"][row].astype(np.int64),
+        event,
+        table["longest"][row],
+    )
 
 
 def _split(slices: Slices, level: int, numbers: range) -> list[TileSlices]:

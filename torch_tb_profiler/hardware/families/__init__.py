@@ -6,8 +6,24 @@ from functools import lru_cache
 from importlib import import_module
 
 FAMILIES = (
-    "gemm", "quantized_gemm", "convolution", "attention", "elementwise", "movement", "reduction", "normalization", "embedding", "loss", "optimizer",
-    "recurrent", "pooling", "quantization", "moe", "triton", "fft", "factorization",
+    "gemm",
+    "quantized_gemm",
+    "convolution",
+    "attention",
+    "elementwise",
+    "movement",
+    "reduction",
+    "normalization",
+    "embedding",
+    "loss",
+    "optimizer",
+    "recurrent",
+    "pooling",
+    "quantization",
+    "moe",
+    "triton",
+    "fft",
+    "factorization",
 )
 
 

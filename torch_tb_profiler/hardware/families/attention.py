@@ -1,4 +1,6 @@
-"""Scaled dot product attention, forward and backward, with the pairs that a causal mask or a window leaves counted one by one."""
+"""Scaled dot product attention, forward and backward, with the pairs that a causal mask or a window
+leaves counted one by one.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,28 @@ from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.hardware.work import Work, model
 
-SOURCE = "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: the query-key pairs that the mask leaves; Q, K, V and the mask read once, the output written once"
-_BACKWARD = ("2·B·H·pairs·(3·d_qk + 2·d_v) FLOPs: the scores again, dV, dP, dQ, dK (torch.utils.flop_counter); O, dO, Q, K, V and the logarithms of the sums "
-             "read, dQ, dK, dV written")
-_VARIABLE = ("; of sequences of several lengths the least that the number of tokens, the number of sequences and the longest one allow: "
-             "a sum of convex functions is least where the rest are equal")
+SOURCE = (
+    "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: the query-key pairs that the mask leaves; Q, K, V and"
+    " the mask read once, the output written once"
+)
+_BACKWARD = (
+    "2·B·H·pairs·(3·d_qk + 2·d_v) FLOPs: the scores again, dV, dP, dQ, dK"
+    " (torch.utils.flop_counter); O, dO, Q, K, V and the logarithms of the sums read, dQ, dK, dV"
+    " written"
+)
+_VARIABLE = (
+    "; of sequences of several lengths the least that the number of tokens, the number of sequences"
+    " and the longest one allow: a sum of convex functions is least where the rest are equal"
+)
 WHOLE = 1 << 40
 """A window that ends nowhere."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """Which keys query i sees: those from ``i + offset - left`` to ``i + offset + right``; offset: 0, or (bottom right) keys - queries."""
+    """Which keys query i sees: those from ``i + offset - left`` to ``i + offset + right``; offset:
+    0, or (bottom right) keys - queries.
+    """
 
     left: int = WHOLE
     right: int = WHOLE
@@ -28,11 +40,15 @@ class Window:
     def pairs(self, queries: int, keys: int) -> int:
         """How many pairs are seen."""
         offset = keys - queries if self.bottom_right else 0
-        return _below(queries, keys, offset + self.right) - _below(queries, keys, offset - self.left - 1)
+        return _below(queries, keys, offset + self.right) - _below(
+            queries, keys, offset - self.left - 1
+        )
 
 
 def _below(queries: int, keys: int, diagonal: int) -> int:
-    """Pairs with ``key <= query + diagonal``: the sum of ``clamp(i + diagonal + 1, 0, keys)`` over the queries."""
+    """Pairs with ``key <= query + diagonal``: the sum of ``clamp(i + diagonal + 1, 0, keys)`` over
+    the queries.
+    """
 
     def total(count: int) -> int:
         full = min(max(count, 0), keys)
@@ -43,7 +59,9 @@ def _below(queries: int, keys: int, diagonal: int) -> int:
 
 @dataclass(frozen=True)
 class _Places:
-    """Where a schema has what decides the work; -1: nowhere. ``first``: the query; key and value follow."""
+    """Where a schema has what decides the work; -1: nowhere. ``first``: the query; key and value
+    follow.
+    """
 
     causal: int
     first: int = 0
@@ -51,14 +69,18 @@ class _Places:
     out: int = -1
     """The forward's output, which the backward reads."""
     statistics: int = -1
-    """The logarithm of the softmax' sums, which the backward reads too; behind the output where it is not told."""
+    """The logarithm of the softmax' sums, which the backward reads too; behind the output where it
+    is not told.
+    """
     lengths: int = -1
     """Cumulated lengths of the queries' sequences; those of the keys follow."""
     longest: int = -1
     """The longest query; that of the keys follows."""
     window: int = -1
     secret: tuple[int, ...] = ()
-    """Tensors whose values decide which keys count (used lengths, pages): with one nothing is known."""
+    """Tensors whose values decide which keys count (used lengths, pages): with one nothing is
+    known.
+    """
     local: int = -1
     """Of CUTLASS' kernels, whose ``causal`` is a custom_mask_type, the size of the window."""
     heads_last: bool = False
@@ -67,10 +89,22 @@ class _Places:
 
 
 _FLASH = _Places(causal=5, window=6, heads_last=True, bottom_right=True)
-_FLASH_PACKED = _Places(causal=9, lengths=3, longest=5, window=10, secret=(15, 17), heads_last=True, bottom_right=True)
-_FLASH_3 = _Places(causal=24, lengths=7, longest=12, window=25, secret=(3, 10, 11, 14), heads_last=True, bottom_right=True)
+_FLASH_PACKED = _Places(
+    causal=9, lengths=3, longest=5, window=10, secret=(15, 17), heads_last=True, bottom_right=True
+)
+_FLASH_3 = _Places(
+    causal=24,
+    lengths=7,
+    longest=12,
+    window=25,
+    secret=(3, 10, 11, 14),
+    heads_last=True,
+    bottom_right=True,
+)
 _FLASH_BACKWARD = _Places(causal=11, first=1, out=4, window=12, heads_last=True, bottom_right=True)
-_FLASH_PACKED_BACKWARD = _Places(causal=15, first=1, out=4, lengths=9, longest=11, window=16, heads_last=True, bottom_right=True)
+_FLASH_PACKED_BACKWARD = _Places(
+    causal=15, first=1, out=4, lengths=9, longest=11, window=16, heads_last=True, bottom_right=True
+)
 _FORWARD: dict[str, _Places] = {
     "aten::scaled_dot_product_attention": _Places(causal=5, mask=3),
     "aten::_scaled_dot_product_attention_math": _Places(causal=5, mask=3),
@@ -79,39 +113,135 @@ _FORWARD: dict[str, _Places] = {
     "aten::_scaled_dot_product_efficient_attention": _Places(causal=6, mask=3),
     "aten::_scaled_dot_product_cudnn_attention": _Places(causal=6, mask=3),
     "aten::_scaled_dot_product_fused_attention_overrideable": _Places(causal=5, mask=3),
-    "aten::_flash_attention_forward": _Places(causal=8, lengths=3, longest=5, window=11, secret=(13, 15), heads_last=True, bottom_right=True),
+    "aten::_flash_attention_forward": _Places(
+        causal=8,
+        lengths=3,
+        longest=5,
+        window=11,
+        secret=(13, 15),
+        heads_last=True,
+        bottom_right=True,
+    ),
     "aten::_flash_attention_forward_no_dropout_inplace": _Places(
-        causal=9, first=1, lengths=4, longest=6, window=12, secret=(14, 16), heads_last=True, bottom_right=True),
+        causal=9,
+        first=1,
+        lengths=4,
+        longest=6,
+        window=12,
+        secret=(14, 16),
+        heads_last=True,
+        bottom_right=True,
+    ),
     "aten::_cudnn_attention_forward": _Places(causal=10, mask=3, lengths=4, longest=6),
-    **dict.fromkeys(("aten::_efficient_attention_forward", "xformers::efficient_attention_forward_cutlass"),
-                    _Places(causal=9, mask=3, lengths=4, longest=6, secret=(12,), local=13, heads_last=True)),
-    "xformers_flash::flash_fwd": _Places(causal=10, lengths=3, longest=6, window=11, secret=(5, 14), heads_last=True, bottom_right=True),
-    "aiter::_flash_attn_forward": _Places(causal=5, window=6, mask=8, heads_last=True, bottom_right=True),
+    **dict.fromkeys(
+        ("aten::_efficient_attention_forward", "xformers::efficient_attention_forward_cutlass"),
+        _Places(causal=9, mask=3, lengths=4, longest=6, secret=(12,), local=13, heads_last=True),
+    ),
+    "xformers_flash::flash_fwd": _Places(
+        causal=10,
+        lengths=3,
+        longest=6,
+        window=11,
+        secret=(5, 14),
+        heads_last=True,
+        bottom_right=True,
+    ),
+    "aiter::_flash_attn_forward": _Places(
+        causal=5, window=6, mask=8, heads_last=True, bottom_right=True
+    ),
     # flash-attn names its operators with and without the underscore.
     **{f"{library}::_flash_attn_forward": _FLASH for library in ("flash_attn", "flashattn")},
-    **{f"{library}::_flash_attn_varlen_forward": _FLASH_PACKED for library in ("flash_attn", "flashattn")},
+    **{
+        f"{library}::_flash_attn_varlen_forward": _FLASH_PACKED
+        for library in ("flash_attn", "flashattn")
+    },
     "flash_attn_3::_flash_attn_forward": _FLASH_3,
     "flash_attn_3::fwd": _FLASH_3,
 }
 _QUANTIZED: dict[str, tuple[int, _Places]] = {
     "aten::_scaled_dot_product_flash_attention": (10, _Places(causal=7)),
-    "aten::_flash_attention_forward": (18, _Places(causal=8, lengths=3, longest=5, window=14, secret=(16,), heads_last=True, bottom_right=True)),
+    "aten::_flash_attention_forward": (
+        18,
+        _Places(
+            causal=8,
+            lengths=3,
+            longest=5,
+            window=14,
+            secret=(16,),
+            heads_last=True,
+            bottom_right=True,
+        ),
+    ),
 }
 """Overloads with the scales of eight-bit operands, told by their number of arguments."""
 _BACKWARDS: dict[str, _Places] = {
     "aten::_scaled_dot_product_flash_attention_backward": _Places(causal=11, first=1, out=4),
-    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _Places(causal=7, first=1, out=4, mask=8),
-    "aten::_scaled_dot_product_efficient_attention_backward": _Places(causal=11, first=1, mask=4, out=5),
-    "aten::_scaled_dot_product_cudnn_attention_backward": _Places(causal=14, first=1, out=4, mask=8),
-    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Places(causal=13, first=1, mask=4, out=6),
-    "aten::_flash_attention_backward": _Places(causal=11, first=1, out=4, lengths=6, longest=8, window=15, heads_last=True, bottom_right=True),
-    "aten::_cudnn_attention_backward": _Places(causal=14, first=1, out=4, mask=8, lengths=9, longest=11),
-    "aten::_efficient_attention_backward": _Places(causal=14, first=1, mask=4, out=5, statistics=10, lengths=6, longest=8, local=18, heads_last=True),
-    **{f"{library}::_flash_attn_backward": _FLASH_BACKWARD for library in ("flash_attn", "flashattn")},
-    **{f"{library}::_flash_attn_varlen_backward": _FLASH_PACKED_BACKWARD for library in ("flash_attn", "flashattn")},
+    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _Places(
+        causal=7, first=1, out=4, mask=8
+    ),
+    "aten::_scaled_dot_product_efficient_attention_backward": _Places(
+        causal=11, first=1, mask=4, out=5
+    ),
+    "aten::_scaled_dot_product_cudnn_attention_backward": _Places(
+        causal=14, first=1, out=4, mask=8
+    ),
+    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Places(
+        causal=13, first=1, mask=4, out=6
+    ),
+    "aten::_flash_attention_backward": _Places(
+        causal=11,
+        first=1,
+        out=4,
+        lengths=6,
+        longest=8,
+        window=15,
+        heads_last=True,
+        bottom_right=True,
+    ),
+    "aten::_cudnn_attention_backward": _Places(
+        causal=14, first=1, out=4, mask=8, lengths=9, longest=11
+    ),
+    "aten::_efficient_attention_backward": _Places(
+        causal=14,
+        first=1,
+        mask=4,
+        out=5,
+        statistics=10,
+        lengths=6,
+        longest=8,
+        local=18,
+        heads_last=True,
+    ),
+    **{
+        f"{library}::_flash_attn_backward": _FLASH_BACKWARD
+        for library in ("flash_attn", "flashattn")
+    },
+    **{
+        f"{library}::_flash_attn_varlen_backward": _FLASH_PACKED_BACKWARD
+        for library in ("flash_attn", "flashattn")
+    },
     "flash_attn_3::_flash_attn_backward": _Places(
-        causal=16, first=1, out=4, lengths=6, longest=10, window=17, secret=(8, 9), heads_last=True, bottom_right=True),
-    "flash_attn_3::bwd": _Places(causal=16, first=1, out=4, lengths=9, longest=13, window=17, secret=(11, 12), heads_last=True, bottom_right=True),
+        causal=16,
+        first=1,
+        out=4,
+        lengths=6,
+        longest=10,
+        window=17,
+        secret=(8, 9),
+        heads_last=True,
+        bottom_right=True,
+    ),
+    "flash_attn_3::bwd": _Places(
+        causal=16,
+        first=1,
+        out=4,
+        lengths=9,
+        longest=13,
+        window=17,
+        secret=(11, 12),
+        heads_last=True,
+        bottom_right=True,
+    ),
 }
 
 
@@ -124,8 +254,17 @@ def forward(call: Call) -> Work | None:
         return None
     shape, q, k, v, mask = found
     # There is no attention whose result has eight bits.
-    out = Tensor((q.elements // max(shape.d_qk, 1) * shape.d_v,), "bfloat16" if q.element_bytes == 1 else q.dtype)
-    return Work(2 * shape.scores * (shape.d_qk + shape.d_v), moved(q, k, v, mask, out), "matrix", precision(q.dtype), shape.parameters())
+    out = Tensor(
+        (q.elements // max(shape.d_qk, 1) * shape.d_v,),
+        "bfloat16" if q.element_bytes == 1 else q.dtype,
+    )
+    return Work(
+        2 * shape.scores * (shape.d_qk + shape.d_v),
+        moved(q, k, v, mask, out),
+        "matrix",
+        precision(q.dtype),
+        shape.parameters(),
+    )
 
 
 @model("attention", *_BACKWARDS, source=_BACKWARD + _VARIABLE)
@@ -137,8 +276,23 @@ def backward(call: Call) -> Work | None:
         return None
     shape, q, k, v, mask = found
     statistics = call.tensor(places.out + 1 if places.statistics < 0 else places.statistics)
-    data = moved(gradient, q, k, v, mask, out, statistics, *(Tensor(tensor.shape, tensor.dtype) for tensor in (q, k, v)))
-    return Work(2 * shape.scores * (3 * shape.d_qk + 2 * shape.d_v), data, "matrix", precision(q.dtype), shape.parameters())
+    data = moved(
+        gradient,
+        q,
+        k,
+        v,
+        mask,
+        out,
+        statistics,
+        *(Tensor(tensor.shape, tensor.dtype) for tensor in (q, k, v)),
+    )
+    return Work(
+        2 * shape.scores * (3 * shape.d_qk + 2 * shape.d_v),
+        data,
+        "matrix",
+        precision(q.dtype),
+        shape.parameters(),
+    )
 
 
 @dataclass(frozen=True)
@@ -170,7 +324,9 @@ class _Shape:
         return made | self.notes
 
 
-def _read(call: Call, places: _Places) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
+def _read(
+    call: Call, places: _Places
+) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
     q, k, v = (call.tensor(places.first + i) for i in range(3))
     if q is None or k is None or v is None or not len(q.shape) == len(k.shape) == len(v.shape):
         return None
@@ -193,18 +349,42 @@ def _read(call: Call, places: _Places) -> tuple[_Shape, Tensor, Tensor, Tensor, 
     kv_heads, keys, d_v = ks[-3], ks[-2], vs[-1]
     if ks[-1] != d_qk or vs[-2] != keys or (kv_heads and heads % kv_heads):
         return None
-    shape = _Shape(batch, heads, kv_heads, queries, keys, d_qk, d_v, batch * window.pairs(queries, keys), _notes(window))
+    shape = _Shape(
+        batch,
+        heads,
+        kv_heads,
+        queries,
+        keys,
+        d_qk,
+        d_v,
+        batch * window.pairs(queries, keys),
+        _notes(window),
+    )
     return shape, q, k, v, mask
 
 
 def _packed(
-    call: Call, places: _Places, window: Window, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None
+    call: Call,
+    places: _Places,
+    window: Window,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
 ) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
-    """Sequences of several lengths behind one another: (tokens, head, element), or the same with a batch of one."""
+    """Sequences of several lengths behind one another: (tokens, head, element), or the same with a
+    batch of one.
+    """
     ends, key_ends = call.tensor(places.lengths), call.tensor(places.lengths + 1)
     longest, key_longest = call.value(places.longest), call.value(places.longest + 1)
     dims = len(q.shape)
-    if ends is None or key_ends is None or ends.shape != key_ends.shape or dims not in (3, 4) or (dims == 4 and {q.shape[0], k.shape[0]} != {1}):
+    if (
+        ends is None
+        or key_ends is None
+        or ends.shape != key_ends.shape
+        or dims not in (3, 4)
+        or (dims == 4 and {q.shape[0], k.shape[0]} != {1})
+    ):
         return None
     sequences, tokens, key_tokens = ends.elements - 1, q.shape[-3], k.shape[-3]
     if not isinstance(longest, int) or not isinstance(key_longest, int) or sequences < 1:
@@ -214,44 +394,75 @@ def _packed(
         pairs = sequences * window.pairs(longest, key_longest)
     elif tokens == key_tokens and longest == key_longest:
         pairs = _least(window, tokens, sequences, min(longest, tokens))
-        notes = notes | {"lengths": "not recorded: FLOPs are the least possible", "longest": longest}
+        notes = notes | {
+            "lengths": "not recorded: FLOPs are the least possible",
+            "longest": longest,
+        }
     else:
         return None
     heads, kv_heads = q.shape[-2], k.shape[-2]
     if kv_heads and heads % kv_heads:
         return None
-    shape = _Shape(sequences, heads, kv_heads, tokens // sequences, key_tokens // sequences, q.shape[-1], v.shape[-1], pairs, notes)
+    shape = _Shape(
+        sequences,
+        heads,
+        kv_heads,
+        tokens // sequences,
+        key_tokens // sequences,
+        q.shape[-1],
+        v.shape[-1],
+        pairs,
+        notes,
+    )
     return shape, q, k, v, mask
 
 
 def _least(window: Window, tokens: int, sequences: int, longest: int) -> int:
-    """The fewest pairs of so many tokens in so many sequences of which one has the longest length: the others as equal as they can be."""
+    """The fewest pairs of so many tokens in so many sequences of which one has the longest length:
+    the others as equal as they can be.
+    """
     pairs = window.pairs(longest, longest)
     rest = sequences - 1
     if rest < 1:
         return pairs
     short, more = divmod(tokens - longest, rest)
-    return pairs + (rest - more) * window.pairs(short, short) + more * window.pairs(short + 1, short + 1)
+    return (
+        pairs
+        + (rest - more) * window.pairs(short, short)
+        + more * window.pairs(short + 1, short + 1)
+    )
 
 
 def _window(call: Call, places: _Places) -> Window | None:
-    """What the mask leaves; None where it was not recorded. An attention bias hides nothing that is known."""
+    """What the mask leaves; None where it was not recorded. An attention bias hides nothing that is
+    known.
+    """
     told = call.value(places.causal)
     if places.local >= 0:
-        # custom_mask_type of CUTLASS: 0 none, 1 causal from the top left, 2 from the bottom right. Which pairs a window leaves is not documented.
+        # custom_mask_type of CUTLASS: 0 none, 1 causal from the top left, 2 from the bottom right.
+        # Which pairs a window leaves is not documented.
         if call.value(places.local) is not None or isinstance(told, bool):
             # A truth value: the schema of PyTorch 2.2 and before, which has no longest key.
             return None
-        return {0: Window(), 1: Window(right=0), 2: Window(right=0, bottom_right=True)}.get(told) if isinstance(told, int) else None
+        return (
+            {0: Window(), 1: Window(right=0), 2: Window(right=0, bottom_right=True)}.get(told)
+            if isinstance(told, int)
+            else None
+        )
     if not isinstance(told, bool):
         return None
     left, right = (call.value(places.window + i) if places.window >= 0 else None for i in range(2))
-    sides = [side if isinstance(side, int) and not isinstance(side, bool) and side >= 0 else WHOLE for side in (left, right)]
+    sides = [
+        side if isinstance(side, int) and not isinstance(side, bool) and side >= 0 else WHOLE
+        for side in (left, right)
+    ]
     return Window(sides[0], 0 if told else sides[1], places.bottom_right)
 
 
 def _notes(window: Window) -> dict[str, object]:
     notes: dict[str, object] = {"causal": True} if window.right == 0 else {}
     if window.left < WHOLE or 0 < window.right < WHOLE:
-        notes["window"] = tuple(side if side < WHOLE else -1 for side in (window.left, window.right))
+        notes["window"] = tuple(
+            side if side < WHOLE else -1 for side in (window.left, window.right)
+        )
     return notes

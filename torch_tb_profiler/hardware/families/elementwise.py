@@ -1,4 +1,6 @@
-"""Functions of each element: unary, binary, ternary, comparisons, activations and their gradients, with broadcasting, in place, and into ``out``."""
+"""Functions of each element: unary, binary, ternary, comparisons, activations and their gradients,
+with broadcasting, in place, and into ``out``.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,18 @@ from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import broadcast, promoted
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
-SOURCE = "one FLOP per function and output element, whatever the function (TraceLens); operands read once, the result written once"
+SOURCE = (
+    "one FLOP per function and output element, whatever the function (TraceLens); operands read"
+    " once, the result written once"
+)
 _DROPOUT = "two FLOPs per element (comparison, scaling); the mask is a truth value per element"
 Result = Literal["promoted", "bool", "float", "double"]
 
 
 @dataclass(frozen=True)
 class _Function:
-    """``arity``: arguments before ``out``; ``each``: FLOPs per element of the result; ``typed``: places of tensors that decide the type, all when empty;
+    """``arity``: arguments before ``out``; ``each``: FLOPs per element of the result; ``typed``:
+    places of tensors that decide the type, all when empty;
     ``numbers``: places at which a plain number does, too."""
 
     arity: int
@@ -28,30 +34,73 @@ class _Function:
 
 
 def _named(words: str, function: _Function, *, in_place: bool = True) -> dict[str, _Function]:
-    return {f"aten::{word}{ending}": function for word in words.split() for ending in ("", "_")[:1 + in_place]}
+    return {
+        f"aten::{word}{ending}": function
+        for word in words.split()
+        for ending in ("", "_")[: 1 + in_place]
+    }
 
 
 _FLOAT_UNARY = (
-    "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh asinh acosh atanh sigmoid erf erfc erfinv "
-    "lgamma digamma sinc i0 reciprocal deg2rad rad2deg mvlgamma"
+    "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan arcsin arccos arctan"
+    " sinh cosh tanh asinh acosh atanh sigmoid erf erfc erfinv lgamma digamma sinc i0 reciprocal"
+    " deg2rad rad2deg mvlgamma"
 )
-_SPECIAL = " ".join(f"special_{word}" for word in (
-    "expit", "erf", "erfc", "erfcx", "exp2", "expm1", "log1p", "entr", "i0", "i0e", "i1", "i1e", "ndtr", "ndtri", "log_ndtr", "airy_ai", "bessel_j0",
-    "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "spherical_bessel_j0",
-    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
-))
-_UNARY = "abs absolute neg negative ceil floor round trunc fix frac sign sgn square relu relu6 silu mish hardswish hardsigmoid selu conj_physical"
+_SPECIAL = " ".join(
+    f"special_{word}"
+    for word in (
+        "expit",
+        "erf",
+        "erfc",
+        "erfcx",
+        "exp2",
+        "expm1",
+        "log1p",
+        "entr",
+        "i0",
+        "i0e",
+        "i1",
+        "i1e",
+        "ndtr",
+        "ndtri",
+        "log_ndtr",
+        "airy_ai",
+        "bessel_j0",
+        "bessel_j1",
+        "bessel_y0",
+        "bessel_y1",
+        "modified_bessel_i0",
+        "modified_bessel_i1",
+        "modified_bessel_k0",
+        "modified_bessel_k1",
+        "spherical_bessel_j0",
+        "scaled_modified_bessel_k0",
+        "scaled_modified_bessel_k1",
+    )
+)
+_UNARY = (
+    "abs absolute neg negative ceil floor round trunc fix frac sign sgn square relu relu6 silu mish"
+    " hardswish hardsigmoid selu conj_physical"
+)
 _BINARY = (
-    "mul multiply floor_divide remainder fmod hypot nextafter heaviside bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift pow gcd lcm"
+    "mul multiply floor_divide remainder fmod hypot nextafter heaviside bitwise_and bitwise_or"
+    " bitwise_xor bitwise_left_shift bitwise_right_shift pow gcd lcm"
 )
-_COMPARISON = "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
+_COMPARISON = (
+    "eq ne lt le gt ge not_equal less less_equal greater greater_equal logical_and logical_or"
+    " logical_xor"
+)
 _FUNCTIONS: dict[str, _Function] = {
     **_named(_FLOAT_UNARY, _Function(1, result="float")),
     **_named(f"{_SPECIAL} angle", _Function(1, result="float"), in_place=False),
     **_named(f"{_UNARY} bitwise_not", _Function(1)),
     **_named("log_sigmoid log_sigmoid_forward", _Function(1), in_place=False),
     **_named("logical_not", _Function(1, result="bool")),
-    **_named("isnan isinf isfinite isposinf isneginf signbit", _Function(1, result="bool"), in_place=False),
+    **_named(
+        "isnan isinf isfinite isposinf isneginf signbit",
+        _Function(1, result="bool"),
+        in_place=False,
+    ),
     **_named("logit", _Function(2, result="float")),
     **_named("gelu leaky_relu celu", _Function(2)),
     **_named("clamp_min clamp_max", _Function(2, numbers=(1,))),
@@ -62,10 +111,21 @@ _FUNCTIONS: dict[str, _Function] = {
     **_named("elu nan_to_num", _Function(4)),
     **_named(_BINARY, _Function(2, numbers=(0, 1))),
     **_named("float_power", _Function(2, result="double")),
-    **_named("maximum minimum fmax fmin logaddexp logaddexp2 __and__ __or__ __xor__ __lshift__ __rshift__ __iand__ __ior__ __ixor__ __ilshift__ "
-             "__irshift__", _Function(2, numbers=(1,)), in_place=False),
-    **_named("div divide true_divide atan2 arctan2 xlogy copysign igamma igammac polygamma", _Function(2, result="float", numbers=(0, 1))),
-    **_named("special_xlogy special_xlog1py special_zeta", _Function(2, result="float", numbers=(0, 1)), in_place=False),
+    **_named(
+        "maximum minimum fmax fmin logaddexp logaddexp2 __and__ __or__ __xor__ __lshift__"
+        " __rshift__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__",
+        _Function(2, numbers=(1,)),
+        in_place=False,
+    ),
+    **_named(
+        "div divide true_divide atan2 arctan2 xlogy copysign igamma igammac polygamma",
+        _Function(2, result="float", numbers=(0, 1)),
+    ),
+    **_named(
+        "special_xlogy special_xlog1py special_zeta",
+        _Function(2, result="float", numbers=(0, 1)),
+        in_place=False,
+    ),
     **_named("add sub subtract", _Function(3, numbers=(1,))),
     **_named("rsub", _Function(3, numbers=(1,)), in_place=False),
     **_named(_COMPARISON, _Function(2, result="bool", numbers=(1,))),
@@ -75,12 +135,32 @@ _FUNCTIONS: dict[str, _Function] = {
     **_named("lerp", _Function(3, each=3)),
     **_named("where", _Function(3, each=0, typed=(1, 2), numbers=(1, 2)), in_place=False),
     **_named("masked_fill", _Function(3, each=0, typed=(0,))),
-    **_named("silu_backward mish_backward sigmoid_backward tanh_backward hardswish_backward hardsigmoid_backward", _Function(2), in_place=False),
-    **_named("threshold_backward gelu_backward logit_backward hardshrink_backward softshrink_backward log_sigmoid_backward", _Function(3), in_place=False),
-    **_named("leaky_relu_backward hardtanh_backward softplus_backward", _Function(4), in_place=False),
+    **_named(
+        "silu_backward mish_backward sigmoid_backward tanh_backward hardswish_backward"
+        " hardsigmoid_backward",
+        _Function(2),
+        in_place=False,
+    ),
+    **_named(
+        "threshold_backward gelu_backward logit_backward hardshrink_backward softshrink_backward"
+        " log_sigmoid_backward",
+        _Function(3),
+        in_place=False,
+    ),
+    **_named(
+        "leaky_relu_backward hardtanh_backward softplus_backward", _Function(4), in_place=False
+    ),
     **_named("elu_backward", _Function(6), in_place=False),
 }
-_WITH_FACTOR = ("aten::add", "aten::sub", "aten::subtract", "aten::rsub", "aten::add_", "aten::sub_", "aten::subtract_")
+_WITH_FACTOR = (
+    "aten::add",
+    "aten::sub",
+    "aten::subtract",
+    "aten::rsub",
+    "aten::add_",
+    "aten::sub_",
+    "aten::subtract_",
+)
 
 
 @model("elementwise", *_FUNCTIONS, source=SOURCE)
@@ -90,11 +170,17 @@ def elementwise(call: Call) -> Work | None:
     if own is None:
         return None
     call = own
-    operands = [tensor for place in range(function.arity) if (tensor := call.tensor(place)) is not None]
+    operands = [
+        tensor for place in range(function.arity) if (tensor := call.tensor(place)) is not None
+    ]
     if not operands or (call.name == "aten::where" and len(call.inputs) == 1):
         # where(condition) alone gives positions, as many as there are.
         return None
-    deciding = [tensor for place in function.typed if (tensor := call.tensor(place)) is not None] if function.typed else operands
+    deciding = (
+        [tensor for place in function.typed if (tensor := call.tensor(place)) is not None]
+        if function.typed
+        else operands
+    )
     computed = promoted(deciding)
     if not deciding or kind(computed) in ("int", "bool"):
         computed = _with_numbers(computed, [call.value(place) for place in function.numbers])
@@ -113,35 +199,55 @@ def elementwise(call: Call) -> Work | None:
     return vector_work(each * result.elements, computed, operands, [result], shown(shape, operands))
 
 
-_SEVERAL = frozenset(f"aten::{word}{ending}" for word in ("div", "divide", "true_divide", "round", "isclose", "gelu", "gelu_backward") for ending in ("", "_"))
+_SEVERAL = frozenset(
+    f"aten::{word}{ending}"
+    for word in ("div", "divide", "true_divide", "round", "isclose", "gelu", "gelu_backward")
+    for ending in ("", "_")
+)
 """Functions whose overloads have different numbers of arguments."""
 
 
 def _own(call: Call, arity: int) -> Call | None:
-    """The call without what stands before its own arguments: TorchScript of PyTorch before 1.13 recorded its whole stack, of which they are the last."""
+    """The call without what stands before its own arguments: TorchScript of PyTorch before 1.13
+    recorded its whole stack, of which they are the last.
+    """
     if len(call.inputs) <= arity + 1 or (call.name in _SEVERAL and len(call.inputs) <= 5):
         return call
-    return None if call.name in _SEVERAL else Call(call.name, call.inputs[-arity:], call.values[-arity:])
+    return (
+        None
+        if call.name in _SEVERAL
+        else Call(call.name, call.inputs[-arity:], call.values[-arity:])
+    )
 
 
 def _with_numbers(dtype: str, numbers: list[object]) -> str:
-    """The element type where plain numbers meet tensors of one: a number of a higher kind brings the default type of its kind."""
+    """The element type where plain numbers meet tensors of one: a number of a higher kind brings
+    the default type of its kind.
+    """
     if any(isinstance(number, float) for number in numbers):
         return "float32"
-    if kind(dtype) != "int" and any(isinstance(number, int) and not isinstance(number, bool) for number in numbers):
+    if kind(dtype) != "int" and any(
+        isinstance(number, int) and not isinstance(number, bool) for number in numbers
+    ):
         return "int64"
     return dtype or ("bool" if any(isinstance(number, bool) for number in numbers) else "")
 
 
 def shown(shape: tuple[int, ...], operands: list[Tensor]) -> dict[str, object]:
-    """Parameters of a function of elements: the result's shape, and that of an operand that is broadcast to it."""
-    other = next((tensor.shape for tensor in operands if tensor.shape != shape and tensor.shape), None)
+    """Parameters of a function of elements: the result's shape, and that of an operand that is
+    broadcast to it.
+    """
+    other = next(
+        (tensor.shape for tensor in operands if tensor.shape != shape and tensor.shape), None
+    )
     made: dict[str, object] = {"shape": shape}
     return made if other is None else made | {"broadcast": other}
 
 
 def flops_of(name: str) -> int:
-    """FLOPs per element of the function of that name, with or without ``aten::``; 1 of an unknown one."""
+    """FLOPs per element of the function of that name, with or without ``aten::``; 1 of an unknown
+    one.
+    """
     function = _FUNCTIONS.get(name if "::" in name else f"aten::{name}")
     return 1 if function is None else function.each
 
@@ -151,32 +257,71 @@ def knows(name: str) -> bool:
     return f"aten::{name}" in _FUNCTIONS
 
 
-@model("elementwise", "aten::glu", "npu::npu_swiglu", source="two FLOPs per element of the result: a sigmoid (SiLU) and a product")
+@model(
+    "elementwise",
+    "aten::glu",
+    "npu::npu_swiglu",
+    source="two FLOPs per element of the result: a sigmoid (SiLU) and a product",
+)
 def glu(call: Call) -> Work | None:
     """``glu(x, dim)``, ``npu_swiglu(x, dim)`` of torch_npu: one half gates the other."""
     x = call.tensor(0)
-    return None if x is None else vector_work(x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape})
+    return (
+        None
+        if x is None
+        else vector_work(
+            x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape}
+        )
+    )
 
 
-@model("elementwise", "aten::glu_backward", source="three FLOPs per element of dx: the sigmoid again, its derivative, the product")
+@model(
+    "elementwise",
+    "aten::glu_backward",
+    source="three FLOPs per element of dx: the sigmoid again, its derivative, the product",
+)
 def glu_backward(call: Call) -> Work | None:
     """``glu_backward(dy, x, dim)``."""
     gradient, x = call.tensor(0), call.tensor(1)
-    return None if gradient is None or x is None else vector_work(3 * x.elements, x.dtype, [gradient, x], [Tensor(x.shape, x.dtype)], {"shape": x.shape})
+    return (
+        None
+        if gradient is None or x is None
+        else vector_work(
+            3 * x.elements, x.dtype, [gradient, x], [Tensor(x.shape, x.dtype)], {"shape": x.shape}
+        )
+    )
 
 
-@model("elementwise", "aten::_prelu_kernel_backward", source="two FLOPs per element: a comparison and a product; both gradients have x's shape")
+@model(
+    "elementwise",
+    "aten::_prelu_kernel_backward",
+    source="two FLOPs per element: a comparison and a product; both gradients have x's shape",
+)
 def prelu_backward(call: Call) -> Work | None:
     """``_prelu_kernel_backward(dy, x, weight)``: the weight's gradient is summed up afterwards."""
     gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
     if gradient is None or x is None:
         return None
-    return vector_work(2 * x.elements, x.dtype, [gradient, x, weight], [Tensor(x.shape, x.dtype)] * 2, {"shape": x.shape})
+    return vector_work(
+        2 * x.elements,
+        x.dtype,
+        [gradient, x, weight],
+        [Tensor(x.shape, x.dtype)] * 2,
+        {"shape": x.shape},
+    )
 
 
-_ACTIVATIONS = tuple(f"_C::{word}" for word in ("gelu_new", "gelu_fast", "gelu_quick", "relu_squared"))
+_ACTIVATIONS = tuple(
+    f"_C::{word}" for word in ("gelu_new", "gelu_fast", "gelu_quick", "relu_squared")
+)
 _GATED = (
-    *(f"{library}::{word}_and_mul" for library in ("_C", "sgl_kernel") for word in ("silu", "gelu", "gelu_tanh")), "_moe_C::silu_and_mul", "_C::mul_and_silu",
+    *(
+        f"{library}::{word}_and_mul"
+        for library in ("_C", "sgl_kernel")
+        for word in ("silu", "gelu", "gelu_tanh")
+    ),
+    "_moe_C::silu_and_mul",
+    "_C::mul_and_silu",
     "_C::fatrelu_and_mul",
 )
 
@@ -185,24 +330,46 @@ _GATED = (
 def activation(call: Call) -> Work | None:
     """``gelu_new(out, x)``."""
     out, x = call.tensor(0), call.tensor(1)
-    return None if out is None or x is None else vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
+    return (
+        None
+        if out is None or x is None
+        else vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
+    )
 
 
-@model("elementwise", *_GATED,
-       source="two FLOPs per element of the result: the activation and the product (vLLM, SGLang)")
+@model(
+    "elementwise",
+    *_GATED,
+    source="two FLOPs per element of the result: the activation and the product (vLLM, SGLang)",
+)
 def gated(call: Call) -> Work | None:
     """``silu_and_mul(out, x)``: x has the gate and the value side by side."""
     out, x = call.tensor(0), call.tensor(1)
-    return None if out is None or x is None else vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
+    return (
+        None
+        if out is None or x is None
+        else vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
+    )
 
 
-@model("elementwise", "_C::rotary_embedding", source="three FLOPs per rotated element (six per pair: four products, two sums); positions and their rows read")
+@model(
+    "elementwise",
+    "_C::rotary_embedding",
+    source=(
+        "three FLOPs per rotated element (six per pair: four products, two sums); positions and"
+        " their rows read"
+    ),
+)
 def rotary(call: Call) -> Work | None:
     """``rotary_embedding(positions, q, k, head_size, cos_sin_cache, is_neox)``, in place."""
     positions, q, k, table = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
     if positions is None or q is None or table is None or len(table.shape) != 2:
         return None
-    rows, head, rotated = Tensor((positions.elements, table.shape[1]), table.dtype), call.value(3), q.elements + (k.elements if k is not None else 0)
+    rows, head, rotated = (
+        Tensor((positions.elements, table.shape[1]), table.dtype),
+        call.value(3),
+        q.elements + (k.elements if k is not None else 0),
+    )
     if isinstance(head, int) and head > table.shape[1]:
         # Only the first elements of a head are rotated, and the rest is not touched.
         rotated = rotated // head * table.shape[1]
@@ -210,14 +377,28 @@ def rotary(call: Call) -> Work | None:
     return vector_work(3 * rotated, q.dtype, [positions, part, rows], [part], {"shape": q.shape})
 
 
-@model("elementwise", "aten::_transform_bias_rescale_qkv",
-       source="1 FLOP per element for the bias, 1 more per element of the queries; all read and written once")
+@model(
+    "elementwise",
+    "aten::_transform_bias_rescale_qkv",
+    source=(
+        "1 FLOP per element for the bias, 1 more per element of the queries; all read and written"
+        " once"
+    ),
+)
 def rescaled(call: Call) -> Work | None:
-    """``_transform_bias_rescale_qkv(qkv, bias, heads)``: between the product and the attention of a fused encoder layer."""
+    """``_transform_bias_rescale_qkv(qkv, bias, heads)``: between the product and the attention of a
+    fused encoder layer.
+    """
     qkv, bias = call.tensor(0), call.tensor(1)
     if qkv is None:
         return None
-    return vector_work(qkv.elements + qkv.elements // 3, qkv.dtype, [qkv, bias], [Tensor(qkv.shape, qkv.dtype)], {"shape": qkv.shape})
+    return vector_work(
+        qkv.elements + qkv.elements // 3,
+        qkv.dtype,
+        [qkv, bias],
+        [Tensor(qkv.shape, qkv.dtype)],
+        {"shape": qkv.shape},
+    )
 
 
 @model("dropout", "aten::native_dropout", "aten::_fused_dropout", source=_DROPOUT)
@@ -226,7 +407,13 @@ def dropout(call: Call) -> Work | None:
     x = call.tensor(0)
     if x is None or (call.name == "aten::native_dropout" and call.value(2) is False):
         return None
-    return vector_work(2 * x.elements, x.dtype, [x], [Tensor(x.shape, x.dtype), Tensor(x.shape, "bool")], {"shape": x.shape})
+    return vector_work(
+        2 * x.elements,
+        x.dtype,
+        [x],
+        [Tensor(x.shape, x.dtype), Tensor(x.shape, "bool")],
+        {"shape": x.shape},
+    )
 
 
 @model("dropout", "aten::native_dropout_backward", "aten::_masked_scale", source=_DROPOUT)
@@ -235,4 +422,10 @@ def dropout_backward(call: Call) -> Work | None:
     gradient, mask = call.tensor(0), call.tensor(1)
     if gradient is None or mask is None:
         return None
-    return vector_work(2 * gradient.elements, gradient.dtype, [gradient, mask], [Tensor(gradient.shape, gradient.dtype)], {"shape": gradient.shape})
+    return vector_work(
+        2 * gradient.elements,
+        gradient.dtype,
+        [gradient, mask],
+        [Tensor(gradient.shape, gradient.dtype)],
+        {"shape": gradient.shape},
+    )

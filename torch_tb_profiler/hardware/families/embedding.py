@@ -6,7 +6,11 @@ from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 
-@model("embedding", "aten::embedding", source="no FLOPs; the indices and a row for each read (PyProf), the rows written")
+@model(
+    "embedding",
+    "aten::embedding",
+    source="no FLOPs; the indices and a row for each read (PyProf), the rows written",
+)
 def embedding(call: Call) -> Work | None:
     """``embedding(table, indices, …)``."""
     table, indices = call.tensor(0), call.tensor(1)
@@ -14,41 +18,89 @@ def embedding(call: Call) -> Work | None:
         return None
     rows = Tensor((indices.elements, table.shape[1]), table.dtype)
     read = Tensor((min(rows.elements, table.elements),), table.dtype)
-    return vector_work(0, table.dtype, [indices, read], [rows], {"table": table.shape, "indices": indices.elements})
+    return vector_work(
+        0, table.dtype, [indices, read], [rows], {"table": table.shape, "indices": indices.elements}
+    )
 
 
-@model("embedding", "aten::embedding_dense_backward", "aten::embedding_backward",
-       source="1 FLOP per element of dy, which is added to its row; dy and the indices read, all of the table's gradient written")
+@model(
+    "embedding",
+    "aten::embedding_dense_backward",
+    "aten::embedding_backward",
+    source=(
+        "1 FLOP per element of dy, which is added to its row; dy and the indices read, all of the"
+        " table's gradient written"
+    ),
+)
 def embedding_backward(call: Call) -> Work | None:
     """``embedding_dense_backward(dy, indices, rows of the table, …)``."""
     gradient, indices, rows = call.tensor(0), call.tensor(1), call.value(2)
     if gradient is None or indices is None or not isinstance(rows, int) or not gradient.shape:
         return None
     table = Tensor((rows, gradient.shape[-1]), gradient.dtype)
-    return vector_work(gradient.elements, gradient.dtype, [gradient, indices], [table], {"table": table.shape, "indices": indices.elements})
+    return vector_work(
+        gradient.elements,
+        gradient.dtype,
+        [gradient, indices],
+        [table],
+        {"table": table.shape, "indices": indices.elements},
+    )
 
 
-@model("embedding", "aten::_embedding_bag", "aten::_embedding_bag_forward_only", "aten::embedding_bag",
-       source="1 FLOP per element of a row that is added to its bag (2 with weights); indices, offsets, weights and a row for each read, the bags written")
+@model(
+    "embedding",
+    "aten::_embedding_bag",
+    "aten::_embedding_bag_forward_only",
+    "aten::embedding_bag",
+    source=(
+        "1 FLOP per element of a row that is added to its bag (2 with weights); indices, offsets,"
+        " weights and a row for each read, the bags written"
+    ),
+)
 def bags(call: Call) -> Work | None:
-    """``_embedding_bag(table, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, …)``."""
-    table, indices, offsets, weights = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(6)
+    """``_embedding_bag(table, indices, offsets, scale_grad_by_freq, mode, sparse,
+    per_sample_weights, include_last_offset, …)``.
+    """
+    table, indices, offsets, weights = (
+        call.tensor(0),
+        call.tensor(1),
+        call.tensor(2),
+        call.tensor(6),
+    )
     if table is None or indices is None or offsets is None or len(table.shape) != 2:
         return None
     rows = Tensor((indices.elements, table.shape[1]), table.dtype)
     count = offsets.elements - (call.value(7) is True)
     read = Tensor((min(rows.elements, table.elements),), table.dtype)
-    return vector_work(rows.elements * (2 if weights is not None else 1), table.dtype, [indices, offsets, weights, read],
-                       [Tensor((count, table.shape[1]), table.dtype)], {"table": table.shape, "indices": indices.elements, "bags": count})
+    return vector_work(
+        rows.elements * (2 if weights is not None else 1),
+        table.dtype,
+        [indices, offsets, weights, read],
+        [Tensor((count, table.shape[1]), table.dtype)],
+        {"table": table.shape, "indices": indices.elements, "bags": count},
+    )
 
 
-@model("embedding", "aten::_embedding_bag_dense_backward",
-       source="1 FLOP per element of dy and index of its bag, added to the row; dy and indices read, all of the table's gradient written")
+@model(
+    "embedding",
+    "aten::_embedding_bag_dense_backward",
+    source=(
+        "1 FLOP per element of dy and index of its bag, added to the row; dy and indices read, all"
+        " of the table's gradient written"
+    ),
+)
 def bags_backward(call: Call) -> Work | None:
-    """``_embedding_bag_dense_backward(dy, indices, offset2bag, bag_size, maximum_indices, rows of the table, …)``."""
+    """``_embedding_bag_dense_backward(dy, indices, offset2bag, bag_size, maximum_indices, rows of
+    the table, …)``.
+    """
     gradient, indices, bag, rows = call.tensor(0), call.tensor(1), call.tensor(2), call.value(5)
     if gradient is None or indices is None or not isinstance(rows, int) or len(gradient.shape) != 2:
         return None
     table = Tensor((rows, gradient.shape[1]), gradient.dtype)
-    return vector_work(indices.elements * gradient.shape[1], gradient.dtype, [gradient, indices, bag], [table],
-                       {"table": table.shape, "indices": indices.elements, "bags": gradient.shape[0]})
+    return vector_work(
+        indices.elements * gradient.shape[1],
+        gradient.dtype,
+        [gradient, indices, bag],
+        [table],
+        {"table": table.shape, "indices": indices.elements, "bags": gradient.shape[0]},
+    )

@@ -1,4 +1,5 @@
-"""Dense factorisations and solutions of linear systems: Cholesky, LU, QR, inverses, triangular systems, of one matrix or of a batch.
+"""Dense factorisations and solutions of linear systems: Cholesky, LU, QR, inverses, triangular
+systems, of one matrix or of a batch.
 
 What iterates (eigenvalues, singular values) does as much as the data ask for and has no model.
 """
@@ -13,8 +14,11 @@ from torch_tb_profiler.hardware.element_types import kind, precision
 from torch_tb_profiler.hardware.results import broadcast
 from torch_tb_profiler.hardware.work import Work, model
 
-SOURCE = ("of n × n: Cholesky n³/3, LU 2n³/3, inverse 2n³, a triangular system n² per right-hand side, one after LU or Cholesky 2n²; "
-          "QR of m × n 2k²·(max(m, n) - k/3) with k = min(m, n) (leading terms, LAPACK Working Note 41); all read once, the results written once")
+SOURCE = (
+    "of n × n: Cholesky n³/3, LU 2n³/3, inverse 2n³, a triangular system n² per right-hand side,"
+    " one after LU or Cholesky 2n²; QR of m × n 2k²·(max(m, n) - k/3) with k = min(m, n) (leading"
+    " terms, LAPACK Working Note 41); all read once, the results written once"
+)
 
 
 def _cholesky(m: int, n: int) -> float:
@@ -32,8 +36,13 @@ def _qr(m: int, n: int) -> float:
 
 
 _FACTORS: dict[str, tuple[Callable[[int, int], float], int]] = {
-    "aten::linalg_cholesky_ex": (_cholesky, 1), "aten::linalg_lu_factor_ex": (_lu, 1), "aten::_linalg_det": (_lu, 1), "aten::_linalg_slogdet": (_lu, 1),
-    "aten::geqrf": (_qr, 1), "aten::linalg_inv_ex": (lambda m, n: 2 * n**3, 1), "aten::cholesky_inverse": (lambda m, n: 2 * n**3 / 3, 1),
+    "aten::linalg_cholesky_ex": (_cholesky, 1),
+    "aten::linalg_lu_factor_ex": (_lu, 1),
+    "aten::_linalg_det": (_lu, 1),
+    "aten::_linalg_slogdet": (_lu, 1),
+    "aten::geqrf": (_qr, 1),
+    "aten::linalg_inv_ex": (lambda m, n: 2 * n**3, 1),
+    "aten::cholesky_inverse": (lambda m, n: 2 * n**3 / 3, 1),
 }
 """FLOPs of a matrix of m rows and n columns, and how many matrices of its shape come out."""
 
@@ -43,28 +52,46 @@ def factors(call: Call) -> Work | None:
     """``linalg_cholesky_ex(A[…, m, n], …)`` and its kin."""
     a = call.tensor(0)
     formula, results = _FACTORS[call.name]
-    if a is None or len(a.shape) < 2 or (formula is not _lu and formula is not _qr and a.shape[-1] != a.shape[-2]):
+    if (
+        a is None
+        or len(a.shape) < 2
+        or (formula is not _lu and formula is not _qr and a.shape[-1] != a.shape[-2])
+    ):
         return None
     batch, (m, n) = math.prod(a.shape[:-2]), a.shape[-2:]
-    return _work(batch * formula(m, n), a, [a], [Tensor(a.shape, a.dtype)] * results, {"batch": batch, "m": m, "n": n})
+    return _work(
+        batch * formula(m, n),
+        a,
+        [a],
+        [Tensor(a.shape, a.dtype)] * results,
+        {"batch": batch, "m": m, "n": n},
+    )
 
 
 _SYSTEMS = {
-    # Places of the matrix and of the right-hand sides, FLOPs per right-hand side over n², and those of the factorisation before.
-    "aten::linalg_solve_triangular": (0, 1, 1, 0.0), "aten::triangular_solve": (1, 0, 1, 0.0), "aten::linalg_lu_solve": (0, 2, 2, 0.0),
-    "aten::_cholesky_solve_helper": (1, 0, 2, 0.0), "aten::_linalg_solve_ex": (0, 1, 2, 2 / 3),
+    # Places of the matrix and of the right-hand sides, FLOPs per right-hand side over n², and those
+    # of the factorisation before.
+    "aten::linalg_solve_triangular": (0, 1, 1, 0.0),
+    "aten::triangular_solve": (1, 0, 1, 0.0),
+    "aten::linalg_lu_solve": (0, 2, 2, 0.0),
+    "aten::_cholesky_solve_helper": (1, 0, 2, 0.0),
+    "aten::_linalg_solve_ex": (0, 1, 2, 2 / 3),
 }
 
 
 @model("factorization", *_SYSTEMS, source=SOURCE)
 def systems(call: Call) -> Work | None:
-    """``linalg_solve_triangular(A[…, n, n], B[…, n, k], …)``, ``linalg_lu_solve(LU, pivots, B, …)`` and their kin; from the right ``B[…, k, n]``."""
+    """``linalg_solve_triangular(A[…, n, n], B[…, n, k], …)``, ``linalg_lu_solve(LU, pivots, B, …)``
+    and their kin; from the right ``B[…, k, n]``.
+    """
     place, other, each, before = _SYSTEMS[call.name]
     a, b = call.tensor(place), call.tensor(other)
     if a is None or b is None or len(a.shape) < 2 or a.shape[-1] != a.shape[-2]:
         return None
     n = a.shape[-1]
-    vector = call.name == "aten::_linalg_solve_ex" and (len(b.shape) == 1 or b.shape == a.shape[:-1])
+    vector = call.name == "aten::_linalg_solve_ex" and (
+        len(b.shape) == 1 or b.shape == a.shape[:-1]
+    )
     shape = (*b.shape, 1) if vector else b.shape
     if len(shape) < 2 or n not in shape[-2:]:
         return None
@@ -73,8 +100,20 @@ def systems(call: Call) -> Work | None:
     result = Tensor((n * sides,), b.dtype)
     flops = each * n * n * sides + before * n**3 * math.prod(batch)
     made = [result, Tensor(a.shape, a.dtype)] if before else [result]
-    return _work(flops, a, [a, b], made, {"batch": math.prod(batch), "n": n, "right-hand sides": sides // max(math.prod(batch), 1)})
+    return _work(
+        flops,
+        a,
+        [a, b],
+        made,
+        {"batch": math.prod(batch), "n": n, "right-hand sides": sides // max(math.prod(batch), 1)},
+    )
 
 
-def _work(flops: float, a: Tensor, read: list[Tensor], made: list[Tensor], parameters: dict[str, object]) -> Work | None:
-    return Work(round(flops), moved(*read, *made), "matrix", precision(a.dtype), parameters) if kind(a.dtype) in ("float", "") else None
+def _work(
+    flops: float, a: Tensor, read: list[Tensor], made: list[Tensor], parameters: dict[str, object]
+) -> Work | None:
+    return (
+        Work(round(flops), moved(*read, *made), "matrix", precision(a.dtype), parameters)
+        if kind(a.dtype) in ("float", "")
+        else None
+    )

@@ -8,17 +8,27 @@ from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import element_bytes, precision
 from torch_tb_profiler.hardware.work import Work, model
 
-SOURCE = "5·n·log2(n) FLOPs for a transform of n complex numbers, half of it for one of n real ones (as FFTW counts); input and result once"
+SOURCE = (
+    "5·n·log2(n) FLOPs for a transform of n complex numbers, half of it for one of n real ones (as"
+    " FFTW counts); input and result once"
+)
 _REAL = {4: "complexhalf", 8: "complex64", 16: "complex128"}
 """Complex type by its bytes."""
 
 
 @model("fft", "aten::_fft_c2c", "aten::_fft_r2c", "aten::_fft_c2r", source=SOURCE)
 def transform(call: Call) -> Work | None:
-    """``_fft_r2c(x, dim, normalization, onesided)``, ``_fft_c2r(x, dim, normalization, length of the last dimension)``, ``_fft_c2c(x, dim, …)``."""
+    """``_fft_r2c(x, dim, normalization, onesided)``, ``_fft_c2r(x, dim, normalization, length of
+    the last dimension)``, ``_fft_c2c(x, dim, …)``.
+    """
     x, dims = call.tensor(0), call.integers(1)
     size = None if x is None else x.element_bytes
-    if x is None or size is None or not dims or any(not -len(x.shape) <= dim < len(x.shape) for dim in dims):
+    if (
+        x is None
+        or size is None
+        or not dims
+        or any(not -len(x.shape) <= dim < len(x.shape) for dim in dims)
+    ):
         return None
     shape, full = list(x.shape), list(x.shape)
     dtype = x.dtype
@@ -35,5 +45,13 @@ def transform(call: Call) -> Work | None:
     points = math.prod(full[dim] for dim in dims)
     each = 5.0 if call.name == "aten::_fft_c2c" else 2.5
     flops = round(each * math.prod(full) * math.log2(points)) if points else 0
-    real = {2: "half", 4: "float", 8: "double"}.get((element_bytes(dtype) or 0) // (2 if "omplex" in dtype else 1), "")
-    return Work(flops, moved(x, Tensor(tuple(shape), dtype)), "vector" if flops else "", precision(real) if flops else "", {"shape": x.shape, "dim": dims})
+    real = {2: "half", 4: "float", 8: "double"}.get(
+        (element_bytes(dtype) or 0) // (2 if "omplex" in dtype else 1), ""
+    )
+    return Work(
+        flops,
+        moved(x, Tensor(tuple(shape), dtype)),
+        "vector" if flops else "",
+        precision(real) if flops else "",
+        {"shape": x.shape, "dim": dims},
+    )

@@ -1,4 +1,6 @@
-"""Matrix products: ``C[M, N] = A[M, K] · B[K, N]``, in batches, of vectors, with a bias, of groups, scaled."""
+"""Matrix products: ``C[M, N] = A[M, K] · B[K, N]``, in batches, of vectors, with a bias, of groups,
+scaled.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +11,63 @@ from torch_tb_profiler.hardware.element_types import kind, precision, scalar_typ
 from torch_tb_profiler.hardware.results import Shape, broadcast
 from torch_tb_profiler.hardware.work import Unit, Work, model
 
-SOURCE = "2·M·N·K FLOPs (a multiplication and an addition per product), M·N more for a bias; A, B and the bias read once, C written once"
+SOURCE = (
+    "2·M·N·K FLOPs (a multiplication and an addition per product), M·N more for a bias; A, B and"
+    " the bias read once, C written once"
+)
 _BACKWARD = "2·M·N·K FLOPs for each gradient that output_mask asks for, M·N for the bias'"
 _GROUPED = "2·M·N·K FLOPs summed over the groups: the grouped dimension counts once in all"
-_RECIPES = {0: "float32", 1: "float32", 2: "float8_e4m3fn", 3: "float8_e8m0fnu", 4: "float32", 5: "float32"}
-"""Element type of scales by ``at::blas::ScalingType``: TensorWise, RowWise, BlockWise1x16, 1x32, 1x128, 128x128."""
+_RECIPES = {
+    0: "float32",
+    1: "float32",
+    2: "float8_e4m3fn",
+    3: "float8_e8m0fnu",
+    4: "float32",
+    5: "float32",
+}
+"""Element type of scales by ``at::blas::ScalingType``: TensorWise, RowWise, BlockWise1x16, 1x32,
+1x128, 128x128.
+"""
 
 
-@model("gemm", "aten::mm", "aten::_int_mm", "aten::bmm", "aten::matmul", "aten::mv", "aten::dot", "aten::vdot", "aten::inner", source=SOURCE)
+@model(
+    "gemm",
+    "aten::mm",
+    "aten::_int_mm",
+    "aten::bmm",
+    "aten::matmul",
+    "aten::mv",
+    "aten::dot",
+    "aten::vdot",
+    "aten::inner",
+    source=SOURCE,
+)
 def products(call: Call) -> Work | None:
     """``mm(A, B)`` and its kin; ``out`` and ``out_dtype`` may follow."""
     a, b = call.tensor(0), call.tensor(1)
     if call.name == "aten::inner" and b is not None and len(b.shape) > 1:
-        b = Tensor((*b.shape[:-2], b.shape[-1], b.shape[-2]), b.dtype) if len(b.shape) == 2 else None
+        b = (
+            Tensor((*b.shape[:-2], b.shape[-1], b.shape[-2]), b.dtype)
+            if len(b.shape) == 2
+            else None
+        )
     dtype = "int32" if call.name == "aten::_int_mm" else scalar_type(call.value(2))
     return product(a, b, out_dtype=_out_dtype(call, 2) or dtype)
 
 
-@model("gemm", "aten::addmm", "aten::addmm_", "aten::addmv", "aten::addmv_", "aten::baddbmm", "aten::baddbmm_", "aten::addbmm", "aten::addbmm_",
-       "aten::_addmm_activation", source=SOURCE)
+@model(
+    "gemm",
+    "aten::addmm",
+    "aten::addmm_",
+    "aten::addmv",
+    "aten::addmv_",
+    "aten::baddbmm",
+    "aten::baddbmm_",
+    "aten::addbmm",
+    "aten::addbmm_",
+    "aten::_addmm_activation",
+    source=SOURCE,
+)
 def added_products(call: Call) -> Work | None:
     """``addmm(C, A, B, beta, alpha)``: what is added (C) is not read where beta is 0."""
     bias, a, b = call.tensor(0), call.tensor(1), call.tensor(2)
@@ -44,10 +84,24 @@ def added_products(call: Call) -> Work | None:
     work = product(a, b, bias, out_dtype=dtype)
     if work is None or call.name != "aten::_addmm_activation":
         return work
-    return Work(work.flops + _outputs(work), work.bytes, work.unit, work.precision, work.parameters, work.bias_flops + _outputs(work))
+    return Work(
+        work.flops + _outputs(work),
+        work.bytes,
+        work.unit,
+        work.precision,
+        work.parameters,
+        work.bias_flops + _outputs(work),
+    )
 
 
-@model("gemm", "aten::linear", "aten::mkldnn_linear", "mkldnn::_linear_pointwise", "vllm::rocm_unquantized_gemm", source=SOURCE)
+@model(
+    "gemm",
+    "aten::linear",
+    "aten::mkldnn_linear",
+    "mkldnn::_linear_pointwise",
+    "vllm::rocm_unquantized_gemm",
+    source=SOURCE,
+)
 def linear(call: Call) -> Work | None:
     """``linear(x, W, bias)``: ``x[…, K] · W[N, K]ᵀ``."""
     x, weight, bias = call.tensor(0), call.tensor(1), call.tensor(2)
@@ -56,7 +110,9 @@ def linear(call: Call) -> Work | None:
         return None
     if x is None or weight is None or not 1 <= len(weight.shape) <= 2:
         return None
-    turned = Tensor(weight.shape[::-1], weight.dtype, None if weight.strides is None else weight.strides[::-1])
+    turned = Tensor(
+        weight.shape[::-1], weight.dtype, None if weight.strides is None else weight.strides[::-1]
+    )
     return product(x, turned, bias, out_dtype=_out_dtype(call, 3))
 
 
@@ -68,23 +124,52 @@ def linear_backward(call: Call) -> Work | None:
         return None
     n, k = weight.shape
     m = math.prod(x.shape[:-1])
-    out = [tensor for tensor, wanted in zip((x, weight, Tensor((n,), weight.dtype)), asked, strict=True) if wanted]
+    out = [
+        tensor
+        for tensor, wanted in zip((x, weight, Tensor((n,), weight.dtype)), asked, strict=True)
+        if wanted
+    ]
     bias_flops = m * n if asked[2] else 0
-    return Work(2 * m * n * k * (asked[0] + asked[1]) + bias_flops, moved(gradient, weight if asked[0] else None, x if asked[1] else None, *out),
-                "matrix", precision(x.dtype), {"M": m, "N": n, "K": k}, bias_flops)
+    return Work(
+        2 * m * n * k * (asked[0] + asked[1]) + bias_flops,
+        moved(gradient, weight if asked[0] else None, x if asked[1] else None, *out),
+        "matrix",
+        precision(x.dtype),
+        {"M": m, "N": n, "K": k},
+        bias_flops,
+    )
 
 
-@model("gemm", "aten::ger", "aten::outer", source="M·N FLOPs: one multiplication per element of the result")
+@model(
+    "gemm",
+    "aten::ger",
+    "aten::outer",
+    source="M·N FLOPs: one multiplication per element of the result",
+)
 def outer(call: Call) -> Work | None:
     """``outer(a, b)``."""
     a, b = call.tensor(0), call.tensor(1)
     if a is None or b is None:
         return None
     result = Tensor((a.elements, b.elements), a.dtype)
-    return Work(result.elements, moved(a, b, result), "vector", precision(a.dtype), {"M": a.elements, "N": b.elements})
+    return Work(
+        result.elements,
+        moved(a, b, result),
+        "vector",
+        precision(a.dtype),
+        {"M": a.elements, "N": b.elements},
+    )
 
 
-@model("gemm", "aten::addr", "aten::addr_", source="2·M·N FLOPs: a product and a sum per element of the result; all read once, the result written")
+@model(
+    "gemm",
+    "aten::addr",
+    "aten::addr_",
+    source=(
+        "2·M·N FLOPs: a product and a sum per element of the result; all read once, the result"
+        " written"
+    ),
+)
 def added_outer(call: Call) -> Work | None:
     """``addr(C, a, b, beta, alpha)``: C is not read where beta is 0."""
     added, a, b = (call.tensor(place) for place in range(3))
@@ -92,64 +177,152 @@ def added_outer(call: Call) -> Work | None:
         return None
     hidden = call.value(3) == 0
     result = Tensor((a.elements, b.elements), added.dtype)
-    return Work(result.elements * (1 if hidden else 2), moved(None if hidden else added, a, b, result), "vector", precision(added.dtype),
-                {"M": a.elements, "N": b.elements}, 0 if hidden else result.elements)
+    return Work(
+        result.elements * (1 if hidden else 2),
+        moved(None if hidden else added, a, b, result),
+        "vector",
+        precision(added.dtype),
+        {"M": a.elements, "N": b.elements},
+        0 if hidden else result.elements,
+    )
 
 
 @model("gemm", "aten::_scaled_mm", source=SOURCE + "; the scales read once")
 def scaled_mm(call: Call) -> Work | None:
-    """``_scaled_mm(A, B, scale_a, scale_b, bias, scale_result, out_dtype)``: the result has A's type unless another is asked for."""
-    return product(call.tensor(0), call.tensor(1), call.tensor(4), call.tensor(2), call.tensor(3), out_dtype=_out_dtype(call, 8) or scalar_type(call.value(6)))
+    """``_scaled_mm(A, B, scale_a, scale_b, bias, scale_result, out_dtype)``: the result has A's
+    type unless another is asked for.
+    """
+    return product(
+        call.tensor(0),
+        call.tensor(1),
+        call.tensor(4),
+        call.tensor(2),
+        call.tensor(3),
+        out_dtype=_out_dtype(call, 8) or scalar_type(call.value(6)),
+    )
 
 
-@model("gemm", "_C::cutlass_scaled_mm", source=SOURCE + "; the scales read once (vLLM: out, A, B, scales of A and B, bias)")
+@model(
+    "gemm",
+    "_C::cutlass_scaled_mm",
+    source=SOURCE + "; the scales read once (vLLM: out, A, B, scales of A and B, bias)",
+)
 def vllm_scaled_mm(call: Call) -> Work | None:
     """``cutlass_scaled_mm(out, A, B, a_scales, b_scales, bias)``."""
     out = call.tensor(0)
-    return None if out is None else product(call.tensor(1), call.tensor(2), call.tensor(5), call.tensor(3), call.tensor(4), out_dtype=out.dtype)
+    return (
+        None
+        if out is None
+        else product(
+            call.tensor(1),
+            call.tensor(2),
+            call.tensor(5),
+            call.tensor(3),
+            call.tensor(4),
+            out_dtype=out.dtype,
+        )
+    )
 
 
-@model("gemm", "aten::_grouped_mm", "aten::_scaled_grouped_mm", "aten::_scaled_grouped_mm_v2", source=_GROUPED)
+@model(
+    "gemm",
+    "aten::_grouped_mm",
+    "aten::_scaled_grouped_mm",
+    "aten::_scaled_grouped_mm_v2",
+    source=_GROUPED,
+)
 def grouped(call: Call) -> Work | None:
-    """``_grouped_mm(A, B, offs, …)``: groups of rows (A 2-D), of columns (B 2-D), of K (both), or a batch (neither)."""
+    """``_grouped_mm(A, B, offs, …)``: groups of rows (A 2-D), of columns (B 2-D), of K (both), or a
+    batch (neither).
+    """
     scaled, lists = "_scaled" in call.name, call.name.endswith("_v2")
     a, b, offsets = call.tensor(0), call.tensor(1), call.tensor(8 if lists else 4 if scaled else 2)
     if a is None or b is None or not {len(a.shape), len(b.shape)} <= {2, 3}:
         return None
     m, k, n = a.shape[-2], a.shape[-1] * _packed(a), b.shape[-1]
-    groups = next((t.shape[0] for t in (a, b) if len(t.shape) == 3), offsets.shape[0] if offsets is not None and offsets.shape else 0)
+    groups = next(
+        (t.shape[0] for t in (a, b) if len(t.shape) == 3),
+        offsets.shape[0] if offsets is not None and offsets.shape else 0,
+    )
     if not groups or (len(a.shape) == 3 and len(b.shape) == 3 and a.shape[0] != b.shape[0]):
         return None
     shape: Shape = (m, n) if len(a.shape) != len(b.shape) else (groups, m, n)
     times = groups if len(a.shape) == len(b.shape) == 3 else 1
-    dtype = scalar_type(call.value(10 if lists else 7 if scaled else 4)) or ("bfloat16" if scaled else a.dtype)
-    scales = [*listed_scales(call, 2), *listed_scales(call, 5)] if lists else [call.tensor(2), call.tensor(3)] if scaled else []
-    return Work(2 * m * n * k * times, moved(a, b, offsets, *scales, Tensor(shape, dtype)), "matrix", precision(a.dtype), {"G": groups, "M": m, "N": n, "K": k})
+    dtype = scalar_type(call.value(10 if lists else 7 if scaled else 4)) or (
+        "bfloat16" if scaled else a.dtype
+    )
+    scales = (
+        [*listed_scales(call, 2), *listed_scales(call, 5)]
+        if lists
+        else [call.tensor(2), call.tensor(3)]
+        if scaled
+        else []
+    )
+    return Work(
+        2 * m * n * k * times,
+        moved(a, b, offsets, *scales, Tensor(shape, dtype)),
+        "matrix",
+        precision(a.dtype),
+        {"G": groups, "M": m, "N": n, "K": k},
+    )
 
 
 def listed_scales(call: Call, place: int) -> list[Tensor]:
     """A list of scales, whose types a trace does not record: the recipes that follow them tell."""
     scales, recipes = call.tensors(place) or (), call.integers(place + 1) or ()
     types = [_RECIPES.get(recipe, "") for recipe in recipes] + [""] * len(scales)
-    return [Tensor(scale.shape, scale.dtype or dtype, scale.strides) for scale, dtype in zip(scales, types, strict=False)]
+    return [
+        Tensor(scale.shape, scale.dtype or dtype, scale.strides)
+        for scale, dtype in zip(scales, types, strict=False)
+    ]
 
 
-@model("gemm", "aten::_weight_int8pack_mm", "aten::_weight_int4pack_mm", source="2·M·N·K FLOPs in the type of A; the packed weight read once as it is stored")
+@model(
+    "gemm",
+    "aten::_weight_int8pack_mm",
+    "aten::_weight_int4pack_mm",
+    source="2·M·N·K FLOPs in the type of A; the packed weight read once as it is stored",
+)
 def packed_weights(call: Call) -> Work | None:
-    """``_weight_int8pack_mm(A, W[N, K], scales)``, ``_weight_int4pack_mm(A, W[N / 8, …], group, scales and zeros)``."""
+    """``_weight_int8pack_mm(A, W[N, K], scales)``, ``_weight_int4pack_mm(A, W[N / 8, …], group,
+    scales and zeros)``.
+    """
     four = "int4" in call.name
     a, weight, scales = call.tensor(0), call.tensor(1), call.tensor(3 if four else 2)
     if a is None or weight is None or len(a.shape) != 2:
         return None
     (m, k), n = a.shape, weight.shape[0] * (8 if four else 1)
-    return Work(2 * m * n * k, moved(a, weight, scales, Tensor((m, n), a.dtype)), "matrix", precision(a.dtype), {"M": m, "N": n, "K": k})
+    return Work(
+        2 * m * n * k,
+        moved(a, weight, scales, Tensor((m, n), a.dtype)),
+        "matrix",
+        precision(a.dtype),
+        {"M": m, "N": n, "K": k},
+    )
 
 
-def product(a: Tensor | None, b: Tensor | None, bias: Tensor | None = None, *read: Tensor | None, out_dtype: str = "") -> Work | None:
-    """The work of ``matmul(A, B) + bias`` by the rules of ``torch.matmul``; ``read``: what else is read. The result has A's type unless told."""
-    if a is None or b is None or not a.shape or not b.shape or "complex" in (kind(a.dtype), kind(b.dtype)):
+def product(
+    a: Tensor | None,
+    b: Tensor | None,
+    bias: Tensor | None = None,
+    *read: Tensor | None,
+    out_dtype: str = "",
+) -> Work | None:
+    """The work of ``matmul(A, B) + bias`` by the rules of ``torch.matmul``; ``read``: what else is
+    read. The result has A's type unless told.
+    """
+    if (
+        a is None
+        or b is None
+        or not a.shape
+        or not b.shape
+        or "complex" in (kind(a.dtype), kind(b.dtype))
+    ):
         return None
-    left, right = (a.shape if len(a.shape) > 1 else (1, *a.shape)), (b.shape if len(b.shape) > 1 else (*b.shape, 1))
+    left, right = (
+        (a.shape if len(a.shape) > 1 else (1, *a.shape)),
+        (b.shape if len(b.shape) > 1 else (*b.shape, 1)),
+    )
     m, k, n = left[-2], left[-1], right[-1]
     if right[-2] != k:
         return None
@@ -166,7 +339,14 @@ def product(a: Tensor | None, b: Tensor | None, bias: Tensor | None = None, *rea
         parameters["B"] = math.prod(batch)
     unit: Unit = "vector" if len(a.shape) == 1 or len(b.shape) == 1 else "matrix"
     parameters |= {"M": m, "N": n, "K": k}
-    return Work(2 * outputs * k + bias_flops, moved(a, b, bias, *read, result), unit, precision(a.dtype), parameters, bias_flops)
+    return Work(
+        2 * outputs * k + bias_flops,
+        moved(a, b, bias, *read, result),
+        unit,
+        precision(a.dtype),
+        parameters,
+        bias_flops,
+    )
 
 
 def _packed(tensor: Tensor) -> int:

@@ -7,25 +7,47 @@ from torch_tb_profiler.hardware.results import broadcast
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 _POINTWISE = {
-    "aten::mse_loss": 2, "aten::l1_loss": 2, "aten::smooth_l1_loss": 4, "aten::huber_loss": 4, "aten::binary_cross_entropy": 6,
-    "aten::binary_cross_entropy_with_logits": 6, "aten::kl_div": 3, "aten::soft_margin_loss": 4,
+    "aten::mse_loss": 2,
+    "aten::l1_loss": 2,
+    "aten::smooth_l1_loss": 4,
+    "aten::huber_loss": 4,
+    "aten::binary_cross_entropy": 6,
+    "aten::binary_cross_entropy_with_logits": 6,
+    "aten::kl_div": 3,
+    "aten::soft_margin_loss": 4,
 }
-"""FLOPs per element: differences, products, logarithms, sums and comparisons of the formula in PyTorch's documentation."""
+"""FLOPs per element: differences, products, logarithms, sums and comparisons of the formula in
+PyTorch's documentation.
+"""
 _GRADIENTS = {
-    "aten::mse_loss_backward": 3, "aten::smooth_l1_loss_backward": 4, "aten::huber_loss_backward": 4, "aten::binary_cross_entropy_backward": 5,
+    "aten::mse_loss_backward": 3,
+    "aten::smooth_l1_loss_backward": 4,
+    "aten::huber_loss_backward": 4,
+    "aten::binary_cross_entropy_backward": 5,
     "aten::soft_margin_loss_backward": 5,
 }
 _NONE = 0
 """``at::Reduction::None``."""
 
 
-@model("loss", *_POINTWISE, source="FLOPs of the loss' formula per element, one more for the sum of a reduction; inputs read once, the result written once")
+@model(
+    "loss",
+    *_POINTWISE,
+    source=(
+        "FLOPs of the loss' formula per element, one more for the sum of a reduction; inputs read"
+        " once, the result written once"
+    ),
+)
 def pointwise(call: Call) -> Work | None:
-    """``mse_loss(x, target, reduction)``, ``binary_cross_entropy(x, target, weight, reduction)`` and their kin."""
+    """``mse_loss(x, target, reduction)``, ``binary_cross_entropy(x, target, weight, reduction)``
+    and their kin.
+    """
     x, target = call.tensor(0), call.tensor(1)
     if x is None or target is None:
         return None
-    place = {"aten::binary_cross_entropy": 3, "aten::binary_cross_entropy_with_logits": 4}.get(call.name, 2)
+    place = {"aten::binary_cross_entropy": 3, "aten::binary_cross_entropy_with_logits": 4}.get(
+        call.name, 2
+    )
     reduction = call.value(place)
     if not isinstance(reduction, int):
         return None
@@ -33,39 +55,85 @@ def pointwise(call: Call) -> Work | None:
     whole = Tensor(shape, x.dtype)
     out = whole if reduction == _NONE else Tensor((), x.dtype)
     weights = [call.tensor(i) for i in range(2, place)]
-    return vector_work((_POINTWISE[call.name] + (reduction != _NONE)) * whole.elements, x.dtype, [x, target, *weights], [out], {"shape": shape})
+    return vector_work(
+        (_POINTWISE[call.name] + (reduction != _NONE)) * whole.elements,
+        x.dtype,
+        [x, target, *weights],
+        [out],
+        {"shape": shape},
+    )
 
 
-@model("loss", *_GRADIENTS, source="FLOPs of the gradient's formula per element; dy, inputs and targets read once, dx written once")
+@model(
+    "loss",
+    *_GRADIENTS,
+    source=(
+        "FLOPs of the gradient's formula per element; dy, inputs and targets read once, dx written"
+        " once"
+    ),
+)
 def gradient(call: Call) -> Work | None:
     """``mse_loss_backward(dy, x, target, …)``."""
     dy, x, target = call.tensor(0), call.tensor(1), call.tensor(2)
     if dy is None or x is None or target is None:
         return None
     out = Tensor(broadcast((x.shape, target.shape)), x.dtype)
-    return vector_work(_GRADIENTS[call.name] * out.elements, x.dtype, [dy, x, target], [out], {"shape": out.shape})
+    return vector_work(
+        _GRADIENTS[call.name] * out.elements, x.dtype, [dy, x, target], [out], {"shape": out.shape}
+    )
 
 
-@model("loss", "aten::nll_loss_forward", "aten::nll_loss2d_forward", source="1 FLOP per target: the picked element is added; targets and what they pick read")
+@model(
+    "loss",
+    "aten::nll_loss_forward",
+    "aten::nll_loss2d_forward",
+    source="1 FLOP per target: the picked element is added; targets and what they pick read",
+)
 def nll(call: Call) -> Work | None:
-    """``nll_loss_forward(x, target, weight, reduction, ignore_index)`` gives the loss and the sum of weights."""
+    """``nll_loss_forward(x, target, weight, reduction, ignore_index)`` gives the loss and the sum
+    of weights.
+    """
     x, target, weight, reduction = call.tensor(0), call.tensor(1), call.tensor(2), call.value(3)
     if x is None or target is None or not isinstance(reduction, int):
         return None
     out = Tensor(target.shape if reduction == _NONE else (), x.dtype)
-    return vector_work(target.elements, x.dtype, [target, Tensor(target.shape, x.dtype), weight], [out, Tensor((), x.dtype)], {"shape": x.shape})
+    return vector_work(
+        target.elements,
+        x.dtype,
+        [target, Tensor(target.shape, x.dtype), weight],
+        [out, Tensor((), x.dtype)],
+        {"shape": x.shape},
+    )
 
 
-@model("loss", "aten::nll_loss_backward", "aten::nll_loss2d_backward", source="1 FLOP per target; dy and targets read, all of dx written")
+@model(
+    "loss",
+    "aten::nll_loss_backward",
+    "aten::nll_loss2d_backward",
+    source="1 FLOP per target; dy and targets read, all of dx written",
+)
 def nll_gradient(call: Call) -> Work | None:
     """``nll_loss_backward(dy, x, target, weight, …)``."""
     dy, x, target, weight = (call.tensor(place) for place in range(4))
     if dy is None or x is None or target is None:
         return None
-    return vector_work(target.elements, x.dtype, [dy, target, weight], [Tensor(x.shape, x.dtype)], {"shape": x.shape})
+    return vector_work(
+        target.elements,
+        x.dtype,
+        [dy, target, weight],
+        [Tensor(x.shape, x.dtype)],
+        {"shape": x.shape},
+    )
 
 
-@model("loss", "aten::cross_entropy_loss", source="5 FLOPs per logit, those of log_softmax (TraceLens); logits and targets read once, the loss written once")
+@model(
+    "loss",
+    "aten::cross_entropy_loss",
+    source=(
+        "5 FLOPs per logit, those of log_softmax (TraceLens); logits and targets read once, the"
+        " loss written once"
+    ),
+)
 def cross_entropy(call: Call) -> Work | None:
     """``cross_entropy_loss(logits, target, weight, reduction, …)``."""
     x, target, weight, reduction = call.tensor(0), call.tensor(1), call.tensor(2), call.value(3)

@@ -1,4 +1,6 @@
-"""Mixtures of experts as vLLM and SGLang call them: in one operator, and the choice and the sum around one."""
+"""Mixtures of experts as vLLM and SGLang call them: in one operator, and the choice and the sum
+around one.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +8,61 @@ from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
-_NAMES = tuple(f"{library}::{word}fused_experts" for library in ("vllm", "sglang") for word in ("inplace_", "outplace_"))
-SOURCE = ("2·M·topk·K·N₁ FLOPs up and 2·M·topk·N₂·K down, M·topk·N₂·2 for the gate, M·K·(2·topk − 1) for the weighted sum (TraceLens); "
-          "of the experts' weights as many read as are hit if tokens choose evenly: E·(1 − (1 − topk/E)^M)")
+_NAMES = tuple(
+    f"{library}::{word}fused_experts"
+    for library in ("vllm", "sglang")
+    for word in ("inplace_", "outplace_")
+)
+SOURCE = (
+    "2·M·topk·K·N₁ FLOPs up and 2·M·topk·N₂·K down, M·topk·N₂·2 for the gate, M·K·(2·topk − 1) for"
+    " the weighted sum (TraceLens); of the experts' weights as many read as are hit if tokens"
+    " choose evenly: E·(1 − (1 − topk/E)^M)"
+)
 
 
-@model("moe", "_moe_C::topk_softmax", "_moe_C::topk_sigmoid", "sgl_kernel::topk_softmax", "sgl_kernel::topk_sigmoid",
-       source="5 FLOPs per logit of softmax, 1 of sigmoid; logits and bias read, weights and ids of the chosen experts written once (vLLM, SGLang)")
+@model(
+    "moe",
+    "_moe_C::topk_softmax",
+    "_moe_C::topk_sigmoid",
+    "sgl_kernel::topk_softmax",
+    "sgl_kernel::topk_sigmoid",
+    source=(
+        "5 FLOPs per logit of softmax, 1 of sigmoid; logits and bias read, weights and ids of the"
+        " chosen experts written once (vLLM, SGLang)"
+    ),
+)
 def choice(call: Call) -> Work | None:
     """``topk_softmax(weights, ids, token_expert_indices, logits, …)``; SGLang's has no third."""
     weights, ids, third, fourth = (call.tensor(place) for place in range(4))
-    logits = third if fourth is None or (third is not None and weights is not None and third.shape != weights.shape) else fourth
+    logits = (
+        third
+        if fourth is None
+        or (third is not None and weights is not None and third.shape != weights.shape)
+        else fourth
+    )
     if weights is None or ids is None or logits is None or len(logits.shape) != 2:
         return None
     written = [weights, ids, *([third] if logits is fourth else [])]
     parameters = {"tokens": logits.shape[0], "E": logits.shape[1], "topk": weights.shape[-1]}
-    return vector_work((5 if "softmax" in call.name else 1) * logits.elements, logits.dtype, [logits], written, parameters)
+    return vector_work(
+        (5 if "softmax" in call.name else 1) * logits.elements,
+        logits.dtype,
+        [logits],
+        written,
+        parameters,
+    )
 
 
-@model("moe", "_moe_C::moe_sum", "sgl_kernel::moe_sum", "sgl_kernel::moe_sum_reduce",
-       source="topk - 1 FLOPs per element of the result, one more for a factor; all read, the result written once (vLLM, SGLang)")
+@model(
+    "moe",
+    "_moe_C::moe_sum",
+    "sgl_kernel::moe_sum",
+    "sgl_kernel::moe_sum_reduce",
+    source=(
+        "topk - 1 FLOPs per element of the result, one more for a factor; all read, the result"
+        " written once (vLLM, SGLang)"
+    ),
+)
 def combined(call: Call) -> Work | None:
     """``moe_sum(x[tokens, topk, K], out[tokens, K])``, ``moe_sum_reduce(x, out, factor)``."""
     x, out = call.tensor(0), call.tensor(1)
@@ -37,16 +74,37 @@ def combined(call: Call) -> Work | None:
 
 @model("moe", *_NAMES, source=SOURCE)
 def fused_experts(call: Call) -> Work | None:
-    """``inplace_fused_experts(x[M, K], w1[E, N₁, K], w2[E, K, N₂], topk_weights[M, topk], topk_ids, …)``; gated where ``N₁ = 2·N₂``."""
+    """``inplace_fused_experts(x[M, K], w1[E, N₁, K], w2[E, K, N₂], topk_weights[M, topk], topk_ids,
+    …)``; gated where ``N₁ = 2·N₂``.
+    """
     x, up, down, weights, chosen = (call.tensor(place) for place in range(5))
-    if x is None or up is None or down is None or chosen is None or len(x.shape) != 2 or len(up.shape) != 3 or len(down.shape) != 3 or len(chosen.shape) != 2:
+    if (
+        x is None
+        or up is None
+        or down is None
+        or chosen is None
+        or len(x.shape) != 2
+        or len(up.shape) != 3
+        or len(down.shape) != 3
+        or len(chosen.shape) != 2
+    ):
         return None
     (m, k), (experts, n1, _), (_, _, n2), topk = x.shape, up.shape, down.shape, chosen.shape[1]
     if not 0 < topk <= experts:
         return None
     vector = (2 * m * topk * n2 if n1 == 2 * n2 else m * topk * n1) + m * k * (2 * topk - 1)
     flops = 2 * m * topk * k * n1 + 2 * m * topk * n2 * k + vector
-    data, one = moved(x, weights, chosen, Tensor(x.shape, x.dtype)), moved(Tensor(up.shape[1:], up.dtype), Tensor(down.shape[1:], down.dtype))
+    data, one = (
+        moved(x, weights, chosen, Tensor(x.shape, x.dtype)),
+        moved(Tensor(up.shape[1:], up.dtype), Tensor(down.shape[1:], down.dtype)),
+    )
     hit = experts * (1 - (1 - topk / experts) ** m)
     parameters: dict[str, object] = {"M": m, "K": k, "N": n2, "E": experts, "topk": topk}
-    return Work(flops, None if data is None or one is None else data + round(hit * one), "matrix", precision(up.dtype), parameters, vector)
+    return Work(
+        flops,
+        None if data is None or one is None else data + round(hit * one),
+        "matrix",
+        precision(up.dtype),
+        parameters,
+        vector,
+    )

@@ -1,4 +1,6 @@
-"""What only moves data: copies, fills, concatenation, indexing, padding, sorting. No FLOPs, except sums into places that are hit several times."""
+"""What only moves data: copies, fills, concatenation, indexing, padding, sorting. No FLOPs, except
+sums into places that are hit several times.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,45 @@ from torch_tb_profiler.hardware.work import Work, model, vector_work
 _COPY = "no FLOPs; the source read once, the destination written once"
 _FILL = "no FLOPs; the tensor written once"
 _PICK = "no FLOPs; the index and as many elements as are picked read, the result written"
-_SORT = "no FLOPs (comparisons are not counted); the input read once, values and int64 indices written once"
+_SORT = (
+    "no FLOPs (comparisons are not counted); the input read once, values and int64 indices written"
+    " once"
+)
 
 
 @model("copy", "aten::copy_", "aten::_copy_from", source=_COPY)
 def copy(call: Call) -> Work | None:
     """``copy_(destination, source)``."""
-    out, x = (call.tensor(0), call.tensor(1)) if call.name == "aten::copy_" else (call.tensor(1), call.tensor(0))
-    return None if out is None or x is None else vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
+    out, x = (
+        (call.tensor(0), call.tensor(1))
+        if call.name == "aten::copy_"
+        else (call.tensor(1), call.tensor(0))
+    )
+    return (
+        None
+        if out is None or x is None
+        else vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
+    )
 
 
-@model("copy", "aten::clone", "aten::_to_copy", "aten::roll", "aten::flip", "aten::tril", "aten::triu", "aten::tril_", "aten::triu_", "aten::narrow_copy",
-       "aten::pixel_shuffle", "aten::pixel_unshuffle", "aten::native_channel_shuffle",
-       "fbgemm::permute_pooled_embs", "fbgemm::permute_pooled_embs_auto_grad", source=_COPY)
+@model(
+    "copy",
+    "aten::clone",
+    "aten::_to_copy",
+    "aten::roll",
+    "aten::flip",
+    "aten::tril",
+    "aten::triu",
+    "aten::tril_",
+    "aten::triu_",
+    "aten::narrow_copy",
+    "aten::pixel_shuffle",
+    "aten::pixel_unshuffle",
+    "aten::native_channel_shuffle",
+    "fbgemm::permute_pooled_embs",
+    "fbgemm::permute_pooled_embs_auto_grad",
+    source=_COPY,
+)
 def duplicate(call: Call) -> Work | None:
     """``clone(x)``, ``_to_copy(x, dtype)`` and rearrangements of all elements."""
     x = call.tensor(0)
@@ -44,38 +72,89 @@ def _picked(call: Call, x: Tensor, length: object) -> Work | None:
     return vector_work(0, x.dtype, [part], [part], {"shape": x.shape, "length": length})
 
 
-@model("copy", "aten::fill_", "aten::zero_", "aten::normal_", "aten::uniform_", "aten::bernoulli_", "aten::random_", "aten::exponential_", "aten::geometric_",
-       "aten::log_normal_", "aten::cauchy_", "aten::_philox_normal_", "aten::_philox_uniform_", source=_FILL)
+@model(
+    "copy",
+    "aten::fill_",
+    "aten::zero_",
+    "aten::normal_",
+    "aten::uniform_",
+    "aten::bernoulli_",
+    "aten::random_",
+    "aten::exponential_",
+    "aten::geometric_",
+    "aten::log_normal_",
+    "aten::cauchy_",
+    "aten::_philox_normal_",
+    "aten::_philox_uniform_",
+    source=_FILL,
+)
 def fill(call: Call) -> Work | None:
     """``fill_(x, value)`` and random numbers."""
     x = call.tensor(0)
     return None if x is None else vector_work(0, x.dtype, [call.tensor(1)], [x], {"shape": x.shape})
 
 
-@model("copy", "aten::arange", "aten::linspace", "aten::randperm", "aten::zeros", "aten::ones", "aten::full", "aten::rand", "aten::randn", source=_FILL)
+@model(
+    "copy",
+    "aten::arange",
+    "aten::linspace",
+    "aten::randperm",
+    "aten::zeros",
+    "aten::ones",
+    "aten::full",
+    "aten::rand",
+    "aten::randn",
+    source=_FILL,
+)
 def filled(call: Call) -> Work | None:
     """With ``out``: elsewhere the size is no tensor's, and ``fill_`` or the like below tells it."""
     out = call.last(0)
     return None if out is None else vector_work(0, out.dtype, [], [out], {"shape": out.shape})
 
 
-@model("copy", "aten::cat", "aten::concat", "aten::stack", "aten::_stack", "aten::hstack", "aten::vstack", source=_COPY)
+@model(
+    "copy",
+    "aten::cat",
+    "aten::concat",
+    "aten::stack",
+    "aten::_stack",
+    "aten::hstack",
+    "aten::vstack",
+    source=_COPY,
+)
 def concatenate(call: Call) -> Work | None:
-    """``cat(tensors, dim)``; the element types of lists are not recorded by most versions: then the bytes are known only with ``out``."""
+    """``cat(tensors, dim)``; the element types of lists are not recorded by most versions: then the
+    bytes are known only with ``out``.
+    """
     parts = call.tensors(0)
     if not parts:
         return None
     total = sum(part.elements for part in parts)
     out = call.last(2)
-    dtype = out.dtype if out is not None else promoted([part for part in parts if part.elements] or parts)
-    read = parts if out is None else [Tensor((part.stored,), part.dtype or out.dtype) for part in parts]
-    return vector_work(0, dtype, read, [Tensor((total,), dtype)], {"tensors": len(parts), "elements": total})
+    dtype = (
+        out.dtype
+        if out is not None
+        else promoted([part for part in parts if part.elements] or parts)
+    )
+    read = (
+        parts
+        if out is None
+        else [Tensor((part.stored,), part.dtype or out.dtype) for part in parts]
+    )
+    return vector_work(
+        0, dtype, read, [Tensor((total,), dtype)], {"tensors": len(parts), "elements": total}
+    )
 
 
-@model("copy", "aten::index_select", "aten::gather", "aten::take", "aten::take_along_dim", source=_PICK)
+@model(
+    "copy", "aten::index_select", "aten::gather", "aten::take", "aten::take_along_dim", source=_PICK
+)
 def pick(call: Call) -> Work | None:
     """``index_select(x, dim, index)`` takes whole slices, ``gather`` and ``take`` single elements."""
-    x, index = call.tensor(0), call.tensor(1 if call.name in ("aten::take", "aten::take_along_dim") else 2)
+    x, index = (
+        call.tensor(0),
+        call.tensor(1 if call.name in ("aten::take", "aten::take_along_dim") else 2),
+    )
     if x is None or index is None:
         return None
     count = index.elements
@@ -85,31 +164,67 @@ def pick(call: Call) -> Work | None:
             return None
         count = x.elements // max(x.shape[dim], 1) * index.elements
     out = Tensor((count,), x.dtype)
-    return vector_work(0, x.dtype, [index, Tensor((min(count, x.elements),), x.dtype)], [out], {"shape": x.shape, "index": index.shape})
+    return vector_work(
+        0,
+        x.dtype,
+        [index, Tensor((min(count, x.elements),), x.dtype)],
+        [out],
+        {"shape": x.shape, "index": index.shape},
+    )
 
 
-@model("copy", "aten::scatter", "aten::scatter_", "aten::scatter_add", "aten::scatter_add_", "aten::scatter_reduce", "aten::scatter_reduce_",
-       "aten::index_add", "aten::index_add_", "aten::index_reduce",
-       "aten::index_reduce_", "aten::index_copy", "aten::index_copy_", "aten::index_fill", "aten::index_fill_",
-       source="no FLOPs, one per element that is added; the index and the source read, the places written (read too where added); not in place: all copied")
+@model(
+    "copy",
+    "aten::scatter",
+    "aten::scatter_",
+    "aten::scatter_add",
+    "aten::scatter_add_",
+    "aten::scatter_reduce",
+    "aten::scatter_reduce_",
+    "aten::index_add",
+    "aten::index_add_",
+    "aten::index_reduce",
+    "aten::index_reduce_",
+    "aten::index_copy",
+    "aten::index_copy_",
+    "aten::index_fill",
+    "aten::index_fill_",
+    source=(
+        "no FLOPs, one per element that is added; the index and the source read, the places written"
+        " (read too where added); not in place: all copied"
+    ),
+)
 def put(call: Call) -> Work | None:
     """``scatter_(x, dim, index, source)``, ``index_add_(x, dim, index, source)`` and their kin."""
     x, index, source = call.tensor(0), call.tensor(2), call.tensor(3)
     if x is None or index is None:
         return None
     adds = "add" in call.name or "reduce" in call.name
-    count = source.elements if source is not None and source.shape and "index" in call.name else index.elements
+    count = (
+        source.elements
+        if source is not None and source.shape and "index" in call.name
+        else index.elements
+    )
     if "index_fill" in call.name:
         dim = call.value(1)
         if not isinstance(dim, int):
             return None
         count = x.elements // max(x.shape[dim], 1) * index.elements
     places = Tensor((count,), x.dtype)
-    given = None if source is None or not source.shape else Tensor((min(count, source.elements),), source.dtype)
+    given = (
+        None
+        if source is None or not source.shape
+        else Tensor((min(count, source.elements),), source.dtype)
+    )
     whole = [] if call.name.endswith("_") else [x]
     written = places if call.name.endswith("_") else Tensor(x.shape, x.dtype)
-    return vector_work(count if adds else 0, x.dtype, [*whole, index, given, places if adds and not whole else None], [written],
-                       {"shape": x.shape, "index": index.shape})
+    return vector_work(
+        count if adds else 0,
+        x.dtype,
+        [*whole, index, given, places if adds and not whole else None],
+        [written],
+        {"shape": x.shape, "index": index.shape},
+    )
 
 
 @model("copy", "aten::repeat", source=_COPY)
@@ -118,11 +233,26 @@ def repeat(call: Call) -> Work | None:
     x, times = call.tensor(0), call.integers(1)
     if x is None or times is None:
         return None
-    return vector_work(0, x.dtype, [x], [Tensor((x.elements * math.prod(times),), x.dtype)], {"shape": x.shape, "repeats": times})
+    return vector_work(
+        0,
+        x.dtype,
+        [x],
+        [Tensor((x.elements * math.prod(times),), x.dtype)],
+        {"shape": x.shape, "repeats": times},
+    )
 
 
-@model("copy", "aten::constant_pad_nd", "aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d", "aten::replication_pad1d",
-       "aten::replication_pad2d", "aten::replication_pad3d", source=_COPY)
+@model(
+    "copy",
+    "aten::constant_pad_nd",
+    "aten::reflection_pad1d",
+    "aten::reflection_pad2d",
+    "aten::reflection_pad3d",
+    "aten::replication_pad1d",
+    "aten::replication_pad2d",
+    "aten::replication_pad3d",
+    source=_COPY,
+)
 def pad(call: Call) -> Work | None:
     """``constant_pad_nd(x, [left, right, top, …])``: the last dimension's padding comes first."""
     x, sides = call.tensor(0), call.integers(1)
@@ -139,7 +269,12 @@ def pad(call: Call) -> Work | None:
     return vector_work(0, x.dtype, [read], [Tensor(tuple(shape), x.dtype)], {"shape": tuple(shape)})
 
 
-@model("copy", "aten::max_unpool2d", "aten::max_unpool3d", source="no FLOPs; values and positions read once, all of the result written")
+@model(
+    "copy",
+    "aten::max_unpool2d",
+    "aten::max_unpool3d",
+    source="no FLOPs; values and positions read once, all of the result written",
+)
 def unpool(call: Call) -> Work | None:
     """``max_unpool2d(x, positions, output_size)``."""
     x, places = call.tensor(0), call.tensor(1)
@@ -147,47 +282,106 @@ def unpool(call: Call) -> Work | None:
     ends = call.integers(2, spatial)
     if x is None or places is None or ends is None or len(x.shape) <= spatial:
         return None
-    return vector_work(0, x.dtype, [x, places], [Tensor((*x.shape[:-spatial], *ends), x.dtype)], {"shape": x.shape, "output": ends})
+    return vector_work(
+        0,
+        x.dtype,
+        [x, places],
+        [Tensor((*x.shape[:-spatial], *ends), x.dtype)],
+        {"shape": x.shape, "output": ends},
+    )
 
 
-@model("copy", "aten::im2col", "aten::col2im", source="no FLOPs, one per element that is added back by col2im; input read, result written once")
+@model(
+    "copy",
+    "aten::im2col",
+    "aten::col2im",
+    source=(
+        "no FLOPs, one per element that is added back by col2im; input read, result written once"
+    ),
+)
 def columns(call: Call) -> Work | None:
-    """``im2col(x, kernel, dilation, padding, stride)``: every window as a column; ``col2im(columns, size, kernel, …)`` adds them up again."""
+    """``im2col(x, kernel, dilation, padding, stride)``: every window as a column; ``col2im(columns,
+    size, kernel, …)`` adds them up again.
+    """
     x, first = call.tensor(0), 1 if call.name == "aten::im2col" else 2
     kernel, dilation, padding, stride = (call.integers(first + i, 2) for i in range(4))
     size = x.shape[-2:] if x is not None and first == 1 else call.integers(1, 2)
-    if x is None or kernel is None or dilation is None or padding is None or stride is None or size is None or len(x.shape) < 2:
+    if (
+        x is None
+        or kernel is None
+        or dilation is None
+        or padding is None
+        or stride is None
+        or size is None
+        or len(x.shape) < 2
+    ):
         return None
     window = math.prod(kernel)
     if first == 1:
-        places = math.prod(windows(n, k, s, p, d) for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True))
+        places = math.prod(
+            windows(n, k, s, p, d)
+            for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
+        )
         out = Tensor((x.elements // max(math.prod(size), 1) * window * places,), x.dtype)
     else:
-        out = Tensor((x.elements // max(x.shape[-2] * x.shape[-1], 1) * (x.shape[-2] // window) * math.prod(size),), x.dtype)
-    return vector_work(0 if first == 1 else x.elements, x.dtype, [x], [out], {"shape": x.shape, "kernel": kernel})
+        out = Tensor(
+            (
+                x.elements
+                // max(x.shape[-2] * x.shape[-1], 1)
+                * (x.shape[-2] // window)
+                * math.prod(size),
+            ),
+            x.dtype,
+        )
+    return vector_work(
+        0 if first == 1 else x.elements, x.dtype, [x], [out], {"shape": x.shape, "kernel": kernel}
+    )
 
 
-@model("copy", *(f"aten::{word}_pad{n}d_backward" for word in ("reflection", "replication") for n in (1, 2, 3)),
-       source="1 FLOP per element of dy, which is added to its place; dy read, dx written once")
+@model(
+    "copy",
+    *(
+        f"aten::{word}_pad{n}d_backward"
+        for word in ("reflection", "replication")
+        for n in (1, 2, 3)
+    ),
+    source="1 FLOP per element of dy, which is added to its place; dy read, dx written once",
+)
 def pad_backward(call: Call) -> Work | None:
     """``reflection_pad2d_backward(dy, x, padding)``; x gives only its shape."""
     gradient, x = call.tensor(0), call.tensor(1)
     if gradient is None or x is None:
         return None
-    return vector_work(gradient.elements, x.dtype, [gradient], [Tensor(x.shape, x.dtype)], {"shape": x.shape})
+    return vector_work(
+        gradient.elements, x.dtype, [gradient], [Tensor(x.shape, x.dtype)], {"shape": x.shape}
+    )
 
 
-@model("copy", "aten::slice_backward", "aten::select_backward", "aten::unfold_backward", source="no FLOPs; the gradient read, all of the input's written")
+@model(
+    "copy",
+    "aten::slice_backward",
+    "aten::select_backward",
+    "aten::unfold_backward",
+    source="no FLOPs; the gradient read, all of the input's written",
+)
 def padded_gradient(call: Call) -> Work | None:
     """``slice_backward(dy, sizes of x, …)``: zeros around what was taken."""
     gradient, sizes = call.tensor(0), call.integers(1)
     if gradient is None or sizes is None:
         return None
-    return vector_work(0, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes})
+    return vector_work(
+        0, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes}
+    )
 
 
-@model("copy", "aten::split_with_sizes_copy", "fsdp::split_with_sizes_copy", "aten::_chunk_cat", "fsdp::chunk_cat",
-       source=_COPY + " (FSDP; padding is not read)")
+@model(
+    "copy",
+    "aten::split_with_sizes_copy",
+    "fsdp::split_with_sizes_copy",
+    "aten::_chunk_cat",
+    "fsdp::chunk_cat",
+    source=_COPY + " (FSDP; padding is not read)",
+)
 def between_list_and_tensor(call: Call) -> Work | None:
     """``split_with_sizes_copy(x, sizes, dim, out)``, ``_chunk_cat(tensors, dim, chunks, out)``."""
     if "chunk_cat" in call.name:
@@ -195,20 +389,39 @@ def between_list_and_tensor(call: Call) -> Work | None:
         if not parts or out is None:
             return None
         # The parts are cast to the result's type; their own is not recorded by most versions.
-        return vector_work(0, out.dtype, parts, [out], {"tensors": len(parts), "elements": out.elements})
+        return vector_work(
+            0, out.dtype, parts, [out], {"tensors": len(parts), "elements": out.elements}
+        )
     x = call.tensor(0)
-    return None if x is None else vector_work(0, x.dtype, [x], [Tensor((x.stored,), x.dtype)], {"shape": x.shape})
+    return (
+        None
+        if x is None
+        else vector_work(0, x.dtype, [x], [Tensor((x.stored,), x.dtype)], {"shape": x.shape})
+    )
 
 
-@model("copy", "aten::searchsorted", "aten::bucketize",
-       source="no FLOPs (comparisons are not counted); values and boundaries read once, a position for each value written")
+@model(
+    "copy",
+    "aten::searchsorted",
+    "aten::bucketize",
+    source=(
+        "no FLOPs (comparisons are not counted); values and boundaries read once, a position for"
+        " each value written"
+    ),
+)
 def positions(call: Call) -> Work | None:
     """``searchsorted(boundaries, x, out_int32, …)``, ``bucketize(x, boundaries, out_int32, …)``."""
     first, second, narrow = call.tensor(0), call.tensor(1), call.value(2)
     x = second if call.name == "aten::searchsorted" else first
     if first is None or second is None or x is None or not isinstance(narrow, bool):
         return None
-    return vector_work(0, x.dtype, [first, second], [Tensor(x.shape, "int32" if narrow else "int64")], {"shape": x.shape})
+    return vector_work(
+        0,
+        x.dtype,
+        [first, second],
+        [Tensor(x.shape, "int32" if narrow else "int64")],
+        {"shape": x.shape},
+    )
 
 
 @model("copy", "aten::_local_scalar_dense", source="no FLOPs; one element read")
@@ -218,8 +431,12 @@ def item(call: Call) -> Work | None:
     return None if x is None else vector_work(0, x.dtype, [Tensor((), x.dtype)], [])
 
 
-@model("copy", "_C_cache_ops::reshape_and_cache_flash", "_C_cache_ops::reshape_and_cache",
-       source="no FLOPs; keys, values and slots read, keys and values written")
+@model(
+    "copy",
+    "_C_cache_ops::reshape_and_cache_flash",
+    "_C_cache_ops::reshape_and_cache",
+    source="no FLOPs; keys, values and slots read, keys and values written",
+)
 def cache(call: Call) -> Work | None:
     """``reshape_and_cache_flash(key, value, key_cache, value_cache, slot_mapping, …)`` of vLLM."""
     key, value, key_cache, value_cache, slots = (call.tensor(place) for place in range(5))
@@ -229,21 +446,50 @@ def cache(call: Call) -> Work | None:
     return vector_work(0, key.dtype, [key, value, slots], written, {"shape": key.shape})
 
 
-@model("copy", "_C_cache_ops::concat_and_cache_mla", "sgl_kernel::store_kv_cache", "sgl_kernel::concat_mla_k", "sgl_kernel::shuffle_rows",
-       "sgl_kernel::copy_to_gpu_no_ce", "_moe_C::shuffle_rows", source="no FLOPs; what is written read once, and so are the positions (vLLM, SGLang)")
+@model(
+    "copy",
+    "_C_cache_ops::concat_and_cache_mla",
+    "sgl_kernel::store_kv_cache",
+    "sgl_kernel::concat_mla_k",
+    "sgl_kernel::shuffle_rows",
+    "sgl_kernel::copy_to_gpu_no_ce",
+    "_moe_C::shuffle_rows",
+    source="no FLOPs; what is written read once, and so are the positions (vLLM, SGLang)",
+)
 def into_cache(call: Call) -> Work | None:
-    """``concat_and_cache_mla(kv, k_pe, cache, slots, …)``, ``store_kv_cache(k_cache, v_cache, slots, k, v)``, ``concat_mla_k(k, k_nope, k_rope)``,
+    """``concat_and_cache_mla(kv, k_pe, cache, slots, …)``, ``store_kv_cache(k_cache, v_cache,
+    slots, k, v)``, ``concat_mla_k(k, k_nope, k_rope)``,
     ``shuffle_rows(x, map, out)``, ``copy_to_gpu_no_ce(x, out)``."""
     word, given = call.name.partition("::")[2], [call.tensor(place) for place in range(5)]
     first, second, third, fourth, fifth = given
-    if word == "concat_and_cache_mla" and first is not None and second is not None and third is not None:
-        read, written = [first, second, fourth], [Tensor((first.elements + second.elements,), third.dtype)]
-    elif word == "store_kv_cache" and first is not None and second is not None and fourth is not None and fifth is not None:
-        read, written = [third, fourth, fifth], [Tensor(fourth.shape, first.dtype), Tensor(fifth.shape, second.dtype)]
+    if (
+        word == "concat_and_cache_mla"
+        and first is not None
+        and second is not None
+        and third is not None
+    ):
+        read, written = (
+            [first, second, fourth],
+            [Tensor((first.elements + second.elements,), third.dtype)],
+        )
+    elif (
+        word == "store_kv_cache"
+        and first is not None
+        and second is not None
+        and fourth is not None
+        and fifth is not None
+    ):
+        read, written = (
+            [third, fourth, fifth],
+            [Tensor(fourth.shape, first.dtype), Tensor(fifth.shape, second.dtype)],
+        )
     elif word == "concat_mla_k" and first is not None:
         read, written = [second, third], [first]
     elif word == "shuffle_rows" and first is not None and third is not None:
-        read, written = [second, Tensor((min(first.elements, third.elements),), first.dtype)], [third]
+        read, written = (
+            [second, Tensor((min(first.elements, third.elements),), first.dtype)],
+            [third],
+        )
     elif word == "copy_to_gpu_no_ce" and first is not None and second is not None:
         read, written = [first], [second]
     else:
@@ -265,8 +511,13 @@ def sort(call: Call) -> Work | None:
 def top(call: Call) -> Work | None:
     """``topk(x, k, dim)``; the k-th value and the most frequent one are one per row."""
     x, many = call.tensor(0), call.name == "aten::topk"
-    k, dim = call.value(1) if many else 1, call.value({"aten::topk": 2, "aten::kthvalue": 2, "aten::mode": 1}[call.name])
+    k, dim = (
+        call.value(1) if many else 1,
+        call.value({"aten::topk": 2, "aten::kthvalue": 2, "aten::mode": 1}[call.name]),
+    )
     if x is None or not isinstance(k, int) or not isinstance(dim, int) or not x.shape:
         return None
     kept = Tensor((x.elements // max(x.shape[dim], 1) * k,), x.dtype)
-    return vector_work(0, x.dtype, [x], [kept, Tensor(kept.shape, "int64")], {"shape": x.shape, "k": k})
+    return vector_work(
+        0, x.dtype, [x], [kept, Tensor(kept.shape, "int64")], {"shape": x.shape, "k": k}
+    )

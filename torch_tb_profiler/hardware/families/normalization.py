@@ -7,46 +7,91 @@ import math
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
-SOURCE = ("TraceLens: 2 FLOPs per element (3 more where the statistics are computed) and 6 per channel; input and output once, per channel 2 values "
-          "(one more for the weight, one for the bias, two where the statistics are computed)")
-_RMS = "TraceLens: 2 FLOPs per element (1 without a weight), 2 per element for the mean of squares and 2 per row; input, weight and output once"
-_BACKWARD = ("TraceLens: 4 FLOPs per element for the gradients of weight and bias, for that of the input 5 more (2 with given statistics), 3 per channel; "
-             "dy, the input, the weight and the statistics read once, the asked gradients written once")
+SOURCE = (
+    "TraceLens: 2 FLOPs per element (3 more where the statistics are computed) and 6 per channel;"
+    " input and output once, per channel 2 values (one more for the weight, one for the bias, two"
+    " where the statistics are computed)"
+)
+_RMS = (
+    "TraceLens: 2 FLOPs per element (1 without a weight), 2 per element for the mean of squares and"
+    " 2 per row; input, weight and output once"
+)
+_BACKWARD = (
+    "TraceLens: 4 FLOPs per element for the gradients of weight and bias, for that of the input 5"
+    " more (2 with given statistics), 3 per channel; dy, the input, the weight and the statistics"
+    " read once, the asked gradients written once"
+)
 
 _GEMMA = "; 1 per element of the weight where 1 is added to it (Gemma)"
-_WEIGHT = "3 FLOPs per element: square, sum, quotient; 4 per element backward: product, sum, product, difference; all read, the results written once"
+_WEIGHT = (
+    "3 FLOPs per element: square, sum, quotient; 4 per element backward: product, sum, product,"
+    " difference; all read, the results written once"
+)
 
 
 @model("normalization", "aten::layer_norm", "aten::native_layer_norm", source=SOURCE)
 def layer_norm(call: Call) -> Work | None:
-    """``layer_norm(x, normalized_shape, weight, bias, eps)``; a channel is an element of the normalised shape."""
+    """``layer_norm(x, normalized_shape, weight, bias, eps)``; a channel is an element of the
+    normalised shape.
+    """
     x, weight, bias = call.tensor(0), call.tensor(2), call.tensor(3)
     shape = call.integers(1) or (weight.shape if weight is not None else None)
-    return None if x is None or shape is None else _forward(x, math.prod(shape), weight, bias, training=True)
+    return (
+        None
+        if x is None or shape is None
+        else _forward(x, math.prod(shape), weight, bias, training=True)
+    )
 
 
-@model("normalization", "aten::batch_norm", "aten::_batch_norm_impl_index", "aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm",
-       "aten::_native_batch_norm_legit", "aten::_native_batch_norm_legit_no_training", "aten::_batch_norm_with_update", "aten::_batch_norm_no_update",
-       "aten::instance_norm", source=SOURCE)
+@model(
+    "normalization",
+    "aten::batch_norm",
+    "aten::_batch_norm_impl_index",
+    "aten::native_batch_norm",
+    "aten::cudnn_batch_norm",
+    "aten::miopen_batch_norm",
+    "aten::_native_batch_norm_legit",
+    "aten::_native_batch_norm_legit_no_training",
+    "aten::_batch_norm_with_update",
+    "aten::_batch_norm_no_update",
+    "aten::instance_norm",
+    source=SOURCE,
+)
 def batch_norm(call: Call) -> Work | None:
     """``batch_norm(x, weight, bias, running_mean, running_var, training, …)``."""
     x = call.tensor(0)
     if x is None or len(x.shape) < 2:
         return None
-    training = {"aten::_batch_norm_with_update": True, "aten::_batch_norm_no_update": False, "aten::_native_batch_norm_legit_no_training": False}.get(call.name)
+    training = {
+        "aten::_batch_norm_with_update": True,
+        "aten::_batch_norm_no_update": False,
+        "aten::_native_batch_norm_legit_no_training": False,
+    }.get(call.name)
     if training is None:
         # The overload without running statistics has the flag two places earlier.
-        told = call.value(3 if call.name == "aten::_native_batch_norm_legit" and len(call.inputs) == 6 else 5)
+        told = call.value(
+            3 if call.name == "aten::_native_batch_norm_legit" and len(call.inputs) == 6 else 5
+        )
         training = told if isinstance(told, bool) else None
-    return None if training is None else _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
+    return (
+        None
+        if training is None
+        else _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
+    )
 
 
 @model("normalization", "aten::group_norm", "aten::native_group_norm", source=SOURCE)
 def group_norm(call: Call) -> Work | None:
-    """``group_norm(x, groups, weight, bias)``, ``native_group_norm(x, weight, bias, N, C, HxW, groups, eps)``."""
+    """``group_norm(x, groups, weight, bias)``, ``native_group_norm(x, weight, bias, N, C, HxW,
+    groups, eps)``.
+    """
     first = 1 if call.name == "aten::native_group_norm" else 2
     x = call.tensor(0)
-    return None if x is None or len(x.shape) < 2 else _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
+    return (
+        None
+        if x is None or len(x.shape) < 2
+        else _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
+    )
 
 
 @model("normalization", "aten::rms_norm", "aten::_fused_rms_norm", source=_RMS)
@@ -54,172 +99,397 @@ def rms_norm(call: Call) -> Work | None:
     """``rms_norm(x, normalized_shape, weight, eps)``."""
     x, weight = call.tensor(0), call.tensor(2)
     shape = call.integers(1) or (weight.shape if weight is not None else None)
-    return None if x is None or not shape else _rms(x, math.prod(shape), weight, [x], [Tensor(x.shape, x.dtype)])
+    return (
+        None
+        if x is None or not shape
+        else _rms(x, math.prod(shape), weight, [x], [Tensor(x.shape, x.dtype)])
+    )
 
 
-@model("normalization", "_C::rms_norm", "sgl_kernel::rmsnorm", "sgl_kernel::gemma_rmsnorm", source=_RMS + " (vLLM, SGLang)" + _GEMMA)
+@model(
+    "normalization",
+    "_C::rms_norm",
+    "sgl_kernel::rmsnorm",
+    "sgl_kernel::gemma_rmsnorm",
+    source=_RMS + " (vLLM, SGLang)" + _GEMMA,
+)
 def vllm_rms_norm(call: Call) -> Work | None:
     """``rms_norm(out, x, weight, eps)``."""
     out, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
-    return None if out is None or x is None or not x.shape else _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
+    return (
+        None
+        if out is None or x is None or not x.shape
+        else _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
+    )
 
 
-@model("normalization", "_C::fused_add_rms_norm", "sgl_kernel::fused_add_rmsnorm", "sgl_kernel::gemma_fused_add_rmsnorm",
-       source=_RMS + "; 1 more per element for the residual, read and written too" + _GEMMA)
+@model(
+    "normalization",
+    "_C::fused_add_rms_norm",
+    "sgl_kernel::fused_add_rmsnorm",
+    "sgl_kernel::gemma_fused_add_rmsnorm",
+    source=_RMS + "; 1 more per element for the residual, read and written too" + _GEMMA,
+)
 def added_rms_norm(call: Call) -> Work | None:
     """``fused_add_rms_norm(x, residual, weight, eps)``, in place."""
     x, residual, weight = call.tensor(0), call.tensor(1), call.tensor(2)
     if x is None or residual is None or not x.shape:
         return None
-    return _rms(x, x.shape[-1], weight, [x, residual], [x, residual], extra=x.elements + _of_gemma(call, weight))
+    return _rms(
+        x,
+        x.shape[-1],
+        weight,
+        [x, residual],
+        [x, residual],
+        extra=x.elements + _of_gemma(call, weight),
+    )
 
 
 def _of_gemma(call: Call, weight: Tensor | None) -> int:
     return weight.elements if weight is not None and "gemma" in call.name else 0
 
 
-@model("normalization", "_C::rms_norm_static_fp8_quant", "_C::fused_add_rms_norm_static_fp8_quant", "_C::rms_norm_dynamic_per_token_quant",
-       source=_RMS + "; 2 more per element to scale and clamp, 2 for a dynamic scale, 1 for a residual, which is read and written too (vLLM)")
+@model(
+    "normalization",
+    "_C::rms_norm_static_fp8_quant",
+    "_C::fused_add_rms_norm_static_fp8_quant",
+    "_C::rms_norm_dynamic_per_token_quant",
+    source=_RMS
+    + "; 2 more per element to scale and clamp, 2 for a dynamic scale, 1 for a residual, which is"
+    " read and written too (vLLM)",
+)
 def quantized_rms_norm(call: Call) -> Work | None:
-    """``rms_norm_static_fp8_quant(out, x, weight, scale, eps)``, ``fused_add_…(out, x, residual, weight, scale, eps)``,
+    """``rms_norm_static_fp8_quant(out, x, weight, scale, eps)``, ``fused_add_…(out, x, residual,
+    weight, scale, eps)``,
     ``rms_norm_dynamic_per_token_quant(out, x, weight, scales, eps, upper bound, residual)``."""
     added, dynamic = "fused_add" in call.name, "dynamic" in call.name
-    out, x, weight, scale = call.tensor(0), call.tensor(1), call.tensor(3 if added else 2), call.tensor(4 if added else 3)
+    out, x, weight, scale = (
+        call.tensor(0),
+        call.tensor(1),
+        call.tensor(3 if added else 2),
+        call.tensor(4 if added else 3),
+    )
     residual = call.tensor(2) if added else call.tensor(6) if dynamic else None
     if out is None or x is None or scale is None or not x.shape:
         return None
     others = [residual] if residual is not None else []
     each = 2 + 2 * dynamic + len(others)
-    return _rms(x, x.shape[-1], weight, [x, *others, *([] if dynamic else [scale])], [out, *others, *([scale] if dynamic else [])], extra=each * x.elements)
+    return _rms(
+        x,
+        x.shape[-1],
+        weight,
+        [x, *others, *([] if dynamic else [scale])],
+        [out, *others, *([scale] if dynamic else [])],
+        extra=each * x.elements,
+    )
 
 
 @model("normalization", "npu::npu_rms_norm", source=_RMS + " (torch_npu)")
 def npu_rms_norm(call: Call) -> Work | None:
     """``npu_rms_norm(x, weight, eps)``."""
     x, weight = call.tensor(0), call.tensor(1)
-    return None if x is None or weight is None else _rms(x, weight.elements, weight, [x], [Tensor(x.shape, x.dtype)])
+    return (
+        None
+        if x is None or weight is None
+        else _rms(x, weight.elements, weight, [x], [Tensor(x.shape, x.dtype)])
+    )
 
 
 @model("normalization", "aten::native_layer_norm_backward", source=_BACKWARD)
 def layer_norm_backward(call: Call) -> Work | None:
-    """``native_layer_norm_backward(dy, x, normalized_shape, mean, rstd, weight, bias, output_mask)``."""
+    """``native_layer_norm_backward(dy, x, normalized_shape, mean, rstd, weight, bias,
+    output_mask)``.
+    """
     weight, shape = call.tensor(5), call.integers(2)
     channels = math.prod(shape) if shape else weight.elements if weight is not None else 0
-    return _backward(call.tensor(0), call.tensor(1), weight, channels, call.flags(7, 3), [call.tensor(3), call.tensor(4)], training=True)
+    return _backward(
+        call.tensor(0),
+        call.tensor(1),
+        weight,
+        channels,
+        call.flags(7, 3),
+        [call.tensor(3), call.tensor(4)],
+        training=True,
+    )
 
 
 @model("normalization", "aten::native_group_norm_backward", source=_BACKWARD)
 def group_norm_backward(call: Call) -> Work | None:
     """``native_group_norm_backward(dy, x, mean, rstd, weight, N, C, HxW, groups, output_mask)``."""
     x, statistics = call.tensor(1), [call.tensor(2), call.tensor(3)]
-    return None if x is None or len(x.shape) < 2 else _backward(call.tensor(0), x, call.tensor(4), x.shape[1], call.flags(9, 3), statistics, training=True)
+    return (
+        None
+        if x is None or len(x.shape) < 2
+        else _backward(
+            call.tensor(0),
+            x,
+            call.tensor(4),
+            x.shape[1],
+            call.flags(9, 3),
+            statistics,
+            training=True,
+        )
+    )
 
 
-@model("normalization", "aten::native_batch_norm_backward", "aten::batch_norm_backward", source=_BACKWARD)
+@model(
+    "normalization",
+    "aten::native_batch_norm_backward",
+    "aten::batch_norm_backward",
+    source=_BACKWARD,
+)
 def batch_norm_backward(call: Call) -> Work | None:
-    """``native_batch_norm_backward(dy, x, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask)``."""
+    """``native_batch_norm_backward(dy, x, weight, running_mean, running_var, save_mean,
+    save_invstd, train, eps, output_mask)``.
+    """
     x, training = call.tensor(1), call.value(7)
     if x is None or len(x.shape) < 2 or not isinstance(training, bool):
         return None
     statistics = [call.tensor(place) for place in ((5, 6) if training else (3, 4))]
-    return _backward(call.tensor(0), x, call.tensor(2), x.shape[1], call.flags(9, 3), statistics, training=training)
+    return _backward(
+        call.tensor(0),
+        x,
+        call.tensor(2),
+        x.shape[1],
+        call.flags(9, 3),
+        statistics,
+        training=training,
+    )
 
 
-@model("normalization", "aten::cudnn_batch_norm_backward", "aten::miopen_batch_norm_backward", source=_BACKWARD)
+@model(
+    "normalization",
+    "aten::cudnn_batch_norm_backward",
+    "aten::miopen_batch_norm_backward",
+    source=_BACKWARD,
+)
 def library_batch_norm_backward(call: Call) -> Work | None:
-    """``cudnn_batch_norm_backward(x, dy, weight, …)``: for training, and always all three gradients."""
+    """``cudnn_batch_norm_backward(x, dy, weight, …)``: for training, and always all three
+    gradients.
+    """
     x, statistics = call.tensor(0), [call.tensor(5), call.tensor(6)]
-    return None if x is None or len(x.shape) < 2 else _backward(call.tensor(1), x, call.tensor(2), x.shape[1], (True, True, True), statistics, training=True)
+    return (
+        None
+        if x is None or len(x.shape) < 2
+        else _backward(
+            call.tensor(1),
+            x,
+            call.tensor(2),
+            x.shape[1],
+            (True, True, True),
+            statistics,
+            training=True,
+        )
+    )
 
 
-@model("normalization", "aten::_fused_rms_norm_backward",
-       source="TraceLens: 6 FLOPs per element for the input's gradient, 2 for the weight's; dy, x, weight and deviations read once, the gradients written once")
+@model(
+    "normalization",
+    "aten::_fused_rms_norm_backward",
+    source=(
+        "TraceLens: 6 FLOPs per element for the input's gradient, 2 for the weight's; dy, x, weight"
+        " and deviations read once, the gradients written once"
+    ),
+)
 def rms_norm_backward(call: Call) -> Work | None:
     """``_fused_rms_norm_backward(dy, x, normalized_shape, rstd, weight, output_mask)``."""
     gradient, x, weight, asked = call.tensor(0), call.tensor(1), call.tensor(4), call.flags(5, 2)
     if gradient is None or x is None or asked is None:
         return None
-    made = [Tensor(t.shape, t.dtype) for t, wanted in zip((x, weight), asked, strict=True) if wanted and t is not None]
-    return vector_work((6 * asked[0] + 2 * asked[1]) * x.elements, x.dtype, [gradient, x, call.tensor(3), weight], made, {"shape": x.shape})
+    made = [
+        Tensor(t.shape, t.dtype)
+        for t, wanted in zip((x, weight), asked, strict=True)
+        if wanted and t is not None
+    ]
+    return vector_work(
+        (6 * asked[0] + 2 * asked[1]) * x.elements,
+        x.dtype,
+        [gradient, x, call.tensor(3), weight],
+        made,
+        {"shape": x.shape},
+    )
 
 
-@model("normalization", "aten::batch_norm_stats", source="4 FLOPs per element (sum, difference, square, sum); input read once, two values per channel written")
+@model(
+    "normalization",
+    "aten::batch_norm_stats",
+    source=(
+        "4 FLOPs per element (sum, difference, square, sum); input read once, two values per"
+        " channel written"
+    ),
+)
 def batch_norm_stats(call: Call) -> Work | None:
     """``batch_norm_stats(x, eps)`` of synchronised batch norm."""
     x = call.tensor(0)
-    return None if x is None or len(x.shape) < 2 else vector_work(4 * x.elements, x.dtype, [x], [Tensor((2, x.shape[1]), "float32")], {"shape": x.shape})
+    return (
+        None
+        if x is None or len(x.shape) < 2
+        else vector_work(
+            4 * x.elements, x.dtype, [x], [Tensor((2, x.shape[1]), "float32")], {"shape": x.shape}
+        )
+    )
 
 
-@model("normalization", "aten::batch_norm_elemt",
-       source="TraceLens' batch norm with given statistics: 2 FLOPs per element; input and values read, output written once")
+@model(
+    "normalization",
+    "aten::batch_norm_elemt",
+    source=(
+        "TraceLens' batch norm with given statistics: 2 FLOPs per element; input and values read,"
+        " output written once"
+    ),
+)
 def batch_norm_elements(call: Call) -> Work | None:
     """``batch_norm_elemt(x, weight, bias, mean, invstd, eps)``."""
     x = call.tensor(0)
     if x is None:
         return None
-    return vector_work(2 * x.elements, x.dtype, [x, *(call.tensor(place) for place in range(1, 5))], [Tensor(x.shape, x.dtype)], {"shape": x.shape})
+    return vector_work(
+        2 * x.elements,
+        x.dtype,
+        [x, *(call.tensor(place) for place in range(1, 5))],
+        [Tensor(x.shape, x.dtype)],
+        {"shape": x.shape},
+    )
 
 
-@model("normalization", "aten::batch_norm_backward_reduce", "aten::batch_norm_backward_elemt",
-       source="TraceLens' gradients of batch norm: 4 FLOPs per element for the sums, 5 for dx; dy, x and values read once, the results written")
+@model(
+    "normalization",
+    "aten::batch_norm_backward_reduce",
+    "aten::batch_norm_backward_elemt",
+    source=(
+        "TraceLens' gradients of batch norm: 4 FLOPs per element for the sums, 5 for dx; dy, x and"
+        " values read once, the results written"
+    ),
+)
 def synchronised_backward(call: Call) -> Work | None:
-    """``batch_norm_backward_reduce(dy, x, mean, invstd, weight, …)``, ``batch_norm_backward_elemt(dy, x, mean, invstd, weight, sum_dy, …)``."""
+    """``batch_norm_backward_reduce(dy, x, mean, invstd, weight, …)``,
+    ``batch_norm_backward_elemt(dy, x, mean, invstd, weight, sum_dy, …)``.
+    """
     dy, x = call.tensor(0), call.tensor(1)
     if dy is None or x is None or len(x.shape) < 2:
         return None
     sums = call.name.endswith("_reduce")
     made = Tensor((4, x.shape[1]), "float32") if sums else Tensor(x.shape, x.dtype)
     read = [call.tensor(place) for place in range(2, 5 if sums else 8)]
-    return vector_work((4 if sums else 5) * x.elements, x.dtype, [dy, x, *read], [made], {"shape": x.shape})
+    return vector_work(
+        (4 if sums else 5) * x.elements, x.dtype, [dy, x, *read], [made], {"shape": x.shape}
+    )
 
 
-@model("normalization", "aten::batch_norm_update_stats", source="4 FLOPs per element (sum, difference, square, sum); input read once, four values per channel")
+@model(
+    "normalization",
+    "aten::batch_norm_update_stats",
+    source=(
+        "4 FLOPs per element (sum, difference, square, sum); input read once, four values per"
+        " channel"
+    ),
+)
 def batch_norm_update_stats(call: Call) -> Work | None:
-    """``batch_norm_update_stats(x, running_mean, running_var, momentum)``: statistics of the batch, mixed into the running ones."""
+    """``batch_norm_update_stats(x, running_mean, running_var, momentum)``: statistics of the batch,
+    mixed into the running ones.
+    """
     x, running = call.tensor(0), [call.tensor(1), call.tensor(2)]
     if x is None or len(x.shape) < 2:
         return None
-    return vector_work(4 * x.elements, x.dtype, [x, *running], [Tensor((2, x.shape[1]), "float32"), *running], {"shape": x.shape})
+    return vector_work(
+        4 * x.elements,
+        x.dtype,
+        [x, *running],
+        [Tensor((2, x.shape[1]), "float32"), *running],
+        {"shape": x.shape},
+    )
 
 
-@model("normalization", "aten::batch_norm_gather_stats", "aten::batch_norm_gather_stats_with_counts",
-       source="8 FLOPs per channel and rank to join means and deviations; they, the counts and the running statistics read, four values per channel written")
+@model(
+    "normalization",
+    "aten::batch_norm_gather_stats",
+    "aten::batch_norm_gather_stats_with_counts",
+    source=(
+        "8 FLOPs per channel and rank to join means and deviations; they, the counts and the"
+        " running statistics read, four values per channel written"
+    ),
+)
 def batch_norm_gather(call: Call) -> Work | None:
-    """``batch_norm_gather_stats_with_counts(x, means[ranks, C], deviations[ranks, C], running_mean, running_var, momentum, eps, counts)``; x gives the type."""
+    """``batch_norm_gather_stats_with_counts(x, means[ranks, C], deviations[ranks, C], running_mean,
+    running_var, momentum, eps, counts)``; x gives the type.
+    """
     x, mean, deviation, counts = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(7)
     if x is None or mean is None or deviation is None or len(mean.shape) != 2:
         return None
     running = [call.tensor(3), call.tensor(4)]
-    return vector_work(8 * mean.elements, mean.dtype, [mean, deviation, counts, *running], [Tensor((2, mean.shape[1]), mean.dtype), *running],
-                       {"ranks": mean.shape[0], "channels": mean.shape[1]})
+    return vector_work(
+        8 * mean.elements,
+        mean.dtype,
+        [mean, deviation, counts, *running],
+        [Tensor((2, mean.shape[1]), mean.dtype), *running],
+        {"ranks": mean.shape[0], "channels": mean.shape[1]},
+    )
 
 
-@model("normalization", "aten::_weight_norm_interface", "aten::_weight_norm_interface_backward", source=_WEIGHT)
+@model(
+    "normalization",
+    "aten::_weight_norm_interface",
+    "aten::_weight_norm_interface_backward",
+    source=_WEIGHT,
+)
 def weight_norm(call: Call) -> Work | None:
-    """``_weight_norm_interface(v, g, dim)`` gives the weight and the norms; ``…_backward(dw, v, g, norms, dim)`` the gradients of v and g."""
+    """``_weight_norm_interface(v, g, dim)`` gives the weight and the norms; ``…_backward(dw, v, g,
+    norms, dim)`` the gradients of v and g.
+    """
     back = call.name.endswith("_backward")
-    dw, v, g, norms = (call.tensor(place) if back else call.tensor(place - 1) if place else None for place in range(4))
+    dw, v, g, norms = (
+        call.tensor(place) if back else call.tensor(place - 1) if place else None
+        for place in range(4)
+    )
     if v is None or g is None or (back and (dw is None or norms is None)):
         return None
-    return vector_work((4 if back else 3) * v.elements, v.dtype, [dw, v, g, norms if back else None], [Tensor(v.shape, v.dtype), Tensor(g.shape, g.dtype)],
-                       {"shape": v.shape})
+    return vector_work(
+        (4 if back else 3) * v.elements,
+        v.dtype,
+        [dw, v, g, norms if back else None],
+        [Tensor(v.shape, v.dtype), Tensor(g.shape, g.dtype)],
+        {"shape": v.shape},
+    )
 
 
-def _forward(x: Tensor, channels: int, weight: Tensor | None, bias: Tensor | None, *, training: bool) -> Work | None:
+def _forward(
+    x: Tensor, channels: int, weight: Tensor | None, bias: Tensor | None, *, training: bool
+) -> Work | None:
     values = 2 + (weight is not None) + (bias is not None) + 2 * training
     flops = 6 * channels + (5 if training else 2) * x.elements
     parameters: dict[str, object] = {"shape": x.shape, "channels": channels, "training": training}
-    return vector_work(flops, x.dtype, [x, Tensor((values * channels,), x.dtype)], [Tensor(x.shape, x.dtype)], parameters)
+    return vector_work(
+        flops,
+        x.dtype,
+        [x, Tensor((values * channels,), x.dtype)],
+        [Tensor(x.shape, x.dtype)],
+        parameters,
+    )
 
 
-def _rms(x: Tensor, channels: int, weight: Tensor | None, read: list[Tensor], written: list[Tensor], extra: int = 0) -> Work | None:
+def _rms(
+    x: Tensor,
+    channels: int,
+    weight: Tensor | None,
+    read: list[Tensor],
+    written: list[Tensor],
+    extra: int = 0,
+) -> Work | None:
     rows = x.elements // max(channels, 1)
     flops = rows * (2 * channels + 2) + x.elements * (2 if weight is not None else 1) + extra
-    return vector_work(flops, x.dtype, [*read, weight], written, {"shape": x.shape, "channels": channels})
+    return vector_work(
+        flops, x.dtype, [*read, weight], written, {"shape": x.shape, "channels": channels}
+    )
 
 
 def _backward(
-    gradient: Tensor | None, x: Tensor | None, weight: Tensor | None, channels: int, asked: tuple[bool, ...] | None, statistics: list[Tensor | None], *,
+    gradient: Tensor | None,
+    x: Tensor | None,
+    weight: Tensor | None,
+    channels: int,
+    asked: tuple[bool, ...] | None,
+    statistics: list[Tensor | None],
+    *,
     training: bool,
 ) -> Work | None:
     if gradient is None or x is None or asked is None:
@@ -228,5 +498,15 @@ def _backward(
     if asked[0]:
         flops += (5 if training else 2) * x.elements
     made = [Tensor(x.shape, x.dtype)] if asked[0] else []
-    made += [Tensor((channels,), x.dtype if weight is None else weight.dtype) for wanted in asked[1:] if wanted]
-    return vector_work(flops, x.dtype, [gradient, x, weight, *statistics], made, {"shape": x.shape, "channels": channels, "training": training})
+    made += [
+        Tensor((channels,), x.dtype if weight is None else weight.dtype)
+        for wanted in asked[1:]
+        if wanted
+    ]
+    return vector_work(
+        flops,
+        x.dtype,
+        [gradient, x, weight, *statistics],
+        made,
+        {"shape": x.shape, "channels": channels, "training": training},
+    )

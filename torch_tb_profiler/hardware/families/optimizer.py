@@ -1,6 +1,8 @@
-"""Optimizers: functions of lists of tensors (``_foreach_…``) and steps of one kernel (``_fused_…``).
+"""Optimizers: functions of lists of tensors (``_foreach_…``) and steps of one kernel
+(``_fused_…``).
 
-Most versions record the shapes of a list's tensors and not their element types: the bytes are then not known.
+Most versions record the shapes of a list's tensors and not their element types: the bytes are then
+not known.
 """
 
 from __future__ import annotations
@@ -10,11 +12,21 @@ from torch_tb_profiler.hardware.families.elementwise import flops_of
 from torch_tb_profiler.hardware.results import promoted
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
-_FOREACH = "FLOPs of the function of elements of that name; all lists read once, the results written once"
+_FOREACH = (
+    "FLOPs of the function of elements of that name; all lists read once, the results written once"
+)
 _MOVES = ("copy", "zero", "clone")
-_ADAM = "13 FLOPs per parameter: 3 for the first moment, 4 for the second, 3 for the denominator, 3 for the step; more for weight decay, amsgrad, a scale"
-_SGD = "2 FLOPs per parameter; 2 more for weight decay, 3 for momentum (2 without dampening), 2 for Nesterov's"
-_ADAGRAD = "7 FLOPs per parameter: 2 for the sum of squares, 5 for the step; 2 more for weight decay"
+_ADAM = (
+    "13 FLOPs per parameter: 3 for the first moment, 4 for the second, 3 for the denominator, 3 for"
+    " the step; more for weight decay, amsgrad, a scale"
+)
+_SGD = (
+    "2 FLOPs per parameter; 2 more for weight decay, 3 for momentum (2 without dampening), 2 for"
+    " Nesterov's"
+)
+_ADAGRAD = (
+    "7 FLOPs per parameter: 2 for the sum of squares, 5 for the step; 2 more for weight decay"
+)
 
 
 @model("optimizer", "aten::_foreach_*", source=_FOREACH)
@@ -31,42 +43,76 @@ def foreach(call: Call) -> Work | None:
     written = [Tensor((total,), dtype)]
     if base in ("norm", "max"):
         flops = total if base == "max" else 2 * total + len(lists[0])
-        return vector_work(flops, dtype, operands, [Tensor((len(lists[0]),), dtype)], _shown(lists[0], total))
+        return vector_work(
+            flops, dtype, operands, [Tensor((len(lists[0]),), dtype)], _shown(lists[0], total)
+        )
     if base in _MOVES:
         # What is overwritten is not read.
-        return vector_work(0, dtype, operands if base == "clone" else operands[len(lists[0]):], written, _shown(lists[0], total))
+        return vector_work(
+            0,
+            dtype,
+            operands if base == "clone" else operands[len(lists[0]) :],
+            written,
+            _shown(lists[0], total),
+        )
     scaled = base in ("add", "sub") and len(lists) > 1 and call.value(2) not in (None, 1)
-    return vector_work((flops_of(base) + scaled) * total, dtype, operands, written, _shown(lists[0], total))
+    return vector_work(
+        (flops_of(base) + scaled) * total, dtype, operands, written, _shown(lists[0], total)
+    )
 
 
-@model("optimizer", "aten::_amp_foreach_non_finite_check_and_unscale_", source="1 FLOP per element; the gradients read and written once")
+@model(
+    "optimizer",
+    "aten::_amp_foreach_non_finite_check_and_unscale_",
+    source="1 FLOP per element; the gradients read and written once",
+)
 def unscale(call: Call) -> Work | None:
     """``_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf, inv_scale)``."""
     gradients = call.tensors(0)
     if not gradients:
         return None
     total = sum(tensor.elements for tensor in gradients)
-    return vector_work(total, promoted(gradients), [*gradients, call.tensor(1), call.tensor(2)], gradients, _shown(gradients, total))
+    return vector_work(
+        total,
+        promoted(gradients),
+        [*gradients, call.tensor(1), call.tensor(2)],
+        gradients,
+        _shown(gradients, total),
+    )
 
 
 @model("optimizer", "aten::_fused_adam_", "aten::_fused_adamw_", source=_ADAM)
 def adam(call: Call) -> Work | None:
-    """``_fused_adam_(parameters, gradients, first moments, second moments, maxima, steps, lr, beta1, beta2, weight_decay, eps, amsgrad, …)``."""
+    """``_fused_adam_(parameters, gradients, first moments, second moments, maxima, steps, lr,
+    beta1, beta2, weight_decay, eps, amsgrad, …)``.
+    """
     lists, total = _lists(call), _total(call)
     if total is None:
         return None
     decay, amsgrad = call.value(9), call.value(11)
     if decay is None or not isinstance(amsgrad, bool):
         return None
-    each = 13 + (0 if decay == 0 else 1 if "adamw" in call.name else 2) + amsgrad + (call.tensor(13) is not None)
+    each = (
+        13
+        + (0 if decay == 0 else 1 if "adamw" in call.name else 2)
+        + amsgrad
+        + (call.tensor(13) is not None)
+    )
     return _step(call, each, total, lists, counted=True, scaled=call.tensor(13) is not None)
 
 
 @model("optimizer", "aten::_fused_sgd_", source=_SGD)
 def sgd(call: Call) -> Work | None:
-    """``_fused_sgd_(parameters, gradients, momentum buffers, weight_decay, momentum, lr, dampening, nesterov, …)``."""
+    """``_fused_sgd_(parameters, gradients, momentum buffers, weight_decay, momentum, lr, dampening,
+    nesterov, …)``.
+    """
     lists, total = _lists(call), _total(call)
-    if total is None or call.value(3) is None or call.value(4) is None or not isinstance(call.value(7), bool):
+    if (
+        total is None
+        or call.value(3) is None
+        or call.value(4) is None
+        or not isinstance(call.value(7), bool)
+    ):
         return None
     momentum = 0 if call.value(4) == 0 else 2 + (call.value(6) != 0)
     each = 2 + (2 if call.value(3) != 0 else 0) + momentum + (2 if call.value(7) else 0)
@@ -79,7 +125,14 @@ def adagrad(call: Call) -> Work | None:
     lists, total = _lists(call), _total(call)
     if total is None or call.value(6) is None:
         return None
-    return _step(call, 7 + (2 if call.value(6) != 0 else 0), total, lists, counted=True, scaled=call.tensor(9) is not None)
+    return _step(
+        call,
+        7 + (2 if call.value(6) != 0 else 0),
+        total,
+        lists,
+        counted=True,
+        scaled=call.tensor(9) is not None,
+    )
 
 
 def _lists(call: Call) -> list[tuple[Tensor, ...]]:
@@ -96,9 +149,24 @@ def _shown(tensors: tuple[Tensor, ...], total: int) -> dict[str, object]:
     return {"tensors": len(tensors), "elements": total}
 
 
-def _step(call: Call, each: int, total: int, lists: list[tuple[Tensor, ...]], *, counted: bool, scaled: bool = False) -> Work | None:
-    """A step that reads all lists and writes all but the gradients (the second), which are written where a scale is taken out of them, and the step counts."""
+def _step(
+    call: Call,
+    each: int,
+    total: int,
+    lists: list[tuple[Tensor, ...]],
+    *,
+    counted: bool,
+    scaled: bool = False,
+) -> Work | None:
+    """A step that reads all lists and writes all but the gradients (the second), which are written
+    where a scale is taken out of them, and the step counts.
+    """
     read = [tensor for entries in lists for tensor in entries]
     changed = lists[:-1] if counted else lists
-    written = [tensor for place, entries in enumerate(changed) for tensor in entries if place != 1 or scaled]
+    written = [
+        tensor
+        for place, entries in enumerate(changed)
+        for tensor in entries
+        if place != 1 or scaled
+    ]
     return vector_work(each * total, promoted(lists[0]), read, written, _shown(lists[0], total))

@@ -8,63 +8,127 @@ from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.results import windows
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
-SOURCE = "1 FLOP per element of every window (a comparison or an addition); input read, result (and int64 positions) written once"
-_BACKWARD = "1 FLOP per element that is added to the gradient; dy (and positions) read, all of dx written once"
-_RESAMPLING = ("2 FLOPs per neighbour and element of the result (nearest 0, linear 2 neighbours, bilinear 4, trilinear 8, bicubic 16; antialiased: as many "
-               "more as each dimension shrinks); input and result once")
+SOURCE = (
+    "1 FLOP per element of every window (a comparison or an addition); input read, result (and"
+    " int64 positions) written once"
+)
+_BACKWARD = (
+    "1 FLOP per element that is added to the gradient; dy (and positions) read, all of dx written"
+    " once"
+)
+_RESAMPLING = (
+    "2 FLOPs per neighbour and element of the result (nearest 0, linear 2 neighbours, bilinear 4,"
+    " trilinear 8, bicubic 16; antialiased: as many more as each dimension shrinks); input and"
+    " result once"
+)
 _ANTIALIASED = {"bilinear": 2, "bicubic": 4, "lanczos": 6}
-"""Neighbours in one dimension of an antialiased resampling (``_aa``) that does not shrink; one that does has as many more as it shrinks."""
+"""Neighbours in one dimension of an antialiased resampling (``_aa``) that does not shrink; one that
+does has as many more as it shrinks.
+"""
 _NEIGHBOURS = {"nearest": 0, "trilinear": 8, "bilinear": 4, "bicubic": 16, "linear": 2}
-_MAXIMUM = tuple(f"aten::max_pool{n}d{ending}" for n in (1, 2, 3) for ending in ("", "_with_indices"))
+_MAXIMUM = tuple(
+    f"aten::max_pool{n}d{ending}" for n in (1, 2, 3) for ending in ("", "_with_indices")
+)
 _AVERAGE = tuple(f"aten::avg_pool{n}d" for n in (1, 2, 3))
 _ADAPTIVE = (
-    *(f"aten::{word}_pool{n}d" for n in (1, 2, 3) for word in ("adaptive_avg", "adaptive_max")), "aten::_adaptive_avg_pool2d", "aten::_adaptive_avg_pool3d",
+    *(f"aten::{word}_pool{n}d" for n in (1, 2, 3) for word in ("adaptive_avg", "adaptive_max")),
+    "aten::_adaptive_avg_pool2d",
+    "aten::_adaptive_avg_pool3d",
 )
-_BACKWARDS = tuple(f"aten::{word}_backward" for word in (
-    "max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d",
-    "adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_avg_pool3d",
-))
-_UPSAMPLING = tuple(f"aten::{word}" for word in (
-    "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d",
-    "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
-    "_upsample_lanczos2d_aa",
-))
+_BACKWARDS = tuple(
+    f"aten::{word}_backward"
+    for word in (
+        "max_pool2d_with_indices",
+        "max_pool3d_with_indices",
+        "avg_pool2d",
+        "avg_pool3d",
+        "_adaptive_avg_pool2d",
+        "_adaptive_avg_pool3d",
+        "adaptive_max_pool2d",
+        "adaptive_max_pool3d",
+        "adaptive_avg_pool3d",
+    )
+)
+_UPSAMPLING = tuple(
+    f"aten::{word}"
+    for word in (
+        "upsample_nearest1d",
+        "upsample_nearest2d",
+        "upsample_nearest3d",
+        "_upsample_nearest_exact1d",
+        "_upsample_nearest_exact2d",
+        "_upsample_nearest_exact3d",
+        "upsample_linear1d",
+        "upsample_bilinear2d",
+        "upsample_trilinear3d",
+        "upsample_bicubic2d",
+        "_upsample_bilinear2d_aa",
+        "_upsample_bicubic2d_aa",
+        "_upsample_lanczos2d_aa",
+    )
+)
 
 
 @model("pooling", *_MAXIMUM, *_AVERAGE, source=SOURCE)
 def pool(call: Call) -> Work | None:
-    """``max_pool2d(x, kernel, stride, padding, dilation, ceil_mode)``, ``avg_pool2d(x, kernel, stride, padding, ceil_mode, …)``."""
+    """``max_pool2d(x, kernel, stride, padding, dilation, ceil_mode)``, ``avg_pool2d(x, kernel,
+    stride, padding, ceil_mode, …)``.
+    """
     x, spatial, maximum = call.tensor(0), _spatial(call.name), "max" in call.name
     kernel, padding = call.integers(1, spatial), call.integers(3, spatial)
     # An empty stride is the kernel's size.
     stride = call.integers(2, spatial) or (kernel if call.value(2) == [] else None)
     dilation = call.integers(4, spatial) if maximum else (1,) * spatial
-    if x is None or kernel is None or padding is None or stride is None or dilation is None or len(x.shape) <= spatial:
+    if (
+        x is None
+        or kernel is None
+        or padding is None
+        or stride is None
+        or dilation is None
+        or len(x.shape) <= spatial
+    ):
         return None
     ceil = call.value(5 if maximum else 4) is True
-    ends = tuple(windows(n, k, s, p, d, ceil=ceil) for n, k, s, p, d in zip(x.shape[-spatial:], kernel, stride, padding, dilation, strict=True))
+    ends = tuple(
+        windows(n, k, s, p, d, ceil=ceil)
+        for n, k, s, p, d in zip(x.shape[-spatial:], kernel, stride, padding, dilation, strict=True)
+    )
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
     positions = Tensor(out.shape, "int64") if call.name.endswith("_with_indices") else None
-    return vector_work(out.elements * math.prod(kernel), x.dtype, [x], [out, positions], {"shape": x.shape, "kernel": kernel, "stride": stride})
+    return vector_work(
+        out.elements * math.prod(kernel),
+        x.dtype,
+        [x],
+        [out, positions],
+        {"shape": x.shape, "kernel": kernel, "stride": stride},
+    )
 
 
 @model("pooling", *_ADAPTIVE, source=SOURCE)
 def adaptive(call: Call) -> Work | None:
-    """``adaptive_avg_pool2d(x, output_size)``: window i of n begins at ``floor(i·length / n)`` and ends at ``ceil((i + 1)·length / n)``."""
+    """``adaptive_avg_pool2d(x, output_size)``: window i of n begins at ``floor(i·length / n)`` and
+    ends at ``ceil((i + 1)·length / n)``.
+    """
     x, spatial = call.tensor(0), _spatial(call.name)
     ends = call.integers(1, spatial)
     if x is None or ends is None or len(x.shape) <= spatial or min(ends) < 0:
         return None
     outer = math.prod(x.shape[:-spatial])
-    covered = math.prod(_covered(length, count) for length, count in zip(x.shape[-spatial:], ends, strict=True))
+    covered = math.prod(
+        _covered(length, count) for length, count in zip(x.shape[-spatial:], ends, strict=True)
+    )
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
     positions = Tensor(out.shape, "int64") if "max" in call.name else None
-    return vector_work(outer * covered, x.dtype, [x], [out, positions], {"shape": x.shape, "output": ends})
+    return vector_work(
+        outer * covered, x.dtype, [x], [out, positions], {"shape": x.shape, "output": ends}
+    )
 
 
 @model("pooling", *_BACKWARDS, source=_BACKWARD)
 def pool_backward(call: Call) -> Work | None:
-    """``max_pool2d_with_indices_backward(dy, x, …, indices)``, ``avg_pool2d_backward(dy, x, kernel, …)``; x gives only its shape."""
+    """``max_pool2d_with_indices_backward(dy, x, …, indices)``, ``avg_pool2d_backward(dy, x, kernel,
+    …)``; x gives only its shape.
+    """
     gradient, x = call.tensor(0), call.tensor(1)
     if gradient is None or x is None:
         return None
@@ -72,19 +136,30 @@ def pool_backward(call: Call) -> Work | None:
         added, positions = gradient.elements, Tensor(gradient.shape, "int64")
     elif "adaptive" in call.name:
         spatial = _spatial(call.name)
-        cover = (_covered(length, count) for length, count in zip(x.shape[-spatial:], gradient.shape[-spatial:], strict=True))
+        cover = (
+            _covered(length, count)
+            for length, count in zip(x.shape[-spatial:], gradient.shape[-spatial:], strict=True)
+        )
         added, positions = math.prod(x.shape[:-spatial]) * math.prod(cover), None
     else:
         kernel = call.integers(2, _spatial(call.name))
         if kernel is None:
             return None
         added, positions = gradient.elements * math.prod(kernel), None
-    return vector_work(added, x.dtype, [gradient, positions], [Tensor(x.shape, x.dtype)], {"shape": x.shape, "output": gradient.shape})
+    return vector_work(
+        added,
+        x.dtype,
+        [gradient, positions],
+        [Tensor(x.shape, x.dtype)],
+        {"shape": x.shape, "output": gradient.shape},
+    )
 
 
 @model("resampling", *_UPSAMPLING, source=_RESAMPLING)
 def upsample(call: Call) -> Work | None:
-    """``upsample_bilinear2d(x, output_size, …, scale_factors)``: with factors where no size is given."""
+    """``upsample_bilinear2d(x, output_size, …, scale_factors)``: with factors where no size is
+    given.
+    """
     x, spatial = call.tensor(0), _spatial(call.name)
     if x is None or len(x.shape) <= spatial:
         return None
@@ -93,11 +168,18 @@ def upsample(call: Call) -> Work | None:
         factors = call.value(len(call.inputs) - 1)
         if not isinstance(factors, list) or len(factors) != spatial:
             return None
-        ends = tuple(math.floor(length * factor) for length, factor in zip(x.shape[-spatial:], factors, strict=True))
+        ends = tuple(
+            math.floor(length * factor)
+            for length, factor in zip(x.shape[-spatial:], factors, strict=True)
+        )
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
     flops = round(2 * _neighbours(call.name, x.shape, ends) * out.elements)
     # The nearest neighbours of a smaller result are not all of the input.
-    read = Tensor((out.elements,), x.dtype) if "nearest" in call.name and out.elements < x.stored else x
+    read = (
+        Tensor((out.elements,), x.dtype)
+        if "nearest" in call.name and out.elements < x.stored
+        else x
+    )
     return vector_work(flops, x.dtype, [read], [out], {"shape": x.shape, "output": ends})
 
 
@@ -109,33 +191,83 @@ def upsample_backward(call: Call) -> Work | None:
         return None
     # The nearest neighbour's gradient is added, too.
     flops = round(2 * _neighbours(call.name, sizes, gradient.shape) or 1) * gradient.elements
-    return vector_work(flops, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes, "output": gradient.shape})
+    return vector_work(
+        flops,
+        gradient.dtype,
+        [gradient],
+        [Tensor(sizes, gradient.dtype)],
+        {"shape": sizes, "output": gradient.shape},
+    )
 
 
-@model("resampling", "aten::grid_sampler_2d", "aten::grid_sampler_3d", "aten::cudnn_grid_sampler",
-       source="2 FLOPs per neighbour (bilinear 4, trilinear 8, nearest none, bicubic 16) and element of the result; input, grid and result once")
+@model(
+    "resampling",
+    "aten::grid_sampler_2d",
+    "aten::grid_sampler_3d",
+    "aten::cudnn_grid_sampler",
+    source=(
+        "2 FLOPs per neighbour (bilinear 4, trilinear 8, nearest none, bicubic 16) and element of"
+        " the result; input, grid and result once"
+    ),
+)
 def grid_sample(call: Call) -> Work | None:
-    """``grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)``; modes: 0 linear, 1 nearest, 2 bicubic."""
+    """``grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)``; modes: 0
+    linear, 1 nearest, 2 bicubic.
+    """
     # cuDNN's is bilinear and of two dimensions.
     library = call.name == "aten::cudnn_grid_sampler"
-    x, grid, mode, spatial = call.tensor(0), call.tensor(1), 0 if library else call.value(2), 2 if library else _spatial(call.name)
+    x, grid, mode, spatial = (
+        call.tensor(0),
+        call.tensor(1),
+        0 if library else call.value(2),
+        2 if library else _spatial(call.name),
+    )
     if x is None or grid is None or mode not in (0, 1, 2) or len(grid.shape) != spatial + 2:
         return None
     out = Tensor((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
     neighbours = (2**spatial, 0, 16)[mode]
-    return vector_work(2 * neighbours * out.elements, x.dtype, [x, grid], [out], {"shape": x.shape, "output": out.shape[2:]})
+    return vector_work(
+        2 * neighbours * out.elements,
+        x.dtype,
+        [x, grid],
+        [out],
+        {"shape": x.shape, "output": out.shape[2:]},
+    )
 
 
-@model("resampling", "aten::grid_sampler_2d_backward", "aten::grid_sampler_3d_backward",
-       source="4 FLOPs per neighbour and element of dy: half for the input's gradient, half for the grid's; dy, input and grid read, both written")
+@model(
+    "resampling",
+    "aten::grid_sampler_2d_backward",
+    "aten::grid_sampler_3d_backward",
+    source=(
+        "4 FLOPs per neighbour and element of dy: half for the input's gradient, half for the"
+        " grid's; dy, input and grid read, both written"
+    ),
+)
 def grid_sample_backward(call: Call) -> Work | None:
     """``grid_sampler_2d_backward(dy, x, grid, interpolation_mode, …, output_mask)``."""
-    gradient, x, grid, mode, asked = call.tensor(0), call.tensor(1), call.tensor(2), call.value(3), call.flags(6, 2)
+    gradient, x, grid, mode, asked = (
+        call.tensor(0),
+        call.tensor(1),
+        call.tensor(2),
+        call.value(3),
+        call.flags(6, 2),
+    )
     if gradient is None or x is None or grid is None or mode not in (0, 1, 2) or asked is None:
         return None
     neighbours = (2 ** _spatial(call.name), 1, 16)[mode]
-    made = [Tensor(tensor.shape, tensor.dtype) for tensor, wanted in ((x, asked[0]), (grid, asked[1])) if wanted]
-    return vector_work(2 * neighbours * sum(asked) * gradient.elements, x.dtype, [gradient, x, grid], made, {"shape": x.shape, "output": gradient.shape[2:]})
+    made = [
+        Tensor(tensor.shape, tensor.dtype)
+        for tensor, wanted in ((x, asked[0]), (grid, asked[1]))
+        if wanted
+    ]
+    return vector_work(
+        2 * neighbours * sum(asked) * gradient.elements,
+        x.dtype,
+        [gradient, x, grid],
+        made,
+        {"shape": x.shape, "output": gradient.shape[2:]},
+    )
 
 
 def _spatial(name: str) -> int:
@@ -143,14 +275,21 @@ def _spatial(name: str) -> int:
 
 
 def _neighbours(name: str, whole: tuple[int, ...], ends: tuple[int, ...]) -> float:
-    """Neighbours of an element of the result; ``whole``, ``ends``: shapes that end with the spatial dimensions, before and after."""
+    """Neighbours of an element of the result; ``whole``, ``ends``: shapes that end with the spatial
+    dimensions, before and after.
+    """
     if "_aa" not in name:
         return next(count for word, count in _NEIGHBOURS.items() if word in name)
     width = next(count for word, count in _ANTIALIASED.items() if word in name)
     spatial = _spatial(name)
-    return math.prod(width * max(1.0, before / max(after, 1)) for before, after in zip(whole[-spatial:], ends[-spatial:], strict=True))
+    return math.prod(
+        width * max(1.0, before / max(after, 1))
+        for before, after in zip(whole[-spatial:], ends[-spatial:], strict=True)
+    )
 
 
 def _covered(length: int, count: int) -> int:
-    """Elements of all windows: the length, and one more for each border between two windows that falls within an element, which both then cover."""
+    """Elements of all windows: the length, and one more for each border between two windows that
+    falls within an element, which both then cover.
+    """
     return length + count - math.gcd(length, count) if count else 0

@@ -6,64 +6,138 @@ from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import scalar_type
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
-_QUANTIZE = "4 FLOPs per element: scale, round, shift, clamp; input, scales and zero points read once, result written once"
-_FAKE = "6 FLOPs per element: scale, round, shift, clamp, shift and scale back; with a mask a truth value per element"
+_QUANTIZE = (
+    "4 FLOPs per element: scale, round, shift, clamp; input, scales and zero points read once,"
+    " result written once"
+)
+_FAKE = (
+    "6 FLOPs per element: scale, round, shift, clamp, shift and scale back; with a mask a truth"
+    " value per element"
+)
 
 
 @model("quantization", "aten::quantize_per_tensor", "aten::quantize_per_channel", source=_QUANTIZE)
 def quantize(call: Call) -> Work | None:
-    """``quantize_per_tensor(x, scale, zero_point, dtype)``, ``quantize_per_channel(x, scales, zero_points, axis, dtype)``."""
+    """``quantize_per_tensor(x, scale, zero_point, dtype)``, ``quantize_per_channel(x, scales,
+    zero_points, axis, dtype)``.
+    """
     x, dtype = call.tensor(0), scalar_type(call.value(4 if call.name.endswith("channel") else 3))
     if x is None or not dtype:
         return None
-    return vector_work(4 * x.elements, x.dtype, [x, call.tensor(1), call.tensor(2)], [Tensor(x.shape, dtype)], {"shape": x.shape})
+    return vector_work(
+        4 * x.elements,
+        x.dtype,
+        [x, call.tensor(1), call.tensor(2)],
+        [Tensor(x.shape, dtype)],
+        {"shape": x.shape},
+    )
 
 
-@model("quantization", "aten::dequantize", source="2 FLOPs per element: shift and scale; input read, float32 written once")
+@model(
+    "quantization",
+    "aten::dequantize",
+    source="2 FLOPs per element: shift and scale; input read, float32 written once",
+)
 def dequantize(call: Call) -> Work | None:
     """``dequantize(x)``."""
     x = call.tensor(0)
-    return None if x is None else vector_work(2 * x.elements, "float32", [x], [Tensor(x.shape, "float32")], {"shape": x.shape})
+    return (
+        None
+        if x is None
+        else vector_work(
+            2 * x.elements, "float32", [x], [Tensor(x.shape, "float32")], {"shape": x.shape}
+        )
+    )
 
 
-@model("quantization", "aten::fake_quantize_per_tensor_affine_cachemask", "aten::fake_quantize_per_channel_affine_cachemask",
-       "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "aten::_fake_quantize_learnable_per_tensor_affine",
-       "aten::_fake_quantize_learnable_per_channel_affine", source=_FAKE)
+@model(
+    "quantization",
+    "aten::fake_quantize_per_tensor_affine_cachemask",
+    "aten::fake_quantize_per_channel_affine_cachemask",
+    "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    "aten::_fake_quantize_learnable_per_tensor_affine",
+    "aten::_fake_quantize_learnable_per_channel_affine",
+    source=_FAKE,
+)
 def fake(call: Call) -> Work | None:
-    """``fake_quantize_per_tensor_affine_cachemask(x, scale, zero_point, …)`` gives the result and the mask of what was not clamped."""
+    """``fake_quantize_per_tensor_affine_cachemask(x, scale, zero_point, …)`` gives the result and
+    the mask of what was not clamped.
+    """
     x = call.tensor(0)
     if x is None:
         return None
     mask = Tensor(x.shape, "bool") if "cachemask" in call.name else None
-    return vector_work(6 * x.elements, x.dtype, [x, call.tensor(1), call.tensor(2)], [Tensor(x.shape, x.dtype), mask], {"shape": x.shape})
+    return vector_work(
+        6 * x.elements,
+        x.dtype,
+        [x, call.tensor(1), call.tensor(2)],
+        [Tensor(x.shape, x.dtype), mask],
+        {"shape": x.shape},
+    )
 
 
-@model("quantization", "aten::_fused_moving_avg_obs_fq_helper", "aten::fused_moving_avg_obs_fake_quant", source=_FAKE + "; 2 more for the extremes")
+@model(
+    "quantization",
+    "aten::_fused_moving_avg_obs_fq_helper",
+    "aten::fused_moving_avg_obs_fake_quant",
+    source=_FAKE + "; 2 more for the extremes",
+)
 def observed(call: Call) -> Work | None:
     """``_fused_moving_avg_obs_fq_helper(x, …)``: extremes, moving averages, fake quantisation."""
     x = call.tensor(0)
     if x is None:
         return None
-    return vector_work(8 * x.elements, x.dtype, [x], [Tensor(x.shape, x.dtype), Tensor(x.shape, "bool")], {"shape": x.shape})
+    return vector_work(
+        8 * x.elements,
+        x.dtype,
+        [x],
+        [Tensor(x.shape, x.dtype), Tensor(x.shape, "bool")],
+        {"shape": x.shape},
+    )
 
 
-@model("quantization", "_C::static_scaled_fp8_quant", "_C::dynamic_scaled_fp8_quant", "_C::dynamic_per_token_scaled_fp8_quant", "_C::static_scaled_int8_quant",
-       "_C::dynamic_scaled_int8_quant",
-       source="2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for a dynamic scale; input read, result and scales once (vLLM)")
+@model(
+    "quantization",
+    "_C::static_scaled_fp8_quant",
+    "_C::dynamic_scaled_fp8_quant",
+    "_C::dynamic_per_token_scaled_fp8_quant",
+    "_C::static_scaled_int8_quant",
+    "_C::dynamic_scaled_int8_quant",
+    source=(
+        "2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for a dynamic scale; input"
+        " read, result and scales once (vLLM)"
+    ),
+)
 def scaled(call: Call) -> Work | None:
     """``static_scaled_fp8_quant(out, x, scale)``, ``dynamic_…(out, x, scale written)``."""
     out, x, scale = (call.tensor(place) for place in range(3))
     if out is None or x is None:
         return None
     dynamic = "dynamic" in call.name
-    return vector_work((4 if dynamic else 2) * x.elements, x.dtype, [x, None if dynamic else scale], [out, scale if dynamic else None], {"shape": x.shape})
+    return vector_work(
+        (4 if dynamic else 2) * x.elements,
+        x.dtype,
+        [x, None if dynamic else scale],
+        [out, scale if dynamic else None],
+        {"shape": x.shape},
+    )
 
 
-@model("quantization", "fbgemm::FloatToHFP8Quantized", "fbgemm::FloatToFP8RowwiseQuantized", "fbgemm::HFP8QuantizedToFloat",
-       "fbgemm::FP8RowwiseQuantizedToFloat",
-       source="2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for the scale of a row; input read, result written once (FBGEMM)")
+@model(
+    "quantization",
+    "fbgemm::FloatToHFP8Quantized",
+    "fbgemm::FloatToFP8RowwiseQuantized",
+    "fbgemm::HFP8QuantizedToFloat",
+    "fbgemm::FP8RowwiseQuantizedToFloat",
+    source=(
+        "2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for the scale of a row;"
+        " input read, result written once (FBGEMM)"
+    ),
+)
 def of_collectives(call: Call) -> Work | None:
-    """``FloatToFP8RowwiseQuantized(x, forward)`` and back: a row of bytes ends with its scale in eight more."""
+    """``FloatToFP8RowwiseQuantized(x, forward)`` and back: a row of bytes ends with its scale in
+    eight more.
+    """
     x = call.tensor(0)
     if x is None or not x.shape:
         return None
@@ -73,28 +147,57 @@ def of_collectives(call: Call) -> Work | None:
         return None
     out = Tensor((*x.shape[:-1], row), "float32" if back else "uint8")
     elements = (out if back else x).elements
-    return vector_work((4 if rows and not back else 2) * elements, "float32", [x], [out], {"shape": x.shape})
+    return vector_work(
+        (4 if rows and not back else 2) * elements, "float32", [x], [out], {"shape": x.shape}
+    )
 
 
-_GROUPS = tuple(f"{library}::{word}" for library, word in (
-    ("_C", "per_token_group_fp8_quant"), ("_C", "per_token_group_quant_int8"), ("sgl_kernel", "sgl_per_token_group_quant_fp8"),
-    ("sgl_kernel", "sgl_per_token_group_quant_int8"), ("sgl_kernel", "sgl_per_token_quant_fp8"), ("sgl_kernel", "sgl_per_tensor_quant_fp8"),
-))
+_GROUPS = tuple(
+    f"{library}::{word}"
+    for library, word in (
+        ("_C", "per_token_group_fp8_quant"),
+        ("_C", "per_token_group_quant_int8"),
+        ("sgl_kernel", "sgl_per_token_group_quant_fp8"),
+        ("sgl_kernel", "sgl_per_token_group_quant_int8"),
+        ("sgl_kernel", "sgl_per_token_quant_fp8"),
+        ("sgl_kernel", "sgl_per_tensor_quant_fp8"),
+    )
+)
 
 
-@model("quantization", *_GROUPS,
-       source="4 FLOPs per element: magnitude, maximum, scale, clamp (2 with a given scale); input read, result and scales once (vLLM, SGLang)")
+@model(
+    "quantization",
+    *_GROUPS,
+    source=(
+        "4 FLOPs per element: magnitude, maximum, scale, clamp (2 with a given scale); input read,"
+        " result and scales once (vLLM, SGLang)"
+    ),
+)
 def by_groups(call: Call) -> Work | None:
-    """``per_token_group_fp8_quant(x, out, scales, group_size, …)``, ``sgl_per_tensor_quant_fp8(x, out, scale, is_static)``."""
+    """``per_token_group_fp8_quant(x, out, scales, group_size, …)``, ``sgl_per_tensor_quant_fp8(x,
+    out, scale, is_static)``.
+    """
     x, out, scales = (call.tensor(place) for place in range(3))
     if x is None or out is None or scales is None:
         return None
     given = call.name.endswith("sgl_per_tensor_quant_fp8") and call.value(3) is True
-    return vector_work((2 if given else 4) * x.elements, x.dtype, [x, scales if given else None], [out, None if given else scales], {"shape": x.shape})
+    return vector_work(
+        (2 if given else 4) * x.elements,
+        x.dtype,
+        [x, scales if given else None],
+        [out, None if given else scales],
+        {"shape": x.shape},
+    )
 
 
-@model("quantization", "sgl_kernel::scaled_fp4_quant",
-       source="4 FLOPs per element: magnitude, maximum, scale, clamp; input and its scale read, result and scales of blocks written once (SGLang)")
+@model(
+    "quantization",
+    "sgl_kernel::scaled_fp4_quant",
+    source=(
+        "4 FLOPs per element: magnitude, maximum, scale, clamp; input and its scale read, result"
+        " and scales of blocks written once (SGLang)"
+    ),
+)
 def to_fp4(call: Call) -> Work | None:
     """``scaled_fp4_quant(out, x, scales of blocks, scale of x)``."""
     out, x, blocks, scale = (call.tensor(place) for place in range(4))
@@ -103,37 +206,78 @@ def to_fp4(call: Call) -> Work | None:
     return vector_work(4 * x.elements, x.dtype, [x, scale], [out, blocks], {"shape": x.shape})
 
 
-@model("quantization", "fbgemm::quantize_fp8_per_tensor", "fbgemm::quantize_fp8_per_row", "fbgemm::quantize_fp8_per_col", "bitsandbytes::int8_vectorwise_quant",
-       "bitsandbytes::quantize_4bit", "bitsandbytes::quantize_blockwise",
-       source="4 FLOPs per element: magnitude, maximum, scale, clamp; input read, result and scales written once (FBGEMM, bitsandbytes)")
+@model(
+    "quantization",
+    "fbgemm::quantize_fp8_per_tensor",
+    "fbgemm::quantize_fp8_per_row",
+    "fbgemm::quantize_fp8_per_col",
+    "bitsandbytes::int8_vectorwise_quant",
+    "bitsandbytes::quantize_4bit",
+    "bitsandbytes::quantize_blockwise",
+    source=(
+        "4 FLOPs per element: magnitude, maximum, scale, clamp; input read, result and scales"
+        " written once (FBGEMM, bitsandbytes)"
+    ),
+)
 def with_scales(call: Call) -> Work | None:
-    """``quantize_fp8_per_row(x, …)``, ``quantize_4bit(x, blocksize, …)``, ``quantize_blockwise(x, code, blocksize)``: they make result and scales."""
+    """``quantize_fp8_per_row(x, …)``, ``quantize_4bit(x, blocksize, …)``, ``quantize_blockwise(x,
+    code, blocksize)``: they make result and scales.
+    """
     x, word = call.tensor(0), call.name.partition("::")[2]
     if x is None or not x.shape:
         return None
     rows = x.elements // max(x.shape[-1], 1)
-    block = call.value(1 if word == "quantize_4bit" else 2) if word in ("quantize_4bit", "quantize_blockwise") else None
+    block = (
+        call.value(1 if word == "quantize_4bit" else 2)
+        if word in ("quantize_4bit", "quantize_blockwise")
+        else None
+    )
     scales = {"quantize_fp8_per_tensor": 1, "quantize_fp8_per_col": x.shape[-1]}.get(word, rows)
     if word in ("quantize_4bit", "quantize_blockwise"):
         if not isinstance(block, int) or block < 1:
             return None
         scales = -(-x.elements // block)
     made = Tensor(((x.elements + 1) // 2 if word == "quantize_4bit" else x.elements,), "uint8")
-    return vector_work(4 * x.elements, x.dtype, [x, call.tensor(1)], [made, Tensor((scales,), "float32")], {"shape": x.shape})
+    return vector_work(
+        4 * x.elements,
+        x.dtype,
+        [x, call.tensor(1)],
+        [made, Tensor((scales,), "float32")],
+        {"shape": x.shape},
+    )
 
 
-@model("quantization", "bitsandbytes::dequantize_4bit", "bitsandbytes::dequantize_blockwise", "bitsandbytes::int8_mm_dequant",
-       "bitsandbytes::int8_vectorwise_dequant",
-       source="1 FLOP per element of the result, 2 with scales of rows and of columns; packed input and scales read, result written (bitsandbytes)")
+@model(
+    "quantization",
+    "bitsandbytes::dequantize_4bit",
+    "bitsandbytes::dequantize_blockwise",
+    "bitsandbytes::int8_mm_dequant",
+    "bitsandbytes::int8_vectorwise_dequant",
+    source=(
+        "1 FLOP per element of the result, 2 with scales of rows and of columns; packed input and"
+        " scales read, result written (bitsandbytes)"
+    ),
+)
 def from_packed(call: Call) -> Work | None:
-    """``dequantize_4bit(x, absmax, blocksize, type, shape, dtype)``, ``dequantize_blockwise(x, absmax, code, blocksize, dtype)``,
-    ``int8_mm_dequant(x, scales of rows, of columns, dtype, bias)``, ``int8_vectorwise_dequant(x, scales)``."""
+    """``dequantize_4bit(x, absmax, blocksize, type, shape, dtype)``, ``dequantize_blockwise(x,
+    absmax, code, blocksize, dtype)``,
+    ``int8_mm_dequant(x, scales of rows, of columns, dtype, bias)``, ``int8_vectorwise_dequant(x,
+    scales)``.
+    """
     x, word = call.tensor(0), call.name.partition("::")[2]
     shape = call.integers(4) if word == "dequantize_4bit" else x.shape if x is not None else None
     asked = scalar_type(call.value({"dequantize_4bit": 5, "dequantize_blockwise": 4}.get(word, 3)))
-    dtype = {"int8_mm_dequant": asked or "float16", "int8_vectorwise_dequant": "float32"}.get(word, asked)
+    dtype = {"int8_mm_dequant": asked or "float16", "int8_vectorwise_dequant": "float32"}.get(
+        word, asked
+    )
     if x is None or shape is None or not dtype:
         return None
     out = Tensor(shape, dtype)
     scales = [tensor for place in (1, 2, 4) if (tensor := call.tensor(place)) is not None]
-    return vector_work((2 if word == "int8_mm_dequant" else 1) * out.elements, dtype, [x, *scales], [out], {"shape": shape})
+    return vector_work(
+        (2 if word == "int8_mm_dequant" else 1) * out.elements,
+        dtype,
+        [x, *scales],
+        [out],
+        {"shape": shape},
+    )

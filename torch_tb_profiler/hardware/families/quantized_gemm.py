@@ -1,4 +1,6 @@
-"""Matrix products of scaled, packed and sparse operands, as PyTorch's newer operators and the libraries of quantised inference call them."""
+"""Matrix products of scaled, packed and sparse operands, as PyTorch's newer operators and the
+libraries of quantised inference call them.
+"""
 
 from __future__ import annotations
 
@@ -10,31 +12,55 @@ from torch_tb_profiler.hardware.families.gemm import SOURCE, listed_scales, prod
 from torch_tb_profiler.hardware.work import Work, model
 
 _SCALED = SOURCE + "; the scales read once"
-_PACKED = "2·M·N·K FLOPs in the type of A; the weight, its scales and zero points read once as they are stored, C written once"
-_SPARSE = "2·M·N·K/2 FLOPs: of four weights the two that are kept meet each column; kept weights and their positions read once as they are stored"
+_PACKED = (
+    "2·M·N·K FLOPs in the type of A; the weight, its scales and zero points read once as they are"
+    " stored, C written once"
+)
+_SPARSE = (
+    "2·M·N·K/2 FLOPs: of four weights the two that are kept meet each column; kept weights and"
+    " their positions read once as they are stored"
+)
 
 
 @model("gemm", "aten::_scaled_mm_v2", source=_SCALED)
 def scaled_mm(call: Call) -> Work | None:
-    """``_scaled_mm_v2(A, B, scales of A, recipes, swizzles, scales of B, recipes, swizzles, bias, out_dtype, …)``."""
+    """``_scaled_mm_v2(A, B, scales of A, recipes, swizzles, scales of B, recipes, swizzles, bias,
+    out_dtype, …)``.
+    """
     out = call.last(12)
     dtype = scalar_type(call.value(9)) if out is None else out.dtype
-    return product(call.tensor(0), call.tensor(1), call.tensor(8), *listed_scales(call, 2), *listed_scales(call, 5), out_dtype=dtype)
+    return product(
+        call.tensor(0),
+        call.tensor(1),
+        call.tensor(8),
+        *listed_scales(call, 2),
+        *listed_scales(call, 5),
+        out_dtype=dtype,
+    )
 
 
 @model("gemm", "aten::_mixed_dtypes_linear", source=_PACKED)
 def mixed_linear(call: Call) -> Work | None:
-    """``_mixed_dtypes_linear(x, W[K, N], scale, bias, activation)``; two four-bit weights share a byte."""
+    """``_mixed_dtypes_linear(x, W[K, N], scale, bias, activation)``; two four-bit weights share a
+    byte.
+    """
     x, weight, scale, bias = (call.tensor(place) for place in range(4))
     if x is None or weight is None or scale is None or not x.shape or len(weight.shape) != 2:
         return None
     return _packed(x, scale.elements, [weight, scale, bias], biased=bias is not None)
 
 
-@model("gemm", "aten::_sparse_semi_structured_mm", "aten::_sparse_semi_structured_addmm", "aten::_sparse_semi_structured_linear", "aten::_cslt_sparse_mm",
-       source=_SPARSE)
+@model(
+    "gemm",
+    "aten::_sparse_semi_structured_mm",
+    "aten::_sparse_semi_structured_addmm",
+    "aten::_sparse_semi_structured_linear",
+    "aten::_cslt_sparse_mm",
+    source=_SPARSE,
+)
 def semi_structured(call: Call) -> Work | None:
-    """``_sparse_semi_structured_mm(A[M, K/2], positions, B[K, N])``, ``…_addmm(C, A, …)``, ``…_linear(x[…, K], W[N, K/2], positions, bias)``,
+    """``_sparse_semi_structured_mm(A[M, K/2], positions, B[K, N])``, ``…_addmm(C, A, …)``,
+    ``…_linear(x[…, K], W[N, K/2], positions, bias)``,
     ``_cslt_sparse_mm(A with its positions, B[K, N], bias, …)``."""
     word = call.name.rpartition("_")[2]
     library = "_cslt" in call.name
@@ -42,64 +68,152 @@ def semi_structured(call: Call) -> Work | None:
     dense = call.tensor({"linear": 0, "addmm": 3}.get(word, 1 if library else 2))
     if kept is None or dense is None or len(kept.shape) != 2 or len(dense.shape) < 2:
         return None
-    outputs, k = (math.prod(dense.shape[:-1]), dense.shape[-1]) if word == "linear" else (dense.elements // max(dense.shape[-2], 1), dense.shape[-2])
+    outputs, k = (
+        (math.prod(dense.shape[:-1]), dense.shape[-1])
+        if word == "linear"
+        else (dense.elements // max(dense.shape[-2], 1), dense.shape[-2])
+    )
     added = call.tensor({"linear": 3, "addmm": 0}.get(word, 2 if library else 99))
     rows = kept.shape[0]
     bias_flops = rows * outputs if added is not None else 0
     positions = None if library else call.tensor(2 if word in ("linear", "addmm") else 1)
     out = Tensor((rows, outputs), _asked(call) or dense.dtype)
-    return Work(rows * outputs * k + bias_flops, moved(kept, positions, dense, added, out), "matrix", precision(kept.dtype),
-                {"M": rows, "N": outputs, "K": k, "sparse": "2:4"}, bias_flops)
+    return Work(
+        rows * outputs * k + bias_flops,
+        moved(kept, positions, dense, added, out),
+        "matrix",
+        precision(kept.dtype),
+        {"M": rows, "N": outputs, "K": k, "sparse": "2:4"},
+        bias_flops,
+    )
 
 
 def _asked(call: Call) -> str:
-    place = {"aten::_sparse_semi_structured_mm": 3, "aten::_sparse_semi_structured_addmm": 6, "aten::_sparse_semi_structured_linear": 5}
+    place = {
+        "aten::_sparse_semi_structured_mm": 3,
+        "aten::_sparse_semi_structured_addmm": 6,
+        "aten::_sparse_semi_structured_linear": 5,
+    }
     return scalar_type(call.value(place.get(call.name, 4)))
 
 
-@model("gemm", "sgl_kernel::fp8_scaled_mm", "sgl_kernel::int8_scaled_mm", "sgl_kernel::fp8_blockwise_scaled_mm", source=_SCALED + " (SGLang)")
+@model(
+    "gemm",
+    "sgl_kernel::fp8_scaled_mm",
+    "sgl_kernel::int8_scaled_mm",
+    "sgl_kernel::fp8_blockwise_scaled_mm",
+    source=_SCALED + " (SGLang)",
+)
 def sglang_scaled_mm(call: Call) -> Work | None:
     """``fp8_scaled_mm(A, B, scales of A, scales of B, out_dtype, bias)``."""
     dtype = scalar_type(call.value(4))
-    return product(call.tensor(0), call.tensor(1), call.tensor(5), call.tensor(2), call.tensor(3), out_dtype=dtype) if dtype else None
+    return (
+        product(
+            call.tensor(0),
+            call.tensor(1),
+            call.tensor(5),
+            call.tensor(2),
+            call.tensor(3),
+            out_dtype=dtype,
+        )
+        if dtype
+        else None
+    )
 
 
-@model("gemm", "_C::cutlass_scaled_mm_azp", source=_SCALED + " (vLLM: out, A, B, scales of A and B, adjustment and zero points of A, bias)")
+@model(
+    "gemm",
+    "_C::cutlass_scaled_mm_azp",
+    source=_SCALED + " (vLLM: out, A, B, scales of A and B, adjustment and zero points of A, bias)",
+)
 def vllm_scaled_mm_azp(call: Call) -> Work | None:
     """``cutlass_scaled_mm_azp(out, A, B, a_scales, b_scales, azp_adj, azp, bias)``."""
     out, *read = call.tensor(0), *(call.tensor(place) for place in range(3, 7))
-    return None if out is None else product(call.tensor(1), call.tensor(2), call.tensor(7), *read, out_dtype=out.dtype)
+    return (
+        None
+        if out is None
+        else product(call.tensor(1), call.tensor(2), call.tensor(7), *read, out_dtype=out.dtype)
+    )
 
 
-@model("gemm", "_C::cutlass_scaled_fp4_mm", "sgl_kernel::cutlass_scaled_fp4_mm", source=_SCALED + "; a byte holds two four-bit floats (vLLM, SGLang)")
+@model(
+    "gemm",
+    "_C::cutlass_scaled_fp4_mm",
+    "sgl_kernel::cutlass_scaled_fp4_mm",
+    source=_SCALED + "; a byte holds two four-bit floats (vLLM, SGLang)",
+)
 def fp4_mm(call: Call) -> Work | None:
     """``cutlass_scaled_fp4_mm(out, A[M, K/2], B[N, K/2], block scales of A and B, alpha)``."""
     out, a, b, *scales = (call.tensor(place) for place in range(6))
-    if out is None or a is None or b is None or len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[1]:
+    if (
+        out is None
+        or a is None
+        or b is None
+        or len(a.shape) != 2
+        or len(b.shape) != 2
+        or a.shape[1] != b.shape[1]
+    ):
         return None
     (m, half), n = a.shape, b.shape[0]
-    return Work(4 * m * n * half, moved(a, b, *scales, out), "matrix", "fp4", {"M": m, "N": n, "K": 2 * half})
+    return Work(
+        4 * m * n * half,
+        moved(a, b, *scales, out),
+        "matrix",
+        "fp4",
+        {"M": m, "N": n, "K": 2 * half},
+    )
 
 
 @model("gemm", "sgl_kernel::bmm_fp8", source=_SCALED + " (FlashInfer, SGLang)")
 def bmm_fp8(call: Call) -> Work | None:
     """``bmm_fp8(A, B, out, scale of A, scale of B, …)``."""
     out = call.tensor(2)
-    return None if out is None else product(call.tensor(0), call.tensor(1), None, call.tensor(3), call.tensor(4), out_dtype=out.dtype)
+    return (
+        None
+        if out is None
+        else product(
+            call.tensor(0),
+            call.tensor(1),
+            None,
+            call.tensor(3),
+            call.tensor(4),
+            out_dtype=out.dtype,
+        )
+    )
 
 
-@model("gemm", *(f"{library}::{word}" for library in ("_C", "sgl_kernel") for word in ("dsv3_fused_a_gemm", "dsv3_router_gemm", "fp32_router_gemm")),
-       source=SOURCE + " (vLLM, SGLang)")
+@model(
+    "gemm",
+    *(
+        f"{library}::{word}"
+        for library in ("_C", "sgl_kernel")
+        for word in ("dsv3_fused_a_gemm", "dsv3_router_gemm", "fp32_router_gemm")
+    ),
+    source=SOURCE + " (vLLM, SGLang)",
+)
 def into_output(call: Call) -> Work | None:
     """``dsv3_fused_a_gemm(out[M, N], A[M, K], B)``: B is the weight or its transpose, out tells N."""
     out, a, b = (call.tensor(place) for place in range(3))
-    if out is None or a is None or b is None or len(out.shape) != 2 or len(a.shape) != 2 or out.shape[0] != a.shape[0]:
+    if (
+        out is None
+        or a is None
+        or b is None
+        or len(out.shape) != 2
+        or len(a.shape) != 2
+        or out.shape[0] != a.shape[0]
+    ):
         return None
     (m, k), n = a.shape, out.shape[1]
-    return Work(2 * m * n * k, moved(a, b, out), "matrix", precision(a.dtype), {"M": m, "N": n, "K": k})
+    return Work(
+        2 * m * n * k, moved(a, b, out), "matrix", precision(a.dtype), {"M": m, "N": n, "K": k}
+    )
 
 
-_SIZED = {"sgl_kernel::gptq_marlin_gemm": (11, (2, 3, 4, 5)), "_C::marlin_gemm": (13, (2, 3, 4, 5, 6, 7)), "_C::allspark_w8a16_gemm": (4, (1, 2, 3))}
+_SIZED = {
+    "sgl_kernel::gptq_marlin_gemm": (11, (2, 3, 4, 5)),
+    "_C::marlin_gemm": (13, (2, 3, 4, 5, 6, 7)),
+    "_C::allspark_w8a16_gemm": (4, (1, 2, 3)),
+}
 """Places of the number of columns, and of what is read besides A."""
 
 
@@ -108,7 +222,11 @@ def sized(call: Call) -> Work | None:
     """``marlin_gemm(A, …, packed weight, scales, …, size_m, size_n, size_k, …)``."""
     place, read = _SIZED[call.name]
     a, n = call.tensor(0), call.value(place)
-    return _packed(a, n, [call.tensor(i) for i in read]) if a is not None and isinstance(n, int) else None
+    return (
+        _packed(a, n, [call.tensor(i) for i in read])
+        if a is not None and isinstance(n, int)
+        else None
+    )
 
 
 _COLUMNS = {"_C::gptq_gemm": (1, 1), "sgl_kernel::gptq_gemm": (1, 1), "_C::awq_gemm": (1, 8)}
@@ -117,7 +235,9 @@ _COLUMNS = {"_C::gptq_gemm": (1, 1), "sgl_kernel::gptq_gemm": (1, 1), "_C::awq_g
 
 @model("gemm", *_COLUMNS, source=_PACKED + " (vLLM, SGLang)")
 def int4_gemm(call: Call) -> Work | None:
-    """``gptq_gemm(A, W[K·bits/32, N], zeros, scales, …)``, ``awq_gemm(A, W[K, N/8], scales, zeros, …)``."""
+    """``gptq_gemm(A, W[K·bits/32, N], zeros, scales, …)``, ``awq_gemm(A, W[K, N/8], scales, zeros,
+    …)``.
+    """
     a, weight = call.tensor(0), call.tensor(1)
     dim, each = _COLUMNS[call.name]
     if a is None or weight is None or len(weight.shape) != 2:
@@ -125,9 +245,13 @@ def int4_gemm(call: Call) -> Work | None:
     return _packed(a, weight.shape[dim] * each, [weight, call.tensor(2), call.tensor(3)])
 
 
-@model("gemm", "bitsandbytes::gemm_4bit", "bitsandbytes::gemv_4bit", source=_PACKED + " (bitsandbytes)")
+@model(
+    "gemm", "bitsandbytes::gemm_4bit", "bitsandbytes::gemv_4bit", source=_PACKED + " (bitsandbytes)"
+)
 def bitsandbytes_4bit(call: Call) -> Work | None:
-    """``gemm_4bit(A, B packed, shape of B [N, K], absmax, …, bias)``, ``gemv_4bit(A, B packed, shape of B, absmax, code, …)``."""
+    """``gemm_4bit(A, B packed, shape of B [N, K], absmax, …, bias)``, ``gemv_4bit(A, B packed,
+    shape of B, absmax, code, …)``.
+    """
     a, shape = call.tensor(0), call.integers(2, 2)
     many = call.name.endswith("gemm_4bit")
     bias = call.tensor(6) if many else None
@@ -137,33 +261,66 @@ def bitsandbytes_4bit(call: Call) -> Work | None:
     return _packed(a, shape[0], [*read, bias], biased=bias is not None)
 
 
-@model("gemm", "bitsandbytes::int8_linear_matmul", "bitsandbytes::int8_scaled_mm", "fbgemm::f8f8bf16_rowwise", "fbgemm::f8f8bf16_tensorwise",
-       "fbgemm::f8f8bf16", "fbgemm::i8i8bf16", "fbgemm::i8i8bf16_dynamic", "npu::npu_linear", source=_SCALED + " (bitsandbytes, FBGEMM, torch_npu)")
+@model(
+    "gemm",
+    "bitsandbytes::int8_linear_matmul",
+    "bitsandbytes::int8_scaled_mm",
+    "fbgemm::f8f8bf16_rowwise",
+    "fbgemm::f8f8bf16_tensorwise",
+    "fbgemm::f8f8bf16",
+    "fbgemm::i8i8bf16",
+    "fbgemm::i8i8bf16_dynamic",
+    "npu::npu_linear",
+    source=_SCALED + " (bitsandbytes, FBGEMM, torch_npu)",
+)
 def by_rows(call: Call) -> Work | None:
-    """``f8f8bf16_rowwise(x[M, K], W[N, K], scales of x, scales of W, bias, …)``: the weight has a row per output; FBGEMM's give bfloat16."""
+    """``f8f8bf16_rowwise(x[M, K], W[N, K], scales of x, scales of W, bias, …)``: the weight has a
+    row per output; FBGEMM's give bfloat16.
+    """
     x, weight = call.tensor(0), call.tensor(1)
     if x is None or weight is None or len(weight.shape) != 2:
         return None
     word = call.name.partition("::")[2]
     bias = call.tensor({"npu_linear": 2, "f8f8bf16_rowwise": 4, "int8_scaled_mm": 4}.get(word, 99))
-    scales = [call.tensor(place) for place in (2, 3)] if word != "npu_linear" and not word.endswith("matmul") else []
-    dtype = {"npu_linear": "", "int8_linear_matmul": "int32", "int8_scaled_mm": scalar_type(call.value(5)) or "float16"}.get(word, "bfloat16")
+    scales = (
+        [call.tensor(place) for place in (2, 3)]
+        if word != "npu_linear" and not word.endswith("matmul")
+        else []
+    )
+    dtype = {
+        "npu_linear": "",
+        "int8_linear_matmul": "int32",
+        "int8_scaled_mm": scalar_type(call.value(5)) or "float16",
+    }.get(word, "bfloat16")
     return product(x, Tensor(weight.shape[::-1], weight.dtype), bias, *scales, out_dtype=dtype)
 
 
-@model("gemm", "fbgemm::f8i4bf16_rowwise", "fbgemm::bf16i4bf16_rowwise", source=_PACKED + " (FBGEMM)")
+@model(
+    "gemm", "fbgemm::f8i4bf16_rowwise", "fbgemm::bf16i4bf16_rowwise", source=_PACKED + " (FBGEMM)"
+)
 def fbgemm_int4(call: Call) -> Work | None:
-    """``f8i4bf16_rowwise(x[M, K], W[N, K/2], …)``: a byte holds two weights; the result is bfloat16."""
+    """``f8i4bf16_rowwise(x[M, K], W[N, K/2], …)``: a byte holds two weights; the result is
+    bfloat16.
+    """
     x, weight = call.tensor(0), call.tensor(1)
     if x is None or weight is None or len(weight.shape) != 2:
         return None
-    return _packed(x, weight.shape[0], [call.tensor(place) for place in range(1, 5)], out_dtype="bfloat16")
+    return _packed(
+        x, weight.shape[0], [call.tensor(place) for place in range(1, 5)], out_dtype="bfloat16"
+    )
 
 
-@model("gemm", "tex_ts::te_gemm_ts",
-       source=SOURCE + "; M·N·K is the root of the product of the three numbers of elements, however they are turned (Transformer Engine)")
+@model(
+    "gemm",
+    "tex_ts::te_gemm_ts",
+    source=SOURCE
+    + "; M·N·K is the root of the product of the three numbers of elements, however they are turned"
+    " (Transformer Engine)",
+)
 def transformer_engine(call: Call) -> Work | None:
-    """``te_gemm_ts(A, scale of A, …, B, scale of B, …, D, …, bias, …)`` in the schema of 22 arguments, and of 17; bytes are eight-bit floats."""
+    """``te_gemm_ts(A, scale of A, …, B, scale of B, …, D, …, bias, …)`` in the schema of 22
+    arguments, and of 17; bytes are eight-bit floats.
+    """
     places = {22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs))
     if places is None:
         return None
@@ -171,21 +328,48 @@ def transformer_engine(call: Call) -> Work | None:
     if a is None or b is None or out is None:
         return None
     volume = math.isqrt(a.elements * b.elements * out.elements)
-    if not out.elements or volume**2 != a.elements * b.elements * out.elements or volume % out.elements:
+    if (
+        not out.elements
+        or volume**2 != a.elements * b.elements * out.elements
+        or volume % out.elements
+    ):
         return None
     bias_flops = out.elements if bias is not None and bias.elements else 0
     kind = "fp8" if a.element_bytes == 1 else precision(a.dtype)
-    return Work(2 * volume + bias_flops, moved(a, b, out, bias), "matrix", kind, {"M·N": out.elements, "K": volume // out.elements}, bias_flops)
+    return Work(
+        2 * volume + bias_flops,
+        moved(a, b, out, bias),
+        "matrix",
+        kind,
+        {"M·N": out.elements, "K": volume // out.elements},
+        bias_flops,
+    )
 
 
-@model("gemm", "pyg::segment_matmul", source="2·M·N·K FLOPs summed over the segments: every row meets one of the weights")
+@model(
+    "gemm",
+    "pyg::segment_matmul",
+    source="2·M·N·K FLOPs summed over the segments: every row meets one of the weights",
+)
 def segments(call: Call) -> Work | None:
     """``segment_matmul(x[M, K], ends of segments, W[segments, K, N])`` of PyG."""
     x, ends, weight = (call.tensor(place) for place in range(3))
-    if x is None or weight is None or len(x.shape) != 2 or len(weight.shape) != 3 or weight.shape[1] != x.shape[1]:
+    if (
+        x is None
+        or weight is None
+        or len(x.shape) != 2
+        or len(weight.shape) != 3
+        or weight.shape[1] != x.shape[1]
+    ):
         return None
     (m, k), (groups, _, n) = x.shape, weight.shape
-    return Work(2 * m * n * k, moved(x, ends, weight, Tensor((m, n), x.dtype)), "matrix", precision(x.dtype), {"G": groups, "M": m, "N": n, "K": k})
+    return Work(
+        2 * m * n * k,
+        moved(x, ends, weight, Tensor((m, n), x.dtype)),
+        "matrix",
+        precision(x.dtype),
+        {"G": groups, "M": m, "N": n, "K": k},
+    )
 
 
 @model("gemm", "aten::_foreach_mm", source=SOURCE + ", summed over the pairs of a list")
@@ -199,14 +383,28 @@ def pairs(call: Call) -> Work | None:
     data = [work.bytes for work in works if work is not None and work.bytes is not None]
     if len(flops) != len(works):
         return None
-    return Work(sum(flops), sum(data) if len(data) == len(works) else None, "matrix", precision(left[0].dtype), {"products": len(works)})
+    return Work(
+        sum(flops),
+        sum(data) if len(data) == len(works) else None,
+        "matrix",
+        precision(left[0].dtype),
+        {"products": len(works)},
+    )
 
 
-def _packed(a: Tensor, n: int, read: list[Tensor | None], *, biased: bool = False, out_dtype: str = "") -> Work | None:
+def _packed(
+    a: Tensor, n: int, read: list[Tensor | None], *, biased: bool = False, out_dtype: str = ""
+) -> Work | None:
     """A times a weight whose shape is that of its storage."""
     if not a.shape or n < 0:
         return None
     m, k = math.prod(a.shape[:-1]), a.shape[-1]
     bias_flops = m * n if biased else 0
-    return Work(2 * m * n * k + bias_flops, moved(a, *read, Tensor((m, n), out_dtype or a.dtype)), "matrix", precision(a.dtype),
-                {"M": m, "N": n, "K": k}, bias_flops)
+    return Work(
+        2 * m * n * k + bias_flops,
+        moved(a, *read, Tensor((m, n), out_dtype or a.dtype)),
+        "matrix",
+        precision(a.dtype),
+        {"M": m, "N": n, "K": k},
+        bias_flops,
+    )

@@ -11,14 +11,25 @@ from torch_tb_profiler.hardware.families.elementwise import shown
 from torch_tb_profiler.hardware.results import broadcast, promoted, reduced
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
-SOURCE = "FLOPs per element: 1 of sums, products, extremes (1 more per output of a mean), 2 of norms, 4 of variances and logsumexp; input and result once"
-_SOFTMAX = "5 FLOPs per element: maximum, difference, exponential, sum, and quotient (softmax) or difference (log_softmax); input read, result written once"
-_SOFTMAX_BACKWARD = "4 FLOPs per element: a product, a sum, a difference, a product; dy and y read once, dx written once"
+SOURCE = (
+    "FLOPs per element: 1 of sums, products, extremes (1 more per output of a mean), 2 of norms, 4"
+    " of variances and logsumexp; input and result once"
+)
+_SOFTMAX = (
+    "5 FLOPs per element: maximum, difference, exponential, sum, and quotient (softmax) or"
+    " difference (log_softmax); input read, result written once"
+)
+_SOFTMAX_BACKWARD = (
+    "4 FLOPs per element: a product, a sum, a difference, a product; dy and y read once, dx written"
+    " once"
+)
 
 
 @dataclass(frozen=True)
 class _Reduction:
-    """Places of the dimensions, of keepdim and of the type in the schema (-1: nowhere), FLOPs per element, and what comes out."""
+    """Places of the dimensions, of keepdim and of the type in the schema (-1: nowhere), FLOPs per
+    element, and what comes out.
+    """
 
     dims: int = 1
     keepdim: int = 2
@@ -57,112 +68,228 @@ def reduction(call: Call) -> Work | None:
     if x is None:
         return None
     other = call.tensor(1)
-    if call.name in ("aten::max", "aten::min") and other is not None and (other.shape or not x.shape):
+    if (
+        call.name in ("aten::max", "aten::min")
+        and other is not None
+        and (other.shape or not x.shape)
+    ):
         shape, both = broadcast((x.shape, other.shape)), [x, other]
-        return vector_work(math.prod(shape), promoted(both), both, [Tensor(shape, promoted(both))], shown(shape, both))
+        return vector_work(
+            math.prod(shape),
+            promoted(both),
+            both,
+            [Tensor(shape, promoted(both))],
+            shown(shape, both),
+        )
     whole = _is_whole(call, rule)
     out = call.last(max(rule.dims + 1, 2)) if rule.outputs == 1 and not rule.indices else None
     if not whole and not call.recorded and out is None:
         return None
     dims = None if whole else call.integers(rule.dims)
-    shape = reduced(x.shape, dims, not whole and call.value(rule.keepdim) is True) if call.recorded or whole or out is None else out.shape
+    shape = (
+        reduced(x.shape, dims, not whole and call.value(rule.keepdim) is True)
+        if call.recorded or whole or out is None
+        else out.shape
+    )
     dtype = _result(call, rule, x.dtype, whole)
-    results = [Tensor(shape, dtype)] * rule.outputs + ([Tensor(shape, "int64")] if rule.indices and not whole else [])
+    results = [Tensor(shape, dtype)] * rule.outputs + (
+        [Tensor(shape, "int64")] if rule.indices and not whole else []
+    )
     flops = rule.each * x.elements + rule.per_output * math.prod(shape)
-    return vector_work(flops, x.dtype, [x], results, {"shape": x.shape} | ({} if dims is None else {"dim": dims}))
+    return vector_work(
+        flops, x.dtype, [x], results, {"shape": x.shape} | ({} if dims is None else {"dim": dims})
+    )
 
 
 def _is_whole(call: Call, rule: _Reduction) -> bool:
-    """Whether it is an overload without dimensions: ``sum(x, dtype)``, ``var(x, unbiased)``, ``max(x)``, ``norm(x, p)``."""
+    """Whether it is an overload without dimensions: ``sum(x, dtype)``, ``var(x, unbiased)``,
+    ``max(x)``, ``norm(x, p)``.
+    """
     count = len(call.inputs) - (call.last(1) is not None)
-    return count <= rule.dims or (count == 2 and (rule.dtype == _SUM.dtype or isinstance(call.value(1), bool)))
+    return count <= rule.dims or (
+        count == 2 and (rule.dtype == _SUM.dtype or isinstance(call.value(1), bool))
+    )
 
 
 def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
-    """Type of the result: an ``out``'s, the asked one, the rule's, or the input's; integers are summed as int64."""
+    """Type of the result: an ``out``'s, the asked one, the rule's, or the input's; integers are
+    summed as int64.
+    """
     out = call.last(2) if rule.outputs == 1 and not rule.indices else None
     if out is not None:
         return out.dtype
-    asked = scalar_type(call.value(1 if whole and rule.dtype == _SUM.dtype else rule.dtype)) if rule.dtype >= 0 else ""
+    asked = (
+        scalar_type(call.value(1 if whole and rule.dtype == _SUM.dtype else rule.dtype))
+        if rule.dtype >= 0
+        else ""
+    )
     if asked or rule.result:
         return asked or rule.result
     return "int64" if rule == _SUM and kind(dtype) in ("int", "bool") else dtype
 
 
-@model("reduction", "aten::cumsum", "aten::cumprod", "aten::cumsum_", "aten::cumprod_", "aten::logcumsumexp", "aten::_logcumsumexp",
-       source="1 FLOP per element; input read, result written once")
+@model(
+    "reduction",
+    "aten::cumsum",
+    "aten::cumprod",
+    "aten::cumsum_",
+    "aten::cumprod_",
+    "aten::logcumsumexp",
+    "aten::_logcumsumexp",
+    source="1 FLOP per element; input read, result written once",
+)
 def scan(call: Call) -> Work | None:
     """``cumsum(x, dim, dtype)``."""
     x = call.tensor(0)
     if x is None:
         return None
     in_place = call.name.endswith("_")
-    dtype = scalar_type(call.value(2)) or ("int64" if kind(x.dtype) in ("int", "bool") and not in_place else x.dtype)
+    dtype = scalar_type(call.value(2)) or (
+        "int64" if kind(x.dtype) in ("int", "bool") and not in_place else x.dtype
+    )
     if in_place:
         return vector_work(x.elements, dtype, [x], [x], {"shape": x.shape})
     return vector_work(x.elements, dtype, [x], [Tensor(x.shape, dtype)], {"shape": x.shape})
 
 
-@model("reduction", "aten::_cummax_helper", "aten::_cummin_helper", source="1 FLOP per element, a comparison; input read, values and int64 positions written")
+@model(
+    "reduction",
+    "aten::_cummax_helper",
+    "aten::_cummin_helper",
+    source="1 FLOP per element, a comparison; input read, values and int64 positions written",
+)
 def scan_of_extremes(call: Call) -> Work | None:
     """``_cummax_helper(x, values, indices, dim)``."""
     x, values, indices = (call.tensor(place) for place in range(3))
-    return None if x is None else vector_work(x.elements, x.dtype, [x], [values, indices], {"shape": x.shape})
+    return (
+        None
+        if x is None
+        else vector_work(x.elements, x.dtype, [x], [values, indices], {"shape": x.shape})
+    )
 
 
-@model("reduction", "aten::trace", "aten::equal", source="1 FLOP per element: of the diagonal (trace), of both tensors' (equal); they read, one value written")
+@model(
+    "reduction",
+    "aten::trace",
+    "aten::equal",
+    source=(
+        "1 FLOP per element: of the diagonal (trace), of both tensors' (equal); they read, one"
+        " value written"
+    ),
+)
 def to_one(call: Call) -> Work | None:
     """``trace(x)``, ``equal(a, b)``."""
     a, b = call.tensor(0), call.tensor(1)
     if a is None or (call.name == "aten::trace") != (b is None):
         return None
     if b is not None:
-        return vector_work(a.elements, a.dtype, [a, b], [], {"shape": a.shape}) if a.shape == b.shape else None
+        return (
+            vector_work(a.elements, a.dtype, [a, b], [], {"shape": a.shape})
+            if a.shape == b.shape
+            else None
+        )
     diagonal = Tensor((min(a.shape),), a.dtype) if len(a.shape) == 2 else None
     if diagonal is None:
         return None
-    return vector_work(diagonal.elements, a.dtype, [diagonal], [Tensor((), a.dtype)], {"shape": a.shape})
+    return vector_work(
+        diagonal.elements, a.dtype, [diagonal], [Tensor((), a.dtype)], {"shape": a.shape}
+    )
 
 
-@model("reduction", "_C::selective_scan_fwd",
-       source="7 FLOPs per token, channel and state: Δ·A, its exponential, Δu·B, the products with the old state and with C, two sums; all read once (vLLM)")
+@model(
+    "reduction",
+    "_C::selective_scan_fwd",
+    source=(
+        "7 FLOPs per token, channel and state: Δ·A, its exponential, Δu·B, the products with the"
+        " old state and with C, two sums; all read once (vLLM)"
+    ),
+)
 def selective_scan(call: Call) -> Work | None:
-    """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``; the result takes delta's place, or z's."""
+    """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``; the result takes
+    delta's place, or z's.
+    """
     u, delta, a, *rest = (call.tensor(place) for place in range(8))
     if u is None or delta is None or a is None or len(a.shape) != 2 or u.shape != delta.shape:
         return None
-    return vector_work(7 * u.elements * a.shape[1], u.dtype, [u, delta, a, *rest], [u], {"shape": u.shape, "states": a.shape[1]})
+    return vector_work(
+        7 * u.elements * a.shape[1],
+        u.dtype,
+        [u, delta, a, *rest],
+        [u],
+        {"shape": u.shape, "states": a.shape[1]},
+    )
 
 
-@model("reduction", "aten::_cdist_forward", source="3 FLOPs per pair of rows and column: difference, power, sum; both inputs read, a distance per pair written")
+@model(
+    "reduction",
+    "aten::_cdist_forward",
+    source=(
+        "3 FLOPs per pair of rows and column: difference, power, sum; both inputs read, a distance"
+        " per pair written"
+    ),
+)
 def distances(call: Call) -> Work | None:
     """``_cdist_forward(x1[…, P, M], x2[…, R, M], p, compute_mode)``."""
     a, b = call.tensor(0), call.tensor(1)
     if a is None or b is None or len(a.shape) < 2 or len(b.shape) < 2 or a.shape[-1] != b.shape[-1]:
         return None
     shape = (*broadcast((a.shape[:-2], b.shape[:-2])), a.shape[-2], b.shape[-2])
-    return vector_work(3 * math.prod(shape) * a.shape[-1], a.dtype, [a, b], [Tensor(shape, a.dtype)], {"shape": shape, "columns": a.shape[-1]})
+    return vector_work(
+        3 * math.prod(shape) * a.shape[-1],
+        a.dtype,
+        [a, b],
+        [Tensor(shape, a.dtype)],
+        {"shape": shape, "columns": a.shape[-1]},
+    )
 
 
-@model("reduction", "aten::_cdist_backward",
-       source="5 FLOPs per pair of rows and column: difference, power, two products, sum; all read once, the gradient written")
+@model(
+    "reduction",
+    "aten::_cdist_backward",
+    source=(
+        "5 FLOPs per pair of rows and column: difference, power, two products, sum; all read once,"
+        " the gradient written"
+    ),
+)
 def distances_backward(call: Call) -> Work | None:
     """``_cdist_backward(dy, x1[…, P, M], x2[…, R, M], p, distances)``."""
     gradient, a, b, known = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
     if gradient is None or a is None or b is None or not a.shape:
         return None
-    return vector_work(5 * gradient.elements * a.shape[-1], a.dtype, [gradient, a, b, known], [Tensor(a.shape, a.dtype)],
-                       {"shape": gradient.shape, "columns": a.shape[-1]})
+    return vector_work(
+        5 * gradient.elements * a.shape[-1],
+        a.dtype,
+        [gradient, a, b, known],
+        [Tensor(a.shape, a.dtype)],
+        {"shape": gradient.shape, "columns": a.shape[-1]},
+    )
 
 
-@model("reduction", "aten::histc", source="2 FLOPs per element: a difference and a quotient; input read, the bins written")
+@model(
+    "reduction",
+    "aten::histc",
+    source="2 FLOPs per element: a difference and a quotient; input read, the bins written",
+)
 def histogram(call: Call) -> Work | None:
     """``histc(x, bins, min, max)``."""
     x, bins = call.tensor(0), call.value(1)
-    return None if x is None or not isinstance(bins, int) else vector_work(2 * x.elements, x.dtype, [x], [Tensor((bins,), x.dtype)], {"shape": x.shape})
+    return (
+        None
+        if x is None or not isinstance(bins, int)
+        else vector_work(
+            2 * x.elements, x.dtype, [x], [Tensor((bins,), x.dtype)], {"shape": x.shape}
+        )
+    )
 
 
-@model("softmax", "aten::_softmax", "aten::_log_softmax", "aten::_safe_softmax", "aten::_masked_softmax", source=_SOFTMAX)
+@model(
+    "softmax",
+    "aten::_softmax",
+    "aten::_log_softmax",
+    "aten::_safe_softmax",
+    "aten::_masked_softmax",
+    source=_SOFTMAX,
+)
 def softmax(call: Call) -> Work | None:
     """``_softmax(x, dim, half_to_float)``, ``_masked_softmax(x, mask, …)``."""
     x = call.tensor(0)
@@ -170,16 +297,42 @@ def softmax(call: Call) -> Work | None:
         return None
     mask = call.tensor(1)
     wide = call.value(2) is True and call.name in ("aten::_softmax", "aten::_log_softmax")
-    return vector_work(5 * x.elements, x.dtype, [x, mask], [Tensor(x.shape, "float32" if wide else x.dtype)], {"shape": x.shape, "dim": call.value(1)})
+    return vector_work(
+        5 * x.elements,
+        x.dtype,
+        [x, mask],
+        [Tensor(x.shape, "float32" if wide else x.dtype)],
+        {"shape": x.shape, "dim": call.value(1)},
+    )
 
 
-@model("softmax", "aten::_softmax_backward_data", "aten::_log_softmax_backward_data", "aten::_masked_softmax_backward", source=_SOFTMAX_BACKWARD)
+@model(
+    "softmax",
+    "aten::_softmax_backward_data",
+    "aten::_log_softmax_backward_data",
+    "aten::_masked_softmax_backward",
+    source=_SOFTMAX_BACKWARD,
+)
 def softmax_backward(call: Call) -> Work | None:
-    """``_softmax_backward_data(dy, y, dim, input_dtype)``, ``_masked_softmax_backward(dy, y, mask, dim)``."""
+    """``_softmax_backward_data(dy, y, dim, input_dtype)``, ``_masked_softmax_backward(dy, y, mask,
+    dim)``.
+    """
     gradient, y = call.tensor(0), call.tensor(1)
     if gradient is None or y is None:
         return None
     if "_masked" in call.name:
-        return vector_work(4 * y.elements, y.dtype, [gradient, y, call.tensor(2)], [Tensor(y.shape, y.dtype)], {"shape": y.shape, "dim": call.value(3)})
+        return vector_work(
+            4 * y.elements,
+            y.dtype,
+            [gradient, y, call.tensor(2)],
+            [Tensor(y.shape, y.dtype)],
+            {"shape": y.shape, "dim": call.value(3)},
+        )
     dtype = scalar_type(call.value(3)) or y.dtype
-    return vector_work(4 * y.elements, y.dtype, [gradient, y], [Tensor(y.shape, dtype)], {"shape": y.shape, "dim": call.value(2)})
+    return vector_work(
+        4 * y.elements,
+        y.dtype,
+        [gradient, y],
+        [Tensor(y.shape, dtype)],
+        {"shape": y.shape, "dim": call.value(2)},
+    )

@@ -1,4 +1,6 @@
-"""Fused kernels that torch.compile's inductor generates, called by names that list what they fuse: ``triton_poi_fused_add_relu_0``."""
+"""Fused kernels that torch.compile's inductor generates, called by names that list what they fuse:
+``triton_poi_fused_add_relu_0``.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,95 @@ from torch_tb_profiler.hardware.families.elementwise import flops_of, knows
 from torch_tb_profiler.hardware.results import promoted
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
-SOURCE = ("elements (xnumel, times rnumel of a reduction) times one FLOP per fused function of elements or reduction, none for views and copies; "
-          "every tensor argument moved once")
+SOURCE = (
+    "elements (xnumel, times rnumel of a reduction) times one FLOP per fused function of elements"
+    " or reduction, none for views and copies; every tensor argument moved once"
+)
 _NAME = re.compile(r"triton_(poi|red|per)_fused_(?P<words>.*?)_?\d*$")
-_MOVES = frozenset((
-    "view", "unsafe_view", "reshape", "clone", "copy", "t", "transpose", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "cat",
-    "stack", "split", "split_with_sizes", "unbind", "repeat", "alias", "detach", "to", "to_copy", "convert_element_type", "full", "full_like", "zeros",
-    "zeros_like", "ones", "ones_like", "empty", "empty_like", "new_zeros", "new_ones", "new_full", "fill", "lift_fresh", "constant_pad_nd", "index",
-    "index_select", "embedding", "gather", "slice_scatter", "select_scatter", "arange", "iota", "where", "masked_fill", "scalar_tensor", "as_strided",
-    "pad", "flip", "roll", "contiguous",
-))
+_MOVES = frozenset(
+    (
+        "view",
+        "unsafe_view",
+        "reshape",
+        "clone",
+        "copy",
+        "t",
+        "transpose",
+        "permute",
+        "expand",
+        "squeeze",
+        "unsqueeze",
+        "slice",
+        "select",
+        "cat",
+        "stack",
+        "split",
+        "split_with_sizes",
+        "unbind",
+        "repeat",
+        "alias",
+        "detach",
+        "to",
+        "to_copy",
+        "convert_element_type",
+        "full",
+        "full_like",
+        "zeros",
+        "zeros_like",
+        "ones",
+        "ones_like",
+        "empty",
+        "empty_like",
+        "new_zeros",
+        "new_ones",
+        "new_full",
+        "fill",
+        "lift_fresh",
+        "constant_pad_nd",
+        "index",
+        "index_select",
+        "embedding",
+        "gather",
+        "slice_scatter",
+        "select_scatter",
+        "arange",
+        "iota",
+        "where",
+        "masked_fill",
+        "scalar_tensor",
+        "as_strided",
+        "pad",
+        "flip",
+        "roll",
+        "contiguous",
+    )
+)
 """Names in fused kernels that compute nothing."""
 _SEVERAL = {
-    "_softmax": 5, "_log_softmax": 5, "softmax": 5, "log_softmax": 5, "native_layer_norm": 5, "native_batch_norm": 5, "_native_batch_norm_legit_functional": 5,
-    "_native_batch_norm_legit_no_training": 2, "native_group_norm": 5, "var_mean": 4, "var": 4, "std": 4, "native_layer_norm_backward": 9,
-    "native_batch_norm_backward": 9, "_softmax_backward_data": 4, "_log_softmax_backward_data": 4, "native_dropout": 2, "native_dropout_backward": 2,
-    "logsumexp": 4, "norm": 2, "addcmul": 3, "addcdiv": 3, "lerp": 3, "mse_loss": 2,
+    "_softmax": 5,
+    "_log_softmax": 5,
+    "softmax": 5,
+    "log_softmax": 5,
+    "native_layer_norm": 5,
+    "native_batch_norm": 5,
+    "_native_batch_norm_legit_functional": 5,
+    "_native_batch_norm_legit_no_training": 2,
+    "native_group_norm": 5,
+    "var_mean": 4,
+    "var": 4,
+    "std": 4,
+    "native_layer_norm_backward": 9,
+    "native_batch_norm_backward": 9,
+    "_softmax_backward_data": 4,
+    "_log_softmax_backward_data": 4,
+    "native_dropout": 2,
+    "native_dropout_backward": 2,
+    "logsumexp": 4,
+    "norm": 2,
+    "addcmul": 3,
+    "addcdiv": 3,
+    "lerp": 3,
+    "mse_loss": 2,
 }
 """FLOPs per element of what the eager families count with more than one."""
 _LONGEST = 6
@@ -34,14 +109,22 @@ _LONGEST = 6
 
 @model("triton", "triton_poi_fused_*", "triton_red_fused_*", "triton_per_fused_*", source=SOURCE)
 def fused(call: Call) -> Work | None:
-    """Arguments: the tensors, then sizes, the last of them ``xnumel`` (or ``ynumel, xnumel``), of a reduction ``xnumel, rnumel``."""
+    """Arguments: the tensors, then sizes, the last of them ``xnumel`` (or ``ynumel, xnumel``), of a
+    reduction ``xnumel, rnumel``.
+    """
     named = _NAME.match(call.name)
-    tensors = [tensor for place in range(len(call.inputs)) if (tensor := call.tensor(place)) is not None]
+    tensors = [
+        tensor for place in range(len(call.inputs)) if (tensor := call.tensor(place)) is not None
+    ]
     count = None if named is None else _elements(call, named.group(1), tensors)
     if named is None or not tensors or count is None:
         return None
     each = sum(_flops(word) for word in _functions(named.group("words")))
-    parameters: dict[str, object] = {"elements": count, "tensors": len(tensors), "fuses": " ".join(_functions(named.group("words")))}
+    parameters: dict[str, object] = {
+        "elements": count,
+        "tensors": len(tensors),
+        "fuses": " ".join(_functions(named.group("words"))),
+    }
     return vector_work(each * count, promoted(tensors), tensors, [], parameters)
 
 
@@ -64,12 +147,14 @@ def _elements(call: Call, kind: str, tensors: list[Tensor]) -> int | None:
 
 
 def _functions(words: str) -> list[str]:
-    """The fused functions, of a name that joins theirs with underscores which they contain themselves: the longest known one first."""
+    """The fused functions, of a name that joins theirs with underscores which they contain
+    themselves: the longest known one first.
+    """
     # A function of a leading underscore leaves two in a row.
     parts, found, place = words.split("_"), list[str](), 0
     while place < len(parts):
         for length in range(min(_LONGEST, len(parts) - place), 0, -1):
-            name = "_".join(parts[place:place + length])
+            name = "_".join(parts[place : place + length])
             if length == 1 or name.strip("_") in _MOVES or name in _SEVERAL or knows(name):
                 break
         place += length

@@ -1,4 +1,6 @@
-"""SQLite files of NVIDIA's profilers → ``Trace``: exports of Nsight Systems, and what nvprof and nvvp write. Told apart by their tables."""
+"""SQLite files of NVIDIA's profilers → ``Trace``: exports of Nsight Systems, and what nvprof and
+nvvp write. Told apart by their tables.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ def read_sqlite(stream: Text, path: str | None = None, progress: Progress | None
     """Read a database.
 
     Args:
-        stream: its bytes; read only where there is no ``path``, into a temporary file: SQLite reads files alone.
+        stream: its bytes; read only where there is no ``path``, into a temporary file: SQLite reads
+            files alone.
         path: a local file that holds these very bytes.
         progress: called with (bytes done, bytes in all or None).
 
@@ -49,7 +52,8 @@ def read_sqlite(stream: Text, path: str | None = None, progress: Progress | None
 
 
 def read_record(path: str, tables: list[tuple[str, int]], ordinal: int) -> dict[str, Any]:
-    """The row behind an event, all its columns: of a local file, from the ``DATABASE_TABLES`` of its header and the event's ordinal. Empty without one.
+    """The row behind an event, all its columns: of a local file, from the ``DATABASE_TABLES`` of
+    its header and the event's ordinal. Empty without one.
 
     Raises:
         NotATrace: the file is no database any more.
@@ -67,7 +71,10 @@ def _read(database: Database, filling: Filling) -> Trace:
     if database.has("StringIds") or database.has("META_DATA_EXPORT") or database.has("NVTX_EVENTS"):
         if any(database.has(table) for table in NSIGHT_TABLES):
             return read_nsight(database, filling)
-        raise NotATrace("The export of Nsight Systems holds nothing of CUDA or NVTX.", "Record with nsys profile --trace=cuda,nvtx.")
+        raise NotATrace(
+            "The export of Nsight Systems holds nothing of CUDA or NVTX.",
+            "Record with nsys profile --trace=cuda,nvtx.",
+        )
     if database.has("StringTable"):
         return read_nvprof(database, filling)
     raise NotATrace("The SQLite database holds no table of nvprof or Nsight Systems.", _HINT)
@@ -77,10 +84,15 @@ def _read(database: Database, filling: Filling) -> Trace:
 def _unpacked(stream: Text) -> Iterator[str]:
     """A temporary file with the bytes of a stream, removed at the end."""
     try:
-        with tempfile.NamedTemporaryFile(prefix="torch_tb_profiler-", suffix=".sqlite", delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            prefix="torch_tb_profiler-", suffix=".sqlite", delete=False
+        ) as file:
             path = file.name
     except OSError as error:
-        raise SourceError(f"No temporary file could be made: {error.strerror}.", "Set TMPDIR to a folder with room for the database.") from error
+        raise SourceError(
+            f"No temporary file could be made: {error.strerror}.",
+            "Set TMPDIR to a folder with room for the database.",
+        ) from error
     try:
         try:
             with open(path, "wb") as target:
@@ -88,11 +100,16 @@ def _unpacked(stream: Text) -> Iterator[str]:
                 while data := stream.read(_READ_BYTES):
                     size += len(data)
                     if size > MOST_BYTES:
-                        raise NotATrace(f"The unpacked database is larger than {MOST_BYTES >> 30} GiB.", "Unpack it, and give the file itself.")
+                        raise NotATrace(
+                            f"The unpacked database is larger than {MOST_BYTES >> 30} GiB.",
+                            "Unpack it, and give the file itself.",
+                        )
                     target.write(data)
         except OSError as error:
             hint = "Set TMPDIR to a folder with room for the database, or unpack it yourself."
-            raise SourceError(f"The database could not be unpacked: {error.strerror}.", hint) from error
+            raise SourceError(
+                f"The database could not be unpacked: {error.strerror}.", hint
+            ) from error
         yield path
     finally:
         with contextlib.suppress(OSError):

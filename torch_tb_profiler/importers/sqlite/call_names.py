@@ -1,7 +1,9 @@
 """Names of CUDA's functions by the numbers (callback ids) that nvprof writes for them.
 
-From ``cupti_runtime_cbid.h`` and ``cupti_driver_cbid.h`` of CUPTI 12.9, where a number never changes its meaning; without the endings for versions
-of the interface (``_v7000``, ``_ptsz``), and without the functions for graphics. A line is the number of its first name and the names that follow.
+From ``cupti_runtime_cbid.h`` and ``cupti_driver_cbid.h`` of CUPTI 12.9, where a number never
+changes its meaning; without the endings for versions of the interface (``_v7000``, ``_ptsz``), and
+without the functions for graphics. A line is the number of its first name and the names that
+follow.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ _ENDING = re.compile(r"(?:_pt[sd][sz])?(?:_v\d{4,5})?(?:_pt[sd][sz])?$", re.ASCI
 
 
 def plain_name(name: str) -> str:
-    """The name of a function without the version of its interface: ``cudaLaunchKernel_v7000`` → ``cudaLaunchKernel``."""
+    """The name of a function without the version of its interface: ``cudaLaunchKernel_v7000`` →
+    ``cudaLaunchKernel``.
+    """
     return _ENDING.sub("", name)
 
 

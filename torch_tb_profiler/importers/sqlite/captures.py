@@ -1,4 +1,5 @@
-"""Where the nodes of CUDA graphs were made: an arrow leads from there to every piece of work that a launch of the graph replays.
+"""Where the nodes of CUDA graphs were made: an arrow leads from there to every piece of work that a
+launch of the graph replays.
 
 ::
 
@@ -6,8 +7,10 @@
                         └─────────── arrow ────────────────────────────┐
     stream                                                         [gemm kernel]
 
-The graph launch stays the launch: an operator is captured once and its kernels run with every replay, so that its time is not theirs. A clone of a node
-(instantiating a graph clones it) names the original in ``originalGraphNodeId``; the one without an original is what the program captured or added.
+The graph launch stays the launch: an operator is captured once and its kernels run with every
+replay, so that its time is not theirs. A clone of a node (instantiating a graph clones it) names
+the original in ``originalGraphNodeId``; the one without an original is what the program captured or
+added.
 """
 
 from __future__ import annotations
@@ -41,11 +44,23 @@ class Captures:
         filling = self._filling
         for table in TABLES:
             filling.begin(table)
-            for rows in self._database.rows(table, ["start", "globalTid", "graphNodeId", "originalGraphNodeId"]):
+            for rows in self._database.rows(
+                table, ["start", "globalTid", "graphNodeId", "originalGraphNodeId"]
+            ):
                 found, ordinal = rows.numbers, filling.ordinals(rows)
                 process, thread = process_of(found["globalTid"]), thread_of(found["globalTid"])
-                places = zip(ordinal.tolist(), found["start"].tolist(), filling.threads(process, thread).tolist(), strict=True)
-                keys = zip(process.tolist(), found["graphNodeId"].tolist(), found["originalGraphNodeId"].tolist(), strict=True)
+                places = zip(
+                    ordinal.tolist(),
+                    found["start"].tolist(),
+                    filling.threads(process, thread).tolist(),
+                    strict=True,
+                )
+                keys = zip(
+                    process.tolist(),
+                    found["graphNodeId"].tolist(),
+                    found["originalGraphNodeId"].tolist(),
+                    strict=True,
+                )
                 for (number, node, original), place in zip(keys, places, strict=True):
                     if node > 0 and place[1] != MISSING:
                         # What is changed later keeps the place of its making.
@@ -70,10 +85,16 @@ class Captures:
             if original is None or (process, original) not in self._made:
                 break
             node = original
-        return self._arrows.setdefault((process, node), len(self._arrows)) if (process, node) in self._made else -1
+        return (
+            self._arrows.setdefault((process, node), len(self._arrows))
+            if (process, node) in self._made
+            else -1
+        )
 
     def finish(self) -> None:
         """Add the begins of the arrows, one for all replays of a node."""
         if self._arrows:
             made = np.array([self._made[key] for key in self._arrows], np.int64)
-            self._filling.flows(made[:, 0], made[:, 1], made[:, 2], np.arange(len(made)), GRAPH_CAPTURE, "s")
+            self._filling.flows(
+                made[:, 0], made[:, 1], made[:, 2], np.arange(len(made)), GRAPH_CAPTURE, "s"
+            )

@@ -1,4 +1,5 @@
-"""The words that mangled names are made of, and how names and types are put together from them: what ``demangle`` reads into.
+"""The words that mangled names are made of, and how names and types are put together from them:
+what ``demangle`` reads into.
 
 Source: Itanium C++ ABI, section 5.1, https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
 """
@@ -8,29 +9,106 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PLAIN = {
-    "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short", "t": "unsigned short", "i": "int",
-    "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long", "y": "unsigned long long", "n": "__int128", "o": "unsigned __int128",
-    "f": "float", "d": "double", "e": "long double", "g": "__float128", "z": "...",
+    "v": "void",
+    "w": "wchar_t",
+    "b": "bool",
+    "c": "char",
+    "a": "signed char",
+    "h": "unsigned char",
+    "s": "short",
+    "t": "unsigned short",
+    "i": "int",
+    "j": "unsigned int",
+    "l": "long",
+    "m": "unsigned long",
+    "x": "long long",
+    "y": "unsigned long long",
+    "n": "__int128",
+    "o": "unsigned __int128",
+    "f": "float",
+    "d": "double",
+    "e": "long double",
+    "g": "__float128",
+    "z": "...",
 }
 PLAIN_D = {
-    "d": "decimal64", "e": "decimal128", "f": "decimal32", "h": "half", "i": "char32_t", "s": "char16_t", "u": "char8_t", "a": "auto",
-    "c": "decltype(auto)", "n": "decltype(nullptr)",
+    "d": "decimal64",
+    "e": "decimal128",
+    "f": "decimal32",
+    "h": "half",
+    "i": "char32_t",
+    "s": "char16_t",
+    "u": "char8_t",
+    "a": "auto",
+    "c": "decltype(auto)",
+    "n": "decltype(nullptr)",
 }
 ENDING = {"l": "l", "m": "ul", "j": "u", "x": "ll", "y": "ull"}
 STANDARD = {
-    "t": "std", "a": "std::allocator", "b": "std::basic_string", "s": "std::string", "i": "std::istream", "o": "std::ostream", "d": "std::iostream",
+    "t": "std",
+    "a": "std::allocator",
+    "b": "std::basic_string",
+    "s": "std::string",
+    "i": "std::istream",
+    "o": "std::ostream",
+    "d": "std::iostream",
 }
 OPERATORS = {
-    "nw": " new", "na": " new[]", "dl": " delete", "da": " delete[]", "ps": "+", "ng": "-", "ad": "&", "de": "*", "co": "~", "pl": "+", "mi": "-",
-    "ml": "*", "dv": "/", "rm": "%", "an": "&", "or": "|", "eo": "^", "aS": "=", "pL": "+=", "mI": "-=", "mL": "*=", "dV": "/=", "rM": "%=", "aN": "&=",
-    "oR": "|=", "eO": "^=", "ls": "<<", "rs": ">>", "lS": "<<=", "rS": ">>=", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=",
-    "ss": "<=>", "nt": "!", "aa": "&&", "oo": "||", "pp": "++", "mm": "--", "cm": ",", "pm": "->*", "pt": "->", "cl": "()", "ix": "[]",
+    "nw": " new",
+    "na": " new[]",
+    "dl": " delete",
+    "da": " delete[]",
+    "ps": "+",
+    "ng": "-",
+    "ad": "&",
+    "de": "*",
+    "co": "~",
+    "pl": "+",
+    "mi": "-",
+    "ml": "*",
+    "dv": "/",
+    "rm": "%",
+    "an": "&",
+    "or": "|",
+    "eo": "^",
+    "aS": "=",
+    "pL": "+=",
+    "mI": "-=",
+    "mL": "*=",
+    "dV": "/=",
+    "rM": "%=",
+    "aN": "&=",
+    "oR": "|=",
+    "eO": "^=",
+    "ls": "<<",
+    "rs": ">>",
+    "lS": "<<=",
+    "rS": ">>=",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "gt": ">",
+    "le": "<=",
+    "ge": ">=",
+    "ss": "<=>",
+    "nt": "!",
+    "aa": "&&",
+    "oo": "||",
+    "pp": "++",
+    "mm": "--",
+    "cm": ",",
+    "pm": "->*",
+    "pt": "->",
+    "cl": "()",
+    "ix": "[]",
 }
 
 
 @dataclass(frozen=True)
 class Type:
-    """A type around a name: ``void (*`` name ``)(int)``. ``wraps``: what is pointed to needs brackets."""
+    """A type around a name: ``void (*`` name ``)(int)``. ``wraps``: what is pointed to needs
+    brackets.
+    """
 
     left: str
     right: str = ""
@@ -44,7 +122,8 @@ class Type:
 
 @dataclass(frozen=True)
 class Name:
-    """A name of a scope; ``last`` its last part; ``template``: ends with template arguments; ``untyped``: of a constructor or conversion, which return
+    """A name of a scope; ``last`` its last part; ``template``: ends with template arguments;
+    ``untyped``: of a constructor or conversion, which return
     nothing; ``qualifiers``: of a method."""
 
     text: str
@@ -60,4 +139,8 @@ def pointer_to(inner: Type, mark: str) -> Type:
         # A reference to a reference is the one that binds less.
         return inner if mark == "&&" else Type(inner.left.rstrip("&") + "&", inner.right)
     closing = ") " if inner.right.startswith("[") else ")"
-    return Type(f"{inner.left}({mark}", closing + inner.right) if inner.wraps else Type(inner.left + mark, inner.right)
+    return (
+        Type(f"{inner.left}({mark}", closing + inner.right)
+        if inner.wraps
+        else Type(inner.left + mark, inner.right)
+    )

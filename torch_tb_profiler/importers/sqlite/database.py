@@ -1,8 +1,10 @@
 """An SQLite file as columns: what tables it has, and the rows of one in chunks of numpy arrays.
 
-The file comes from anywhere and is not trusted. Only tables that we name are read, never views or virtual tables, without the database's own
-indexes, generated columns, triggers or functions; every value is taken by its type (a number where a number is due), every text is cut at a length,
-and no name of the file becomes part of a query. A database that is damaged in the middle gives the rows before the damage.
+The file comes from anywhere and is not trusted. Only tables that we name are read, never views or
+virtual tables, without the database's own indexes, generated columns, triggers or functions; every
+value is taken by its type (a number where a number is due), every text is cut at a length, and no
+name of the file becomes part of a query. A database that is damaged in the middle gives the rows
+before the damage.
 """
 
 from __future__ import annotations
@@ -21,7 +23,12 @@ from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.sources.places import words
 from torch_tb_profiler.sources.sniff import sqlite_bytes
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.defects import DAMAGED_TABLE, TRUNCATED, UNFINISHED_DATABASE, DefectCounts
+from torch_tb_profiler.store.defects import (
+    DAMAGED_TABLE,
+    TRUNCATED,
+    UNFINISHED_DATABASE,
+    DefectCounts,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,19 +39,24 @@ CHUNK_ROWS = 1 << 14
 LONGEST_TEXT = 1 << 16
 """Characters of a text that are kept."""
 _ROW_BYTES = 4
-"""No row takes less of the file: a database that has more is one whose pages are tied into knots."""
+"""No row takes less of the file: a database that has more is one whose pages are tied into knots.
+"""
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 _LONGEST_VALUE = 64 << 20
 _LIMIT_LENGTH = 0
 """``SQLITE_LIMIT_LENGTH``."""
-_HINT = "Export the recording again: nsys export --type sqlite report.nsys-rep, or nvprof -o profile.nvprof."
+_HINT = (
+    "Export the recording again: nsys export --type sqlite report.nsys-rep, or nvprof -o"
+    " profile.nvprof."
+)
 
 Progress = Callable[[int, "int | None"], None]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A chunk of a table: ``numbers`` int64 arrays (``MISSING`` where there is none) and ``texts`` lists, of one length each, by column.
+    """A chunk of a table: ``numbers`` int64 arrays (``MISSING`` where there is none) and ``texts``
+    lists, of one length each, by column.
 
     ``first``: position of the first row in the table.
     """
@@ -69,7 +81,10 @@ class Database:
         try:
             import sqlite3
         except ImportError as error:
-            raise NotATrace("This Python was built without sqlite3: SQLite files cannot be read.", "Use another build of Python.") from error
+            raise NotATrace(
+                "This Python was built without sqlite3: SQLite files cannot be read.",
+                "Use another build of Python.",
+            ) from error
         # The second where the message of the first quotes a damaged text.
         self._failure = (sqlite3.Error, UnicodeError)
         self._counts, self._progress = counts, progress
@@ -77,27 +92,43 @@ class Database:
         self._left = self._size // _ROW_BYTES
         self._done = self._total = 0
         self._damaged: set[str] = set()
-        # Immutable: no journal is looked for and no lock is taken, so that a folder that may not be written is no matter.
+        # Immutable: no journal is looked for and no lock is taken, so that a folder that may not be
+        # written is no matter.
         try:
-            self._open: sqlite3.Connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+            self._open: sqlite3.Connection = sqlite3.connect(
+                f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True
+            )
         except sqlite3.Error as error:
-            raise SourceError(f"{os.path.basename(path)} could not be opened: {words(error)}.", "Check that it exists and may be read.") from error
+            raise SourceError(
+                f"{os.path.basename(path)} could not be opened: {words(error)}.",
+                "Check that it exists and may be read.",
+            ) from error
         self._open.text_factory = lambda raw: raw.decode("utf-8", "replace")
         limit = getattr(self._open, "setlimit", None)
         if limit is not None:  # Python 3.11
             limit(_LIMIT_LENGTH, _LONGEST_VALUE)
         try:
-            for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
+            for pragma in (
+                "query_only = ON",
+                "trusted_schema = OFF",
+                "cell_size_check = ON",
+                "mmap_size = 0",
+            ):
                 self._open.execute(f"PRAGMA {pragma}")
             # What has no page of its own is a view or a virtual table.
-            listed = self._open.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 LIMIT 10000").fetchall()
+            listed = self._open.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 LIMIT 10000"
+            ).fetchall()
         except self._failure as error:
             self._open.close()
             raise NotATrace(_damage(path, self._size, error), _HINT) from error
         self._tables = {name.lower(): name for (name,) in listed if isinstance(name, str)}
         # SQLite opens what lacks but a part of its last page, and reads zeros there.
         counts.add(TRUNCATED, int(_whole(path) > self._size))
-        counts.add(UNFINISHED_DATABASE, int(any(_holds_something(path + ending) for ending in ("-wal", "-journal"))))
+        counts.add(
+            UNFINISHED_DATABASE,
+            int(any(_holds_something(path + ending) for ending in ("-wal", "-journal"))),
+        )
 
     def __enter__(self) -> Database:
         return self
@@ -120,7 +151,9 @@ class Database:
         return table.lower() in self._tables
 
     def columns(self, table: str) -> dict[str, bool]:
-        """The columns of a table: whether each is the number of the row itself (``INTEGER PRIMARY KEY``); none without the table."""
+        """The columns of a table: whether each is the number of the row itself (``INTEGER PRIMARY
+        KEY``); none without the table.
+        """
         if not self.has(table):
             return {}
         try:
@@ -128,10 +161,15 @@ class Database:
         except self._failure:
             return {}
         keys = [row for row in found if row[5]]
-        return {str(row[1]): len(keys) == 1 and row[5] == 1 and str(row[2]).upper() == "INTEGER" for row in found}
+        return {
+            str(row[1]): len(keys) == 1 and row[5] == 1 and str(row[2]).upper() == "INTEGER"
+            for row in found
+        }
 
     def expect(self, tables: Sequence[str]) -> None:
-        """Say how many rows there are to read, for the progress: about the last row's number of each table."""
+        """Say how many rows there are to read, for the progress: about the last row's number of
+        each table.
+        """
         self._done = 0
         self._total += sum(map(self.about, tables))
 
@@ -142,18 +180,31 @@ class Database:
         last = self.value(f"SELECT max(rowid) FROM [{table}]")
         return min(last, self._left) if isinstance(last, int) and last > 0 else 0
 
-    def rows(self, table: str, numbers: Sequence[str], texts: Sequence[str] = (), blobs: Sequence[str] = (), where: str = "") -> Iterator[Rows]:
-        """The rows of a table, ``CHUNK_ROWS`` at a time; none without the table. ``where``: a condition of our own.
+    def rows(
+        self,
+        table: str,
+        numbers: Sequence[str],
+        texts: Sequence[str] = (),
+        blobs: Sequence[str] = (),
+        where: str = "",
+    ) -> Iterator[Rows]:
+        """The rows of a table, ``CHUNK_ROWS`` at a time; none without the table. ``where``: a
+        condition of our own.
 
         Raises:
             NotATrace: the tables have more rows than the file has room for.
         """
         present = {name.lower() for name in self.columns(table)}
         asked = [_number(c) if c.lower() in present else str(MISSING) for c in numbers]
-        asked += [_text(c) if c.lower() in present else "''" for c in texts] + [_blob(c) if c.lower() in present else "x''" for c in blobs]
+        asked += [_text(c) if c.lower() in present else "''" for c in texts] + [
+            _blob(c) if c.lower() in present else "x''" for c in blobs
+        ]
         if not present:
             return
-        query = f"SELECT {', '.join(asked)} FROM [{table}] NOT INDEXED{f' WHERE {where}' if where else ''}"
+        query = (
+            f"SELECT {', '.join(asked)} FROM [{table}] NOT"
+            f" INDEXED{f' WHERE {where}' if where else ''}"
+        )
         first = 0
         for found in self._chunks(table, query):
             self._tell(len(found), counted=not where)
@@ -172,7 +223,8 @@ class Database:
         except self._failure:
             self._counts.add(DAMAGED_TABLE, int(table not in self._damaged))
             self._damaged.add(table)
-        # What was fetched of the last chunk before the damage is lost with the error: once more, row by row.
+        # What was fetched of the last chunk before the damage is lost with the error: once more,
+        # row by row.
         rest: list[tuple[Any, ...]] = []
         with contextlib.suppress(*self._failure):
             for row in self._open.execute(f"{query} LIMIT {CHUNK_ROWS} OFFSET {first}"):
@@ -183,20 +235,35 @@ class Database:
     def _tell(self, count: int, counted: bool) -> None:
         self._left -= count
         if self._left < 0:
-            raise NotATrace("The SQLite database is damaged: its tables have more rows than the file has room for.", _HINT)
+            raise NotATrace(
+                "The SQLite database is damaged: its tables have more rows than the file has room"
+                " for.",
+                _HINT,
+            )
         if counted:
             self._done += count
         if self._progress is not None:
-            self._progress(int(self._size * min(1.0, self._done / self._total)) if self._total else 0, self._size)
+            self._progress(
+                int(self._size * min(1.0, self._done / self._total)) if self._total else 0,
+                self._size,
+            )
 
     def record(self, table: str, position: int) -> dict[str, Any]:
-        """All columns of the row at a position of a table, in their order; texts cut, bytes in hexadecimal. Empty without the row."""
+        """All columns of the row at a position of a table, in their order; texts cut, bytes in
+        hexadecimal. Empty without the row.
+        """
         names = [name for name in self.columns(table) if _PLAIN_NAME.fullmatch(name)]
         if not names:
             return {}
-        asked = ", ".join(f"CASE typeof([{name}]) WHEN 'text' THEN {_text(name)} WHEN 'blob' THEN hex({_blob(name)}) ELSE [{name}] END" for name in names)
+        asked = ", ".join(
+            f"CASE typeof([{name}]) WHEN 'text' THEN {_text(name)} WHEN 'blob' THEN"
+            f" hex({_blob(name)}) ELSE [{name}] END"
+            for name in names
+        )
         try:
-            row = self._open.execute(f"SELECT {asked} FROM [{table}] NOT INDEXED LIMIT 1 OFFSET ?", (position,)).fetchone()
+            row = self._open.execute(
+                f"SELECT {asked} FROM [{table}] NOT INDEXED LIMIT 1 OFFSET ?", (position,)
+            ).fetchone()
         except self._failure:
             return {}
         return dict(zip(names, row, strict=True)) if row else {}
@@ -220,7 +287,8 @@ class Database:
 def distinct_rows(*columns: Ints) -> tuple[list[tuple[int, ...]], Ints]:
     """Distinct rows of some columns of one length, in their order, and which of them each row is.
 
-    As ``np.unique(axis=0)``, which compares whole rows and is ten times slower where most columns hold one value, as these do.
+    As ``np.unique(axis=0)``, which compares whole rows and is ten times slower where most columns
+    hold one value, as these do.
     """
     of = np.zeros(len(columns[0]), np.int64)
     for column in columns:
@@ -232,7 +300,9 @@ def distinct_rows(*columns: Ints) -> tuple[list[tuple[int, ...]], Ints]:
 
 
 class Texts:
-    """The table of texts that others name by number: ``StringIds`` (id, value) or ``StringTable`` (_id_, value)."""
+    """The table of texts that others name by number: ``StringIds`` (id, value) or ``StringTable``
+    (_id_, value).
+    """
 
     _KEPT, _FEW = 1 << 17, 64
 
@@ -244,12 +314,17 @@ class Texts:
         self._query = self._range = ""
         columns = database.columns(table)
         if columns.get(key):
-            # A look-up by the number of the row costs the depth of the tree; by any other column it would cost the whole table.
+            # A look-up by the number of the row costs the depth of the tree; by any other column it
+            # would cost the whole table.
             self._query = f"SELECT {_text('value')} FROM [{table}] WHERE [{key}] = ?"
-            self._range = f"SELECT [{key}], {_text('value')} FROM [{table}] WHERE [{key}] BETWEEN ? AND ?"
+            self._range = (
+                f"SELECT [{key}], {_text('value')} FROM [{table}] WHERE [{key}] BETWEEN ? AND ?"
+            )
         elif columns:
             for rows in database.rows(table, [key], ["value"]):
-                self._known.update(zip(rows.numbers[key].tolist(), rows.texts["value"], strict=True))
+                self._known.update(
+                    zip(rows.numbers[key].tolist(), rows.texts["value"], strict=True)
+                )
             self._known.update(self._none)
 
     def many(self, numbers: Array) -> list[str]:
@@ -260,7 +335,9 @@ class Texts:
         return [found[place] for place in of.tolist()]
 
     def _fetch(self, numbers: Ints) -> None:
-        """Take texts that stand close together in one go: a marker's text of its own is asked for once, with those of its neighbours."""
+        """Take texts that stand close together in one go: a marker's text of its own is asked for
+        once, with those of its neighbours.
+        """
         if not self._query or len(numbers) < self._FEW:
             return
         low, high = int(numbers[0]), int(numbers[-1])
@@ -279,7 +356,9 @@ class Texts:
         if known is None:
             if self._query:
                 self._make_room()
-            known = self._known[number] = str(self._database.value(self._query, number) or "") if self._query else ""
+            known = self._known[number] = (
+                str(self._database.value(self._query, number) or "") if self._query else ""
+            )
         return known
 
 
@@ -291,7 +370,9 @@ def _holds_something(path: str) -> bool:
 
 
 def _whole(path: str) -> int:
-    """Bytes that the file has by its own header; 0 where the header was left as it was by a version of SQLite that did not know them (before 3.7)."""
+    """Bytes that the file has by its own header; 0 where the header was left as it was by a version
+    of SQLite that did not know them (before 3.7).
+    """
     with open(path, "rb") as file:
         head = file.read(100)
     return sqlite_bytes(head) if len(head) < 96 or head[24:28] == head[92:96] else 0
@@ -302,25 +383,44 @@ def _damage(path: str, size: int, error: Exception) -> str:
     whole = _whole(path)
     if whole > size:
         return f"The SQLite database ends early: {size:,} of {whole:,} bytes are there."
-    why = "its list of tables is unreadable" if isinstance(error, UnicodeError) else words(error).partition(": ")[2]
+    why = (
+        "its list of tables is unreadable"
+        if isinstance(error, UnicodeError)
+        else words(error).partition(": ")[2]
+    )
     return f"The SQLite database is damaged: {why}."
 
 
-def _rows(first: int, found: list[tuple[Any, ...]], numbers: Sequence[str], texts: Sequence[str], blobs: Sequence[str]) -> Rows:
+def _rows(
+    first: int,
+    found: list[tuple[Any, ...]],
+    numbers: Sequence[str],
+    texts: Sequence[str],
+    blobs: Sequence[str],
+) -> Rows:
     columns = list(zip(*found, strict=True))
     many = len(numbers)
     return Rows(
-        first, len(found), {name: np.array(columns[i], np.int64) for i, name in enumerate(numbers)},
-        {name: list(columns[many + i]) for i, name in enumerate(texts)}, {name: list(columns[many + len(texts) + i]) for i, name in enumerate(blobs)},
+        first,
+        len(found),
+        {name: np.array(columns[i], np.int64) for i, name in enumerate(numbers)},
+        {name: list(columns[many + i]) for i, name in enumerate(texts)},
+        {name: list(columns[many + len(texts) + i]) for i, name in enumerate(blobs)},
     )
 
 
 def _number(column: str) -> str:
-    return f"CASE typeof([{column}]) WHEN 'integer' THEN [{column}] WHEN 'real' THEN CAST([{column}] AS INTEGER) ELSE {MISSING} END"
+    return (
+        f"CASE typeof([{column}]) WHEN 'integer' THEN [{column}] WHEN 'real' THEN CAST([{column}]"
+        f" AS INTEGER) ELSE {MISSING} END"
+    )
 
 
 def _text(column: str) -> str:
-    return f"CASE typeof([{column}]) WHEN 'text' THEN substr([{column}], 1, {LONGEST_TEXT}) ELSE '' END"
+    return (
+        f"CASE typeof([{column}]) WHEN 'text' THEN substr([{column}], 1, {LONGEST_TEXT}) ELSE"
+        " '' END"
+    )
 
 
 def _blob(column: str) -> str:

@@ -1,9 +1,12 @@
-"""Names of C++ functions as linkers know them → as programmers write them: nvprof stores the former.
+"""Names of C++ functions as linkers know them → as programmers write them: nvprof stores the
+former.
 
 ``_ZN2at6native13reduce_kernelILi512ELi1EEEvT1_`` → ``void at::native::reduce_kernel<512, 1>(…)``
 
-Covers what names of kernels are made of: scopes, templates, literals, lambdas, local names, function types, substitutions. What it does not cover
-(expressions within types) stays as it is written. The file is not trusted, and a short name may stand for one without end: steps and length are bounded.
+Covers what names of kernels are made of: scopes, templates, literals, lambdas, local names,
+function types, substitutions. What it does not cover (expressions within types) stays as it is
+written. The file is not trusted, and a short name may stand for one without end: steps and length
+are bounded.
 
 Source: Itanium C++ ABI, section 5.1, https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
 """
@@ -13,7 +16,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from torch_tb_profiler.importers.sqlite.cxx_words import ENDING, OPERATORS, PLAIN, PLAIN_D, STANDARD, Name, Type, pointer_to
+from torch_tb_profiler.importers.sqlite.cxx_words import (
+    ENDING,
+    OPERATORS,
+    PLAIN,
+    PLAIN_D,
+    STANDARD,
+    Name,
+    Type,
+    pointer_to,
+)
 
 _LONGEST_NAME, _LONGEST_TEXT, _MOST_STEPS, _DEEPEST = 1 << 14, 1 << 16, 1 << 15, 120
 
@@ -105,7 +117,9 @@ class _Reader:
         return value
 
     def encoding(self, *, within: bool = False) -> str:
-        """A function with its parameters, or an object. ``within``: of the function around a local name it is not said what it returns."""
+        """A function with its parameters, or an object. ``within``: of the function around a local
+        name it is not said what it returns.
+        """
         self.enter()
         outer = self.arguments
         found = self.entity()
@@ -115,7 +129,11 @@ class _Reader:
             parameters = self.parameters()
             text += f"({parameters}){found.qualifiers}"
             if returned is not None and not within:
-                text = f"{returned.left} {text}{returned.right}" if not returned.right else f"{returned.left}{text}{returned.right}"
+                text = (
+                    f"{returned.left} {text}{returned.right}"
+                    if not returned.right
+                    else f"{returned.left}{text}{returned.right}"
+                )
         self.arguments = outer
         self.depth -= 1
         return self.bounded(text)
@@ -152,7 +170,12 @@ class _Reader:
         return self.templated(last) if self.look() == "I" else last
 
     def templated(self, base: Name) -> Name:
-        return Name(self.bounded(base.text + self.template_arguments(keep=True)), base.last, True, base.untyped)
+        return Name(
+            self.bounded(base.text + self.template_arguments(keep=True)),
+            base.last,
+            True,
+            base.untyped,
+        )
 
     def nested(self) -> Name:
         qualifiers = self.qualifiers()
@@ -234,7 +257,13 @@ class _Reader:
             self.sequence(10)
         found = self.entity()
         self.discriminator()
-        return Name(self.bounded(f"{function}::{found.text}"), found.last, found.template, found.untyped, found.qualifiers)
+        return Name(
+            self.bounded(f"{function}::{found.text}"),
+            found.last,
+            found.template,
+            found.untyped,
+            found.qualifiers,
+        )
 
     def discriminator(self) -> None:
         if self.look() != "_":
@@ -292,7 +321,9 @@ class _Reader:
         self.need("E")
         if kind == "b":
             return {"0": "false", "1": "true"}.get(value, value)
-        return value if kind == "i" else value + ENDING[kind] if kind in ENDING else f"({of}){value}"
+        return (
+            value if kind == "i" else value + ENDING[kind] if kind in ENDING else f"({of}){value}"
+        )
 
     def type(self) -> Type:
         self.enter()
@@ -308,7 +339,9 @@ class _Reader:
         if letter in ("r", "V", "K") and letter:
             qualifiers, inner = self.qualifiers(), self.type()
             # What stands for a constant type is not made constant twice.
-            return self.remember(Type(inner.left.removesuffix(qualifiers) + qualifiers, inner.right, inner.wraps))
+            return self.remember(
+                Type(inner.left.removesuffix(qualifiers) + qualifiers, inner.right, inner.wraps)
+            )
         if letter in ("P", "R", "O") and letter:
             self.at += 1
             return self.remember(pointer_to(self.type(), {"P": "*", "R": "&", "O": "&&"}[letter]))
@@ -322,10 +355,18 @@ class _Reader:
             return self.remember(Type(f"{inner.left} ", f"[{size}]{inner.right}", wraps=True))
         if letter == "T":
             found = self.template_parameter()
-            return self.remember(Type(found.text + self.template_arguments(keep=False))) if self.look() == "I" else found
+            return (
+                self.remember(Type(found.text + self.template_arguments(keep=False)))
+                if self.look() == "I"
+                else found
+            )
         if letter == "S" and self.look(2) != "St":
             found = self.substitution()
-            return self.remember(Type(found.text + self.template_arguments(keep=False))) if self.look() == "I" else found
+            return (
+                self.remember(Type(found.text + self.template_arguments(keep=False)))
+                if self.look() == "I"
+                else found
+            )
         if letter == "D":
             return self.type_of_d()
         if letter == "U":
@@ -384,7 +425,9 @@ class _Reader:
         if self.element >= 0 and len(chosen) != 1:
             self.pack = len(chosen)
             chosen = chosen[self.element : self.element + 1]
-        return self.remember(chosen[0] if len(chosen) == 1 else Type(", ".join(one.text for one in chosen)))
+        return self.remember(
+            chosen[0] if len(chosen) == 1 else Type(", ".join(one.text for one in chosen))
+        )
 
     def substitution(self) -> Type:
         self.need("S")

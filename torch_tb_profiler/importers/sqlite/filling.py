@@ -37,10 +37,14 @@ _PER_PROCESS = 1 << 40
 PROFILER = "profiler"
 """Key of the header: who recorded, with its version."""
 DATABASE_TABLES = "databaseTables"
-"""Key of the header: ``[[table, position of its first row among all rows read], …]``, by which ``ordinal`` leads back to the row."""
+"""Key of the header: ``[[table, position of its first row among all rows read], …]``, by which
+``ordinal`` leads back to the row.
+"""
 
 Side = Mapping[str, Any]
-"""Columns of a side table (without ``span``) for every row of a chunk; columns left out are unknown."""
+"""Columns of a side table (without ``span``) for every row of a chunk; columns left out are
+unknown.
+"""
 
 
 class Filling:
@@ -81,22 +85,35 @@ class Filling:
     def tuples(self, *columns: Ints) -> Array:
         """Numbers of JSON texts ``[x,y,z]``; ``NONE`` where one of the numbers is missing."""
         distinct, of = distinct_rows(*columns)
-        return self.texts(b"" if MISSING in row else json.dumps(row, separators=(",", ":")).encode() for row in distinct)[of]
+        return self.texts(
+            b"" if MISSING in row else json.dumps(row, separators=(",", ":")).encode()
+            for row in distinct
+        )[of]
 
     def correlations(self, process: Ints, number: Ints) -> Ints:
         """Correlation ids that are unique over processes; −1 for none."""
         distinct, of = np.unique(process, return_inverse=True)
-        offset = np.array([self._processes.setdefault(p, len(self._processes)) for p in distinct.tolist()], np.int64) * _PER_PROCESS
+        offset = (
+            np.array(
+                [self._processes.setdefault(p, len(self._processes)) for p in distinct.tolist()],
+                np.int64,
+            )
+            * _PER_PROCESS
+        )
         return np.where((number > 0) & (number < _PER_PROCESS), number + offset[of], -1)
 
     def threads(self, process: Ints, thread: Ints, mark: str = "") -> Array:
         """Numbers of the tracks of host threads. ``mark``: what is put behind the thread's number."""
         distinct, of = distinct_rows(process, thread)
-        places = [("" if p == MISSING else p, f"{'' if t == MISSING else t}{mark}") for p, t in distinct]
+        places = [
+            ("" if p == MISSING else p, f"{'' if t == MISSING else t}{mark}") for p, t in distinct
+        ]
         return self.gathered.tracks.column(places)[of]
 
     def streams(self, device: Ints, process: Ints, context: Ints, stream: Ints) -> Array:
-        """Numbers of the tracks of streams: those of several contexts and processes of one device are several, whatever their numbers."""
+        """Numbers of the tracks of streams: those of several contexts and processes of one device
+        are several, whatever their numbers.
+        """
         distinct, of = distinct_rows(device, process, context, stream)
         return np.array([self._stream(key) for key in distinct], np.int32)[of]
 
@@ -105,7 +122,11 @@ class Filling:
         if found is None:
             device, process, context, stream = key
             text = "" if stream == MISSING else str(stream)
-            more = [f"process {process}"] if self._stream_names.get((device, text), process) != process else []
+            more = (
+                [f"process {process}"]
+                if self._stream_names.get((device, text), process) != process
+                else []
+            )
             for word in (*more, f"context {context}"):
                 if (device, text) in self._stream_names:
                     text += f" ({word})"
@@ -117,22 +138,45 @@ class Filling:
                 self.name("process_sort_index", place, _GPU_SORT + device)
             if stream >= 0:
                 own = self.own_names.get((process, context, stream))
-                self.name("thread_name", place, f"stream {text}: {own}" if own else f"stream {text}")
+                self.name(
+                    "thread_name", place, f"stream {text}: {own}" if own else f"stream {text}"
+                )
                 self.name("thread_sort_index", place, stream)
         return found
 
     def name(self, what: str, place: tuple[Any, str], value: Any) -> None:
-        """Name or rank a process (``process_name``, ``process_labels``, ``process_sort_index``) or a thread (``thread_name``, ``thread_sort_index``)."""
-        key = {"process_labels": "labels", "process_sort_index": "sort_index", "thread_sort_index": "sort_index"}.get(what, "label")
+        """Name or rank a process (``process_name``, ``process_labels``, ``process_sort_index``) or
+        a thread (``thread_name``, ``thread_sort_index``).
+        """
+        key = {
+            "process_labels": "labels",
+            "process_sort_index": "sort_index",
+            "thread_sort_index": "sort_index",
+        }.get(what, "label")
         args = Args()
         setattr(args, key, Raw(json.dumps(value).encode()))
-        self.gathered.metadata.append(Event(ph="M", name=what, pid=place[0], tid=place[1], args=args))
+        self.gathered.metadata.append(
+            Event(ph="M", name=what, pid=place[0], tid=place[1], args=args)
+        )
 
     def spans(
-        self, ordinal: Ints, start: Ints, end: Ints, name: Array, category: str | Array, track: Array, role: Role | Array, *,
-        correlation: Ints | int = -1, external: Ints | int = -1, operator: Side | None = None, device: Side | None = None,
+        self,
+        ordinal: Ints,
+        start: Ints,
+        end: Ints,
+        name: Array,
+        category: str | Array,
+        track: Array,
+        role: Role | Array,
+        *,
+        correlation: Ints | int = -1,
+        external: Ints | int = -1,
+        operator: Side | None = None,
+        device: Side | None = None,
     ) -> None:
-        """Add rows to ``spans`` and their side table; arrays of one length. What has no time is counted and left out, what has no end has no length."""
+        """Add rows to ``spans`` and their side table; arrays of one length. What has no time is
+        counted and left out, what has no end has no length.
+        """
         n = len(start)
         good = (start > -_LATEST) & (start < _LATEST)
         self.counts.add(d.NO_TIME, n - int(good.sum()))
@@ -141,9 +185,15 @@ class Filling:
         self.counts.add(d.NO_DURATION, int((good & ~ended).sum()))
         self.counts.add(d.NEGATIVE_DURATION, int((good & (dur < 0)).sum()))
         columns = {
-            "start": start, "dur": np.maximum(dur, 0), "name": name, "category": self._category(category, n), "track": np.asarray(track, np.int32),
-            "role": np.broadcast_to(np.asarray(role, np.uint8), n), "ordinal": np.asarray(ordinal, np.int32),
-            "correlation": np.broadcast_to(np.asarray(correlation, np.int64), n), "external": np.broadcast_to(np.asarray(external, np.int64), n),
+            "start": start,
+            "dur": np.maximum(dur, 0),
+            "name": name,
+            "category": self._category(category, n),
+            "track": np.asarray(track, np.int32),
+            "role": np.broadcast_to(np.asarray(role, np.uint8), n),
+            "ordinal": np.asarray(ordinal, np.int32),
+            "correlation": np.broadcast_to(np.asarray(correlation, np.int64), n),
+            "external": np.broadcast_to(np.asarray(external, np.int64), n),
         }
         self._put("spans", {key: column[good] for key, column in columns.items()})
         for spec, side in ((schema.OPERATOR_ARGS, operator), (schema.DEVICE_ARGS, device)):
@@ -153,38 +203,70 @@ class Filling:
 
     def _side(self, spec: TableSpec, side: Side, good: Array) -> None:
         count = int(good.sum())
-        rows: dict[str, Array] = {"span": np.arange(self.gathered.spans, self.gathered.spans + count, dtype=np.int32)}
+        rows: dict[str, Array] = {
+            "span": np.arange(self.gathered.spans, self.gathered.spans + count, dtype=np.int32)
+        }
         for column in spec.columns[1:]:
             if column.name not in side:
-                kind = np.int64 if column.dtype == "i4" and column.unit != schema.TEXT else column.dtype
+                kind = (
+                    np.int64
+                    if column.dtype == "i4" and column.unit != schema.TEXT
+                    else column.dtype
+                )
                 rows[column.name] = np.full(count, np.nan if column.dtype == "f8" else -1, kind)
                 continue
             values = np.asarray(side[column.name])[good]
-            rows[column.name] = np.where(values == MISSING, -1, values) if values.dtype == np.int64 else values
+            rows[column.name] = (
+                np.where(values == MISSING, -1, values) if values.dtype == np.int64 else values
+            )
         self._put(spec.name, rows)
 
-    def instants(self, ordinal: Ints, time: Ints, name: Array, category: str, track: Array, phase: str, args: Array | None = None) -> None:
+    def instants(
+        self,
+        ordinal: Ints,
+        time: Ints,
+        name: Array,
+        category: str,
+        track: Array,
+        phase: str,
+        args: Array | None = None,
+    ) -> None:
         """Add rows to ``instants``."""
         good = (time > -_LATEST) & (time < _LATEST)
         n = len(time)
         self.counts.add(d.NO_TIME, n - int(good.sum()))
         columns = {
-            "time": time, "track": track, "name": name, "category": self._category(category, n), "phase": np.full(n, ord(phase), np.uint8),
-            "args": np.full(n, NONE, np.int32) if args is None else args, "ordinal": np.asarray(ordinal, np.int32),
+            "time": time,
+            "track": track,
+            "name": name,
+            "category": self._category(category, n),
+            "phase": np.full(n, ord(phase), np.uint8),
+            "args": np.full(n, NONE, np.int32) if args is None else args,
+            "ordinal": np.asarray(ordinal, np.int32),
         }
         self._put("instants", {key: column[good] for key, column in columns.items()})
 
-    def flows(self, ordinal: Ints, time: Ints, track: Array, identity: Ints, category: str, phase: str) -> None:
+    def flows(
+        self, ordinal: Ints, time: Ints, track: Array, identity: Ints, category: str, phase: str
+    ) -> None:
         """Add ends of arrows to ``flows``; ``identity`` ties them."""
         good = (time > -_LATEST) & (time < _LATEST)
         columns: dict[str, Array] = {
-            "time": time, "track": np.asarray(track, np.int32), "id": np.asarray(identity, np.int64), "category": self._category(category, len(time)),
-            "phase": np.full(len(time), ord(phase), np.uint8), "ordinal": np.asarray(ordinal, np.int32),
+            "time": time,
+            "track": np.asarray(track, np.int32),
+            "id": np.asarray(identity, np.int64),
+            "category": self._category(category, len(time)),
+            "phase": np.full(len(time), ord(phase), np.uint8),
+            "ordinal": np.asarray(ordinal, np.int32),
         }
         self._put("flows", {key: column[good] for key, column in columns.items()})
 
     def _category(self, category: str | Array, n: int) -> Array:
-        return np.full(n, self.gathered.categories[category], np.int32) if isinstance(category, str) else category
+        return (
+            np.full(n, self.gathered.categories[category], np.int32)
+            if isinstance(category, str)
+            else category
+        )
 
     def categories(self, names: Iterable[str]) -> Array:
         """Numbers of categories."""
@@ -201,4 +283,6 @@ class Filling:
         if not self.gathered.groups:
             self.counts.add(d.NO_EVENTS)
         read = [[table, first] for table, first in self.tables]
-        return assemble(self.gathered, {**header, DATABASE_TABLES: read}, self.entries, self._spill.keep)
+        return assemble(
+            self.gathered, {**header, DATABASE_TABLES: read}, self.entries, self._spill.keep
+        )

@@ -1,4 +1,6 @@
-"""``globalTid`` and ``globalPid`` of Nsight Systems: the machine in the bits from 48 on, the process in 24 to 47, the thread in the lowest 24."""
+"""``globalTid`` and ``globalPid`` of Nsight Systems: the machine in the bits from 48 on, the
+process in 24 to 47, the thread in the lowest 24.
+"""
 
 from __future__ import annotations
 

@@ -34,9 +34,22 @@ _LIST = re.compile(r"[\[\]\d,\s-]*$", re.ASCII)
 _LONGEST_LITERAL = 1 << 15
 _DEEPEST = 16
 _KINDS = {
-    "float16": "c10::Half", "half": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float": "float", "float64": "double", "double": "double",
-    "int8": "signed char", "uint8": "unsigned char", "int16": "short int", "short": "short int", "int32": "int", "int": "int", "int64": "long int",
-    "long": "long int", "bool": "bool",
+    "float16": "c10::Half",
+    "half": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float": "float",
+    "float64": "double",
+    "double": "double",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short int",
+    "short": "short int",
+    "int32": "int",
+    "int": "int",
+    "int64": "long int",
+    "long": "long int",
+    "bool": "bool",
 }
 """PyTorch's names of element types → those that ``torch.profiler`` writes."""
 
@@ -53,7 +66,9 @@ class Kind(IntEnum):
 
 
 class Marker(msgspec.Struct, frozen=True, gc=False):
-    """The meaning of a text. The JSON texts are as in ``Input Dims`` and so on; empty where the text does not say. ``lines``: outermost first."""
+    """The meaning of a text. The JSON texts are as in ``Input Dims`` and so on; empty where the
+    text does not say. ``lines``: outermost first.
+    """
 
     name: str
     role: Role = Role.ANNOTATION
@@ -83,8 +98,12 @@ def read_marker(text: str) -> Marker:
         return Marker(text, Role.OPERATOR if _OPERATOR.match(text) else Role.ANNOTATION)
     told = sequence >= 0 or sizes is not None
     return Marker(
-        name, Role.OPERATOR if told or _OPERATOR.match(name) else Role.ANNOTATION, sequence=sequence, operation=operation,
-        backward=sequence >= 0 and "Backward" in name.rpartition(" ")[2].rpartition(":")[2], dims=_dims(sizes),
+        name,
+        Role.OPERATOR if told or _OPERATOR.match(name) else Role.ANNOTATION,
+        sequence=sequence,
+        operation=operation,
+        backward=sequence >= 0 and "Backward" in name.rpartition(" ")[2].rpartition(":")[2],
+        dims=_dims(sizes),
     )
 
 
@@ -94,7 +113,9 @@ def _cut_sizes(text: str) -> tuple[str, str | None]:
 
 
 def _cut_number(text: str, marks: tuple[str, ...]) -> tuple[str, int]:
-    """The text without a number that is named at its end by one of the marks, and the number; −1 where there is none."""
+    """The text without a number that is named at its end by one of the marks, and the number; −1
+    where there is none.
+    """
     for mark in marks:
         name, found, number = text.rpartition(mark)
         if found and number.isdecimal() and number.isascii() and len(number) <= _LONGEST_NUMBER:
@@ -103,7 +124,9 @@ def _cut_number(text: str, marks: tuple[str, ...]) -> tuple[str, int]:
 
 
 def stack_text(lines: tuple[str, ...]) -> str:
-    """Lines of a program as ``Call stack`` has them: innermost first; PyProf does not tell the functions."""
+    """Lines of a program as ``Call stack`` has them: innermost first; PyProf does not tell the
+    functions.
+    """
     frames = []
     for line in reversed(lines):
         file, mark, number = line.rpartition(":")
@@ -135,7 +158,14 @@ def _pyprof(text: str) -> Marker | None:
     module, operation, arguments = value.get("mod"), value.get("op"), value.get("args")
     if isinstance(module, str) and isinstance(operation, str):
         dims, types, concrete = _arguments(arguments if isinstance(arguments, list) else [])
-        return Marker(f"{module}.{operation}", Role.OPERATOR, Kind.CALL, dims=dims, types=types, concrete=concrete)
+        return Marker(
+            f"{module}.{operation}",
+            Role.OPERATOR,
+            Kind.CALL,
+            dims=dims,
+            types=types,
+            concrete=concrete,
+        )
     written = value.get("strRepr")
     return Marker(written) if isinstance(written, str) and written else None
 
@@ -151,7 +181,9 @@ def _literal(text: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets stand in one another at most, those within strings counted as well; signs in a row nest too."""
+    """How deep brackets stand in one another at most, those within strings counted as well; signs
+    in a row nest too.
+    """
     depth = deepest = signs = 0
     for letter in text:
         if letter in "([{":
@@ -173,7 +205,11 @@ def _arguments(arguments: list[Any]) -> tuple[bytes, bytes, bytes]:
         if not isinstance(argument, dict):
             continue
         shape, value = _shape(argument.get("shape")), argument.get("value")
-        listed = [v for v in value if isinstance(v, dict) and _shape(v.get("shape")) is not None] if isinstance(value, (list, tuple)) else []
+        listed = (
+            [v for v in value if isinstance(v, dict) and _shape(v.get("shape")) is not None]
+            if isinstance(value, (list, tuple))
+            else []
+        )
         if shape is not None:
             dims.append(shape)
             types.append(_element(argument.get("dtype")))
@@ -184,13 +220,25 @@ def _arguments(arguments: list[Any]) -> tuple[bytes, bytes, bytes]:
             concrete.append("")
         else:
             dims.append([])
-            types.append("" if value is None else "ScalarList" if isinstance(value, (list, tuple)) else "Scalar")
-            concrete.append("" if value is None else str(list(value) if isinstance(value, tuple) else value))
-    return tuple(json.dumps(found, separators=(",", ":")).encode() for found in (dims, types, concrete))  # type: ignore[return-value]
+            types.append(
+                ""
+                if value is None
+                else "ScalarList"
+                if isinstance(value, (list, tuple))
+                else "Scalar"
+            )
+            concrete.append(
+                "" if value is None else str(list(value) if isinstance(value, tuple) else value)
+            )
+    return tuple(
+        json.dumps(found, separators=(",", ":")).encode() for found in (dims, types, concrete)
+    )  # type: ignore[return-value]
 
 
 def _shape(value: Any) -> list[int] | None:
-    if not isinstance(value, (list, tuple)) or not all(type(n) is int and 0 <= n < 1 << 48 for n in value):
+    if not isinstance(value, (list, tuple)) or not all(
+        type(n) is int and 0 <= n < 1 << 48 for n in value
+    ):
         return None
     return list(value)
 

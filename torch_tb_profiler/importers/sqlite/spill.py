@@ -1,9 +1,11 @@
-"""Columns of large databases wait on disk instead of in memory: a span takes 60 bytes of its file, and 80 as columns.
+"""Columns of large databases wait on disk instead of in memory: a span takes 60 bytes of its file,
+and 80 as columns.
 
 ::
 
     pieces of a column ──▶ held in memory, together at most HELD_BYTES ──▶ a temporary file without a name per column ──▶ one array, mapped:
-                                                                          its pages come when they are read, and may go again
+                                                                          its pages come when they
+                                                                          are read, and may go again
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ LEAST_BYTES = 1 << 20
 
 
 class Spill:
-    """Collects the pieces of columns, and gives each as one array. Without room on the disk, columns stay in memory."""
+    """Collects the pieces of columns, and gives each as one array. Without room on the disk,
+    columns stay in memory.
+    """
 
     def __init__(self) -> None:
         self._most = HELD_BYTES
@@ -45,7 +49,8 @@ class Spill:
     def _to_disk(self) -> None:
         self.used = True
         self._held = sum(column.write() for column in self._columns.values())
-        # Where nothing can be written it is tried again when there is twice as much: not with every piece.
+        # Where nothing can be written it is tried again when there is twice as much: not with every
+        # piece.
         self._most = max(self._most, 2 * self._held)
 
     def columns(self) -> dict[str, dict[str, Array]]:
@@ -84,7 +89,7 @@ class _Column:
                 # Behind what is whole: an earlier try may have broken off in a piece.
                 self._file.seek(self._written)
                 while len(left):
-                    left = left[self._file.write(left):]
+                    left = left[self._file.write(left) :]
                 self._written += self.pieces.pop(0).nbytes
         except OSError:
             pass
@@ -105,7 +110,12 @@ class _Column:
             if not self._written:
                 return [np.zeros(0, self._dtype)]
             try:
-                return [np.frombuffer(mmap.mmap(file.fileno(), self._written, access=mmap.ACCESS_READ), self._dtype)]
+                return [
+                    np.frombuffer(
+                        mmap.mmap(file.fileno(), self._written, access=mmap.ACCESS_READ),
+                        self._dtype,
+                    )
+                ]
             except OSError:
                 # Some systems map nothing, and a process may hold too many files.
                 file.seek(0)

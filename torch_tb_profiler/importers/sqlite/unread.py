@@ -1,6 +1,7 @@
 """What a database holds and no view shows: counted, so that nothing is left out in silence.
 
-Sources: the SQLite schema in Nsight Systems' User Guide; ``cupti_activity.h``, whose kinds are nvprof's tables.
+Sources: the SQLite schema in Nsight Systems' User Guide; ``cupti_activity.h``, whose kinds are
+    nvprof's tables.
 """
 
 from __future__ import annotations
@@ -14,9 +15,14 @@ from torch_tb_profiler.store.defects import DefectCounts
 
 _TIMES = ("start", "timestamp", "rawtimestamp")
 _COUNTED = re.compile("CUPTI_", re.IGNORECASE)
-"""Tables that hold events without a time too: nvprof's counters are those of a kernel. Others without one describe what the events name."""
+"""Tables that hold events without a time too: nvprof's counters are those of a kernel. Others
+without one describe what the events name.
+"""
 _FAMILIES = (
-    (re.compile(r"SCHED_EVENTS|COMPOSITE_EVENTS|PERF_EVENT|THREAD_STATE|ETW_", re.IGNORECASE), d.CPU_NOT_READ),
+    (
+        re.compile(r"SCHED_EVENTS|COMPOSITE_EVENTS|PERF_EVENT|THREAD_STATE|ETW_", re.IGNORECASE),
+        d.CPU_NOT_READ,
+    ),
     (re.compile(r"CUDA_UM_|CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY", re.IGNORECASE), d.MANAGED_NOT_READ),
     (re.compile(r"CUPTI_ACTIVITY_KIND_CDP_KERNEL$", re.IGNORECASE), d.NESTED_KERNELS_NOT_READ),
     (
@@ -30,11 +36,15 @@ _FAMILIES = (
 
 
 def count_unread(database: Database, read: Sequence[str], counts: DefectCounts) -> None:
-    """Count about how many rows there are in tables of events other than those that are read: tables with a time, or nvprof's values of counters."""
+    """Count about how many rows there are in tables of events other than those that are read:
+    tables with a time, or nvprof's values of counters.
+    """
     known = {table.lower() for table in read}
     for table in database.tables:
         if table.lower() not in known:
-            family = next((defect for pattern, defect in _FAMILIES if pattern.match(table)), d.NOT_READ)
+            family = next(
+                (defect for pattern, defect in _FAMILIES if pattern.match(table)), d.NOT_READ
+            )
             timed = not {column.lower() for column in database.columns(table)}.isdisjoint(_TIMES)
             if timed or (family != d.NOT_READ and _COUNTED.match(table)):
                 counts.add(family, database.about(table))

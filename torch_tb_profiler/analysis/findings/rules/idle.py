@@ -15,7 +15,8 @@ SHORT_PAUSE = 20_000
 def idle_queue(case: Case, taken: Intervals) -> Candidate | None:
     """The device pauses between kernels that were launched in time: each start costs it a little.
 
-    Claims: gaps of at most 20 µs whose next work had been launched when they began. Upper bound: fewer, larger kernels leave fewer pauses; one kernel leaves
+    Claims: gaps of at most 20 µs whose next work had been launched when they began. Upper bound:
+        fewer, larger kernels leave fewer pauses; one kernel leaves
     none. Wrong when the pause was a wait for another stream, which short gaps do not tell apart.
     """
     return _queued(case, "idle_queue", True)
@@ -24,7 +25,8 @@ def idle_queue(case: Case, taken: Intervals) -> Candidate | None:
 def idle_other(case: Case, taken: Intervals) -> Candidate | None:
     """The device is idle for a reason that the trace does not show.
 
-    Claims: longer gaps whose next work had been launched, and gaps with an unknown launch. Upper bound: nothing but idle time is claimed.
+    Claims: longer gaps whose next work had been launched, and gaps with an unknown launch. Upper
+        bound: nothing but idle time is claimed.
     Wrong when the device worked on what was not recorded.
     """
     return _queued(case, "idle_other", False)
@@ -37,6 +39,14 @@ def _queued(case: Case, rule: str, short: bool) -> Candidate | None:
     if not len(chosen.start):
         return None
     length = chosen.end - chosen.start
-    return Candidate(rule, chosen.next, chosen.start, chosen.end, {
-        "gaps": len(length) / len(case.steps), "median_gap": float(np.median(length)), "unknown": float((chosen.launch < 0).mean()),
-    })
+    return Candidate(
+        rule,
+        chosen.next,
+        chosen.start,
+        chosen.end,
+        {
+            "gaps": len(length) / len(case.steps),
+            "median_gap": float(np.median(length)),
+            "unknown": float((chosen.launch < 0).mean()),
+        },
+    )

@@ -20,10 +20,21 @@ def memory_near_capacity(case: Case, taken: Intervals) -> Candidate | None:
         number, size, peak = (int(devices[key][row]) for key in ("id", "memory", "peak_allocated"))
         mine = np.flatnonzero((memory["id"] == number) & (memory["type"] > 0))
         if len(mine):
-            peak = max(peak, int(memory["peak"][mine].max()), int(memory["peak_reserved"][mine].max()))
+            peak = max(
+                peak, int(memory["peak"][mine].max()), int(memory["peak_reserved"][mine].max())
+            )
         if size > 0 and peak > NEAR * size:
-            found.append((peak / size, {"number": number, "peak": peak, "memory": size, "full": peak / size}))
+            found.append(
+                (peak / size, {"number": number, "peak": peak, "memory": size, "full": peak / size})
+            )
     if not found:
         return None
     nothing = np.zeros(0, np.int64)
-    return Candidate("memory_near_capacity", nothing, nothing, nothing, max(found, key=lambda entry: entry[0])[1], costs=False)
+    return Candidate(
+        "memory_near_capacity",
+        nothing,
+        nothing,
+        nothing,
+        max(found, key=lambda entry: entry[0])[1],
+        costs=False,
+    )

@@ -14,7 +14,9 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
 MANY = 50
-"""Kernels, or without a device operators, of one step of the optimizer, from which on it goes tensor by tensor."""
+"""Kernels, or without a device operators, of one step of the optimizer, from which on it goes
+tensor by tensor.
+"""
 SHORT = 20_000
 """ns; the median beyond which they are not what a fused step saves."""
 BRIEF = 10_000
@@ -26,9 +28,11 @@ _JOINED = re.compile(r".*(?:multi_tensor_apply|[Ff]used)")
 def optimizer_unfused(case: Case, taken: Intervals) -> Candidate | None:
     """The optimizer updates its parameters one by one.
 
-    Claims: with device work, the device's idle time for the host within ``Optimizer.step`` and its kernels of at most 10 µs; without, the whole of
-    ``Optimizer.step``. Upper bound: one kernel for all parameters neither waits between them nor starts them one by one; it still has to read and write them.
-    Wrong when the optimizer or its parameters have no fused implementation.
+    Claims: with device work, the device's idle time for the host within ``Optimizer.step`` and its
+        kernels of at most 10 µs; without, the whole of
+    ``Optimizer.step``. Upper bound: one kernel for all parameters neither waits between them nor
+    starts them one by one; it still has to read and write them. Wrong when the optimizer or its
+    parameters have no fused implementation.
     """
     spans = case.trace["spans"]
     calls = np.flatnonzero((spans["role"] == Role.ANNOTATION) | (spans["role"] == Role.OPERATOR))
@@ -53,9 +57,15 @@ def _on_device(case: Case, region: Ints) -> Candidate | None:
     begin = np.searchsorted(gaps.start, within.start, side="right") - 1
     short = own.take(length <= BRIEF)
     return Candidate(
-        "optimizer_unfused", np.concatenate((gaps.next[begin], short.row)), np.concatenate((within.start, short.start)),
+        "optimizer_unfused",
+        np.concatenate((gaps.next[begin], short.row)),
+        np.concatenate((within.start, short.start)),
         np.concatenate((within.end, short.end)),
-        {"kernels": len(own.row) / len(region), "median_kernel": float(np.median(length)), "region": float(spans["dur"][region].mean())},
+        {
+            "kernels": len(own.row) / len(region),
+            "median_kernel": float(np.median(length)),
+            "region": float(spans["dur"][region].mean()),
+        },
     )
 
 
@@ -67,9 +77,17 @@ def _on_host(case: Case, region: Ints) -> Candidate | None:
     if len(operators) < MANY * len(region) or np.median(length) > SHORT:
         return None
     start = spans["start"][region]
-    return Candidate("optimizer_unfused", region, start, start + spans["dur"][region], {
-        "operators": len(operators) / len(region), "median_operator": float(np.median(length)), "region": float(spans["dur"][region].mean()),
-    })
+    return Candidate(
+        "optimizer_unfused",
+        region,
+        start,
+        start + spans["dur"][region],
+        {
+            "operators": len(operators) / len(region),
+            "median_operator": float(np.median(length)),
+            "region": float(spans["dur"][region].mean()),
+        },
+    )
 
 
 def _inside(case: Case, region: Ints, rows: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -13,10 +13,14 @@ const WHOLE = 139 * 1024;
 const STATIC = /(?:\bfrom|\bimport)\s*["'`](\.[^"'`]+\.js)["'`]/g;
 
 const folder = fileURLToPath(new URL("../../torch_tb_profiler/static", import.meta.url));
-const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+  entry.isFile(),
+);
 /** The page of `torch-tb-profiler report` in one piece: it lies on a disk and is never sent. */
 const REPORT = "report.js";
-const paths = files.filter((entry) => entry.name !== REPORT).map((entry) => resolve(entry.parentPath, entry.name));
+const paths = files
+  .filter((entry) => entry.name !== REPORT)
+  .map((entry) => resolve(entry.parentPath, entry.name));
 const packed = (path) => gzipSync(readFileSync(path), { level: 9 }).length;
 const sum = (some) => [...some].reduce((total, path) => total + packed(path), 0);
 
@@ -24,12 +28,15 @@ const sum = (some) => [...some].reduce((total, path) => total + packed(path), 0)
 function needed(path, seen = new Set()) {
   if (seen.has(path)) return seen;
   seen.add(path);
-  for (const [, target] of readFileSync(path, "utf8").matchAll(STATIC)) needed(resolve(dirname(path), target), seen);
+  for (const [, target] of readFileSync(path, "utf8").matchAll(STATIC))
+    needed(resolve(dirname(path), target), seen);
   return seen;
 }
 
 const first = needed(resolve(folder, "index.js"));
 const sizes = { "first page": [sum(first), FIRST], "whole bundle": [sum(paths), WHOLE] };
-for (const [name, [size, limit]] of Object.entries(sizes)) console.log(`${name}: ${(size / 1024).toFixed(1)} KiB gzipped of ${limit / 1024}`);
-for (const path of paths.filter((path) => !first.has(path))) console.log(`  later: ${(packed(path) / 1024).toFixed(1)} KiB ${relative(folder, path)}`);
+for (const [name, [size, limit]] of Object.entries(sizes))
+  console.log(`${name}: ${(size / 1024).toFixed(1)} KiB gzipped of ${limit / 1024}`);
+for (const path of paths.filter((path) => !first.has(path)))
+  console.log(`  later: ${(packed(path) / 1024).toFixed(1)} KiB ${relative(folder, path)}`);
 exit(Object.values(sizes).some(([size, limit]) => size > limit) ? 1 : 0);

@@ -42,7 +42,8 @@ export function parseDefinitions(markdown) {
     let next = i + 1;
     while (next < lines.length && lines[next].trim() === "") next++;
     const paragraph = [];
-    for (; next < lines.length && lines[next].trim() !== "" && !NO_TEXT.test(lines[next]); next++) paragraph.push(lines[next]);
+    for (; next < lines.length && lines[next].trim() !== "" && !NO_TEXT.test(lines[next]); next++)
+      paragraph.push(lines[next]);
     if (paragraph.length === 0) throw new Error(`line ${i + 1}: ${key} has no sentence`);
     found.push({ key, label: plain(label), text: plain(paragraph.join(" ")) });
   }
@@ -65,7 +66,9 @@ function main() {
   }
   if (found === wanted) return 0;
   if (argv.includes("--check")) {
-    console.error("torch_tb_profiler/views/definitions.json does not fit docs/definitions.md: run `npm run generate` in fe/.");
+    console.error(
+      "torch_tb_profiler/views/definitions.json does not fit docs/definitions.md: run `npm run generate` in fe/.",
+    );
     return 1;
   }
   writeFileSync(path, wanted);

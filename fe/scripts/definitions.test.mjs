@@ -3,9 +3,14 @@ import { generate, parseDefinitions } from "./definitions.mjs";
 
 describe("parseDefinitions", () => {
   it("takes the heading and the first paragraph, without markdown", () => {
-    const text = "# Title\n\nIntro\n\n### host_self — Host self time\nTime in the operator `itself`,\nwithout **children** ([why](x.md)).\n\nFormula: a − b\n\n### b — B\n\nOne line.\n";
+    const text =
+      "# Title\n\nIntro\n\n### host_self — Host self time\nTime in the operator `itself`,\nwithout **children** ([why](x.md)).\n\nFormula: a − b\n\n### b — B\n\nOne line.\n";
     expect(parseDefinitions(text)).toEqual([
-      { key: "host_self", label: "Host self time", text: "Time in the operator itself, without children (why)." },
+      {
+        key: "host_self",
+        label: "Host self time",
+        text: "Time in the operator itself, without children (why).",
+      },
       { key: "b", label: "B", text: "One line." },
     ]);
   });
@@ -24,7 +29,10 @@ describe("parseDefinitions", () => {
   });
 
   it("writes an entry per line", () => {
-    const entries = [{ key: "a", label: 'the "A"', text: "b\\c" }, { key: "b", label: "B", text: "d" }];
+    const entries = [
+      { key: "a", label: 'the "A"', text: "b\\c" },
+      { key: "b", label: "B", text: "d" },
+    ];
     expect(JSON.parse(generate(entries))).toEqual(entries);
     expect(generate(entries).split("\n").length).toBe(5);
   });

@@ -131,7 +131,11 @@ export function urlOf(route: string, query: Query = {}): string {
  *
  * Throws `ApiError` for every answer but the payload, and the signal's `AbortError` when aborted. The browser's own cache deals with ETags.
  */
-export async function fetchJson<R extends Route>(route: R, query: Query = {}, signal?: AbortSignal): Promise<Routes[R]> {
+export async function fetchJson<R extends Route>(
+  route: R,
+  query: Query = {},
+  signal?: AbortSignal,
+): Promise<Routes[R]> {
   const response = await request(urlOf(route, query), "application/json", signal);
   const text = await bodyOf(() => response.text(), signal);
   const value = parse(text);
@@ -140,18 +144,31 @@ export async function fetchJson<R extends Route>(route: R, query: Query = {}, si
 }
 
 /** The bytes of a route that answers with columns instead of JSON, e.g. `trace/tiles`. Throws as `fetchJson` does. */
-export async function fetchColumns(route: string, query: Query = {}, signal?: AbortSignal): Promise<ArrayBuffer> {
+export async function fetchColumns(
+  route: string,
+  query: Query = {},
+  signal?: AbortSignal,
+): Promise<ArrayBuffer> {
   const response = await request(urlOf(route, query), "application/octet-stream", signal);
   const type = response.headers.get("Content-Type") ?? "";
   // A proxy's own page comes with status 200, too.
-  if (response.status === 200 && !/json|html/.test(type)) return bodyOf(() => response.arrayBuffer(), signal);
+  if (response.status === 200 && !/json|html/.test(type))
+    return bodyOf(() => response.arrayBuffer(), signal);
   const text = await bodyOf(() => response.text(), signal);
   throw refusal(response, text, parse(text), "columns");
 }
 
-async function request(url: string, accept: string, signal: AbortSignal | undefined): Promise<Response> {
+async function request(
+  url: string,
+  accept: string,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
   try {
-    return await ask(url, { headers: { Accept: accept }, credentials: "same-origin", ...(signal ? { signal } : {}) });
+    return await ask(url, {
+      headers: { Accept: accept },
+      credentials: "same-origin",
+      ...(signal ? { signal } : {}),
+    });
   } catch (thrown) {
     throw lost(thrown, signal);
   }
@@ -172,8 +189,12 @@ function refusal(response: Response, text: string, value: unknown, wanted: strin
 
 function lost(thrown: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return thrown;
-  const hint = "Is TensorBoard still running? The page goes on by itself when the server answers again.";
-  return new ApiError({ code: "network", message: "The server cannot be reached.", hint, progress: null }, 0);
+  const hint =
+    "Is TensorBoard still running? The page goes on by itself when the server answers again.";
+  return new ApiError(
+    { code: "network", message: "The server cannot be reached.", hint, progress: null },
+    0,
+  );
 }
 
 function parse(text: string): unknown {
@@ -185,7 +206,13 @@ function parse(text: string): unknown {
 }
 
 function hasError(value: unknown): value is { error: Record<string, unknown> } {
-  return typeof value === "object" && value !== null && "error" in value && typeof value.error === "object" && value.error !== null;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "error" in value &&
+    typeof value.error === "object" &&
+    value.error !== null
+  );
 }
 
 function errorBody(error: Record<string, unknown>): ErrorBody {
@@ -198,7 +225,10 @@ function errorBody(error: Record<string, unknown>): ErrorBody {
     code: text("code", "bad_answer"),
     message: text("message", "The server reports an error without a message."),
     hint: text("hint", ""),
-    progress: typeof progress === "number" && Number.isFinite(progress) ? Math.min(1, Math.max(0, progress)) : null,
+    progress:
+      typeof progress === "number" && Number.isFinite(progress)
+        ? Math.min(1, Math.max(0, progress))
+        : null,
   };
 }
 

@@ -16,14 +16,21 @@ test("what was kept is answered", async () => {
 });
 
 test("what was not kept says where to look", async () => {
-  const answer = await keptFetch({ about: "Elsewhere.", answers: {} }, BASE)("file:///somewhere/trace");
+  const answer = await keptFetch(
+    { about: "Elsewhere.", answers: {} },
+    BASE,
+  )("file:///somewhere/trace");
   expect(answer.status).toBe(404);
-  expect(await answer.json()).toEqual({ error: { code: "not_in_report", message: "Not part of this report", hint: "Elsewhere." } });
+  expect(await answer.json()).toEqual({
+    error: { code: "not_in_report", message: "Not part of this report", hint: "Elsewhere." },
+  });
 });
 
 test("a packed report is read", async () => {
   const report = { about: "µ", answers: { a: [1] } };
-  const packed = new Blob([JSON.stringify(report)]).stream().pipeThrough(new CompressionStream("gzip"));
+  const packed = new Blob([JSON.stringify(report)])
+    .stream()
+    .pipeThrough(new CompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
   expect(await readReport(btoa(String.fromCharCode(...bytes)))).toEqual(report);
 });

@@ -21,7 +21,10 @@ export async function readReport(packed: string): Promise<Report> {
 /** The key of a route's answer. */
 export function keyOf(url: URL, base: URL): string {
   const route = decodeURIComponent(url.pathname.slice(base.pathname.length));
-  return JSON.stringify([route, ...[...url.searchParams].sort(([a], [b]) => (a < b ? -1 : Number(a > b)))]);
+  return JSON.stringify([
+    route,
+    ...[...url.searchParams].sort(([a], [b]) => (a < b ? -1 : Number(a > b))),
+  ]);
 }
 
 /** Answers as the server would. What was not kept is an error that says where to look for it. */
@@ -29,7 +32,16 @@ export function keptFetch(report: Report, base: URL): (url: string) => Promise<R
   return (url) => {
     const payload = report.answers[keyOf(new URL(url), base)];
     const known = payload !== undefined;
-    const body = known ? payload : { error: { code: "not_in_report", message: "Not part of this report", hint: report.about } };
-    return Promise.resolve(new Response(JSON.stringify(body), { status: known ? 200 : 404, headers: { "Content-Type": "application/json" } }));
+    const body = known
+      ? payload
+      : {
+          error: { code: "not_in_report", message: "Not part of this report", hint: report.about },
+        };
+    return Promise.resolve(
+      new Response(JSON.stringify(body), {
+        status: known ? 200 : 404,
+        headers: { "Content-Type": "application/json" },
+      }),
+    );
   };
 }

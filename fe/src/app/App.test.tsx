@@ -7,21 +7,42 @@ import { App } from "./App";
 import { Boundary } from "./boundary";
 import { groupNote, stateNote, workerOptions } from "../views/choices";
 
-const span = (name: string, state: SpanState = "ready", progress = 1) => ({ name, label: `span ${name}`, state, progress, message: "cut at byte 7", bytes: 1 });
-const worker = (name: string, rank: number | null, ...spans: ReturnType<typeof span>[]) => ({ name, rank, rank_source: "order" as const, world_size: null, spans });
+const span = (name: string, state: SpanState = "ready", progress = 1) => ({
+  name,
+  label: `span ${name}`,
+  state,
+  progress,
+  message: "cut at byte 7",
+  bytes: 1,
+});
+const worker = (name: string, rank: number | null, ...spans: ReturnType<typeof span>[]) => ({
+  name,
+  rank,
+  rank_source: "order" as const,
+  world_size: null,
+  spans,
+});
 const RUNS: RunsPayload = {
   version: "1",
   scanning: false,
   logdirs: ["/logs"],
   runs: [
-    { name: "good", synthetic: true, workers: [worker("w0", 0, span("1"), span("2")), worker("w1", 1, span("1"))] },
+    {
+      name: "good",
+      synthetic: true,
+      workers: [worker("w0", 0, span("1"), span("2")), worker("w1", 1, span("1"))],
+    },
     { name: "bad", synthetic: false, workers: [worker("w0", null, span("1", "failed"))] },
   ],
 };
 
 /** Everything but the catalogue stays without an answer, so views stay in their first state. */
 function serve(runs: RunsPayload): void {
-  vi.stubGlobal("fetch", (url: string) => (new URL(url).pathname.endsWith("/runs") ? Promise.resolve(new Response(JSON.stringify(runs))) : new Promise(() => undefined)));
+  vi.stubGlobal("fetch", (url: string) =>
+    new URL(url).pathname.endsWith("/runs")
+      ? Promise.resolve(new Response(JSON.stringify(runs)))
+      : new Promise(() => undefined),
+  );
 }
 
 describe("the page", () => {
@@ -42,14 +63,26 @@ describe("the page", () => {
     serve(RUNS);
     render(<App />);
     await vi.waitFor(() => expect(location.hash).toBe("#view=overview&run=good&worker=w0&span=1"));
-    expect(screen.getByRole("link", { name: "Overview" }).getAttribute("aria-current")).toBe("page");
+    expect(screen.getByRole("link", { name: "Overview" }).getAttribute("aria-current")).toBe(
+      "page",
+    );
     expect(document.title).toBe("Overview · good · PyTorch Profiler");
     expect(screen.getByText("synthetic")).toBeTruthy();
   });
 
   it("chooses steps beside the trace that they are of, and leaves the line of the views to them", async () => {
-    const steps = [0, 1].map((index) => ({ index, name: `ProfilerStep#${index}`, wall_ns: 5, cold: false, odd: false }));
-    vi.stubGlobal("fetch", (url: string) => Promise.resolve(new Response(JSON.stringify(new URL(url).pathname.endsWith("/runs") ? RUNS : { steps }))));
+    const steps = [0, 1].map((index) => ({
+      index,
+      name: `ProfilerStep#${index}`,
+      wall_ns: 5,
+      cold: false,
+      odd: false,
+    }));
+    vi.stubGlobal("fetch", (url: string) =>
+      Promise.resolve(
+        new Response(JSON.stringify(new URL(url).pathname.endsWith("/runs") ? RUNS : { steps })),
+      ),
+    );
     pageStore.set({ ...EMPTY_PAGE, view: "diagnosis" });
     render(<App />);
     await screen.findByLabelText("Worker");
@@ -66,7 +99,9 @@ describe("the page", () => {
     await screen.findByLabelText("Worker");
     const push = vi.spyOn(history, "pushState");
     fireEvent.click(screen.getByRole("link", { name: "Kernel" }));
-    await vi.waitFor(() => expect(screen.getByRole("main").getAttribute("aria-label")).toBe("Kernel"));
+    await vi.waitFor(() =>
+      expect(screen.getByRole("main").getAttribute("aria-label")).toBe("Kernel"),
+    );
     expect(push.mock.calls[0]?.[2]).toContain("#view=kernel&run=good");
   });
 
@@ -76,7 +111,10 @@ describe("the page", () => {
     await screen.findByLabelText("Worker");
     pageStore.set({ ...pageStore.get(), steps: { first: 2, last: 3, skipCold: true } });
     fireEvent.change(screen.getByLabelText("Run"), { target: { value: "bad" } });
-    expect(pageStore.get()).toMatchObject({ selection: { run: "bad", worker: "w0", span: "1" }, steps: { first: null, last: null, skipCold: true } });
+    expect(pageStore.get()).toMatchObject({
+      selection: { run: "bad", worker: "w0", span: "1" },
+      steps: { first: null, last: null, skipCold: true },
+    });
   });
 
   it("says why a trace failed", async () => {
@@ -100,7 +138,9 @@ describe("the page", () => {
     const asked: string[] = [];
     vi.stubGlobal("fetch", (url: string) => {
       asked.push(new URL(url).pathname);
-      return new URL(url).pathname.endsWith("/runs") ? Promise.resolve(new Response(JSON.stringify({ ...RUNS, runs: [] }))) : new Promise(() => undefined);
+      return new URL(url).pathname.endsWith("/runs")
+        ? Promise.resolve(new Response(JSON.stringify({ ...RUNS, runs: [] })))
+        : new Promise(() => undefined);
     });
     render(<App />);
     expect(await screen.findByRole("option", { name: "none found" })).toBeTruthy();
@@ -115,7 +155,9 @@ describe("the page", () => {
     render(<App />);
     expect(await screen.findByText("There is no trace yet")).toBeTruthy();
     expect(screen.getByText(/torch_tb_profiler\.record\("\/logs"\)/)).toBeTruthy();
-    expect(screen.getByRole("link", { name: /every file/ }).getAttribute("href")).toContain("#view=diagnosis");
+    expect(screen.getByRole("link", { name: /every file/ }).getAttribute("href")).toContain(
+      "#view=diagnosis",
+    );
   });
 });
 
@@ -140,15 +182,33 @@ it("shows an error of a view instead of a blank page, and gives another view a c
 
 describe("remarks in the selects", () => {
   it("tell the state of one trace", () => {
-    expect([stateNote(span("1", "importing", 0.437)), stateNote(span("1", "growing")), stateNote(span("1"))]).toEqual(["importing 43 %", "still being written", ""]);
+    expect([
+      stateNote(span("1", "importing", 0.437)),
+      stateNote(span("1", "growing")),
+      stateNote(span("1")),
+    ]).toEqual(["importing 43 %", "still being written", ""]);
   });
   it("sum up several", () => {
-    expect(groupNote([span("1"), span("2", "importing", 0.5), span("3", "failed"), span("4", "waiting")])).toBe("importing 62 %, 1 of 4 failed");
+    expect(
+      groupNote([
+        span("1"),
+        span("2", "importing", 0.5),
+        span("3", "failed"),
+        span("4", "waiting"),
+      ]),
+    ).toBe("importing 62 %, 1 of 4 failed");
     expect(groupNote([span("1", "failed"), span("2", "failed")])).toBe("failed");
   });
   it("name ranks where there are several", () => {
-    expect(workerOptions(RUNS.runs[0]!.workers).map((option) => option.label)).toEqual(["rank 0 · w0", "rank 1 · w1"]);
-    expect(workerOptions([worker("rank0", 0, span("1")), worker("rank2", 1, span("1"))]).map((option) => option.label)).toEqual(["rank 0", "rank 1 · rank2"]);
+    expect(workerOptions(RUNS.runs[0]!.workers).map((option) => option.label)).toEqual([
+      "rank 0 · w0",
+      "rank 1 · w1",
+    ]);
+    expect(
+      workerOptions([worker("rank0", 0, span("1")), worker("rank2", 1, span("1"))]).map(
+        (option) => option.label,
+      ),
+    ).toEqual(["rank 0", "rank 1 · rank2"]);
     expect(workerOptions([worker("solo", 0, span("1"))])[0]?.label).toBe("solo");
   });
 });

@@ -6,7 +6,14 @@ import type { RunsPayload } from "../api/types.gen";
 import { changePage, hrefOfPage, pageOfHref, type PageState, pageStore } from "../state/location";
 import { complete, find, pollRuns, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
-import { ALL_STEPS, type Params, type Selection, type StepRange, type ViewId, type ViewProps } from "../state/view";
+import {
+  ALL_STEPS,
+  type Params,
+  type Selection,
+  type StepRange,
+  type ViewId,
+  type ViewProps,
+} from "../state/view";
 import { Boundary } from "./boundary";
 import { Header } from "./Header";
 import { ConnectionLost, FailedTrace, NoTrace } from "./notices";
@@ -55,9 +62,19 @@ interface ContentProps {
 function Content({ view, props, payload }: ContentProps): JSX.Element {
   const { selection } = props;
   const found = find(payload, selection);
-  if (view.needsTrace && !found.span) return <NoTrace payload={payload} selection={selection} diagnosisHref={props.hrefOf("diagnosis")} />;
+  if (view.needsTrace && !found.span)
+    return (
+      <NoTrace payload={payload} selection={selection} diagnosisHref={props.hrefOf("diagnosis")} />
+    );
   // The catalogue knows the reason already; asking for the figures would only fail again.
-  if (view.needsTrace && found.span?.state === "failed") return <FailedTrace span={found.span} worker={selection.worker} diagnosisHref={props.hrefOf("diagnosis")} />;
+  if (view.needsTrace && found.span?.state === "failed")
+    return (
+      <FailedTrace
+        span={found.span}
+        worker={selection.worker}
+        diagnosisHref={props.hrefOf("diagnosis")}
+      />
+    );
   const Component = view.component;
   return (
     <Boundary reset={[view.id, selection.run, selection.worker, selection.span].join("\n")}>
@@ -94,7 +111,9 @@ function useTitle(view: string, run: string): void {
 function useViewProps(page: PageState): ViewProps {
   return useMemo(() => {
     const at = (view: ViewId, params: Params = {}, selection?: Selection): PageState =>
-      selection && !sameTrace(selection, page.selection) ? { view, params, selection, steps: allStepsOf(page) } : { ...page, view, params };
+      selection && !sameTrace(selection, page.selection)
+        ? { view, params, selection, steps: allStepsOf(page) }
+        : { ...page, view, params };
     return {
       selection: page.selection,
       steps: page.steps,
@@ -114,10 +133,14 @@ function setParam(key: string, value: string | null): void {
   }, "replace");
 }
 
-const sameTrace = (a: Selection, b: Selection): boolean => a.run === b.run && a.worker === b.worker && a.span === b.span;
+const sameTrace = (a: Selection, b: Selection): boolean =>
+  a.run === b.run && a.worker === b.worker && a.span === b.span;
 
 /** Steps are those of one trace, so another trace starts with all of its own. */
-const allStepsOf = (page: PageState): StepRange => ({ ...ALL_STEPS, skipCold: page.steps.skipCold });
+const allStepsOf = (page: PageState): StepRange => ({
+  ...ALL_STEPS,
+  skipCold: page.steps.skipCold,
+});
 
 function selectTrace(selection: Selection): void {
   const full = complete(runsStore.get().payload, selection);
@@ -126,7 +149,15 @@ function selectTrace(selection: Selection): void {
 
 /** Plain clicks on links to this page change its state; in TensorBoard's frame they would load TensorBoard into itself. */
 function followLink(event: MouseEvent): void {
-  if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (
+    event.defaultPrevented ||
+    event.button !== 0 ||
+    event.ctrlKey ||
+    event.metaKey ||
+    event.shiftKey ||
+    event.altKey
+  )
+    return;
   const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
   const page = link instanceof HTMLAnchorElement && !link.target ? pageOfHref(link.href) : null;
   if (!page) return;

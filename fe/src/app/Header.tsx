@@ -23,12 +23,22 @@ interface HeaderProps {
   hrefOf: (view: ViewId) => string;
 }
 
-export function Header({ payload, selection, view, steps, onSelect, onSteps, hrefOf }: HeaderProps): JSX.Element {
+export function Header({
+  payload,
+  selection,
+  view,
+  steps,
+  onSelect,
+  onSteps,
+  hrefOf,
+}: HeaderProps): JSX.Element {
   return (
     <header class="top">
       <div class="top-line">
         <TraceChoice payload={payload} selection={selection} onSelect={onSelect}>
-          {view.usesSteps && find(payload, selection).span ? <Steps selection={selection} steps={steps} onSteps={onSteps} /> : null}
+          {view.usesSteps && find(payload, selection).span ? (
+            <Steps selection={selection} steps={steps} onSteps={onSteps} />
+          ) : null}
         </TraceChoice>
         <div class="top-end">
           <Help />
@@ -74,15 +84,33 @@ function TraceChoice({ payload, selection, onSelect, children }: TraceChoiceProp
   );
 }
 
-function Steps({ selection, steps, onSteps }: { selection: Selection; steps: StepRange; onSteps: (steps: StepRange) => void }): JSX.Element | null {
-  const failed = useStore(runsStore, (runs) => find(runs.payload, selection).span?.state === "failed");
-  const { data } = useResource(failed ? null : "steps", { run: selection.run, worker: selection.worker, span: selection.span });
+function Steps({
+  selection,
+  steps,
+  onSteps,
+}: {
+  selection: Selection;
+  steps: StepRange;
+  onSteps: (steps: StepRange) => void;
+}): JSX.Element | null {
+  const failed = useStore(
+    runsStore,
+    (runs) => find(runs.payload, selection).span?.state === "failed",
+  );
+  const { data } = useResource(failed ? null : "steps", {
+    run: selection.run,
+    worker: selection.worker,
+    span: selection.span,
+  });
   // One step leaves nothing to choose, unless the link names steps that are not there.
-  if (!data?.steps.length || (data.steps.length === 1 && steps.first === null && !steps.skipCold)) return null;
+  if (!data?.steps.length || (data.steps.length === 1 && steps.first === null && !steps.skipCold))
+    return null;
   return <StepSelector steps={data.steps} value={steps} onChange={onSteps} />;
 }
 
-const THEMES: Readonly<Record<ThemeChoice, { next: ThemeChoice; icon: "sun" | "moon" | "system"; label: string }>> = {
+const THEMES: Readonly<
+  Record<ThemeChoice, { next: ThemeChoice; icon: "sun" | "moon" | "system"; label: string }>
+> = {
   system: { next: "light", icon: "system", label: "Theme: like the surroundings. Press for light" },
   light: { next: "dark", icon: "sun", label: "Theme: light. Press for dark" },
   dark: { next: "system", icon: "moon", label: "Theme: dark. Press to follow the surroundings" },
@@ -97,7 +125,9 @@ function ThemeButton(): JSX.Element {
     return followed.end;
   }, []);
   const { next, icon, label } = THEMES[choice];
-  return <Button kind="quiet" icon={icon} label={label} onClick={() => control.current?.choose(next)} />;
+  return (
+    <Button kind="quiet" icon={icon} label={label} onClick={() => control.current?.choose(next)} />
+  );
 }
 
 const KEYS: readonly (readonly [string, string])[] = [
@@ -114,8 +144,9 @@ function Help(): JSX.Element {
     <Menu label="Help" icon="help">
       <div class="help">
         <p>
-          Every label with a dotted line says what it means when the pointer rests on it or when it has the focus. The address bar holds everything that is chosen here:
-          copy it to show someone the same page.
+          Every label with a dotted line says what it means when the pointer rests on it or when it
+          has the focus. The address bar holds everything that is chosen here: copy it to show
+          someone the same page.
         </p>
         <dl>
           {KEYS.map(([key, does]) => (

@@ -22,7 +22,10 @@ export class Boundary extends Component<BoundaryProps, BoundaryState> {
     return { thrown: thrown ?? new Error("nothing was thrown") };
   }
 
-  static override getDerivedStateFromProps(props: BoundaryProps, state: BoundaryState): Partial<BoundaryState> | null {
+  static override getDerivedStateFromProps(
+    props: BoundaryProps,
+    state: BoundaryState,
+  ): Partial<BoundaryState> | null {
     return props.reset === state.reset ? null : { thrown: null, reset: props.reset };
   }
 
@@ -34,7 +37,10 @@ export class Boundary extends Component<BoundaryProps, BoundaryState> {
       <div class="panel boundary">
         <ErrorState
           title="This view stopped with an error of the page"
-          error={{ message: messageOf(thrown), hint: "The other views still work. Please report this with the details below." }}
+          error={{
+            message: messageOf(thrown),
+            hint: "The other views still work. Please report this with the details below.",
+          }}
           retry={() => this.setState({ thrown: null })}
         />
         <details>

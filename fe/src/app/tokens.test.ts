@@ -3,7 +3,9 @@ import CSS from "./tokens.css?raw";
 
 function colors(theme: "light" | "dark"): Map<string, string> {
   const block = new RegExp(`\\[data-theme="${theme}"\\] \\{([^}]*)\\}`).exec(CSS)?.[1] ?? "";
-  return new Map([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name, value]) => [name!, value!]));
+  return new Map(
+    [...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name, value]) => [name!, value!]),
+  );
 }
 
 function luminance(hex: string): number {
@@ -33,9 +35,12 @@ const TEXTS: readonly [string, readonly string[]][] = [
 
 for (const theme of ["light", "dark"] as const) {
   const found = colors(theme);
-  it.each(TEXTS.flatMap(([text, grounds]) => grounds.map((ground) => [text, ground] as const)))(`${theme}: %s on %s can be read (4.5:1)`, (text, ground) => {
-    expect(contrast(found.get(text)!, found.get(ground)!)).toBeGreaterThanOrEqual(4.5);
-  });
+  it.each(TEXTS.flatMap(([text, grounds]) => grounds.map((ground) => [text, ground] as const)))(
+    `${theme}: %s on %s can be read (4.5:1)`,
+    (text, ground) => {
+      expect(contrast(found.get(text)!, found.get(ground)!)).toBeGreaterThanOrEqual(4.5);
+    },
+  );
 
   it(`${theme}: has every colour of the other theme`, () => {
     expect(found.size).toBeGreaterThan(30);

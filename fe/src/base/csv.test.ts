@@ -16,7 +16,14 @@ describe("csvField", () => {
   ])("writes %j as %j", (value, field) => expect(csvField(value)).toBe(field));
 
   it("leaves numbers as they are and unknown empty", () => {
-    expect([-5, 1.5, NaN, null, undefined, true].map(csvField)).toEqual(["-5", "1.5", "", "", "", "true"]);
+    expect([-5, 1.5, NaN, null, undefined, true].map(csvField)).toEqual([
+      "-5",
+      "1.5",
+      "",
+      "",
+      "",
+      "true",
+    ]);
   });
 });
 

@@ -9,19 +9,28 @@ const found = (text: string, regex: boolean, names: string[]): string[] | string
 const NAMES = ["aten::conv2d", "aten::add_", "Conv2dBackward", "void gemm<float>"];
 
 describe("plain", () => {
-  it("needs every word, in any order and case", () => expect(found("BACK conv", false, NAMES)).toEqual(["Conv2dBackward"]));
-  it("takes signs literally", () => expect(found("gemm<float>", false, NAMES)).toEqual(["void gemm<float>"]));
+  it("needs every word, in any order and case", () =>
+    expect(found("BACK conv", false, NAMES)).toEqual(["Conv2dBackward"]));
+  it("takes signs literally", () =>
+    expect(found("gemm<float>", false, NAMES)).toEqual(["void gemm<float>"]));
   it("matches all when empty", () => expect(found("  ", false, NAMES)).toEqual(NAMES));
 });
 
 describe("regular expression", () => {
-  it("matches anywhere, case ignored", () => expect(found("^aten::.*d", true, NAMES)).toEqual(["aten::conv2d", "aten::add_"]));
-  it("takes several wildcards apart", () => expect(found("a.*conv.*2d$", true, NAMES)).toEqual(["aten::conv2d"]));
-  it("says what is wrong", () => expect(found("(", true, NAMES)).toMatch(/^Not a regular expression: /));
-  it.each(["(a+)+$", "(a*)*b", "(x|x)*y", "(.*)*", ".*.*.*=", "a.*b.*c.*d.*e.*f"])("refuses %s, which can take for ever", (pattern) => {
-    expect(found(pattern, true, ["a".repeat(40)])).toMatch(/for ever/);
-  });
-  it("refuses endless patterns", () => expect(found("a".repeat(201), true, NAMES)).toMatch(/longer than 200/));
+  it("matches anywhere, case ignored", () =>
+    expect(found("^aten::.*d", true, NAMES)).toEqual(["aten::conv2d", "aten::add_"]));
+  it("takes several wildcards apart", () =>
+    expect(found("a.*conv.*2d$", true, NAMES)).toEqual(["aten::conv2d"]));
+  it("says what is wrong", () =>
+    expect(found("(", true, NAMES)).toMatch(/^Not a regular expression: /));
+  it.each(["(a+)+$", "(a*)*b", "(x|x)*y", "(.*)*", ".*.*.*=", "a.*b.*c.*d.*e.*f"])(
+    "refuses %s, which can take for ever",
+    (pattern) => {
+      expect(found(pattern, true, ["a".repeat(40)])).toMatch(/for ever/);
+    },
+  );
+  it("refuses endless patterns", () =>
+    expect(found("a".repeat(201), true, NAMES)).toMatch(/longer than 200/));
   it("stops when it takes too long, and then hides nothing", () => {
     let clock = 0;
     const names = Array.from({ length: 1000 }, (_, i) => `${i}`);

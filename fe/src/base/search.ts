@@ -1,6 +1,7 @@
 /** Text search: plain (every word must occur, case ignored) or by regular expression. */
 
-export type Matcher = { test: (text: string) => boolean; error: null } | { test: null; error: string };
+export type Matcher =
+  { test: (text: string) => boolean; error: null } | { test: null; error: string };
 
 const LONGEST_PATTERN = 200;
 /** Longest text that a pattern is tried on: names are shorter, and the cost of a bad pattern grows with it. */
@@ -20,7 +21,8 @@ const ADJACENT_REPEATS = /(?:\.|\\[wWsSdD])[*+]\??\(*(?:\.|\\[wWsSdD])[*+]/;
 const REPEAT = /(?<!\\)[*+]|\{\d+,\}/g;
 
 /** The pattern that matches exactly this text. */
-export const exactPattern = (text: string): string => `^${text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`;
+export const exactPattern = (text: string): string =>
+  `^${text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$`;
 
 /** A matcher for a search text, or the reason why there is none. An empty text matches everything. */
 export function compileSearch(text: string, regex: boolean): Matcher {
@@ -41,18 +43,27 @@ function compilePlain(text: string): Matcher {
 }
 
 function compilePattern(text: string): Matcher {
-  if (text.length > LONGEST_PATTERN) return { test: null, error: `The pattern is longer than ${LONGEST_PATTERN} characters.` };
+  if (text.length > LONGEST_PATTERN)
+    return { test: null, error: `The pattern is longer than ${LONGEST_PATTERN} characters.` };
   if (NESTED_REPEAT.test(text) || REPEATED_CHOICE.test(text)) {
-    return { test: null, error: "The pattern repeats a repetition, which can take for ever. Write it without the outer one." };
+    return {
+      test: null,
+      error:
+        "The pattern repeats a repetition, which can take for ever. Write it without the outer one.",
+    };
   }
   if (ADJACENT_REPEATS.test(text) || (text.match(REPEAT)?.length ?? 0) > MOST_REPEATS) {
-    return { test: null, error: `The pattern has repetitions side by side or more than ${MOST_REPEATS}, which can take for ever.` };
+    return {
+      test: null,
+      error: `The pattern has repetitions side by side or more than ${MOST_REPEATS}, which can take for ever.`,
+    };
   }
   try {
     const pattern = new RegExp(text, "i");
     return { test: (candidate) => pattern.test(candidate.slice(0, LONGEST_TEXT)), error: null };
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message.replace(/^Invalid regular expression: /, "") : "";
+    const reason =
+      thrown instanceof Error ? thrown.message.replace(/^Invalid regular expression: /, "") : "";
     return { test: null, error: `Not a regular expression: ${reason}` };
   }
 }
@@ -64,14 +75,21 @@ export interface Matches {
 }
 
 /** Which of the texts match. Stops with an error when the pattern takes too long over all of them. */
-export function matchAll(texts: readonly string[], matcher: Matcher, now: () => number = () => performance.now()): Matches {
+export function matchAll(
+  texts: readonly string[],
+  matcher: Matcher,
+  now: () => number = () => performance.now(),
+): Matches {
   const flags = new Uint8Array(texts.length);
   if (!matcher.test) return { flags: flags.fill(1), error: matcher.error };
   const start = now();
   for (let i = 0; i < texts.length; i++) {
     flags[i] = matcher.test(texts[i] ?? "") ? 1 : 0;
     if (i % 256 === 255 && now() - start > TIME_LIMIT) {
-      return { flags: flags.fill(1), error: "The pattern takes too long on these names. Make it simpler." };
+      return {
+        flags: flags.fill(1),
+        error: "The pattern takes too long on these names. Make it simpler.",
+      };
     }
   }
   return { flags, error: null };

@@ -8,9 +8,15 @@ const body = (dark: boolean): HTMLElement => {
 };
 
 describe("resolveTheme", () => {
-  it("prefers the person's choice", () => expect(resolveTheme("light", body(true), true)).toBe("light"));
-  it("then TensorBoard's class, even against the system", () => expect(resolveTheme("system", body(false), true)).toBe("light"));
-  it("then the system", () => expect([resolveTheme("system", null, true), resolveTheme("system", null, false)]).toEqual(["dark", "light"]));
+  it("prefers the person's choice", () =>
+    expect(resolveTheme("light", body(true), true)).toBe("light"));
+  it("then TensorBoard's class, even against the system", () =>
+    expect(resolveTheme("system", body(false), true)).toBe("light"));
+  it("then the system", () =>
+    expect([resolveTheme("system", null, true), resolveTheme("system", null, false)]).toEqual([
+      "dark",
+      "light",
+    ]));
 });
 
 describe("followTheme", () => {
@@ -18,7 +24,9 @@ describe("followTheme", () => {
   beforeEach(() => {
     localStorage.clear();
     host = body(true);
-    vi.spyOn(window, "parent", "get").mockReturnValue({ document: { body: host } } as unknown as Window);
+    vi.spyOn(window, "parent", "get").mockReturnValue({
+      document: { body: host },
+    } as unknown as Window);
   });
   afterEach(() => localStorage.clear());
 
@@ -41,7 +49,11 @@ describe("followTheme", () => {
         throw new DOMException("cross origin", "SecurityError");
       },
     } as unknown as Window);
-    vi.spyOn(window, "matchMedia").mockReturnValue({ matches: true, addEventListener: vi.fn(), removeEventListener: vi.fn() } as unknown as MediaQueryList);
+    vi.spyOn(window, "matchMedia").mockReturnValue({
+      matches: true,
+      addEventListener: vi.fn(),
+      removeEventListener: vi.fn(),
+    } as unknown as MediaQueryList);
     const seen: string[] = [];
     followTheme((theme) => seen.push(theme)).end();
     expect(seen).toEqual(["dark"]);
@@ -61,4 +73,5 @@ it("watchTheme tells when the document's theme changes, until it is told to stop
   expect(changed).toHaveBeenCalledTimes(1);
 });
 
-it("fontOfTheme has a face also without the style sheet", () => expect(fontOfTheme(document.createElement("div"))).toBe("sans-serif"));
+it("fontOfTheme has a face also without the style sheet", () =>
+  expect(fontOfTheme(document.createElement("div"))).toBe("sans-serif"));

@@ -7,7 +7,16 @@ export type ThemeChoice = Theme | "system";
 const STORAGE_KEY = "pytorch_profiler.theme";
 
 /** The Okabe-Ito order of the categories; the values for both themes are in `app/tokens.css`. */
-export const CATEGORIES = ["kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other"] as const;
+export const CATEGORIES = [
+  "kernel",
+  "memcpy",
+  "memset",
+  "communication",
+  "runtime",
+  "dataloader",
+  "cpu_exec",
+  "other",
+] as const;
 export type Category = (typeof CATEGORIES)[number];
 
 /** The colour of a step-time category, in both themes. */
@@ -56,14 +65,21 @@ function parentBody(): HTMLElement | null {
 }
 
 /** The theme of a choice, where nothing was chosen that of the surroundings. */
-export function resolveTheme(choice: ThemeChoice, body: HTMLElement | null, prefersDark: boolean): Theme {
+export function resolveTheme(
+  choice: ThemeChoice,
+  body: HTMLElement | null,
+  prefersDark: boolean,
+): Theme {
   if (choice !== "system") return choice;
   if (body) return body.classList.contains("dark-mode") ? "dark" : "light";
   return prefersDark ? "dark" : "light";
 }
 
 /** Keeps `<html data-theme>` right, calls back on changes, and returns a function that sets the choice and one that ends it all. */
-export function followTheme(onChange: (theme: Theme, choice: ThemeChoice) => void): { choose: (choice: ThemeChoice) => void; end: () => void } {
+export function followTheme(onChange: (theme: Theme, choice: ThemeChoice) => void): {
+  choose: (choice: ThemeChoice) => void;
+  end: () => void;
+} {
   const body = parentBody();
   const query = window.matchMedia("(prefers-color-scheme: dark)");
   let choice = storedChoice();
@@ -96,7 +112,10 @@ export function fontOfTheme(root: HTMLElement = document.documentElement): strin
 }
 
 /** Calls back whenever the theme of the document changes; the returned function ends that. */
-export function watchTheme(onChange: () => void, root: HTMLElement = document.documentElement): () => void {
+export function watchTheme(
+  onChange: () => void,
+  root: HTMLElement = document.documentElement,
+): () => void {
   const observer = new MutationObserver(onChange);
   observer.observe(root, { attributes: true, attributeFilter: ["data-theme"] });
   return () => observer.disconnect();

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { format, formatBytes, formatCount, formatDelta, formatNumber, formatShare, formatTime, scaleFor, threeDigits, UNKNOWN } from "./units";
+import {
+  format,
+  formatBytes,
+  formatCount,
+  formatDelta,
+  formatNumber,
+  formatShare,
+  formatTime,
+  scaleFor,
+  threeDigits,
+  UNKNOWN,
+} from "./units";
 
 describe("formatTime", () => {
   it.each([
@@ -20,7 +31,9 @@ describe("formatTime", () => {
     [-1_500, "−1.50 µs"],
   ])("%d ns is %s", (ns, text) => expect(formatTime(ns)).toBe(text));
 
-  it.each([null, undefined, NaN, Infinity])("%s is unknown, not 0", (value) => expect(formatTime(value)).toBe(UNKNOWN));
+  it.each([null, undefined, NaN, Infinity])("%s is unknown, not 0", (value) =>
+    expect(formatTime(value)).toBe(UNKNOWN),
+  );
 });
 
 describe("formatDelta", () => {
@@ -57,10 +70,16 @@ describe("formatShare", () => {
 });
 
 describe("other numbers", () => {
-  it("groups thousands with narrow spaces", () => expect(formatCount(1_234_567)).toBe("1\u202f234\u202f567"));
+  it("groups thousands with narrow spaces", () =>
+    expect(formatCount(1_234_567)).toBe("1\u202f234\u202f567"));
   it("keeps small fractions", () => expect(formatNumber(0.01234)).toBe("0.0123"));
   it("does not show a minus on a rounded 0", () => expect(threeDigits(-0.001)).toBe("0.00"));
-  it("chooses by unit", () => expect([format(0.5, "share"), format(5, "count"), format(1500, "ns")]).toEqual(["50.0 %", "5", "1.50 µs"]));
+  it("chooses by unit", () =>
+    expect([format(0.5, "share"), format(5, "count"), format(1500, "ns")]).toEqual([
+      "50.0 %",
+      "5",
+      "1.50 µs",
+    ]));
 });
 
 describe("scaleFor", () => {
@@ -68,8 +87,13 @@ describe("scaleFor", () => {
     const scale = scaleFor(20e6, "ns", 5e6);
     expect([scale.unit, ...[0, 5e6, 20e6].map(scale.text)]).toEqual(["ms", "0", "5", "20"]);
   });
-  it("shows the digits of fractional ticks", () => expect(scaleFor(1e6, "ns", 2e5).text(2e5)).toBe("0.2"));
-  it("shows shares as per cent", () => expect([scaleFor(0.8, "share", 0.2).unit, scaleFor(0.8, "share", 0.2).text(0.6)]).toEqual(["%", "60"]));
+  it("shows the digits of fractional ticks", () =>
+    expect(scaleFor(1e6, "ns", 2e5).text(2e5)).toBe("0.2"));
+  it("shows shares as per cent", () =>
+    expect([scaleFor(0.8, "share", 0.2).unit, scaleFor(0.8, "share", 0.2).text(0.6)]).toEqual([
+      "%",
+      "60",
+    ]));
 });
 
 describe("rates", () => {

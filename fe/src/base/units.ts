@@ -9,9 +9,28 @@ export type Maybe = number | null | undefined;
 /** An en dash: what stands where a figure is not known. */
 export const UNKNOWN = "–";
 
-const TIME_STEPS: readonly (readonly [number, string])[] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-const BYTE_STEPS: readonly (readonly [number, string])[] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
-const PREFIXES: readonly (readonly [number, string])[] = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+const TIME_STEPS: readonly (readonly [number, string])[] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+];
+const BYTE_STEPS: readonly (readonly [number, string])[] = [
+  [2 ** 40, "TiB"],
+  [2 ** 30, "GiB"],
+  [2 ** 20, "MiB"],
+  [2 ** 10, "KiB"],
+  [1, "B"],
+];
+const PREFIXES: readonly (readonly [number, string])[] = [
+  [1e18, "E"],
+  [1e15, "P"],
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+  [1, ""],
+];
 const MINUS = "−";
 /** A figure that is as wide as a digit, so that columns of numbers stand under each other. */
 const NARROW_SPACE = "\u202f";
@@ -39,7 +58,10 @@ function signed(text: string): string {
 }
 
 /** The largest step that keeps the rounded number at 1 or more; a value that rounds up to the next unit takes that unit. */
-function stepFor(value: number, steps: readonly (readonly [number, string])[]): readonly [number, string] {
+function stepFor(
+  value: number,
+  steps: readonly (readonly [number, string])[],
+): readonly [number, string] {
   const size = Math.abs(value);
   let best: readonly [number, string] = [1, ""];
   for (const step of steps) {
@@ -51,7 +73,13 @@ function stepFor(value: number, steps: readonly (readonly [number, string])[]): 
 
 function quantity(value: number, steps: readonly (readonly [number, string])[]): Quantity {
   const [factor, unit] = stepFor(value, steps);
-  return { text: factor === 1 && Number.isInteger(value) ? signed(value.toString()) : threeDigits(value / factor), unit };
+  return {
+    text:
+      factor === 1 && Number.isInteger(value)
+        ? signed(value.toString())
+        : threeDigits(value / factor),
+    unit,
+  };
 }
 
 /** `1_234_567` ns → `{text: "1.23", unit: "ms"}`. */
@@ -116,7 +144,8 @@ export function formatNumber(value: Maybe): string {
   if (!known(value)) return UNKNOWN;
   if (Number.isInteger(value)) return formatCount(value);
   const size = Math.abs(value);
-  if (size < 0.995) return signed(value.toPrecision(3).includes("e") ? value.toFixed(6) : value.toPrecision(3));
+  if (size < 0.995)
+    return signed(value.toPrecision(3).includes("e") ? value.toFixed(6) : value.toPrecision(3));
   return threeDigits(value);
 }
 
@@ -167,5 +196,9 @@ export function scaleFor(largest: number, unit: Unit, step?: number): Scale {
   const [factor, name] = stepFor(largest, stepsOf(unit));
   if (step === undefined) return { unit: name, factor, text: (v) => threeDigits(v / factor) };
   const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9)));
-  return { unit: name, factor, text: (v) => (v === 0 ? "0" : signed((v / factor).toFixed(digits))) };
+  return {
+    unit: name,
+    factor,
+    text: (v) => (v === 0 ? "0" : signed((v / factor).toFixed(digits))),
+  };
 }

@@ -1,5 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { changePage, EMPTY_PAGE, findHost, fromEntries, hrefOfPage, pageOfHref, type PageState, pageStore, parseSteps, readHash, startLocation, toEntries, writeHash } from "./location";
+import {
+  changePage,
+  EMPTY_PAGE,
+  findHost,
+  fromEntries,
+  hrefOfPage,
+  pageOfHref,
+  type PageState,
+  pageStore,
+  parseSteps,
+  readHash,
+  startLocation,
+  toEntries,
+  writeHash,
+} from "./location";
 
 const PREFIX = "p.pytorch_profiler.";
 const STATE: PageState = {
@@ -12,7 +26,9 @@ const STATE: PageState = {
 describe("the hash", () => {
   it("comes back as it went, beside TensorBoard's own parts and unknown keys", () => {
     const hash = writeHash("#scalars&tagFilter=loss&p.other.x=1", PREFIX, STATE);
-    expect(hash.startsWith("#scalars&tagFilter=loss&p.other.x=1&p.pytorch_profiler.view=operator&")).toBe(true);
+    expect(
+      hash.startsWith("#scalars&tagFilter=loss&p.other.x=1&p.pytorch_profiler.view=operator&"),
+    ).toBe(true);
     expect(fromEntries(readHash(hash, PREFIX))).toEqual(STATE);
   });
 
@@ -25,19 +41,29 @@ describe("the hash", () => {
 
   it("has no prefix and no tab when the page stands alone", () => {
     const hash = writeHash("", "", STATE);
-    expect(hash).toContain("#view=operator&run=a/b%3D1%26c&worker=host%201&span=2&steps=3-7&skip_cold=1&group=shape");
+    expect(hash).toContain(
+      "#view=operator&run=a/b%3D1%26c&worker=host%201&span=2&steps=3-7&skip_cold=1&group=shape",
+    );
     expect(fromEntries(readHash(hash, ""))).toEqual(STATE);
   });
 
-  it("leaves out what is as at first", () => expect(toEntries(EMPTY_PAGE)).toEqual([["view", "overview"]]));
+  it("leaves out what is as at first", () =>
+    expect(toEntries(EMPTY_PAGE)).toEqual([["view", "overview"]]));
 
   it("survives nonsense", () => {
-    const state = fromEntries(readHash("#x&p.pytorch_profiler.view=nope&p.pytorch_profiler.steps=a-b&p.pytorch_profiler.run=%E0%A4%A", PREFIX));
+    const state = fromEntries(
+      readHash(
+        "#x&p.pytorch_profiler.view=nope&p.pytorch_profiler.steps=a-b&p.pytorch_profiler.run=%E0%A4%A",
+        PREFIX,
+      ),
+    );
     expect(state).toEqual({ ...EMPTY_PAGE, selection: { run: "%E0%A4%A", worker: "", span: "" } });
   });
 
   it("does not let a view overwrite the page's own keys", () => {
-    expect(toEntries({ ...EMPTY_PAGE, params: { view: "kernel", run: "x" } })).toEqual([["view", "overview"]]);
+    expect(toEntries({ ...EMPTY_PAGE, params: { view: "kernel", run: "x" } })).toEqual([
+      ["view", "overview"],
+    ]);
   });
 });
 
@@ -79,7 +105,8 @@ describe("a living page", () => {
     vi.useRealTimers();
   });
 
-  it("starts from the URL", () => expect(pageStore.get()).toMatchObject({ view: "kernel", selection: { run: "r" } }));
+  it("starts from the URL", () =>
+    expect(pageStore.get()).toMatchObject({ view: "kernel", selection: { run: "r" } }));
 
   it("writes small changes a moment later, in place", () => {
     const entries = history.length;
@@ -103,7 +130,11 @@ describe("a living page", () => {
   it("follows the back button", () => {
     history.replaceState(null, "", "#view=operator&run=other&steps=2");
     window.dispatchEvent(new Event("popstate"));
-    expect(pageStore.get()).toMatchObject({ view: "operator", selection: { run: "other" }, steps: { first: 2, last: 2 } });
+    expect(pageStore.get()).toMatchObject({
+      view: "operator",
+      selection: { run: "other" },
+      steps: { first: 2, last: 2 },
+    });
   });
 
   it("stays as it is when the keys are gone, and writes them again", () => {

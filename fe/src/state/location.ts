@@ -6,7 +6,15 @@
  */
 
 import { createStore } from "./store";
-import { ALL_STEPS, type Params, type Selection, type StepRange, stepsText, VIEW_IDS, type ViewId } from "./view";
+import {
+  ALL_STEPS,
+  type Params,
+  type Selection,
+  type StepRange,
+  stepsText,
+  VIEW_IDS,
+  type ViewId,
+} from "./view";
 
 export const PLUGIN = "pytorch_profiler";
 /** Pause after which small changes (a keystroke in a search) are written: browsers allow about a hundred in half a minute. */
@@ -27,7 +35,14 @@ export const EMPTY_PAGE: PageState = {
   params: {},
 };
 
-const OWN_KEYS: ReadonlySet<string> = new Set(["view", "run", "worker", "span", "steps", "skip_cold"]);
+const OWN_KEYS: ReadonlySet<string> = new Set([
+  "view",
+  "run",
+  "worker",
+  "span",
+  "steps",
+  "skip_cold",
+]);
 
 /** `3`, `3-7`, or all of them for anything else. */
 export function parseSteps(text: string): Pick<StepRange, "first" | "last"> {
@@ -87,7 +102,8 @@ export function readHash(hash: string, prefix: string): Map<string, string> {
   for (const part of partsOf(hash)) {
     const cut = part.indexOf("=");
     const key = keyOf(part);
-    if (cut > 0 && key.startsWith(prefix)) entries.set(key.slice(prefix.length), decode(part.slice(cut + 1)));
+    if (cut > 0 && key.startsWith(prefix))
+      entries.set(key.slice(prefix.length), decode(part.slice(cut + 1)));
   }
   return entries;
 }
@@ -96,7 +112,9 @@ export function readHash(hash: string, prefix: string): Map<string, string> {
 export function writeHash(hash: string, prefix: string, state: PageState): string {
   const own = toEntries(state).map(([key, value]) => `${encode(prefix + key)}=${encode(value)}`);
   if (!prefix) return `#${own.join("&")}`;
-  const [tab, ...others] = partsOf(hash).filter((part, place) => place === 0 || (part !== "" && !keyOf(part).startsWith(prefix)));
+  const [tab, ...others] = partsOf(hash).filter(
+    (part, place) => place === 0 || (part !== "" && !keyOf(part).startsWith(prefix)),
+  );
   return `#${[tab && !tab.includes("=") ? tab : PLUGIN, ...others, ...own].join("&")}`;
 }
 
@@ -109,7 +127,8 @@ interface Host {
 export function findHost(own: Window): Host {
   try {
     // Reading the hash throws when the parent is of another origin.
-    if (own.parent !== own && typeof own.parent.location.hash === "string") return { window: own.parent, prefix: `p.${PLUGIN}.` };
+    if (own.parent !== own && typeof own.parent.location.hash === "string")
+      return { window: own.parent, prefix: `p.${PLUGIN}.` };
   } catch {
     // Fall through to the own window.
   }
@@ -145,7 +164,8 @@ export function startLocation(own: Window = window): () => void {
 function keep(state: PageState): void {
   clearTimeout(timer);
   timer = undefined;
-  if (JSON.stringify(toEntries(state)) !== JSON.stringify(toEntries(pageStore.get()))) pageStore.set(state);
+  if (JSON.stringify(toEntries(state)) !== JSON.stringify(toEntries(pageStore.get())))
+    pageStore.set(state);
 }
 
 function write(how: "push" | "replace"): void {

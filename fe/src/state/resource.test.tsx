@@ -9,13 +9,29 @@ const QUERY: Params = { run: "r", worker: "w", span: "1" };
 
 function catalogue(state: SpanState, bytes = 10): { payload: RunsPayload; error: null } {
   const span = { name: "1", label: "1", state, progress: 0.5, message: "", bytes };
-  const worker = { name: "w", rank: 0, rank_source: "order" as const, world_size: 1, spans: [span] };
-  return { payload: { version: "1", scanning: false, logdirs: [], runs: [{ name: "r", synthetic: false, workers: [worker] }] }, error: null };
+  const worker = {
+    name: "w",
+    rank: 0,
+    rank_source: "order" as const,
+    world_size: 1,
+    spans: [span],
+  };
+  return {
+    payload: {
+      version: "1",
+      scanning: false,
+      logdirs: [],
+      runs: [{ name: "r", synthetic: false, workers: [worker] }],
+    },
+    error: null,
+  };
 }
 
-const reply = (status: number, body: unknown): Response => new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
+const reply = (status: number, body: unknown): Response =>
+  new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const steps = (source: string): Response => reply(200, { source, steps: [] });
-const notReady = (progress: number): Response => reply(202, { error: { code: "not_ready", message: "half", hint: "", progress } });
+const notReady = (progress: number): Response =>
+  reply(202, { error: { code: "not_ready", message: "half", hint: "", progress } });
 
 describe("useResource", () => {
   const answers = vi.fn<(url: string, init: RequestInit) => Promise<Response>>();
@@ -30,10 +46,13 @@ describe("useResource", () => {
     vi.useRealTimers();
     vi.unstubAllGlobals();
   });
-  const settle = (ms = 0): Promise<void> => act(async () => {
+  const settle = (ms = 0): Promise<void> =>
+    act(async () => {
       await vi.advanceTimersByTimeAsync(ms);
     });
-  const hook = (query: Params = QUERY): ReturnType<typeof renderHook<ReturnType<typeof useResource<"steps">>, Params>> =>
+  const hook = (
+    query: Params = QUERY,
+  ): ReturnType<typeof renderHook<ReturnType<typeof useResource<"steps">>, Params>> =>
     renderHook((props: Params) => useResource("steps", props), { initialProps: query });
 
   it("loads", async () => {
@@ -46,10 +65,18 @@ describe("useResource", () => {
   });
 
   it("asks again while the trace is imported, and tells how far it is", async () => {
-    answers.mockResolvedValueOnce(notReady(0.25)).mockResolvedValueOnce(notReady(0.75)).mockResolvedValue(steps("a"));
+    answers
+      .mockResolvedValueOnce(notReady(0.25))
+      .mockResolvedValueOnce(notReady(0.75))
+      .mockResolvedValue(steps("a"));
     const { result } = hook();
     await settle();
-    expect(result.current).toMatchObject({ state: "importing", progress: 0.25, message: "half", error: null });
+    expect(result.current).toMatchObject({
+      state: "importing",
+      progress: 0.25,
+      message: "half",
+      error: null,
+    });
     await settle(300);
     expect(result.current.progress).toBe(0.75);
     await settle(1000);
@@ -65,10 +92,18 @@ describe("useResource", () => {
     let finish: (response: Response) => void = () => undefined;
     answers.mockReturnValueOnce(new Promise((resolve) => (finish = resolve)));
     rerender({ ...QUERY, steps: "3" });
-    expect(result.current).toMatchObject({ state: "loading", data: { source: "all" }, stale: true });
+    expect(result.current).toMatchObject({
+      state: "loading",
+      data: { source: "all" },
+      stale: true,
+    });
     finish(steps("three"));
     await settle();
-    expect(result.current).toMatchObject({ state: "ready", data: { source: "three" }, stale: false });
+    expect(result.current).toMatchObject({
+      state: "ready",
+      data: { source: "three" },
+      stale: false,
+    });
   });
 
   it("drops the data of another trace at once and aborts its question", async () => {
@@ -83,10 +118,19 @@ describe("useResource", () => {
   });
 
   it("gives the server's error, and asks again on reload", async () => {
-    answers.mockResolvedValueOnce(reply(409, { error: { code: "import_failed", message: "cut at byte 7", hint: "record again" } })).mockResolvedValue(steps("a"));
+    answers
+      .mockResolvedValueOnce(
+        reply(409, {
+          error: { code: "import_failed", message: "cut at byte 7", hint: "record again" },
+        }),
+      )
+      .mockResolvedValue(steps("a"));
     const { result } = hook();
     await settle();
-    expect(result.current).toMatchObject({ state: "error", error: { code: "import_failed", message: "cut at byte 7", hint: "record again", status: 409 } });
+    expect(result.current).toMatchObject({
+      state: "error",
+      error: { code: "import_failed", message: "cut at byte 7", hint: "record again", status: 409 },
+    });
     void act(() => result.current.reload());
     await settle();
     expect(result.current.state).toBe("ready");
@@ -117,10 +161,14 @@ describe("useResource", () => {
   });
 
   it("says so when something else than the server answers", async () => {
-    answers.mockResolvedValueOnce(new Response("<html>Login</html>", { status: 200, headers: { "Content-Type": "text/html" } }));
+    answers.mockResolvedValueOnce(
+      new Response("<html>Login</html>", { status: 200, headers: { "Content-Type": "text/html" } }),
+    );
     const { result } = hook();
     await settle();
     expect(result.current.error).toMatchObject({ code: "bad_answer" });
-    expect(result.current.error?.message).toContain("text/html instead of JSON: <html>Login</html>");
+    expect(result.current.error?.message).toContain(
+      "text/html instead of JSON: <html>Login</html>",
+    );
   });
 });

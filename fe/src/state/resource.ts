@@ -46,7 +46,9 @@ export function useResource<R extends Route>(path: R | null, query: Params): Res
   const select = useCallback(() => freshnessOf(run, worker, span), [run, worker, span]);
   const freshness = useStore(runsStore, select);
   const [turn, setTurn] = useState(0);
-  const [held, setHeld] = useState<{ subject: string; key: string; answer: Answer<T> } | null>(null);
+  const [held, setHeld] = useState<{ subject: string; key: string; answer: Answer<T> } | null>(
+    null,
+  );
   const newest = useRef({ path, query });
   newest.current = { path, query };
 
@@ -70,7 +72,11 @@ export function useResource<R extends Route>(path: R | null, query: Params): Res
  *
  * Answers without a payload have `data` null and are `stale`.
  */
-function ask<R extends Route>(path: R, query: Params, heard: (answer: Answer<Routes[R]>) => void): () => void {
+function ask<R extends Route>(
+  path: R,
+  query: Params,
+  heard: (answer: Answer<Routes[R]>) => void,
+): () => void {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let pause = FIRST_PAUSE;
@@ -80,16 +86,31 @@ function ask<R extends Route>(path: R, query: Params, heard: (answer: Answer<Rou
   const turn = async (): Promise<void> => {
     try {
       const data = await fetchJson(path, query, controller.signal);
-      if (!controller.signal.aborted) heard({ state: "ready", data, stale: false, error: null, progress: null, message: "" });
+      if (!controller.signal.aborted)
+        heard({ state: "ready", data, stale: false, error: null, progress: null, message: "" });
     } catch (thrown) {
       if (controller.signal.aborted) return;
       const error = thrown instanceof ApiError ? thrown : asApiError(thrown);
       if (error.notReady) {
-        heard({ state: "importing", data: null, stale: true, error: null, progress: error.progress, message: error.message });
+        heard({
+          state: "importing",
+          data: null,
+          stale: true,
+          error: null,
+          progress: error.progress,
+          message: error.message,
+        });
         again(pause);
         pause = Math.min(LONGEST_PAUSE, pause * 1.5);
       } else {
-        heard({ state: "error", data: null, stale: true, error, progress: null, message: error.message });
+        heard({
+          state: "error",
+          data: null,
+          stale: true,
+          error,
+          progress: null,
+          message: error.message,
+        });
         if (error.code === "network") again(OFFLINE_PAUSE);
       }
     }
@@ -102,8 +123,17 @@ function ask<R extends Route>(path: R, query: Params, heard: (answer: Answer<Rou
 }
 
 /** One answer per query, each asked for as `useResource` does; for things of which there are as many as the trace has workers. */
-export function useResources<R extends Route>(path: R, queries: readonly Params[]): readonly Resource<Routes[R]>[] {
-  const select = useCallback(() => queries.map(({ run = "", worker = "", span = "" }) => freshnessOf(run, worker, span)).join("\n"), [queries]);
+export function useResources<R extends Route>(
+  path: R,
+  queries: readonly Params[],
+): readonly Resource<Routes[R]>[] {
+  const select = useCallback(
+    () =>
+      queries
+        .map(({ run = "", worker = "", span = "" }) => freshnessOf(run, worker, span))
+        .join("\n"),
+    [queries],
+  );
   const freshness = useStore(runsStore, select);
   const [turn, setTurn] = useState(0);
   const [held, setHeld] = useState<ReadonlyMap<string, Answer<Routes[R]>>>(() => new Map());
@@ -117,17 +147,32 @@ export function useResources<R extends Route>(path: R, queries: readonly Params[
     const ends = asked.map((query) => {
       const key = keyOf(query);
       const heard = (answer: Answer<Routes[R]>): void =>
-        setHeld((before) => new Map(before).set(key, { ...answer, data: answer.data ?? before.get(key)?.data ?? null }));
+        setHeld((before) =>
+          new Map(before).set(key, {
+            ...answer,
+            data: answer.data ?? before.get(key)?.data ?? null,
+          }),
+        );
       return ask<R>(path, query, heard);
     });
     return () => ends.forEach((end) => end());
   }, [path, all, freshness, turn]);
   const reload = useCallback(() => setTurn((n) => n + 1), []);
-  return useMemo(() => all.split("\n").slice(0, all ? undefined : 0).map((key) => ({ ...(held.get(key) ?? NOTHING), reload })), [all, held, reload]);
+  return useMemo(
+    () =>
+      all
+        .split("\n")
+        .slice(0, all ? undefined : 0)
+        .map((key) => ({ ...(held.get(key) ?? NOTHING), reload })),
+    [all, held, reload],
+  );
 }
 
 /** Asks again while a payload says that it is not whole: the server answers with the workers that it has read, and the others join them. */
-export function useUntilComplete({ data, reload }: Pick<Resource<{ progress: number }>, "data" | "reload">): void {
+export function useUntilComplete({
+  data,
+  reload,
+}: Pick<Resource<{ progress: number }>, "data" | "reload">): void {
   useEffect(() => {
     if (!data || data.progress >= 1) return undefined;
     const timer = setTimeout(reload, COMPLETING_PAUSE);
@@ -137,14 +182,33 @@ export function useUntilComplete({ data, reload }: Pick<Resource<{ progress: num
 
 const keyOf = (query: Params): string => JSON.stringify(Object.entries(query).sort());
 
-const NOTHING = { state: "loading", data: null, stale: false, error: null, progress: null, message: "" } as const;
+const NOTHING = {
+  state: "loading",
+  data: null,
+  stale: false,
+  error: null,
+  progress: null,
+  message: "",
+} as const;
 
-function answerFor<T>(held: { subject: string; key: string; answer: Answer<T> } | null, subject: string, key: string): Answer<T> {
+function answerFor<T>(
+  held: { subject: string; key: string; answer: Answer<T> } | null,
+  subject: string,
+  key: string,
+): Answer<T> {
   if (held?.subject !== subject) return NOTHING;
   if (held.key === key) return held.answer;
   return { ...held.answer, state: "loading", stale: held.answer.data !== null, error: null };
 }
 
 function asApiError(thrown: unknown): ApiError {
-  return new ApiError({ code: "page", message: messageOf(thrown), hint: "This is a fault of the page; please report it.", progress: null }, 0);
+  return new ApiError(
+    {
+      code: "page",
+      message: messageOf(thrown),
+      hint: "This is a fault of the page; please report it.",
+      progress: null,
+    },
+    0,
+  );
 }

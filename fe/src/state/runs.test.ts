@@ -2,24 +2,47 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RunsPayload, SpanState, WorkerItem } from "../api/types.gen";
 import { complete, find, POLL, pollRuns, runsStore } from "./runs";
 
-const span = (name: string, state: SpanState = "ready") => ({ name, label: name, state, progress: 1, message: "", bytes: 1 });
-const worker = (name: string, ...spans: ReturnType<typeof span>[]): WorkerItem => ({ name, rank: null, rank_source: "order", world_size: null, spans });
+const span = (name: string, state: SpanState = "ready") => ({
+  name,
+  label: name,
+  state,
+  progress: 1,
+  message: "",
+  bytes: 1,
+});
+const worker = (name: string, ...spans: ReturnType<typeof span>[]): WorkerItem => ({
+  name,
+  rank: null,
+  rank_source: "order",
+  world_size: null,
+  spans,
+});
 const PAYLOAD: RunsPayload = {
   version: "1",
   scanning: false,
   logdirs: ["logs"],
   runs: [
-    { name: "a", synthetic: false, workers: [worker("w0", span("1", "failed"), span("2")), worker("w1", span("9"))] },
+    {
+      name: "a",
+      synthetic: false,
+      workers: [worker("w0", span("1", "failed"), span("2")), worker("w1", span("9"))],
+    },
     { name: "b", synthetic: false, workers: [worker("w0", span("1", "failed"))] },
   ],
 };
 
 describe("complete", () => {
   it("takes the first run and its first span that is no failure", () => {
-    expect(complete(PAYLOAD, { run: "", worker: "", span: "" })).toEqual({ run: "a", worker: "w0", span: "2" });
+    expect(complete(PAYLOAD, { run: "", worker: "", span: "" })).toEqual({
+      run: "a",
+      worker: "w0",
+      span: "2",
+    });
   });
-  it("takes a failed span where there is no other", () => expect(complete(PAYLOAD, { run: "b", worker: "", span: "" }).span).toBe("1"));
-  it("fills a link that names only run and worker", () => expect(complete(PAYLOAD, { run: "a", worker: "w1", span: "" }).span).toBe("9"));
+  it("takes a failed span where there is no other", () =>
+    expect(complete(PAYLOAD, { run: "b", worker: "", span: "" }).span).toBe("1"));
+  it("fills a link that names only run and worker", () =>
+    expect(complete(PAYLOAD, { run: "a", worker: "w1", span: "" }).span).toBe("9"));
   it("does not jump elsewhere when a name is gone", () => {
     for (const gone of [
       { run: "gone", worker: "w0", span: "1" },
@@ -30,13 +53,19 @@ describe("complete", () => {
       expect(find(PAYLOAD, gone).span).toBeNull();
     }
   });
-  it("waits for the first answer", () => expect(complete(null, { run: "x", worker: "", span: "" })).toEqual({ run: "x", worker: "", span: "" }));
+  it("waits for the first answer", () =>
+    expect(complete(null, { run: "x", worker: "", span: "" })).toEqual({
+      run: "x",
+      worker: "",
+      span: "",
+    }));
 });
 
 describe("pollRuns", () => {
   const answers = vi.fn<() => Promise<Response>>();
   let end: () => void = () => undefined;
-  const answer = (payload: RunsPayload): void => void answers.mockImplementation(() => Promise.resolve(new Response(JSON.stringify(payload))));
+  const answer = (payload: RunsPayload): void =>
+    void answers.mockImplementation(() => Promise.resolve(new Response(JSON.stringify(payload))));
   beforeEach(() => {
     vi.useFakeTimers();
     runsStore.set({ payload: null, error: null });
@@ -60,7 +89,10 @@ describe("pollRuns", () => {
   });
 
   it("asks more often while something is imported and seldom while the page is hidden", async () => {
-    answer({ ...PAYLOAD, runs: [{ name: "a", synthetic: false, workers: [worker("w", span("1", "importing"))] }] });
+    answer({
+      ...PAYLOAD,
+      runs: [{ name: "a", synthetic: false, workers: [worker("w", span("1", "importing"))] }],
+    });
     end = pollRuns();
     await vi.advanceTimersByTimeAsync(POLL.busy * 2 + 10);
     expect(answers).toHaveBeenCalledTimes(3);
@@ -77,14 +109,20 @@ describe("pollRuns", () => {
     await vi.advanceTimersByTimeAsync(0);
     answers.mockRejectedValueOnce(new TypeError("Failed to fetch"));
     await vi.advanceTimersByTimeAsync(POLL.quiet);
-    expect(runsStore.get()).toMatchObject({ payload: { version: "1" }, error: { code: "network" } });
+    expect(runsStore.get()).toMatchObject({
+      payload: { version: "1" },
+      error: { code: "network" },
+    });
     await vi.advanceTimersByTimeAsync(POLL.quiet);
     expect(runsStore.get().error).toBeNull();
   });
 
   it("asks at once when TensorBoard says that it reloaded", async () => {
     const offered: MessagePort[] = [];
-    const parent = { postMessage: (text: string, _: string, ports: MessagePort[]) => text === "experimental.bootstrap" && offered.push(...ports) };
+    const parent = {
+      postMessage: (text: string, _: string, ports: MessagePort[]) =>
+        text === "experimental.bootstrap" && offered.push(...ports),
+    };
     vi.spyOn(window, "parent", "get").mockReturnValue(parent as unknown as Window);
     answer(PAYLOAD);
     end = pollRuns();
@@ -92,9 +130,23 @@ describe("pollRuns", () => {
     const before = answers.mock.calls.length;
     const port = offered[0]!;
     vi.useRealTimers();
-    const replied = new Promise<string>((resolve) => (port.onmessage = (event: MessageEvent<string>) => resolve(event.data)));
-    port.postMessage(JSON.stringify({ type: "experimental.DataReloaded", id: 5, payload: {}, error: null, isReply: false }));
-    expect(JSON.parse(await replied)).toMatchObject({ type: "experimental.DataReloaded", id: 5, isReply: true });
+    const replied = new Promise<string>(
+      (resolve) => (port.onmessage = (event: MessageEvent<string>) => resolve(event.data)),
+    );
+    port.postMessage(
+      JSON.stringify({
+        type: "experimental.DataReloaded",
+        id: 5,
+        payload: {},
+        error: null,
+        isReply: false,
+      }),
+    );
+    expect(JSON.parse(await replied)).toMatchObject({
+      type: "experimental.DataReloaded",
+      id: 5,
+      isReply: true,
+    });
     expect(answers.mock.calls.length).toBe(before + 1);
     port.close();
   });

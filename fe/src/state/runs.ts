@@ -53,7 +53,9 @@ export function complete(payload: RunsPayload | null, wanted: Selection): Select
   if (!payload) return wanted;
   const run = wanted.run ? payload.runs.find((item) => item.name === wanted.run) : payload.runs[0];
   if (!run) return wanted;
-  const worker = wanted.worker ? run.workers.find((item) => item.name === wanted.worker) : run.workers[0];
+  const worker = wanted.worker
+    ? run.workers.find((item) => item.name === wanted.worker)
+    : run.workers[0];
   if (!worker) return { run: run.name, worker: wanted.worker, span: wanted.span };
   const usable = worker.spans.filter((item) => item.state !== "failed");
   const span = wanted.span || (usable[0] ?? worker.spans[0])?.name || "";
@@ -65,12 +67,19 @@ export async function refreshRuns(signal?: AbortSignal): Promise<void> {
   try {
     const payload = await fetchJson("runs", {}, signal);
     const before = runsStore.get();
-    if (before.error === null && before.payload?.version === payload.version && before.payload.scanning === payload.scanning) return;
+    if (
+      before.error === null &&
+      before.payload?.version === payload.version &&
+      before.payload.scanning === payload.scanning
+    )
+      return;
     runsStore.set({ payload, error: null });
   } catch (thrown) {
     if (signal?.aborted) return;
     const error =
-      thrown instanceof ApiError ? thrown : new ApiError({ code: "page", message: messageOf(thrown), hint: "", progress: null }, 0);
+      thrown instanceof ApiError
+        ? thrown
+        : new ApiError({ code: "page", message: messageOf(thrown), hint: "", progress: null }, 0);
     runsStore.set({ payload: runsStore.get().payload, error });
   }
 }
@@ -106,7 +115,9 @@ function pauseNow(): number {
   if (document.visibilityState === "hidden") return POLL.hidden;
   const payload = runsStore.get().payload;
   if (!payload || payload.scanning) return POLL.busy;
-  const busy = payload.runs.some((run) => run.workers.some((worker) => worker.spans.some((span) => !settled(span))));
+  const busy = payload.runs.some((run) =>
+    run.workers.some((worker) => worker.spans.some((span) => !settled(span))),
+  );
   return busy ? POLL.busy : POLL.quiet;
 }
 
@@ -125,7 +136,9 @@ function onTensorBoardReload(listener: () => void): () => void {
     const { type, id, isReply } = message as { type?: unknown; id?: unknown; isReply?: unknown };
     if (type !== "experimental.DataReloaded" || isReply === true) return;
     // TensorBoard waits for a reply to each message.
-    channel.port1.postMessage(JSON.stringify({ type, id, payload: null, error: null, isReply: true }));
+    channel.port1.postMessage(
+      JSON.stringify({ type, id, payload: null, error: null, isReply: true }),
+    );
     listener();
   };
   window.parent.postMessage("experimental.bootstrap", "*", [channel.port2]);

@@ -28,7 +28,10 @@ export function createStore<T>(initial: T): Store<T> {
 }
 
 /** The value of a store, or a part of it; the component draws again only when that changes. */
-export function useStore<T, S = T>(store: Store<T>, select: (value: T) => S = (value) => value as unknown as S): S {
+export function useStore<T, S = T>(
+  store: Store<T>,
+  select: (value: T) => S = (value) => value as unknown as S,
+): S {
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const selected = select(store.get());
   useEffect(() => {

@@ -6,7 +6,19 @@
  * `params` and `setParam`, and knows neither the header nor TensorBoard.
  */
 
-export const VIEW_IDS = ["overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency", "counters", "diff", "diagnosis"] as const;
+export const VIEW_IDS = [
+  "overview",
+  "operator",
+  "kernel",
+  "trace",
+  "memory",
+  "module",
+  "distributed",
+  "efficiency",
+  "counters",
+  "diff",
+  "diagnosis",
+] as const;
 export type ViewId = (typeof VIEW_IDS)[number];
 
 /** The chosen trace; the names are those of the wire. `run` is empty while there is none. */
@@ -36,7 +48,9 @@ export function isChosen({ first, last }: StepRange, index: number): boolean {
 
 /** That step alone, or all of them where it was alone already. */
 export function withOnly(steps: StepRange, index: number): StepRange {
-  return index === onlyStep(steps) ? { ...steps, first: null, last: null } : { ...steps, first: index, last: index };
+  return index === onlyStep(steps)
+    ? { ...steps, first: null, last: null }
+    : { ...steps, first: index, last: index };
 }
 
 export type Params = Readonly<Record<string, string>>;
@@ -64,9 +78,19 @@ export function stepsText(steps: StepRange): string {
 }
 
 /** The query of a view's route: trace, steps, and what the view adds. Absent and empty values are left out. */
-export function viewQuery(props: Pick<ViewProps, "selection" | "steps">, more: Readonly<Record<string, string | null | undefined>> = {}): Params {
+export function viewQuery(
+  props: Pick<ViewProps, "selection" | "steps">,
+  more: Readonly<Record<string, string | null | undefined>> = {},
+): Params {
   const { run, worker, span } = props.selection;
-  const all = { run, worker, span, steps: stepsText(props.steps), skip_cold: props.steps.skipCold ? "1" : "", ...more };
+  const all = {
+    run,
+    worker,
+    span,
+    steps: stepsText(props.steps),
+    skip_cold: props.steps.skipCold ? "1" : "",
+    ...more,
+  };
   const query: Record<string, string> = {};
   for (const [key, value] of Object.entries(all)) if (value) query[key] = value;
   return query;

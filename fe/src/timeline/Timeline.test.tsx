@@ -7,7 +7,15 @@ import { Timeline } from "./Timeline";
 import type { Source } from "./types";
 
 /** A 2D context that takes everything and draws nothing. */
-const context = (): unknown => new Proxy({}, { get: (_, name) => (name === "measureText" ? (text: string) => ({ width: text.length * 6 }) : vi.fn()), set: () => true });
+const context = (): unknown =>
+  new Proxy(
+    {},
+    {
+      get: (_, name) =>
+        name === "measureText" ? (text: string) => ({ width: text.length * 6 }) : vi.fn(),
+      set: () => true,
+    },
+  );
 
 class Observer {
   private readonly told: () => void;
@@ -35,9 +43,12 @@ function stubCanvas(): void {
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(800);
   vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(300);
   vi.stubGlobal("ResizeObserver", Observer);
-  vi.stubGlobal("OffscreenCanvas", class {
-    getContext = context;
-  });
+  vi.stubGlobal(
+    "OffscreenCanvas",
+    class {
+      getContext = context;
+    },
+  );
   vi.stubGlobal("ImageData", Bitmap);
 }
 
@@ -51,7 +62,15 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const source = (load: Source["load"] = () => Promise.resolve(new ArrayBuffer(0))): Source => ({ key: "", label: "", offset: 0, span: 1e6, levelMax: 10, load, name: () => "gemm" });
+const source = (load: Source["load"] = () => Promise.resolve(new ArrayBuffer(0))): Source => ({
+  key: "",
+  label: "",
+  offset: 0,
+  span: 1e6,
+  levelMax: 10,
+  load,
+  name: () => "gemm",
+});
 
 const SOURCES = [source()];
 
@@ -85,14 +104,20 @@ function propsOf(more: Partial<TimelineProps> = {}): TimelineProps {
 
 const frame = (): Promise<void> => act(() => new Promise<void>((done) => setTimeout(done, 40)));
 
-async function open(more: Partial<TimelineProps> = {}): Promise<{ props: TimelineProps } & RenderResult> {
+async function open(
+  more: Partial<TimelineProps> = {},
+): Promise<{ props: TimelineProps } & RenderResult> {
   const props = propsOf(more);
   const page = render(<Timeline {...props} />);
   await frame();
   return { props, ...page };
 }
 
-const sighted = (props: TimelineProps): string[] => vi.mocked(props.onSight).mock.calls.at(-1)?.[0].rows.map((row) => row.key) ?? [];
+const sighted = (props: TimelineProps): string[] =>
+  vi
+    .mocked(props.onSight)
+    .mock.calls.at(-1)?.[0]
+    .rows.map((row) => row.key) ?? [];
 
 describe("what it shows", () => {
   it("tells the rows in sight and names them", async () => {
@@ -105,7 +130,9 @@ describe("what it shows", () => {
   it("says aloud what was selected, and where", async () => {
     const page = await open({ selected: { source: 0, event: 1, lane: 3, start: 1000, end: 3500 } });
     await act(() => new Promise<void>((done) => setTimeout(done, 560)));
-    expect(page.container.querySelector("[aria-live]")?.textContent).toBe("Selected: 2.50 µs at 1.000 µs in main");
+    expect(page.container.querySelector("[aria-live]")?.textContent).toBe(
+      "Selected: 2.50 µs at 1.000 µs in main",
+    );
   });
 
   it("says when no row is left", async () => {
@@ -125,7 +152,9 @@ describe("what it shows", () => {
 
   it("has nothing that axe complains of", async () => {
     const { container } = await open();
-    const { violations } = await axe.run(container, { rules: { "color-contrast": { enabled: false }, region: { enabled: false } } });
+    const { violations } = await axe.run(container, {
+      rules: { "color-contrast": { enabled: false }, region: { enabled: false } },
+    });
     expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
   });
 
@@ -153,8 +182,14 @@ describe("rows", () => {
     fireEvent.click(getByRole("button", { name: "Move stream 9 up", hidden: true }));
     fireEvent.input(getByLabelText("Filter the rows"), { target: { value: "gpu" } });
     const told = vi.mocked(props.onRows).mock.calls.map(([state]) => state);
-    expect([told[0]?.pinned, told[1]?.order, told[2]?.filter]).toEqual([["stream 9"], ["stream 9", "stream 7"], "gpu"]);
-    expect(getByRole("button", { name: "Move stream 7 up", hidden: true }).hasAttribute("disabled")).toBe(true);
+    expect([told[0]?.pinned, told[1]?.order, told[2]?.filter]).toEqual([
+      ["stream 9"],
+      ["stream 9", "stream 7"],
+      "gpu",
+    ]);
+    expect(
+      getByRole("button", { name: "Move stream 7 up", hidden: true }).hasAttribute("disabled"),
+    ).toBe(true);
   });
 
   it("are opened by the handle to show a lane", async () => {
@@ -186,7 +221,10 @@ describe("moves", () => {
   });
 
   it("zooms by keys about the selection while the pointer is elsewhere", async () => {
-    const page = await open({ initialView: { t0: 0, t1: 100_000 }, selected: { source: 0, event: 1, lane: 5, start: 20_000, end: 30_000 } });
+    const page = await open({
+      initialView: { t0: 0, t1: 100_000 },
+      selected: { source: 0, event: 1, lane: 5, start: 20_000, end: 30_000 },
+    });
     fireEvent.keyDown(canvas(page), { key: "w" });
     await frame();
     fireEvent.keyUp(canvas(page), { key: "w" });
@@ -218,7 +256,12 @@ describe("moves", () => {
   it("asks the page around it for what it cannot do", async () => {
     const page = await open();
     for (const key of ["/", "?", "n", "Escape"]) fireEvent.keyDown(canvas(page), { key });
-    expect(vi.mocked(page.props.onCommand).mock.calls.flat()).toEqual(["search", "help", "next_hit", "clear"]);
+    expect(vi.mocked(page.props.onCommand).mock.calls.flat()).toEqual([
+      "search",
+      "help",
+      "next_hit",
+      "clear",
+    ]);
   });
 
   it("marks the selection, and makes an area of what is in view", async () => {
@@ -233,7 +276,16 @@ describe("moves", () => {
     const page = await open();
     fireEvent.click(page.getByRole("button", { name: /Select areas/ }));
     const at = (type: string, x: number, y: number): void => {
-      fireEvent(canvas(page), new PointerEvent(type, { clientX: x, clientY: y, pointerId: 1, pointerType: "mouse", bubbles: true }));
+      fireEvent(
+        canvas(page),
+        new PointerEvent(type, {
+          clientX: x,
+          clientY: y,
+          pointerId: 1,
+          pointerType: "mouse",
+          bubbles: true,
+        }),
+      );
     };
     at("pointerdown", 100, 180);
     at("pointermove", 400, 200);
@@ -245,9 +297,17 @@ describe("moves", () => {
 
   it("lets go of selection and area by a click on the ground", async () => {
     const page = await open({ area: { t0: 1, t1: 2, lanes: new Map() } });
-    fireEvent(canvas(page), new PointerEvent("pointerdown", { clientX: 300, clientY: 30, pointerId: 1, bubbles: true }));
-    fireEvent(canvas(page), new PointerEvent("pointerup", { clientX: 300, clientY: 30, pointerId: 1, bubbles: true }));
-    expect([page.props.onSelect, page.props.onArea].map((told) => vi.mocked(told).mock.calls[0]?.[0])).toEqual([null, null]);
+    fireEvent(
+      canvas(page),
+      new PointerEvent("pointerdown", { clientX: 300, clientY: 30, pointerId: 1, bubbles: true }),
+    );
+    fireEvent(
+      canvas(page),
+      new PointerEvent("pointerup", { clientX: 300, clientY: 30, pointerId: 1, bubbles: true }),
+    );
+    expect(
+      [page.props.onSelect, page.props.onArea].map((told) => vi.mocked(told).mock.calls[0]?.[0]),
+    ).toEqual([null, null]);
   });
 });
 
@@ -261,7 +321,11 @@ it("keeps the width of the names for the next visit", async () => {
 
 describe("scales", () => {
   const drag = async (element: Element, from: number, to: number): Promise<void> => {
-    const fire = (type: string, x: number): void => void fireEvent(element, new PointerEvent(type, { clientX: x, clientY: 30, pointerId: 1, bubbles: true }));
+    const fire = (type: string, x: number): void =>
+      void fireEvent(
+        element,
+        new PointerEvent(type, { clientX: x, clientY: 30, pointerId: 1, bubbles: true }),
+      );
     fire("pointerdown", from);
     fire("pointermove", (from + to) / 2);
     fire("pointermove", to);
@@ -292,7 +356,12 @@ describe("scales", () => {
   });
 
   it("shows a step by a double click on its name", async () => {
-    const { container } = await open({ boundaries: [{ name: "step 1", start: 0, end: 400_000 }, { name: "step 2", start: 400_000, end: 900_000 }] });
+    const { container } = await open({
+      boundaries: [
+        { name: "step 1", start: 0, end: 400_000 },
+        { name: "step 2", start: 400_000, end: 900_000 },
+      ],
+    });
     const event = new MouseEvent("dblclick", { clientX: 500, bubbles: true });
     Object.defineProperty(event, "offsetY", { value: 5 });
     fireEvent(container.querySelector(".timeline-ruler")!, event);
@@ -306,7 +375,17 @@ it("moves rows by dragging their names, even when the pointer leaves them at onc
   const row = (key: string): Element => container.querySelector(`[data-row="${key}"]`)!;
   const fire = (type: string, y: number): void => {
     const target = type === "pointerdown" ? row("gpu").querySelector("button")! : window;
-    fireEvent(target, new PointerEvent(type, { clientX: 10, clientY: y, pointerId: 1, pointerType: "mouse", button: 0, bubbles: true }));
+    fireEvent(
+      target,
+      new PointerEvent(type, {
+        clientX: 10,
+        clientY: y,
+        pointerId: 1,
+        pointerType: "mouse",
+        button: 0,
+        bubbles: true,
+      }),
+    );
   };
   document.elementFromPoint = () => row("host");
   fire("pointerdown", 150);

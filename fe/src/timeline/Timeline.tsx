@@ -54,7 +54,11 @@ export function Timeline(given: TimelineProps): JSX.Element {
     scene.current?.invalidate();
   };
   return (
-    <div ref={refs.root} class="timeline" style={{ "--names": `${width}px`, "--head": `${head}px` }}>
+    <div
+      ref={refs.root}
+      class="timeline"
+      style={{ "--names": `${width}px`, "--head": `${head}px` }}
+    >
       <Corner
         filter={props.rows.filter}
         onFilter={(filter) => props.onRows({ ...props.rows, filter })}
@@ -70,7 +74,13 @@ export function Timeline(given: TimelineProps): JSX.Element {
         <Minimap canvas={refs.minimap} scene={scene} span={props.span} />
         <RulerView canvas={refs.ruler} scene={scene} props={props} height={rulerHeight(props)} />
       </div>
-      <TrackList layout={layout} rows={rows} pinned={props.rows.pinned} actions={useActions(props, state)} moving={refs.list} />
+      <TrackList
+        layout={layout}
+        rows={rows}
+        pinned={props.rows.pinned}
+        actions={useActions(props, state)}
+        moving={refs.list}
+      />
       <Stage props={props} state={state} areaTool={areaTool} />
       <ScrollBar state={state} />
       <Spoken props={props} state={state} settled={settled} />
@@ -87,7 +97,13 @@ function ScrollBar({ state: { refs, scene } }: { state: SceneState }): JSX.Eleme
     now.invalidate();
   };
   return (
-    <div ref={refs.bar} class="timeline-bar" tabIndex={-1} aria-hidden="true" onScroll={(event) => follow(event.currentTarget.scrollTop)}>
+    <div
+      ref={refs.bar}
+      class="timeline-bar"
+      tabIndex={-1}
+      aria-hidden="true"
+      onScroll={(event) => follow(event.currentTarget.scrollTop)}
+    >
       <div />
     </div>
   );
@@ -128,13 +144,22 @@ function Stage({ props, state, areaTool }: StageProps): JSX.Element {
   const look = areaTool ? " timeline-stage-area" : grabbed ? " timeline-stage-grabbed" : "";
   return (
     <div ref={refs.stage} class={`timeline-stage${look}`}>
-      <canvas ref={refs.canvas} class="timeline-canvas" role="application" tabIndex={0} aria-label="Timeline" aria-describedby={id} />
+      <canvas
+        ref={refs.canvas}
+        class="timeline-canvas"
+        role="application"
+        tabIndex={0}
+        aria-label="Timeline"
+        aria-describedby={id}
+      />
       <p id={id} class="visually-hidden">
         {INSTRUCTIONS}
       </p>
       <div ref={refs.frame} class="timeline-frame" hidden />
       {busy ? <div class="timeline-busy" /> : null}
-      {layout.rows.length === 0 && props.rows.filter ? <p class="timeline-empty">No row has “{props.rows.filter}” in its name.</p> : null}
+      {layout.rows.length === 0 && props.rows.filter ? (
+        <p class="timeline-empty">No row has “{props.rows.filter}” in its name.</p>
+      ) : null}
       {problem === null ? null : (
         <div class="timeline-problem" role="alert">
           <span>A part of the timeline cannot be loaded: {messageOf(problem)}</span>
@@ -149,13 +174,23 @@ function Stage({ props, state, areaTool }: StageProps): JSX.Element {
 }
 
 /** What changed, for screen readers: the selection, and where the view came to rest. */
-function Spoken({ props, state, settled }: { props: TimelineProps; state: SceneState; settled: TimeRange | null }): JSX.Element {
+function Spoken({
+  props,
+  state,
+  settled,
+}: {
+  props: TimelineProps;
+  state: SceneState;
+  settled: TimeRange | null;
+}): JSX.Element {
   const { selected, span, sources } = props;
   const { scene, layout, refs } = state;
   const selection = useAnnouncement(
     () => {
       if (!selected) return "";
-      const row = layout.rows.find((one) => one.source === selected.source && one.lane === selected.lane);
+      const row = layout.rows.find(
+        (one) => one.source === selected.source && one.lane === selected.lane,
+      );
       const name = (row && layout.notes.get(row.key)?.name) ?? "";
       const slice = scene.current?.sliceOf(selected) ?? null;
       if (slice) return `Selected: ${spokenText(slice, sources, span.t0, name)}`;

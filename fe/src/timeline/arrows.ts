@@ -33,7 +33,9 @@ class Heights {
     const found = here.find((entry) => !entry.pinned) ?? here[0];
     if (found) return Math.max(found.y, found.pinned ? 0 : this.frame.pinnedHeight);
     const loose = this.lanes.filter((entry) => !entry.pinned);
-    const next = loose.findIndex((entry) => entry.source > source || (entry.source === source && entry.lane > lane));
+    const next = loose.findIndex(
+      (entry) => entry.source > source || (entry.source === source && entry.lane > lane),
+    );
     if (next === 0) return this.frame.pinnedHeight - HEAD;
     return next < 0 ? this.frame.height + HEAD : (loose[next - 1]?.y ?? this.frame.height);
   }
@@ -43,11 +45,24 @@ class Heights {
 export function drawArrows(ctx: CanvasRenderingContext2D, frame: Frame): number {
   if (frame.arrows.length === 0) return 0;
   const heights = new Heights(frame);
-  const ends = (arrow: Arrow): readonly [Point, Point] => [pointOf(frame, heights, arrow.source), pointOf(frame, heights, arrow.target)];
+  const ends = (arrow: Arrow): readonly [Point, Point] => [
+    pointOf(frame, heights, arrow.source),
+    pointOf(frame, heights, arrow.target),
+  ];
   let drawn = 0;
   for (const strong of [false, true]) {
-    const shown = frame.arrows.filter((arrow) => arrow.strong === strong).map(ends).filter(([from, to]) => inSight(frame, from, to));
-    if (shown.length) drawAll(ctx, shown, strong ? frame.palette.accent : frame.palette.muted, frame.palette.ground, strong);
+    const shown = frame.arrows
+      .filter((arrow) => arrow.strong === strong)
+      .map(ends)
+      .filter(([from, to]) => inSight(frame, from, to));
+    if (shown.length)
+      drawAll(
+        ctx,
+        shown,
+        strong ? frame.palette.accent : frame.palette.muted,
+        frame.palette.ground,
+        strong,
+      );
     drawn += shown.length;
   }
   return drawn;
@@ -63,7 +78,13 @@ function inSight(frame: Frame, from: Point, to: Point): boolean {
   return Math.max(from.y, to.y) >= 0 && Math.min(from.y, to.y) <= frame.height;
 }
 
-function drawAll(ctx: CanvasRenderingContext2D, arrows: readonly (readonly [Point, Point])[], colour: string, ground: string, strong: boolean): void {
+function drawAll(
+  ctx: CanvasRenderingContext2D,
+  arrows: readonly (readonly [Point, Point])[],
+  colour: string,
+  ground: string,
+  strong: boolean,
+): void {
   ctx.beginPath();
   for (const [from, to] of arrows) curve(ctx, from, to);
   if (strong) {

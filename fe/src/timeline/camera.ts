@@ -77,9 +77,16 @@ export class Camera {
     }
     // From the goal on, so that quick notches add up, but about the time that is under the pointer now.
     const time = this.view.t0 + at * lengthOf(this.view);
-    const goal = zoomAt({ t0: 0, t1: lengthOf(this.goal) }, 0, factor, { t0: 0, t1: lengthOf(whole(this.span)) });
+    const goal = zoomAt({ t0: 0, t1: lengthOf(this.goal) }, 0, factor, {
+      t0: 0,
+      t1: lengthOf(whole(this.span)),
+    });
     const length = lengthOf(goal);
-    this.fly(clamp({ t0: time - at * length, t1: time + (1 - at) * length }, this.span), ZOOM_MS, easeOut);
+    this.fly(
+      clamp({ t0: time - at * length, t1: time + (1 - at) * length }, this.span),
+      ZOOM_MS,
+      easeOut,
+    );
   }
 
   pan(share: number): void {
@@ -115,7 +122,8 @@ export class Camera {
     const to = this.limited(y);
     this.slide = null;
     if (!animate || this.still) this.scroll = to;
-    else if (to !== this.scroll) this.slide = { from: this.scroll, to, begun: null, length: SCROLL_MS, curve: easeOut };
+    else if (to !== this.scroll)
+      this.slide = { from: this.scroll, to, begun: null, length: SCROLL_MS, curve: easeOut };
   }
 
   /** Ends what is on its way. */
@@ -159,7 +167,9 @@ export class Camera {
     if (this.slide) {
       this.slide.begun ??= now;
       const p = Math.min(1, (now - this.slide.begun) / this.slide.length);
-      this.scroll = this.limited(this.slide.from + (this.slide.to - this.slide.from) * this.slide.curve(p));
+      this.scroll = this.limited(
+        this.slide.from + (this.slide.to - this.slide.from) * this.slide.curve(p),
+      );
       if (p >= 1) this.slide = null;
     }
   }

@@ -32,7 +32,13 @@ export function paper(): Paper {
       if (name in target) return target[name];
       if (name === "measureText") return (text: string) => ({ width: LETTER * text.length });
       return (...args: unknown[]) => {
-        calls.push({ name, args, fillStyle: String(target.fillStyle), strokeStyle: String(target.strokeStyle), alpha: Number(target.globalAlpha) });
+        calls.push({
+          name,
+          args,
+          fillStyle: String(target.fillStyle),
+          strokeStyle: String(target.strokeStyle),
+          alpha: Number(target.globalAlpha),
+        });
       };
     },
     set: (target, name: string, value: unknown) => {
@@ -42,14 +48,24 @@ export function paper(): Paper {
   }) as unknown as CanvasRenderingContext2D;
   const canvas = { width: 0, height: 0, getContext: () => ctx } as unknown as HTMLCanvasElement;
   const of = (name: string): Call[] => calls.filter((call) => call.name === name);
-  return { canvas, ctx, calls, of, texts: () => of("fillText").map((call) => String(call.args[0])) };
+  return {
+    canvas,
+    ctx,
+    calls,
+    of,
+    texts: () => of("fillText").map((call) => String(call.args[0])),
+  };
 }
 
 /** Surfaces that keep their pixels where a test can see them. */
 export function surfaces(): { made: Surface[]; options: PainterOptions } {
   const made: Surface[] = [];
   const surface = (width: number, rows: number): Surface => {
-    const one = { pixels: new Uint32Array(width * rows), put: () => undefined, image: {} as CanvasImageSource };
+    const one = {
+      pixels: new Uint32Array(width * rows),
+      put: () => undefined,
+      image: {} as CanvasImageSource,
+    };
     made.push(one);
     return one;
   };

@@ -1,5 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { Colours, contrast, DIMMED, hashOf, hueOf, mixed, parseColour, SHADES, SINGLE, SUMMARY, textOn, type Rgb } from "./colours";
+import {
+  Colours,
+  contrast,
+  DIMMED,
+  hashOf,
+  hueOf,
+  mixed,
+  parseColour,
+  SHADES,
+  SINGLE,
+  SUMMARY,
+  textOn,
+  type Rgb,
+} from "./colours";
 import { paletteFor } from "./palette_fixtures";
 import { sourceOf } from "./tile_fixtures";
 
@@ -33,25 +46,52 @@ describe.each(THEMES)("palette %s", (theme) => {
     expect(contrast(parseColour(colour), parseColour(palette.onSlice))).toBeGreaterThanOrEqual(4.5);
   });
 
-  it.each([...palette.looks, ...palette.hues])("%s stands out from the ground, as a single slice, a summary and dimmed", (colour) => {
-    const rgb = parseColour(colour);
-    expect(contrast(rgb, ground)).toBeGreaterThan(1.4);
-    expect(contrast(mixed(rgb, ground, 0.26), ground)).toBeGreaterThan(1.2);
-  });
+  it.each([...palette.looks, ...palette.hues])(
+    "%s stands out from the ground, as a single slice, a summary and dimmed",
+    (colour) => {
+      const rgb = parseColour(colour);
+      expect(contrast(rgb, ground)).toBeGreaterThan(1.4);
+      expect(contrast(mixed(rgb, ground, 0.26), ground)).toBeGreaterThan(1.2);
+    },
+  );
 });
 
 /** Linear light as people without one kind of cones see it (Machado, Oliveira, Fernandes 2009, severity 1). */
 const BLIND: Readonly<Record<string, readonly (readonly [number, number, number])[]>> = {
-  protan: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-  deutan: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+  protan: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deutan: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
 };
 
 function lab(rgb: Rgb, kind: string): number[] {
-  const linear = rgb.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
-  const seen = BLIND[kind]!.map((row) => Math.min(1, Math.max(0, row.reduce((sum, factor, i) => sum + factor * linear[i]!, 0))));
+  const linear = rgb.map((v) =>
+    v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4,
+  );
+  const seen = BLIND[kind]!.map((row) =>
+    Math.min(
+      1,
+      Math.max(
+        0,
+        row.reduce((sum, factor, i) => sum + factor * linear[i]!, 0),
+      ),
+    ),
+  );
   const [r, g, b] = seen as [number, number, number];
-  const xyz = [(0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505, 0.2126 * r + 0.7152 * g + 0.0722 * b, (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089];
-  const [x, y, z] = xyz.map((t) => (t > 216 / 24389 ? Math.cbrt(t) : (24389 / 27 * t + 16) / 116)) as [number, number, number];
+  const xyz = [
+    (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+    0.2126 * r + 0.7152 * g + 0.0722 * b,
+    (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089,
+  ];
+  const [x, y, z] = xyz.map((t) =>
+    t > 216 / 24389 ? Math.cbrt(t) : ((24389 / 27) * t + 16) / 116,
+  ) as [number, number, number];
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
@@ -83,16 +123,23 @@ describe("hues of names", () => {
 
   it("spread over the palette, even for names that differ in one letter", () => {
     const counts = new Map<number, number>();
-    for (let i = 0; i < 1600; i++) counts.set(hueOf(`kernel_${i}`, 16), (counts.get(hueOf(`kernel_${i}`, 16)) ?? 0) + 1);
+    for (let i = 0; i < 1600; i++)
+      counts.set(hueOf(`kernel_${i}`, 16), (counts.get(hueOf(`kernel_${i}`, 16)) ?? 0) + 1);
     expect(counts.size).toBe(16);
     expect(Math.max(...counts.values())).toBeLessThan(150);
   });
 });
 
 describe("Colours", () => {
-  const palette = { ...paletteFor("light"), ground: "#ffffff", looks: ["#000000", "#ff0000"], hues: ["#00ff00", "#0000ff"] };
+  const palette = {
+    ...paletteFor("light"),
+    ground: "#ffffff",
+    looks: ["#000000", "#ff0000"],
+    hues: ["#00ff00", "#0000ff"],
+  };
   const colours = new Colours(palette);
-  const packed = (variant: number, colour: number, shade: number): number => colours.packed[(variant * colours.count + colour) * SHADES + shade]!;
+  const packed = (variant: number, colour: number, shade: number): number =>
+    colours.packed[(variant * colours.count + colour) * SHADES + shade]!;
 
   it("packs colours as they lie in an ImageData", () => {
     expect(packed(SINGLE, 1, SHADES - 1).toString(16)).toBe("ff0000ff");

@@ -23,11 +23,17 @@ const NEUTRAL: Rgb = [150, 157, 168];
 /** `#abc`, `#aabbcc`, `rgb(1 2 3)` and `rgb(1, 2, 3)`; anything else is grey. */
 export function parseColour(text: string): Rgb {
   const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(text.trim());
-  if (short) return [short[1], short[2], short[3]].map((digit = "") => parseInt(digit + digit, 16)) as unknown as Rgb;
+  if (short)
+    return [short[1], short[2], short[3]].map((digit = "") =>
+      parseInt(digit + digit, 16),
+    ) as unknown as Rgb;
   const long = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})/i.exec(text.trim());
-  if (long) return [long[1], long[2], long[3]].map((pair = "") => parseInt(pair, 16)) as unknown as Rgb;
+  if (long)
+    return [long[1], long[2], long[3]].map((pair = "") => parseInt(pair, 16)) as unknown as Rgb;
   const parts = /^rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/i.exec(text.trim());
-  return parts ? ([parts[1], parts[2], parts[3]].map((part) => Math.round(Number(part))) as unknown as Rgb) : NEUTRAL;
+  return parts
+    ? ([parts[1], parts[2], parts[3]].map((part) => Math.round(Number(part))) as unknown as Rgb)
+    : NEUTRAL;
 }
 
 export function mixed(a: Rgb, b: Rgb, share: number): Rgb {
@@ -116,7 +122,9 @@ export class Colours {
     this.neutral = this.count - 1;
     this.texts = this.rgb.map((rgb) => textOn(rgb, palette.onSlice));
     this.packed = new Uint32Array(VARIANTS * this.count * SHADES);
-    [0, SOFT, DIM].forEach((share, variant) => this.rgb.forEach((rgb, colour) => this.fill(variant, colour, mixed(rgb, ground, share))));
+    [0, SOFT, DIM].forEach((share, variant) =>
+      this.rgb.forEach((rgb, colour) => this.fill(variant, colour, mixed(rgb, ground, share))),
+    );
   }
 
   private fill(variant: number, colour: number, [r, g, b]: Rgb): void {

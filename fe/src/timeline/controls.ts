@@ -42,7 +42,8 @@ export function gestureTarget({ scene, props, areaTool, onGrabbed }: Controlled)
     hover: (at) => {
       scene.pointer = at;
       // A held key goes on zooming where the pointer goes.
-      if (at && camera.keys.moving) camera.keyCentre = Math.max(0, Math.min(1, at.x / Math.max(1, scene.width)));
+      if (at && camera.keys.moving)
+        camera.keyCentre = Math.max(0, Math.min(1, at.x / Math.max(1, scene.width)));
       drawn();
     },
     select: (at) => select(scene, props(), at),
@@ -92,7 +93,9 @@ export function onKeyDown({ scene, props }: Controlled, event: KeyboardEvent): b
 /** About what keys zoom: the pointer; without one the selection when it is in sight, else the middle. */
 function keyCentre(scene: Scene, selected: TimelineProps["selected"]): number {
   const width = Math.max(1, scene.width);
-  const at = scene.pointer?.x ?? (selected ? xAt(scene.camera.view, width, (selected.start + selected.end) / 2) : width / 2);
+  const at =
+    scene.pointer?.x ??
+    (selected ? xAt(scene.camera.view, width, (selected.start + selected.end) / 2) : width / 2);
   return at >= 0 && at <= width ? at / width : 0.5;
 }
 
@@ -116,7 +119,10 @@ function act(action: Action, scene: Scene, props: TimelineProps): void {
       props.onArea(areaInSight(camera.view, props.span, scene.layout, scene.rows));
       break;
     case "page":
-      camera.scrollTo(camera.scroll + action.pages * (scene.height - scene.layout.pinnedHeight), true);
+      camera.scrollTo(
+        camera.scroll + action.pages * (scene.height - scene.layout.pinnedHeight),
+        true,
+      );
       break;
     case "rows":
       camera.scrollBy(action.px);

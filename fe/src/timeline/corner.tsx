@@ -39,13 +39,21 @@ export function Corner(props: CornerProps): JSX.Element {
           }}
         />
         {filter ? <span class="timeline-filter-result">{filterResult}</span> : null}
-        {filter ? <Button kind="quiet" icon="close" label="Show all rows" onClick={() => onFilter("")} /> : null}
+        {filter ? (
+          <Button kind="quiet" icon="close" label="Show all rows" onClick={() => onFilter("")} />
+        ) : null}
       </div>
       <div class="timeline-tools" role="group" aria-label="View">
         <Button kind="quiet" icon="minus" label="Zoom out (S)" onClick={() => onZoom(STEP)} />
         <Button kind="quiet" icon="plus" label="Zoom in (W)" onClick={() => onZoom(1 / STEP)} />
         <Button kind="quiet" icon="fit" label="Show the whole trace (0)" onClick={onWhole} />
-        <Button kind="quiet" icon="area" label="Select areas by dragging (or hold Shift)" pressed={areaTool} onClick={() => onAreaTool(!areaTool)} />
+        <Button
+          kind="quiet"
+          icon="area"
+          label="Select areas by dragging (or hold Shift)"
+          pressed={areaTool}
+          onClick={() => onAreaTool(!areaTool)}
+        />
         <Button kind="quiet" icon="fold" label="Fold all rows" onClick={() => onFold(false)} />
         <Button kind="quiet" icon="unfold" label="Unfold all rows" onClick={() => onFold(true)} />
       </div>

@@ -15,12 +15,20 @@ function axisOf(curve: Curve, top: number, height: number): Axis {
   const length = curve.to - curve.from || 1;
   const bottom = top + height - MARGIN;
   const room = height - 2 * MARGIN;
-  const y = (value: number): number => bottom - ((Math.min(Math.max(value, curve.from), curve.to) - curve.from) / length) * room;
+  const y = (value: number): number =>
+    bottom - ((Math.min(Math.max(value, curve.from), curve.to) - curve.from) / length) * room;
   return { y, base: y(curve.from <= 0 && curve.to >= 0 ? 0 : curve.from) };
 }
 
 /** Draws the curve of a row whose top is at `top`; `colour` as CSS text. */
-export function drawCurve(ctx: CanvasRenderingContext2D, frame: Frame, row: Row, top: number, curve: Curve, colour: string): void {
+export function drawCurve(
+  ctx: CanvasRenderingContext2D,
+  frame: Frame,
+  row: Row,
+  top: number,
+  curve: Curve,
+  colour: string,
+): void {
   const axis = axisOf(curve, top, row.height);
   // Full up to the mean, or to what holds all the time; pale from there to the highest value of each px. Nothing twice, which would show as stripes.
   const solid = curve.mean ?? curve.lowest;
@@ -41,17 +49,31 @@ function bucketsInSight(frame: Frame, curve: Curve): readonly [number, number] {
   const count = curve.highest.length;
   const length = (curve.range.t1 - curve.range.t0) / Math.max(1, count);
   const first = Math.floor((frame.view.t0 - curve.range.t0) / length);
-  return [Math.max(0, first), Math.min(count, Math.ceil((frame.view.t1 - curve.range.t0) / length))];
+  return [
+    Math.max(0, first),
+    Math.min(count, Math.ceil((frame.view.t1 - curve.range.t0) / length)),
+  ];
 }
 
 /** Calls `fn` for stretches of known values that do not change, with their edges in css px. */
-function stretches(frame: Frame, curve: Curve, values: Float64Array, fn: (x0: number, x1: number, i: number) => void): void {
+function stretches(
+  frame: Frame,
+  curve: Curve,
+  values: Float64Array,
+  fn: (x0: number, x1: number, i: number) => void,
+): void {
   const [first, last] = bucketsInSight(frame, curve);
   const length = (curve.range.t1 - curve.range.t0) / Math.max(1, curve.highest.length);
   const x = (i: number): number => xAt(frame.view, frame.width, curve.range.t0 + i * length);
-  for (let i = first; i < last; ) {
+  for (let i = first; i < last;) {
     let next = i + 1;
-    while (next < last && curve.highest[next] === curve.highest[i] && curve.lowest[next] === curve.lowest[i] && values[next] === values[i]) next++;
+    while (
+      next < last &&
+      curve.highest[next] === curve.highest[i] &&
+      curve.lowest[next] === curve.lowest[i] &&
+      values[next] === values[i]
+    )
+      next++;
     if (!Number.isNaN(values[i])) fn(x(i), x(next), i);
     i = next;
   }
@@ -61,18 +83,32 @@ function stretches(frame: Frame, curve: Curve, values: Float64Array, fn: (x0: nu
  * Rectangle by rectangle: one path of thousands of them takes a browser without a GPU longer than a frame, because it smooths their edges. They begin
  * and end on whole device px, because smoothed edges side by side show as seams.
  */
-function area(ctx: CanvasRenderingContext2D, frame: Frame, curve: Curve, values: Float64Array, bottom: (i: number) => number, axis: Axis): void {
+function area(
+  ctx: CanvasRenderingContext2D,
+  frame: Frame,
+  curve: Curve,
+  values: Float64Array,
+  bottom: (i: number) => number,
+  axis: Axis,
+): void {
   const snapped = (x: number): number => Math.round(x * frame.ratio) / frame.ratio;
   stretches(frame, curve, values, (x0, x1, i) => {
     const y = axis.y(values[i] ?? NaN);
     const base = bottom(i);
     const left = snapped(x0);
     const right = snapped(x1);
-    if (base !== y && right > left) ctx.fillRect(left, Math.min(y, base), right - left, Math.abs(base - y));
+    if (base !== y && right > left)
+      ctx.fillRect(left, Math.min(y, base), right - left, Math.abs(base - y));
   });
 }
 
-function line(ctx: CanvasRenderingContext2D, frame: Frame, curve: Curve, values: Float64Array, axis: Axis): void {
+function line(
+  ctx: CanvasRenderingContext2D,
+  frame: Frame,
+  curve: Curve,
+  values: Float64Array,
+  axis: Axis,
+): void {
   let end = NaN;
   ctx.beginPath();
   stretches(frame, curve, values, (x0, x1, i) => {
@@ -86,7 +122,13 @@ function line(ctx: CanvasRenderingContext2D, frame: Frame, curve: Curve, values:
 }
 
 /** The bounds at the right, on a ground that keeps them readable; the upper one alone in a low row. */
-function scale(ctx: CanvasRenderingContext2D, frame: Frame, row: Row, top: number, curve: Curve): void {
+function scale(
+  ctx: CanvasRenderingContext2D,
+  frame: Frame,
+  row: Row,
+  top: number,
+  curve: Curve,
+): void {
   const bounds: [number, number][] = [[curve.to, top + 8]];
   if (row.height >= 36) bounds.push([curve.from, top + row.height - 8]);
   for (const [value, middle] of bounds) {

@@ -6,7 +6,15 @@ import { Colours } from "./colours";
 import { drawCurve } from "./curves";
 import { Letters, LEAST_WIDTH, MOST_LABELS, PADDING } from "../widgets/labels";
 import { levelFor } from "./levels";
-import { drawArea, drawBands, drawBoundaries, drawMarks, drawOutlines, drawRowGrounds, drawRowLines } from "./overlays";
+import {
+  drawArea,
+  drawBands,
+  drawBoundaries,
+  drawMarks,
+  drawOutlines,
+  drawRowGrounds,
+  drawRowLines,
+} from "./overlays";
 import { RowPainter, type LabelSpot } from "./paint";
 import { topOf } from "./place";
 import { canvasSurface, Strip, type MakeSurface } from "./strip";
@@ -66,7 +74,15 @@ export class Painter {
 
   draw(frame: Frame, store: TileStore): DrawStats {
     const begun = this.now();
-    const stats: DrawStats = { ms: 0, rows: frame.rows.length, slices: 0, labels: 0, arrows: 0, stoodIn: 0, missing: 0 };
+    const stats: DrawStats = {
+      ms: 0,
+      rows: frame.rows.length,
+      slices: 0,
+      labels: 0,
+      arrows: 0,
+      stoodIn: 0,
+      missing: 0,
+    };
     this.fit(frame);
     const painted = frame.rows.filter((row) => row.lane >= 0);
     const painter = this.painterFor(frame);
@@ -75,7 +91,8 @@ export class Painter {
     this.ctx.font = this.font;
     this.ctx.textBaseline = "middle";
     stats.labels += this.section(frame, painted, painter.labels, image, false);
-    if (frame.pinnedHeight > 0) stats.labels += this.section(frame, painted, painter.labels, image, true);
+    if (frame.pinnedHeight > 0)
+      stats.labels += this.section(frame, painted, painter.labels, image, true);
     drawBoundaries(this.ctx, frame);
     drawMarks(this.ctx, frame);
     drawArea(this.ctx, frame);
@@ -95,7 +112,8 @@ export class Painter {
 
   private painterFor(frame: Frame): RowPainter {
     const labelPx = Math.round(LEAST_WIDTH * frame.ratio);
-    if (this.colours?.palette === frame.palette && this.painter && this.labelPx === labelPx) return this.painter;
+    if (this.colours?.palette === frame.palette && this.painter && this.labelPx === labelPx)
+      return this.painter;
     if (this.colours?.palette !== frame.palette) this.colours = new Colours(frame.palette);
     this.labelPx = labelPx;
     this.painter = new RowPainter(this.colours, labelPx);
@@ -103,7 +121,13 @@ export class Painter {
   }
 
   /** Writes the slices of all rows into the strip. */
-  private paint(frame: Frame, store: TileStore, rows: readonly Row[], painter: RowPainter, stats: DrawStats): void {
+  private paint(
+    frame: Frame,
+    store: TileStore,
+    rows: readonly Row[],
+    painter: RowPainter,
+    stats: DrawStats,
+  ): void {
     const width = this.canvas.width;
     const nsPerPx = (frame.view.t1 - frame.view.t0) / Math.max(1, frame.width);
     painter.begin(this.strip.begin(width, rows.length), width);
@@ -120,7 +144,13 @@ export class Painter {
         table,
         hits: hits ? this.hitTable(hits) : null,
       });
-      const found: Found = store.visit(row.source, row.lane, levelFor(nsPerPx, source.levelMax), frame.view, painter.slicesOf);
+      const found: Found = store.visit(
+        row.source,
+        row.lane,
+        levelFor(nsPerPx, source.levelMax),
+        frame.view,
+        painter.slicesOf,
+      );
       painter.endRow();
       if (found === "coarser") stats.stoodIn++;
       if (found === "missing") stats.missing++;
@@ -140,7 +170,13 @@ export class Painter {
   }
 
   /** The rows that scroll, or the pinned ones over them; returns how many labels there are. */
-  private section(frame: Frame, painted: readonly Row[], labels: readonly LabelSpot[], image: CanvasImageSource | null, pinned: boolean): number {
+  private section(
+    frame: Frame,
+    painted: readonly Row[],
+    labels: readonly LabelSpot[],
+    image: CanvasImageSource | null,
+    pinned: boolean,
+  ): number {
     const { ctx } = this;
     const [top, bottom] = pinned ? [0, frame.pinnedHeight] : [frame.pinnedHeight, frame.height];
     const rows = frame.rows.filter((row) => row.pinned === pinned);
@@ -166,7 +202,12 @@ export class Painter {
   }
 
   /** Stretches rows of the strip over the canvas, in px of the screen, so that no edge falls between two of them. */
-  private stretch(frame: Frame, painted: readonly Row[], image: CanvasImageSource, pinned: boolean): void {
+  private stretch(
+    frame: Frame,
+    painted: readonly Row[],
+    image: CanvasImageSource,
+    pinned: boolean,
+  ): void {
     const { ctx } = this;
     const width = this.canvas.width;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
@@ -175,7 +216,10 @@ export class Painter {
       if (row.pinned !== pinned) return;
       const top = Math.round(topOf(frame, row) * frame.ratio);
       // What is left free at the bottom separates the rows.
-      const height = Math.round((topOf(frame, row) + row.height) * frame.ratio) - Math.max(1, Math.round(frame.ratio)) - top;
+      const height =
+        Math.round((topOf(frame, row) + row.height) * frame.ratio) -
+        Math.max(1, Math.round(frame.ratio)) -
+        top;
       if (height > 0) ctx.drawImage(image, 0, index, width, 1, 0, top, width, height);
     });
     ctx.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
@@ -184,11 +228,24 @@ export class Painter {
   private curves(frame: Frame, rows: readonly Row[]): void {
     for (const row of rows) {
       const curve = row.counter >= 0 ? frame.curves.get(row.key) : undefined;
-      if (curve) drawCurve(this.ctx, frame, row, topOf(frame, row), curve, curveColour(frame.palette, row.counter));
+      if (curve)
+        drawCurve(
+          this.ctx,
+          frame,
+          row,
+          topOf(frame, row),
+          curve,
+          curveColour(frame.palette, row.counter),
+        );
     }
   }
 
-  private texts(frame: Frame, painted: readonly Row[], labels: readonly LabelSpot[], pinned: boolean): number {
+  private texts(
+    frame: Frame,
+    painted: readonly Row[],
+    labels: readonly LabelSpot[],
+    pinned: boolean,
+  ): number {
     let count = 0;
     let ink = "";
     for (const label of labels) {
@@ -197,10 +254,16 @@ export class Painter {
       if (count >= MOST_LABELS) break;
       const middle = topOf(frame, row) + (row.height - 1) / 2 + 0.5;
       const left = label.x0 / frame.ratio + PADDING;
-      const text = this.letters.fit(textOf(frame, row, label), label.x1 / frame.ratio - left - PADDING);
+      const text = this.letters.fit(
+        textOf(frame, row, label),
+        label.x1 / frame.ratio - left - PADDING,
+      );
       if (!text) continue;
       count++;
-      const wanted = label.count > 1 ? frame.palette.text : (this.colours?.text(label.colour) ?? frame.palette.onSlice);
+      const wanted =
+        label.count > 1
+          ? frame.palette.text
+          : (this.colours?.text(label.colour) ?? frame.palette.onSlice);
       if (label.count > 1) {
         this.plate(frame, text, left, middle);
         ink = "";

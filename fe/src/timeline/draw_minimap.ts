@@ -57,7 +57,14 @@ export class MinimapPainter {
 }
 
 /** Bars that stand on `bottom`: 255 is `height` px. */
-function drawDensity(ctx: CanvasRenderingContext2D, { width, span }: MinimapFrame, values: readonly number[], colour: string, bottom: number, height: number): void {
+function drawDensity(
+  ctx: CanvasRenderingContext2D,
+  { width, span }: MinimapFrame,
+  values: readonly number[],
+  colour: string,
+  bottom: number,
+  height: number,
+): void {
   const all = whole(span);
   const x0 = xAt(all, width, span.t0);
   const columns = Math.max(1, Math.round(xAt(all, width, span.t1) - x0));
@@ -65,16 +72,27 @@ function drawDensity(ctx: CanvasRenderingContext2D, { width, span }: MinimapFram
   ctx.fillStyle = colour;
   for (let x = 0; x < columns; x++) {
     const value = heights[x] ?? 0;
-    if (value > 0) ctx.fillRect(x0 + x, bottom - Math.max(1, (value / 255) * height), 1, Math.max(1, (value / 255) * height));
+    if (value > 0)
+      ctx.fillRect(
+        x0 + x,
+        bottom - Math.max(1, (value / 255) * height),
+        1,
+        Math.max(1, (value / 255) * height),
+      );
   }
 }
 
-function drawTimes(ctx: CanvasRenderingContext2D, { width, span, boundaries, marks, heat, palette, ratio }: MinimapFrame): void {
+function drawTimes(
+  ctx: CanvasRenderingContext2D,
+  { width, span, boundaries, marks, heat, palette, ratio }: MinimapFrame,
+): void {
   const all = whole(span);
   ctx.fillStyle = palette.muted;
   ctx.globalAlpha = 0.45;
   // Steps closer than this would be a grey block.
-  if (boundaries.length <= width / 6) for (const step of boundaries) ctx.fillRect(xAt(all, width, step.start), 0, 1 / ratio, MINIMAP_HEIGHT);
+  if (boundaries.length <= width / 6)
+    for (const step of boundaries)
+      ctx.fillRect(xAt(all, width, step.start), 0, 1 / ratio, MINIMAP_HEIGHT);
   ctx.globalAlpha = 1;
   for (const mark of marks) {
     ctx.fillStyle = mark.kind === "defect" ? palette.warn : palette.accent;
@@ -84,7 +102,13 @@ function drawTimes(ctx: CanvasRenderingContext2D, { width, span, boundaries, mar
   if (heat) drawHeat(ctx, heat, all, width, palette.accent);
 }
 
-function drawHeat(ctx: CanvasRenderingContext2D, heat: Heat, all: TimeRange, width: number, colour: string): void {
+function drawHeat(
+  ctx: CanvasRenderingContext2D,
+  heat: Heat,
+  all: TimeRange,
+  width: number,
+  colour: string,
+): void {
   const { counts, range } = heat;
   const most = counts.reduce((a, b) => Math.max(a, b), 0);
   if (most === 0) return;
@@ -95,13 +119,21 @@ function drawHeat(ctx: CanvasRenderingContext2D, heat: Heat, all: TimeRange, wid
     const x = xAt(all, width, range.t0 + i * step);
     // Even a single hit among thousands must be found.
     ctx.globalAlpha = 0.45 + 0.55 * (count / most);
-    ctx.fillRect(x, MINIMAP_HEIGHT - 5, Math.max(1.5, xAt(all, width, range.t0 + (i + 1) * step) - x), 5);
+    ctx.fillRect(
+      x,
+      MINIMAP_HEIGHT - 5,
+      Math.max(1.5, xAt(all, width, range.t0 + (i + 1) * step) - x),
+      5,
+    );
   });
   ctx.globalAlpha = 1;
 }
 
 /** What is out of view recedes; the window's edges can be seen and held. */
-function drawWindow(ctx: CanvasRenderingContext2D, { width, span, view, palette, ratio }: MinimapFrame): void {
+function drawWindow(
+  ctx: CanvasRenderingContext2D,
+  { width, span, view, palette, ratio }: MinimapFrame,
+): void {
   const { x0, x1 } = windowOf(view, span, width);
   const from = Math.max(0, x0);
   const to = Math.min(width, Math.max(x1, from + 1.5));

@@ -24,7 +24,12 @@ export interface RulerFrame {
 }
 
 /** A context for css px, cleared. `null` where the browser has none. */
-export function prepare(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): CanvasRenderingContext2D | null {
+export function prepare(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  ratio: number,
+): CanvasRenderingContext2D | null {
   const w = Math.round(width * ratio);
   const h = Math.round(height * ratio);
   if (canvas.width !== w) canvas.width = w;
@@ -55,7 +60,10 @@ function crisp(x: number, ratio: number): number {
   return (Math.round(x * ratio) + 0.5) / ratio;
 }
 
-function drawSteps(ctx: CanvasRenderingContext2D, { boundaries, view, width, palette, ratio }: RulerFrame): void {
+function drawSteps(
+  ctx: CanvasRenderingContext2D,
+  { boundaries, view, width, palette, ratio }: RulerFrame,
+): void {
   let last = -Infinity;
   boundaries.forEach((step, i) => {
     const x0 = Math.max(-1, xAt(view, width, step.start));
@@ -81,14 +89,19 @@ function fitted(ctx: CanvasRenderingContext2D, text: string, room: number): stri
   return end && ctx.measureText(end).width <= room ? end : "";
 }
 
-function drawTicks(ctx: CanvasRenderingContext2D, frame: RulerFrame, { ticks, step, parts }: ReturnType<typeof ticksOf>): void {
+function drawTicks(
+  ctx: CanvasRenderingContext2D,
+  frame: RulerFrame,
+  { ticks, step, parts }: ReturnType<typeof ticksOf>,
+): void {
   const { view, width, height, palette, ratio } = frame;
   ctx.lineWidth = 1 / ratio;
   ctx.strokeStyle = palette.grid;
   const top = height - TICK_BAND;
   ctx.beginPath();
   const first = ticks[0] ? ticks[0].time - step : view.t0;
-  for (let time = first; parts > 1 && time <= view.t1; time += step / parts) tickLine(ctx, crisp(xAt(view, width, time), ratio), height - 4, height);
+  for (let time = first; parts > 1 && time <= view.t1; time += step / parts)
+    tickLine(ctx, crisp(xAt(view, width, time), ratio), height - 4, height);
   ctx.stroke();
   ctx.strokeStyle = palette.muted;
   ctx.fillStyle = palette.muted;
@@ -97,7 +110,8 @@ function drawTicks(ctx: CanvasRenderingContext2D, frame: RulerFrame, { ticks, st
     const x = crisp(xAt(view, width, tick.time), ratio);
     tickLine(ctx, x, height - 8, height);
     // Half a label would be a wrong one.
-    if (x + 4 + ctx.measureText(tick.label).width <= width) ctx.fillText(tick.label, x + 4, top + TICK_BAND / 2 - 1);
+    if (x + 4 + ctx.measureText(tick.label).width <= width)
+      ctx.fillText(tick.label, x + 4, top + TICK_BAND / 2 - 1);
   }
   ctx.stroke();
 }
@@ -108,7 +122,11 @@ function tickLine(ctx: CanvasRenderingContext2D, x: number, y0: number, y1: numb
 }
 
 /** What all labels are to be added to, at the left, over the ticks. */
-function drawOffset(ctx: CanvasRenderingContext2D, { height, palette }: RulerFrame, offset: string): void {
+function drawOffset(
+  ctx: CanvasRenderingContext2D,
+  { height, palette }: RulerFrame,
+  offset: string,
+): void {
   const text = `${offset} +`;
   const room = ctx.measureText(text).width + 14;
   ctx.fillStyle = palette.ground;
@@ -123,7 +141,10 @@ function drawOffset(ctx: CanvasRenderingContext2D, { height, palette }: RulerFra
   ctx.fillText(text, 7, height - TICK_BAND / 2 - 1);
 }
 
-function drawChosen(ctx: CanvasRenderingContext2D, { chosen, view, width, height, palette }: RulerFrame): void {
+function drawChosen(
+  ctx: CanvasRenderingContext2D,
+  { chosen, view, width, height, palette }: RulerFrame,
+): void {
   if (!chosen) return;
   const x0 = xAt(view, width, chosen.t0);
   const x1 = Math.max(x0 + 2, xAt(view, width, chosen.t1));
@@ -134,7 +155,10 @@ function drawChosen(ctx: CanvasRenderingContext2D, { chosen, view, width, height
   ctx.fillRect(x0, height - 2, x1 - x0, 2);
 }
 
-function drawMarks(ctx: CanvasRenderingContext2D, { marks, view, width, height, palette }: RulerFrame): void {
+function drawMarks(
+  ctx: CanvasRenderingContext2D,
+  { marks, view, width, height, palette }: RulerFrame,
+): void {
   for (const mark of marks) {
     const x0 = xAt(view, width, mark.start);
     const x1 = xAt(view, width, mark.end);
@@ -160,7 +184,10 @@ function flag(ctx: CanvasRenderingContext2D, x: number, height: number): void {
   ctx.fill();
 }
 
-function drawPointer(ctx: CanvasRenderingContext2D, { pointer, view, width, height, palette, origin }: RulerFrame): void {
+function drawPointer(
+  ctx: CanvasRenderingContext2D,
+  { pointer, view, width, height, palette, origin }: RulerFrame,
+): void {
   if (pointer === null) return;
   const x = xAt(view, width, pointer);
   const text = timeOnScreen(pointer - origin, nsPerPx(view, width));

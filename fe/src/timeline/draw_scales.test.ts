@@ -22,11 +22,13 @@ function recorder(calls: Call[]): unknown {
 
 let calls: Call[];
 const drawn = (name: string): Call[] => calls.filter((call) => call[0] === name);
-const texts = (): string[] => drawn("fillText").map(([, text]) => String(text).replaceAll("\u202f", " "));
+const texts = (): string[] =>
+  drawn("fillText").map(([, text]) => String(text).replaceAll("\u202f", " "));
 
 beforeEach(() => {
   calls = [];
-  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockImplementation((() => recorder(calls)) as never);
+  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockImplementation((() =>
+    recorder(calls)) as never);
 });
 afterEach(() => vi.restoreAllMocks());
 
@@ -44,7 +46,8 @@ describe("the ruler", () => {
     palette: paletteFor("light"),
     font: "sans-serif",
   };
-  const draw = (more: Partial<RulerFrame>): void => drawRuler(document.createElement("canvas"), { ...RULER, ...more });
+  const draw = (more: Partial<RulerFrame>): void =>
+    drawRuler(document.createElement("canvas"), { ...RULER, ...more });
 
   it("is as sharp as the screen", () => {
     const canvas = document.createElement("canvas");
@@ -63,7 +66,13 @@ describe("the ruler", () => {
   });
 
   it("names steps, by their number alone where there is no room for more", () => {
-    draw({ boundaries: [{ name: "ProfilerStep#7", start: 0, end: 2e6 }, { name: "ProfilerStep#8", start: 2e6, end: 2.4e6 }, { name: "ProfilerStep#9", start: 2.4e6, end: 2.5e6 }] });
+    draw({
+      boundaries: [
+        { name: "ProfilerStep#7", start: 0, end: 2e6 },
+        { name: "ProfilerStep#8", start: 2e6, end: 2.4e6 },
+        { name: "ProfilerStep#9", start: 2.4e6, end: 2.5e6 },
+      ],
+    });
     expect(texts().slice(0, 2)).toEqual(["ProfilerStep#7", "#8"]);
     expect(texts()).not.toContain("#9");
   });

@@ -41,12 +41,29 @@ afterEach(() => {
 });
 
 const pointer = (type: string, x: number, y: number, more: PointerEventInit = {}): void => {
-  element.dispatchEvent(new PointerEvent(type, { clientX: x, clientY: y, pointerId: 1, pointerType: "mouse", button: 0, bubbles: true, ...more }));
+  element.dispatchEvent(
+    new PointerEvent(type, {
+      clientX: x,
+      clientY: y,
+      pointerId: 1,
+      pointerType: "mouse",
+      button: 0,
+      bubbles: true,
+      ...more,
+    }),
+  );
 };
 const wheel = (more: WheelEventInit): WheelEvent => {
   const event = new WheelEvent("wheel", { bubbles: true, cancelable: true, ...more });
   // happy-dom's wheel events are no mouse events.
-  for (const [name, value] of Object.entries({ shiftKey: false, ctrlKey: false, metaKey: false, clientX: 0, clientY: 0, ...more })) {
+  for (const [name, value] of Object.entries({
+    shiftKey: false,
+    ctrlKey: false,
+    metaKey: false,
+    clientX: 0,
+    clientY: 0,
+    ...more,
+  })) {
     Object.defineProperty(event, name, { value });
   }
   element.dispatchEvent(event);
@@ -58,14 +75,19 @@ describe("mouse", () => {
   it("hovers, and says when it leaves", () => {
     pointer("pointermove", 5, 6);
     pointer("pointerleave", 5, 6);
-    expect(told).toEqual([["hover", { x: 5, y: 6 }], ["hover", null]]);
+    expect(told).toEqual([
+      ["hover", { x: 5, y: 6 }],
+      ["hover", null],
+    ]);
   });
 
   it("clicks when it hardly moved", () => {
     pointer("pointerdown", 10, 10);
     pointer("pointermove", 12, 11);
     pointer("pointerup", 12, 11);
-    expect(told.filter(([name]) => name !== "grabbed" && name !== "hover")).toEqual([["select", { x: 12, y: 11 }]]);
+    expect(told.filter(([name]) => name !== "grabbed" && name !== "hover")).toEqual([
+      ["select", { x: 12, y: 11 }],
+    ]);
   });
 
   it("pans by what it moved, the first px included", () => {
@@ -73,7 +95,15 @@ describe("mouse", () => {
     pointer("pointermove", 90, 50);
     pointer("pointermove", 85, 45);
     pointer("pointerup", 85, 45);
-    expect(told).toEqual([["hover", null], ["grabbed", true], ["pan", 10], ["pan", 5], ["scroll", 5], ["grabbed", false], ["hover", { x: 85, y: 45 }]]);
+    expect(told).toEqual([
+      ["hover", null],
+      ["grabbed", true],
+      ["pan", 10],
+      ["pan", 5],
+      ["scroll", 5],
+      ["grabbed", false],
+      ["hover", { x: 85, y: 45 }],
+    ]);
   });
 
   it("leaves other buttons alone", () => {
@@ -86,7 +116,10 @@ describe("mouse", () => {
     pointer("pointerdown", 10, 10, { shiftKey: true });
     pointer("pointermove", 60, 40, { shiftKey: true });
     pointer("pointerup", 70, 40);
-    expect(told.filter(([name]) => name === "area")).toEqual([["area", { x: 10, y: 10 }, { x: 60, y: 40 }, false], ["area", { x: 10, y: 10 }, { x: 70, y: 40 }, true]]);
+    expect(told.filter(([name]) => name === "area")).toEqual([
+      ["area", { x: 10, y: 10 }, { x: 60, y: 40 }, false],
+      ["area", { x: 10, y: 10 }, { x: 70, y: 40 }, true],
+    ]);
     expect(told.find(([name]) => name === "hover")).toEqual(["hover", null]);
   });
 
@@ -95,7 +128,12 @@ describe("mouse", () => {
     pointer("pointerdown", 10, 10);
     pointer("pointermove", 60, 40);
     pointer("pointercancel", 60, 40);
-    expect(told.filter(([name]) => name === "area").at(-1)).toEqual(["area", { x: 10, y: 10 }, null, true]);
+    expect(told.filter(([name]) => name === "area").at(-1)).toEqual([
+      "area",
+      { x: 10, y: 10 },
+      null,
+      true,
+    ]);
     pointer("pointerdown", 10, 10);
     pointer("pointerup", 10, 10);
     expect(names()).toContain("select");
@@ -119,7 +157,10 @@ describe("wheel", () => {
   it("pans with shift and sideways", () => {
     wheel({ deltaY: 100, shiftKey: true });
     wheel({ deltaX: -30, deltaY: 4 });
-    expect(told).toEqual([["pan", 100], ["pan", -30]]);
+    expect(told).toEqual([
+      ["pan", 100],
+      ["pan", -30],
+    ]);
   });
   it("takes a crooked stroke for a straight one", () => {
     wheel({ deltaX: 3, deltaY: 40 });
@@ -143,7 +184,8 @@ describe("wheel", () => {
 });
 
 describe("fingers", () => {
-  const finger = (type: string, id: number, x: number, y: number): void => pointer(type, x, y, { pointerId: id, pointerType: "touch" });
+  const finger = (type: string, id: number, x: number, y: number): void =>
+    pointer(type, x, y, { pointerId: id, pointerType: "touch" });
 
   it("pinch: closer when they part, about their middle", () => {
     finger("pointerdown", 1, 100, 50);
@@ -166,7 +208,10 @@ describe("fingers", () => {
   it("show what is under a long press, and select on a tap", () => {
     finger("pointerdown", 1, 10, 10);
     vi.advanceTimersByTime(500);
-    expect(told).toEqual([["hover", null], ["hover", { x: 10, y: 10 }]]);
+    expect(told).toEqual([
+      ["hover", null],
+      ["hover", { x: 10, y: 10 }],
+    ]);
     finger("pointerup", 1, 10, 10);
     expect(names()).not.toContain("select");
     finger("pointerdown", 1, 10, 10);

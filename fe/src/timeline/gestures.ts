@@ -41,7 +41,10 @@ export function wheelFactor(deltaY: number): number {
 }
 
 /** Wheel movement in px, whatever unit the browser counts in. */
-export function wheelPixels(event: Pick<WheelEvent, "deltaX" | "deltaY" | "deltaMode">, page: number): Point {
+export function wheelPixels(
+  event: Pick<WheelEvent, "deltaX" | "deltaY" | "deltaMode">,
+  page: number,
+): Point {
   const unit = event.deltaMode === 1 ? LINE : event.deltaMode === 2 ? page : 1;
   return { x: event.deltaX * unit, y: event.deltaY * unit };
 }
@@ -58,9 +61,11 @@ export function listen(element: HTMLElement, target: GestureTarget): () => void 
     ["dblclick", gestures.double],
     ["wheel", gestures.wheel],
   ];
-  for (const [name, listener] of pairs) element.addEventListener(name, listener as EventListener, { passive: false });
+  for (const [name, listener] of pairs)
+    element.addEventListener(name, listener as EventListener, { passive: false });
   return () => {
-    for (const [name, listener] of pairs) element.removeEventListener(name, listener as EventListener);
+    for (const [name, listener] of pairs)
+      element.removeEventListener(name, listener as EventListener);
     gestures.end();
   };
 }
@@ -153,7 +158,8 @@ class Gestures {
 
   /** A finger on a canvas that has nothing to scroll must still be able to scroll the page. */
   private scrollOrPage(dy: number): void {
-    if (!this.target.scroll(dy) && this.touch) this.element.ownerDocument.scrollingElement?.scrollBy(0, dy);
+    if (!this.target.scroll(dy) && this.touch)
+      this.element.ownerDocument.scrollingElement?.scrollBy(0, dy);
   }
 
   /** Two fingers: the times under both stay under them. */
@@ -195,7 +201,8 @@ class Gestures {
   };
 
   readonly leave = (event: PointerEvent): void => {
-    if (!this.pointers.has(event.pointerId) && event.pointerType !== "touch") this.target.hover(null);
+    if (!this.pointers.has(event.pointerId) && event.pointerType !== "touch")
+      this.target.hover(null);
   };
 
   readonly double = (event: MouseEvent): void => {
@@ -215,7 +222,8 @@ class Gestures {
     // Slightly crooked trackpad strokes are meant straight.
     const straight = Math.abs(sideways) < Math.abs(down) / 3 ? 0 : sideways;
     if (straight !== 0) this.target.pan(straight);
-    const scrolled = down !== 0 && Math.abs(down) >= Math.abs(straight) / 3 && this.target.scroll(down);
+    const scrolled =
+      down !== 0 && Math.abs(down) >= Math.abs(straight) / 3 && this.target.scroll(down);
     if (scrolled || straight !== 0) event.preventDefault();
   };
 

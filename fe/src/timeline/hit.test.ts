@@ -4,10 +4,18 @@ import { frameOf, laneRow, settled, sourceOf, type Drawn } from "./tile_fixtures
 import { TileStore } from "./tile_store";
 import type { Frame, TimeRange } from "./types";
 
-async function rig(slices: readonly Drawn[], view: TimeRange, more: Partial<Frame> = {}, offset = 0): Promise<{ frame: Frame; store: TileStore }> {
+async function rig(
+  slices: readonly Drawn[],
+  view: TimeRange,
+  more: Partial<Frame> = {},
+  offset = 0,
+): Promise<{ frame: Frame; store: TileStore }> {
   const sources = [sourceOf(slices, { lanes: 3, offset })];
   const store = new TileStore(sources, () => undefined);
-  const frame = frameOf(view, sources, [laneRow(0, 0), laneRow(1, 20), laneRow(2, 40)], { width: 1000, ...more });
+  const frame = frameOf(view, sources, [laneRow(0, 0), laneRow(1, 20), laneRow(2, 40)], {
+    width: 1000,
+    ...more,
+  });
   store.want(view, (view.t1 - view.t0) / 1000, new Map([[0, [0, 1, 2]]]));
   for (let i = 0; i < 5; i++) await settled();
   return { frame, store };
@@ -26,7 +34,17 @@ const VIEW = { t0: 0, t1: 1000 };
 describe("sliceAt", () => {
   it("finds the slice under the pointer, over two tiles too", async () => {
     const { frame, store } = await rig(SLICES, VIEW);
-    expect(sliceAt(frame, store, 600, 5)).toEqual({ source: 0, lane: 0, event: 1, start: 100, end: 900, name: 5, count: 1, busy: 1, look: 3 });
+    expect(sliceAt(frame, store, 600, 5)).toEqual({
+      source: 0,
+      lane: 0,
+      event: 1,
+      start: 100,
+      end: 900,
+      name: 5,
+      count: 1,
+      busy: 1,
+      look: 3,
+    });
     expect(sliceAt(frame, store, 320, 25)?.event).toBe(3);
     expect(sliceAt(frame, store, 312, 45)?.event).toBe(5);
   });
@@ -45,15 +63,33 @@ describe("sliceAt", () => {
   });
 
   it("tells slices of 1 ns apart that are 1 ns apart", async () => {
-    const tiny: Drawn[] = [{ lane: 0, start: 1000, dur: 1, event: 1 }, { lane: 0, start: 1002, dur: 1, event: 2 }, { lane: 0, start: 1003, dur: 1, event: 3 }];
+    const tiny: Drawn[] = [
+      { lane: 0, start: 1000, dur: 1, event: 1 },
+      { lane: 0, start: 1002, dur: 1, event: 2 },
+      { lane: 0, start: 1003, dur: 1, event: 3 },
+    ];
     const { frame, store } = await rig(tiny, { t0: 1000, t1: 1010 });
-    const at = (ns: number): number | undefined => sliceAt(frame, store, (ns - 1000) * 100, 5)?.event;
-    expect([1000.5, 1001.5, 1002.5, 1003, 1003.5, 1005].map(at)).toEqual([1, undefined, 2, 3, 3, undefined]);
+    const at = (ns: number): number | undefined =>
+      sliceAt(frame, store, (ns - 1000) * 100, 5)?.event;
+    expect([1000.5, 1001.5, 1002.5, 1003, 1003.5, 1005].map(at)).toEqual([
+      1,
+      undefined,
+      2,
+      3,
+      3,
+      undefined,
+    ]);
   });
 
   it("lets the pointer miss what is narrow by little", async () => {
     const { frame, store } = await rig(SLICES, VIEW);
-    expect([796, 798, 800, 802, 804].map((x) => sliceAt(frame, store, x, 25)?.event)).toEqual([undefined, 6, 6, 6, undefined]);
+    expect([796, 798, 800, 802, 804].map((x) => sliceAt(frame, store, x, 25)?.event)).toEqual([
+      undefined,
+      6,
+      6,
+      6,
+      undefined,
+    ]);
   });
 
   it("finds rows where they are scrolled to, pinned ones first", async () => {
@@ -81,7 +117,16 @@ describe("sliceAt", () => {
   });
 
   it("says what a summary holds", async () => {
-    const { frame, store } = await rig([{ lane: 0, start: 100, dur: 90, count: 37, fill: 51, event: 4, name: 2 }], VIEW);
-    expect(sliceAt(frame, store, 120, 5)).toMatchObject({ count: 37, busy: 0.2, start: 100, end: 190, name: 2 });
+    const { frame, store } = await rig(
+      [{ lane: 0, start: 100, dur: 90, count: 37, fill: 51, event: 4, name: 2 }],
+      VIEW,
+    );
+    expect(sliceAt(frame, store, 120, 5)).toMatchObject({
+      count: 37,
+      busy: 0.2,
+      start: 100,
+      end: 190,
+      name: 2,
+    });
   });
 });

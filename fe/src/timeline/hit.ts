@@ -22,14 +22,22 @@ export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): S
 function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): Slice[] {
   const source = frame.sources[row.source];
   if (!source) return [];
-  const level = levelFor((frame.view.t1 - frame.view.t0) / Math.max(1, frame.width), source.levelMax);
+  const level = levelFor(
+    (frame.view.t1 - frame.view.t0) / Math.max(1, frame.width),
+    source.levelMax,
+  );
   const found: Slice[] = [];
   store.visit(row.source, row.lane, level, range, (tile, from, to) => {
     for (let i = from; i < to; i++) {
       const next = sliceOf(tile, i, row, source.offset);
       const last = found[found.length - 1];
       // A slice over several tiles is in each of them.
-      if (last?.event === next.event && last.count === next.count && (tile.flags[i] ?? 0) & BEGAN_BEFORE) last.end = Math.max(last.end, next.end);
+      if (
+        last?.event === next.event &&
+        last.count === next.count &&
+        (tile.flags[i] ?? 0) & BEGAN_BEFORE
+      )
+        last.end = Math.max(last.end, next.end);
       else found.push(next);
     }
   });
@@ -53,7 +61,13 @@ function sliceOf(tile: Tile, i: number, row: Row, offset: number): Slice {
   };
 }
 
-function nearest(frame: Frame, store: TileStore, row: Row, time: number, near: number): Slice | null {
+function nearest(
+  frame: Frame,
+  store: TileStore,
+  row: Row,
+  time: number,
+  near: number,
+): Slice | null {
   let best: Slice | null = null;
   let distance = near;
   for (const slice of slicesIn(frame, store, row, { t0: time - near, t1: time + near })) {
@@ -70,19 +84,34 @@ function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
   if (!source || slice.count > 1) return slice;
   const time = slice.start;
   let [start, end] = [NaN, NaN];
-  const level = levelFor((frame.view.t1 - frame.view.t0) / Math.max(1, frame.width), source.levelMax);
+  const level = levelFor(
+    (frame.view.t1 - frame.view.t0) / Math.max(1, frame.width),
+    source.levelMax,
+  );
   for (let at = level; at <= source.levelMax && (Number.isNaN(start) || Number.isNaN(end)); at++) {
     const own = time - source.offset;
-    store.visit(slice.source, slice.lane, at, { t0: time, t1: time + Math.max(1, tileLength(at) / 2 ** 20) }, (tile, from, to) => {
-      for (let i = from; i < to; i++) {
-        if (tile.event[i] !== slice.event || (tile.count[i] ?? 1) > 1) continue;
-        const scale = 2 ** tile.shift;
-        const begin = tile.t0 + (tile.start[i] ?? 0) * scale;
-        if (begin > own + scale) continue;
-        if (Number.isNaN(start) && !((tile.flags[i] ?? 0) & BEGAN_BEFORE)) start = begin + source.offset;
-        if (Number.isNaN(end) && tile.dur[i] !== SATURATED) end = begin + (tile.dur[i] ?? 0) * scale + source.offset;
-      }
-    });
+    store.visit(
+      slice.source,
+      slice.lane,
+      at,
+      { t0: time, t1: time + Math.max(1, tileLength(at) / 2 ** 20) },
+      (tile, from, to) => {
+        for (let i = from; i < to; i++) {
+          if (tile.event[i] !== slice.event || (tile.count[i] ?? 1) > 1) continue;
+          const scale = 2 ** tile.shift;
+          const begin = tile.t0 + (tile.start[i] ?? 0) * scale;
+          if (begin > own + scale) continue;
+          if (Number.isNaN(start) && !((tile.flags[i] ?? 0) & BEGAN_BEFORE))
+            start = begin + source.offset;
+          if (Number.isNaN(end) && tile.dur[i] !== SATURATED)
+            end = begin + (tile.dur[i] ?? 0) * scale + source.offset;
+        }
+      },
+    );
   }
-  return { ...slice, start: Number.isNaN(start) ? slice.start : start, end: Number.isNaN(end) ? slice.end : end };
+  return {
+    ...slice,
+    start: Number.isNaN(start) ? slice.start : start,
+    end: Number.isNaN(end) ? slice.end : end,
+  };
 }

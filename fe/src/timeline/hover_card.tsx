@@ -28,7 +28,13 @@ export class HoverNews {
   }
 }
 
-export function HoverLayer({ news, props }: { news: HoverNews; props: TimelineProps }): JSX.Element | null {
+export function HoverLayer({
+  news,
+  props,
+}: {
+  news: HoverNews;
+  props: TimelineProps;
+}): JSX.Element | null {
   const [hovered, setHovered] = useState(news.value);
   useEffect(() => {
     news.onChange = setHovered;
@@ -38,7 +44,13 @@ export function HoverLayer({ news, props }: { news: HoverNews; props: TimelinePr
   }, [news]);
   if (!hovered) return null;
   const { slice, at, room } = hovered;
-  return <HoverCard text={hoverText(slice, props.sources, props.span.t0, props.describe?.(slice) ?? [])} at={at} room={room} />;
+  return (
+    <HoverCard
+      text={hoverText(slice, props.sources, props.span.t0, props.describe?.(slice) ?? [])}
+      at={at}
+      room={room}
+    />
+  );
 }
 
 interface HoverCardProps {

@@ -2,8 +2,26 @@ import { expect, it } from "vitest";
 import { hoverText, spokenText } from "./hover_text";
 import type { Slice, Source } from "./types";
 
-const SOURCE: Source = { key: "", label: "", offset: 0, span: 1e9, levelMax: 20, load: () => Promise.reject(new Error("not asked")), name: (number) => ["gemm", ""][number] };
-const SLICE: Slice = { source: 0, lane: 1, event: 5, start: 1_001_500, end: 1_004_000, name: 0, count: 1, busy: 1, look: 3 };
+const SOURCE: Source = {
+  key: "",
+  label: "",
+  offset: 0,
+  span: 1e9,
+  levelMax: 20,
+  load: () => Promise.reject(new Error("not asked")),
+  name: (number) => ["gemm", ""][number],
+};
+const SLICE: Slice = {
+  source: 0,
+  lane: 1,
+  event: 5,
+  start: 1_001_500,
+  end: 1_004_000,
+  name: 0,
+  count: 1,
+  busy: 1,
+  look: 3,
+};
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
 it("names an event and says when and how long", () => {
@@ -13,7 +31,11 @@ it("names an event and says when and how long", () => {
 
 it("says what a summary holds", () => {
   const { title, lines } = hoverText({ ...SLICE, count: 1370, busy: 0.82 }, [SOURCE], 0, []);
-  expect([title, ...lines].map(plain)).toEqual(["1 370 events, 82.0 % busy", "2.50 µs at 1.001 500 ms", "longest: gemm"]);
+  expect([title, ...lines].map(plain)).toEqual([
+    "1 370 events, 82.0 % busy",
+    "2.50 µs at 1.001 500 ms",
+    "longest: gemm",
+  ]);
 });
 
 it("does not invent names", () => {
@@ -21,4 +43,7 @@ it("does not invent names", () => {
   expect(hoverText({ ...SLICE, name: 1 }, [SOURCE], 0, []).title).toBe("(no name)");
 });
 
-it("speaks in one sentence", () => expect(plain(spokenText(SLICE, [SOURCE], 1_000_000, "stream 7"))).toBe("gemm, 2.50 µs at 1.500 µs, in stream 7"));
+it("speaks in one sentence", () =>
+  expect(plain(spokenText(SLICE, [SOURCE], 1_000_000, "stream 7"))).toBe(
+    "gemm, 2.50 µs at 1.500 µs, in stream 7",
+  ));

@@ -15,11 +15,17 @@ function nameOf(slice: Slice, sources: readonly Source[]): string {
 }
 
 /** An event: its name, begin and duration. A summary: how many events, how busy, and the longest one. */
-export function hoverText(slice: Slice, sources: readonly Source[], origin: number, more: readonly string[]): HoverText {
+export function hoverText(
+  slice: Slice,
+  sources: readonly Source[],
+  origin: number,
+  more: readonly string[],
+): HoverText {
   const name = nameOf(slice, sources);
   const length = Math.max(0, slice.end - slice.start);
   const at = `at ${timeText(Math.round(slice.start - origin))}`;
-  if (slice.count <= 1) return { title: name || "(no name)", lines: [`${formatTime(length)} ${at}`, ...more] };
+  if (slice.count <= 1)
+    return { title: name || "(no name)", lines: [`${formatTime(length)} ${at}`, ...more] };
   return {
     title: `${formatCount(slice.count)} events, ${formatShare(slice.busy)} busy`,
     lines: [`${formatTime(length)} ${at}`, `longest: ${name || "(no name)"}`, ...more],
@@ -27,7 +33,12 @@ export function hoverText(slice: Slice, sources: readonly Source[], origin: numb
 }
 
 /** The same as one sentence, for screen readers. */
-export function spokenText(slice: Slice, sources: readonly Source[], origin: number, row: string): string {
+export function spokenText(
+  slice: Slice,
+  sources: readonly Source[],
+  origin: number,
+  row: string,
+): string {
   const { title, lines } = hoverText(slice, sources, origin, []);
   return [title, ...lines, row ? `in ${row}` : ""].filter(Boolean).join(", ");
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { actionOf, HeldKeys, takesKeys } from "./keyboard";
 
-const key = (name: string, more: Partial<KeyboardEventInit> = {}): KeyboardEvent => new KeyboardEvent("keydown", { key: name, ...more });
+const key = (name: string, more: Partial<KeyboardEventInit> = {}): KeyboardEvent =>
+  new KeyboardEvent("keydown", { key: name, ...more });
 
 describe("actionOf", () => {
   it.each([
@@ -15,9 +16,18 @@ describe("actionOf", () => {
     ["ArrowRight", "next"],
     ["ArrowUp", "parent"],
     ["ArrowDown", "child"],
-  ])("%s asks for %s", (name, command) => expect(actionOf(key(name), true)).toEqual({ kind: "command", command }));
+  ])("%s asks for %s", (name, command) =>
+    expect(actionOf(key(name), true)).toEqual({ kind: "command", command }),
+  );
 
-  it.each([["f", "zoom_to_selection"], ["0", "whole"], ["Home", "whole"], ["m", "mark"], ["r", "area"], ["PageDown", "page"]])("%s does %s", (name, kind) => {
+  it.each([
+    ["f", "zoom_to_selection"],
+    ["0", "whole"],
+    ["Home", "whole"],
+    ["m", "mark"],
+    ["r", "area"],
+    ["PageDown", "page"],
+  ])("%s does %s", (name, kind) => {
     expect(actionOf(key(name), false)?.kind).toBe(kind);
   });
 
@@ -46,7 +56,10 @@ describe("HeldKeys", () => {
   it("is the same over one long frame or many short ones", () => {
     const held = new HeldKeys();
     held.press(key("w"));
-    const many = Array.from({ length: 10 }, () => held.motion(0.01).zoom).reduce((a, b) => a * b, 1);
+    const many = Array.from({ length: 10 }, () => held.motion(0.01).zoom).reduce(
+      (a, b) => a * b,
+      1,
+    );
     expect(many).toBeCloseTo(held.motion(0.1).zoom, 12);
     expect(many).toBeLessThan(1);
   });
@@ -76,7 +89,8 @@ describe("HeldKeys", () => {
     expect([held.moving, held.motion(0.01).zoom]).toEqual([false, 1]);
   });
 
-  it("takes ctrl and w for the browser's", () => expect(new HeldKeys().press(key("w", { ctrlKey: true }))).toBe(false));
+  it("takes ctrl and w for the browser's", () =>
+    expect(new HeldKeys().press(key("w", { ctrlKey: true }))).toBe(false));
 
   it("steps once for those who want less motion", () => {
     const held = new HeldKeys();

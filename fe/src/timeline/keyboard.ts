@@ -2,7 +2,11 @@
 
 import type { Command } from "./props";
 
-export type Action = { kind: "command"; command: Command } | { kind: "zoom_to_selection" | "whole" | "mark" | "area" } | { kind: "page"; pages: number } | { kind: "rows"; px: number };
+export type Action =
+  | { kind: "command"; command: Command }
+  | { kind: "zoom_to_selection" | "whole" | "mark" | "area" }
+  | { kind: "page"; pages: number }
+  | { kind: "rows"; px: number };
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   "/": "search",
@@ -72,9 +76,13 @@ function foreign(event: KeyLike): boolean {
 export function actionOf(event: KeyLike, selected: boolean): Action | null {
   if (foreign(event)) return null;
   const key = event.key.toLowerCase();
-  if (!selected && (key === "arrowup" || key === "arrowdown")) return { kind: "rows", px: key === "arrowup" ? -40 : 40 };
+  if (!selected && (key === "arrowup" || key === "arrowdown"))
+    return { kind: "rows", px: key === "arrowup" ? -40 : 40 };
   const command = COMMANDS[key];
-  if (command) return !selected && (command === "previous" || command === "next") ? null : { kind: "command", command };
+  if (command)
+    return !selected && (command === "previous" || command === "next")
+      ? null
+      : { kind: "command", command };
   return OTHERS[key] ?? null;
 }
 
@@ -148,7 +156,10 @@ export class HeldKeys {
       pan += HELD[key]?.pan ?? 0;
     }
     this.fresh.clear();
-    return { zoom: Math.exp(Math.sign(zoom) * ZOOM_RATE * speed), pan: Math.sign(pan) * PAN_RATE * speed };
+    return {
+      zoom: Math.exp(Math.sign(zoom) * ZOOM_RATE * speed),
+      pan: Math.sign(pan) * PAN_RATE * speed,
+    };
   }
 
   /** One step of the keys that are down, which are then no longer held. */

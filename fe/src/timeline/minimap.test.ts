@@ -13,16 +13,28 @@ it("is as wide as the whole", () => {
 });
 
 describe("gripAt", () => {
-  it.each([[298, "left"], [504, "right"], [400, "inside"], [100, "outside"], [700, "outside"]])("at %d is %s", (x, grip) => {
+  it.each([
+    [298, "left"],
+    [504, "right"],
+    [400, "inside"],
+    [100, "outside"],
+    [700, "outside"],
+  ])("at %d is %s", (x, grip) => {
     expect(gripAt(x, VIEW, SPAN, WIDTH)).toBe(grip);
   });
   it("lets a narrow window only be moved", () => {
-    expect([394, 400, 406, 420].map((x) => gripAt(x, { t0: 399, t1: 401 }, SPAN, WIDTH))).toEqual(["inside", "inside", "inside", "outside"]);
+    expect([394, 400, 406, 420].map((x) => gripAt(x, { t0: 399, t1: 401 }, SPAN, WIDTH))).toEqual([
+      "inside",
+      "inside",
+      "inside",
+      "outside",
+    ]);
   });
 });
 
 describe("draggedTo", () => {
-  it("moves the window", () => expect(draggedTo("inside", VIEW, SPAN, WIDTH, 400, 450)).toEqual({ t0: 350, t1: 550 }));
+  it("moves the window", () =>
+    expect(draggedTo("inside", VIEW, SPAN, WIDTH, 400, 450)).toEqual({ t0: 350, t1: 550 }));
   it("moves an edge, also across the other", () => {
     expect(draggedTo("left", VIEW, SPAN, WIDTH, 300, 350)).toEqual({ t0: 350, t1: 500 });
     expect(draggedTo("right", VIEW, SPAN, WIDTH, 500, 200)).toEqual({ t0: 200, t1: 300 });
@@ -33,7 +45,8 @@ describe("draggedTo", () => {
   });
 });
 
-it("centres about a click", () => expect(centredAt(700, VIEW, SPAN, WIDTH)).toEqual({ t0: 600, t1: 800 }));
+it("centres about a click", () =>
+  expect(centredAt(700, VIEW, SPAN, WIDTH)).toEqual({ t0: 600, t1: 800 }));
 
 it("loses no busy part, whether there are more parts or more columns", () => {
   expect([...highest([0, 9, 0, 0, 3, 0], 2)]).toEqual([9, 3]);

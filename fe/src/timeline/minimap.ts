@@ -11,7 +11,11 @@ const EDGE = 5;
 export type Grip = "left" | "right" | "inside" | "outside";
 
 /** The window as px; where it is too narrow to be held, a wider stretch about it. */
-export function windowOf(view: TimeRange, span: TimeRange, width: number): { x0: number; x1: number } {
+export function windowOf(
+  view: TimeRange,
+  span: TimeRange,
+  width: number,
+): { x0: number; x1: number } {
   const all = whole(span);
   return { x0: xAt(all, width, view.t0), x1: xAt(all, width, view.t1) };
 }
@@ -19,19 +23,28 @@ export function windowOf(view: TimeRange, span: TimeRange, width: number): { x0:
 /** What a pointer takes hold of. A narrow window can only be moved: its edges would be hit by chance. */
 export function gripAt(x: number, view: TimeRange, span: TimeRange, width: number): Grip {
   const { x0, x1 } = windowOf(view, span, width);
-  if (x1 - x0 < LEAST_GRIP) return Math.abs(x - (x0 + x1) / 2) <= LEAST_GRIP / 2 ? "inside" : "outside";
+  if (x1 - x0 < LEAST_GRIP)
+    return Math.abs(x - (x0 + x1) / 2) <= LEAST_GRIP / 2 ? "inside" : "outside";
   if (Math.abs(x - x0) <= EDGE) return "left";
   if (Math.abs(x - x1) <= EDGE) return "right";
   return x > x0 && x < x1 ? "inside" : "outside";
 }
 
 /** The view after a drag from one column to another. Outside the window a drag draws a new one; the whole span has nothing to move, so it draws too. */
-export function draggedTo(grip: Grip, view: TimeRange, span: TimeRange, width: number, from: number, to: number): TimeRange {
+export function draggedTo(
+  grip: Grip,
+  view: TimeRange,
+  span: TimeRange,
+  width: number,
+  from: number,
+  to: number,
+): TimeRange {
   const all = whole(span);
   const by = ((to - from) / width) * lengthOf(all);
   if (grip === "left") return ordered(view.t0 + by, view.t1);
   if (grip === "right") return ordered(view.t0, view.t1 + by);
-  if (grip === "inside" && lengthOf(view) < lengthOf(all) * 0.999) return { t0: view.t0 + by, t1: view.t1 + by };
+  if (grip === "inside" && lengthOf(view) < lengthOf(all) * 0.999)
+    return { t0: view.t0 + by, t1: view.t1 + by };
   return ordered(timeAt(all, width, from), timeAt(all, width, to));
 }
 

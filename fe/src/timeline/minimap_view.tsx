@@ -20,13 +20,19 @@ interface Hold {
   moved: boolean;
 }
 
-const CURSORS: Readonly<Record<Grip, string>> = { left: "ew-resize", right: "ew-resize", inside: "grab", outside: "crosshair" };
+const CURSORS: Readonly<Record<Grip, string>> = {
+  left: "ew-resize",
+  right: "ew-resize",
+  inside: "grab",
+  outside: "crosshair",
+};
 const SLOP = 3;
 
 export function Minimap({ canvas, scene, span }: MinimapProps): JSX.Element {
   const hold = useRef<Hold | null>(null);
   const [cursor, setCursor] = useState("default");
-  const columnOf = (event: PointerEvent): number => event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);
+  const columnOf = (event: PointerEvent): number =>
+    event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);
   const show = (view: TimeRange, animate: boolean): void => {
     scene.current?.camera.go(view, animate);
     scene.current?.invalidate();
@@ -35,7 +41,12 @@ export function Minimap({ canvas, scene, span }: MinimapProps): JSX.Element {
     const now = scene.current;
     if (!now || event.button !== 0) return;
     const from = columnOf(event);
-    hold.current = { grip: gripAt(from, now.camera.view, span, now.width), from, view: now.camera.view, moved: false };
+    hold.current = {
+      grip: gripAt(from, now.camera.view, span, now.width),
+      from,
+      view: now.camera.view,
+      moved: false,
+    };
     canvas.current?.setPointerCapture(event.pointerId);
   };
   const move = (event: PointerEvent): void => {
@@ -54,7 +65,8 @@ export function Minimap({ canvas, scene, span }: MinimapProps): JSX.Element {
     const now = scene.current;
     const held = hold.current;
     hold.current = null;
-    if (now && held && !held.moved && held.grip === "outside") show(centredAt(columnOf(event), held.view, span, now.width), true);
+    if (now && held && !held.moved && held.grip === "outside")
+      show(centredAt(columnOf(event), held.view, span, now.width), true);
   };
   return (
     <canvas

@@ -35,7 +35,13 @@ export function useNamesWidth(): [number, (width: number) => void] {
   return [width, change];
 }
 
-export function NamesHandle({ width, onWidth }: { width: number; onWidth: (width: number) => void }): JSX.Element {
+export function NamesHandle({
+  width,
+  onWidth,
+}: {
+  width: number;
+  onWidth: (width: number) => void;
+}): JSX.Element {
   const from = useRef<{ x: number; width: number } | null>(null);
   return (
     <div

@@ -29,10 +29,16 @@ function boundariesInSight(frame: Frame): readonly [number, number] {
   return [first, last];
 }
 
-const wideEnough = (frame: Frame, boundary: Boundary): boolean => x(frame, boundary.end) - x(frame, boundary.start) >= CLOSEST;
+const wideEnough = (frame: Frame, boundary: Boundary): boolean =>
+  x(frame, boundary.end) - x(frame, boundary.start) >= CLOSEST;
 
 /** Every second step has a faint ground of its own. */
-export function drawBands(ctx: CanvasRenderingContext2D, frame: Frame, top: number, bottom: number): void {
+export function drawBands(
+  ctx: CanvasRenderingContext2D,
+  frame: Frame,
+  top: number,
+  bottom: number,
+): void {
   const [first, last] = boundariesInSight(frame);
   ctx.fillStyle = frame.palette.band;
   for (let i = first + (first % 2); i < last; i += 2) {
@@ -52,7 +58,8 @@ export function drawBoundaries(ctx: CanvasRenderingContext2D, frame: Frame): voi
     const boundary = frame.boundaries[i];
     if (!boundary || !wideEnough(frame, boundary)) continue;
     // The closer they stand the fainter they are, or they would hide what they divide.
-    ctx.globalAlpha = 0.5 * Math.min(1, Math.max(0.2, (x(frame, boundary.end) - x(frame, boundary.start)) / WIDE));
+    ctx.globalAlpha =
+      0.5 * Math.min(1, Math.max(0.2, (x(frame, boundary.end) - x(frame, boundary.start)) / WIDE));
     for (const time of [boundary.start, boundary.end]) {
       const at = Math.round(x(frame, time));
       // A step's end and the next one's begin are one line.
@@ -99,10 +106,16 @@ export function drawArea(ctx: CanvasRenderingContext2D, frame: Frame): void {
 }
 
 /** Headers stand out from lanes, sub-rows of overlaps from their lane. */
-export function drawRowGrounds(ctx: CanvasRenderingContext2D, frame: Frame, rows: readonly Row[]): void {
+export function drawRowGrounds(
+  ctx: CanvasRenderingContext2D,
+  frame: Frame,
+  rows: readonly Row[],
+): void {
   ctx.fillStyle = frame.palette.grid;
   ctx.globalAlpha = 0.45;
-  for (const row of rows) if (row.kind === "source" || row.kind === "process" || row.kind === "group") ctx.fillRect(0, topOf(frame, row), frame.width, row.height);
+  for (const row of rows)
+    if (row.kind === "source" || row.kind === "process" || row.kind === "group")
+      ctx.fillRect(0, topOf(frame, row), frame.width, row.height);
   ctx.globalAlpha = 1;
   for (const row of rows) if (row.overlap) drawHatch(ctx, frame, topOf(frame, row), row.height);
 }
@@ -124,11 +137,19 @@ function drawHatch(ctx: CanvasRenderingContext2D, frame: Frame, top: number, hei
 }
 
 /** Lines between rows; a quiet one above what begins a thread or stream. */
-export function drawRowLines(ctx: CanvasRenderingContext2D, frame: Frame, rows: readonly Row[]): void {
+export function drawRowLines(
+  ctx: CanvasRenderingContext2D,
+  frame: Frame,
+  rows: readonly Row[],
+): void {
   ctx.fillStyle = frame.palette.grid;
-  for (const row of rows) if (row.kind !== "lane") ctx.fillRect(0, Math.round(topOf(frame, row) + row.height) - 1, frame.width, 1);
+  for (const row of rows)
+    if (row.kind !== "lane")
+      ctx.fillRect(0, Math.round(topOf(frame, row) + row.height) - 1, frame.width, 1);
   ctx.globalAlpha = 0.6;
-  for (const row of rows) if (row.kind === "lane" && row.label) ctx.fillRect(0, Math.round(topOf(frame, row)) - 1, frame.width, 1);
+  for (const row of rows)
+    if (row.kind === "lane" && row.label)
+      ctx.fillRect(0, Math.round(topOf(frame, row)) - 1, frame.width, 1);
   ctx.globalAlpha = 1;
 }
 
@@ -139,7 +160,13 @@ export function drawOutlines(ctx: CanvasRenderingContext2D, frame: Frame): void 
   if (selected) outline(ctx, frame, selected, palette.accent, 2);
 }
 
-function outline(ctx: CanvasRenderingContext2D, frame: Frame, slice: { source: number; lane: number; start: number; end: number }, colour: string, width: number): void {
+function outline(
+  ctx: CanvasRenderingContext2D,
+  frame: Frame,
+  slice: { source: number; lane: number; start: number; end: number },
+  colour: string,
+  width: number,
+): void {
   let from = Math.max(-4, x(frame, slice.start));
   let to = Math.min(frame.width + 4, x(frame, slice.end));
   if (to < 0 || from > frame.width) return;
@@ -147,7 +174,12 @@ function outline(ctx: CanvasRenderingContext2D, frame: Frame, slice: { source: n
   if (lack > 0) [from, to] = [from - lack / 2, to + lack / 2];
   for (const row of rowsOfLane(frame, slice.source, slice.lane)) {
     const top = topOf(frame, row);
-    if (top + row.height < 0 || top > frame.height || (!row.pinned && top + row.height <= frame.pinnedHeight)) continue;
+    if (
+      top + row.height < 0 ||
+      top > frame.height ||
+      (!row.pinned && top + row.height <= frame.pinnedHeight)
+    )
+      continue;
     // Outside of the slice, so that its text stays whole, with a rim that parts it from neighbours of any colour.
     ctx.strokeStyle = frame.palette.ground;
     ctx.lineWidth = 1;

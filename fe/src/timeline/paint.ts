@@ -118,7 +118,8 @@ export class RowPainter {
       const share = single ? 1 : (fill[i] ?? 255) / 255;
       if (x1 - x0 >= 1) this.run(tile, i, x0, x1, tint, share);
       else if (x1 > x0) this.part(x0, x1, tint, share);
-      else if (x1 === x0 && x0 < this.width) this.add(Math.floor(x0), dur[i] === 0 && tile.shift === 0 ? INSTANT : LEAST, tint);
+      else if (x1 === x0 && x0 < this.width)
+        this.add(Math.floor(x0), dur[i] === 0 && tile.shift === 0 ? INSTANT : LEAST, tint);
     }
   };
 
@@ -130,7 +131,8 @@ export class RowPainter {
       const part = busy[x] ?? 0;
       if (part === 0) continue;
       // A run that begins or ends within the px hides it; it is wider.
-      if (pixels[offset + x] === 0) pixels[offset + x] = packed[(tint[x] ?? 0) * SHADES + shadeOf(part)] ?? 0;
+      if (pixels[offset + x] === 0)
+        pixels[offset + x] = packed[(tint[x] ?? 0) * SHADES + shadeOf(part)] ?? 0;
       busy[x] = 0;
       largest[x] = 0;
     }
@@ -168,7 +170,15 @@ export class RowPainter {
     const begin = x1 - this.lastWidth;
     if (this.lastWidth < this.labelWidth || tint >= DIMMED * this.colours.count) return;
     const colour = tint % this.colours.count;
-    this.labels.push({ row, x0: goesOn ? begin : x0, x1, name: tile.name[i] ?? 0, event, count: tile.count[i] ?? 1, colour });
+    this.labels.push({
+      row,
+      x0: goesOn ? begin : x0,
+      x1,
+      name: tile.name[i] ?? 0,
+      event,
+      count: tile.count[i] ?? 1,
+      colour,
+    });
   }
 
   /** A slice narrower than a px: it lies on one px or two. */

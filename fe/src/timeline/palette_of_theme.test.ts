@@ -6,7 +6,9 @@ describe.each(["light", "dark"] as const)("%s", (theme) => {
   const found = colours(theme);
   it("has a colour of every look, and hues", () => {
     for (let look = 0; look < 15; look++) expect(found.has(`look-${look}`)).toBe(true);
-    expect([...found.keys()].filter((name) => name.startsWith("hue-")).length).toBeGreaterThanOrEqual(10);
+    expect(
+      [...found.keys()].filter((name) => name.startsWith("hue-")).length,
+    ).toBeGreaterThanOrEqual(10);
     expect([...found.keys()]).toEqual([...colours(theme === "light" ? "dark" : "light").keys()]);
   });
 });
@@ -24,7 +26,12 @@ describe("the document's theme", () => {
     root.style.setProperty("--hue-0", "#abcdef");
     root.style.setProperty("--surface", "#010203");
     const palette = paletteOfTheme(root);
-    expect([palette.looks, palette.hues, palette.ground, palette.accent]).toEqual([["#123456"], ["#abcdef"], "#010203", "#888888"]);
+    expect([palette.looks, palette.hues, palette.ground, palette.accent]).toEqual([
+      ["#123456"],
+      ["#abcdef"],
+      "#010203",
+      "#888888",
+    ]);
     expect(densitiesOfTheme(root).device).toBe("#888888");
   });
 });

@@ -41,7 +41,10 @@ function series(prefix: string, first: number, token: (name: string) => string):
 }
 
 /** Colours of the two densities of the minimap. */
-export function densitiesOfTheme(root: HTMLElement = document.documentElement): { device: string; host: string } {
+export function densitiesOfTheme(root: HTMLElement = document.documentElement): {
+  device: string;
+  host: string;
+} {
   const style = getComputedStyle(root);
   const read = (name: string): string => style.getPropertyValue(name).trim() || MISSING;
   return { device: read("--timeline-device"), host: read("--timeline-host") };

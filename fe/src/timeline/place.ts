@@ -3,7 +3,8 @@
 import type { Frame, Row } from "./types";
 
 /** The top of a row; pinned rows do not scroll. */
-export const topOf = (frame: Pick<Frame, "scroll">, row: Row): number => (row.pinned ? row.y : row.y - frame.scroll);
+export const topOf = (frame: Pick<Frame, "scroll">, row: Row): number =>
+  row.pinned ? row.y : row.y - frame.scroll;
 
 /** The row under a height; pinned rows lie over the others. */
 export function rowUnder(frame: Frame, y: number): Row | null {

@@ -1,6 +1,18 @@
 /** What the timeline takes and tells: the contract of `<Timeline>` with the view that holds it. Times are ns on the clock of `types.ts`. */
 
-import type { Area, Arrow, Boundary, ColourBy, Curve, Frame, Mark, Row, Slice, Source, TimeRange } from "./types";
+import type {
+  Area,
+  Arrow,
+  Boundary,
+  ColourBy,
+  Curve,
+  Frame,
+  Mark,
+  Row,
+  Slice,
+  Source,
+  TimeRange,
+} from "./types";
 
 /** A lane of a node. */
 export interface TrackLane {
@@ -50,7 +62,13 @@ export interface RowState {
   filter: string;
 }
 
-export const NO_ROW_STATE: RowState = { open: new Set(), shut: new Set(), pinned: [], order: [], filter: "" };
+export const NO_ROW_STATE: RowState = {
+  open: new Set(),
+  shut: new Set(),
+  pinned: [],
+  order: [],
+  filter: "",
+};
 
 /** What can be seen now: told so that curves, arrows and heat can be fetched for it. */
 export interface Sight {
@@ -65,7 +83,17 @@ export interface Sight {
 }
 
 /** What a key asks of the view around the timeline. The four directions are asked only when something is selected. */
-export type Command = "search" | "next_hit" | "previous_hit" | "arrows" | "help" | "clear" | "previous" | "next" | "parent" | "child";
+export type Command =
+  | "search"
+  | "next_hit"
+  | "previous_hit"
+  | "arrows"
+  | "help"
+  | "clear"
+  | "previous"
+  | "next"
+  | "parent"
+  | "child";
 
 export interface TimelineHandle {
   /** Shows the range, with `margin` (share of its length, 0.1 when left out) on both sides. */

@@ -1,15 +1,40 @@
 import { describe, expect, it } from "vitest";
 import { group, node, sampleTree } from "./fixtures";
 import { NO_ROW_STATE, type RowState } from "./props";
-import { inOrder, layOut, lanesBelow, neighbourOf, pathTo, rowAt, rowsInSight, withAll, withLane, withMoved, withOpen, withPinned } from "./rows";
+import {
+  inOrder,
+  layOut,
+  lanesBelow,
+  neighbourOf,
+  pathTo,
+  rowAt,
+  rowsInSight,
+  withAll,
+  withLane,
+  withMoved,
+  withOpen,
+  withPinned,
+} from "./rows";
 
 const TREE = sampleTree();
 const state = (more: Partial<RowState> = {}): RowState => ({ ...NO_ROW_STATE, ...more });
-const keys = (more: Partial<RowState> = {}, tree = TREE): string[] => layOut(tree, state(more), 1000).rows.map((row) => row.key);
+const keys = (more: Partial<RowState> = {}, tree = TREE): string[] =>
+  layOut(tree, state(more), 1000).rows.map((row) => row.key);
 
 describe("layOut", () => {
   it("puts the first lane of a bare group in its parent's row, and folds python", () => {
-    expect(keys()).toEqual(["host", "main", "main.calls/1", "main.calls/2", "main.python", "memory", "gpu", "stream 7", "stream 9", "s9.work/1"]);
+    expect(keys()).toEqual([
+      "host",
+      "main",
+      "main.calls/1",
+      "main.calls/2",
+      "main.python",
+      "memory",
+      "gpu",
+      "stream 7",
+      "stream 9",
+      "s9.work/1",
+    ]);
   });
 
   it("gives heights by kind and stacks the rows", () => {
@@ -20,7 +45,9 @@ describe("layOut", () => {
   });
 
   it("says which lane each row draws", () => {
-    expect(layOut(TREE, state(), 1000).rows.map((row) => row.lane)).toEqual([-1, 2, 3, 4, 0, -1, -1, 5, 6, 7]);
+    expect(layOut(TREE, state(), 1000).rows.map((row) => row.lane)).toEqual([
+      -1, 2, 3, 4, 0, -1, -1, 5, 6, 7,
+    ]);
   });
 
   it("marks overlap rows and says so", () => {
@@ -30,44 +57,85 @@ describe("layOut", () => {
 
   it("calls lanes by the row that they belong to", () => {
     const { notes } = layOut(TREE, state(), 1000);
-    expect(["main", "main.calls/1", "s9.work/1"].map((key) => notes.get(key)?.name)).toEqual(["main", "main", "stream 9"]);
+    expect(["main", "main.calls/1", "s9.work/1"].map((key) => notes.get(key)?.name)).toEqual([
+      "main",
+      "main",
+      "stream 9",
+    ]);
   });
 
   it("has nothing to fold where there is one row only", () => {
     const open = new Map(layOut(TREE, state(), 1000).rows.map((row) => [row.key, row.open]));
-    expect([open.get("stream 7"), open.get("stream 9"), open.get("main.python"), open.get("memory")]).toEqual([null, true, false, null]);
+    expect([
+      open.get("stream 7"),
+      open.get("stream 9"),
+      open.get("main.python"),
+      open.get("memory"),
+    ]).toEqual([null, true, false, null]);
   });
 
   it("draws the lane that stands for a folded node, the first lane below where none is named", () => {
     const { rows } = layOut(TREE, state({ shut: new Set(["host", "gpu"]) }), 1000);
-    expect(rows.map((row) => [row.key, row.lane, row.open])).toEqual([["host", 2, false], ["gpu", 5, false]]);
+    expect(rows.map((row) => [row.key, row.lane, row.open])).toEqual([
+      ["host", 2, false],
+      ["gpu", 5, false],
+    ]);
   });
 
   it("opens python frames on request", () => {
     expect(keys({ open: new Set(["main.python"]) })).toContain("main.python/1");
   });
 
-  it("keeps nodes without anything", () => expect(layOut([node("empty", { kind: "process" })], state(), 99).rows[0]?.open).toBeNull());
+  it("keeps nodes without anything", () =>
+    expect(layOut([node("empty", { kind: "process" })], state(), 99).rows[0]?.open).toBeNull());
 
   it("shows a header where the first group has one of its own", () => {
-    const tree = [node("t", { standingLane: 3, children: [group("py", 0, 2, { foldedByDefault: true }), group("calls", 2, 2, { bare: true })] })];
-    expect(layOut(tree, state(), 99).rows.map((row) => [row.key, row.lane, row.height])).toEqual([["t", -1, 24], ["py", 0, 22], ["calls/0", 2, 22], ["calls/1", 3, 18]]);
+    const tree = [
+      node("t", {
+        standingLane: 3,
+        children: [
+          group("py", 0, 2, { foldedByDefault: true }),
+          group("calls", 2, 2, { bare: true }),
+        ],
+      }),
+    ];
+    expect(layOut(tree, state(), 99).rows.map((row) => [row.key, row.lane, row.height])).toEqual([
+      ["t", -1, 24],
+      ["py", 0, 22],
+      ["calls/0", 2, 22],
+      ["calls/1", 3, 18],
+    ]);
   });
 });
 
 describe("filter", () => {
-  it("leaves what matches and the way to it", () => expect(keys({ filter: "stream 9" })).toEqual(["gpu", "stream 9", "s9.work/1"]));
-  it("matches words of ancestors too", () => expect(keys({ filter: "gpu 7" })).toEqual(["gpu", "stream 7"]));
-  it("shows all below what matches", () => expect(keys({ filter: "gpu" })).toEqual(["gpu", "stream 7", "stream 9", "s9.work/1"]));
-  it("opens the way to what is folded", () => expect(keys({ filter: "stream", shut: new Set(["gpu"]) })).toEqual(["gpu", "stream 7", "stream 9", "s9.work/1"]));
-  it("does without the bare group when only another matches", () => expect(keys({ filter: "python" })).toEqual(["host", "main", "main.python"]));
+  it("leaves what matches and the way to it", () =>
+    expect(keys({ filter: "stream 9" })).toEqual(["gpu", "stream 9", "s9.work/1"]));
+  it("matches words of ancestors too", () =>
+    expect(keys({ filter: "gpu 7" })).toEqual(["gpu", "stream 7"]));
+  it("shows all below what matches", () =>
+    expect(keys({ filter: "gpu" })).toEqual(["gpu", "stream 7", "stream 9", "s9.work/1"]));
+  it("opens the way to what is folded", () =>
+    expect(keys({ filter: "stream", shut: new Set(["gpu"]) })).toEqual([
+      "gpu",
+      "stream 7",
+      "stream 9",
+      "s9.work/1",
+    ]));
+  it("does without the bare group when only another matches", () =>
+    expect(keys({ filter: "python" })).toEqual(["host", "main", "main.python"]));
   it("leaves nothing when nothing matches", () => expect(keys({ filter: "xyzzy" })).toEqual([]));
 });
 
 describe("pinned", () => {
   it("comes first, with the place it was taken from", () => {
     const layout = layOut(TREE, state({ pinned: ["memory", "stream 9"] }), 1000);
-    expect(layout.rows.slice(0, 4).map((row) => [row.key, row.pinned, row.y])).toEqual([["memory", true, 0], ["stream 9", true, 44], ["s9.work/1", true, 66], ["host", false, 84]]);
+    expect(layout.rows.slice(0, 4).map((row) => [row.key, row.pinned, row.y])).toEqual([
+      ["memory", true, 0],
+      ["stream 9", true, 44],
+      ["s9.work/1", true, 66],
+      ["host", false, 84],
+    ]);
     expect([layout.pinnedCount, layout.pinnedHeight]).toEqual([3, 84]);
     expect(layout.rows[0]?.note).toBe("host");
     expect(layout.rows.filter((row) => row.key === "memory")).toHaveLength(1);
@@ -75,7 +143,12 @@ describe("pinned", () => {
 
   it("lets what does not fit scroll, still first", () => {
     const layout = layOut(TREE, state({ pinned: ["memory", "stream 9"] }), 50);
-    expect([layout.pinnedCount, layout.pinnedHeight, layout.rows[1]?.key, layout.rows[1]?.pinned]).toEqual([1, 44, "stream 9", false]);
+    expect([
+      layout.pinnedCount,
+      layout.pinnedHeight,
+      layout.rows[1]?.key,
+      layout.rows[1]?.pinned,
+    ]).toEqual([1, 44, "stream 9", false]);
   });
 
   it("ignores keys of other traces", () => expect(keys({ pinned: ["nobody"] })).toEqual(keys()));
@@ -96,7 +169,8 @@ describe("changes", () => {
     expect(withLane(state({ filter: "python" }), TREE, 0, 1).filter).toBe("python");
   });
 
-  it("leave all as it is for a lane that nobody has", () => expect(withLane(state(), TREE, 3, 99)).toEqual(state()));
+  it("leave all as it is for a lane that nobody has", () =>
+    expect(withLane(state(), TREE, 3, 99)).toEqual(state()));
 
   it("fold and open everything", () => {
     expect(keys(withAll(state(), TREE, false))).toEqual(["host", "gpu"]);
@@ -112,7 +186,13 @@ describe("changes", () => {
   it("move among siblings only", () => {
     expect(keys(withMoved(state(), TREE, "gpu", "host", false))[0]).toBe("gpu");
     expect(withMoved(state(), TREE, "stream 7", "host", false)).toEqual(state());
-    const twice = withMoved(withMoved(state(), TREE, "stream 9", "stream 7", false), TREE, "gpu", "host", false);
+    const twice = withMoved(
+      withMoved(state(), TREE, "stream 9", "stream 7", false),
+      TREE,
+      "gpu",
+      "host",
+      false,
+    );
     expect(keys(twice).slice(0, 4)).toEqual(["gpu", "stream 9", "s9.work/1", "stream 7"]);
   });
 
@@ -123,19 +203,33 @@ describe("changes", () => {
     expect(neighbourOf(state({ pinned: ["gpu", "memory"] }), TREE, "memory", -1)).toBe("gpu");
   });
 
-  it("move pinned rows among themselves", () => expect(withMoved(state({ pinned: ["gpu", "memory"] }), TREE, "memory", "gpu", false).pinned).toEqual(["memory", "gpu"]));
+  it("move pinned rows among themselves", () =>
+    expect(
+      withMoved(state({ pinned: ["gpu", "memory"] }), TREE, "memory", "gpu", false).pinned,
+    ).toEqual(["memory", "gpu"]));
 });
 
-it("orders by a list and leaves the rest behind", () => expect(inOrder([node("a"), node("b"), node("c")], ["c"]).map((n) => n.key)).toEqual(["c", "a", "b"]));
+it("orders by a list and leaves the rest behind", () =>
+  expect(inOrder([node("a"), node("b"), node("c")], ["c"]).map((n) => n.key)).toEqual([
+    "c",
+    "a",
+    "b",
+  ]));
 
 it("knows all lanes below", () => expect(lanesBelow(TREE[0]!)).toEqual([2, 3, 4, 0, 1]));
 
 describe("what is in sight", () => {
   const layout = layOut(TREE, state({ pinned: ["memory"] }), 1000);
   it("has the pinned rows and those between the edges", () => {
-    expect(rowsInSight(layout, 30, 95).map((row) => row.key)).toEqual(["memory", "main", "main.calls/1", "main.calls/2"]);
+    expect(rowsInSight(layout, 30, 95).map((row) => row.key)).toEqual([
+      "memory",
+      "main",
+      "main.calls/1",
+      "main.calls/2",
+    ]);
   });
-  it("ends with the content", () => expect(rowsInSight(layout, 0, 10_000)).toHaveLength(layout.rows.length));
+  it("ends with the content", () =>
+    expect(rowsInSight(layout, 0, 10_000)).toHaveLength(layout.rows.length));
   it("finds the row under a point", () => {
     expect(rowAt(layout, 30, 10)?.key).toBe("memory");
     expect(rowAt(layout, 30, 45)?.key).toBe("main");

@@ -31,7 +31,13 @@ export interface RowLayout {
   height: number;
 }
 
-export const NO_ROWS: RowLayout = { rows: [], notes: new Map(), pinnedCount: 0, pinnedHeight: 0, height: 0 };
+export const NO_ROWS: RowLayout = {
+  rows: [],
+  notes: new Map(),
+  pinnedCount: 0,
+  pinnedHeight: 0,
+  height: 0,
+};
 
 /** Whether what is below a node is shown. */
 export function isOpen(node: TrackNode, state: RowState): boolean {
@@ -55,7 +61,10 @@ export function withPinned(state: RowState, key: string, pinned: boolean): RowSt
 }
 
 /** Siblings in the order that a person gave them. */
-export function inOrder(nodes: readonly TrackNode[], order: readonly string[]): readonly TrackNode[] {
+export function inOrder(
+  nodes: readonly TrackNode[],
+  order: readonly string[],
+): readonly TrackNode[] {
   if (order.length === 0) return nodes;
   const places = new Map(order.map((key, i) => [key, i]));
   const placeOf = (node: TrackNode): number => places.get(node.key) ?? order.length;
@@ -63,12 +72,24 @@ export function inOrder(nodes: readonly TrackNode[], order: readonly string[]): 
 }
 
 /** The state with a node moved to before or behind another of its siblings; unchanged when they are none. */
-export function withMoved(state: RowState, tree: readonly TrackNode[], key: string, to: string, behind: boolean): RowState {
+export function withMoved(
+  state: RowState,
+  tree: readonly TrackNode[],
+  key: string,
+  to: string,
+  behind: boolean,
+): RowState {
   const pinnedAt = state.pinned.indexOf(to);
-  if (state.pinned.includes(key) && pinnedAt >= 0) return { ...state, pinned: moved(state.pinned, key, to, behind) };
+  if (state.pinned.includes(key) && pinnedAt >= 0)
+    return { ...state, pinned: moved(state.pinned, key, to, behind) };
   const siblings = siblingsOf(tree, key);
   if (!siblings || key === to || !siblings.some((node) => node.key === to)) return state;
-  const keys = moved(inOrder(siblings, state.order).map((node) => node.key), key, to, behind);
+  const keys = moved(
+    inOrder(siblings, state.order).map((node) => node.key),
+    key,
+    to,
+    behind,
+  );
   const own = new Set(keys);
   return { ...state, order: [...state.order.filter((other) => !own.has(other)), ...keys] };
 }
@@ -81,8 +102,17 @@ function moved(keys: readonly string[], key: string, to: string, behind: boolean
 }
 
 /** The neighbour among the siblings as they are shown, to move a node by one place; `null` at the end. */
-export function neighbourOf(state: RowState, tree: readonly TrackNode[], key: string, step: 1 | -1): string | null {
-  const keys = state.pinned.includes(key) ? state.pinned : inOrder(siblingsOf(tree, key) ?? [], state.order).filter((node) => !node.bare).map((node) => node.key);
+export function neighbourOf(
+  state: RowState,
+  tree: readonly TrackNode[],
+  key: string,
+  step: 1 | -1,
+): string | null {
+  const keys = state.pinned.includes(key)
+    ? state.pinned
+    : inOrder(siblingsOf(tree, key) ?? [], state.order)
+        .filter((node) => !node.bare)
+        .map((node) => node.key);
   return keys[keys.indexOf(key) + step] ?? null;
 }
 
@@ -107,7 +137,11 @@ function siblingsOf(tree: readonly TrackNode[], key: string): readonly TrackNode
 }
 
 /** Nodes from the top down to the one that holds the lane; empty when none does. */
-export function pathTo(nodes: readonly TrackNode[], source: number, lane: number): readonly TrackNode[] {
+export function pathTo(
+  nodes: readonly TrackNode[],
+  source: number,
+  lane: number,
+): readonly TrackNode[] {
   for (const node of nodes) {
     if (node.source === source && node.lanes.some((own) => own.lane === lane)) return [node];
     const below = pathTo(node.children, source, lane);
@@ -122,19 +156,27 @@ export function lanesBelow(node: TrackNode): readonly number[] {
 }
 
 /** The state in which the lane's row is shown: its nodes open, and the filter gone if it hides them. */
-export function withLane(state: RowState, tree: readonly TrackNode[], source: number, lane: number): RowState {
+export function withLane(
+  state: RowState,
+  tree: readonly TrackNode[],
+  source: number,
+  lane: number,
+): RowState {
   const path = pathTo(tree, source, lane);
   let next = state;
   for (const node of path) if (!isOpen(node, next)) next = withOpen(next, node, true);
   const last = path.at(-1);
-  return last && next.filter && !shownBy(next.filter, tree).has(last) ? { ...next, filter: "" } : next;
+  return last && next.filter && !shownBy(next.filter, tree).has(last)
+    ? { ...next, filter: "" }
+    : next;
 }
 
 /** The state with every node open, or every node folded down to the first level. */
 export function withAll(state: RowState, tree: readonly TrackNode[], open: boolean): RowState {
   let next = state;
   const walk = (node: TrackNode): void => {
-    if (!node.bare && (node.lanes.length > 0 || node.children.length > 0)) next = withOpen(next, node, open);
+    if (!node.bare && (node.lanes.length > 0 || node.children.length > 0))
+      next = withOpen(next, node, open);
     node.children.forEach(walk);
   };
   tree.forEach(walk);
@@ -142,7 +184,10 @@ export function withAll(state: RowState, tree: readonly TrackNode[], open: boole
 }
 
 /** The nodes that a filter leaves: `match` where own or ancestors' text has its words, `way` for what only leads to such a node. */
-function shownBy(filter: string, tree: readonly TrackNode[]): ReadonlyMap<TrackNode, "match" | "way"> {
+function shownBy(
+  filter: string,
+  tree: readonly TrackNode[],
+): ReadonlyMap<TrackNode, "match" | "way"> {
   const { test } = compileSearch(filter, false);
   const shown = new Map<TrackNode, "match" | "way">();
   const walk = (node: TrackNode, above: string): boolean => {
@@ -171,7 +216,13 @@ export function layOut(tree: readonly TrackNode[], state: RowState, pinnedRoom: 
     y += row.height;
     return at;
   });
-  return { rows: placed, notes: builder.notes, pinnedCount: fixed, pinnedHeight: bottom(pinned.slice(0, fixed)), height: y };
+  return {
+    rows: placed,
+    notes: builder.notes,
+    pinnedCount: fixed,
+    pinnedHeight: bottom(pinned.slice(0, fixed)),
+    height: y,
+  };
 }
 
 function bottom(rows: readonly Row[]): number {
@@ -197,7 +248,10 @@ class Builder {
     if (!found || (this.shown && !this.shown.has(found.node))) return [];
     const [first, ...more] = this.rowsOfNode(found.node, found.parents.at(-1)?.key ?? "", 0);
     if (!first) return [];
-    const place = found.parents.map((parent) => parent.label).filter(Boolean).join(" › ");
+    const place = found.parents
+      .map((parent) => parent.label)
+      .filter(Boolean)
+      .join(" › ");
     return [{ ...first, note: [place, first.note].filter(Boolean).join(" · ") }, ...more];
   }
 
@@ -206,51 +260,132 @@ class Builder {
   }
 
   private visible(nodes: readonly TrackNode[]): readonly TrackNode[] {
-    return inOrder(nodes, this.state.order).filter((node) => !this.pinned.has(node.key) && (!this.shown || this.shown.has(node)));
+    return inOrder(nodes, this.state.order).filter(
+      (node) => !this.pinned.has(node.key) && (!this.shown || this.shown.has(node)),
+    );
   }
 
   private rowsOfNode(node: TrackNode, parent: string, indent: number): Row[] {
-    if (node.kind === "counter") return [this.row(node, parent, indent, { kind: "counter", height: COUNTER_HEIGHT, counter: node.counter, open: null })];
+    if (node.kind === "counter")
+      return [
+        this.row(node, parent, indent, {
+          kind: "counter",
+          height: COUNTER_HEIGHT,
+          counter: node.counter,
+          open: null,
+        }),
+      ];
     const children = this.visible(node.children);
     const first = children[0]?.bare ? children[0] : null;
-    const direct = node.kind === "group" && node.lanes.length > 0 && children.length === 0 ? node : node.lanes.length === 0 ? first : null;
+    const direct =
+      node.kind === "group" && node.lanes.length > 0 && children.length === 0
+        ? node
+        : node.lanes.length === 0
+          ? first
+          : null;
     // What a filter found deeper must be seen.
     const open = isOpen(node, this.state) || this.shown?.get(node) === "way";
-    const row = direct ? this.firstLane(node, direct, children, parent, indent, open) : this.header(node, parent, indent, open);
+    const row = direct
+      ? this.firstLane(node, direct, children, parent, indent, open)
+      : this.header(node, parent, indent, open);
     if (!open) return [row];
-    const lanesOf = (owner: TrackNode): Row[] => owner.lanes.map((lane, i) => this.lane(owner, node.label, lane, i, indent + 1)).slice(owner === direct ? 1 : 0);
-    const below = children.flatMap((child) => (child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1)));
+    const lanesOf = (owner: TrackNode): Row[] =>
+      owner.lanes
+        .map((lane, i) => this.lane(owner, node.label, lane, i, indent + 1))
+        .slice(owner === direct ? 1 : 0);
+    const below = children.flatMap((child) =>
+      child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1),
+    );
     return [row, ...lanesOf(node), ...below];
   }
 
   /** A node whose first lane stands in the node's own row, which saves a row for every thread and stream. */
-  private firstLane(node: TrackNode, owner: TrackNode, children: readonly TrackNode[], parent: string, indent: number, open: boolean): Row {
+  private firstLane(
+    node: TrackNode,
+    owner: TrackNode,
+    children: readonly TrackNode[],
+    parent: string,
+    indent: number,
+    open: boolean,
+  ): Row {
     const single = owner.lanes.length <= 1 && children.every((child) => child === owner);
     const lane = owner.lanes[0]?.lane ?? -1;
-    return this.row(node, parent, indent, { kind: "lane", height: LANE_HEIGHT, lane, open: single ? null : open }, owner);
+    return this.row(
+      node,
+      parent,
+      indent,
+      { kind: "lane", height: LANE_HEIGHT, lane, open: single ? null : open },
+      owner,
+    );
   }
 
   private header(node: TrackNode, parent: string, indent: number, open: boolean): Row {
     const standing = node.standingLane >= 0 ? node.standingLane : (lanesBelow(node)[0] ?? -1);
     const empty = node.lanes.length === 0 && node.children.length === 0;
-    return this.row(node, parent, indent, { kind: node.kind, height: HEADER_HEIGHT, lane: open ? -1 : standing, open: empty ? null : open });
+    return this.row(node, parent, indent, {
+      kind: node.kind,
+      height: HEADER_HEIGHT,
+      lane: open ? -1 : standing,
+      open: empty ? null : open,
+    });
   }
 
-  private row(node: TrackNode, parent: string, indent: number, more: Partial<Row> & Pick<Row, "kind" | "height" | "open">, owner = node): Row {
+  private row(
+    node: TrackNode,
+    parent: string,
+    indent: number,
+    more: Partial<Row> & Pick<Row, "kind" | "height" | "open">,
+    owner = node,
+  ): Row {
     this.notes.set(node.key, { node, owner, parent, name: node.label });
-    return { key: node.key, source: node.source, label: node.label, note: node.note, indent, y: 0, lane: -1, counter: -1, pinned: false, overlap: false, ...more };
+    return {
+      key: node.key,
+      source: node.source,
+      label: node.label,
+      note: node.note,
+      indent,
+      y: 0,
+      lane: -1,
+      counter: -1,
+      pinned: false,
+      overlap: false,
+      ...more,
+    };
   }
 
-  private lane(node: TrackNode, name: string, { lane, depth, overlap }: TrackLane, index: number, indent: number): Row {
+  private lane(
+    node: TrackNode,
+    name: string,
+    { lane, depth, overlap }: TrackLane,
+    index: number,
+    indent: number,
+  ): Row {
     const key = `${node.key}/${lane - (node.lanes[0]?.lane ?? 0)}`;
     this.notes.set(key, { node: null, owner: node, parent: node.key, name });
     const height = depth === 0 && index === 0 && !overlap ? LANE_HEIGHT : NESTED_HEIGHT;
     const note = overlap ? "overlaps the row above" : "";
-    return { key, kind: "lane", source: node.source, label: "", note, indent, y: 0, height, lane, counter: -1, open: null, pinned: false, overlap };
+    return {
+      key,
+      kind: "lane",
+      source: node.source,
+      label: "",
+      note,
+      indent,
+      y: 0,
+      height,
+      lane,
+      counter: -1,
+      open: null,
+      pinned: false,
+      overlap,
+    };
   }
 }
 
-function find(tree: readonly TrackNode[], keys: ReadonlySet<string>): ReadonlyMap<string, { node: TrackNode; parents: readonly TrackNode[] }> {
+function find(
+  tree: readonly TrackNode[],
+  keys: ReadonlySet<string>,
+): ReadonlyMap<string, { node: TrackNode; parents: readonly TrackNode[] }> {
   const found = new Map<string, { node: TrackNode; parents: readonly TrackNode[] }>();
   const walk = (node: TrackNode, parents: readonly TrackNode[]): void => {
     if (keys.has(node.key)) found.set(node.key, { node, parents });
@@ -272,7 +407,8 @@ export function rowsInSight(layout: RowLayout, scroll: number, height: number): 
 /** The row at a height of the canvas, or `null`. */
 export function rowAt(layout: RowLayout, scroll: number, y: number): Row | null {
   const { rows, pinnedCount, pinnedHeight } = layout;
-  if (y < pinnedHeight) return rows.slice(0, pinnedCount).find((row) => y >= row.y && y < row.y + row.height) ?? null;
+  if (y < pinnedHeight)
+    return rows.slice(0, pinnedCount).find((row) => y >= row.y && y < row.y + row.height) ?? null;
   const row = rows[firstEndingAfter(rows, pinnedCount, y + scroll)];
   return row && y + scroll >= row.y ? row : null;
 }

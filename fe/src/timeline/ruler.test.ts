@@ -4,7 +4,16 @@ import { niceStep, ticksOf, timeOnScreen, timeText } from "./ruler";
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
 describe("niceStep", () => {
-  it.each([[0.2, 1], [1, 1], [1.2, 2], [3, 5], [7, 10], [1500, 2000], [2000, 2000], [9.9e8, 1e9]])("of %d is %d", (least, step) => expect(niceStep(least)).toBe(step));
+  it.each([
+    [0.2, 1],
+    [1, 1],
+    [1.2, 2],
+    [3, 5],
+    [7, 10],
+    [1500, 2000],
+    [2000, 2000],
+    [9.9e8, 1e9],
+  ])("of %d is %d", (least, step) => expect(niceStep(least)).toBe(step));
 });
 
 describe("timeText", () => {
@@ -26,19 +35,40 @@ it("says no more than a px shows", () => {
 });
 
 describe("ticksOf", () => {
-  const labels = (t0: number, t1: number, origin = 0): string[] => ticksOf({ t0, t1 }, 920, origin).ticks.map((tick) => plain(tick.label));
+  const labels = (t0: number, t1: number, origin = 0): string[] =>
+    ticksOf({ t0, t1 }, 920, origin).ticks.map((tick) => plain(tick.label));
 
   it("has one unit for a view from the begin", () => {
-    expect(labels(0, 10e6)).toEqual(["0", "1 ms", "2 ms", "3 ms", "4 ms", "5 ms", "6 ms", "7 ms", "8 ms", "9 ms", "10 ms"]);
-    expect(labels(0, 1.2e9).slice(0, 3)).toEqual(["0.0 s", "0.2 s", "0.4 s"].map((text, i) => (i === 0 ? "0" : text)));
+    expect(labels(0, 10e6)).toEqual([
+      "0",
+      "1 ms",
+      "2 ms",
+      "3 ms",
+      "4 ms",
+      "5 ms",
+      "6 ms",
+      "7 ms",
+      "8 ms",
+      "9 ms",
+      "10 ms",
+    ]);
+    expect(labels(0, 1.2e9).slice(0, 3)).toEqual(
+      ["0.0 s", "0.2 s", "0.4 s"].map((text, i) => (i === 0 ? "0" : text)),
+    );
   });
 
   it("counts from the origin", () => expect(labels(1e15, 1e15 + 1e6, 1e15)[1]).toBe("0.1 ms"));
 
   it("shows the common part once where labels would get long", () => {
     const { ticks, offset, step } = ticksOf({ t0: 1_234_567_890, t1: 1_234_569_890 }, 920, 0);
-    expect([plain(offset), step]).toEqual(["1.234 56 s", 500].map((value, i) => (i === 1 ? 200 : value)));
-    expect(ticks.map((tick) => plain(tick.label)).slice(0, 3)).toEqual(["+8.0 µs", "+8.2 µs", "+8.4 µs"]);
+    expect([plain(offset), step]).toEqual(
+      ["1.234 56 s", 500].map((value, i) => (i === 1 ? 200 : value)),
+    );
+    expect(ticks.map((tick) => plain(tick.label)).slice(0, 3)).toEqual([
+      "+8.0 µs",
+      "+8.2 µs",
+      "+8.4 µs",
+    ]);
     expect(ticks[0]?.time).toBe(1_234_568_000);
   });
 
@@ -64,7 +94,9 @@ describe("ticksOf", () => {
   });
 
   it("cuts a step into parts that are round themselves", () => {
-    const parts = (length: number): number[] => [ticksOf({ t0: 0, t1: length }, 920, 0)].map(({ step, parts: cut }) => step / cut);
-    for (const length of [100, 200, 400, 1e4, 2e5, 5e6, 1e9]) expect([1, 2, 5]).toContain(Number(String(parts(length)[0])[0]));
+    const parts = (length: number): number[] =>
+      [ticksOf({ t0: 0, t1: length }, 920, 0)].map(({ step, parts: cut }) => step / cut);
+    for (const length of [100, 200, 400, 1e4, 2e5, 5e6, 1e9])
+      expect([1, 2, 5]).toContain(Number(String(parts(length)[0])[0]));
   });
 });

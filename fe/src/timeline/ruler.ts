@@ -18,7 +18,12 @@ export interface Ticks {
   offset: string;
 }
 
-const UNITS: readonly (readonly [number, string])[] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+const UNITS: readonly (readonly [number, string])[] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+];
 const NARROW_SPACE = "\u202f";
 const MINUS = "−";
 /** Room for a label, px. */
@@ -81,7 +86,8 @@ export function ticksOf(view: TimeRange, width: number, origin: number): Ticks {
   const [factor, unit] = unitOf(largest);
   const digits = decimalsFor(step, factor);
   const ticks: Tick[] = [];
-  for (let i = Math.ceil(from / step); i * step <= to; i++) ticks.push({ time: origin + i * step, label: label(i * step - base) });
+  for (let i = Math.ceil(from / step); i * step <= to; i++)
+    ticks.push({ time: origin + i * step, label: label(i * step - base) });
   return { step, parts: partsOf(step), ticks, offset: base === 0 ? "" : exactText(base) };
 
   function label(value: number): string {
@@ -101,7 +107,9 @@ function partsOf(step: number): number {
 function baseOf(from: number, to: number, step: number): number {
   const largest = Math.max(Math.abs(from), Math.abs(to));
   const [factor] = unitOf(largest);
-  const digits = Math.max(1, Math.floor(Math.log10(Math.max(1, largest / factor))) + 1) + decimalsFor(step, factor);
+  const digits =
+    Math.max(1, Math.floor(Math.log10(Math.max(1, largest / factor))) + 1) +
+    decimalsFor(step, factor);
   if (digits <= MOST_DIGITS) return 0;
   const round = 10 ** Math.ceil(Math.log10(Math.max(1, to - from)) - 1e-9);
   return Math.floor(from / round) * round;

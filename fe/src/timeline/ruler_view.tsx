@@ -19,7 +19,8 @@ const SLOP = 4;
 
 export function RulerView({ canvas, scene, props, height }: RulerProps): JSX.Element {
   const from = useRef<number | null>(null);
-  const columnOf = (event: MouseEvent): number => event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);
+  const columnOf = (event: MouseEvent): number =>
+    event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);
   const stroke = (x: number, done: boolean): void => {
     const now = scene.current;
     if (!now || from.current === null || Math.abs(x - from.current) < SLOP) return;
@@ -36,7 +37,8 @@ export function RulerView({ canvas, scene, props, height }: RulerProps): JSX.Ele
     if (!now) return;
     event.preventDefault();
     const { x, y } = wheelPixels(event, height);
-    if (Math.abs(x) > Math.abs(y) || event.shiftKey) now.camera.pan((x || y) / Math.max(1, now.width));
+    if (Math.abs(x) > Math.abs(y) || event.shiftKey)
+      now.camera.pan((x || y) / Math.max(1, now.width));
     else now.camera.zoom(columnOf(event) / Math.max(1, now.width), wheelFactor(y));
     now.invalidate();
   };

@@ -78,7 +78,13 @@ export class Scene {
   private densities: { device: string; host: string };
   private request = 0;
   private readonly endings: (() => void)[] = [];
-  private told = { problem: null as unknown, busy: false, pointer: null as Point | null, layout: NO_ROWS, rows: [] as readonly Row[] };
+  private told = {
+    problem: null as unknown,
+    busy: false,
+    pointer: null as Point | null,
+    layout: NO_ROWS,
+    rows: [] as readonly Row[],
+  };
   private busySince: number | null = null;
   private laidOut: readonly unknown[] = [];
 
@@ -93,7 +99,10 @@ export class Scene {
     this.painter = new Painter(elements.canvas, { font: `11px ${this.font}` });
     this.minimap = new MinimapPainter(elements.minimap);
     this.store = new TileStore(props.sources, this.invalidate);
-    this.telling = new Telling((sight) => this.props.onSight(sight), (view) => this.props.onViewSettled(view));
+    this.telling = new Telling(
+      (sight) => this.props.onSight(sight),
+      (view) => this.props.onViewSettled(view),
+    );
     this.endings.push(watchTheme(this.rePaint), this.watchSize(), this.watchMotion());
   }
 
@@ -155,7 +164,9 @@ export class Scene {
 
   /** The area of a stroke; kept as a draft until it is done. */
   draftArea(from: Point, to: Point | null): Area | null {
-    this.draft = to && areaOf(from, to, this.camera.view, this.width, this.layout, this.rows, this.camera.scroll);
+    this.draft =
+      to &&
+      areaOf(from, to, this.camera.view, this.width, this.layout, this.rows, this.camera.scroll);
     this.invalidate();
     return this.draft;
   }
@@ -227,7 +238,11 @@ export class Scene {
     if (!frame) return;
     const slice = pointer ? sliceAt(frame, this.store, pointer.x, pointer.y) : null;
     frame.hovered = slice;
-    const same = slice?.event === this.hovered?.event && slice?.lane === this.hovered?.lane && slice?.source === this.hovered?.source && slice?.count === this.hovered?.count;
+    const same =
+      slice?.event === this.hovered?.event &&
+      slice?.lane === this.hovered?.lane &&
+      slice?.source === this.hovered?.source &&
+      slice?.count === this.hovered?.count;
     this.hovered = slice;
     if (!same) {
       this.props.onHover?.(slice);
@@ -246,8 +261,31 @@ export class Scene {
     const pointer = this.pointer && this.timeUnder(this.pointer.x);
     const height = rulerHeight(props);
     const { view } = camera;
-    drawRuler(this.elements.ruler, { width, height, ratio, view, origin: span.t0, boundaries, marks, chosen, pointer, palette, font });
-    this.minimap.draw({ width, ratio, span, view, activity, boundaries, marks, heat, palette, ...this.densities });
+    drawRuler(this.elements.ruler, {
+      width,
+      height,
+      ratio,
+      view,
+      origin: span.t0,
+      boundaries,
+      marks,
+      chosen,
+      pointer,
+      palette,
+      font,
+    });
+    this.minimap.draw({
+      width,
+      ratio,
+      span,
+      view,
+      activity,
+      boundaries,
+      marks,
+      heat,
+      palette,
+      ...this.densities,
+    });
   }
 
   private moveElements(): void {
@@ -268,7 +306,10 @@ export class Scene {
 
   private tell(now: number, sight: Sight): void {
     const { told } = this;
-    const sameRows = told.layout === this.layout && told.rows.length === this.rows.length && told.rows[told.rows.length - 1] === this.rows[this.rows.length - 1];
+    const sameRows =
+      told.layout === this.layout &&
+      told.rows.length === this.rows.length &&
+      told.rows[told.rows.length - 1] === this.rows[this.rows.length - 1];
     if (!sameRows) {
       told.layout = this.layout;
       told.rows = this.rows;

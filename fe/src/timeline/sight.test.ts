@@ -23,27 +23,54 @@ it("means all lanes below a folded row but draws one", () => {
 });
 
 describe("areaOf", () => {
-  const area = (y0: number, y1: number, x0 = 100, x1 = 400): ReturnType<typeof areaOf> => areaOf({ x: x0, y: y0 }, { x: x1, y: y1 }, VIEW, 500, OPEN, OPEN.rows, 0);
+  const area = (y0: number, y1: number, x0 = 100, x1 = 400): ReturnType<typeof areaOf> =>
+    areaOf({ x: x0, y: y0 }, { x: x1, y: y1 }, VIEW, 500, OPEN, OPEN.rows, 0);
 
   it("has the touched rows, whichever way it was drawn", () => {
     expect(area(200, 180)).toEqual({ t0: 1200, t1: 1800, lanes: new Map([[0, [5, 6]]]) });
     expect(area(180, 200, 400, 100)).toEqual(area(200, 180));
   });
-  it("ends at the canvas", () => expect(area(180, 181, -50, 900)).toEqual({ t0: 1000, t1: 2000, lanes: new Map([[0, [5]]]) }));
-  it("takes all in sight where it touched no lanes", () => expect(area(110, 120)?.lanes.get(0)).toEqual([0, 2, 3, 4, 5, 6, 7].sort((a, b) => a - b).concat([1]).sort((a, b) => a - b)));
+  it("ends at the canvas", () =>
+    expect(area(180, 181, -50, 900)).toEqual({ t0: 1000, t1: 2000, lanes: new Map([[0, [5]]]) }));
+  it("takes all in sight where it touched no lanes", () =>
+    expect(area(110, 120)?.lanes.get(0)).toEqual(
+      [0, 2, 3, 4, 5, 6, 7]
+        .sort((a, b) => a - b)
+        .concat([1])
+        .sort((a, b) => a - b),
+    ));
   it("is none without width", () => expect(area(180, 190, 100, 100)).toBeNull());
   it("does not see rows that pinned ones hide", () => {
     const layout = layOut(TREE, { ...NO_ROW_STATE, pinned: ["memory"] }, 1000);
     // Scrolled by 100: calls/2 (108-126) lies under the pinned 44 px.
-    const found = areaOf({ x: 0, y: 5 }, { x: 9, y: 20 }, VIEW, 500, layout, rowsInSight(layout, 60, 200), 60);
+    const found = areaOf(
+      { x: 0, y: 5 },
+      { x: 9, y: 20 },
+      VIEW,
+      500,
+      layout,
+      rowsInSight(layout, 60, 200),
+      60,
+    );
     expect(found?.lanes.get(0)?.length).toBeGreaterThan(2);
-    const below = areaOf({ x: 0, y: 45 }, { x: 9, y: 46 }, VIEW, 500, layout, rowsInSight(layout, 60, 200), 60);
+    const below = areaOf(
+      { x: 0, y: 45 },
+      { x: 9, y: 46 },
+      VIEW,
+      500,
+      layout,
+      rowsInSight(layout, 60, 200),
+      60,
+    );
     expect(below?.lanes.get(0)).toEqual([3]);
   });
 });
 
 it("makes an area of all that is in view, inside the trace", () => {
-  expect(areaInSight({ t0: -5, t1: 99 }, { t0: 0, t1: 50 }, OPEN, OPEN.rows)).toMatchObject({ t0: 0, t1: 50 });
+  expect(areaInSight({ t0: -5, t1: 99 }, { t0: 0, t1: 50 }, OPEN, OPEN.rows)).toMatchObject({
+    t0: 0,
+    t1: 50,
+  });
 });
 
 it("frames the rows of an area", () => {

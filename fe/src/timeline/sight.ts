@@ -14,7 +14,10 @@ export function lanesDrawn(rows: readonly Row[]): ReadonlyMap<number, readonly n
 }
 
 /** Lanes that the rows stand for: a folded row has all that is below it. */
-export function lanesMeant(rows: readonly Row[], layout: RowLayout): ReadonlyMap<number, readonly number[]> {
+export function lanesMeant(
+  rows: readonly Row[],
+  layout: RowLayout,
+): ReadonlyMap<number, readonly number[]> {
   const found = new Map<number, number[]>();
   for (const row of rows) {
     const node = layout.notes.get(row.key)?.node;
@@ -32,7 +35,9 @@ function add(lanes: Map<number, number[]>, source: number, more: readonly number
 
 /** Once each, ascending, so that equal sets are equal texts in addresses and caches. */
 function sorted(lanes: Map<number, number[]>): Map<number, number[]> {
-  return new Map([...lanes].map(([source, own]) => [source, [...new Set(own)].sort((a, b) => a - b)]));
+  return new Map(
+    [...lanes].map(([source, own]) => [source, [...new Set(own)].sort((a, b) => a - b)]),
+  );
 }
 
 export function sightOf(view: TimeRange, width: number, rows: readonly Row[]): Sight {
@@ -40,7 +45,13 @@ export function sightOf(view: TimeRange, width: number, rows: readonly Row[]): S
 }
 
 /** Rows that a stroke from one height to another touches. */
-export function rowsBetween(layout: RowLayout, rows: readonly Row[], scroll: number, a: number, b: number): readonly Row[] {
+export function rowsBetween(
+  layout: RowLayout,
+  rows: readonly Row[],
+  scroll: number,
+  a: number,
+  b: number,
+): readonly Row[] {
   const top = Math.min(a, b);
   const bottom = Math.max(a, b);
   return rows.filter((row) => {
@@ -51,7 +62,15 @@ export function rowsBetween(layout: RowLayout, rows: readonly Row[], scroll: num
 }
 
 /** The area of a stroke over the canvas; all rows in sight where the touched ones have no lanes. `null`: it has no width. */
-export function areaOf(from: Point, to: Point, view: TimeRange, width: number, layout: RowLayout, rows: readonly Row[], scroll: number): Area | null {
+export function areaOf(
+  from: Point,
+  to: Point,
+  view: TimeRange,
+  width: number,
+  layout: RowLayout,
+  rows: readonly Row[],
+  scroll: number,
+): Area | null {
   const inside = (x: number): number => Math.max(0, Math.min(width, x));
   const t0 = Math.round(timeAt(view, width, inside(Math.min(from.x, to.x))));
   const t1 = Math.round(timeAt(view, width, inside(Math.max(from.x, to.x))));
@@ -61,12 +80,26 @@ export function areaOf(from: Point, to: Point, view: TimeRange, width: number, l
 }
 
 /** All rows in sight over the whole view. */
-export function areaInSight(view: TimeRange, span: TimeRange, layout: RowLayout, rows: readonly Row[]): Area {
-  return { t0: Math.round(Math.max(view.t0, span.t0)), t1: Math.round(Math.min(view.t1, span.t1)), lanes: lanesMeant(rows, layout) };
+export function areaInSight(
+  view: TimeRange,
+  span: TimeRange,
+  layout: RowLayout,
+  rows: readonly Row[],
+): Area {
+  return {
+    t0: Math.round(Math.max(view.t0, span.t0)),
+    t1: Math.round(Math.min(view.t1, span.t1)),
+    lanes: lanesMeant(rows, layout),
+  };
 }
 
 /** Heights of an area's rows on the canvas, to frame them; `null` when none is in sight. */
-export function extentOf(area: Area, layout: RowLayout, rows: readonly Row[], scroll: number): { y0: number; y1: number } | null {
+export function extentOf(
+  area: Area,
+  layout: RowLayout,
+  rows: readonly Row[],
+  scroll: number,
+): { y0: number; y1: number } | null {
   let y0 = Infinity;
   let y1 = -Infinity;
   for (const row of rows) {

@@ -5,7 +5,13 @@ import { Telling } from "./telling";
 import type { Row, TimeRange } from "./types";
 
 const ROWS: readonly Row[] = [];
-const sight = (t0: number, rows = ROWS): Sight => ({ view: { t0, t1: t0 + 10 }, width: 10, nsPerPx: 1, rows, lanes: new Map() });
+const sight = (t0: number, rows = ROWS): Sight => ({
+  view: { t0, t1: t0 + 10 },
+  width: 10,
+  nsPerPx: 1,
+  rows,
+  lanes: new Map(),
+});
 
 let seen: number[];
 let settled: TimeRange[];
@@ -14,7 +20,10 @@ beforeEach(() => {
   vi.useFakeTimers();
   seen = [];
   settled = [];
-  telling = new Telling((now) => seen.push(now.view.t0), (view) => settled.push(view));
+  telling = new Telling(
+    (now) => seen.push(now.view.t0),
+    (view) => settled.push(view),
+  );
 });
 afterEach(() => vi.useRealTimers());
 

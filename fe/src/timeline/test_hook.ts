@@ -20,7 +20,11 @@ export interface ProfilerTest {
   zoomTo: (range: TimeRange) => void;
   /** Nothing moves, nothing is on its way, and the view around the canvas knows what is in sight. */
   idle: () => boolean;
-  stats: () => { draw: DrawStats | null; store: Omit<StoreStats, "latencies">; latencies: readonly number[] };
+  stats: () => {
+    draw: DrawStats | null;
+    store: Omit<StoreStats, "latencies">;
+    latencies: readonly number[];
+  };
   /** Last frames, ms: time on the main thread, of it drawing the canvas, and from frame to frame while moving. */
   times: () => { frames: readonly number[]; draws: readonly number[]; gaps: readonly number[] };
   clearTimes: () => void;
@@ -44,7 +48,8 @@ export function expose(scene: Scene, props: () => TimelineProps): () => void {
 function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
   const { camera, clock } = scene;
   return {
-    rows: () => scene.rows.map((row) => ({ ...row, top: row.pinned ? row.y : row.y - camera.scroll })),
+    rows: () =>
+      scene.rows.map((row) => ({ ...row, top: row.pinned ? row.y : row.y - camera.scroll })),
     view: () => camera.view,
     scroll: () => ({ at: camera.scroll, range: camera.scrollRange }),
     size: () => ({ width: scene.width, height: scene.height }),

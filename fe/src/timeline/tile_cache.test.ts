@@ -12,7 +12,10 @@ const SLICES: Drawn[] = [
 ];
 const SPAN = 2048;
 
-function cacheOf(limit = 1e9, more = {}): { cache: TileCache; put: (level: number, ks: number[], lanes: number[]) => void } {
+function cacheOf(
+  limit = 1e9,
+  more = {},
+): { cache: TileCache; put: (level: number, ks: number[], lanes: number[]) => void } {
   const source = sourceOf(SLICES, { span: SPAN, levelMax: 3, ...more });
   const cache = new TileCache([source], limit);
   return {
@@ -25,7 +28,13 @@ function cacheOf(limit = 1e9, more = {}): { cache: TileCache; put: (level: numbe
 }
 
 /** What a visit showed: `[level, event, from, to]` of every slice. */
-function seen(cache: TileCache, level: number, t0: number, t1: number, lane = 0): [string, number[][]] {
+function seen(
+  cache: TileCache,
+  level: number,
+  t0: number,
+  t1: number,
+  lane = 0,
+): [string, number[][]] {
   const shown: number[][] = [];
   const found = cache.visit(0, lane, level, { t0, t1 }, (tile, from, to, begin, end) => {
     for (let i = from; i < to; i++) shown.push([tile.level, tile.event[i]!, begin, end]);
@@ -37,7 +46,15 @@ describe("TileCache", () => {
   it("shows each tile within its own stretch, the slice over two of them in both", () => {
     const { cache, put } = cacheOf();
     put(0, [0, 1, 2, 3], [0, 1]);
-    expect(seen(cache, 0, 50, 900)).toEqual(["exact", [[0, 1, 50, 512], [0, 2, 50, 512], [0, 2, 512, 900], [0, 3, 512, 900]]]);
+    expect(seen(cache, 0, 50, 900)).toEqual([
+      "exact",
+      [
+        [0, 1, 50, 512],
+        [0, 2, 50, 512],
+        [0, 2, 512, 900],
+        [0, 3, 512, 900],
+      ],
+    ]);
   });
 
   it("finds what touches the range only, and what has no length", () => {
@@ -52,7 +69,11 @@ describe("TileCache", () => {
   it("remembers that a lane or a whole tile is empty", () => {
     const { cache } = cacheOf();
     cache.put(0, { level: 0, ks: [2], lanes: [0, 9] }, [], 0);
-    expect([cache.has(0, 0, 2, 9), cache.has(0, 0, 2, 8), cache.has(0, 0, 3, 9)]).toEqual([true, false, false]);
+    expect([cache.has(0, 0, 2, 9), cache.has(0, 0, 2, 8), cache.has(0, 0, 3, 9)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
     expect(seen(cache, 0, 1100, 1200)).toEqual(["exact", []]);
   });
 
@@ -63,7 +84,12 @@ describe("TileCache", () => {
     put(0, [0], [0]);
     expect(seen(cache, 0, 0, 1100)).toEqual([
       "coarser",
-      [[0, 1, 0, 512], [0, 2, 0, 512], [1, 2, 512, 1024], [1, 3, 512, 1024]],
+      [
+        [0, 1, 0, 512],
+        [0, 2, 0, 512],
+        [1, 2, 512, 1024],
+        [1, 3, 512, 1024],
+      ],
     ]);
     expect(seen(cache, 0, 1400, 1600)).toEqual(["coarser", [[3, 4, 1400, 1536]]]);
   });
@@ -100,7 +126,9 @@ describe("TileCache", () => {
   it("refuses a tile that was not asked for", () => {
     const { cache } = cacheOf();
     const tiles = decodeTiles(joined([encodeTile(0, 1, [0], SLICES)]));
-    expect(() => cache.put(0, { level: 0, ks: [0], lanes: [0] }, tiles, 0)).toThrow("Tile 1 of level 0 was not asked for.");
+    expect(() => cache.put(0, { level: 0, ks: [0], lanes: [0] }, tiles, 0)).toThrow(
+      "Tile 1 of level 0 was not asked for.",
+    );
   });
 
   it("lets go of what was not looked at for longest, never of the two coarsest levels nor of what is in sight", () => {
@@ -115,7 +143,11 @@ describe("TileCache", () => {
     cache.tick();
     seen(cache, 0, 0, 10);
     put(0, [2], [0]);
-    expect([cache.has(0, 0, 0, 0), cache.has(0, 0, 1, 0), cache.has(0, 0, 2, 0)]).toEqual([true, false, true]);
+    expect([cache.has(0, 0, 0, 0), cache.has(0, 0, 1, 0), cache.has(0, 0, 2, 0)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
     expect([cache.has(0, 2, 0, 0), cache.has(0, 3, 0, 0)]).toEqual([true, true]);
     expect(cache.bytes).toBeLessThanOrEqual(1200);
     cache.clear();

@@ -63,17 +63,31 @@ export class TileCache {
   /** Takes a reply in. Asked lanes and tiles that are not in it are known to be empty from now on. */
   put(source: number, query: TileQuery, tiles: readonly Tile[], bytes: number): void {
     for (const tile of tiles) {
-      if (tile.level !== query.level || !query.ks.includes(tile.k)) throw new Error(`Tile ${tile.k} of level ${tile.level} was not asked for.`);
+      if (tile.level !== query.level || !query.ks.includes(tile.k))
+        throw new Error(`Tile ${tile.k} of level ${tile.level} was not asked for.`);
     }
     const size = bytes + PIECE_BYTES * query.ks.length * query.lanes.length;
-    const reply: Reply = { source, level: query.level, ks: query.ks, lanes: query.lanes, bytes: size, used: this.clock };
-    const level = entry(this.levels[source] ?? new Map<number, Level>(), query.level, () => new Map<number, Lanes>());
+    const reply: Reply = {
+      source,
+      level: query.level,
+      ks: query.ks,
+      lanes: query.lanes,
+      bytes: size,
+      used: this.clock,
+    };
+    const level = entry(
+      this.levels[source] ?? new Map<number, Level>(),
+      query.level,
+      () => new Map<number, Lanes>(),
+    );
     const byNumber = new Map(tiles.map((tile) => [tile.k, tile]));
     for (const k of query.ks) {
       const lanes = entry(level, k, () => new Map<number, Piece>());
       for (const lane of query.lanes) lanes.set(lane, { reply, tile: null, from: 0, to: 0 });
       const tile = byNumber.get(k);
-      tile?.lanes.forEach((lane, i) => lanes.set(lane, { reply, tile, from: tile.ptr[i] ?? 0, to: tile.ptr[i + 1] ?? 0 }));
+      tile?.lanes.forEach((lane, i) =>
+        lanes.set(lane, { reply, tile, from: tile.ptr[i] ?? 0, to: tile.ptr[i + 1] ?? 0 }),
+      );
     }
     this.replies.push(reply);
     this.bytes += size;
@@ -112,9 +126,18 @@ export class TileCache {
     return this.levels[source]?.get(level)?.get(k)?.get(lane);
   }
 
-  private standIn(source: number, lane: number, level: number, k: number, t0: number, t1: number, fn: Visitor): Found {
+  private standIn(
+    source: number,
+    lane: number,
+    level: number,
+    k: number,
+    t0: number,
+    t1: number,
+    fn: Visitor,
+  ): Found {
     for (let finer = 1; finer <= Math.min(FINER, level); finer++) {
-      if (this.finer(source, lane, level - finer, k * 2 ** finer, 2 ** finer, t0, t1, fn)) return "coarser";
+      if (this.finer(source, lane, level - finer, k * 2 ** finer, 2 ** finer, t0, t1, fn))
+        return "coarser";
     }
     const top = this.sources[source]?.levelMax ?? 0;
     for (let coarser = level + 1; coarser <= top; coarser++) {
@@ -127,17 +150,37 @@ export class TileCache {
   }
 
   /** Shows tiles `first` to `first + count` where all that touch the range are here. */
-  private finer(source: number, lane: number, level: number, first: number, count: number, t0: number, t1: number, fn: Visitor): boolean {
+  private finer(
+    source: number,
+    lane: number,
+    level: number,
+    first: number,
+    count: number,
+    t0: number,
+    t1: number,
+    fn: Visitor,
+  ): boolean {
     const length = tileLength(level);
     const from = Math.max(first, Math.floor(t0 / length));
-    const to = Math.min(first + count, Math.ceil(t1 / length), Math.floor((this.sources[source]?.span ?? 0) / length) + 1);
+    const to = Math.min(
+      first + count,
+      Math.ceil(t1 / length),
+      Math.floor((this.sources[source]?.span ?? 0) / length) + 1,
+    );
     const pieces: Piece[] = [];
     for (let k = from; k < to; k++) {
       const piece = this.piece(source, level, k, lane);
       if (!piece) return false;
       pieces.push(piece);
     }
-    pieces.forEach((piece, i) => this.show(piece, Math.max(t0, (from + i) * length), Math.min(t1, (from + i + 1) * length), fn));
+    pieces.forEach((piece, i) =>
+      this.show(
+        piece,
+        Math.max(t0, (from + i) * length),
+        Math.min(t1, (from + i + 1) * length),
+        fn,
+      ),
+    );
     return pieces.length > 0;
   }
 
@@ -153,7 +196,11 @@ export class TileCache {
 
   /** Lets go of replies that were not looked at lately, down to the limit. */
   private evict(): void {
-    const loose = this.replies.filter((reply) => reply.used < this.clock && reply.level <= (this.sources[reply.source]?.levelMax ?? 0) - KEPT_LEVELS);
+    const loose = this.replies.filter(
+      (reply) =>
+        reply.used < this.clock &&
+        reply.level <= (this.sources[reply.source]?.levelMax ?? 0) - KEPT_LEVELS,
+    );
     const gone = new Set<Reply>();
     for (const reply of loose.sort((a, b) => a.used - b.used)) {
       if (this.bytes <= this.limit) break;

@@ -27,17 +27,34 @@ interface Options {
 const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
 /** One tile as the server writes it, with the slices that touch it. */
-export function encodeTile(level: number, k: number, lanes: readonly number[], slices: readonly Drawn[], options: Options = {}): Uint8Array {
+export function encodeTile(
+  level: number,
+  k: number,
+  lanes: readonly number[],
+  slices: readonly Drawn[],
+  options: Options = {},
+): Uint8Array {
   const length = 2 ** (level + TILE_BITS);
   const t0 = k * length;
   const shift = Math.max(0, level + TILE_BITS - 31);
-  const inside = lanes.map((lane) => slices.filter((s) => s.lane === lane && s.start < t0 + length && (s.start + s.dur > t0 || s.start >= t0)));
+  const inside = lanes.map((lane) =>
+    slices.filter(
+      (s) => s.lane === lane && s.start < t0 + length && (s.start + s.dur > t0 || s.start >= t0),
+    ),
+  );
   const rows = inside.flat();
   const begin = (s: Drawn): number => Math.max(0, Math.floor((s.start - t0) / 2 ** shift));
-  const dur = (s: Drawn): number => Math.min(SATURATED, Math.floor((s.start + s.dur - Math.max(s.start, t0)) / 2 ** shift));
+  const dur = (s: Drawn): number =>
+    Math.min(SATURATED, Math.floor((s.start + s.dur - Math.max(s.start, t0)) / 2 ** shift));
   const columns: [number, number, (s: Drawn) => number][] = [
-    [1, 4, begin], [2, 4, dur], [3, 4, (s) => s.name ?? 0], [4, 4, (s) => s.event ?? 0], [5, 4, (s) => s.count ?? 1],
-    [6, 1, (s) => s.fill ?? 255], [7, 1, (s) => s.look ?? 0], [8, 1, (s) => (s.start < t0 ? BEGAN_BEFORE : 0)],
+    [1, 4, begin],
+    [2, 4, dur],
+    [3, 4, (s) => s.name ?? 0],
+    [4, 4, (s) => s.event ?? 0],
+    [5, 4, (s) => s.count ?? 1],
+    [6, 1, (s) => s.fill ?? 255],
+    [7, 1, (s) => s.look ?? 0],
+    [8, 1, (s) => (s.start < t0 ? BEGAN_BEFORE : 0)],
   ];
   if (options.modules) columns.push([9, 4, (s) => s.module ?? 0]);
   if (options.unknown) columns.splice(2, 0, [77, 2, () => 513], [78, 8, () => 7]);
@@ -91,18 +108,24 @@ export interface Asked extends TileQuery {
 }
 
 /** A source over slices whose answers come when the test says so, or at once. */
-export function sourceOf(slices: readonly Drawn[], more: Partial<Source> = {}, asked?: Asked[]): Source {
+export function sourceOf(
+  slices: readonly Drawn[],
+  more: Partial<Source> = {},
+  asked?: Asked[],
+): Source {
   const span = more.span ?? Math.max(1, ...slices.map((s) => s.start + s.dur));
   // As the server: the level on which the span fits half a tile.
   const levelMax = Math.max(0, Math.floor(Math.log2(span)) - 7);
-  const reply = ({ level, ks, lanes }: TileQuery): ArrayBuffer => joined(ks.map((k) => encodeTile(level, k, lanes, slices)));
+  const reply = ({ level, ks, lanes }: TileQuery): ArrayBuffer =>
+    joined(ks.map((k) => encodeTile(level, k, lanes, slices)));
   const load = (query: TileQuery, signal: AbortSignal): Promise<ArrayBuffer> => {
     if (!asked) return Promise.resolve(reply(query));
     return new Promise((resolve, reject) => {
       signal.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
       const settled = (): Promise<void> => new Promise((done) => setTimeout(done));
       asked.push({
-        ...query, signal,
+        ...query,
+        signal,
         answer: () => (resolve(reply(query)), settled()),
         fail: (error) => (reject(error), settled()),
       });
@@ -113,14 +136,49 @@ export function sourceOf(slices: readonly Drawn[], more: Partial<Source> = {}, a
 
 export function laneRow(lane: number, y: number, more: Partial<Row> = {}): Row {
   return {
-    key: `lane ${lane}`, kind: "lane", source: 0, label: "", note: "", indent: 0, y, height: 20, lane, counter: -1, open: null, pinned: false, overlap: false, ...more,
+    key: `lane ${lane}`,
+    kind: "lane",
+    source: 0,
+    label: "",
+    note: "",
+    indent: 0,
+    y,
+    height: 20,
+    lane,
+    counter: -1,
+    open: null,
+    pinned: false,
+    overlap: false,
+    ...more,
   };
 }
 
-export function frameOf(view: TimeRange, sources: readonly Source[], rows: readonly Row[], more: Partial<Frame> = {}): Frame {
+export function frameOf(
+  view: TimeRange,
+  sources: readonly Source[],
+  rows: readonly Row[],
+  more: Partial<Frame> = {},
+): Frame {
   return {
-    width: 100, height: 100, ratio: 1, view, scroll: 0, rows, pinnedHeight: 0, sources, palette: paletteFor("light"), colourBy: "category",
-    boundaries: [], marks: [], arrows: [], selected: null, hovered: null, area: null, hits: [], curves: new Map(), ...more,
+    width: 100,
+    height: 100,
+    ratio: 1,
+    view,
+    scroll: 0,
+    rows,
+    pinnedHeight: 0,
+    sources,
+    palette: paletteFor("light"),
+    colourBy: "category",
+    boundaries: [],
+    marks: [],
+    arrows: [],
+    selected: null,
+    hovered: null,
+    area: null,
+    hits: [],
+    curves: new Map(),
+    ...more,
   };
 }
 

@@ -3,7 +3,12 @@ import { TileStore, type StoreOptions } from "./tile_store";
 import { settled, sourceOf, type Asked, type Drawn } from "./tile_fixtures";
 import type { Source } from "./types";
 
-const SLICES: Drawn[] = Array.from({ length: 400 }, (_, i) => ({ lane: i % 2, start: i * 300, dur: 200, event: i }));
+const SLICES: Drawn[] = Array.from({ length: 400 }, (_, i) => ({
+  lane: i % 2,
+  start: i * 300,
+  dur: 200,
+  event: i,
+}));
 const SPAN = 120_000;
 
 interface Rig {
@@ -25,7 +30,8 @@ function rig(options: StoreOptions = {}, more: Partial<Source> = {}): Rig {
   };
   const source = sourceOf(SLICES, { span: SPAN, levelMax: 9, lanes: 2, ...more }, asked);
   const store = new TileStore([source], onChange, { now: () => 0, later, ...options });
-  const want: Rig["want"] = (t0, t1, lanes = [0, 1], width = 1024) => store.want({ t0, t1 }, (t1 - t0) / width, new Map([[0, lanes]]));
+  const want: Rig["want"] = (t0, t1, lanes = [0, 1], width = 1024) =>
+    store.want({ t0, t1 }, (t1 - t0) / width, new Map([[0, lanes]]));
   return { store, asked, onChange, want, pauses };
 }
 
@@ -65,7 +71,13 @@ describe("TileStore", () => {
     await asked[2]!.answer();
     expect(asked).toHaveLength(3);
     expect(onChange).toHaveBeenCalledTimes(3);
-    expect(store.stats()).toMatchObject({ requests: 4, aborted: 0, failed: 0, inFlight: 0, tiles: 6 });
+    expect(store.stats()).toMatchObject({
+      requests: 4,
+      aborted: 0,
+      failed: 0,
+      inFlight: 0,
+      tiles: 6,
+    });
     expect(store.stats().bytes).toBeGreaterThan(store.stats().received);
   });
 
@@ -121,7 +133,9 @@ describe("TileStore", () => {
     expect(made.store.visit(0, 0, 0, { t0: 0, t1: 1024 }, () => undefined)).toBe("coarser");
     await made.asked[0]!.answer();
     const events: number[] = [];
-    const found = made.store.visit(0, 0, 0, { t0: 0, t1: 1024 }, (tile, from, to) => events.push(...tile.event.slice(from, to)));
+    const found = made.store.visit(0, 0, 0, { t0: 0, t1: 1024 }, (tile, from, to) =>
+      events.push(...tile.event.slice(from, to)),
+    );
     expect([found, [...new Set(events)]]).toEqual(["exact", [0, 2]]);
   });
 
@@ -146,10 +160,14 @@ describe("TileStore", () => {
   it("takes bytes that are no tiles for a failure, not for an end", async () => {
     const made = await begun();
     const load = (): Promise<ArrayBuffer> => Promise.resolve(new ArrayBuffer(5));
-    const store = new TileStore([sourceOf(SLICES, { span: SPAN, load })], () => undefined, { later: () => () => undefined });
+    const store = new TileStore([sourceOf(SLICES, { span: SPAN, load })], () => undefined, {
+      later: () => () => undefined,
+    });
     store.want({ t0: 0, t1: 1024 }, 1, new Map([[0, [0]]]));
     await settled();
-    expect(store.problem?.error).toMatchObject({ message: expect.stringContaining("5 bytes are left") as string });
+    expect(store.problem?.error).toMatchObject({
+      message: expect.stringContaining("5 bytes are left") as string,
+    });
     made.store.dispose();
   });
 
@@ -163,7 +181,9 @@ describe("TileStore", () => {
 
   it("has no more than its number of requests on their way over all sources", async () => {
     const asked: Asked[] = [];
-    const sources = Array.from({ length: 9 }, (_, i) => sourceOf(SLICES, { key: String(i), span: SPAN, lanes: 2 }, asked));
+    const sources = Array.from({ length: 9 }, (_, i) =>
+      sourceOf(SLICES, { key: String(i), span: SPAN, lanes: 2 }, asked),
+    );
     const store = new TileStore(sources, () => undefined);
     store.want({ t0: 0, t1: 1024 }, 1, new Map(sources.map((_, i) => [i, [0]])));
     expect(asked).toHaveLength(6);
@@ -175,7 +195,10 @@ describe("TileStore", () => {
 
   it("asks for no more tiles times lanes than the server gives", () => {
     const asked: Asked[] = [];
-    const store = new TileStore([sourceOf([], { span: 2 ** 40, levelMax: 10, lanes: 1000 }, asked)], () => undefined);
+    const store = new TileStore(
+      [sourceOf([], { span: 2 ** 40, levelMax: 10, lanes: 1000 }, asked)],
+      () => undefined,
+    );
     store.want({ t0: 0, t1: 2 ** 40 }, 2 ** 30, new Map());
     expect([asked[0]!.ks.length, asked[0]!.lanes.length]).toEqual([16, 1000]);
     store.dispose();

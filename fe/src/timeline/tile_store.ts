@@ -96,14 +96,25 @@ export class TileStore {
     this.sources = sources;
     this.onChange = onChange;
     this.cache = new TileCache(sources, options.bytes ?? BYTES);
-    this.states = sources.map(() => ({ wanted: null, flight: null, failures: 0, error: null, resume: null, begun: false }));
+    this.states = sources.map(() => ({
+      wanted: null,
+      flight: null,
+      failures: 0,
+      error: null,
+      resume: null,
+      begun: false,
+    }));
     this.limit = options.requests ?? REQUESTS;
     this.now = options.now ?? (() => performance.now());
     this.later = options.later ?? afterPause;
   }
 
   /** Makes the newest view known; what it lacks is fetched, and what is on its way in vain is called off. */
-  want(view: TimeRange, nsPerPx: number, lanesBySource: ReadonlyMap<number, readonly number[]>): void {
+  want(
+    view: TimeRange,
+    nsPerPx: number,
+    lanesBySource: ReadonlyMap<number, readonly number[]>,
+  ): void {
     this.cache.tick();
     this.sources.forEach((source, index) => {
       const state = this.states[index];
@@ -112,7 +123,8 @@ export class TileStore {
       // A pinned lane has a second row.
       const lanes = [...new Set(lanesBySource.get(index) ?? [])].sort((a, b) => a - b);
       state.wanted = { level: levelFor(nsPerPx, source.levelMax), range, lanes };
-      if (state.flight && !stillUseful(state.flight.query, state.wanted, source)) this.callOff(state);
+      if (state.flight && !stillUseful(state.flight.query, state.wanted, source))
+        this.callOff(state);
     });
     this.pump();
   }
@@ -135,7 +147,12 @@ export class TileStore {
   }
 
   stats(): StoreStats {
-    return { ...this.counts, bytes: this.cache.bytes, tiles: this.cache.tiles, latencies: [...this.latencies] };
+    return {
+      ...this.counts,
+      bytes: this.cache.bytes,
+      tiles: this.cache.tiles,
+      latencies: [...this.latencies],
+    };
   }
 
   /** Asks again at once for what failed. */
@@ -180,7 +197,10 @@ export class TileStore {
     const wanted = state.wanted;
     if (!source || !wanted) return null;
     if (!state.begun) {
-      const lanes = source.lanes === undefined ? wanted.lanes : Array.from({ length: source.lanes }, (_, lane) => lane);
+      const lanes =
+        source.lanes === undefined
+          ? wanted.lanes
+          : Array.from({ length: source.lanes }, (_, lane) => lane);
       const query = this.missing(index, source.levelMax, { t0: 0, t1: source.span + 1 }, lanes);
       if (query) return query;
       state.begun = lanes.length > 0;
@@ -195,14 +215,22 @@ export class TileStore {
   }
 
   /** Tiles of the range that lack the same lanes, as one query; the others have their turn later. */
-  private missing(index: number, level: number, range: TimeRange, lanes: readonly number[]): TileQuery | null {
+  private missing(
+    index: number,
+    level: number,
+    range: TimeRange,
+    lanes: readonly number[],
+  ): TileQuery | null {
     const ks: number[] = [];
     let lacking: readonly number[] | null = null;
     for (const k of tilesFor(level, range, this.sources[index]?.span ?? 0)) {
-      const here = lanes.filter((lane) => !this.cache.has(index, level, k, lane)).slice(0, MOST_CELLS);
+      const here = lanes
+        .filter((lane) => !this.cache.has(index, level, k, lane))
+        .slice(0, MOST_CELLS);
       if (!here.length) continue;
       lacking ??= here;
-      if (here.length === lacking.length && here.every((lane, i) => lane === lacking?.[i])) ks.push(k);
+      if (here.length === lacking.length && here.every((lane, i) => lane === lacking?.[i]))
+        ks.push(k);
       if (ks.length === MOST_TILES || (ks.length + 1) * lacking.length > MOST_CELLS) break;
     }
     return lacking ? { level, ks, lanes: lacking } : null;
@@ -256,7 +284,9 @@ function stillUseful(query: TileQuery, wanted: Wanted, source: Source): boolean 
   if (query.level === source.levelMax) return true;
   if (query.level < wanted.level || query.level > wanted.level + STILL_USEFUL) return false;
   const half = (wanted.range.t1 - wanted.range.t0) / 2;
-  const ks = new Set(tilesFor(query.level, { t0: wanted.range.t0 - half, t1: wanted.range.t1 + half }, source.span));
+  const ks = new Set(
+    tilesFor(query.level, { t0: wanted.range.t0 - half, t1: wanted.range.t1 + half }, source.span),
+  );
   const lanes = new Set(wanted.lanes);
   return query.ks.some((k) => ks.has(k)) && query.lanes.some((lane) => lanes.has(lane));
 }

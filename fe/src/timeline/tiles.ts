@@ -12,8 +12,28 @@ export const SATURATED = 0xffffffff;
 /** Flag of a slice that began before the tile. */
 export const BEGAN_BEFORE = 1;
 
-const WIDTHS: Readonly<Record<number, number>> = { 1: 4, 2: 4, 3: 4, 4: 4, 5: 4, 6: 1, 7: 1, 8: 1, 9: 4 };
-const ID = { start: 1, dur: 2, name: 3, event: 4, count: 5, fill: 6, look: 7, flags: 8, module: 9 } as const;
+const WIDTHS: Readonly<Record<number, number>> = {
+  1: 4,
+  2: 4,
+  3: 4,
+  4: 4,
+  5: 4,
+  6: 1,
+  7: 1,
+  8: 1,
+  9: 4,
+};
+const ID = {
+  start: 1,
+  dur: 2,
+  name: 3,
+  event: 4,
+  count: 5,
+  fill: 6,
+  look: 7,
+  flags: 8,
+  module: 9,
+} as const;
 
 interface Header {
   begin: number;
@@ -44,12 +64,18 @@ export function decodeTiles(buffer: ArrayBuffer): Tile[] {
 
 function readHeader(data: DataView, at: number): Header {
   const left = data.byteLength - at;
-  if (left < HEADER) throw new Error(`Tile at byte ${at}: ${left} bytes are left, a header has ${HEADER}.`);
-  if (data.getUint32(at, true) !== MAGIC) throw new Error(`Tile at byte ${at}: does not begin with TLOD.`);
+  if (left < HEADER)
+    throw new Error(`Tile at byte ${at}: ${left} bytes are left, a header has ${HEADER}.`);
+  if (data.getUint32(at, true) !== MAGIC)
+    throw new Error(`Tile at byte ${at}: does not begin with TLOD.`);
   const version = data.getUint16(at + 4, true);
-  if (version !== VERSION) throw new Error(`Tile at byte ${at}: version ${version}, this page reads ${VERSION}. Reload the page.`);
+  if (version !== VERSION)
+    throw new Error(
+      `Tile at byte ${at}: version ${version}, this page reads ${VERSION}. Reload the page.`,
+    );
   const bytes = data.getUint32(at + 8, true);
-  if (bytes < HEADER || bytes > left || bytes % 8) throw new Error(`Tile at byte ${at}: says it has ${bytes} bytes, ${left} are left.`);
+  if (bytes < HEADER || bytes > left || bytes % 8)
+    throw new Error(`Tile at byte ${at}: says it has ${bytes} bytes, ${left} are left.`);
   return {
     begin: at,
     end: at + bytes,
@@ -68,35 +94,61 @@ function readTile(data: DataView, header: Header): Tile {
   const table = begin + HEADER;
   const index = table + padded(4 * header.columns);
   const first = index + padded(4 * (2 * count + 1));
-  if (first > end) throw new Error(`Tile at byte ${begin}: ${header.columns} columns and ${count} lanes do not fit its ${end - begin} bytes.`);
+  if (first > end)
+    throw new Error(
+      `Tile at byte ${begin}: ${header.columns} columns and ${count} lanes do not fit its ${end - begin} bytes.`,
+    );
   const columns = readColumns(data, header, table, first);
-  const four = (id: number): Uint32Array => new Uint32Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
-  const one = (id: number): Uint8Array => new Uint8Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
+  const four = (id: number): Uint32Array =>
+    new Uint32Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
+  const one = (id: number): Uint8Array =>
+    new Uint8Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
   const ptr = new Uint32Array(data.buffer as ArrayBuffer, index + 4 * count, count + 1);
   checkPointers(ptr, slices, begin);
   return {
-    level, k, t0, shift, ptr,
+    level,
+    k,
+    t0,
+    shift,
+    ptr,
     lanes: new Uint32Array(data.buffer as ArrayBuffer, index, count),
-    start: four(ID.start), dur: four(ID.dur), name: four(ID.name), event: four(ID.event), count: four(ID.count),
-    fill: one(ID.fill), look: one(ID.look), flags: one(ID.flags),
+    start: four(ID.start),
+    dur: four(ID.dur),
+    name: four(ID.name),
+    event: four(ID.event),
+    count: four(ID.count),
+    fill: one(ID.fill),
+    look: one(ID.look),
+    flags: one(ID.flags),
     module: columns.has(ID.module) ? four(ID.module) : null,
     bytes: end - begin,
   };
 }
 
 /** Column id → where its values begin. Columns that this page does not know are passed over by their width. */
-function readColumns(data: DataView, header: Header, table: number, first: number): Map<number, number> {
+function readColumns(
+  data: DataView,
+  header: Header,
+  table: number,
+  first: number,
+): Map<number, number> {
   const found = new Map<number, number>();
   let at = first;
   for (let i = 0; i < header.columns; i++) {
     const id = data.getUint8(table + 4 * i);
     const width = data.getUint8(table + 4 * i + 1);
     const known = WIDTHS[id];
-    if (known !== undefined && known !== width) throw new Error(`Tile at byte ${header.begin}: column ${id} has ${width} bytes per value instead of ${known}.`);
+    if (known !== undefined && known !== width)
+      throw new Error(
+        `Tile at byte ${header.begin}: column ${id} has ${width} bytes per value instead of ${known}.`,
+      );
     found.set(id, at);
     at += padded(width * header.slices);
   }
-  if (at !== header.end) throw new Error(`Tile at byte ${header.begin}: its columns end at byte ${at}, the tile at ${header.end}.`);
+  if (at !== header.end)
+    throw new Error(
+      `Tile at byte ${header.begin}: its columns end at byte ${at}, the tile at ${header.end}.`,
+    );
   return found;
 }
 
@@ -112,5 +164,6 @@ function checkPointers(ptr: Uint32Array, slices: number, begin: number): void {
     if (next < last) throw new Error(`Tile at byte ${begin}: its lanes are out of order.`);
     last = next;
   }
-  if (ptr[0] !== 0 || last !== slices) throw new Error(`Tile at byte ${begin}: its lanes hold ${last} slices, its columns ${slices}.`);
+  if (ptr[0] !== 0 || last !== slices)
+    throw new Error(`Tile at byte ${begin}: its lanes hold ${last} slices, its columns ${slices}.`);
 }

@@ -39,7 +39,17 @@ export function TrackList({ layout, rows, pinned, actions, moving }: TrackListPr
   const draw = (row: Row): JSX.Element => {
     const note = layout.notes.get(row.key);
     if (!note?.node) return <LaneName key={row.key} row={row} />;
-    return <TrackName key={row.key} row={row} node={note.node} overlapping={note.owner.overlapping} pinned={pinned.includes(row.key)} actions={actions} drag={drag} />;
+    return (
+      <TrackName
+        key={row.key}
+        row={row}
+        node={note.node}
+        overlapping={note.owner.overlapping}
+        pinned={pinned.includes(row.key)}
+        actions={actions}
+        drag={drag}
+      />
+    );
   };
   return (
     <div
@@ -56,7 +66,11 @@ export function TrackList({ layout, rows, pinned, actions, moving }: TrackListPr
       }}
     >
       <div class="timeline-names-rest" style={{ top: `${layout.pinnedHeight}px` }}>
-        <div ref={moving} class="timeline-names-moving" style={{ top: `${-layout.pinnedHeight}px` }}>
+        <div
+          ref={moving}
+          class="timeline-names-moving"
+          style={{ top: `${-layout.pinnedHeight}px` }}
+        >
           {rows.filter((row) => !row.pinned).map(draw)}
         </div>
       </div>
@@ -69,7 +83,11 @@ export function TrackList({ layout, rows, pinned, actions, moving }: TrackListPr
 
 function LaneName({ row }: { row: Row }): JSX.Element {
   return (
-    <div class={row.overlap ? "timeline-name timeline-name-overlap" : "timeline-name"} style={place(row)} data-row={row.key}>
+    <div
+      class={row.overlap ? "timeline-name timeline-name-overlap" : "timeline-name"}
+      style={place(row)}
+      data-row={row.key}
+    >
       {row.overlap ? (
         <span class="timeline-overlap" title="These ran at the same time as those in the row above">
           <Icon name="overlap" size={12} /> overlap
@@ -80,7 +98,11 @@ function LaneName({ row }: { row: Row }): JSX.Element {
 }
 
 function place(row: Row): CSSProperties {
-  return { top: `${row.y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * INDENT}px` };
+  return {
+    top: `${row.y}px`,
+    height: `${row.height}px`,
+    paddingLeft: `${4 + row.indent * INDENT}px`,
+  };
 }
 
 interface TrackNameProps {
@@ -93,7 +115,12 @@ interface TrackNameProps {
 }
 
 function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameProps): JSX.Element {
-  const target = drag.target?.key === row.key ? (drag.target.behind ? " timeline-name-below" : " timeline-name-above") : "";
+  const target =
+    drag.target?.key === row.key
+      ? drag.target.behind
+        ? " timeline-name-below"
+        : " timeline-name-above"
+      : "";
   return (
     <div
       class={`timeline-name timeline-name-${row.kind}${drag.key === row.key ? " timeline-name-dragged" : ""}${target}`}
@@ -105,10 +132,25 @@ function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameP
       <Label row={row} onFold={(open) => actions.fold(node, open)} />
       {overlapping > 0 ? <OverlapNote events={overlapping} /> : null}
       <span class="timeline-name-actions">
-        <RowButton icon="up" label={`Move ${row.label} up`} disabled={!actions.canStep(node, -1)} onClick={() => actions.step(node, -1)} />
-        <RowButton icon="down" label={`Move ${row.label} down`} disabled={!actions.canStep(node, 1)} onClick={() => actions.step(node, 1)} />
+        <RowButton
+          icon="up"
+          label={`Move ${row.label} up`}
+          disabled={!actions.canStep(node, -1)}
+          onClick={() => actions.step(node, -1)}
+        />
+        <RowButton
+          icon="down"
+          label={`Move ${row.label} down`}
+          disabled={!actions.canStep(node, 1)}
+          onClick={() => actions.step(node, 1)}
+        />
       </span>
-      <RowButton icon="pin" label={pinned ? `Unpin ${row.label}` : `Pin ${row.label} to the top`} pressed={pinned} onClick={() => actions.pin(node, !pinned)} />
+      <RowButton
+        icon="pin"
+        label={pinned ? `Unpin ${row.label}` : `Pin ${row.label} to the top`}
+        pressed={pinned}
+        onClick={() => actions.pin(node, !pinned)}
+      />
     </div>
   );
 }
@@ -130,7 +172,13 @@ function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }): 
   }
   const open = row.open;
   return (
-    <button type="button" class="timeline-title timeline-fold" title={title} aria-expanded={open} onClick={() => onFold(!open)}>
+    <button
+      type="button"
+      class="timeline-title timeline-fold"
+      title={title}
+      aria-expanded={open}
+      onClick={() => onFold(!open)}
+    >
       <Icon name={open ? "down" : "chevron"} size={12} />
       {text}
     </button>
@@ -155,9 +203,23 @@ interface RowButtonProps {
   onClick: () => void;
 }
 
-function RowButton({ icon, label, pressed, disabled = false, onClick }: RowButtonProps): JSX.Element {
+function RowButton({
+  icon,
+  label,
+  pressed,
+  disabled = false,
+  onClick,
+}: RowButtonProps): JSX.Element {
   return (
-    <button type="button" class="timeline-row-button" aria-label={label} title={label} aria-pressed={pressed} disabled={disabled} onClick={onClick}>
+    <button
+      type="button"
+      class="timeline-row-button"
+      aria-label={label}
+      title={label}
+      aria-pressed={pressed}
+      disabled={disabled}
+      onClick={onClick}
+    >
       <Icon name={icon} size={12} />
     </button>
   );
@@ -194,8 +256,10 @@ function useRowDrag(layout: RowLayout, actions: TrackActions): RowDrag {
   };
   const listeners = (row: Row): HTMLAttributes<HTMLDivElement> => ({
     onPointerDown: (event) => {
-      const onButton = event.target instanceof Element && event.target.closest(".timeline-row-button");
-      if (event.button === 0 && event.pointerType === "mouse" && !onButton) begin(row.key, event.clientY);
+      const onButton =
+        event.target instanceof Element && event.target.closest(".timeline-row-button");
+      if (event.button === 0 && event.pointerType === "mouse" && !onButton)
+        begin(row.key, event.clientY);
     },
   });
   return { ...state, listeners };
@@ -203,16 +267,28 @@ function useRowDrag(layout: RowLayout, actions: TrackActions): RowDrag {
 
 /** A named sibling under the pointer, and on which side of it. */
 function targetAt(event: PointerEvent, layout: RowLayout, key: string): RowDrag["target"] {
-  const element = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-row]");
+  const element = document
+    .elementFromPoint(event.clientX, event.clientY)
+    ?.closest<HTMLElement>("[data-row]");
   const other = element?.dataset.row;
   if (!element || !other || other === key || !layout.notes.get(other)?.node) return null;
-  if (layout.notes.get(other)?.parent !== layout.notes.get(key)?.parent && !bothPinned(layout, other, key)) return null;
+  if (
+    layout.notes.get(other)?.parent !== layout.notes.get(key)?.parent &&
+    !bothPinned(layout, other, key)
+  )
+    return null;
   const box = element.getBoundingClientRect();
   return { key: other, behind: event.clientY > box.top + box.height / 2 };
 }
 
 /** Follows the pointer over the whole window once it moved; a press that did not move stays a click. `onEnd` gets `null` when it was given up. */
-function followPointer(y: number, { onMove, onEnd }: { onMove: (event: PointerEvent) => void; onEnd: (event: PointerEvent | null) => void }): () => void {
+function followPointer(
+  y: number,
+  {
+    onMove,
+    onEnd,
+  }: { onMove: (event: PointerEvent) => void; onEnd: (event: PointerEvent | null) => void },
+): () => void {
   let dragging = false;
   const move = (event: PointerEvent): void => {
     dragging ||= Math.abs(event.clientY - y) >= SLOP;

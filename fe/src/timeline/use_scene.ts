@@ -59,13 +59,23 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     if (!elements) return undefined;
     const made = new Scene(elements, newest.current.props, {
       onRowsInSight: (layout, rows) => setInSight({ layout, rows }),
-      onHover: (slice, at) => hover.set(slice && at && { slice, at, room: { width: made.width, height: made.height } }),
+      onHover: (slice, at) =>
+        hover.set(slice && at && { slice, at, room: { width: made.width, height: made.height } }),
       onProblem: setProblem,
       onBusy: setBusy,
     });
     scene.current = made;
-    const controlled: Controlled = { scene: made, props: () => newest.current.props, areaTool: () => newest.current.areaTool, onGrabbed: setGrabbed };
-    const ends = [listen(elements.canvas, gestureTarget(controlled)), listenToKeys(controlled, refs.root), expose(made, controlled.props)];
+    const controlled: Controlled = {
+      scene: made,
+      props: () => newest.current.props,
+      areaTool: () => newest.current.areaTool,
+      onGrabbed: setGrabbed,
+    };
+    const ends = [
+      listen(elements.canvas, gestureTarget(controlled)),
+      listenToKeys(controlled, refs.root),
+      expose(made, controlled.props),
+    ];
     newest.current.props.handle?.(handleOf(made, controlled.props, elements.canvas, wanted));
     return () => {
       newest.current.props.handle?.(null);
@@ -99,8 +109,25 @@ function useSceneRefs(): SceneRefs {
   return refs;
 }
 
-function elementsOf({ stage, canvas, ruler, minimap, list, bar, frame }: SceneRefs): SceneElements | null {
-  if (!stage.current || !canvas.current || !ruler.current || !minimap.current || !list.current || !bar.current || !frame.current) return null;
+function elementsOf({
+  stage,
+  canvas,
+  ruler,
+  minimap,
+  list,
+  bar,
+  frame,
+}: SceneRefs): SceneElements | null {
+  if (
+    !stage.current ||
+    !canvas.current ||
+    !ruler.current ||
+    !minimap.current ||
+    !list.current ||
+    !bar.current ||
+    !frame.current
+  )
+    return null;
   return {
     stage: stage.current,
     canvas: canvas.current,
@@ -115,7 +142,8 @@ function elementsOf({ stage, canvas, ruler, minimap, list, bar, frame }: SceneRe
 /** Keys work while the timeline, or nothing at all, has the focus. */
 function listenToKeys(controlled: Controlled, root: Slot<HTMLElement>): () => void {
   const { keys } = controlled.scene.camera;
-  const ours = (target: EventTarget | null): boolean => target === document.body || (target instanceof Node && root.current?.contains(target) === true);
+  const ours = (target: EventTarget | null): boolean =>
+    target === document.body || (target instanceof Node && root.current?.contains(target) === true);
   const down = (event: KeyboardEvent): void => {
     if (ours(event.target) && onKeyDown(controlled, event)) event.preventDefault();
     // Shift may come after the key that it makes faster.
@@ -144,15 +172,23 @@ function showLane(scene: Scene, wanted: { current: Wanted | null }): void {
   const lane = wanted.current;
   if (!lane) return;
   scene.settleRows();
-  const row = scene.layout.rows.find((one) => one.source === lane.source && one.lane === lane.lane && one.open !== false);
+  const row = scene.layout.rows.find(
+    (one) => one.source === lane.source && one.lane === lane.lane && one.open !== false,
+  );
   if (!row) return;
   wanted.current = null;
   scene.showRow(row, true);
 }
 
-function handleOf(scene: Scene, props: () => TimelineProps, canvas: HTMLElement, wanted: { current: Wanted | null }): TimelineHandle {
+function handleOf(
+  scene: Scene,
+  props: () => TimelineProps,
+  canvas: HTMLElement,
+  wanted: { current: Wanted | null },
+): TimelineHandle {
   return {
-    zoomTo: (range, { animate = true, margin = 0.1 } = {}) => scene.showRange(range, margin, animate),
+    zoomTo: (range, { animate = true, margin = 0.1 } = {}) =>
+      scene.showRange(range, margin, animate),
     panTo: (range, animate = true) => {
       scene.camera.bring(range, animate);
       scene.invalidate();
@@ -171,7 +207,11 @@ function handleOf(scene: Scene, props: () => TimelineProps, canvas: HTMLElement,
 }
 
 /** Says the newest text for a moment after it was set, so that a screen reader is not flooded while things move. */
-export function useAnnouncement(text: () => string, dependencies: readonly unknown[], pause: number): string {
+export function useAnnouncement(
+  text: () => string,
+  dependencies: readonly unknown[],
+  pause: number,
+): string {
   const [said, say] = useState("");
   const newest = useRef(text);
   newest.current = text;

@@ -1,5 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { between, bring, clamp, ease, fit, lengthOf, NARROWEST, panBy, timeAt, whole, xAt, zoomAt } from "./viewport";
+import {
+  between,
+  bring,
+  clamp,
+  ease,
+  fit,
+  lengthOf,
+  NARROWEST,
+  panBy,
+  timeAt,
+  whole,
+  xAt,
+  zoomAt,
+} from "./viewport";
 
 const SPAN = { t0: 1000, t1: 101_000 };
 
@@ -28,12 +41,20 @@ describe("clamp", () => {
     expect(view.t1).toBeCloseTo(101_200, 6);
   });
   it("widens what is too narrow about its middle", () => {
-    expect(clamp({ t0: 5000, t1: 5000 }, SPAN)).toEqual({ t0: 5000 - NARROWEST / 2, t1: 5000 + NARROWEST / 2 });
+    expect(clamp({ t0: 5000, t1: 5000 }, SPAN)).toEqual({
+      t0: 5000 - NARROWEST / 2,
+      t1: 5000 + NARROWEST / 2,
+    });
     expect(lengthOf(clamp({ t0: 6000, t1: 5000 }, SPAN))).toBe(NARROWEST);
   });
   it("takes spans of nothing", () => inside(clamp({ t0: 0, t1: 1 }, { t0: 1000, t1: 1000 })));
   it("is at rest: a second clamp changes nothing", () => {
-    for (const view of [{ t0: 0, t1: 20 }, { t0: 90_000, t1: 120_000 }, { t0: 5, t1: 4 }, whole(SPAN)]) {
+    for (const view of [
+      { t0: 0, t1: 20 },
+      { t0: 90_000, t1: 120_000 },
+      { t0: 5, t1: 4 },
+      whole(SPAN),
+    ]) {
       const once = clamp(view, SPAN);
       const twice = clamp(once, SPAN);
       expect(twice.t0).toBeCloseTo(once.t0, 6);
@@ -70,14 +91,19 @@ it("pans by a share of the view and stops at the end", () => {
   expect(panBy({ t0: 20_000, t1: 30_000 }, -99, SPAN).t0).toBeCloseTo(800, 6);
 });
 
-it("fits a range with margins", () => expect(fit({ t0: 20_000, t1: 30_000 }, 0.1, SPAN)).toEqual({ t0: 19_000, t1: 31_000 }));
+it("fits a range with margins", () =>
+  expect(fit({ t0: 20_000, t1: 30_000 }, 0.1, SPAN)).toEqual({ t0: 19_000, t1: 31_000 }));
 
 describe("bring", () => {
   const view = { t0: 20_000, t1: 30_000 };
-  it("leaves what is in sight", () => expect(bring(view, { t0: 21_000, t1: 29_000 }, SPAN)).toBe(view));
-  it("leaves what fills the view", () => expect(bring(view, { t0: 0, t1: 90_000 }, SPAN)).toBe(view));
-  it("centres what is not", () => expect(bring(view, { t0: 50_000, t1: 52_000 }, SPAN)).toEqual({ t0: 46_000, t1: 56_000 }));
-  it("shows the begin of what is longer", () => expect(bring(view, { t0: 50_000, t1: 90_000 }, SPAN).t0).toBe(49_800));
+  it("leaves what is in sight", () =>
+    expect(bring(view, { t0: 21_000, t1: 29_000 }, SPAN)).toBe(view));
+  it("leaves what fills the view", () =>
+    expect(bring(view, { t0: 0, t1: 90_000 }, SPAN)).toBe(view));
+  it("centres what is not", () =>
+    expect(bring(view, { t0: 50_000, t1: 52_000 }, SPAN)).toEqual({ t0: 46_000, t1: 56_000 }));
+  it("shows the begin of what is longer", () =>
+    expect(bring(view, { t0: 50_000, t1: 90_000 }, SPAN).t0).toBe(49_800));
 });
 
 describe("between", () => {
@@ -93,7 +119,8 @@ describe("between", () => {
       expect((250 - view.t0) / lengthOf(view)).toBeCloseTo(0.25, 9);
     }
   });
-  it("slides evenly when the length stays", () => expect(between(from, { t0: 1000, t1: 2000 }, 0.5)).toEqual({ t0: 500, t1: 1500 }));
+  it("slides evenly when the length stays", () =>
+    expect(between(from, { t0: 1000, t1: 2000 }, 0.5)).toEqual({ t0: 500, t1: 1500 }));
 });
 
 it("eases from 0 to 1 without going back", () => {

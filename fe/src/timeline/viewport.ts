@@ -73,7 +73,8 @@ export function bring(view: TimeRange, range: TimeRange, span: TimeRange): TimeR
   const inside = range.t0 >= view.t0 && range.t1 <= view.t1;
   const covered = lengthOf(range) >= length && range.t0 < view.t1 && range.t1 > view.t0;
   if (inside || covered) return view;
-  const t0 = lengthOf(range) >= length ? range.t0 - length * PAD : (range.t0 + range.t1 - length) / 2;
+  const t0 =
+    lengthOf(range) >= length ? range.t0 - length * PAD : (range.t0 + range.t1 - length) / 2;
   return clamp({ t0, t1: t0 + length }, span);
 }
 

@@ -5,7 +5,15 @@ import { useResource } from "../state/resource";
 import { type Params, type ViewProps, viewQuery } from "../state/view";
 
 /** The given payload until the whole one is there, and where all steps are chosen anyway. */
-export function useAllSteps<R extends "efficiency" | "counters">(route: R, { selection, steps }: ViewProps, payload: Routes[R], more: Params = {}): Routes[R] {
-  const whole = useResource(steps.first === null ? null : route, viewQuery({ selection, steps: { ...steps, first: null, last: null } }, more));
+export function useAllSteps<R extends "efficiency" | "counters">(
+  route: R,
+  { selection, steps }: ViewProps,
+  payload: Routes[R],
+  more: Params = {},
+): Routes[R] {
+  const whole = useResource(
+    steps.first === null ? null : route,
+    viewQuery({ selection, steps: { ...steps, first: null, last: null } }, more),
+  );
   return whole.data ?? payload;
 }

@@ -23,30 +23,52 @@ export function stateNote(span: Pick<SpanItem, "state" | "progress">): string {
 export function groupNote(spans: readonly SpanItem[]): string {
   const failed = spans.filter((span) => span.state === "failed").length;
   const busy = spans.filter((span) => span.state === "importing");
-  const waiting = spans.filter((span) => span.state === "waiting" || span.state === "growing").length;
+  const waiting = spans.filter(
+    (span) => span.state === "waiting" || span.state === "growing",
+  ).length;
   if (spans.length === 1 && spans[0]) return stateNote(spans[0]);
   const parts: string[] = [];
   if (busy.length > 0) {
-    const done = spans.reduce((sum, span) => sum + (span.state === "importing" ? span.progress : span.state === "ready" || span.state === "failed" ? 1 : 0), 0);
+    const done = spans.reduce(
+      (sum, span) =>
+        sum +
+        (span.state === "importing"
+          ? span.progress
+          : span.state === "ready" || span.state === "failed"
+            ? 1
+            : 0),
+      0,
+    );
     parts.push(`importing ${Math.floor((done / spans.length) * 100)} %`);
   } else if (waiting > 0) parts.push(`${waiting} waiting`);
-  if (failed > 0) parts.push(failed === spans.length ? "failed" : `${failed} of ${spans.length} failed`);
+  if (failed > 0)
+    parts.push(failed === spans.length ? "failed" : `${failed} of ${spans.length} failed`);
   return parts.join(", ");
 }
 
 export function runOptions(runs: readonly RunItem[]): Option[] {
-  return runs.map((run) => ({ value: run.name, label: run.name, note: groupNote(run.workers.flatMap((worker) => worker.spans)) }));
+  return runs.map((run) => ({
+    value: run.name,
+    label: run.name,
+    note: groupNote(run.workers.flatMap((worker) => worker.spans)),
+  }));
 }
 
 /** "rank 2 · host_1234"; the name alone when the job has no ranks or the name says it. */
 export function workerLabel({ rank, name }: WorkerItem): string {
   if (rank === null) return name;
-  return /^rank[\s_-]?\d+$/i.test(name) && Number(name.replace(/\D/g, "")) === rank ? `rank ${rank}` : `rank ${rank} · ${name}`;
+  return /^rank[\s_-]?\d+$/i.test(name) && Number(name.replace(/\D/g, "")) === rank
+    ? `rank ${rank}`
+    : `rank ${rank} · ${name}`;
 }
 
 export function workerOptions(workers: readonly WorkerItem[]): Option[] {
   const ranked = workers.length > 1 || (workers[0]?.world_size ?? 1) > 1;
-  return workers.map((worker) => ({ value: worker.name, label: ranked ? workerLabel(worker) : worker.name, note: groupNote(worker.spans) }));
+  return workers.map((worker) => ({
+    value: worker.name,
+    label: ranked ? workerLabel(worker) : worker.name,
+    note: groupNote(worker.spans),
+  }));
 }
 
 export function spanOptions(spans: readonly SpanItem[]): Option[] {

@@ -19,13 +19,22 @@ import { ALL_STEPS, type Params, type ViewProps } from "../state/view";
 /** A name that would run as a script if it ever reached the page as markup. */
 export const HOSTILE = '<img src=x onerror="globalThis.hacked=1">\u202e&amp;';
 
-export const GPU_WORDS: Vocabulary = { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" };
+export const GPU_WORDS: Vocabulary = {
+  device: "GPU",
+  multiprocessor: "SM",
+  matrix_cores: "Tensor Cores",
+};
 
 /** Heads of columns that do not say what they mean. */
-export const plainHeads = (): string[] => [...document.querySelectorAll(".head-label:not(.term-line)")].map((head) => head.textContent);
+export const plainHeads = (): string[] =>
+  [...document.querySelectorAll(".head-label:not(.term-line)")].map((head) => head.textContent);
 
 /** The props of a view in a test, with what it calls. */
-export function viewProps(params: Params, actions: Pick<ViewProps, "setParam" | "setSteps" | "navigate">, skipCold = false): ViewProps {
+export function viewProps(
+  params: Params,
+  actions: Pick<ViewProps, "setParam" | "setSteps" | "navigate">,
+  skipCold = false,
+): ViewProps {
   return {
     selection: { run: "r", worker: "w", span: "s" },
     steps: { ...ALL_STEPS, skipCold },
@@ -105,7 +114,16 @@ export function finding(over: Partial<Finding> = {}): Finding {
     recoverable_ns: 59_000_000,
     share: 0.331,
     artefact: false,
-    evidence: [{ label: "DataLoader.__next__", worker: "w", span: "s", event: 7, start_ns: 10, dur_ns: 61_000_000 }],
+    evidence: [
+      {
+        label: "DataLoader.__next__",
+        worker: "w",
+        span: "s",
+        event: 7,
+        start_ns: 10,
+        dur_ns: 61_000_000,
+      },
+    ],
     evidence_count: 1,
     line: "train.py(12): main",
     attempt: "More workers.",
@@ -116,7 +134,10 @@ export function finding(over: Partial<Finding> = {}): Finding {
   };
 }
 
-export function findings(list: Finding[] = [finding()], over: Partial<FindingsPayload> = {}): FindingsPayload {
+export function findings(
+  list: Finding[] = [finding()],
+  over: Partial<FindingsPayload> = {},
+): FindingsPayload {
   return {
     headline: "A third of each step waits for input data.",
     healthy: list.length === 0,
@@ -174,7 +195,10 @@ export function hostOnly(): OverviewPayload {
   });
 }
 
-export function operatorRows(names: string[], over: Partial<OperatorColumns> = {}): OperatorColumns {
+export function operatorRows(
+  names: string[],
+  over: Partial<OperatorColumns> = {},
+): OperatorColumns {
   const all = <T>(value: T): T[] => names.map(() => value);
   return {
     name: names,
@@ -193,7 +217,10 @@ export function operatorRows(names: string[], over: Partial<OperatorColumns> = {
   };
 }
 
-export function operators(names: string[] = ["aten::mm", "aten::add"], over: Partial<OperatorPayload> = {}): OperatorPayload {
+export function operators(
+  names: string[] = ["aten::mm", "aten::add"],
+  over: Partial<OperatorPayload> = {},
+): OperatorPayload {
   return {
     group: "name",
     has_device: true,
@@ -260,5 +287,16 @@ export function trace(over: Partial<TracePayload> = {}): TracePayload {
 }
 
 export function file(path: string, over: Partial<FileItem> = {}): FileItem {
-  return { path, run: "run", worker: "worker0", span: "1", state: "ready", reason: "", bytes: 1000, events: 10, lost: 0, ...over };
+  return {
+    path,
+    run: "run",
+    worker: "worker0",
+    span: "1",
+    state: "ready",
+    reason: "",
+    bytes: 1000,
+    events: 10,
+    lost: 0,
+    ...over,
+  };
 }

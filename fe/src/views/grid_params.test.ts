@@ -44,8 +44,14 @@ describe("exactly", () => {
 it("makes a table show what is behind a mark, and all of it at the second press", () => {
   const setParam = vi.fn();
   toggleSearch(exactly("aten::mm"), "", setParam);
-  expect(setParam.mock.calls).toEqual([["regex", "1"], ["search", "^aten::mm$"]]);
+  expect(setParam.mock.calls).toEqual([
+    ["regex", "1"],
+    ["search", "^aten::mm$"],
+  ]);
   setParam.mockClear();
   toggleSearch(exactly("aten::mm"), "^aten::mm$", setParam);
-  expect(setParam.mock.calls).toEqual([["regex", null], ["search", null]]);
+  expect(setParam.mock.calls).toEqual([
+    ["regex", null],
+    ["search", null],
+  ]);
 });

@@ -13,7 +13,10 @@ export interface GridParams {
 
 type SetParam = (key: string, value: string | null) => void;
 
-export function gridParams(params: Readonly<Record<string, string>>, setParam: SetParam): GridParams {
+export function gridParams(
+  params: Readonly<Record<string, string>>,
+  setParam: SetParam,
+): GridParams {
   const search = params.search ?? "";
   const regex = params.regex === "1";
   return {
@@ -29,7 +32,9 @@ export function gridParams(params: Readonly<Record<string, string>>, setParam: S
 
 export function readSort(text: string | undefined): Sort | null {
   if (!text || text === "-") return null;
-  return text.startsWith("-") ? { key: text.slice(1), descending: true } : { key: text, descending: false };
+  return text.startsWith("-")
+    ? { key: text.slice(1), descending: true }
+    : { key: text, descending: false };
 }
 
 export function writeSort(sort: Sort): string {
@@ -42,7 +47,9 @@ const LONGEST_PATTERN = 200;
 /** Parameters that make a table show exactly the rows of this name, where a pattern can say so; its words otherwise. */
 export function exactly(name: string): { search: string; regex: string } {
   const pattern = exactPattern(name);
-  return pattern.length <= LONGEST_PATTERN && name === name.trim() ? { search: pattern, regex: "1" } : { search: name, regex: "" };
+  return pattern.length <= LONGEST_PATTERN && name === name.trim()
+    ? { search: pattern, regex: "1" }
+    : { search: name, regex: "" };
 }
 
 /** Parameters that make the timeline find exactly the events of this name. */
@@ -64,6 +71,10 @@ const show = ({ search, regex }: ReturnType<typeof exactly>, setParam: SetParam)
 };
 
 /** Make the table show the rows behind a mark, and all rows again when it shows these already. */
-export function toggleSearch(wanted: ReturnType<typeof exactly>, shown: string, setParam: SetParam): void {
+export function toggleSearch(
+  wanted: ReturnType<typeof exactly>,
+  shown: string,
+  setParam: SetParam,
+): void {
   show(wanted.search === shown ? { search: "", regex: "" } : wanted, setParam);
 }

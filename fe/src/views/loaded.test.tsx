@@ -25,11 +25,21 @@ function show(over: Partial<Resource<string>>): void {
     </Loaded>,
   );
 }
-const error = new ApiError({ code: "import_failed", message: `It failed: ${HOSTILE}`, hint: "Record again.", progress: null }, 409);
+const error = new ApiError(
+  {
+    code: "import_failed",
+    message: `It failed: ${HOSTILE}`,
+    hint: "Record again.",
+    progress: null,
+  },
+  409,
+);
 
 it("keeps the room of what is coming", () => {
   show({});
-  expect([...document.querySelectorAll<HTMLElement>(".skeleton")].map((s) => s.style.minHeight)).toEqual(["100px", "200px"]);
+  expect(
+    [...document.querySelectorAll<HTMLElement>(".skeleton")].map((s) => s.style.minHeight),
+  ).toEqual(["100px", "200px"]);
 });
 
 it("shows how far an import is", () => {
@@ -59,7 +69,11 @@ it("keeps the earlier figures while the next ones come or fail", () => {
   expect(text()).toContain("figures");
 });
 
-const missing = { what: "Input shapes", why: "record_shapes was off.", call: "profile(record_shapes=True)" };
+const missing = {
+  what: "Input shapes",
+  why: "record_shapes was off.",
+  call: "profile(record_shapes=True)",
+};
 
 it("MissingList offers the call for each, and draws nothing when nothing is missing", () => {
   const { container } = render(<MissingList missing={[]} />);

@@ -18,13 +18,21 @@ interface LoadedProps<T> {
 }
 
 /** The payload's drawing, or why there is none yet. An earlier payload stays, dimmed, until the next one is there. */
-export function Loaded<T>({ resource, shape, diagnosisHref, children }: LoadedProps<T>): JSX.Element {
+export function Loaded<T>({
+  resource,
+  shape,
+  diagnosisHref,
+  children,
+}: LoadedProps<T>): JSX.Element {
   const { state, data, error, stale, progress, message, reload } = resource;
-  if (data === null && error) return <ErrorState error={error} retry={reload} diagnosisHref={diagnosisHref} />;
+  if (data === null && error)
+    return <ErrorState error={error} retry={reload} diagnosisHref={diagnosisHref} />;
   if (data === null) {
     return (
       <div class="view-waiting" aria-busy="true">
-        {state === "importing" ? <Progress value={progress} label="Importing the trace" detail={message} /> : null}
+        {state === "importing" ? (
+          <Progress value={progress} label="Importing the trace" detail={message} />
+        ) : null}
         {shape.map((height, i) => (
           <Skeleton key={i} height={height} />
         ))}
@@ -32,9 +40,25 @@ export function Loaded<T>({ resource, shape, diagnosisHref, children }: LoadedPr
     );
   }
   return (
-    <div class={`view${stale ? " view-stale" : ""}`} aria-busy={state === "loading" || state === "importing"}>
-      {error ? <ErrorState error={error} title="These are the figures from before" retry={reload} diagnosisHref={diagnosisHref} /> : null}
-      {state === "importing" ? <Progress value={progress} label="The trace changed and is imported again" detail={message} /> : null}
+    <div
+      class={`view${stale ? " view-stale" : ""}`}
+      aria-busy={state === "loading" || state === "importing"}
+    >
+      {error ? (
+        <ErrorState
+          error={error}
+          title="These are the figures from before"
+          retry={reload}
+          diagnosisHref={diagnosisHref}
+        />
+      ) : null}
+      {state === "importing" ? (
+        <Progress
+          value={progress}
+          label="The trace changed and is imported again"
+          detail={message}
+        />
+      ) : null}
       {children(data)}
     </div>
   );
@@ -48,7 +72,8 @@ export function MissingList({ missing }: { missing: readonly Missing[] }): JSX.E
       {missing.map((item) => (
         <details key={item.what} class="missing">
           <summary>
-            <Icon name="chevron" size={12} /> Not recorded: <strong>{item.what}</strong>. <span class="missing-how">How to record it</span>
+            <Icon name="chevron" size={12} /> Not recorded: <strong>{item.what}</strong>.{" "}
+            <span class="missing-how">How to record it</span>
           </summary>
           <p>{item.why}</p>
           {item.call ? <CodeBlock code={item.call} label="Copy the call" /> : null}
@@ -87,7 +112,13 @@ interface NothingProps {
 }
 
 /** Instead of an empty chart or table: what is missing, why, and the call that records it. */
-export function Nothing({ title, text, missing, diagnosisHref, actions }: NothingProps): JSX.Element {
+export function Nothing({
+  title,
+  text,
+  missing,
+  diagnosisHref,
+  actions,
+}: NothingProps): JSX.Element {
   const [first] = missing;
   return (
     <EmptyState

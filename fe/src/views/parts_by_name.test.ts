@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { nameOfKey, partsByName, readTop } from "./parts_by_name";
 
-const brief = (parts: ReturnType<typeof partsByName>): [string, number][] => parts.map((p) => [p.label, p.value]);
+const brief = (parts: ReturnType<typeof partsByName>): [string, number][] =>
+  parts.map((p) => [p.label, p.value]);
 
 describe("partsByName", () => {
   it("sums the rows of one name, largest first", () => {
@@ -23,7 +24,10 @@ describe("partsByName", () => {
   });
 
   it("draws short names and keeps the full ones", () => {
-    expect(partsByName(["void k<int>()"], [1], 0, ["k"])[0]).toMatchObject({ label: "k", title: "void k<int>()" });
+    expect(partsByName(["void k<int>()"], [1], 0, ["k"])[0]).toMatchObject({
+      label: "k",
+      title: "void k<int>()",
+    });
   });
 
   it("gives no part for nulls, zeros and nothing at all", () => {
@@ -49,5 +53,6 @@ describe("partsByName", () => {
 
 it("readTop takes whole numbers within reason and nothing else", () => {
   expect(readTop("5", 8)).toBe(5);
-  for (const bad of [undefined, "", "0", "-3", "2.5", "1e9", "<b>"]) expect(readTop(bad, 8)).toBe(8);
+  for (const bad of [undefined, "", "0", "-3", "2.5", "1e9", "<b>"])
+    expect(readTop(bad, 8)).toBe(8);
 });

@@ -18,7 +18,12 @@ export function nameOfKey(key: string): string | null {
  * @param pooled how many rows the server pooled into the last row, which then is a part of its own that stands for many
  * @param labels short names to draw, one per row
  */
-export function partsByName(names: readonly string[], values: readonly (number | null)[], pooled = 0, labels?: readonly string[]): Part[] {
+export function partsByName(
+  names: readonly string[],
+  values: readonly (number | null)[],
+  pooled = 0,
+  labels?: readonly string[],
+): Part[] {
   const last = pooled > 0 ? names.length - 1 : names.length;
   const parts = new Map<string, Part>();
   for (let row = 0; row < last; row++) {
@@ -26,10 +31,14 @@ export function partsByName(names: readonly string[], values: readonly (number |
     const value = values[row] ?? 0;
     const part = parts.get(name);
     if (part) part.value += value;
-    else if (value > 0) parts.set(name, { key: MARK + name, label: labels?.[row] ?? name, title: name, value });
+    else if (value > 0)
+      parts.set(name, { key: MARK + name, label: labels?.[row] ?? name, title: name, value });
   }
   const rest = last < names.length ? (values[last] ?? 0) : 0;
-  const many: Part[] = rest > 0 ? [{ key: OTHER, label: `${formatCount(pooled)} more rows`, value: rest, color: otherColor }] : [];
+  const many: Part[] =
+    rest > 0
+      ? [{ key: OTHER, label: `${formatCount(pooled)} more rows`, value: rest, color: otherColor }]
+      : [];
   return [...parts.values(), ...many].sort((a, b) => b.value - a.value || (a.key < b.key ? -1 : 1));
 }
 

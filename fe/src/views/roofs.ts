@@ -12,7 +12,8 @@ interface Peaks {
 }
 
 /** What a peak is of: `bf16 matrix`. */
-export const unitText = ({ unit, precision }: Peaks, row: number): string => [precision[row], unit[row]].filter(Boolean).join(" ");
+export const unitText = ({ unit, precision }: Peaks, row: number): string =>
+  [precision[row], unit[row]].filter(Boolean).join(" ");
 
 /** The peaks by which rows are measured, each once. */
 export function roofsOf(columns: Peaks, rows: readonly number[]): Roof[] {

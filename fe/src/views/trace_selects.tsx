@@ -20,7 +20,12 @@ interface TraceSelectsProps {
 const NO_RUN = { value: "", label: "none found" };
 
 /** A select each. Workers and spans that leave no choice are not asked for. */
-export function TraceSelects({ payload, selection, onSelect, suffix = "" }: TraceSelectsProps): JSX.Element {
+export function TraceSelects({
+  payload,
+  selection,
+  onSelect,
+  suffix = "",
+}: TraceSelectsProps): JSX.Element {
   const { run, worker } = find(payload, selection);
   const workers = run?.workers ?? [];
   const spans = worker?.spans ?? [];
@@ -31,7 +36,9 @@ export function TraceSelects({ payload, selection, onSelect, suffix = "" }: Trac
         value={selection.run}
         options={payload?.runs.length ? runOptions(payload.runs) : selection.run ? [] : [NO_RUN]}
         disabled={!payload?.runs.length && !selection.run}
-        onChange={(name) => onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })}
+        onChange={(name) =>
+          onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })
+        }
       />
       {workers.length > 0 ? (
         <Select
@@ -42,7 +49,12 @@ export function TraceSelects({ payload, selection, onSelect, suffix = "" }: Trac
         />
       ) : null}
       {spans.length > 1 ? (
-        <Select label={`Span${suffix}`} value={selection.span} options={spanOptions(spans)} onChange={(name) => onSelect({ ...selection, span: name })} />
+        <Select
+          label={`Span${suffix}`}
+          value={selection.span}
+          options={spanOptions(spans)}
+          onChange={(name) => onSelect({ ...selection, span: name })}
+        />
       ) : null}
     </>
   );
@@ -50,5 +62,9 @@ export function TraceSelects({ payload, selection, onSelect, suffix = "" }: Trac
 
 /** The worker of the same name in another run, so that comparing the same rank takes one choice. */
 function sameWorker(payload: RunsPayload | null, run: string, worker: string): string {
-  return payload?.runs.find((item) => item.name === run)?.workers.some((item) => item.name === worker) ? worker : "";
+  return payload?.runs
+    .find((item) => item.name === run)
+    ?.workers.some((item) => item.name === worker)
+    ? worker
+    : "";
 }

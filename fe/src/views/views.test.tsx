@@ -6,7 +6,20 @@ import type { ComponentType } from "preact";
 import type { OperatorStacksPayload } from "../api/types.gen";
 import type { Params, ViewProps } from "../state/view";
 import { DiagnosisView } from "./diagnosis/view";
-import { file, findings, HOSTILE, hostOnly, kernelRows, kernels, operatorRows, operators, overview, step, trace, viewProps } from "./fixtures";
+import {
+  file,
+  findings,
+  HOSTILE,
+  hostOnly,
+  kernelRows,
+  kernels,
+  operatorRows,
+  operators,
+  overview,
+  step,
+  trace,
+  viewProps,
+} from "./fixtures";
 import { KernelView } from "./kernel/view";
 import { OperatorView } from "./operator/view";
 import { OverviewView } from "./overview/view";
@@ -21,15 +34,35 @@ let answers: Record<string, unknown>;
 const stacks: OperatorStacksPayload = {
   name: "aten::mm",
   shapes: null,
-  stacks: [{ frames: ["net.py(3): forward"], calls: 1, device_self_ns: 1, device_total_ns: 1, host_self_ns: 1, host_total_ns: 1 }],
+  stacks: [
+    {
+      frames: ["net.py(3): forward"],
+      calls: 1,
+      device_self_ns: 1,
+      device_total_ns: 1,
+      host_self_ns: 1,
+      host_total_ns: 1,
+    },
+  ],
   without: 0,
   missing: [],
 };
-const missing = { what: "Accelerator activity", why: "It was not recorded.", call: "profile(activities=[ProfilerActivity.CUDA])" };
+const missing = {
+  what: "Accelerator activity",
+  why: "It was not recorded.",
+  call: "profile(activities=[ProfilerActivity.CUDA])",
+};
 
 beforeEach(() => {
   asked.length = 0;
-  answers = { overview: overview(), findings: findings(), operator: operators(), "operator/stacks": stacks, kernel: kernels(), trace: trace() };
+  answers = {
+    overview: overview(),
+    findings: findings(),
+    operator: operators(),
+    "operator/stacks": stacks,
+    kernel: kernels(),
+    trace: trace(),
+  };
   answers.diagnosis = {
     version: "1",
     logdirs: ["/logs"],
@@ -51,7 +84,11 @@ afterEach(() => {
 function show(
   View: ComponentType<ViewProps>,
   params: Params = {},
-): { setParam: ReturnType<typeof vi.fn>; setSteps: ReturnType<typeof vi.fn>; navigate: ReturnType<typeof vi.fn> } {
+): {
+  setParam: ReturnType<typeof vi.fn>;
+  setSteps: ReturnType<typeof vi.fn>;
+  navigate: ReturnType<typeof vi.fn>;
+} {
   const actions = { setParam: vi.fn(), setSteps: vi.fn(), navigate: vi.fn() };
   render(<View {...viewProps(params, actions, true)} />);
   return actions;
@@ -74,7 +111,14 @@ describe("OverviewView", () => {
   it("shows everything of a GPU trace", async () => {
     show(OverviewView);
     await waitFor(() => expect(text()).toContain("GPU 0 was busy 55.5 % of 6 steps."));
-    for (const part of ["Configuration", "Step-time breakdown", "A third of each step waits for input data.", "Waiting for input data", "Trace health", "No defects found"])
+    for (const part of [
+      "Configuration",
+      "Step-time breakdown",
+      "A third of each step waits for input data.",
+      "Waiting for input data",
+      "Trace health",
+      "No defects found",
+    ])
       expect(text()).toContain(part);
   });
 
@@ -100,7 +144,10 @@ describe("OverviewView", () => {
   });
 
   it("draws hostile step names as text", async () => {
-    answers.overview = overview({ steps: [step(0, { name: HOSTILE, odd: true, odd_reason: HOSTILE })], notes: [HOSTILE] });
+    answers.overview = overview({
+      steps: [step(0, { name: HOSTILE, odd: true, odd_reason: HOSTILE })],
+      notes: [HOSTILE],
+    });
     show(OverviewView);
     await waitFor(() => expect(text()).toContain("odd"));
     expect(document.querySelector("img")).toBeNull();
@@ -110,7 +157,9 @@ describe("OverviewView", () => {
 describe("OperatorView", () => {
   it("a pressed slice filters the table to exactly that operator", async () => {
     const { setParam } = show(OperatorView);
-    await waitFor(() => expect(screen.getAllByRole("button", { name: "aten::mm" }).length).toBeGreaterThan(0));
+    await waitFor(() =>
+      expect(screen.getAllByRole("button", { name: "aten::mm" }).length).toBeGreaterThan(0),
+    );
     fireEvent.click(screen.getAllByRole("button", { name: "aten::mm" })[0]!);
     expect(setParam.mock.calls).toEqual([
       ["regex", "1"],
@@ -120,7 +169,9 @@ describe("OperatorView", () => {
 
   it("groups and counts through the address bar, and leaves the start values out of it", async () => {
     const { setParam } = show(OperatorView, { group: "shape", top: "20" });
-    await waitFor(() => expect(screen.getByLabelText("Operator", { selector: "input" })).toBeTruthy());
+    await waitFor(() =>
+      expect(screen.getByLabelText("Operator", { selector: "input" })).toBeTruthy(),
+    );
     fireEvent.click(screen.getByLabelText("Operator", { selector: "input" }));
     fireEvent.click(screen.getByLabelText("10", { selector: "input" }));
     expect(setParam.mock.calls).toEqual([
@@ -137,14 +188,23 @@ describe("OperatorView", () => {
   });
 
   it("offers the missing shapes while it shows the rest", async () => {
-    answers.operator = operators(undefined, { group: "shape", missing: [{ ...missing, what: "Input shapes" }] });
+    answers.operator = operators(undefined, {
+      group: "shape",
+      missing: [{ ...missing, what: "Input shapes" }],
+    });
     show(OperatorView, { group: "shape" });
     await waitFor(() => expect(text()).toContain("Not recorded: Input shapes."));
     expect(text()).toContain("Operators by time");
   });
 
   it("shows the server's reason instead of an endless wait", async () => {
-    answers.operator = { error: { code: "import_failed", message: `The import failed: ${HOSTILE}`, hint: "Record again." } };
+    answers.operator = {
+      error: {
+        code: "import_failed",
+        message: `The import failed: ${HOSTILE}`,
+        hint: "Record again.",
+      },
+    };
     show(OperatorView);
     await waitFor(() => expect(text()).toContain("Record again."));
     expect(document.querySelector("img")).toBeNull();
@@ -162,7 +222,11 @@ describe("KernelView", () => {
   it("leads to the counters where they were recorded in place of times", async () => {
     answers.kernel = kernels([], { missing: [{ ...missing, what: "Times of kernels" }] });
     show(KernelView);
-    expect((await screen.findByRole("link", { name: "See the counters of each kernel" })).getAttribute("href")).toContain("#counters");
+    expect(
+      (await screen.findByRole("link", { name: "See the counters of each kernel" })).getAttribute(
+        "href",
+      ),
+    ).toContain("#counters");
   });
 
   it("does not say that the trace holds no kernel where only the steps hold none", async () => {
@@ -172,10 +236,15 @@ describe("KernelView", () => {
   });
 
   it("lists kernels without operator by reason", async () => {
-    const rows = kernelRows(["a", "b"], { operator: [null, "aten::mm"], reason: ["no launch recorded", null] });
+    const rows = kernelRows(["a", "b"], {
+      operator: [null, "aten::mm"],
+      reason: ["no launch recorded", null],
+    });
     answers.kernel = kernels([], { group: "properties", rows });
     show(KernelView, { group: "properties" });
-    await waitFor(() => expect(text()).toContain("Operator not known, by reason:no launch recorded 2 calls, 2.00 µs"));
+    await waitFor(() =>
+      expect(text()).toContain("Operator not known, by reason:no launch recorded 2 calls, 2.00 µs"),
+    );
   });
 });
 
@@ -183,19 +252,29 @@ describe("TraceView", () => {
   beforeEach(() => {
     answers["trace/timeline"] = timeline();
     answers["trace/event"] = event(7);
-    answers["trace/search"] = { total: 3, names: [{ name: "gemm", look: 3, count: 3, total_ns: 30 }], names_total: 1, hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] } };
+    answers["trace/search"] = {
+      total: 3,
+      names: [{ name: "gemm", look: 3, count: 3, total_ns: 30 }],
+      names_total: 1,
+      hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] },
+    };
     answers["trace/search/next"] = { hit: event(7).ref, index: 0, total: 3 };
   });
-  const askedFor = (route: string): URL[] => asked.filter((url) => url.pathname.endsWith(`/${route}`));
+  const askedFor = (route: string): URL[] =>
+    asked.filter((url) => url.pathname.endsWith(`/${route}`));
 
   it("links to the whole file, and to a window by ns", async () => {
     show(TraceView, { part: "whole" });
     await waitFor(() => expect(screen.getByText("Download the file")).toBeTruthy());
-    expect(new URL(screen.getByText("Download the file").closest("a")?.href ?? "").search).toBe("?run=r&worker=w&span=s");
+    expect(new URL(screen.getByText("Download the file").closest("a")?.href ?? "").search).toBe(
+      "?run=r&worker=w&span=s",
+    );
     cleanup();
     show(TraceView, { part: "window", from: "1.5 ms", to: "2 ms" });
     await waitFor(() => expect(screen.getByText("Download this part")).toBeTruthy());
-    expect(screen.getByText("Download this part").closest("a")?.href).toContain("t0=1500000&t1=2000000");
+    expect(screen.getByText("Download this part").closest("a")?.href).toContain(
+      "t0=1500000&t1=2000000",
+    );
   });
 
   it("offers nothing for a window that is none", async () => {
@@ -207,8 +286,16 @@ describe("TraceView", () => {
   it("shows the event of the link, and its ways to the other pages", async () => {
     const { setParam } = show(TraceView, { sel: "7", t: "0,1000" });
     await waitFor(() => expect(text()).toContain("3rd slowest"));
-    expect(Object.fromEntries(askedFor("trace/event")[0]?.searchParams ?? [])).toEqual({ run: "r", worker: "w", span: "s", id: "content", event: "7" });
-    expect(screen.getByText("Show in Kernel view").getAttribute("href")).toContain("#kernel?search=%5Egemm%24");
+    expect(Object.fromEntries(askedFor("trace/event")[0]?.searchParams ?? [])).toEqual({
+      run: "r",
+      worker: "w",
+      span: "s",
+      id: "content",
+      event: "7",
+    });
+    expect(screen.getByText("Show in Kernel view").getAttribute("href")).toContain(
+      "#kernel?search=%5Egemm%24",
+    );
     fireEvent.click(screen.getByText("cudaLaunchKernel"));
     expect(setParam).toHaveBeenCalledWith("sel", "2");
   });
@@ -220,7 +307,14 @@ describe("TraceView", () => {
   });
 
   it("says what the server does while it prepares the timeline", async () => {
-    answers["trace/timeline"] = { error: { code: "not_ready", message: "The timeline is being built.", hint: "", progress: null } };
+    answers["trace/timeline"] = {
+      error: {
+        code: "not_ready",
+        message: "The timeline is being built.",
+        hint: "",
+        progress: null,
+      },
+    };
     show(TraceView);
     await waitFor(() => expect(text()).toContain("The timeline is being built."));
     expect(document.querySelector("canvas")).toBeNull();
@@ -231,18 +325,38 @@ describe("TraceView", () => {
     show(TraceView);
     await waitFor(() => expect(text()).toContain("This trace has nothing to draw"));
     cleanup();
-    answers["trace/timeline"] = { error: { code: "import_failed", message: `It broke: ${HOSTILE}`, hint: "Record again." } };
+    answers["trace/timeline"] = {
+      error: { code: "import_failed", message: `It broke: ${HOSTILE}`, hint: "Record again." },
+    };
     show(TraceView);
     await waitFor(() => expect(text()).toContain("Record again."));
     expect(document.querySelector("img")).toBeNull();
   });
 
   it("shows all workers of the run with what is known of their clocks", async () => {
-    const worker = (rank: number) => ({ worker: `w${rank}`, span: "s", rank, ready: true, offset_ns: rank * 10, method: "collectives", error_ns: 2000, matched: 48 });
-    answers["trace/alignment"] = { workers: [worker(0), worker(1)], workers_total: 2, span_ns: 1_000_010 };
+    const worker = (rank: number) => ({
+      worker: `w${rank}`,
+      span: "s",
+      rank,
+      ready: true,
+      offset_ns: rank * 10,
+      method: "collectives",
+      error_ns: 2000,
+      matched: 48,
+    });
+    answers["trace/alignment"] = {
+      workers: [worker(0), worker(1)],
+      workers_total: 2,
+      span_ns: 1_000_010,
+    };
     show(TraceView, { workers: "all" });
     await waitFor(() => expect(screen.getByText("Workers: all (2)")).toBeTruthy());
-    await waitFor(() => expect(askedFor("trace/timeline").map((url) => url.searchParams.get("worker"))).toEqual(["w0", "w1"]));
+    await waitFor(() =>
+      expect(askedFor("trace/timeline").map((url) => url.searchParams.get("worker"))).toEqual([
+        "w0",
+        "w1",
+      ]),
+    );
     await waitFor(() => expect(screen.getByText("Table")).toBeTruthy());
     fireEvent.click(screen.getByText("Workers: all (2)"));
     expect(text()).toContain("aligned by 48 collectives, ± 2.00 µs left");

@@ -15,7 +15,15 @@ interface ButtonProps {
   onClick: (event: MouseEvent) => void;
 }
 
-export function Button({ children, icon, label, kind = "plain", disabled = false, pressed, onClick }: ButtonProps): JSX.Element {
+export function Button({
+  children,
+  icon,
+  label,
+  kind = "plain",
+  disabled = false,
+  pressed,
+  onClick,
+}: ButtonProps): JSX.Element {
   return (
     <button
       type="button"
@@ -73,10 +81,16 @@ export function CopyButton({ text, label = "Copy", children }: CopyButtonProps):
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setState("idle"), 1500);
   };
-  const said = state === "done" ? "Copied" : state === "failed" ? "Copying was refused by the browser" : label;
+  const said =
+    state === "done" ? "Copied" : state === "failed" ? "Copying was refused by the browser" : label;
   return (
     <>
-      <Button kind="quiet" icon={state === "done" ? "check" : "copy"} label={said} onClick={() => void copy()}>
+      <Button
+        kind="quiet"
+        icon={state === "done" ? "check" : "copy"}
+        label={said}
+        onClick={() => void copy()}
+      >
         {children}
       </Button>
       <span class="visually-hidden" role="status">
@@ -106,9 +120,20 @@ interface DownloadButtonProps {
   children?: ComponentChildren;
 }
 
-export function DownloadButton({ name, content, type = "text/csv", label, children }: DownloadButtonProps): JSX.Element {
+export function DownloadButton({
+  name,
+  content,
+  type = "text/csv",
+  label,
+  children,
+}: DownloadButtonProps): JSX.Element {
   return (
-    <Button kind="quiet" icon="download" label={label ?? `Download ${name}`} onClick={() => saveFile(name, content(), type)}>
+    <Button
+      kind="quiet"
+      icon="download"
+      label={label ?? `Download ${name}`}
+      onClick={() => saveFile(name, content(), type)}
+    >
       {children}
     </Button>
   );

@@ -25,14 +25,26 @@ interface SelectProps {
 }
 
 /** A native select with its label; a value that is not among the options is added as "not found". */
-export function Select({ label, value, options, onChange, disabled = false }: SelectProps): JSX.Element {
+export function Select({
+  label,
+  value,
+  options,
+  onChange,
+  disabled = false,
+}: SelectProps): JSX.Element {
   const id = useId("select");
   const lost = value !== "" && !options.some((option) => option.value === value);
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <div class="select-box">
-        <select id={id} value={value} disabled={disabled} title={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <select
+          id={id}
+          value={value}
+          disabled={disabled}
+          title={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        >
           {lost ? <option value={value}>{`${value} (not found)`}</option> : null}
           {options.map((option) => (
             <option key={option.value} value={option.value} disabled={option.disabled}>
@@ -56,7 +68,13 @@ interface SegmentedProps<V extends string> {
 }
 
 /** One of a few: a radio group that looks like a row of buttons. */
-export function Segmented<V extends string>({ label, value, options, onChange, showLabel = true }: SegmentedProps<V>): JSX.Element {
+export function Segmented<V extends string>({
+  label,
+  value,
+  options,
+  onChange,
+  showLabel = true,
+}: SegmentedProps<V>): JSX.Element {
   const id = useId("segment");
   return (
     <div class="field" role="radiogroup" aria-labelledby={`${id}-label`}>
@@ -65,7 +83,11 @@ export function Segmented<V extends string>({ label, value, options, onChange, s
       </span>
       <div class="segmented">
         {options.map((option) => (
-          <Tooltip key={option.value} content={option.term ? definitionOf(option.term)?.text : ""} focusable={false}>
+          <Tooltip
+            key={option.value}
+            content={option.term ? definitionOf(option.term)?.text : ""}
+            focusable={false}
+          >
             <label class={option.value === value ? "segment segment-on" : "segment"}>
               <input
                 type="radio"
@@ -91,10 +113,20 @@ interface CheckboxProps {
   disabled?: boolean;
 }
 
-export function Checkbox({ label, checked, onChange, disabled = false }: CheckboxProps): JSX.Element {
+export function Checkbox({
+  label,
+  checked,
+  onChange,
+  disabled = false,
+}: CheckboxProps): JSX.Element {
   return (
     <label class="checkbox">
-      <input type="checkbox" checked={checked} disabled={disabled} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
       <span>{label}</span>
     </label>
   );
@@ -113,7 +145,15 @@ interface SearchBoxProps {
 }
 
 /** Search by words, or by regular expression. */
-export function SearchBox({ label, text, regex, onChange, error, result, placeholder = "Search" }: SearchBoxProps): JSX.Element {
+export function SearchBox({
+  label,
+  text,
+  regex,
+  onChange,
+  error,
+  result,
+  placeholder = "Search",
+}: SearchBoxProps): JSX.Element {
   const id = useId("search");
   return (
     <div class={`search${error ? " search-bad" : ""}`} role="search" aria-label={label}>
@@ -137,7 +177,14 @@ export function SearchBox({ label, text, regex, onChange, error, result, placeho
           {result}
         </span>
       ) : null}
-      {text ? <Button kind="quiet" icon="close" label="Clear the search" onClick={() => onChange({ text: "", regex })} /> : null}
+      {text ? (
+        <Button
+          kind="quiet"
+          icon="close"
+          label="Clear the search"
+          onClick={() => onChange({ text: "", regex })}
+        />
+      ) : null}
       <button
         type="button"
         class="regex-toggle"
@@ -195,7 +242,13 @@ export function Menu({ label, icon, focused = false, children }: MenuProps): JSX
   };
   return (
     <div class="menu" ref={root} onKeyDown={onKeyDown}>
-      <button type="button" class="button button-quiet" aria-expanded={open} aria-controls={open ? id : undefined} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        class="button button-quiet"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        onClick={() => setOpen(!open)}
+      >
         {icon ? <Icon name={icon} /> : null}
         {label}
       </button>

@@ -20,7 +20,8 @@ const PATHS = {
   help: "M6 6.200a2 2 0 113 1.700c-.7.400-1 .8-1 1.500M8 11.600v.1M8 14.500a6.500 6.500 0 100-13 6.500 6.500 0 000 13z",
   warn: "M8 2.500l6 11H2zM8 6.800v3M8 11.700v.1",
   info: "M8 14.500a6.500 6.500 0 100-13 6.500 6.500 0 000 13zM8 7.300v4M8 4.900v.1",
-  error: "M8 14.500a6.500 6.500 0 100-13 6.500 6.500 0 000 13zM5.800 5.800l4.400 4.400M10.200 5.800l-4.400 4.400",
+  error:
+    "M8 14.500a6.500 6.500 0 100-13 6.500 6.500 0 000 13zM5.800 5.800l4.400 4.400M10.200 5.800l-4.400 4.400",
   plus: "M8 3v10M3 8h10",
   minus: "M3 8h10",
   fit: "M2 3v10M14 3v10M4.500 8h7M6.500 5.800L4.300 8l2.200 2.200M9.500 5.800L11.700 8l-2.200 2.200",
@@ -30,7 +31,8 @@ const PATHS = {
   pin: "M5.500 2h5M6.300 2v4.500L4 9.500h8L9.700 6.500V2M8 9.500V14",
   overlap: "M2 4.500h8v4H2zM6 8.500v3h8v-4h-4",
   reload: "M13.500 8a5.500 5.500 0 11-1.700-4M13.500 1.800v2.700h-2.700",
-  external: "M9 2.500h4.500V7M13.300 2.700L7.500 8.500M11.500 9.500v3.000a1 1 0 01-1 1h-7a1 1 0 01-1-1v-7a1 1 0 011-1h3",
+  external:
+    "M9 2.500h4.500V7M13.300 2.700L7.500 8.500M11.500 9.500v3.000a1 1 0 01-1 1h-7a1 1 0 01-1-1v-7a1 1 0 011-1h3",
 } as const;
 
 export type IconName = keyof typeof PATHS;
@@ -38,8 +40,22 @@ export type IconName = keyof typeof PATHS;
 /** Decoration only: what it means must stand in words or in the button's label. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }): JSX.Element {
   return (
-    <svg class={`icon icon-${name}`} width={size} height={size} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-      <path d={PATHS[name]} fill="none" stroke="currentColor" stroke-width="1.4" stroke-linecap="round" stroke-linejoin="round" />
+    <svg
+      class={`icon icon-${name}`}
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+      focusable="false"
+    >
+      <path
+        d={PATHS[name]}
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.4"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      />
     </svg>
   );
 }

@@ -6,7 +6,10 @@ describe("shortened", () => {
     ["aten::mm", "mm"],
     ["cudaLaunchKernel", "cudaLaunchKernel"],
     ["void at::native::copy<int>(at::Tensor)", "copy<int>(at::Tensor)"],
-    ["void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float>(float*)", "cunn_SoftMaxForward<8, float>(float*)"],
+    [
+      "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float>(float*)",
+      "cunn_SoftMaxForward<8, float>(float*)",
+    ],
     ["void cutlass::Kernel2<cutlass_80_tensorop::x>(int)", "Kernel2<cutlass_80_tensorop::x>(int)"],
     ["torch/nn/modules/module.py(1773): _call_impl", "module.py(1773): _call_impl"],
     ["C:\\env\\torch\\serialization.py(5): load", "serialization.py(5): load"],
@@ -28,7 +31,10 @@ describe("shortened", () => {
 });
 
 describe("Letters", () => {
-  const letters = (): { measure: ReturnType<typeof vi.fn>; fit: (name: string, room: number) => string } => {
+  const letters = (): {
+    measure: ReturnType<typeof vi.fn>;
+    fit: (name: string, room: number) => string;
+  } => {
     const measure = vi.fn((letter: string) => (letter === "i" ? 2 : 10));
     const made = new Letters(measure);
     return { measure, fit: (name, room) => made.fit(name, room) };

@@ -17,7 +17,9 @@ const MOST_CACHED = 20_000;
 export function shortened(name: string): string {
   const frame = /^(?:.*[\\/])?([^\\/]+\.py\(\d+\): .+)$/.exec(name);
   if (frame?.[1]) return frame[1];
-  const text = name.replace(/^(?:void |nn\.Module: )/, "").replaceAll("(anonymous namespace)::", "");
+  const text = name
+    .replace(/^(?:void |nn\.Module: )/, "")
+    .replaceAll("(anonymous namespace)::", "");
   const head = /^[^<(\s]*/.exec(text)?.[0] ?? "";
   const namespace = head.lastIndexOf("::");
   return namespace < 0 || namespace + 2 === head.length ? text : text.slice(namespace + 2);

@@ -22,7 +22,15 @@ interface PanelProps {
 }
 
 /** A card with a title: a named region of the page. */
-export function Panel({ title, term, note, actions, children, class: name = "", flush = false }: PanelProps): JSX.Element {
+export function Panel({
+  title,
+  term,
+  note,
+  actions,
+  children,
+  class: name = "",
+  flush = false,
+}: PanelProps): JSX.Element {
   const id = useId("panel");
   return (
     <section class={`panel ${flush ? "panel-flush" : ""} ${name}`} aria-labelledby={id}>
@@ -60,7 +68,13 @@ export function Badge({ tone = "neutral", children, title }: BadgeProps): JSX.El
 }
 
 /** Text to be pasted, with a copy button. */
-export function CodeBlock({ code, label = "Copy the code" }: { code: string; label?: string }): JSX.Element {
+export function CodeBlock({
+  code,
+  label = "Copy the code",
+}: {
+  code: string;
+  label?: string;
+}): JSX.Element {
   return (
     <div class="code-block">
       <pre tabIndex={0} aria-label="Code">
@@ -84,7 +98,14 @@ interface EmptyStateProps {
 }
 
 /** Says why there is nothing and what to do about it. */
-export function EmptyState({ title, text, code, diagnosisHref, actions, compact = false }: EmptyStateProps): JSX.Element {
+export function EmptyState({
+  title,
+  text,
+  code,
+  diagnosisHref,
+  actions,
+  compact = false,
+}: EmptyStateProps): JSX.Element {
   return (
     <div class={`empty${compact ? " empty-compact" : ""}`}>
       <p class="empty-title">{title}</p>
@@ -93,7 +114,9 @@ export function EmptyState({ title, text, code, diagnosisHref, actions, compact 
       {diagnosisHref || actions ? (
         <p class="empty-actions">
           {actions}
-          {diagnosisHref ? <a href={diagnosisHref}>See every file that was found, and what became of it</a> : null}
+          {diagnosisHref ? (
+            <a href={diagnosisHref}>See every file that was found, and what became of it</a>
+          ) : null}
         </p>
       ) : null}
     </div>
@@ -107,7 +130,12 @@ interface ErrorStateProps {
   diagnosisHref?: string;
 }
 
-export function ErrorState({ error, title = "This could not be shown", retry, diagnosisHref }: ErrorStateProps): JSX.Element {
+export function ErrorState({
+  error,
+  title = "This could not be shown",
+  retry,
+  diagnosisHref,
+}: ErrorStateProps): JSX.Element {
   // Nothing went wrong: a report holds a part of the figures, see `api/kept.ts`.
   if (error.code === "not_in_report") return <EmptyState title={error.message} text={error.hint} />;
   return (
@@ -154,7 +182,10 @@ export function Progress({ value, label, detail }: ProgressProps): JSX.Element {
         aria-valuemax={100}
         aria-valuenow={value === null ? undefined : Math.round(value * 100)}
       >
-        <div class="progress-bar" style={value === null ? undefined : { width: `${value * 100}%` }} />
+        <div
+          class="progress-bar"
+          style={value === null ? undefined : { width: `${value * 100}%` }}
+        />
       </div>
       {detail ? <div class="progress-detail">{detail}</div> : null}
     </div>
@@ -162,7 +193,13 @@ export function Progress({ value, label, detail }: ProgressProps): JSX.Element {
 }
 
 /** Grey bars in the shape of what is coming, so that the page does not jump when it comes. */
-export function Skeleton({ height = 120, label = "Loading" }: { height?: number; label?: string }): JSX.Element {
+export function Skeleton({
+  height = 120,
+  label = "Loading",
+}: {
+  height?: number;
+  label?: string;
+}): JSX.Element {
   return (
     <div class="skeleton" style={{ minHeight: `${height}px` }} role="status">
       <span class="visually-hidden">{label}</span>

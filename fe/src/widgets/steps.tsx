@@ -36,7 +36,11 @@ export function modeOf(value: StepValue, count: number): Mode {
 }
 
 /** A range with its ends inside the steps and in order. */
-export function orderedRange(first: number, last: number, count: number): { first: number; last: number } {
+export function orderedRange(
+  first: number,
+  last: number,
+  count: number,
+): { first: number; last: number } {
   const inside = (index: number): number => Math.max(0, Math.min(count - 1, index));
   const [a, b] = [inside(first), inside(last)];
   return { first: Math.min(a, b), last: Math.max(a, b) };
@@ -53,8 +57,13 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX
     else onChange({ ...value, ...wide(first, steps.length) });
   };
   const labels = shortNames(steps.map((step) => step.name));
-  const options = steps.map((step, i) => ({ value: `${step.index}`, label: labels[i] ?? step.name, note: noteOf(step) }));
-  const set = (from: number, to: number): void => onChange({ ...value, ...orderedRange(from, to, steps.length) });
+  const options = steps.map((step, i) => ({
+    value: `${step.index}`,
+    label: labels[i] ?? step.name,
+    note: noteOf(step),
+  }));
+  const set = (from: number, to: number): void =>
+    onChange({ ...value, ...orderedRange(from, to, steps.length) });
   const cold = steps.filter((step) => step.cold).length;
   return (
     <div class="steps" id={id}>
@@ -68,10 +77,15 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX
         ]}
         onChange={setMode}
       />
-      {mode === "one" ? <Select label="Step" value={`${first}`} options={options} onChange={(text) => set(Number(text), Number(text))} /> : null}
-      {mode === "range" ? (
-        <FromTo {...{ first, last, options }} onChange={set} />
+      {mode === "one" ? (
+        <Select
+          label="Step"
+          value={`${first}`}
+          options={options}
+          onChange={(text) => set(Number(text), Number(text))}
+        />
       ) : null}
+      {mode === "range" ? <FromTo {...{ first, last, options }} onChange={set} /> : null}
       {cold > 0 && mode !== "one" ? (
         <Checkbox
           label={
@@ -99,15 +113,27 @@ interface FromToProps {
 export function FromTo({ first, last, options, onChange }: FromToProps): JSX.Element {
   return (
     <>
-      <Select label="From" value={`${first}`} options={options} onChange={(text) => onChange(Number(text), Math.max(Number(text), last))} />
-      <Select label="to" value={`${last}`} options={options} onChange={(text) => onChange(Math.min(first, Number(text)), Number(text))} />
+      <Select
+        label="From"
+        value={`${first}`}
+        options={options}
+        onChange={(text) => onChange(Number(text), Math.max(Number(text), last))}
+      />
+      <Select
+        label="to"
+        value={`${last}`}
+        options={options}
+        onChange={(text) => onChange(Math.min(first, Number(text)), Number(text))}
+      />
     </>
   );
 }
 
 /** A first range around a step: it and the next one, or the one before at the end. */
 function wide(step: number, count: number): { first: number; last: number } {
-  return step + 1 < count ? { first: step, last: step + 1 } : { first: Math.max(0, step - 1), last: step };
+  return step + 1 < count
+    ? { first: step, last: step + 1 }
+    : { first: Math.max(0, step - 1), last: step };
 }
 
 /** Names without the beginning that they share, where only numbers are left: `ProfilerStep#5` → `5`. */
@@ -118,5 +144,7 @@ export function shortNames(names: readonly string[]): readonly string[] {
 }
 
 function noteOf(step: StepChoice): string {
-  return [formatTime(step.wall_ns), step.cold ? "cold" : "", step.odd ? "odd" : ""].filter(Boolean).join(", ");
+  return [formatTime(step.wall_ns), step.cold ? "cold" : "", step.odd ? "odd" : ""]
+    .filter(Boolean)
+    .join(", ");
 }

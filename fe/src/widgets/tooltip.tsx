@@ -19,7 +19,12 @@ interface TooltipProps {
 }
 
 /** Text that shows `content` on hover and on focus; Esc closes it. */
-export function Tooltip({ content, children, class: name = "", focusable = true }: TooltipProps): JSX.Element {
+export function Tooltip({
+  content,
+  children,
+  class: name = "",
+  focusable = true,
+}: TooltipProps): JSX.Element {
   const anchor = useRef<HTMLSpanElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [open, setOpen] = useState(false);
@@ -60,7 +65,15 @@ export function Tooltip({ content, children, class: name = "", focusable = true 
 }
 
 /** The floating text, placed below the anchor, or above where there is no room. */
-function Bubble({ id, anchor, content }: { id: string; anchor: Element; content: ComponentChildren }): JSX.Element {
+function Bubble({
+  id,
+  anchor,
+  content,
+}: {
+  id: string;
+  anchor: Element;
+  content: ComponentChildren;
+}): JSX.Element {
   const bubble = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (bubble.current) place(bubble.current, anchor.getBoundingClientRect());
@@ -73,12 +86,24 @@ function Bubble({ id, anchor, content }: { id: string; anchor: Element; content:
 }
 
 /** Puts a floating element beside a box and inside the window. */
-export function place(element: HTMLElement, box: { left: number; top: number; bottom: number; width: number }): void {
+export function place(
+  element: HTMLElement,
+  box: { left: number; top: number; bottom: number; width: number },
+): void {
   const { offsetWidth: width, offsetHeight: height } = element;
-  const room = { width: document.documentElement.clientWidth, height: document.documentElement.clientHeight };
-  const left = Math.max(MARGIN, Math.min(box.left + box.width / 2 - width / 2, room.width - width - MARGIN));
+  const room = {
+    width: document.documentElement.clientWidth,
+    height: document.documentElement.clientHeight,
+  };
+  const left = Math.max(
+    MARGIN,
+    Math.min(box.left + box.width / 2 - width / 2, room.width - width - MARGIN),
+  );
   const below = box.bottom + MARGIN;
-  const top = below + height > room.height - MARGIN && box.top > height + MARGIN ? box.top - height - MARGIN : below;
+  const top =
+    below + height > room.height - MARGIN && box.top > height + MARGIN
+      ? box.top - height - MARGIN
+      : below;
   element.style.left = `${Math.round(left)}px`;
   element.style.top = `${Math.round(top)}px`;
 }

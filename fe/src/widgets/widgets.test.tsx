@@ -30,13 +30,25 @@ describe("Term", () => {
 });
 
 it("shows a value that is not among the options any more", () => {
-  render(<Select label="Run" value="gone" options={[{ value: "a", label: "a" }]} onChange={vi.fn()} />);
+  render(
+    <Select label="Run" value="gone" options={[{ value: "a", label: "a" }]} onChange={vi.fn()} />,
+  );
   expect(screen.getByRole("option", { name: "gone (not found)" })).toBeTruthy();
 });
 
 it("is a radio group", () => {
   const onChange = vi.fn();
-  render(<Segmented label="Group" value="a" options={[{ value: "a", label: "A" }, { value: "b", label: "B" }]} onChange={onChange} />);
+  render(
+    <Segmented
+      label="Group"
+      value="a"
+      options={[
+        { value: "a", label: "A" },
+        { value: "b", label: "B" },
+      ]}
+      onChange={onChange}
+    />,
+  );
   fireEvent.click(screen.getByRole("radio", { name: "B" }));
   expect(onChange).toHaveBeenCalledWith("b");
 });
@@ -62,7 +74,13 @@ it("closes a menu by Escape and gives the focus back", () => {
 });
 
 describe("StepSelector", () => {
-  const steps = [0, 1, 2, 3].map((index) => ({ index, name: `ProfilerStep#${index + 5}`, wall_ns: 1e6, cold: index === 0, odd: index === 2 }));
+  const steps = [0, 1, 2, 3].map((index) => ({
+    index,
+    name: `ProfilerStep#${index + 5}`,
+    wall_ns: 1e6,
+    cold: index === 0,
+    odd: index === 2,
+  }));
   const all = { first: null, last: null, skipCold: false };
 
   it("goes from all to one and to a range", () => {
@@ -70,10 +88,22 @@ describe("StepSelector", () => {
     const { rerender } = render(<StepSelector steps={steps} value={all} onChange={onChange} />);
     fireEvent.click(screen.getByRole("radio", { name: "One" }));
     expect(onChange).toHaveBeenLastCalledWith({ first: 0, last: 0, skipCold: false });
-    rerender(<StepSelector steps={steps} value={{ first: 3, last: 3, skipCold: false }} onChange={onChange} />);
+    rerender(
+      <StepSelector
+        steps={steps}
+        value={{ first: 3, last: 3, skipCold: false }}
+        onChange={onChange}
+      />,
+    );
     fireEvent.click(screen.getByRole("radio", { name: "Range" }));
     expect(onChange).toHaveBeenLastCalledWith({ first: 2, last: 3, skipCold: false });
-    rerender(<StepSelector steps={steps} value={{ first: 1, last: 2, skipCold: false }} onChange={onChange} />);
+    rerender(
+      <StepSelector
+        steps={steps}
+        value={{ first: 1, last: 2, skipCold: false }}
+        onChange={onChange}
+      />,
+    );
     fireEvent.change(screen.getByLabelText("From"), { target: { value: "3" } });
     expect(onChange).toHaveBeenLastCalledWith({ first: 3, last: 3, skipCold: false });
     fireEvent.change(screen.getByLabelText("to"), { target: { value: "0" } });
@@ -101,6 +131,10 @@ describe("StepSelector", () => {
 
   it("orders and bounds a range", () => {
     expect(orderedRange(9, -2, 4)).toEqual({ first: 0, last: 3 });
-    expect([modeOf(all, 4), modeOf({ ...all, first: 2 }, 4), modeOf({ ...all, first: 1, last: 2 }, 4)]).toEqual(["all", "one", "range"]);
+    expect([
+      modeOf(all, 4),
+      modeOf({ ...all, first: 2 }, 4),
+      modeOf({ ...all, first: 1, last: 2 }, 4),
+    ]).toEqual(["all", "one", "range"]);
   });
 });

@@ -24,7 +24,11 @@ export function counters(more: Partial<CountersTablePayload> = {}): CountersTabl
       unit: ["vector", null],
       precision: ["fp32", null],
       peak: [67e12, null],
-      values: [[86_114_304, 12], [4096, null], [37.5, null]],
+      values: [
+        [86_114_304, 12],
+        [4096, null],
+        [37.5, null],
+      ],
       launch: [21, -1],
       event: [31, 32],
     },

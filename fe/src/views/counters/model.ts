@@ -1,29 +1,59 @@
 /** What the Counters page computes from its payload: sentences, kinds and widths of columns, and the bars of sampled counters. */
 
 import type { CounterInfo, CountersTablePayload, SampledColumns } from "../../api/types.gen";
-import { formatBytes, formatCount, formatNumber, formatRate, formatShare, formatTime, type Unit } from "../../base/units";
+import {
+  formatBytes,
+  formatCount,
+  formatNumber,
+  formatRate,
+  formatShare,
+  formatTime,
+  type Unit,
+} from "../../base/units";
 import { stepName } from "../../base/words";
 import type { CellKind, Roof, RoofPoint, StackedBar } from "../../widgets";
 import { exactly } from "../grid_params";
 import { MOST_POINTS, roofsOf, unitText } from "../roofs";
 
-const KINDS: Readonly<Record<string, CellKind>> = { bytes: "bytes", ns: "time", share: "share", "%": "share", "bytes/s": "B/s", FLOP: "FLOP", "FLOP/s": "FLOP/s" };
-const UNITS: Readonly<Partial<Record<CellKind, Unit>>> = { time: "ns", bytes: "bytes", share: "share", "B/s": "B/s", FLOP: "FLOP", "FLOP/s": "FLOP/s" };
+const KINDS: Readonly<Record<string, CellKind>> = {
+  bytes: "bytes",
+  ns: "time",
+  share: "share",
+  "%": "share",
+  "bytes/s": "B/s",
+  FLOP: "FLOP",
+  "FLOP/s": "FLOP/s",
+};
+const UNITS: Readonly<Partial<Record<CellKind, Unit>>> = {
+  time: "ns",
+  bytes: "bytes",
+  share: "share",
+  "B/s": "B/s",
+  FLOP: "FLOP",
+  "FLOP/s": "FLOP/s",
+};
 
 /** How a counter's values are written; counts and units that scale in no known way are plain numbers. */
 export const kindOf = ({ unit }: CounterInfo): CellKind => KINDS[unit] ?? "number";
 export const unitOf = (counter: CounterInfo): Unit => UNITS[kindOf(counter)] ?? "number";
 
 /** Shares are fractions on the page; some counters are per cent. */
-export const scaled = <T extends number | null>({ unit }: CounterInfo, values: readonly T[]): (T | number)[] => (unit === "%" ? values.map((value) => (value === null ? value : value / 100)) : [...values]);
+export const scaled = <T extends number | null>(
+  { unit }: CounterInfo,
+  values: readonly T[],
+): (T | number)[] =>
+  unit === "%" ? values.map((value) => (value === null ? value : value / 100)) : [...values];
 
 /** What is said of a counter on hover: its own name where the label is another, and its unit. */
-export const hintOf = ({ name, label, unit }: CounterInfo): string => [label === name ? "" : name, unit && `in ${unit}`].filter(Boolean).join(", ");
+export const hintOf = ({ name, label, unit }: CounterInfo): string =>
+  [label === name ? "" : name, unit && `in ${unit}`].filter(Boolean).join(", ");
 
 /** So that a label fits two lines of the header, broken where it may be. */
 export function widthOf(label: string): number {
   const parts = label.split(/(?<=[ _.])(?![ _.])/);
-  const [least] = parts.map((_, at) => Math.max(parts.slice(0, at).join("").length, parts.slice(at).join("").length)).sort((a, b) => a - b);
+  const [least] = parts
+    .map((_, at) => Math.max(parts.slice(0, at).join("").length, parts.slice(at).join("").length))
+    .sort((a, b) => a - b);
   return Math.min(280, Math.max(92, (least ?? 0) * 7.4 + 36));
 }
 
@@ -38,19 +68,33 @@ const ARROW = " → ";
 /** The operators around a launch as one text, from the outermost inwards; empty where there is none. */
 export const pathText = (operators: readonly string[]): string => operators.join(ARROW);
 
-const plural = (count: number, word: string): string => `${formatCount(count)} ${word}${count === 1 ? "" : "s"}`;
+const plural = (count: number, word: string): string =>
+  `${formatCount(count)} ${word}${count === 1 ? "" : "s"}`;
 
 /** What was measured, in words. */
-export function topSentence({ profiled, counters, sampled_counters, pooled }: CountersTablePayload): string {
+export function topSentence({
+  profiled,
+  counters,
+  sampled_counters,
+  pooled,
+}: CountersTablePayload): string {
   const ranges = profiled.kernel.length + pooled;
   return [
-    ...(ranges ? [`${plural(ranges, "kernel")} measured with ${plural(counters.length, "counter")} each`] : []),
-    ...(sampled_counters.length ? [`${plural(sampled_counters.length, "counter")} sampled over time`] : []),
+    ...(ranges
+      ? [`${plural(ranges, "kernel")} measured with ${plural(counters.length, "counter")} each`]
+      : []),
+    ...(sampled_counters.length
+      ? [`${plural(sampled_counters.length, "counter")} sampled over time`]
+      : []),
   ].join("; ");
 }
 
 /** FLOPs per byte and FLOP/s, where both are measured. */
-export const ratio = (values: readonly (number | null)[], by: readonly (number | null)[], times = 1): (number | null)[] =>
+export const ratio = (
+  values: readonly (number | null)[],
+  by: readonly (number | null)[],
+  times = 1,
+): (number | null)[] =>
   values.map((value, row) => {
     const below = by[row];
     return value === null || !below ? null : (value * times) / below;
@@ -64,15 +108,39 @@ export interface SampledChart {
 }
 
 /** Means per step of one device, a chart per counter that has a sample inside a step. */
-export function sampledCharts(counters: readonly CounterInfo[], { counter, device, step, mean, least, greatest }: SampledColumns, wanted: string, names: readonly string[], chosen: (step: number) => boolean): SampledChart[] {
+export function sampledCharts(
+  counters: readonly CounterInfo[],
+  { counter, device, step, mean, least, greatest }: SampledColumns,
+  wanted: string,
+  names: readonly string[],
+  chosen: (step: number) => boolean,
+): SampledChart[] {
   return counters.flatMap((info, number) => {
-    const rows = counter.flatMap((other, row) => (other === number && device[row] === wanted && step[row] !== null ? [row] : []));
-    const value = (values: readonly number[], row: number): number => scaled(info, [values[row] ?? 0])[0] ?? 0;
+    const rows = counter.flatMap((other, row) =>
+      other === number && device[row] === wanted && step[row] !== null ? [row] : [],
+    );
+    const value = (values: readonly number[], row: number): number =>
+      scaled(info, [values[row] ?? 0])[0] ?? 0;
     const bars = rows.map((row): StackedBar => {
       const name = names[step[row] ?? 0] ?? "";
-      return { key: step[row] ?? 0, label: stepName(name), title: `step ${stepName(name)} (${name})`, values: [value(mean, row)], faded: !chosen(step[row] ?? 0) };
+      return {
+        key: step[row] ?? 0,
+        label: stepName(name),
+        title: `step ${stepName(name)} (${name})`,
+        values: [value(mean, row)],
+        faded: !chosen(step[row] ?? 0),
+      };
     });
-    return bars.length ? [{ counter: info, bars, least: Math.min(...rows.map((row) => value(least, row))), greatest: Math.max(...rows.map((row) => value(greatest, row))) }] : [];
+    return bars.length
+      ? [
+          {
+            counter: info,
+            bars,
+            least: Math.min(...rows.map((row) => value(least, row))),
+            greatest: Math.max(...rows.map((row) => value(greatest, row))),
+          },
+        ]
+      : [];
   });
 }
 
@@ -88,12 +156,16 @@ export interface MeasuredChart {
 }
 
 /** Kernels of which FLOPs and memory traffic were measured, below the roofs. `search`: what the table shows, so that the mark behind it is chosen. */
-export function measuredChart({ profiled, bandwidth }: CountersTablePayload, search: string): MeasuredChart {
+export function measuredChart(
+  { profiled, bandwidth }: CountersTablePayload,
+  search: string,
+): MeasuredChart {
   const { kernel, short, time_ns, flops, bytes, peak } = profiled;
   const intensity = ratio(flops, bytes);
   const measured = ratio(flops, time_ns, 1e9);
   const timed = measured.some((rate) => rate);
-  const most = (row: number): number => Math.min((intensity[row] ?? 0) * (bandwidth ?? Infinity), peak[row] ?? Infinity);
+  const most = (row: number): number =>
+    Math.min((intensity[row] ?? 0) * (bandwidth ?? Infinity), peak[row] ?? Infinity);
   const size = timed ? time_ns : flops;
   const rateOf = (row: number): number => (timed ? (measured[row] ?? 0) : most(row));
   const rows = [...kernel.keys()]
@@ -117,10 +189,18 @@ export function measuredChart({ profiled, bandwidth }: CountersTablePayload, sea
         ["Intensity", `${formatNumber(intensity[row])} FLOP/B`],
         [timed ? "FLOP/s" : "At most", formatRate(rate, "FLOP/s")],
         ...(timed && peak[row] ? [["Of the peak", formatShare(rate / peak[row])] as const] : []),
-        ...(timed && bandwidth ? [["Of the bandwidth", formatShare((traffic * 1e9) / time / bandwidth)] as const] : []),
+        ...(timed && bandwidth
+          ? [["Of the bandwidth", formatShare((traffic * 1e9) / time / bandwidth)] as const]
+          : []),
       ],
       selected: search !== "" && exactly(kernel[row] ?? "").search === search,
     };
   });
-  return { points, roofs: roofsOf(profiled, rows), groups, timed, left: kernel.length - points.length };
+  return {
+    points,
+    roofs: roofsOf(profiled, rows),
+    groups,
+    timed,
+    left: kernel.length - points.length,
+  };
 }

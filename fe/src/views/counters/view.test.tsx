@@ -17,26 +17,56 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn>; setSteps: ReturnType<typeof vi.fn> } {
+function show(params: Params = {}): {
+  setParam: ReturnType<typeof vi.fn>;
+  setSteps: ReturnType<typeof vi.fn>;
+} {
   const [setParam, setSteps] = [vi.fn(), vi.fn()];
   render(<CountersView {...viewProps(params, { setParam, setSteps, navigate: vi.fn() })} />);
   return { setParam, setSteps };
 }
 const text = (): string => document.body.textContent;
-const ready = (): Promise<void> => waitFor(() => expect(text()).toContain("measured with 3 counters each"));
+const ready = (): Promise<void> =>
+  waitFor(() => expect(text()).toContain("measured with 3 counters each"));
 
 it("shows each profiled kernel with its operators and its counters by labels whose hint is their name", async () => {
   show();
   await ready();
   expect(text()).toContain("2 of 2 ranges were tied to their launches by order.");
   const table = screen.getByRole("grid", { name: "Profiled kernels" });
-  const heads = within(table).getAllByRole("columnheader").map((head) => head.textContent);
-  for (const head of ["FP32 add instructions", "Device memory traffic", "Top operator", "Bottom operator", "FLOPs", "FLOP/B", "FLOP/s"]) expect(heads).toContain(head);
-  expect(within(table).getByRole("button", { name: "FP32 add instructions" }).getAttribute("aria-description")).toBe(`${FADD}, in instructions`);
+  const heads = within(table)
+    .getAllByRole("columnheader")
+    .map((head) => head.textContent);
+  for (const head of [
+    "FP32 add instructions",
+    "Device memory traffic",
+    "Top operator",
+    "Bottom operator",
+    "FLOPs",
+    "FLOP/B",
+    "FLOP/s",
+  ])
+    expect(heads).toContain(head);
+  expect(
+    within(table)
+      .getByRole("button", { name: "FP32 add instructions" })
+      .getAttribute("aria-description"),
+  ).toBe(`${FADD}, in instructions`);
   const [, first, second] = within(table).getAllByRole("row");
-  for (const part of ["aten::conv2d", "aten::cudnn_convolution", "86\u202f114\u202f304", "4.00 KiB", "37.5 %", "86.1 MFLOP", "43.1 TFLOP/s"]) expect(first?.textContent).toContain(part);
+  for (const part of [
+    "aten::conv2d",
+    "aten::cudnn_convolution",
+    "86\u202f114\u202f304",
+    "4.00 KiB",
+    "37.5 %",
+    "86.1 MFLOP",
+    "43.1 TFLOP/s",
+  ])
+    expect(first?.textContent).toContain(part);
   expect(second?.textContent).toContain("none");
-  const hrefs = within(table).getAllByRole("link").map((link) => link.getAttribute("href"));
+  const hrefs = within(table)
+    .getAllByRole("link")
+    .map((link) => link.getAttribute("href"));
   expect(hrefs).toContain("#trace?sel=21");
   expect(hrefs).toContain("#trace?sel=32");
   expect(plainHeads()).toEqual([]);
@@ -52,12 +82,17 @@ it("opens a row to its full name and the way through its operators", async () =>
 
 it("has no column for what was measured of no kernel", async () => {
   const nothing = [null, null];
-  answer = counters({ profiled: { ...counters().profiled, time_ns: nothing, flops: nothing, bytes: nothing } });
+  answer = counters({
+    profiled: { ...counters().profiled, time_ns: nothing, flops: nothing, bytes: nothing },
+  });
   show();
   await ready();
   const table = screen.getByRole("grid", { name: "Profiled kernels" });
-  const heads = within(table).getAllByRole("columnheader").map((head) => head.textContent);
-  for (const head of ["Time", "FLOPs", "FLOP/B", "FLOP/s", "Memory traffic"]) expect(heads).not.toContain(head);
+  const heads = within(table)
+    .getAllByRole("columnheader")
+    .map((head) => head.textContent);
+  for (const head of ["Time", "FLOPs", "FLOP/B", "FLOP/s", "Memory traffic"])
+    expect(heads).not.toContain(head);
 });
 
 it("leads from a mark of the roofline to the rows of its kernel, and back", async () => {
@@ -65,17 +100,28 @@ it("leads from a mark of the roofline to the rows of its kernel, and back", asyn
   await ready();
   fireEvent.click(screen.getByRole("button", { name: /^fft2d_r2c_32x32: Time 2.00 µs/ }));
   const pattern = String(setParam.mock.calls.at(-1)?.[1]);
-  expect(setParam.mock.calls).toEqual([["regex", "1"], ["search", pattern]]);
+  expect(setParam.mock.calls).toEqual([
+    ["regex", "1"],
+    ["search", pattern],
+  ]);
   cleanup();
   const again = show({ search: pattern, regex: "1" });
   await ready();
-  expect(within(screen.getByRole("grid", { name: "Profiled kernels" })).getAllByRole("row")).toHaveLength(2);
+  expect(
+    within(screen.getByRole("grid", { name: "Profiled kernels" })).getAllByRole("row"),
+  ).toHaveLength(2);
   fireEvent.click(screen.getByRole("button", { name: /^fft2d_r2c_32x32: Time/ }));
-  expect(again.setParam.mock.calls).toEqual([["regex", null], ["search", null]]);
+  expect(again.setParam.mock.calls).toEqual([
+    ["regex", null],
+    ["search", null],
+  ]);
 });
 
 it("says why no roofline is drawn", async () => {
-  answer = counters({ profiled: { ...counters().profiled, bytes: [null, null] }, no_roofline: "No roofline is drawn: memory traffic is not known." });
+  answer = counters({
+    profiled: { ...counters().profiled, bytes: [null, null] },
+    no_roofline: "No roofline is drawn: memory traffic is not known.",
+  });
   show();
   await ready();
   expect(text()).toContain("No roofline is drawn: memory traffic is not known.");
@@ -90,14 +136,33 @@ it("draws sampled counters per step of a device, and leads to their curves", asy
   expect(text()).toContain("from 40.0 % to 80.0 %");
   fireEvent.change(screen.getByLabelText("Device"), { target: { value: "GPU 1" } });
   expect(setParam).toHaveBeenLastCalledWith("device", "GPU 1");
-  expect(screen.getByText("their curves are on the Trace view").getAttribute("href")).toBe("#trace?");
-  expect(within(screen.getByRole("grid", { name: "Sampled counters" })).getAllByRole("row")).toHaveLength(5);
+  expect(screen.getByText("their curves are on the Trace view").getAttribute("href")).toBe(
+    "#trace?",
+  );
+  expect(
+    within(screen.getByRole("grid", { name: "Sampled counters" })).getAllByRole("row"),
+  ).toHaveLength(5);
 });
 
 it("draws a few charts at first where there are many", async () => {
-  const many = Array.from({ length: 9 }, (_, i) => ({ name: `counter ${i}`, label: `counter ${i}`, unit: "" }));
+  const many = Array.from({ length: 9 }, (_, i) => ({
+    name: `counter ${i}`,
+    label: `counter ${i}`,
+    unit: "",
+  }));
   const all = <T,>(value: T): T[] => many.map(() => value);
-  answer = counters({ sampled_counters: many, sampled: { counter: many.map((_, i) => i), device: all("GPU 0"), step: all(0), samples: all(1), mean: all(2), least: all(1), greatest: all(3) } });
+  answer = counters({
+    sampled_counters: many,
+    sampled: {
+      counter: many.map((_, i) => i),
+      device: all("GPU 0"),
+      step: all(0),
+      samples: all(1),
+      mean: all(2),
+      least: all(1),
+      greatest: all(3),
+    },
+  });
   show();
   await ready();
   expect(screen.getAllByRole("figure")).toHaveLength(7);
@@ -107,8 +172,19 @@ it("draws a few charts at first where there are many", async () => {
 
 it("says how to record counters where there are none", async () => {
   const { profiled, sampled } = counters();
-  const emptied = <T extends object>(columns: T): T => Object.fromEntries(Object.keys(columns).map((key) => [key, []])) as unknown as T;
-  answer = counters({ profiled: emptied(profiled), sampled: emptied(sampled), missing: [{ what: "Hardware counters", why: "None was asked for.", call: "profile(experimental_config=…)" }] });
+  const emptied = <T extends object>(columns: T): T =>
+    Object.fromEntries(Object.keys(columns).map((key) => [key, []])) as unknown as T;
+  answer = counters({
+    profiled: emptied(profiled),
+    sampled: emptied(sampled),
+    missing: [
+      {
+        what: "Hardware counters",
+        why: "None was asked for.",
+        call: "profile(experimental_config=…)",
+      },
+    ],
+  });
   show();
   await waitFor(() => expect(text()).toContain("None was asked for."));
   expect(text()).toContain("profile(experimental_config=…)");

@@ -8,13 +8,36 @@ import { seriesColor } from "../../base/theme";
 import { format, formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import { Button, Card, type Column, CopyButton, Figure, Grid, Panel, Roofline, Select, StackedBars } from "../../widgets";
+import {
+  Button,
+  Card,
+  type Column,
+  CopyButton,
+  Figure,
+  Grid,
+  Panel,
+  Roofline,
+  Select,
+  StackedBars,
+} from "../../widgets";
 import { useAllSteps } from "../all_steps";
 import { columnsOf, told } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
-import { byUse, hintOf, kindOf, measuredChart, pathText, ratio, sampledCharts, scaled, topSentence, unitOf, widthOf } from "./model";
+import {
+  byUse,
+  hintOf,
+  kindOf,
+  measuredChart,
+  pathText,
+  ratio,
+  sampledCharts,
+  scaled,
+  topSentence,
+  unitOf,
+  widthOf,
+} from "./model";
 
 adoptStyles(tables);
 
@@ -63,7 +86,10 @@ function CountersPage(props: PageProps): JSX.Element {
 
 function Measured({ payload, params, setParam }: PageProps): JSX.Element | null {
   const search = params.search ?? "";
-  const { points, roofs, groups, timed, left } = useMemo(() => measuredChart(payload, search), [payload, search]);
+  const { points, roofs, groups, timed, left } = useMemo(
+    () => measuredChart(payload, search),
+    [payload, search],
+  );
   if (!points.length) return null;
   const rate = timed ? "FLOP/s" : "FLOP/s at most";
   return (
@@ -74,17 +100,26 @@ function Measured({ payload, params, setParam }: PageProps): JSX.Element | null 
         name="measured-roofline"
         note={`a mark per kernel, as large as its ${timed ? "time" : "FLOPs; no times were measured"}${left ? `; ${formatCount(left)} more are in the table only` : ""}`}
         table={{
-          columns: [{ label: "Kernel" }, { label: "FLOP per byte", unit: "number" }, { label: rate, unit: "FLOP/s" }],
+          columns: [
+            { label: "Kernel" },
+            { label: "FLOP per byte", unit: "number" },
+            { label: rate, unit: "FLOP/s" },
+          ],
           rows: points.map((point) => [point.title, point.intensity, point.rate]),
         }}
       >
         <Roofline
           label="Measured roofline"
           points={points}
-          groups={groups.map((label, i) => ({ label: label || "not known", color: seriesColor(i) }))}
+          groups={groups.map((label, i) => ({
+            label: label || "not known",
+            color: seriesColor(i),
+          }))}
           roofs={roofs}
           bandwidth={payload.bandwidth}
-          onSelect={(key) => toggleSearch(exactly(payload.profiled.kernel[Number(key)] ?? ""), search, setParam)}
+          onSelect={(key) =>
+            toggleSearch(exactly(payload.profiled.kernel[Number(key)] ?? ""), search, setParam)
+          }
         />
       </Figure>
     </Card>
@@ -96,19 +131,31 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
   const { kernel, operators, flops, bytes, time_ns, launch, event } = profiled;
   const operator = (key: string, label: string, place: number): Column => {
     const names = operators.map((path) => path.at(place) ?? null);
-    return column(key, label, "code", 170, names, { unknown: () => "none", href: (row) => (names[row] ? hrefOf("operator", exactly(names[row])) : null) });
+    return column(key, label, "code", 170, names, {
+      unknown: () => "none",
+      href: (row) => (names[row] ? hrefOf("operator", exactly(names[row])) : null),
+    });
   };
-  const shown = (row: number): number => [launch[row] ?? -1, event[row] ?? -1].find((number) => number >= 0) ?? -1;
+  const shown = (row: number): number =>
+    [launch[row] ?? -1, event[row] ?? -1].find((number) => number >= 0) ?? -1;
   return told([
     column("kernel", "Kernel", "code", 240, kernel, {
       short: profiled.short,
       // Equal slices of a window are no kernels to other views.
-      href: (row) => (payload.measured === "ranges" ? hrefOf("kernel", exactly(kernel[row] ?? "")) : null),
+      href: (row) =>
+        payload.measured === "ranges" ? hrefOf("kernel", exactly(kernel[row] ?? "")) : null,
     }),
     operator("bottom", "Bottom operator", -1),
     operator("top", "Top operator", 0),
     column("path", "Operators", "code", 320, operators.map(pathText), { hidden: true, grow: true }),
-    column("step", "Step", "text", 64, profiled.step.map((step) => (step === null ? null : (steps[step] ?? null))), { hidden: true }),
+    column(
+      "step",
+      "Step",
+      "text",
+      64,
+      profiled.step.map((step) => (step === null ? null : (steps[step] ?? null))),
+      { hidden: true },
+    ),
     column("time", "Time", "time", 100, time_ns, { bar: true }),
     column("flops", "FLOPs", "FLOP", 100, flops, { bar: true }),
     column("bytes", "Memory traffic", "bytes", 100, bytes, { bar: true }),
@@ -117,12 +164,26 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
     ...byUse(profiled.values).map((place) => {
       const counter = counters[place] ?? { name: "", label: "", unit: "" };
       const { name, label } = counter;
-      return column(`=${name}`, label, kindOf(counter), widthOf(label), scaled(counter, profiled.values[place] ?? []), { name, hint: hintOf(counter) });
+      return column(
+        `=${name}`,
+        label,
+        kindOf(counter),
+        widthOf(label),
+        scaled(counter, profiled.values[place] ?? []),
+        { name, hint: hintOf(counter) },
+      );
     }),
-    column("timeline", "Timeline", "text", 84, kernel.map((_, row) => (shown(row) < 0 ? null : "launch")), {
-      unknown: () => "",
-      href: (row) => (shown(row) < 0 ? null : hrefOf("trace", { sel: String(shown(row)) })),
-    }),
+    column(
+      "timeline",
+      "Timeline",
+      "text",
+      84,
+      kernel.map((_, row) => (shown(row) < 0 ? null : "launch")),
+      {
+        unknown: () => "",
+        href: (row) => (shown(row) < 0 ? null : hrefOf("trace", { sel: String(shown(row)) })),
+      },
+    ),
   ]);
 }
 
@@ -136,7 +197,12 @@ function Profiled(props: PageProps): JSX.Element {
     [payload],
   );
   return (
-    <Panel title="Profiled kernels" term="counters_profiled" note={pooled ? `${formatCount(pooled)} more are not listed: choose fewer steps` : null} flush>
+    <Panel
+      title="Profiled kernels"
+      term="counters_profiled"
+      note={pooled ? `${formatCount(pooled)} more are not listed: choose fewer steps` : null}
+      flush
+    >
       <Grid
         label="Profiled kernels"
         columns={columns}
@@ -148,7 +214,12 @@ function Profiled(props: PageProps): JSX.Element {
               {counters.map((counter, place) => (
                 <div key={counter.name} class="fact">
                   <dt>{counter.label}</dt>
-                  <dd>{format(scaled(counter, [profiled.values[place]?.[row] ?? null])[0], unitOf(counter))}</dd>
+                  <dd>
+                    {format(
+                      scaled(counter, [profiled.values[place]?.[row] ?? null])[0],
+                      unitOf(counter),
+                    )}
+                  </dd>
                 </div>
               ))}
             </dl>
@@ -173,7 +244,10 @@ function Sampled(props: PageProps): JSX.Element {
   const device = devices.find((name) => name === params.device) ?? devices[0] ?? "";
   const [all, setAll] = useState(false);
   const charts = useMemo(
-    () => sampledCharts(whole.sampled_counters, whole.sampled, device, whole.steps, (step) => isChosen(steps, step)),
+    () =>
+      sampledCharts(whole.sampled_counters, whole.sampled, device, whole.steps, (step) =>
+        isChosen(steps, step),
+      ),
     [whole, device, steps],
   );
   return (
@@ -183,34 +257,46 @@ function Sampled(props: PageProps): JSX.Element {
       note={<a href={hrefOf("trace")}>their curves are on the Trace view</a>}
       actions={
         <>
-          {charts.length > FIRST_CHARTS && !all ? <Button onClick={() => setAll(true)}>{`Draw all ${formatCount(charts.length)}`}</Button> : null}
+          {charts.length > FIRST_CHARTS && !all ? (
+            <Button onClick={() => setAll(true)}>{`Draw all ${formatCount(charts.length)}`}</Button>
+          ) : null}
           {devices.length > 1 ? (
-            <Select label="Device" value={device} options={devices.map((value) => ({ value, label: value }))} onChange={(value) => setParam("device", value)} />
+            <Select
+              label="Device"
+              value={device}
+              options={devices.map((value) => ({ value, label: value }))}
+              onChange={(value) => setParam("device", value)}
+            />
           ) : null}
         </>
       }
       flush
     >
       <div class="panel-body chart-grid">
-        {charts.slice(0, all ? charts.length : FIRST_CHARTS).map(({ counter, bars, least, greatest }) => (
-          <Figure
-            key={counter.name}
-            title={counter.label}
-            note={`samples from ${format(least, unitOf(counter))} to ${format(greatest, unitOf(counter))}`}
-            table={{ columns: [{ label: "Step" }, { label: "Mean", unit: unitOf(counter) }], rows: bars.map((bar) => [bar.title, bar.values[0] ?? null]) }}
-            name={counter.name}
-          >
-            <StackedBars
-              label={`${counter.label} per step`}
-              series={[{ key: "mean", label: "mean", color: seriesColor(0) }]}
-              bars={bars}
-              unit={unitOf(counter)}
-              height={150}
-              selected={onlyStep(steps)}
-              onSelect={(step) => setSteps(withOnly(steps, step))}
-            />
-          </Figure>
-        ))}
+        {charts
+          .slice(0, all ? charts.length : FIRST_CHARTS)
+          .map(({ counter, bars, least, greatest }) => (
+            <Figure
+              key={counter.name}
+              title={counter.label}
+              note={`samples from ${format(least, unitOf(counter))} to ${format(greatest, unitOf(counter))}`}
+              table={{
+                columns: [{ label: "Step" }, { label: "Mean", unit: unitOf(counter) }],
+                rows: bars.map((bar) => [bar.title, bar.values[0] ?? null]),
+              }}
+              name={counter.name}
+            >
+              <StackedBars
+                label={`${counter.label} per step`}
+                series={[{ key: "mean", label: "mean", color: seriesColor(0) }]}
+                bars={bars}
+                unit={unitOf(counter)}
+                height={150}
+                selected={onlyStep(steps)}
+                onSelect={(step) => setSteps(withOnly(steps, step))}
+              />
+            </Figure>
+          ))}
       </div>
       <SampledTable payload={payload} />
     </Panel>
@@ -222,15 +308,43 @@ function SampledTable({ payload }: { payload: CountersTablePayload }): JSX.Eleme
   const columns = useMemo(() => {
     const of = (row: number): CounterInfo | undefined => counters[sampled.counter[row] ?? 0];
     return [
-      column("counter", "Counter", "code", 280, sampled.counter.map((_, row) => of(row)?.name ?? "")),
-      column("unit", "Unit", "text", 90, sampled.counter.map((_, row) => of(row)?.unit ?? ""), { unknown: () => "" }),
+      column(
+        "counter",
+        "Counter",
+        "code",
+        280,
+        sampled.counter.map((_, row) => of(row)?.name ?? ""),
+      ),
+      column(
+        "unit",
+        "Unit",
+        "text",
+        90,
+        sampled.counter.map((_, row) => of(row)?.unit ?? ""),
+        { unknown: () => "" },
+      ),
       column("device", "Device", "text", 110, sampled.device),
-      column("step", "Step", "text", 130, sampled.step.map((step) => (step === null ? null : (payload.steps[step] ?? null))), { unknown: () => "outside the steps" }),
+      column(
+        "step",
+        "Step",
+        "text",
+        130,
+        sampled.step.map((step) => (step === null ? null : (payload.steps[step] ?? null))),
+        { unknown: () => "outside the steps" },
+      ),
       column("samples", "Samples", "count", 84, sampled.samples),
       column("mean", "Mean", "number", 100, sampled.mean),
       column("least", "Least", "number", 100, sampled.least),
       column("greatest", "Greatest", "number", 100, sampled.greatest),
     ];
   }, [sampled, counters, payload.steps]);
-  return <Grid label="Sampled counters" columns={columns} rowCount={sampled.counter.length} height={360} storage="counters-sampled" />;
+  return (
+    <Grid
+      label="Sampled counters"
+      columns={columns}
+      rowCount={sampled.counter.length}
+      height={360}
+      storage="counters-sampled"
+    />
+  );
 }

@@ -13,10 +13,20 @@ const file = (path: string, state: FileItem["state"]): FileItem => ({
   events: null,
   lost: null,
 });
-const files = [file("b/w10.json", "ready"), file("b/w2.json", "ready"), file("x.txt", "rejected"), file("cut.json", "failed")];
+const files = [
+  file("b/w10.json", "ready"),
+  file("b/w2.json", "ready"),
+  file("x.txt", "rejected"),
+  file("cut.json", "failed"),
+];
 
 it("puts what needs a person first, then natural order of paths", () => {
-  expect(chooseFiles(files, null).map((f) => f.path)).toEqual(["cut.json", "x.txt", "b/w2.json", "b/w10.json"]);
+  expect(chooseFiles(files, null).map((f) => f.path)).toEqual([
+    "cut.json",
+    "x.txt",
+    "b/w2.json",
+    "b/w10.json",
+  ]);
   expect(chooseFiles(files, "ready").map((f) => f.path)).toEqual(["b/w2.json", "b/w10.json"]);
   expect(chooseFiles([], null)).toEqual([]);
 });

@@ -5,11 +5,21 @@ import type { FileItem } from "../../api/types.gen";
 export type FileState = FileItem["state"];
 
 /** All states, those that need a person first. */
-export const STATES: readonly FileState[] = ["failed", "rejected", "growing", "waiting", "importing", "ready"];
+export const STATES: readonly FileState[] = [
+  "failed",
+  "rejected",
+  "growing",
+  "waiting",
+  "importing",
+  "ready",
+];
 
 /** Files by state; states without a file are left out. */
 export function countStates(files: readonly FileItem[]): { state: FileState; count: number }[] {
-  return STATES.map((state) => ({ state, count: files.filter((file) => file.state === state).length })).filter((x) => x.count > 0);
+  return STATES.map((state) => ({
+    state,
+    count: files.filter((file) => file.state === state).length,
+  })).filter((x) => x.count > 0);
 }
 
 /** The files of one state, or all (`null`); those that need a person first, then by path. */
@@ -17,7 +27,11 @@ export function chooseFiles(files: readonly FileItem[], state: FileState | null)
   const order = new Map(STATES.map((s, i) => [s, i]));
   return files
     .filter((file) => state === null || file.state === state)
-    .sort((a, b) => (order.get(a.state) ?? -1) - (order.get(b.state) ?? -1) || a.path.localeCompare(b.path, "en", { numeric: true }));
+    .sort(
+      (a, b) =>
+        (order.get(a.state) ?? -1) - (order.get(b.state) ?? -1) ||
+        a.path.localeCompare(b.path, "en", { numeric: true }),
+    );
 }
 
 /** A state from the address bar, if it is one. */

@@ -8,7 +8,9 @@ afterEach(cleanup);
 const text = (): string => document.body.textContent;
 
 it("Places lists directories and notes as text", () => {
-  render(<Places payload={{ version: "1", logdirs: ["/logs", HOSTILE], notes: [HOSTILE], files: [] }} />);
+  render(
+    <Places payload={{ version: "1", logdirs: ["/logs", HOSTILE], notes: [HOSTILE], files: [] }} />,
+  );
   expect(text()).toContain("/logs");
   expect(document.querySelector("img")).toBeNull();
 });
@@ -21,9 +23,17 @@ it("Places says so when there is no log directory", () => {
 it("StateFilter counts per state and tells which was pressed", () => {
   const onState = vi.fn();
   render(
-    <StateFilter files={[file("a"), file("b", { state: "failed" }), file("c", { state: "failed" })]} state={null} onState={onState} />,
+    <StateFilter
+      files={[file("a"), file("b", { state: "failed" }), file("c", { state: "failed" })]}
+      state={null}
+      onState={onState}
+    />,
   );
-  expect(screen.getAllByRole("button").map((b) => b.textContent)).toEqual(["All 3", "Failed 2", "Ready 1"]);
+  expect(screen.getAllByRole("button").map((b) => b.textContent)).toEqual([
+    "All 3",
+    "Failed 2",
+    "Ready 1",
+  ]);
   expect(screen.getByText(/All/).getAttribute("aria-pressed")).toBe("true");
   fireEvent.click(screen.getByText(/Failed/));
   expect(onState).toHaveBeenCalledWith("failed");
@@ -34,7 +44,8 @@ it("fileColumns gives a reason for every file and keeps unknown counts unknown",
     file("a", { state: "rejected", reason: "not a trace", events: null, lost: null }),
     file("b", { reason: "" }),
   ]);
-  const of = (key: string): unknown[] => Array.from(columns.find((c) => c.key === key)?.values ?? []);
+  const of = (key: string): unknown[] =>
+    Array.from(columns.find((c) => c.key === key)?.values ?? []);
   expect(of("reason")).toEqual(["not a trace", "It can be looked at."]);
   expect(of("events")).toEqual([null, 10]);
   expect(fileColumns([]).every((c) => c.values.length === 0)).toBe(true);

@@ -12,7 +12,10 @@ export const STATE_TEXT: Readonly<Record<FileState, { word: string; meaning: str
   failed: { word: "Failed", meaning: "A trace that could not be imported." },
   rejected: { word: "Rejected", meaning: "Not a trace, or not readable as one." },
   growing: { word: "Still being written", meaning: "It is imported when it stops growing." },
-  waiting: { word: "Waiting", meaning: "It is imported when its turn comes, or when it is opened." },
+  waiting: {
+    word: "Waiting",
+    meaning: "It is imported when its turn comes, or when it is opened.",
+  },
   importing: { word: "Importing", meaning: "It is being read right now." },
   ready: { word: "Ready", meaning: "It can be looked at." },
 };
@@ -64,7 +67,12 @@ export function StateFilter({
   state: FileState | null;
   onState: (s: FileState | null) => void;
 }): JSX.Element {
-  const entry = (value: FileState | null, word: string, count: number, meaning: string): JSX.Element => (
+  const entry = (
+    value: FileState | null,
+    word: string,
+    count: number,
+    meaning: string,
+  ): JSX.Element => (
     <button
       key={word}
       type="button"
@@ -80,7 +88,9 @@ export function StateFilter({
   return (
     <div class="state-filter" role="group" aria-label="Show files by state">
       {entry(null, "All", files.length, "Every file that was seen.")}
-      {countStates(files).map((x) => entry(x.state, STATE_TEXT[x.state].word, x.count, STATE_TEXT[x.state].meaning))}
+      {countStates(files).map((x) =>
+        entry(x.state, STATE_TEXT[x.state].word, x.count, STATE_TEXT[x.state].meaning),
+      )}
     </div>
   );
 }
@@ -88,7 +98,14 @@ export function StateFilter({
 /** The table's columns for the chosen files. */
 export function fileColumns(files: readonly FileItem[]): Column[] {
   return [
-    { key: "path", label: "File", term: "diagnosis_path", kind: "code", width: 360, values: files.map((f) => f.path) },
+    {
+      key: "path",
+      label: "File",
+      term: "diagnosis_path",
+      kind: "code",
+      width: 360,
+      values: files.map((f) => f.path),
+    },
     {
       key: "state",
       label: "State",
@@ -97,13 +114,62 @@ export function fileColumns(files: readonly FileItem[]): Column[] {
       width: 140,
       values: files.map((f) => STATE_TEXT[f.state].word),
     },
-    { key: "reason", label: "Why", term: "diagnosis_reason", kind: "text", width: 440, grow: true, values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning) },
-    { key: "bytes", label: "Size", term: "diagnosis_bytes", kind: "bytes", values: files.map((f) => f.bytes) },
-    { key: "events", label: "Events", kind: "count", term: "events", values: files.map((f) => f.events) },
-    { key: "lost", label: "Events lost", kind: "count", term: "diagnosis_lost", values: files.map((f) => f.lost) },
-    { key: "run", label: "Run", term: "run", kind: "text", width: 160, hidden: true, values: files.map((f) => f.run) },
-    { key: "worker", label: "Worker", term: "worker", kind: "text", width: 160, hidden: true, values: files.map((f) => f.worker) },
-    { key: "span", label: "Span", term: "span", kind: "text", hidden: true, values: files.map((f) => f.span) },
+    {
+      key: "reason",
+      label: "Why",
+      term: "diagnosis_reason",
+      kind: "text",
+      width: 440,
+      grow: true,
+      values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning),
+    },
+    {
+      key: "bytes",
+      label: "Size",
+      term: "diagnosis_bytes",
+      kind: "bytes",
+      values: files.map((f) => f.bytes),
+    },
+    {
+      key: "events",
+      label: "Events",
+      kind: "count",
+      term: "events",
+      values: files.map((f) => f.events),
+    },
+    {
+      key: "lost",
+      label: "Events lost",
+      kind: "count",
+      term: "diagnosis_lost",
+      values: files.map((f) => f.lost),
+    },
+    {
+      key: "run",
+      label: "Run",
+      term: "run",
+      kind: "text",
+      width: 160,
+      hidden: true,
+      values: files.map((f) => f.run),
+    },
+    {
+      key: "worker",
+      label: "Worker",
+      term: "worker",
+      kind: "text",
+      width: 160,
+      hidden: true,
+      values: files.map((f) => f.worker),
+    },
+    {
+      key: "span",
+      label: "Span",
+      term: "span",
+      kind: "text",
+      hidden: true,
+      values: files.map((f) => f.span),
+    },
   ];
 }
 
@@ -131,7 +197,8 @@ export function HowToRecord({ found }: { found: boolean }): JSX.Element {
   return (
     <details class="missing">
       <summary>
-        <strong>None of these is your trace?</strong> <span class="missing-how">How to record one</span>
+        <strong>None of these is your trace?</strong>{" "}
+        <span class="missing-how">How to record one</span>
       </summary>
       <p>This writes a trace that shows up here; start TensorBoard with --logdir=./log.</p>
       <CodeBlock code={recordInto("./log")} label="Copy the example" />

@@ -27,7 +27,11 @@ export function DiagnosisView(props: ViewProps): JSX.Element {
   );
 }
 
-function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: DiagnosisPayload }): JSX.Element {
+function DiagnosisPage({
+  payload,
+  params,
+  setParam,
+}: ViewProps & { payload: DiagnosisPayload }): JSX.Element {
   const state = readState(params.state ?? "");
   const files = useMemo(() => chooseFiles(payload.files, state), [payload, state]);
   const columns = useMemo(() => fileColumns(files), [files]);
@@ -49,7 +53,13 @@ function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: Dia
             }}
             expandable={(row) => (files[row]?.reason.length ?? 0) > SHORT_REASON}
             storage="diagnosis"
-            tools={<StateFilter files={payload.files} state={state} onState={(next) => setParam("state", next)} />}
+            tools={
+              <StateFilter
+                files={payload.files}
+                state={state}
+                onState={(next) => setParam("state", next)}
+              />
+            }
             empty="No file is in this state any more."
             {...gridParams(params, setParam)}
           />

@@ -1,6 +1,13 @@
 /** Diff payloads for tests: small, and true to the wire types. */
 
-import type { ChangeColumns, ChangeStatus, ChangeTable, DiffPayload, DiffSide, DiffTreeColumns } from "../../api/types.gen";
+import type {
+  ChangeColumns,
+  ChangeStatus,
+  ChangeTable,
+  DiffPayload,
+  DiffSide,
+  DiffTreeColumns,
+} from "../../api/types.gen";
 import { step } from "../fixtures";
 
 export const MS = 1_000_000;
@@ -13,7 +20,9 @@ export function side(over: Partial<DiffSide> = {}): DiffSide {
     label: "run · worker0",
     device: "Tesla V100-DGXS-32GB",
     step_source: "ProfilerStep",
-    steps: [210, 214, 212, 300].map((ms, i) => step(i, { wall_ns: ms * MS, cold: i === 3, selected: i < 3, name: `ProfilerStep#${i}` })),
+    steps: [210, 214, 212, 300].map((ms, i) =>
+      step(i, { wall_ns: ms * MS, cold: i === 3, selected: i < 3, name: `ProfilerStep#${i}` }),
+    ),
     selected: 3,
     mean_ns: 212 * MS,
     spread_ns: 2 * MS,
@@ -21,7 +30,13 @@ export function side(over: Partial<DiffSide> = {}): DiffSide {
   };
 }
 
-type Change = [table: ChangeTable, name: string, status: ChangeStatus, a: number | null, b: number | null];
+type Change = [
+  table: ChangeTable,
+  name: string,
+  status: ChangeStatus,
+  a: number | null,
+  b: number | null,
+];
 
 export function changes(rows: readonly Change[], over: Partial<ChangeColumns> = {}): ChangeColumns {
   const all = <T>(value: T): T[] => rows.map(() => value);
@@ -80,7 +95,9 @@ export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
   const b = side({
     run: "other",
     label: "other · worker0",
-    steps: [186, 188, 187, 260].map((ms, i) => step(i, { wall_ns: ms * MS, cold: i === 3, selected: i < 3, name: `ProfilerStep#${i}` })),
+    steps: [186, 188, 187, 260].map((ms, i) =>
+      step(i, { wall_ns: ms * MS, cold: i === 3, selected: i < 3, name: `ProfilerStep#${i}` }),
+    ),
     mean_ns: 187 * MS,
     spread_ns: MS,
   });

@@ -1,14 +1,41 @@
 import { describe, expect, it } from "vitest";
 import type { RunsPayload, WorkerItem } from "../../api/types.gen";
 import { changes, diff, MS, ROWS, side, tree } from "./fixtures";
-import { basisText, bothNames, certaintyText, changeRows, halves, meanText, neighbour, otherParams, otherSide, readStatus, readTable, statusCounts, stripRow, testText, treeTimes } from "./model";
+import {
+  basisText,
+  bothNames,
+  certaintyText,
+  changeRows,
+  halves,
+  meanText,
+  neighbour,
+  otherParams,
+  otherSide,
+  readStatus,
+  readTable,
+  statusCounts,
+  stripRow,
+  testText,
+  treeTimes,
+} from "./model";
 
-const worker = (name: string, rank: number | null = null, spans: readonly string[] = ["1"]): WorkerItem => ({
+const worker = (
+  name: string,
+  rank: number | null = null,
+  spans: readonly string[] = ["1"],
+): WorkerItem => ({
   name,
   rank,
   rank_source: rank === null ? "order" : "distributedInfo",
   world_size: null,
-  spans: spans.map((span) => ({ name: span, label: span, state: "ready", progress: 1, message: "", bytes: 1 })),
+  spans: spans.map((span) => ({
+    name: span,
+    label: span,
+    state: "ready",
+    progress: 1,
+    message: "",
+    bytes: 1,
+  })),
 });
 const runs = (...found: readonly (readonly [string, readonly WorkerItem[]])[]): RunsPayload => ({
   version: "1",
@@ -16,24 +43,42 @@ const runs = (...found: readonly (readonly [string, readonly WorkerItem[]])[]): 
   logdirs: [],
   runs: found.map(([name, workers]) => ({ name, workers: [...workers], synthetic: false })),
 });
-const at = (run: string, name: string, span = "1"): { run: string; worker: string; span: string } => ({ run, worker: name, span });
+const at = (
+  run: string,
+  name: string,
+  span = "1",
+): { run: string; worker: string; span: string } => ({ run, worker: name, span });
 
 describe("what A is compared with", () => {
-  const two = runs(["a", [worker("w0", 0), worker("w1", 1)]], ["b", [worker("x0", 0), worker("x1", 1)]], ["c", [worker("w1")]]);
+  const two = runs(
+    ["a", [worker("w0", 0), worker("w1", 1)]],
+    ["b", [worker("x0", 0), worker("x1", 1)]],
+    ["c", [worker("w1")]],
+  );
   it("is the same worker of the next run by its name, else by its rank, else the first one", () => {
     expect(neighbour(two, at("a", "w1"))).toEqual(at("b", "x1"));
     expect(neighbour(two, at("b", "x1"))).toEqual(at("c", "w1"));
     expect(neighbour(two, at("c", "w1"))).toEqual(at("b", "x0"));
   });
   it("is another worker or another span where there is one run", () => {
-    expect(neighbour(runs(["a", [worker("w0", 0), worker("w1", 1)]]), at("a", "w0"))).toEqual(at("a", "w1"));
-    expect(neighbour(runs(["a", [worker("w0", 0, ["1", "2"])]]), at("a", "w0", "2"))).toEqual(at("a", "w0", "1"));
+    expect(neighbour(runs(["a", [worker("w0", 0), worker("w1", 1)]]), at("a", "w0"))).toEqual(
+      at("a", "w1"),
+    );
+    expect(neighbour(runs(["a", [worker("w0", 0, ["1", "2"])]]), at("a", "w0", "2"))).toEqual(
+      at("a", "w0", "1"),
+    );
   });
   it("is nothing where there is one trace, and nothing before the runs are known", () => {
-    expect([neighbour(runs(["a", [worker("w0")]]), at("a", "w0")), neighbour(null, at("a", "w0"))]).toEqual([null, null]);
+    expect([
+      neighbour(runs(["a", [worker("w0")]]), at("a", "w0")),
+      neighbour(null, at("a", "w0")),
+    ]).toEqual([null, null]);
   });
   it("is what the address names, completed; unknown names stay, so that the server says so", () => {
-    expect(otherSide(two, at("a", "w0"), { run2: "c", steps2: "2-4", skip_cold2: "1" })).toEqual({ selection: at("c", "w1"), steps: { first: 2, last: 4, skipCold: true } });
+    expect(otherSide(two, at("a", "w0"), { run2: "c", steps2: "2-4", skip_cold2: "1" })).toEqual({
+      selection: at("c", "w1"),
+      steps: { first: 2, last: 4, skipCold: true },
+    });
     expect(otherSide(two, at("a", "w0"), { run2: "gone" })?.selection.run).toBe("gone");
     expect(otherSide(two, at("a", "w0"), {})?.selection).toEqual(at("b", "x0"));
   });
@@ -54,17 +99,25 @@ it.each([
 describe("rows of the changes", () => {
   const found = changes(ROWS, { rest: [false, false, false, false, true, false] });
   it("are those of a table and a status; what pools the rest has none", () => {
-    expect([changeRows(found, "operator", null), changeRows(found, "operator", "gone"), changeRows(found, "operator", "new")]).toEqual([[2, 3, 4], [3], []]);
+    expect([
+      changeRows(found, "operator", null),
+      changeRows(found, "operator", "gone"),
+      changeRows(found, "operator", "new"),
+    ]).toEqual([[2, 3, 4], [3], []]);
     expect(statusCounts(found, "operator")).toEqual({ changed: 1, new: 0, gone: 1, same: 0 });
   });
   it("begin with the first table that has some", () => {
-    expect([readTable(undefined, found), readTable("kernel", found), readTable("module", found), readTable("x", changes([["category", "a", "same", 1, 1]]))]).toEqual([
-      "operator",
-      "kernel",
-      "operator",
-      "category",
+    expect([
+      readTable(undefined, found),
+      readTable("kernel", found),
+      readTable("module", found),
+      readTable("x", changes([["category", "a", "same", 1, 1]])),
+    ]).toEqual(["operator", "kernel", "operator", "category"]);
+    expect([readStatus("new"), readStatus("x"), readStatus(undefined)]).toEqual([
+      "new",
+      null,
+      null,
     ]);
-    expect([readStatus("new"), readStatus("x"), readStatus(undefined)]).toEqual(["new", null, null]);
   });
 });
 
@@ -84,13 +137,24 @@ describe("the tree", () => {
 
 describe("how sure it is", () => {
   it("is an interval, and the test with its p", () => {
-    expect(certaintyText(diff().verdict)).toBe("With 95 % certainty the change is between −28.0 ms and −22.0 ms.");
+    expect(certaintyText(diff().verdict)).toBe(
+      "With 95 % certainty the change is between −28.0 ms and −22.0 ms.",
+    );
     expect(testText(diff().verdict)).toBe("Welch's t-test over 3 and 3 steps; p < 0.001");
     expect(testText({ ...diff().verdict, p: 0.126 })).toContain("p = 0.126");
   });
   it("is the reason alone where it cannot be told", () => {
-    const verdict = { ...diff().verdict, low_ns: null, high_ns: null, p: null, test: "One step on a side says nothing about noise." };
-    expect([certaintyText(verdict), testText(verdict)]).toEqual(["", "One step on a side says nothing about noise."]);
+    const verdict = {
+      ...diff().verdict,
+      low_ns: null,
+      high_ns: null,
+      p: null,
+      test: "One step on a side says nothing about noise.",
+    };
+    expect([certaintyText(verdict), testText(verdict)]).toEqual([
+      "",
+      "One step on a side says nothing about noise.",
+    ]);
   });
 });
 
@@ -98,11 +162,17 @@ it.each([
   [3, 4, "mean of 3 of 4 steps, from 0 to 2 (ProfilerStep)"],
   [4, 4, "mean of all 4 steps (ProfilerStep)"],
   [1, 1, "the only step (ProfilerStep)"],
-])("the mean of %i of %i steps says so", (selected, count, words) => expect(basisText(side({ selected, steps: side().steps.slice(0, count) }))).toBe(words));
+])("the mean of %i of %i steps says so", (selected, count, words) =>
+  expect(basisText(side({ selected, steps: side().steps.slice(0, count) }))).toBe(words),
+);
 
 it("steps are dots, hollow where they are not compared, with the reason", () => {
   const row = stripRow("A", "red", side());
   expect(row.dots.map(({ faded }) => faded)).toEqual([false, false, false, true]);
   expect(row.dots[3]?.title).toBe("A, ProfilerStep#3: 300 ms (cold, not compared)");
-  expect([meanText(side()), meanText(side({ spread_ns: null })), meanText(side({ mean_ns: null, spread_ns: null }))]).toEqual(["212 ms ± 2.00 ms", "212 ms", "–"]);
+  expect([
+    meanText(side()),
+    meanText(side({ spread_ns: null })),
+    meanText(side({ mean_ns: null, spread_ns: null })),
+  ]).toEqual(["212 ms ± 2.00 ms", "212 ms", "–"]);
 });

@@ -1,11 +1,25 @@
 /** What the Diff page computes: which trace is the other one, and which rows of the changes are shown. */
 
-import type { ChangeColumns, ChangeStatus, ChangeTable, DiffSide, DiffTreeColumns, RunsPayload, Verdict } from "../../api/types.gen";
+import type {
+  ChangeColumns,
+  ChangeStatus,
+  ChangeTable,
+  DiffSide,
+  DiffTreeColumns,
+  RunsPayload,
+  Verdict,
+} from "../../api/types.gen";
 import { formatDelta, formatNumber, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import { parseSteps } from "../../state/location";
 import { complete, find } from "../../state/runs";
-import { ALL_STEPS, type Params, type Selection, type StepRange, stepsText } from "../../state/view";
+import {
+  ALL_STEPS,
+  type Params,
+  type Selection,
+  type StepRange,
+  stepsText,
+} from "../../state/view";
 import type { StripRow } from "../../widgets";
 
 /** A trace with its steps. */
@@ -13,7 +27,6 @@ export interface Side {
   selection: Selection;
   steps: StepRange;
 }
-
 
 /** What A is compared with: what the address names, else what is next to A; `null` where there is no other trace. */
 export function otherSide(payload: RunsPayload | null, a: Selection, params: Params): Side | null {
@@ -29,7 +42,9 @@ export function neighbour(payload: RunsPayload | null, a: Selection): Selection 
   if (!payload || !run || !worker) return null;
   const next = beside(payload.runs, run);
   if (next) {
-    const same = next.workers.find(({ name }) => name === worker.name) ?? next.workers.find(({ rank }) => rank !== null && rank === worker.rank);
+    const same =
+      next.workers.find(({ name }) => name === worker.name) ??
+      next.workers.find(({ rank }) => rank !== null && rank === worker.rank);
     return complete(payload, { run: next.name, worker: same?.name ?? "", span: "" });
   }
   const peer = beside(run.workers, worker);
@@ -46,7 +61,13 @@ function beside<T>(all: readonly T[], one: T): T | null {
 
 /** The address' keys of the other side. */
 export function otherParams({ selection, steps }: Side): Record<string, string> {
-  return { run2: selection.run, worker2: selection.worker, span2: selection.span, steps2: stepsText(steps), skip_cold2: steps.skipCold ? "1" : "" };
+  return {
+    run2: selection.run,
+    worker2: selection.worker,
+    span2: selection.span,
+    steps2: stepsText(steps),
+    skip_cold2: steps.skipCold ? "1" : "",
+  };
 }
 
 /** The first and the second half of so many steps. */
@@ -80,12 +101,21 @@ export function readStatus(text: string | undefined): ChangeStatus | null {
 }
 
 /** Rows of one table, with the status if one is chosen; what pools the rest is kept with all of them only. */
-export function changeRows({ table, status, rest }: ChangeColumns, of: ChangeTable, chosen: ChangeStatus | null): number[] {
-  return [...table.keys()].filter((row) => table[row] === of && (chosen === null || (status[row] === chosen && !rest[row])));
+export function changeRows(
+  { table, status, rest }: ChangeColumns,
+  of: ChangeTable,
+  chosen: ChangeStatus | null,
+): number[] {
+  return [...table.keys()].filter(
+    (row) => table[row] === of && (chosen === null || (status[row] === chosen && !rest[row])),
+  );
 }
 
 /** How many rows of a table have each status. */
-export function statusCounts({ table, status, rest }: ChangeColumns, of: ChangeTable): Record<ChangeStatus, number> {
+export function statusCounts(
+  { table, status, rest }: ChangeColumns,
+  of: ChangeTable,
+): Record<ChangeStatus, number> {
   const counts = { changed: 0, new: 0, gone: 0, same: 0 };
   status.forEach((value, row) => {
     if (table[row] === of && !rest[row]) counts[value] += 1;
@@ -99,14 +129,25 @@ export function bothNames(a: string | null, b: string | null): string {
 }
 
 /** A node's times by the chosen measure; `null` where it has none. */
-export function treeTimes(tree: DiffTreeColumns, device: boolean): { a: (number | null)[]; b: (number | null)[]; delta: (number | null)[] } {
+export function treeTimes(
+  tree: DiffTreeColumns,
+  device: boolean,
+): { a: (number | null)[]; b: (number | null)[]; delta: (number | null)[] } {
   const [a, b] = device ? [tree.device_a_ns, tree.device_b_ns] : [tree.host_a_ns, tree.host_b_ns];
-  return { a, b, delta: a.map((before, node) => (before === null || b[node] === null ? null : (b[node] ?? 0) - before)) };
+  return {
+    a,
+    b,
+    delta: a.map((before, node) =>
+      before === null || b[node] === null ? null : (b[node] ?? 0) - before,
+    ),
+  };
 }
 
 /** How sure the change is; empty where nothing can be said. */
 export function certaintyText({ low_ns, high_ns }: Verdict): string {
-  return low_ns === null || high_ns === null ? "" : `With 95 % certainty the change is between ${formatDelta(low_ns)} and ${formatDelta(high_ns)}.`;
+  return low_ns === null || high_ns === null
+    ? ""
+    : `With 95 % certainty the change is between ${formatDelta(low_ns)} and ${formatDelta(high_ns)}.`;
 }
 
 export function testText({ p, test }: Verdict): string {
@@ -114,13 +155,28 @@ export function testText({ p, test }: Verdict): string {
 }
 
 /** The steps of a side as dots; those that are not compared are hollow. */
-export function stripRow(label: string, color: string, { steps, mean_ns, spread_ns }: DiffSide): StripRow {
+export function stripRow(
+  label: string,
+  color: string,
+  { steps, mean_ns, spread_ns }: DiffSide,
+): StripRow {
   return {
     label,
     color,
     dots: steps.map((step) => {
-      const why = [step.cold ? "cold" : "", step.odd ? "odd" : "", step.cut ? "cut off" : "", step.selected ? "" : "not compared"].filter(Boolean).join(", ");
-      return { value: step.wall_ns, title: `${label}, ${step.name}: ${formatTime(step.wall_ns)}${why ? ` (${why})` : ""}`, faded: !step.selected };
+      const why = [
+        step.cold ? "cold" : "",
+        step.odd ? "odd" : "",
+        step.cut ? "cut off" : "",
+        step.selected ? "" : "not compared",
+      ]
+        .filter(Boolean)
+        .join(", ");
+      return {
+        value: step.wall_ns,
+        title: `${label}, ${step.name}: ${formatTime(step.wall_ns)}${why ? ` (${why})` : ""}`,
+        faded: !step.selected,
+      };
     }),
     mean: mean_ns,
     spread: spread_ns,
@@ -131,7 +187,8 @@ export function stripRow(label: string, color: string, { steps, mean_ns, spread_
 export function basisText({ selected, steps, step_source }: DiffSide): string {
   const names = steps.filter((step) => step.selected).map((step) => stepName(step.name));
   const which = selected === steps.length ? "all" : `${selected} of`;
-  const from = selected === steps.length || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
+  const from =
+    selected === steps.length || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
   return `${steps.length === 1 ? "the only step" : `mean of ${which} ${steps.length} steps${from}`} (${step_source})`;
 }
 

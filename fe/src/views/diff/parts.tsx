@@ -16,8 +16,20 @@ export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }): JSX.
       term="diff_steps"
       note="a dot per step, hollow where it is not compared"
       table={{
-        columns: [{ label: "Side" }, { label: "Step" }, { label: "Wall time", unit: "ns" }, { label: "Compared" }],
-        rows: [a, b].flatMap((side, i) => side.steps.map((step) => [i ? "B" : "A", step.name, step.wall_ns, step.selected ? "yes" : "no"])),
+        columns: [
+          { label: "Side" },
+          { label: "Step" },
+          { label: "Wall time", unit: "ns" },
+          { label: "Compared" },
+        ],
+        rows: [a, b].flatMap((side, i) =>
+          side.steps.map((step) => [
+            i ? "B" : "A",
+            step.name,
+            step.wall_ns,
+            step.selected ? "yes" : "no",
+          ]),
+        ),
       }}
     >
       <Strip label="Step times" rows={rows} unit="ns" />
@@ -32,7 +44,8 @@ export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }): J
         <span class={`diff-mark diff-${mark.toLowerCase()}`}>{mark}</span> {side.label}
       </h3>
       <p>
-        <strong class="number">{meanText(side)}</strong> <span class="muted">{basisText(side)}</span>
+        <strong class="number">{meanText(side)}</strong>{" "}
+        <span class="muted">{basisText(side)}</span>
       </p>
       <p class="muted">{side.device ?? "no accelerator recorded"}</p>
     </article>
@@ -41,9 +54,18 @@ export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }): J
 
 /** The step by category, A above B. */
 export function Categories({ payload: { changes, a } }: { payload: DiffPayload }): JSX.Element {
-  const rows = [...changes.table.keys()].filter((row) => changes.table[row] === "category" && (changes.time_a_ns[row] ?? 0) + (changes.time_b_ns[row] ?? 0) > 0);
-  const largest = Math.max(1, ...rows.flatMap((row) => [changes.time_a_ns[row] ?? 0, changes.time_b_ns[row] ?? 0]));
-  const bar = (side: "a" | "b", ns: number | null | undefined): JSX.Element => <span class={`pair-bar diff-${side}`} style={{ width: `${(100 * (ns ?? 0)) / largest}%` }} />;
+  const rows = [...changes.table.keys()].filter(
+    (row) =>
+      changes.table[row] === "category" &&
+      (changes.time_a_ns[row] ?? 0) + (changes.time_b_ns[row] ?? 0) > 0,
+  );
+  const largest = Math.max(
+    1,
+    ...rows.flatMap((row) => [changes.time_a_ns[row] ?? 0, changes.time_b_ns[row] ?? 0]),
+  );
+  const bar = (side: "a" | "b", ns: number | null | undefined): JSX.Element => (
+    <span class={`pair-bar diff-${side}`} style={{ width: `${(100 * (ns ?? 0)) / largest}%` }} />
+  );
   return (
     <table class="plain-table pairs">
       <thead>
@@ -67,7 +89,10 @@ export function Categories({ payload: { changes, a } }: { payload: DiffPayload }
           return (
             <tr key={row}>
               <th scope="row">
-                {category ? <span class="swatch" style={{ background: categoryColor(category) }} /> : null} <Term id={name}>{changes.short[row] || name}</Term>
+                {category ? (
+                  <span class="swatch" style={{ background: categoryColor(category) }} />
+                ) : null}{" "}
+                <Term id={name}>{changes.short[row] || name}</Term>
               </th>
               <td class="pair-bars" aria-hidden="true">
                 {bar("a", changes.time_a_ns[row])}

@@ -5,10 +5,28 @@ import { useMemo, useState } from "preact/hooks";
 import type { ChangeStatus, DiffPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
-import { Badge, type Column, CopyButton, EmptyState, Grid, Panel, Segmented, type Sort } from "../../widgets";
+import {
+  Badge,
+  type Column,
+  CopyButton,
+  EmptyState,
+  Grid,
+  Panel,
+  Segmented,
+  type Sort,
+} from "../../widgets";
 import { gridParams, onTimeline } from "../grid_params";
 import { columnsOf, pick } from "../columns";
-import { bothNames, changeRows, readStatus, readTable, type Side, statusCounts, TABLES, treeTimes } from "./model";
+import {
+  bothNames,
+  changeRows,
+  readStatus,
+  readTable,
+  type Side,
+  statusCounts,
+  TABLES,
+  treeTimes,
+} from "./model";
 
 const column = columnsOf("diff");
 
@@ -25,20 +43,29 @@ interface Links {
 
 /** A column of links to a side's timeline: to the longest event, or to all of the name. */
 function timelineColumn({ label, events, names, href }: Links): Column {
-  const values = events.map((event, row) => (event === null ? (names[row] ?? null) : String(event)));
+  const values = events.map((event, row) =>
+    event === null ? (names[row] ?? null) : String(event),
+  );
   return column(`timeline_${label}`, `Timeline ${label}`, "text", 84, values, {
     term: "diff_timeline",
     short: values.map((value) => (value === null ? null : "show")),
     unknown: () => "",
     href: (row) => {
       const [event, name] = [events[row] ?? null, names[row] ?? null];
-      return event !== null ? href({ sel: String(event) }) : name !== null ? href(onTimeline(name)) : null;
+      return event !== null
+        ? href({ sel: String(event) })
+        : name !== null
+          ? href(onTimeline(name))
+          : null;
     },
   });
 }
 
 function sidesOf({ hrefOf, selection, b }: TableProps): { a: Links["href"]; b: Links["href"] } {
-  return { a: (params) => hrefOf("trace", params, selection), b: (params) => hrefOf("trace", params, b.selection) };
+  return {
+    a: (params) => hrefOf("trace", params, selection),
+    b: (params) => hrefOf("trace", params, b.selection),
+  };
 }
 
 function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
@@ -46,7 +73,11 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
   const of = <T,>(values: readonly T[]): T[] => pick(values, rows);
   const href = sidesOf(props);
   const status = of(changes.status);
-  const searched = of(changes.table).map((table, i) => (table === "category" || table === "module" || of(changes.rest)[i] ? null : (of(changes.name)[i] ?? null)));
+  const searched = of(changes.table).map((table, i) =>
+    table === "category" || table === "module" || of(changes.rest)[i]
+      ? null
+      : (of(changes.name)[i] ?? null),
+  );
   const renamed = of(changes.name_b);
   return [
     column("name", "Name", "code", 320, of(changes.name), {
@@ -60,11 +91,33 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
     column("b", "B per step", "time", 92, of(changes.time_b_ns), { term: "diff_time" }),
     column("calls_a", "Calls A", "number", 74, of(changes.calls_a), { term: "diff_calls" }),
     column("calls_b", "Calls B", "number", 74, of(changes.calls_b), { term: "diff_calls" }),
-    column("noise", "Beyond noise", "knowledge", 84, of(changes.beyond).map((value) => value ?? 2)),
-    column("host_a", "Host self A", "time", 92, of(changes.host_a_ns), { hidden: true, term: "diff_host" }),
-    column("host_b", "Host self B", "time", 92, of(changes.host_b_ns), { hidden: true, term: "diff_host" }),
-    timelineColumn({ label: "A", events: of(changes.event_a), names: searched.map((name, i) => (status[i] === "new" ? null : name)), href: href.a }),
-    timelineColumn({ label: "B", events: of(changes.event_b), names: searched.map((name, i) => (status[i] === "gone" ? null : (renamed[i] ?? name))), href: href.b }),
+    column(
+      "noise",
+      "Beyond noise",
+      "knowledge",
+      84,
+      of(changes.beyond).map((value) => value ?? 2),
+    ),
+    column("host_a", "Host self A", "time", 92, of(changes.host_a_ns), {
+      hidden: true,
+      term: "diff_host",
+    }),
+    column("host_b", "Host self B", "time", 92, of(changes.host_b_ns), {
+      hidden: true,
+      term: "diff_host",
+    }),
+    timelineColumn({
+      label: "A",
+      events: of(changes.event_a),
+      names: searched.map((name, i) => (status[i] === "new" ? null : name)),
+      href: href.a,
+    }),
+    timelineColumn({
+      label: "B",
+      events: of(changes.event_b),
+      names: searched.map((name, i) => (status[i] === "gone" ? null : (renamed[i] ?? name))),
+      href: href.b,
+    }),
   ];
 }
 
@@ -83,12 +136,20 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
   );
   const whole = wholes.find((item) => item.table === table);
   const counts = statusCounts(changes, table);
-  const statuses = (["changed", "new", "gone", "same"] as const).map((value) => ({ value, label: `${value} ${formatCount(counts[value])}`, disabled: counts[value] === 0 }));
+  const statuses = (["changed", "new", "gone", "same"] as const).map((value) => ({
+    value,
+    label: `${value} ${formatCount(counts[value])}`,
+    disabled: counts[value] === 0,
+  }));
   return (
     <Panel
       title="What changed"
       term="diff_delta"
-      note={whole ? `${formatTime(whole.time_a_ns)} → ${formatTime(whole.time_b_ns)} per step in all` : null}
+      note={
+        whole
+          ? `${formatTime(whole.time_a_ns)} → ${formatTime(whole.time_b_ns)} per step in all`
+          : null
+      }
       actions={downloads}
       flush
     >
@@ -119,7 +180,9 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
             />
           </>
         }
-        empty={<EmptyState compact title="Nothing of this kind" text="Neither side has anything here." />}
+        empty={
+          <EmptyState compact title="Nothing of this kind" text="Neither side has anything here." />
+        }
         {...gridParams(params, setParam)}
       />
     </Panel>
@@ -127,20 +190,31 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
 }
 
 /** The full names, and the host's part. */
-function ChangeDetail({ payload: { changes }, row }: { payload: DiffPayload; row: number }): JSX.Element {
-  const names = [changes.name[row], changes.name_b[row]].filter((name) => name !== null && name !== undefined);
+function ChangeDetail({
+  payload: { changes },
+  row,
+}: {
+  payload: DiffPayload;
+  row: number;
+}): JSX.Element {
+  const names = [changes.name[row], changes.name_b[row]].filter(
+    (name) => name !== null && name !== undefined,
+  );
   return (
     <div class="kernel-detail">
       {names.map((name, i) => (
         <div key={i} class="full-name">
-          {names.length > 1 ? <span class={`diff-mark diff-${i ? "b" : "a"}`}>{i ? "B" : "A"}</span> : null}
+          {names.length > 1 ? (
+            <span class={`diff-mark diff-${i ? "b" : "a"}`}>{i ? "B" : "A"}</span>
+          ) : null}
           <code>{name}</code>
           <CopyButton text={name} label="Copy the full name" />
         </div>
       ))}
       {changes.host_a_ns[row] !== null || changes.host_b_ns[row] !== null ? (
         <p>
-          On the host itself: {formatTime(changes.host_a_ns[row])} → {formatTime(changes.host_b_ns[row])} per step
+          On the host itself: {formatTime(changes.host_a_ns[row])} →{" "}
+          {formatTime(changes.host_b_ns[row])} per step
         </p>
       ) : null}
     </div>
@@ -155,11 +229,16 @@ export function TreeTable(props: TableProps & { device: boolean }): JSX.Element 
   const columns = useMemo<Column[]>(() => {
     const { a, b, delta } = treeTimes(tree, device);
     const href = sidesOf(props);
-    const name = tree.parent.map((_, node) => bothNames(tree.name_a[node] ?? null, tree.name_b[node] ?? null));
+    const name = tree.parent.map((_, node) =>
+      bothNames(tree.name_a[node] ?? null, tree.name_b[node] ?? null),
+    );
     const nothing = name.map(() => null);
     return [
       column("name", "Name", "code", 360, name, {
-        note: (node) => (tree.backward[node] ? <Badge title="It runs in the backward pass.">backward</Badge> : null),
+        note: (node) =>
+          tree.backward[node] ? (
+            <Badge title="It runs in the backward pass.">backward</Badge>
+          ) : null,
       }),
       column("kind", "Kind", "text", 92, tree.kind),
       column("status", "Status", "text", 80, tree.status),
@@ -174,7 +253,14 @@ export function TreeTable(props: TableProps & { device: boolean }): JSX.Element 
     // The links read the address bar when they are drawn or followed; new functions need no new columns.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [tree, device]);
-  if (!tree.parent.length) return <EmptyState compact title="There is no call tree" text="Neither side recorded operators in the chosen steps." />;
+  if (!tree.parent.length)
+    return (
+      <EmptyState
+        compact
+        title="There is no call tree"
+        text="Neither side recorded operators in the chosen steps."
+      />
+    );
   return (
     <>
       <Grid
@@ -187,7 +273,11 @@ export function TreeTable(props: TableProps & { device: boolean }): JSX.Element 
         searchIn={["name"]}
         storage="diff-tree"
       />
-      {payload.tree_pooled ? <p class="table-notes muted">{formatCount(payload.tree_pooled)} smaller nodes are counted in those around them.</p> : null}
+      {payload.tree_pooled ? (
+        <p class="table-notes muted">
+          {formatCount(payload.tree_pooled)} smaller nodes are counted in those around them.
+        </p>
+      ) : null}
     </>
   );
 }

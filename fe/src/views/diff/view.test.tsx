@@ -15,17 +15,28 @@ const span = { name: "1", label: "1", state: "ready", progress: 1, message: "", 
 const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["runs"][number] => ({
   name,
   synthetic: false,
-  workers: workers.map((worker) => ({ name: worker, rank: null, rank_source: "order", world_size: null, spans: [span] })),
+  workers: workers.map((worker) => ({
+    name: worker,
+    rank: null,
+    rank_source: "order",
+    world_size: null,
+    spans: [span],
+  })),
 });
 
 beforeEach(() => {
   asked.length = 0;
   answer = diff();
-  runsStore.set({ payload: { version: "1", scanning: false, logdirs: [], runs: [run("r"), run("s")] }, error: null });
+  runsStore.set({
+    payload: { version: "1", scanning: false, logdirs: [], runs: [run("r"), run("s")] },
+    error: null,
+  });
   vi.stubGlobal("fetch", (address: string) => {
     const url = new URL(address);
     asked.push(url);
-    const body = url.pathname.endsWith("/diff") ? answer : { source: "ProfilerStep", steps: [0, 1, 2, 3].map((i) => step(i)) };
+    const body = url.pathname.endsWith("/diff")
+      ? answer
+      : { source: "ProfilerStep", steps: [0, 1, 2, 3].map((i) => step(i)) };
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });
@@ -35,34 +46,51 @@ afterEach(() => {
   runsStore.set({ payload: null, error: null });
 });
 
-function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn>; setSteps: ReturnType<typeof vi.fn> } {
+function show(params: Params = {}): {
+  setParam: ReturnType<typeof vi.fn>;
+  setSteps: ReturnType<typeof vi.fn>;
+} {
   const actions = { setParam: vi.fn(), setSteps: vi.fn(), navigate: vi.fn() };
   render(
     <DiffView
       selection={{ run: "r", worker: "w", span: "1" }}
       steps={{ first: 1, last: 2, skipCold: true }}
       params={params}
-      hrefOf={(view, more = {}, selection) => `#${view}?${new URLSearchParams({ ...more, run: selection?.run ?? "" }).toString()}`}
+      hrefOf={(view, more = {}, selection) =>
+        `#${view}?${new URLSearchParams({ ...more, run: selection?.run ?? "" }).toString()}`
+      }
       {...actions}
     />,
   );
   return actions;
 }
 const text = (): string => document.body.textContent;
-const query = (): Record<string, string> => Object.fromEntries(asked.find((url) => url.pathname.endsWith("/diff"))?.searchParams ?? []);
+const query = (): Record<string, string> =>
+  Object.fromEntries(asked.find((url) => url.pathname.endsWith("/diff"))?.searchParams ?? []);
 
 it("asks for both sides, B being the same worker of the next run", async () => {
   show();
   await waitFor(() => expect(text()).toContain("beyond step-to-step noise"));
   expect(plainHeads()).toEqual([]);
-  expect(query()).toEqual({ run: "r", worker: "w", span: "1", steps: "1-2", skip_cold: "1", run2: "s", worker2: "w", span2: "1" });
+  expect(query()).toEqual({
+    run: "r",
+    worker: "w",
+    span: "1",
+    steps: "1-2",
+    skip_cold: "1",
+    run2: "s",
+    worker2: "w",
+    span2: "1",
+  });
 });
 
 it("asks for the B of the address, and links the files of the same question", async () => {
   show({ run2: "r", worker2: "w", span2: "1", steps2: "3" });
   await waitFor(() => expect(text()).toContain("beyond step-to-step noise"));
   expect(query()).toMatchObject({ run2: "r", steps2: "3" });
-  const file = new URL(screen.getByRole("link", { name: "All as Markdown" }).getAttribute("href") ?? "");
+  const file = new URL(
+    screen.getByRole("link", { name: "All as Markdown" }).getAttribute("href") ?? "",
+  );
   expect(file.pathname.endsWith("/diff/file")).toBe(true);
   expect(Object.fromEntries(file.searchParams)).toEqual({ ...query(), format: "markdown" });
 });
@@ -71,7 +99,13 @@ it("sets every key of the other side when another run is chosen", async () => {
   const { setParam } = show({ run2: "s", worker2: "w", span2: "1", steps2: "3" });
   await waitFor(() => expect(text()).toContain("beyond"));
   fireEvent.change(screen.getByLabelText("Run B"), { target: { value: "r" } });
-  expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toEqual({ run2: "r", worker2: "w", span2: "", steps2: "", skip_cold2: "" });
+  expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toEqual({
+    run2: "r",
+    worker2: "w",
+    span2: "",
+    steps2: "",
+    skip_cold2: "",
+  });
 });
 
 it("asks again when B changes, as it does for A", async () => {
@@ -80,8 +114,16 @@ it("asks again when B changes, as it does for A", async () => {
   const count = (): number => asked.filter((url) => url.pathname.endsWith("/diff")).length;
   expect(count()).toBe(1);
   const grown = run("s");
-  const changed = { ...grown, workers: grown.workers.map((worker) => ({ ...worker, spans: [{ ...span, bytes: 2 }] })) };
-  void act(() => runsStore.set({ payload: { version: "2", scanning: false, logdirs: [], runs: [run("r"), changed] }, error: null }));
+  const changed = {
+    ...grown,
+    workers: grown.workers.map((worker) => ({ ...worker, spans: [{ ...span, bytes: 2 }] })),
+  };
+  void act(() =>
+    runsStore.set({
+      payload: { version: "2", scanning: false, logdirs: [], runs: [run("r"), changed] },
+      error: null,
+    }),
+  );
   await waitFor(() => expect(count()).toBe(2));
 });
 
@@ -92,19 +134,39 @@ it("says of a B that is not there that it is not, and asks nothing", async () =>
 });
 
 it("offers two parts of the only trace there is", async () => {
-  runsStore.set({ payload: { version: "2", scanning: false, logdirs: [], runs: [run("r")] }, error: null });
+  runsStore.set({
+    payload: { version: "2", scanning: false, logdirs: [], runs: [run("r")] },
+    error: null,
+  });
   const { setParam, setSteps } = show();
   fireEvent.click(await screen.findByRole("button", { name: /first steps with its last/ }));
   expect(setSteps).toHaveBeenCalledWith({ first: 0, last: 1, skipCold: false });
-  expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toMatchObject({ run2: "r", steps2: "2-3" });
+  expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toMatchObject({
+    run2: "r",
+    steps2: "2-3",
+  });
 });
 
 it("leads from each row to both timelines: to an event, or to the name where none is known", async () => {
-  answer = diff({ changes: changes([["operator", "aten::mm", "changed", 2 * MS, MS], ["operator", "aten::new", "new", null, MS]], { event_a: [7, null], event_b: [null, 9] }) });
+  answer = diff({
+    changes: changes(
+      [
+        ["operator", "aten::mm", "changed", 2 * MS, MS],
+        ["operator", "aten::new", "new", null, MS],
+      ],
+      { event_a: [7, null], event_b: [null, 9] },
+    ),
+  });
   show();
   const grid = within(await screen.findByRole("grid", { name: "Changes of operators" }));
-  const links = grid.getAllByRole("link", { hidden: true }).map((link) => link.getAttribute("href"));
-  expect(links).toEqual(["#trace?sel=7&run=r", "#trace?q=%5Eaten%3A%3Amm%24&re=1&run=s", "#trace?sel=9&run=s"]);
+  const links = grid
+    .getAllByRole("link", { hidden: true })
+    .map((link) => link.getAttribute("href"));
+  expect(links).toEqual([
+    "#trace?sel=7&run=r",
+    "#trace?q=%5Eaten%3A%3Amm%24&re=1&run=s",
+    "#trace?sel=9&run=s",
+  ]);
 });
 
 it("shows only the rows of the chosen table and status, and says how many there are", async () => {
@@ -124,7 +186,10 @@ it("shows the tree by device time, or by host time", async () => {
 });
 
 it("draws names as text, never as markup", async () => {
-  answer = diff({ changes: changes([["operator", HOSTILE, "changed", 2 * MS, MS]]), notes: [HOSTILE] });
+  answer = diff({
+    changes: changes([["operator", HOSTILE, "changed", 2 * MS, MS]]),
+    notes: [HOSTILE],
+  });
   show();
   await waitFor(() => expect(text()).toContain(HOSTILE));
   expect(document.querySelector("img")).toBeNull();
@@ -133,6 +198,8 @@ it("draws names as text, never as markup", async () => {
 it("shows each category twice on one scale, and its change", async () => {
   show();
   await waitFor(() => expect(text()).toContain("−25.0 ms"));
-  const widths = [...document.querySelectorAll<HTMLElement>(".pair-bar")].map((bar) => bar.style.width);
+  const widths = [...document.querySelectorAll<HTMLElement>(".pair-bar")].map(
+    (bar) => bar.style.width,
+  );
   expect(widths.slice(0, 2)).toEqual(["100%", `${(100 * 125) / 150}%`]);
 });

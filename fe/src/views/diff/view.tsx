@@ -10,7 +10,16 @@ import { useResource } from "../../state/resource";
 import { find, freshnessOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { type Params, type Selection, viewQuery, type ViewProps } from "../../state/view";
-import { Button, Card, EmptyState, Icon, Panel, Segmented, StepSelector, Term } from "../../widgets";
+import {
+  Button,
+  Card,
+  EmptyState,
+  Icon,
+  Panel,
+  Segmented,
+  StepSelector,
+  Term,
+} from "../../widgets";
 import { Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
 import { certaintyText, halves, otherParams, otherSide, type Side, testText } from "./model";
@@ -34,7 +43,11 @@ export function DiffView(props: ViewProps): JSX.Element {
     <>
       <Sides {...props} b={b} />
       {known ? (
-        <Loaded resource={resource} shape={[60, 200, 300, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+        <Loaded
+          resource={resource}
+          shape={[60, 200, 300, 400]}
+          diagnosisHref={props.hrefOf("diagnosis")}
+        >
           {(payload) => <DiffPage {...props} payload={payload} b={b} query={query} />}
         </Loaded>
       ) : (
@@ -52,7 +65,10 @@ export function DiffView(props: ViewProps): JSX.Element {
 function useFollowed(b: Selection | null, reload: () => void): void {
   const { run = "", worker = "", span = "" } = b ?? {};
   const key = [run, worker, span].join("\n");
-  const fresh = useStore(runsStore, useCallback(() => freshnessOf(run, worker, span), [run, worker, span]));
+  const fresh = useStore(
+    runsStore,
+    useCallback(() => freshnessOf(run, worker, span), [run, worker, span]),
+  );
   const before = useRef({ key, fresh });
   useEffect(() => {
     const last = before.current;
@@ -79,7 +95,9 @@ function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps): JSX.Elem
     <EmptyState
       title="There is no second trace"
       text={`This is the only trace here. Put another run below the log directory${count > 1 ? ", or compare two parts of this one" : ""}.`}
-      actions={count > 1 ? <Button onClick={compare}>Compare its first steps with its last</Button> : null}
+      actions={
+        count > 1 ? <Button onClick={compare}>Compare its first steps with its last</Button> : null
+      }
       diagnosisHref={hrefOf("diagnosis")}
     />
   );
@@ -90,13 +108,26 @@ function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }): JSX.
   const runs = useStore(runsStore, ({ payload }) => payload);
   const { data } = useResource(find(runs, b.selection).span ? "steps" : null, { ...b.selection });
   const swap = (): void =>
-    changePage((page) => ({ ...page, selection: b.selection, steps: b.steps, params: { ...page.params, ...otherParams({ selection, steps }) } }), "push");
+    changePage(
+      (page) => ({
+        ...page,
+        selection: b.selection,
+        steps: b.steps,
+        params: { ...page.params, ...otherParams({ selection, steps }) },
+      }),
+      "push",
+    );
   return (
-    <Panel title="What is compared" term="diff" actions={<Button onClick={swap}>Swap A and B</Button>}>
+    <Panel
+      title="What is compared"
+      term="diff"
+      actions={<Button onClick={swap}>Swap A and B</Button>}
+    >
       <div class="diff-side">
         <span class="diff-mark diff-a">A</span>
         <span>
-          Baseline: <strong>{selection.run}</strong> · {selection.worker} <span class="muted">as chosen at the top</span>
+          Baseline: <strong>{selection.run}</strong> · {selection.worker}{" "}
+          <span class="muted">as chosen at the top</span>
         </span>
       </div>
       <div class="diff-side">
@@ -105,9 +136,17 @@ function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }): JSX.
           payload={runs}
           selection={b.selection}
           suffix=" B"
-          onSelect={(next) => setOther(setParam, { selection: next, steps: { ...b.steps, first: null, last: null } })}
+          onSelect={(next) =>
+            setOther(setParam, { selection: next, steps: { ...b.steps, first: null, last: null } })
+          }
         />
-        {data && data.steps.length > 1 ? <StepSelector steps={data.steps} value={b.steps} onChange={(next) => setOther(setParam, { ...b, steps: next })} /> : null}
+        {data && data.steps.length > 1 ? (
+          <StepSelector
+            steps={data.steps}
+            value={b.steps}
+            onChange={(next) => setOther(setParam, { ...b, steps: next })}
+          />
+        ) : null}
       </div>
     </Panel>
   );
@@ -174,7 +213,12 @@ function Downloads({ query }: { query: Params }): JSX.Element {
   return (
     <>
       {["csv", "markdown"].map((format) => (
-        <a key={format} class="button button-quiet" href={urlOf("diff/file", { ...query, format })} download>
+        <a
+          key={format}
+          class="button button-quiet"
+          href={urlOf("diff/file", { ...query, format })}
+          download
+        >
           <Icon name="download" /> {format === "csv" ? "All as CSV" : "All as Markdown"}
         </a>
       ))}

@@ -47,16 +47,26 @@ export function lateItem(step: number, over: Partial<LateItem> = {}): LateItem {
 }
 
 /** `ranks` workers with `count` steps of 100 ms; rank 1 is late by 12 ms in all but the first. */
-export function distributed(ranks = 3, count = 4, over: Partial<DistributedPayload> = {}): DistributedPayload {
+export function distributed(
+  ranks = 3,
+  count = 4,
+  over: Partial<DistributedPayload> = {},
+): DistributedPayload {
   const workers = Array.from({ length: ranks }, (_, rank) => worker(rank));
   const steps = Array.from({ length: count }, (_, i) => `ProfilerStep#${i + 10}`);
-  const fill = (value: (rank: number, step: number) => number | null): (number | null)[][] => workers.map((_, rank) => steps.map((_, step) => value(rank, step)));
+  const fill = (value: (rank: number, step: number) => number | null): (number | null)[][] =>
+    workers.map((_, rank) => steps.map((_, step) => value(rank, step)));
   const all = <T>(value: T): T[] => [-1, ...workers.keys()].map(() => value);
   return {
     workers,
     steps,
     step_source: "ProfilerStep",
-    overlap: { computation_ns: fill(() => 60 * MS), overlap_ns: fill(() => 10 * MS), communication_ns: fill(() => 20 * MS), other_ns: fill(() => 10 * MS) },
+    overlap: {
+      computation_ns: fill(() => 60 * MS),
+      overlap_ns: fill(() => 10 * MS),
+      communication_ns: fill(() => 20 * MS),
+      other_ns: fill(() => 10 * MS),
+    },
     waiting: {
       waiting_ns: fill((rank, step) => (rank === 1 || step === 0 ? 0 : 12 * MS)),
       transfer_ns: fill(() => 18 * MS),

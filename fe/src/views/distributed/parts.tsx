@@ -5,7 +5,16 @@ import { useMemo, useState } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
-import { bySum, Card, Figure, HeatMap, Segmented, type Series, StackedBars, Term } from "../../widgets";
+import {
+  bySum,
+  Card,
+  Figure,
+  HeatMap,
+  Segmented,
+  type Series,
+  StackedBars,
+  Term,
+} from "../../widgets";
 import { pick } from "../columns";
 import { barTable, beforeText, type Table, workerBars, workerName } from "./model";
 
@@ -23,7 +32,12 @@ interface WorkerChartProps extends ChartProps {
   empty: string;
 }
 
-const series = (key: string, label: string, color: string): Series => ({ key, label, color: `var(--${color})`, term: `distributed_${key}` });
+const series = (key: string, label: string, color: string): Series => ({
+  key,
+  label,
+  color: `var(--${color})`,
+  term: `distributed_${key}`,
+});
 
 const OVERLAP = [
   series("computation", "Computation", "category-kernel"),
@@ -37,18 +51,34 @@ const WAITING = [
   series("unsplit", "Not told apart", "category-other"),
 ];
 
-function WorkerChart({ payload, step, title, term, series: all, tables, empty }: WorkerChartProps): JSX.Element {
+function WorkerChart({
+  payload,
+  step,
+  title,
+  term,
+  series: all,
+  tables,
+  empty,
+}: WorkerChartProps): JSX.Element {
   const some = tables.map((table) => table.some((row) => row.some(Boolean)));
   const unsplit = some[all.findIndex(({ key }) => key === "unsplit")] ?? false;
   // Beside what could not be told apart a 0 of its parts is not known.
-  const shown = all.flatMap(({ key }, i) => (some[i] || (key !== "unsplit" && !unsplit) ? [i] : []));
+  const shown = all.flatMap(({ key }, i) =>
+    some[i] || (key !== "unsplit" && !unsplit) ? [i] : [],
+  );
   const bars = workerBars(payload.workers, pick(tables, shown), step);
   const used = pick(all, shown);
   const known = tables.some((table) => table.some((row) => row.some((value) => value !== null)));
   return (
     <Figure title={title} term={term} table={barTable(used, bars)}>
       {known && bars.some(({ values }) => values.some((value) => value > 0)) ? (
-        <StackedBars label={`${title} per worker`} series={used} bars={bars} unit="ns" axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""} />
+        <StackedBars
+          label={`${title} per worker`}
+          series={used}
+          bars={bars}
+          unit="ns"
+          axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""}
+        />
       ) : (
         <p class="chart-nothing">{known ? "Nothing to show: every part is 0." : empty}</p>
       )}
@@ -94,10 +124,15 @@ export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Eleme
   const [by, setBy] = useState<Order>("rank");
   const rows = useMemo(() => workers.map(workerName), [workers]);
   const columns = useMemo(() => steps.map(stepName), [steps]);
-  const order = useMemo(() => (by === "late" ? bySum(waiting.late_ns) : [...rows.keys()]), [by, waiting, rows]);
+  const order = useMemo(
+    () => (by === "late" ? bySum(waiting.late_ns) : [...rows.keys()]),
+    [by, waiting, rows],
+  );
   const note = (worker: number, step: number): string => {
     const item = late.find((candidate) => candidate.step === step && candidate.worker === worker);
-    return item ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. What took longer on it: ${beforeText(item) || "not known"}.` : "";
+    return item
+      ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. What took longer on it: ${beforeText(item) || "not known"}.`
+      : "";
   };
   return (
     <Card>
@@ -105,8 +140,14 @@ export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Eleme
         title="How late each worker arrived, per step"
         term="distributed_late"
         table={{
-          columns: [{ label: "Worker" }, ...columns.map((name) => ({ label: `step ${name}`, unit: "ns" as const }))],
-          rows: order.map((row) => [rows[row] ?? "", ...columns.map((_, step) => waiting.late_ns[row]?.[step] ?? null)]),
+          columns: [
+            { label: "Worker" },
+            ...columns.map((name) => ({ label: `step ${name}`, unit: "ns" as const })),
+          ],
+          rows: order.map((row) => [
+            rows[row] ?? "",
+            ...columns.map((_, step) => waiting.late_ns[row]?.[step] ?? null),
+          ]),
         }}
         actions={
           <Segmented<Order>
@@ -120,7 +161,13 @@ export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Eleme
           />
         }
       >
-        <HeatMap label="Lateness by worker and step" {...{ rows, columns, order, note }} columnWord="step" values={waiting.late_ns} unit="ns" />
+        <HeatMap
+          label="Lateness by worker and step"
+          {...{ rows, columns, order, note }}
+          columnWord="step"
+          values={waiting.late_ns}
+          unit="ns"
+        />
       </Figure>
     </Card>
   );
@@ -132,13 +179,18 @@ export function Clock({ payload }: { payload: DistributedPayload }): JSX.Element
   return (
     <ul class="notes">
       <li>
-        <Term id="distributed_matched">{formatCount(matched)} collectives are matched across the workers.</Term>
+        <Term id="distributed_matched">
+          {formatCount(matched)} collectives are matched across the workers.
+        </Term>
       </li>
       {clock ? <li>{clock}</li> : null}
       {skew_ns === null ? null : (
         <li>
           <Term id="distributed_skew">The profilers began {formatTime(skew_ns)} apart</Term>
-          {left_out ? `; ${formatCount(left_out)} ${left_out === 1 ? "collective" : "collectives"} at the begin ${left_out === 1 ? "is" : "are"} left out of waiting for that` : ""}.
+          {left_out
+            ? `; ${formatCount(left_out)} ${left_out === 1 ? "collective" : "collectives"} at the begin ${left_out === 1 ? "is" : "are"} left out of waiting for that`
+            : ""}
+          .
         </li>
       )}
     </ul>

@@ -32,18 +32,36 @@ export function LateTable(props: TableProps): JSX.Element {
     const event = (row: number, key: "event" | "before_event"): string | null => {
       const item = late[row];
       const number = item?.[key] ?? null;
-      return item && number !== null ? hrefOf("trace", { sel: String(number) }, traceOf(props, item.worker)) : null;
+      return item && number !== null
+        ? hrefOf("trace", { sel: String(number) }, traceOf(props, item.worker))
+        : null;
     };
-    const of = <K extends keyof (typeof late)[number]>(key: K): (typeof late)[number][K][] => late.map((item) => item[key]);
+    const of = <K extends keyof (typeof late)[number]>(key: K): (typeof late)[number][K][] =>
+      late.map((item) => item[key]);
     return [
-      column("step", "Step", "text", 62, late.map((item) => stepName(steps[item.step] ?? ""))),
-      column("last", "Last", "text", 82, late.map((item) => nameAt(workers, item.worker)), { href: (row) => event(row, "event") }),
+      column(
+        "step",
+        "Step",
+        "text",
+        62,
+        late.map((item) => stepName(steps[item.step] ?? "")),
+      ),
+      column(
+        "last",
+        "Last",
+        "text",
+        82,
+        late.map((item) => nameAt(workers, item.worker)),
+        { href: (row) => event(row, "event") },
+      ),
       column("kind", "At", "text", 112, of("kind")),
       column("caused", "Caused wait", "time", 112, of("caused_ns"), { bar: true }),
       column("longest", "Longest wait", "time", 88, of("longest_ns")),
       column("lead", "Behind the next", "time", 92, of("lead_ns")),
       column("collectives", "Collectives", "count", 92, of("collectives"), { hidden: true }),
-      column("before", "What took longer before", "code", 190, late.map(beforeName), { href: (row) => event(row, "before_event") }),
+      column("before", "What took longer before", "code", 190, late.map(beforeName), {
+        href: (row) => event(row, "before_event"),
+      }),
       column("before_ns", "Longer by", "time", 84, of("before_ns")),
       column("before_side", "Where", "text", 66, of("before_side")),
       column("module", "Module", "code", 120, of("before_module")),
@@ -54,12 +72,19 @@ export function LateTable(props: TableProps): JSX.Element {
   }, [payload]);
   return (
     <Panel title="Who is late, per step" term="distributed_last" flush>
-      <Grid label="Who is late" columns={columns} rowCount={late.length} height={HEIGHT} storage="distributed-late" />
+      <Grid
+        label="Who is late"
+        columns={columns}
+        rowCount={late.length}
+        height={HEIGHT}
+        storage="distributed-late"
+      />
     </Panel>
   );
 }
 
-const perSecond = (values: readonly (number | null)[]): (number | null)[] => values.map((value) => (value === null ? null : value / 1e9));
+const perSecond = (values: readonly (number | null)[]): (number | null)[] =>
+  values.map((value) => (value === null ? null : value / 1e9));
 
 /** Communication by kind, size, type and group. */
 export function OperationsTable({ payload, params, setParam }: TableProps): JSX.Element {
@@ -81,12 +106,22 @@ export function OperationsTable({ payload, params, setParam }: TableProps): JSX.
       column("exposed", "Exposed", "time", 84, of(operations.exposed_ns)),
       column("waiting", "Waiting", "time", 84, of(operations.waiting_ns)),
       column("transfer", "Transferring", "time", 98, of(operations.transfer_ns)),
-      column("algorithm_bandwidth", "Algorithm GB/s", "number", 90, perSecond(of(operations.algorithm_bandwidth))),
+      column(
+        "algorithm_bandwidth",
+        "Algorithm GB/s",
+        "number",
+        90,
+        perSecond(of(operations.algorithm_bandwidth)),
+      ),
       column("bus_bandwidth", "Bus GB/s", "number", 76, perSecond(of(operations.bus_bandwidth))),
       column("split", "Without waiting", "knowledge", 92, of(operations.split), { hidden: true }),
     ];
   }, [operations, rows]);
-  const asked = [...new Set(operations.worker)].flatMap((place) => (place >= 0 && workers[place] ? [{ value: workers[place].worker, label: nameAt(workers, place) }] : []));
+  const asked = [...new Set(operations.worker)].flatMap((place) =>
+    place >= 0 && workers[place]
+      ? [{ value: workers[place].worker, label: nameAt(workers, place) }]
+      : [],
+  );
   return (
     <Panel title="Communication operations" term="distributed_operation" flush>
       <Grid
@@ -116,56 +151,135 @@ export function UnmatchedTable({ payload }: { payload: DistributedPayload }): JS
   const { unmatched, workers } = payload;
   const columns = useMemo<Column[]>(
     () => [
-      column("operation", "Operation", "text", 140, unmatched.map(({ kind }) => kind)),
-      column("group", "Group", "text", 120, unmatched.map(({ group }) => group)),
-      column("reason", "Why", "text", 420, unmatched.map(({ reason }) => reason), { grow: true }),
-      column("counts", "Recorded", "text", 320, unmatched.map(({ counts }) => countsText(counts, workers)), { grow: true }),
+      column(
+        "operation",
+        "Operation",
+        "text",
+        140,
+        unmatched.map(({ kind }) => kind),
+      ),
+      column(
+        "group",
+        "Group",
+        "text",
+        120,
+        unmatched.map(({ group }) => group),
+      ),
+      column(
+        "reason",
+        "Why",
+        "text",
+        420,
+        unmatched.map(({ reason }) => reason),
+        { grow: true },
+      ),
+      column(
+        "counts",
+        "Recorded",
+        "text",
+        320,
+        unmatched.map(({ counts }) => countsText(counts, workers)),
+        { grow: true },
+      ),
     ],
     [unmatched, workers],
   );
   return (
     <Panel title="Not matched" term="distributed_unmatched" flush>
-      <Grid label="Collectives that are not matched" columns={columns} rowCount={unmatched.length} height={HEIGHT} />
+      <Grid
+        label="Collectives that are not matched"
+        columns={columns}
+        rowCount={unmatched.length}
+        height={HEIGHT}
+      />
     </Panel>
   );
 }
 
 /** `3 each`, or which ranks have how many. */
-export function countsText(counts: readonly number[], workers: DistributedPayload["workers"]): string {
+export function countsText(
+  counts: readonly number[],
+  workers: DistributedPayload["workers"],
+): string {
   const by = new Map<number, string[]>();
-  counts.forEach((count, place) => by.set(count, [...(by.get(count) ?? []), nameAt(workers, place)]));
+  counts.forEach((count, place) =>
+    by.set(count, [...(by.get(count) ?? []), nameAt(workers, place)]),
+  );
   if (by.size === 1) return `${counts[0] ?? 0} each`;
-  return [...by].map(([count, names]) => `${count} on ${names.slice(0, 4).join(", ")}${names.length > 4 ? ` and ${names.length - 4} more` : ""}`).join("; ");
+  return [...by]
+    .map(
+      ([count, names]) =>
+        `${count} on ${names.slice(0, 4).join(", ")}${names.length > 4 ? ` and ${names.length - 4} more` : ""}`,
+    )
+    .join("; ");
 }
 
 const deviceText = ({ id, name, memory_bytes, capability }: DistributedDevice): string =>
-  [`${id}: ${name ?? "name unknown"}`, memory_bytes === null ? "" : formatBytes(memory_bytes), capability === null ? "" : `compute capability ${capability}`].filter(Boolean).join(" · ");
+  [
+    `${id}: ${name ?? "name unknown"}`,
+    memory_bytes === null ? "" : formatBytes(memory_bytes),
+    capability === null ? "" : `compute capability ${capability}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 
 /** Nodes, processes and devices. */
 export function WorkersTable(props: TableProps): JSX.Element {
   const { payload, hrefOf } = props;
   const { workers } = payload;
   const columns = useMemo<Column[]>(() => {
-    const of = <K extends keyof (typeof workers)[number]>(key: K): (typeof workers)[number][K][] => workers.map((item) => item[key]);
+    const of = <K extends keyof (typeof workers)[number]>(key: K): (typeof workers)[number][K][] =>
+      workers.map((item) => item[key]);
     return [
-      column("worker", "Worker", "text", 170, of("worker"), { term: "worker", href: (row) => hrefOf("overview", {}, traceOf(props, row)) }),
+      column("worker", "Worker", "text", 170, of("worker"), {
+        term: "worker",
+        href: (row) => hrefOf("overview", {}, traceOf(props, row)),
+      }),
       column("rank", "Rank", "count", 64, of("rank"), { term: "rank" }),
       column("rank_source", "Rank from", "text", 104, of("rank_source"), { hidden: true }),
       column("node", "Node", "text", 130, of("node")),
       column("process", "Process", "text", 80, of("process")),
-      column("devices", "Devices", "text", 290, workers.map(({ devices }) => devices.map(deviceText).join("; ")), { grow: true, unknown: (row) => (workers[row]?.state === "ready" ? "none recorded" : "not read") }),
+      column(
+        "devices",
+        "Devices",
+        "text",
+        290,
+        workers.map(({ devices }) => devices.map(deviceText).join("; ")),
+        {
+          grow: true,
+          unknown: (row) => (workers[row]?.state === "ready" ? "none recorded" : "not read"),
+        },
+      ),
       column("backend", "Backend", "text", 78, of("backend"), { term: "backend" }),
-      column("collectives", "Collectives", "count", 90, workers.map(({ state, collectives }) => (state === "ready" ? collectives : null))),
+      column(
+        "collectives",
+        "Collectives",
+        "count",
+        90,
+        workers.map(({ state, collectives }) => (state === "ready" ? collectives : null)),
+      ),
       column("offset", "Clock offset", "delta", 100, of("offset_ns")),
       column("error", "Clock error", "time", 92, of("error_ns")),
-      column("state", "State", "text", 90, workers.map(({ state, message }) => (message ? `${state}: ${message}` : state))),
+      column(
+        "state",
+        "State",
+        "text",
+        90,
+        workers.map(({ state, message }) => (message ? `${state}: ${message}` : state)),
+      ),
     ];
     // The links read the address bar when they are drawn or followed; new functions need no new columns.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [payload]);
   return (
     <Panel title="Nodes, processes and devices" flush>
-      <Grid label="Workers" columns={columns} rowCount={workers.length} height={HEIGHT} storage="distributed-workers" />
+      <Grid
+        label="Workers"
+        columns={columns}
+        rowCount={workers.length}
+        height={HEIGHT}
+        storage="distributed-workers"
+      />
     </Panel>
   );
 }

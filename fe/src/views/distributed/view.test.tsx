@@ -17,7 +17,9 @@ beforeEach(() => {
   vi.stubGlobal("fetch", (address: string) => {
     const { pathname } = new URL(address);
     if (pathname.endsWith("/distributed")) asked += 1;
-    const body = pathname.endsWith("/findings") ? findings([]) : (answers[asked - 1] ?? answers.at(-1));
+    const body = pathname.endsWith("/findings")
+      ? findings([])
+      : (answers[asked - 1] ?? answers.at(-1));
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });
@@ -36,7 +38,9 @@ function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
       setParam={setParam}
       navigate={vi.fn()}
       params={params}
-      hrefOf={(view, more = {}, selection) => `#${view}?${new URLSearchParams({ ...more, worker: selection?.worker ?? "" }).toString()}`}
+      hrefOf={(view, more = {}, selection) =>
+        `#${view}?${new URLSearchParams({ ...more, worker: selection?.worker ?? "" }).toString()}`
+      }
     />,
   );
   return { setParam };
@@ -47,9 +51,18 @@ it("says who is late, shows the charts, the map, the tables and the clock", asyn
   show();
   await waitFor(() => expect(text()).toContain("Rank 1 is late in 3 of 4 steps"));
   expect(screen.getAllByRole("button", { name: /^rank 2 \(host_102\): / }).length).toBe(2);
-  expect(screen.getByRole("group", { name: /Lateness by worker and step: 3 rows, 4 columns/ })).toBeTruthy();
-  for (const label of ["Who is late", "Communication operations", "Workers"]) expect(screen.getByRole("grid", { name: label })).toBeTruthy();
-  for (const part of ["12 collectives are matched", "0.8 µs remain unsure", "began 3.00 ms apart", "1 collective at the begin is left out"]) expect(text()).toContain(part);
+  expect(
+    screen.getByRole("group", { name: /Lateness by worker and step: 3 rows, 4 columns/ }),
+  ).toBeTruthy();
+  for (const label of ["Who is late", "Communication operations", "Workers"])
+    expect(screen.getByRole("grid", { name: label })).toBeTruthy();
+  for (const part of [
+    "12 collectives are matched",
+    "0.8 µs remain unsure",
+    "began 3.00 ms apart",
+    "1 collective at the begin is left out",
+  ])
+    expect(text()).toContain(part);
   expect(plainHeads()).toEqual([]);
 });
 
@@ -57,13 +70,24 @@ it("leads from a late step to the collective and to what ran before, on the time
   answers = [distributed(3, 4, { late: [lateItem(1)] })];
   show();
   const grid = within(await screen.findByRole("grid", { name: "Who is late" }));
-  expect(grid.getAllByRole("link", { hidden: true }).map((link) => link.getAttribute("href"))).toEqual(["#trace?sel=41&worker=host_101", "#trace?sel=31&worker=host_101"]);
+  expect(
+    grid.getAllByRole("link", { hidden: true }).map((link) => link.getAttribute("href")),
+  ).toEqual(["#trace?sel=41&worker=host_101", "#trace?sel=31&worker=host_101"]);
 });
 
 it("asks again while workers are read, and shows how far that is", async () => {
-  answers = [distributed(3, 4, { workers: [worker(0), worker(1, { state: "waiting" }), worker(2)], ready: 2, progress: 0.5 }), distributed()];
+  answers = [
+    distributed(3, 4, {
+      workers: [worker(0), worker(1, { state: "waiting" }), worker(2)],
+      ready: 2,
+      progress: 0.5,
+    }),
+    distributed(),
+  ];
   show();
-  await waitFor(() => expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("50"));
+  await waitFor(() =>
+    expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("50"),
+  );
   expect(text()).toContain("2 of 3 are here");
   await waitFor(() => expect(screen.queryByRole("progressbar")).toBeNull(), { timeout: 3000 });
   expect(asked).toBe(2);
@@ -92,7 +116,8 @@ it("shows one step, and the operations of one worker", async () => {
 
 it("puts the latest worker on top of the map when asked", async () => {
   show();
-  const rows = (): string[] => [...document.querySelectorAll(".heat-rows text")].map((label) => label.textContent);
+  const rows = (): string[] =>
+    [...document.querySelectorAll(".heat-rows text")].map((label) => label.textContent);
   await waitFor(() => expect(rows()).toEqual(["rank 0", "rank 1", "rank 2"]));
   fireEvent.click(screen.getByLabelText("latest first"));
   expect(rows()).toEqual(["rank 1", "rank 2", "rank 0"]);
@@ -100,7 +125,14 @@ it("puts the latest worker on top of the map when asked", async () => {
 
 it("shows of one worker what can be known", async () => {
   const none = [[null, null, null, null]];
-  answers = [distributed(1, 4, { matched: 0, late: [], waiting: { waiting_ns: none, transfer_ns: none, unsplit_ns: none, late_ns: none }, skew_ns: null })];
+  answers = [
+    distributed(1, 4, {
+      matched: 0,
+      late: [],
+      waiting: { waiting_ns: none, transfer_ns: none, unsplit_ns: none, late_ns: none },
+      skew_ns: null,
+    }),
+  ];
   show();
   await waitFor(() => expect(text()).toContain("recording of one worker"));
   expect(text()).toContain("it needs collectives that are matched");
@@ -110,22 +142,41 @@ it("shows of one worker what can be known", async () => {
 
 it("calls waiting no part of what could not be told apart, and draws none of what nobody did", async () => {
   const [nothing, some] = [[[0, 0]], [[5e6, 7e6]]];
-  const one = (unsplit_ns: number[][]): DistributedPayload => distributed(1, 2, { matched: 0, late: [], waiting: { waiting_ns: nothing, transfer_ns: nothing, unsplit_ns, late_ns: nothing } });
+  const one = (unsplit_ns: number[][]): DistributedPayload =>
+    distributed(1, 2, {
+      matched: 0,
+      late: [],
+      waiting: { waiting_ns: nothing, transfer_ns: nothing, unsplit_ns, late_ns: nothing },
+    });
   answers = [one(some)];
   show();
-  const parts = (): (string | null)[] => [...(screen.queryByRole("figure", { name: "Waiting and transferring" })?.querySelectorAll(".legend-line li") ?? [])].map((item) => item.textContent);
+  const parts = (): (string | null)[] =>
+    [
+      ...(screen
+        .queryByRole("figure", { name: "Waiting and transferring" })
+        ?.querySelectorAll(".legend-line li") ?? []),
+    ].map((item) => item.textContent);
   await waitFor(() => expect(parts()).toEqual(["Not told apart"]));
   cleanup();
   answers = [one(nothing)];
   show();
-  await waitFor(() => expect(screen.getByRole("figure", { name: "Computation and communication" })).toBeTruthy());
+  await waitFor(() =>
+    expect(screen.getByRole("figure", { name: "Computation and communication" })).toBeTruthy(),
+  );
   expect(screen.queryByRole("figure", { name: "Waiting and transferring" })).toBeNull();
 });
 
 it("lists what is not matched, and draws names as text", async () => {
-  answers = [distributed(2, 1, { unmatched: [{ kind: HOSTILE, group: null, counts: [3, 2], reason: "Counts differ." }], notes: [HOSTILE] })];
+  answers = [
+    distributed(2, 1, {
+      unmatched: [{ kind: HOSTILE, group: null, counts: [3, 2], reason: "Counts differ." }],
+      notes: [HOSTILE],
+    }),
+  ];
   show();
-  const grid = within(await screen.findByRole("grid", { name: "Collectives that are not matched" }));
+  const grid = within(
+    await screen.findByRole("grid", { name: "Collectives that are not matched" }),
+  );
   expect(grid.getByText("3 on rank 0; 2 on rank 1")).toBeTruthy();
   expect(plainHeads()).toEqual([]);
   expect(text()).toContain(HOSTILE);

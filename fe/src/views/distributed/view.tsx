@@ -22,7 +22,11 @@ export function DistributedView(props: ViewProps): JSX.Element {
   const resource = useResource("distributed", { run, worker, span });
   useUntilComplete(resource);
   return (
-    <Loaded resource={resource} shape={[60, 340, 300, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded
+      resource={resource}
+      shape={[60, 340, 300, 400]}
+      diagnosisHref={props.hrefOf("diagnosis")}
+    >
       {(payload) => <DistributedPage {...props} payload={payload} />}
     </Loaded>
   );
@@ -38,7 +42,11 @@ function DistributedPage(props: PageProps): JSX.Element {
   return (
     <>
       {incomplete(payload) ? (
-        <Progress value={payload.progress} label="Reading the workers" detail={`${formatCount(payload.ready)} of ${formatCount(workers.length)} are here`} />
+        <Progress
+          value={payload.progress}
+          label="Reading the workers"
+          detail={`${formatCount(payload.ready)} of ${formatCount(workers.length)} are here`}
+        />
       ) : null}
       <section class="headline" aria-label="In short">
         <p class="headline-first">{first}</p>
@@ -64,7 +72,11 @@ function Charts({ payload, params, setParam }: PageProps): JSX.Element {
   const names = payload.steps.map((name) => ({ value: name, label: stepName(name) }));
   return (
     <Panel
-      title={step === null ? "Average step per worker" : `Step ${stepName(payload.steps[step] ?? "")} per worker`}
+      title={
+        step === null
+          ? "Average step per worker"
+          : `Step ${stepName(payload.steps[step] ?? "")} per worker`
+      }
       note={payload.step_source}
       actions={
         names.length > 1 ? (

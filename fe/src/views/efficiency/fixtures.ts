@@ -79,10 +79,24 @@ export function onHost(): EfficiencyPayload {
   const nothing = [null, null, null];
   return efficiency({
     has_device: false,
-    device: { name: null, entry: null, known: false, bandwidth: null, bandwidth_source: "", peaks: [] },
+    device: {
+      name: null,
+      entry: null,
+      known: false,
+      bandwidth: null,
+      bandwidth_source: "",
+      peaks: [],
+    },
     mfu: null,
     steps: efficiency().steps.map((step) => ({ ...step, mfu: null })),
     families: { ...efficiency().families, matrix_ns: nothing, matrix_unknown_ns: nothing },
-    rows: rows({ peak: nothing, flops_share: nothing, bytes_share: nothing, ideal_ns: nothing, recoverable_ns: nothing, bound: ["unknown", "unknown", "unknown"] }),
+    rows: rows({
+      peak: nothing,
+      flops_share: nothing,
+      bytes_share: nothing,
+      ideal_ns: nothing,
+      recoverable_ns: nothing,
+      bound: ["unknown", "unknown", "unknown"],
+    }),
   });
 }

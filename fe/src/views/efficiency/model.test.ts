@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { compileSearch } from "../../base/search";
 import { efficiency, onHost, rows } from "./fixtures";
-import { callText, chartOf, drawableRows, familiesOf, familyRows, figuresOf, precisionsOf, rateOfSteps, searchFor, topSentences } from "./model";
+import {
+  callText,
+  chartOf,
+  drawableRows,
+  familiesOf,
+  familyRows,
+  figuresOf,
+  precisionsOf,
+  rateOfSteps,
+  searchFor,
+  topSentences,
+} from "./model";
 
 describe("the sentences on top", () => {
   it("say what share of the peak is reached, what is modelled, and where the most is to gain", () => {
@@ -14,23 +25,52 @@ describe("the sentences on top", () => {
   });
 
   it("leave out what computes nothing", () => {
-    const families = { family: ["gemm", "communication", null], calls: [4, 1, 1], time_ns: [8000, 90_000, 500], matrix_ns: [0, 0, 0], matrix_unknown_ns: [0, 0, 0], flops: [1, null, null] };
-    const told = topSentences(efficiency({ families, time_ns: 98_500, computation_ns: 8_500, modelled_ns: 8_000 }));
-    expect(told).toContain("94.1 % of the device time of computation (without communication) is in operators whose work is modelled.");
-    expect(familyRows(efficiency({ families }), []).map(({ family }) => family)).toEqual(["gemm", "communication", "not modelled"]);
-    expect(familyRows(efficiency({ families }), []).map(({ matrix }) => matrix !== null)).toEqual([true, false, true]);
+    const families = {
+      family: ["gemm", "communication", null],
+      calls: [4, 1, 1],
+      time_ns: [8000, 90_000, 500],
+      matrix_ns: [0, 0, 0],
+      matrix_unknown_ns: [0, 0, 0],
+      flops: [1, null, null],
+    };
+    const told = topSentences(
+      efficiency({ families, time_ns: 98_500, computation_ns: 8_500, modelled_ns: 8_000 }),
+    );
+    expect(told).toContain(
+      "94.1 % of the device time of computation (without communication) is in operators whose work is modelled.",
+    );
+    expect(familyRows(efficiency({ families }), []).map(({ family }) => family)).toEqual([
+      "gemm",
+      "communication",
+      "not modelled",
+    ]);
+    expect(familyRows(efficiency({ families }), []).map(({ matrix }) => matrix !== null)).toEqual([
+      true,
+      false,
+      true,
+    ]);
   });
 
   it("speak of rates where no peak is known", () => {
-    const unknown = efficiency({ mfu: null, device: { ...efficiency().device, known: false, peaks: [] } });
+    const unknown = efficiency({
+      mfu: null,
+      device: { ...efficiency().device, known: false, peaks: [] },
+    });
     expect(topSentences(unknown)[0]).toBe("The steps do 186 TFLOP/s");
-    expect(topSentences(onHost()).slice(0, 2)).toEqual(["The steps do 186 TFLOP/s", "Nothing ran on an accelerator: times are those of the host, whose peaks are not known."]);
+    expect(topSentences(onHost()).slice(0, 2)).toEqual([
+      "The steps do 186 TFLOP/s",
+      "Nothing ran on an accelerator: times are those of the host, whose peaks are not known.",
+    ]);
   });
 
   it("speak of one step, and of nothing", () => {
     const step = { index: 0, name: "1", wall_ns: 10, flops: 0, mfu: null };
-    expect(topSentences(efficiency({ mfu: null, steps: [step], modelled_ns: 5 }))[0]).toBe("The step holds no product of matrices, convolution or attention");
-    expect(topSentences(efficiency({ mfu: null, steps: [step], modelled_ns: 0 }))[0]).toBe("No operator of the steps could be modelled");
+    expect(topSentences(efficiency({ mfu: null, steps: [step], modelled_ns: 5 }))[0]).toBe(
+      "The step holds no product of matrices, convolution or attention",
+    );
+    expect(topSentences(efficiency({ mfu: null, steps: [step], modelled_ns: 0 }))[0]).toBe(
+      "No operator of the steps could be modelled",
+    );
     expect(rateOfSteps([step])).toBeNull();
   });
 
@@ -47,8 +87,14 @@ describe("the chart", () => {
     expect(drawable).toEqual([0, 1]);
     expect(precisionsOf(payload.rows, drawable)).toEqual(["bf16", "fp32"]);
     const all = chartOf(payload, drawable, "", "");
-    expect(all.points.map(({ title, group, size }) => [title, group, size])).toEqual([["aten::mm", 0, 8000], ["aten::add", 1, 2000]]);
-    expect(all.roofs).toEqual([{ label: "bf16 matrix", rate: 9.894e14 }, { label: "fp32 vector", rate: 6.7e13 }]);
+    expect(all.points.map(({ title, group, size }) => [title, group, size])).toEqual([
+      ["aten::mm", 0, 8000],
+      ["aten::add", 1, 2000],
+    ]);
+    expect(all.roofs).toEqual([
+      { label: "bf16 matrix", rate: 9.894e14 },
+      { label: "fp32 vector", rate: 6.7e13 },
+    ]);
     const one = chartOf(payload, drawable, "fp32", "");
     expect(one.points.map(({ title, group }) => [title, group])).toEqual([["aten::add", 1]]);
     expect(one.roofs).toEqual([{ label: "fp32 vector", rate: 6.7e13 }]);
@@ -56,7 +102,12 @@ describe("the chart", () => {
 
   it("draws so many points and counts the others", () => {
     const many = Array.from({ length: 500 }, (_, i) => i);
-    const columns = Object.fromEntries(Object.entries(rows()).map(([key, values]) => [key, many.map(() => (values as unknown[])[0])]));
+    const columns = Object.fromEntries(
+      Object.entries(rows()).map(([key, values]) => [
+        key,
+        many.map(() => (values as unknown[])[0]),
+      ]),
+    );
     const payload = efficiency({ rows: { ...rows(), ...columns, time_ns: many } });
     const chart = chartOf(payload, drawableRows(payload), "", "");
     expect([chart.points.length, chart.left, chart.points[0]?.size]).toEqual([400, 100, 499]);
@@ -65,14 +116,21 @@ describe("the chart", () => {
   it("marks the point whose row the table was asked for", () => {
     const payload = efficiency();
     const wanted = searchFor(payload.rows, 1);
-    expect(chartOf(payload, [0, 1], "", wanted.search).points.map((point) => point.selected)).toEqual([false, true]);
+    expect(
+      chartOf(payload, [0, 1], "", wanted.search).points.map((point) => point.selected),
+    ).toEqual([false, true]);
     const matcher = compileSearch(wanted.search, wanted.regex === "1");
-    expect([0, 1, 2].map((row) => matcher.test?.(callText(payload.rows, row)))).toEqual([false, true, false]);
+    expect([0, 1, 2].map((row) => matcher.test?.(callText(payload.rows, row)))).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 
   it("searches for the shapes where a pattern or the types would be too long, and for the operator where they are too", () => {
     const shapes = `[[10,512,7,7],[512,512,3,3]${",[]".repeat(9)}]`;
-    const found = (types: string, lengths = shapes): { search: string; regex: string } => searchFor(rows({ shapes: [lengths, "", ""], types: [types, "", ""] }), 0);
+    const found = (types: string, lengths = shapes): { search: string; regex: string } =>
+      searchFor(rows({ shapes: [lengths, "", ""], types: [types, "", ""] }), 0);
     const types = `[${'"c10::BFloat16",'.repeat(7)}]`;
     expect(found(types)).toEqual({ search: `aten::mm ${shapes} ${types}`, regex: "" });
     expect(found(types.repeat(2))).toEqual({ search: `aten::mm ${shapes}`, regex: "" });
@@ -93,7 +151,11 @@ describe("what is said of a row", () => {
   });
 
   it("says that it is not modelled, and no figure that is not known", () => {
-    expect(figuresOf(rows(), 2)).toEqual([["Time", "500 ns"], ["Calls", "1"], ["FLOPs", "not modelled"]]);
+    expect(figuresOf(rows(), 2)).toEqual([
+      ["Time", "500 ns"],
+      ["Calls", "1"],
+      ["FLOPs", "not modelled"],
+    ]);
   });
 });
 

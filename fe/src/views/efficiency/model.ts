@@ -1,7 +1,20 @@
 /** What the Efficiency page computes from its payload: sentences, the chart's points and roofs, and what is said of a row. */
 
-import type { DevicePeaks, EfficiencyColumns, EfficiencyGroup, EfficiencyPayload, StepMfu } from "../../api/types.gen";
-import { formatBytes, formatCount, formatNumber, formatRate, formatShare, formatTime } from "../../base/units";
+import type {
+  DevicePeaks,
+  EfficiencyColumns,
+  EfficiencyGroup,
+  EfficiencyPayload,
+  StepMfu,
+} from "../../api/types.gen";
+import {
+  formatBytes,
+  formatCount,
+  formatNumber,
+  formatRate,
+  formatShare,
+  formatTime,
+} from "../../base/units";
 import type { Roof, RoofPoint } from "../../widgets";
 import { exactly } from "../grid_params";
 import { MOST_POINTS, roofsOf } from "../roofs";
@@ -19,7 +32,8 @@ export function readGroup(text: string | undefined): EfficiencyGroup {
 }
 
 /** Whether the row's FLOPs are known; 0 is known. */
-export const isModelled = (rows: EfficiencyColumns, row: number): boolean => rows.flops[row] !== null;
+export const isModelled = (rows: EfficiencyColumns, row: number): boolean =>
+  rows.flops[row] !== null;
 
 /** What was called with what, in one text: by it a row is found again, and a call's kernels are. */
 export function callText({ name, shapes, types }: EfficiencyColumns, row: number): string {
@@ -34,7 +48,9 @@ export function searchFor(rows: EfficiencyColumns, row: number): { search: strin
   const call = callText(rows, row);
   if (call.length <= LONGEST_CALL) return exactly(call);
   const shorter = [rows.name[row], rows.shapes[row]].filter(Boolean).join(" ");
-  return rows.shapes[row] && shorter.length <= LONGEST_CALL ? { search: shorter, regex: "" } : exactly(rows.name[row] ?? call);
+  return rows.shapes[row] && shorter.length <= LONGEST_CALL
+    ? { search: shorter, regex: "" }
+    : exactly(rows.name[row] ?? call);
 }
 
 /** The name under which a row can be found again. */
@@ -45,14 +61,19 @@ export function rowKey(rows: EfficiencyColumns, row: number): string {
 /** `989 TFLOP/s bf16`: what a share of the peak is a share of; empty where no peak is known. */
 export function peakText({ peak, precision }: EfficiencyColumns, row: number): string {
   const rate = peak[row];
-  return rate === null || rate === undefined ? "" : `${formatRate(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
+  return rate === null || rate === undefined
+    ? ""
+    : `${formatRate(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
 }
 
 /** Every figure of a row, label and text; what is not known is left out. */
 export function figuresOf(rows: EfficiencyColumns, row: number): [string, string][] {
   const share = rows.flops_share[row] ?? null;
-  const known = (label: string, value: number | null | undefined, text: (value: number) => string): [string, string][] =>
-    value === null || value === undefined ? [] : [[label, text(value)]];
+  const known = (
+    label: string,
+    value: number | null | undefined,
+    text: (value: number) => string,
+  ): [string, string][] => (value === null || value === undefined ? [] : [[label, text(value)]]);
   return [
     ["Time", formatTime(rows.time_ns[row])],
     ["Calls", formatCount(rows.calls[row])],
@@ -73,7 +94,8 @@ export function figuresOf(rows: EfficiencyColumns, row: number): [string, string
 }
 
 /** The rows that stand for themselves: the pooled rest is the last one. */
-export const ownRows = ({ rows, pooled }: EfficiencyPayload): number => rows.calls.length - (pooled ? 1 : 0);
+export const ownRows = ({ rows, pooled }: EfficiencyPayload): number =>
+  rows.calls.length - (pooled ? 1 : 0);
 
 /** The rows that have a place in the chart, longest first. */
 export function drawableRows(payload: EfficiencyPayload): number[] {
@@ -83,7 +105,8 @@ export function drawableRows(payload: EfficiencyPayload): number[] {
     .sort((a, b) => (rows.time_ns[b] ?? 0) - (rows.time_ns[a] ?? 0));
 }
 
-const precisionOf = (rows: EfficiencyColumns, row: number): string => rows.precision[row] ?? UNNAMED;
+const precisionOf = (rows: EfficiencyColumns, row: number): string =>
+  rows.precision[row] ?? UNNAMED;
 
 /** The precisions that drawable rows use, in the order of their longest row. */
 export function precisionsOf(rows: EfficiencyColumns, drawable: readonly number[]): string[] {
@@ -103,7 +126,12 @@ export interface Chart {
 }
 
 /** Points and roofs of one precision, or of all. `search`: what the table shows, so that the point behind it is marked. */
-export function chartOf(payload: EfficiencyPayload, drawable: readonly number[], precision: string, search: string): Chart {
+export function chartOf(
+  payload: EfficiencyPayload,
+  drawable: readonly number[],
+  precision: string,
+  search: string,
+): Chart {
   const { rows } = payload;
   const families = familiesOf(rows, drawable);
   const wanted = drawable.filter((row) => !precision || precisionOf(rows, row) === precision);
@@ -121,13 +149,18 @@ export function chartOf(payload: EfficiencyPayload, drawable: readonly number[],
 }
 
 /** What a row's time is: of the device where there is one. */
-export const timeWord = (payload: EfficiencyPayload): string => (payload.has_device ? "device" : "host");
+export const timeWord = (payload: EfficiencyPayload): string =>
+  payload.has_device ? "device" : "host";
 
-const sum = (values: readonly (number | null)[]): number => values.reduce<number>((total, value) => total + (value ?? 0), 0);
+const sum = (values: readonly (number | null)[]): number =>
+  values.reduce<number>((total, value) => total + (value ?? 0), 0);
 
 /** FLOPs of all steps over their wall time; null where nothing is modelled. */
 export function rateOfSteps(steps: readonly StepMfu[]): number | null {
-  const [flops, wall] = [sum(steps.map((step) => step.flops)), sum(steps.map((step) => step.wall_ns))];
+  const [flops, wall] = [
+    sum(steps.map((step) => step.flops)),
+    sum(steps.map((step) => step.wall_ns)),
+  ];
   return flops > 0 && wall > 0 ? (flops * 1e9) / wall : null;
 }
 
@@ -141,9 +174,19 @@ export function topSentences(payload: EfficiencyPayload): string[] {
   const name = deviceName(device, vocabulary.device);
   return [
     headline(payload, rate, name),
-    ...(mfu !== null && rate !== null ? [`That is ${formatRate(rate, "FLOP/s")} over the whole time of the ${payload.steps.length === 1 ? "step" : "steps"}.`] : []),
-    ...(!has_device && rate !== null ? ["Nothing ran on an accelerator: times are those of the host, whose peaks are not known."] : []),
-    ...(modelled_ns > 0 ? [`${formatShare(modelled_ns / computation_ns)} of the ${timeWord(payload)} time of computation${besides(payload)} is in operators whose work is modelled.`] : []),
+    ...(mfu !== null && rate !== null
+      ? [
+          `That is ${formatRate(rate, "FLOP/s")} over the whole time of the ${payload.steps.length === 1 ? "step" : "steps"}.`,
+        ]
+      : []),
+    ...(!has_device && rate !== null
+      ? ["Nothing ran on an accelerator: times are those of the host, whose peaks are not known."]
+      : []),
+    ...(modelled_ns > 0
+      ? [
+          `${formatShare(modelled_ns / computation_ns)} of the ${timeWord(payload)} time of computation${besides(payload)} is in operators whose work is modelled.`,
+        ]
+      : []),
     ...(gain ? [gain] : []),
   ];
 }
@@ -154,12 +197,19 @@ function besides({ families }: EfficiencyPayload): string {
   return left.length ? ` (without ${left.join(" and ")})` : "";
 }
 
-function headline({ mfu, steps, modelled_ns }: EfficiencyPayload, rate: number | null, name: string): string {
+function headline(
+  { mfu, steps, modelled_ns }: EfficiencyPayload,
+  rate: number | null,
+  name: string,
+): string {
   const subject = steps.length === 1 ? "The step" : "The steps";
   const verb = (one: string, many: string): string => (steps.length === 1 ? one : many);
-  if (mfu !== null) return `${subject} ${verb("reaches", "reach")} ${formatShare(mfu)} of what ${name} can do (MFU)`;
+  if (mfu !== null)
+    return `${subject} ${verb("reaches", "reach")} ${formatShare(mfu)} of what ${name} can do (MFU)`;
   if (rate !== null) return `${subject} ${verb("does", "do")} ${formatRate(rate, "FLOP/s")}`;
-  return modelled_ns > 0 ? `${subject} ${verb("holds", "hold")} no product of matrices, convolution or attention` : "No operator of the steps could be modelled";
+  return modelled_ns > 0
+    ? `${subject} ${verb("holds", "hold")} no product of matrices, convolution or attention`
+    : "No operator of the steps could be modelled";
 }
 
 /** What the peaks would save, and the row that would save most of it. */
@@ -186,7 +236,10 @@ export interface FamilyRow {
 }
 
 /** Time by family, the longest first, what computes nothing and what is not modelled last. */
-export function familyRows({ families }: EfficiencyPayload, marked: readonly string[]): FamilyRow[] {
+export function familyRows(
+  { families }: EfficiencyPayload,
+  marked: readonly string[],
+): FamilyRow[] {
   const rows = families.family.map((family, i): FamilyRow => {
     const time = families.time_ns[i] ?? 0;
     const [used, unknown] = [families.matrix_ns[i] ?? null, families.matrix_unknown_ns[i] ?? 0];
@@ -197,7 +250,10 @@ export function familyRows({ families }: EfficiencyPayload, marked: readonly str
       calls: families.calls[i] ?? 0,
       time,
       flops: families.flops[i] ?? null,
-      matrix: used === null || ASIDE.includes(family ?? "") ? null : { used, unknown, unused: Math.max(0, time - used - unknown) },
+      matrix:
+        used === null || ASIDE.includes(family ?? "")
+          ? null
+          : { used, unknown, unused: Math.max(0, time - used - unknown) },
     };
   });
   const rest = (row: FamilyRow): number => [...ASIDE, NOT_MODELLED].indexOf(row.family);

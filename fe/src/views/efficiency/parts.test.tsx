@@ -8,9 +8,18 @@ import { Families, StepChart } from "./parts";
 afterEach(cleanup);
 
 const show = (steps: readonly StepMfu[]): void => {
-  render(<StepChart payload={efficiency()} steps={steps} chosen={null} isChosen={() => true} onChoose={vi.fn()} />);
+  render(
+    <StepChart
+      payload={efficiency()}
+      steps={steps}
+      chosen={null}
+      isChosen={() => true}
+      onChoose={vi.fn()}
+    />,
+  );
 };
-const facts = (): (string | null)[] => screen.getAllByRole("definition").map((element) => element.textContent);
+const facts = (): (string | null)[] =>
+  screen.getAllByRole("definition").map((element) => element.textContent);
 
 it("says the figures of a single step instead of drawing a lone bar", () => {
   show([{ index: 0, name: "ProfilerStep#4", mfu: 0.25, flops: 3e12, wall_ns: 2e9 }]);
@@ -33,7 +42,10 @@ it("says of what computes nothing that it does, instead of that it uses no matri
   const families = { ...efficiency().families, family: ["gemm", "communication", null] };
   const payload = efficiency({ families });
   const { container } = render(<Families payload={payload} rows={familyRows(payload, [])} />);
-  const said = (name: string): string | null | undefined => [...container.querySelectorAll("li")].find((row) => row.title.startsWith(name))?.querySelector(".muted")?.textContent;
+  const said = (name: string): string | null | undefined =>
+    [...container.querySelectorAll("li")]
+      .find((row) => row.title.startsWith(name))
+      ?.querySelector(".muted")?.textContent;
   expect([said("gemm"), said("communication")]).toEqual(["87.5 % used", "no computing"]);
   cleanup();
   render(<Families payload={onHost()} rows={familyRows(onHost(), [])} />);

@@ -5,7 +5,15 @@ import type { DevicePeaks, EfficiencyPayload, Peak, StepMfu } from "../../api/ty
 import { otherColor, seriesColor } from "../../base/theme";
 import { format, formatRate, formatShare, formatTime, type Unit } from "../../base/units";
 import { capitalised, stepName } from "../../base/words";
-import { Figure, type FigureTable, Mark, SeriesLegend, StackedBars, Term, Tooltip } from "../../widgets";
+import {
+  Figure,
+  type FigureTable,
+  Mark,
+  SeriesLegend,
+  StackedBars,
+  Term,
+  Tooltip,
+} from "../../widgets";
 import { type FamilyRow, rateOfSteps, timeWord, topSentences } from "./model";
 
 /** The answer in plain words. */
@@ -45,7 +53,12 @@ export function DeviceCard({ device }: { device: DevicePeaks }): JSX.Element {
       <dl class="facts">
         {fact("efficiency_device", name ?? "not named by the trace")}
         {fact("efficiency_entry", entry ?? "none fits: its peaks are not known")}
-        {bandwidth === null ? null : fact("efficiency_bandwidth", <Sourced text={formatRate(bandwidth, "B/s")} source={device.bandwidth_source} />)}
+        {bandwidth === null
+          ? null
+          : fact(
+              "efficiency_bandwidth",
+              <Sourced text={formatRate(bandwidth, "B/s")} source={device.bandwidth_source} />,
+            )}
       </dl>
       {peaks.length ? <PeakTable peaks={peaks} /> : null}
     </>
@@ -54,7 +67,9 @@ export function DeviceCard({ device }: { device: DevicePeaks }): JSX.Element {
 
 function PeakTable({ peaks }: { peaks: readonly Peak[] }): JSX.Element {
   const units = [...new Set(peaks.map((peak) => peak.unit))];
-  const precisions = [...new Set([...peaks].sort((a, b) => a.rate - b.rate).map((peak) => peak.precision))];
+  const precisions = [
+    ...new Set([...peaks].sort((a, b) => a.rate - b.rate).map((peak) => peak.precision)),
+  ];
   const cell = (unit: string, precision: string): JSX.Element | string => {
     const peak = peaks.find((item) => item.unit === unit && item.precision === precision);
     return peak ? <Sourced text={formatRate(peak.rate, "FLOP/s")} source={peak.source} /> : "–";
@@ -98,10 +113,17 @@ interface StepChartProps {
   onChoose: (index: number) => void;
 }
 
-const rateOf = ({ flops, wall_ns }: StepMfu): number | null => rateOfSteps([{ index: 0, name: "", mfu: null, flops, wall_ns }]);
+const rateOf = ({ flops, wall_ns }: StepMfu): number | null =>
+  rateOfSteps([{ index: 0, name: "", mfu: null, flops, wall_ns }]);
 
 /** MFU per step; where no peak is known, FLOP/s. */
-export function StepChart({ payload, steps, chosen, isChosen, onChoose }: StepChartProps): JSX.Element {
+export function StepChart({
+  payload,
+  steps,
+  chosen,
+  isChosen,
+  onChoose,
+}: StepChartProps): JSX.Element {
   const shares = steps.some((step) => step.mfu !== null);
   const unit: Unit = shares ? "share" : "FLOP/s";
   const value = (step: StepMfu): number | null => (shares ? step.mfu : rateOf(step));
@@ -110,7 +132,13 @@ export function StepChart({ payload, steps, chosen, isChosen, onChoose }: StepCh
   const [what, term] = shares ? ["MFU", "efficiency_mfu"] : ["FLOP/s", "efficiency_step_rate"];
   const title = `${what} ${only ? "of the" : "per"} step`;
   const table: FigureTable = {
-    columns: [{ label: "Step" }, { label: "MFU", unit: "share" }, { label: "FLOPs", unit: "FLOP" }, { label: "FLOP/s", unit: "FLOP/s" }, { label: "Wall time", unit: "ns" }],
+    columns: [
+      { label: "Step" },
+      { label: "MFU", unit: "share" },
+      { label: "FLOPs", unit: "FLOP" },
+      { label: "FLOP/s", unit: "FLOP/s" },
+      { label: "Wall time", unit: "ns" },
+    ],
     rows: steps.map((step) => [step.name, step.mfu, step.flops, rateOf(step), step.wall_ns]),
   };
   return (
@@ -133,7 +161,14 @@ export function StepChart({ payload, steps, chosen, isChosen, onChoose }: StepCh
           height={230}
           selected={chosen}
           onSelect={onChoose}
-          {...(mean !== null ? { line: { value: mean, label: steps.length > payload.steps.length ? "chosen" : "all" } } : {})}
+          {...(mean !== null
+            ? {
+                line: {
+                  value: mean,
+                  label: steps.length > payload.steps.length ? "chosen" : "all",
+                },
+              }
+            : {})}
         />
       )}
     </Figure>
@@ -174,17 +209,36 @@ export function Families({ payload, rows }: FamiliesProps): JSX.Element {
       { label: "Family" },
       { label: "Calls", unit: "count" },
       { label: `${capitalised(timeWord(payload))} time`, unit: "ns" },
-      ...(matrix ? PARTS.map(({ label }) => ({ label: `${words} ${label}`, unit: "ns" as const })) : []),
+      ...(matrix
+        ? PARTS.map(({ label }) => ({ label: `${words} ${label}`, unit: "ns" as const }))
+        : []),
       { label: "FLOPs", unit: "FLOP" },
     ],
-    rows: rows.map((row) => [row.family, row.calls, row.time, ...(matrix ? PARTS.map(({ key }) => row.matrix?.[key] ?? null) : []), row.flops]),
+    rows: rows.map((row) => [
+      row.family,
+      row.calls,
+      row.time,
+      ...(matrix ? PARTS.map(({ key }) => row.matrix?.[key] ?? null) : []),
+      row.flops,
+    ]),
   };
   return (
-    <Figure title={title} term={matrix ? "efficiency_matrix_time" : "efficiency_family"} note={`of the ${timeWord(payload)} time`} table={table} name="efficiency-families">
+    <Figure
+      title={title}
+      term={matrix ? "efficiency_matrix_time" : "efficiency_family"}
+      note={`of the ${timeWord(payload)} time`}
+      table={table}
+      name="efficiency-families"
+    >
       {matrix ? <SeriesLegend series={PARTS} /> : null}
       <ul class="bars" aria-label={title}>
         {rows.map((row) => (
-          <Family key={row.family} row={row} largest={largest} without={matrix ? "no computing" : ""} />
+          <Family
+            key={row.family}
+            row={row}
+            largest={largest}
+            without={matrix ? "no computing" : ""}
+          />
         ))}
       </ul>
     </Figure>
@@ -200,19 +254,37 @@ interface FamilyProps {
 
 function Family({ row, largest, without }: FamilyProps): JSX.Element {
   const { matrix, time } = row;
-  const pieces = matrix ? PARTS.map(({ key, label, color }) => ({ label, color, ns: matrix[key] })) : [{ label: "", color: row.group === null ? otherColor : seriesColor(row.group), ns: time }];
-  const told = matrix ? PARTS.map(({ key, label }) => `${label} ${format(matrix[key], "ns")}`).join(", ") : "";
+  const pieces = matrix
+    ? PARTS.map(({ key, label, color }) => ({ label, color, ns: matrix[key] }))
+    : [{ label: "", color: row.group === null ? otherColor : seriesColor(row.group), ns: time }];
+  const told = matrix
+    ? PARTS.map(({ key, label }) => `${label} ${format(matrix[key], "ns")}`).join(", ")
+    : "";
   return (
     <li class="bar-row family-row" title={told ? `${row.family}: ${told}` : row.family}>
       <span class="bar-name">
-        {row.group === null ? <span class="mark" /> : <Mark group={row.group} color={seriesColor(row.group)} />}
+        {row.group === null ? (
+          <span class="mark" />
+        ) : (
+          <Mark group={row.group} color={seriesColor(row.group)} />
+        )}
         <Term id={`efficiency_model_${row.family}`}>{row.family}</Term>
       </span>
       <span class="bar-track">
-        {pieces.map(({ label, color, ns }) => (ns > 0 ? <span key={label} class="bar-fill" style={{ width: `${(100 * ns) / largest}%`, background: color }} /> : null))}
+        {pieces.map(({ label, color, ns }) =>
+          ns > 0 ? (
+            <span
+              key={label}
+              class="bar-fill"
+              style={{ width: `${(100 * ns) / largest}%`, background: color }}
+            />
+          ) : null,
+        )}
       </span>
       <span class="number">{formatTime(time)}</span>
-      <span class="number muted">{matrix ? `${formatShare(matrix.used / time)} used` : without}</span>
+      <span class="number muted">
+        {matrix ? `${formatShare(matrix.used / time)} used` : without}
+      </span>
     </li>
   );
 }

@@ -7,7 +7,17 @@ import type { CellKind, Column } from "../../widgets";
 import { CopyButton } from "../../widgets";
 import { columnsOf, told } from "../columns";
 import { Totals } from "../totals";
-import { callText, FAST, figuresOf, isModelled, NOT_MODELLED, ownRows, peakText, searchFor, timeWord } from "./model";
+import {
+  callText,
+  FAST,
+  figuresOf,
+  isModelled,
+  NOT_MODELLED,
+  ownRows,
+  peakText,
+  searchFor,
+  timeWord,
+} from "./model";
 
 export interface RowLinks {
   operator: (name: string) => string;
@@ -26,33 +36,77 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
   const { rows, group, vocabulary } = payload;
   const calls = ownRows(payload);
   const rest = (row: number): boolean => row >= calls;
-  const reason = (row: number): string | null => (rest(row) || isModelled(rows, row) ? null : NOT_MODELLED);
-  const figure = (key: string, label: string, kind: CellKind, width: number, values: readonly (number | null)[], more: Partial<Column> = {}): Column =>
-    column(key, label, kind, width, values, { unknown: reason, ...more });
-  const operator = column("operator", "Operator", "code", group === "kernel" ? 170 : 200, rows.name, {
-    unknown: () => "launched by no operator",
-    href: (row) => (rows.name[row] && !rest(row) ? links.operator(rows.name[row]) : null),
+  const reason = (row: number): string | null =>
+    rest(row) || isModelled(rows, row) ? null : NOT_MODELLED;
+  const figure = (
+    key: string,
+    label: string,
+    kind: CellKind,
+    width: number,
+    values: readonly (number | null)[],
+    more: Partial<Column> = {},
+  ): Column => column(key, label, kind, width, values, { unknown: reason, ...more });
+  const operator = column(
+    "operator",
+    "Operator",
+    "code",
+    group === "kernel" ? 170 : 200,
+    rows.name,
+    {
+      unknown: () => "launched by no operator",
+      href: (row) => (rows.name[row] && !rest(row) ? links.operator(rows.name[row]) : null),
+    },
+  );
+  const kernel = column("kernel", "Kernel", "code", 250, rows.kernel, {
+    short: rows.short,
+    href: (row) => (rows.kernel[row] && !rest(row) ? links.kernel(rows.kernel[row]) : null),
   });
-  const kernel = column("kernel", "Kernel", "code", 250, rows.kernel, { short: rows.short, href: (row) => (rows.kernel[row] && !rest(row) ? links.kernel(rows.kernel[row]) : null) });
   return told([
     ...(group === "kernel" ? [kernel, operator] : [operator]),
     // What has no model is told apart by its shapes.
-    column("parameters", "Parameters", "code", 190, rows.parameters.map((text, row) => text ?? rows.shapes[row] ?? null), { grow: true, hidden: group === "kernel" }),
+    column(
+      "parameters",
+      "Parameters",
+      "code",
+      190,
+      rows.parameters.map((text, row) => text ?? rows.shapes[row] ?? null),
+      { grow: true, hidden: group === "kernel" },
+    ),
     column("shapes", "Input shapes", "code", 220, rows.shapes, { hidden: true }),
     column("types", "Types", "code", 130, rows.types, { hidden: true }),
-    column("family", "Family", "text", 130, rows.family.map((family, row) => family ?? reason(row))),
+    column(
+      "family",
+      "Family",
+      "text",
+      130,
+      rows.family.map((family, row) => family ?? reason(row)),
+    ),
     figure("calls", "Calls", "count", 62, rows.calls, { term: "calls" }),
-    figure("time", `${capitalised(timeWord(payload))} time`, "time", 100, rows.time_ns, { bar: true }),
+    figure("time", `${capitalised(timeWord(payload))} time`, "time", 100, rows.time_ns, {
+      bar: true,
+    }),
     figure("flops_share", "Of the peak", "share", 200, rows.flops_share, {
       bar: true,
       note: (row) =>
-        typeof rows.flops_share[row] === "number" ? <span class="muted">of {peakText(rows, row)}</span> : rows.fast[row] && !rest(row) ? <span class="muted">{FAST}</span> : null,
+        typeof rows.flops_share[row] === "number" ? (
+          <span class="muted">of {peakText(rows, row)}</span>
+        ) : rows.fast[row] && !rest(row) ? (
+          <span class="muted">{FAST}</span>
+        ) : null,
     }),
     figure("bytes_share", "Of the bandwidth", "share", 116, rows.bytes_share, {
       bar: true,
-      note: (row) => ((rows.bytes_share[row] ?? 0) > ROUNDING ? <span class="muted">cache</span> : null),
+      note: (row) =>
+        (rows.bytes_share[row] ?? 0) > ROUNDING ? <span class="muted">cache</span> : null,
     }),
-    column("bound", "Bound by", "text", 96, rows.bound.map((bound, row) => (rest(row) || bound === "unknown" ? null : bound)), { unknown: () => "" }),
+    column(
+      "bound",
+      "Bound by",
+      "text",
+      96,
+      rows.bound.map((bound, row) => (rest(row) || bound === "unknown" ? null : bound)),
+      { unknown: () => "" },
+    ),
     figure("recoverable", "Recoverable", "time", 100, rows.recoverable_ns, { bar: true }),
     figure("flops_rate", "FLOP/s", "FLOP/s", 104, rows.flops_rate),
     figure("bytes_rate", "Bytes/s", "B/s", 88, rows.bytes_rate),
@@ -60,19 +114,51 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     figure("flops", "FLOPs per call", "FLOP", 96, rows.flops),
     figure("bytes", "Bytes per call", "bytes", 92, rows.bytes),
     figure("ideal", "At the peak", "time", 92, rows.ideal_ns, { hidden: true }),
-    ...(payload.has_device ? [column("matrix", capitalised(vocabulary.matrix_cores), "knowledge", 88, rows.matrix, { term: "matrix" })] : []),
-    column("timeline", "Timeline", "text", 92, rows.event.map((event) => (event < 0 ? null : "longest")), {
-      unknown: () => "",
-      href: (row) => ((rows.event[row] ?? -1) < 0 ? null : links.event(rows.event[row] ?? -1)),
-    }),
-    column("call", "Call", "code", 300, rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row))), { hidden: true }),
+    ...(payload.has_device
+      ? [
+          column("matrix", capitalised(vocabulary.matrix_cores), "knowledge", 88, rows.matrix, {
+            term: "matrix",
+          }),
+        ]
+      : []),
+    column(
+      "timeline",
+      "Timeline",
+      "text",
+      92,
+      rows.event.map((event) => (event < 0 ? null : "longest")),
+      {
+        unknown: () => "",
+        href: (row) => ((rows.event[row] ?? -1) < 0 ? null : links.event(rows.event[row] ?? -1)),
+      },
+    ),
+    column(
+      "call",
+      "Call",
+      "code",
+      300,
+      rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row))),
+      { hidden: true },
+    ),
   ]);
 }
 
 /** All of a row: below it in the table, and below the chart when its point is chosen. */
-export function RowDetail({ payload, row, links }: { payload: EfficiencyPayload; row: number; links: RowLinks }): JSX.Element {
+export function RowDetail({
+  payload,
+  row,
+  links,
+}: {
+  payload: EfficiencyPayload;
+  row: number;
+  links: RowLinks;
+}): JSX.Element {
   const { rows, group } = payload;
-  const [name, kernel, event] = [rows.name[row] ?? null, rows.kernel[row] ?? null, rows.event[row] ?? -1];
+  const [name, kernel, event] = [
+    rows.name[row] ?? null,
+    rows.kernel[row] ?? null,
+    rows.event[row] ?? -1,
+  ];
   const texts = [kernel, callText(rows, row)].filter((text) => text !== null);
   return (
     <div class="kernel-detail">
@@ -84,7 +170,9 @@ export function RowDetail({ payload, row, links }: { payload: EfficiencyPayload;
       ))}
       <Totals parts={figuresOf(rows, row).map(([label, text]) => ({ label, text }))} />
       <p class="detail-links">
-        {group === "operator" && payload.has_device ? <a href={links.kernels(searchFor(rows, row))}>Its kernels</a> : null}
+        {group === "operator" && payload.has_device ? (
+          <a href={links.kernels(searchFor(rows, row))}>Its kernels</a>
+        ) : null}
         {kernel ? <a href={links.kernel(kernel)}>Kernel view</a> : null}
         {name ? <a href={links.operator(name)}>Operator view</a> : null}
         {event >= 0 ? <a href={links.event(event)}>Longest on the timeline</a> : null}

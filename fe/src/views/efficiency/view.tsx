@@ -15,7 +15,18 @@ import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
 import css from "./efficiency.css?inline";
-import { chartOf, drawableRows, familiesOf, familyRows, ownRows, precisionsOf, readGroup, rowKey, searchFor, timeWord } from "./model";
+import {
+  chartOf,
+  drawableRows,
+  familiesOf,
+  familyRows,
+  ownRows,
+  precisionsOf,
+  readGroup,
+  rowKey,
+  searchFor,
+  timeWord,
+} from "./model";
 import { DeviceCard, Families, Headline, StepChart } from "./parts";
 import { efficiencyColumns, RowDetail, type RowLinks } from "./table";
 
@@ -26,7 +37,11 @@ export function EfficiencyView(props: ViewProps): JSX.Element {
   const group = readGroup(props.params.group);
   const resource = useResource("efficiency", viewQuery(props, { group }));
   return (
-    <Loaded resource={resource} shape={[60, 220, 460, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded
+      resource={resource}
+      shape={[60, 220, 460, 400]}
+      diagnosisHref={props.hrefOf("diagnosis")}
+    >
       {(payload) =>
         payload.rows.calls.length ? (
           <EfficiencyPage {...props} payload={payload} />
@@ -72,7 +87,13 @@ function EfficiencyPage(props: PageProps): JSX.Element {
         ) : null}
         {allSteps.some((step) => step.flops > 0) ? (
           <Card>
-            <StepChart payload={payload} steps={allSteps} chosen={onlyStep(steps)} isChosen={(index) => isChosen(steps, index)} onChoose={(index) => props.setSteps(withOnly(steps, index))} />
+            <StepChart
+              payload={payload}
+              steps={allSteps}
+              chosen={onlyStep(steps)}
+              isChosen={(index) => isChosen(steps, index)}
+              onChoose={(index) => props.setSteps(withOnly(steps, index))}
+            />
           </Card>
         ) : null}
         {rows.length ? (
@@ -87,17 +108,50 @@ function EfficiencyPage(props: PageProps): JSX.Element {
   );
 }
 
-type PanelProps = PageProps & { drawable: readonly number[]; families: readonly string[]; links: RowLinks; search: string };
+type PanelProps = PageProps & {
+  drawable: readonly number[];
+  families: readonly string[];
+  links: RowLinks;
+  search: string;
+};
 
-function RooflinePanel({ payload, drawable, families, links, search, params, setParam }: PanelProps): JSX.Element {
+function RooflinePanel({
+  payload,
+  drawable,
+  families,
+  links,
+  search,
+  params,
+  setParam,
+}: PanelProps): JSX.Element {
   const { rows, group } = payload;
   const precisions = useMemo(() => precisionsOf(rows, drawable), [rows, drawable]);
   const precision = precisions.find((item) => item === params.precision) ?? "";
-  const chart = useMemo(() => chartOf(payload, drawable, precision, search), [payload, drawable, precision, search]);
-  const groups = useMemo(() => families.map((label, i) => ({ label: label || "other", color: seriesColor(i) })), [families]);
+  const chart = useMemo(
+    () => chartOf(payload, drawable, precision, search),
+    [payload, drawable, precision, search],
+  );
+  const groups = useMemo(
+    () => families.map((label, i) => ({ label: label || "other", color: seriesColor(i) })),
+    [families],
+  );
   const table: FigureTable = {
-    columns: [{ label: group === "kernel" ? "Kernel" : "Operator" }, { label: "Parameters" }, { label: "Family" }, { label: "Time", unit: "ns" }, { label: "FLOP per byte", unit: "number" }, { label: "FLOP/s", unit: "FLOP/s" }],
-    rows: chart.points.map((point) => [point.title, rows.parameters[Number(point.key)] ?? null, groups[point.group]?.label ?? "", point.size, point.intensity, point.rate]),
+    columns: [
+      { label: group === "kernel" ? "Kernel" : "Operator" },
+      { label: "Parameters" },
+      { label: "Family" },
+      { label: "Time", unit: "ns" },
+      { label: "FLOP per byte", unit: "number" },
+      { label: "FLOP/s", unit: "FLOP/s" },
+    ],
+    rows: chart.points.map((point) => [
+      point.title,
+      rows.parameters[Number(point.key)] ?? null,
+      groups[point.group]?.label ?? "",
+      point.size,
+      point.intensity,
+      point.rate,
+    ]),
   };
   const undrawn = ownRows(payload) - drawable.length + chart.left;
   const selected = chart.points.filter((point) => point.selected).slice(0, 3);
@@ -120,7 +174,14 @@ function RooflinePanel({ payload, drawable, families, links, search, params, set
           ) : null
         }
       >
-        <Roofline label="Roofline" points={chart.points} groups={groups} roofs={chart.roofs} bandwidth={payload.device.bandwidth} onSelect={(key) => toggleSearch(searchFor(rows, Number(key)), search, setParam)} />
+        <Roofline
+          label="Roofline"
+          points={chart.points}
+          groups={groups}
+          roofs={chart.roofs}
+          bandwidth={payload.device.bandwidth}
+          onSelect={(key) => toggleSearch(searchFor(rows, Number(key)), search, setParam)}
+        />
       </Figure>
       {selected.map((point) => (
         <div key={point.key} class="chosen">
@@ -141,7 +202,11 @@ function TablePanel({ payload, links, params, setParam }: PanelProps): JSX.Eleme
   );
   const count = rows.calls.length;
   return (
-    <Panel title={group === "kernel" ? "Kernels" : "Operators by shape"} term="efficiency_view" flush>
+    <Panel
+      title={group === "kernel" ? "Kernels" : "Operators by shape"}
+      term="efficiency_view"
+      flush
+    >
       <Grid
         label={group === "kernel" ? "Efficiency of kernels" : "Efficiency of operators"}
         columns={columns}

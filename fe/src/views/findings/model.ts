@@ -3,7 +3,12 @@
 import type { Finding, FindingsPayload, FindingView, Number as Figure } from "../../api/types.gen";
 import { format, formatCount, formatShare, formatTime, type Unit } from "../../base/units";
 
-const UNITS: Readonly<Record<string, Unit>> = { ns: "ns", bytes: "bytes", share: "share", count: "count" };
+const UNITS: Readonly<Record<string, Unit>> = {
+  ns: "ns",
+  bytes: "bytes",
+  share: "share",
+  count: "count",
+};
 
 export function figureText(figure: Figure): string {
   return format(figure.value, UNITS[figure.unit] ?? "number");
@@ -20,7 +25,10 @@ export function findingsOf(payload: FindingsPayload, view: FindingView): Finding
 }
 
 /** `up to 12.3 ms (8.1 %) of a step`, or that no time is at stake. */
-export function gainText({ recoverable_ns, share }: Pick<Finding, "recoverable_ns" | "share">): string {
+export function gainText({
+  recoverable_ns,
+  share,
+}: Pick<Finding, "recoverable_ns" | "share">): string {
   if (recoverable_ns === null) return "costs no step time";
   return `up to ${formatTime(recoverable_ns)}${share === null ? "" : ` (${formatShare(share)})`} of a step`;
 }
@@ -29,15 +37,21 @@ export function gainText({ recoverable_ns, share }: Pick<Finding, "recoverable_n
 export function gainOfAll(findings: readonly Finding[]): string {
   const costly = findings.filter((finding) => finding.recoverable_ns !== null && !finding.artefact);
   if (!costly.length) return "";
-  const sum = (value: (finding: Finding) => number | null): number => costly.reduce((total, finding) => total + (value(finding) ?? 0), 0);
-  const share = costly.some((finding) => finding.share === null) ? null : sum((finding) => finding.share);
+  const sum = (value: (finding: Finding) => number | null): number =>
+    costly.reduce((total, finding) => total + (value(finding) ?? 0), 0);
+  const share = costly.some((finding) => finding.share === null)
+    ? null
+    : sum((finding) => finding.share);
   return gainText({ recoverable_ns: sum((finding) => finding.recoverable_ns), share });
 }
 
-export const countText = (count: number): string => `${formatCount(count)} ${count === 1 ? "finding" : "findings"}`;
+export const countText = (count: number): string =>
+  `${formatCount(count)} ${count === 1 ? "finding" : "findings"}`;
 
 /** What the findings were looked for in. */
 export function basisText({ steps, step_ns }: FindingsPayload): string {
   if (step_ns === null) return "";
-  return steps === 1 ? `1 step of ${formatTime(step_ns)}` : `${formatCount(steps)} steps of ${formatTime(step_ns)} on average`;
+  return steps === 1
+    ? `1 step of ${formatTime(step_ns)}`
+    : `${formatCount(steps)} steps of ${formatTime(step_ns)} on average`;
 }

@@ -22,7 +22,10 @@ export function FindingList({ findings, hrefOf }: FindingListProps): JSX.Element
     <ol class="findings">
       {findings.map((finding) => (
         // Of one rule there may be several with the same title, of a rank each.
-        <li key={`${finding.rule} ${finding.sentence}`} class={finding.artefact ? "finding finding-artefact" : "finding"}>
+        <li
+          key={`${finding.rule} ${finding.sentence}`}
+          class={finding.artefact ? "finding finding-artefact" : "finding"}
+        >
           <FindingItem finding={finding} hrefOf={hrefOf} />
         </li>
       ))}
@@ -35,7 +38,12 @@ function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHr
     <article>
       <div class="finding-head">
         <h3>
-          {finding.title} {finding.artefact ? <Badge title="It is a cost of recording, which a run without the profiler does not have.">profiler</Badge> : null}
+          {finding.title}{" "}
+          {finding.artefact ? (
+            <Badge title="It is a cost of recording, which a run without the profiler does not have.">
+              profiler
+            </Badge>
+          ) : null}
         </h3>
         <Gain finding={finding} />
       </div>
@@ -57,7 +65,8 @@ function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHr
       {finding.caveat ? <p class="caveat">But: {finding.caveat}</p> : null}
       {finding.line ? (
         <p class="finding-line">
-          <code>{finding.line}</code> <CopyButton text={finding.line} label="Copy the source line" />
+          <code>{finding.line}</code>{" "}
+          <CopyButton text={finding.line} label="Copy the source line" />
         </p>
       ) : null}
       <EvidenceLinks finding={finding} hrefOf={hrefOf} />
@@ -82,7 +91,13 @@ function Gain({ finding }: { finding: Finding }): JSX.Element {
 }
 
 /** The dearest events, each a press away from its place on the timeline. */
-function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }): JSX.Element | null {
+function EvidenceLinks({
+  finding,
+  hrefOf,
+}: {
+  finding: Finding;
+  hrefOf: EvidenceHref;
+}): JSX.Element | null {
   const { evidence, evidence_count: count } = finding;
   if (!evidence.length) return null;
   const item = (one: Evidence, place: number): JSX.Element => (
@@ -95,7 +110,11 @@ function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: Evidence
   const rest = evidence.slice(SHOWN);
   return (
     <div class="finding-evidence">
-      <span class="muted">{count > evidence.length ? `The largest ${evidence.length} of ${formatCount(count)} events on the timeline:` : "On the timeline:"}</span>
+      <span class="muted">
+        {count > evidence.length
+          ? `The largest ${evidence.length} of ${formatCount(count)} events on the timeline:`
+          : "On the timeline:"}
+      </span>
       <ul>{evidence.slice(0, SHOWN).map(item)}</ul>
       {rest.length ? (
         <details>

@@ -4,7 +4,9 @@ import { finding, findings } from "../fixtures";
 import { Findings, FindingsStrip } from "./view";
 
 let answer: unknown;
-beforeEach(() => vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer)))));
+beforeEach(() =>
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer)))),
+);
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
@@ -12,13 +14,33 @@ afterEach(() => {
 const text = (): string => document.body.textContent;
 const hrefOf = vi.fn(() => "#there");
 const strip = (): void => {
-  render(<FindingsStrip view="kernel" selection={{ run: "r", worker: "w", span: "s" }} hrefOf={hrefOf} />);
+  render(
+    <FindingsStrip
+      view="kernel"
+      selection={{ run: "r", worker: "w", span: "s" }}
+      hrefOf={hrefOf}
+    />,
+  );
 };
 
 describe("Findings", () => {
-  const resource = { state: "ready", stale: false, error: null, progress: null, message: "", reload: () => undefined } as const;
+  const resource = {
+    state: "ready",
+    stale: false,
+    error: null,
+    progress: null,
+    message: "",
+    reload: () => undefined,
+  } as const;
   const list = (data: ReturnType<typeof findings>): void => {
-    render(<Findings resource={{ ...resource, data }} known={[{ what: "Stacks", why: "", call: "" }]} selection={{ run: "r", worker: "w", span: "s" }} hrefOf={hrefOf} />);
+    render(
+      <Findings
+        resource={{ ...resource, data }}
+        known={[{ what: "Stacks", why: "", call: "" }]}
+        selection={{ run: "r", worker: "w", span: "s" }}
+        hrefOf={hrefOf}
+      />,
+    );
   };
 
   it("calls nothing healthy that could not be judged", () => {
@@ -26,7 +48,14 @@ describe("Findings", () => {
     expect(text()).toContain("Nothing was found in what could be judged.");
     expect(text()).toContain("1 thing could not be judged");
     cleanup();
-    list(findings([], { missing: [{ what: "Stacks", why: "", call: "" }, { what: "Shapes", why: "", call: "" }] }));
+    list(
+      findings([], {
+        missing: [
+          { what: "Stacks", why: "", call: "" },
+          { what: "Shapes", why: "", call: "" },
+        ],
+      }),
+    );
     expect(text()).toContain("Nothing found that costs 2 % of a step or more.");
     expect(text()).toContain("Not recorded: Shapes.");
     expect(text()).not.toContain("Not recorded: Stacks.");
@@ -35,23 +64,45 @@ describe("Findings", () => {
 
 describe("FindingsStrip", () => {
   it("is a line while it waits, and one that opens when there is something", async () => {
-    answer = findings([finding({ views: ["kernel"], evidence: [{ label: "a", worker: "w9", span: "s9", event: 4, start_ns: 0, dur_ns: 1 }] }), finding({ rule: "b", title: "Not here" })]);
+    answer = findings([
+      finding({
+        views: ["kernel"],
+        evidence: [{ label: "a", worker: "w9", span: "s9", event: 4, start_ns: 0, dur_ns: 1 }],
+      }),
+      finding({ rule: "b", title: "Not here" }),
+    ]);
     strip();
     expect(document.querySelector(".findings-strip[aria-busy=true]")).toBeTruthy();
     await waitFor(() => expect(screen.getByText("1 finding")).toBeTruthy());
     expect(document.querySelector(".findings-strip[open]")).toBeNull();
-    expect(document.querySelector("summary")?.textContent).toContain("Waiting for input dataup to 59.0 ms (33.1 %) of a step");
+    expect(document.querySelector("summary")?.textContent).toContain(
+      "Waiting for input dataup to 59.0 ms (33.1 %) of a step",
+    );
     expect(text()).not.toContain("Not here");
-    expect(hrefOf).toHaveBeenCalledWith("trace", { sel: "4" }, { run: "r", worker: "w9", span: "s9" });
+    expect(hrefOf).toHaveBeenCalledWith(
+      "trace",
+      { sel: "4" },
+      { run: "r", worker: "w9", span: "s9" },
+    );
   });
 
   it("names what several ranks do once, and lists all of it", async () => {
-    const late = (rank: number): ReturnType<typeof finding> => finding({ rule: "straggler", title: "Another rank keeps this one waiting", sentence: `It is rank ${rank}.`, views: ["kernel"] });
+    const late = (rank: number): ReturnType<typeof finding> =>
+      finding({
+        rule: "straggler",
+        title: "Another rank keeps this one waiting",
+        sentence: `It is rank ${rank}.`,
+        views: ["kernel"],
+      });
     answer = findings([late(2), late(5)]);
     strip();
     await waitFor(() => expect(screen.getByText("2 findings")).toBeTruthy());
-    expect(document.querySelector(".findings-titles")?.textContent).toBe("Another rank keeps this one waiting");
-    expect([...document.querySelectorAll("article > p:nth-of-type(1)")].map((line) => line.textContent)).toEqual(["It is rank 2.", "It is rank 5."]);
+    expect(document.querySelector(".findings-titles")?.textContent).toBe(
+      "Another rank keeps this one waiting",
+    );
+    expect(
+      [...document.querySelectorAll("article > p:nth-of-type(1)")].map((line) => line.textContent),
+    ).toEqual(["It is rank 2.", "It is rank 5."]);
   });
 
   it("says so when nothing concerns the view", async () => {

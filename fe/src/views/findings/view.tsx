@@ -24,7 +24,8 @@ export function useFindings({ selection }: Place): Resource<FindingsPayload> {
 }
 
 const timelineOf = ({ selection, hrefOf }: Place): EvidenceHref => {
-  return ({ event, worker, span }) => hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span });
+  return ({ event, worker, span }) =>
+    hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span });
 };
 
 interface FindingsProps extends Place {
@@ -39,9 +40,15 @@ export function Findings({ resource, known, ...place }: FindingsProps): JSX.Elem
     <Loaded resource={resource} shape={[200]} diagnosisHref={place.hrefOf("diagnosis")}>
       {(payload) => (
         <>
-          {payload.healthy ? <NothingFound>Nothing found that costs 2 % of a step or more.</NothingFound> : null}
-          {!payload.healthy && !payload.findings.length ? <p>Nothing was found in what could be judged.</p> : null}
-          {payload.findings.length ? <FindingList findings={ordered(payload.findings)} hrefOf={timelineOf(place)} /> : null}
+          {payload.healthy ? (
+            <NothingFound>Nothing found that costs 2 % of a step or more.</NothingFound>
+          ) : null}
+          {!payload.healthy && !payload.findings.length ? (
+            <p>Nothing was found in what could be judged.</p>
+          ) : null}
+          {payload.findings.length ? (
+            <FindingList findings={ordered(payload.findings)} hrefOf={timelineOf(place)} />
+          ) : null}
           <Unsure reasons={payload.unsure} />
           <MissingList missing={unsaid(payload.missing, known)} />
         </>
@@ -60,7 +67,9 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps): JSX.Eleme
   if (!data) {
     return (
       <p class="findings-strip" aria-busy={error === null}>
-        {error ? `The findings could not be made: ${error.message}` : "Looking for what costs time …"}
+        {error
+          ? `The findings could not be made: ${error.message}`
+          : "Looking for what costs time …"}
       </p>
     );
   }
@@ -77,7 +86,9 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps): JSX.Eleme
       <summary>
         <Icon name="chevron" size={12} />
         <strong>{countText(found.length)}</strong>
-        <span class="findings-titles">{[...new Set(found.map((finding) => finding.title))].join(" · ")}</span>
+        <span class="findings-titles">
+          {[...new Set(found.map((finding) => finding.title))].join(" · ")}
+        </span>
         <span class="findings-gain">{gainOfAll(found)}</span>
       </summary>
       <FindingList findings={found} hrefOf={timelineOf(place)} />

@@ -48,7 +48,12 @@ describe("matrixTime", () => {
     expect(matrixTime(payload())).toEqual({ yes: 30, no: 30, unknown: 40, total: 100 });
   });
   it("takes a value that it does not know for unknown", () => {
-    expect(matrixTime(payload({ matrix: [7, 1, 0, 2] }))).toEqual({ yes: 20, no: 30, unknown: 50, total: 100 });
+    expect(matrixTime(payload({ matrix: [7, 1, 0, 2] }))).toEqual({
+      yes: 20,
+      no: 30,
+      unknown: 50,
+      total: 100,
+    });
   });
 });
 
@@ -63,8 +68,14 @@ describe("unattributed", () => {
 
 describe("followed", () => {
   it("is unknown, not 0, when there is no kernel", () => {
-    expect(followed({ device_events: 5, kernels: 0, with_launch: 0, with_operator: 0 })).toEqual({ launch: null, operator: null });
-    expect(followed({ device_events: 12, kernels: 10, with_launch: 7, with_operator: 3 })).toEqual({ launch: 0.7, operator: 0.3 });
+    expect(followed({ device_events: 5, kernels: 0, with_launch: 0, with_operator: 0 })).toEqual({
+      launch: null,
+      operator: null,
+    });
+    expect(followed({ device_events: 12, kernels: 10, with_launch: 7, with_operator: 3 })).toEqual({
+      launch: 0.7,
+      operator: 0.3,
+    });
   });
 });
 

@@ -59,13 +59,19 @@ export interface Followed {
 
 /** Shares of the kernels that could be followed to a launch and to an operator; `null` when there is no kernel. */
 export function followed({ kernels, with_launch, with_operator }: Attribution): Followed {
-  return kernels > 0 ? { launch: with_launch / kernels, operator: with_operator / kernels } : { launch: null, operator: null };
+  return kernels > 0
+    ? { launch: with_launch / kernels, operator: with_operator / kernels }
+    : { launch: null, operator: null };
 }
 
 /** The name under which a row can be found again. */
 export function rowKey(payload: KernelPayload, row: number): string {
   const { name, operator, grid, block, registers, shared_memory_bytes } = payload.rows;
-  return JSON.stringify([name[row], operator[row], grid[row], block[row], registers[row], shared_memory_bytes[row]].map((x) => x ?? null));
+  return JSON.stringify(
+    [name[row], operator[row], grid[row], block[row], registers[row], shared_memory_bytes[row]].map(
+      (x) => x ?? null,
+    ),
+  );
 }
 
 /** A grouping from the address bar; by name where it is none. */

@@ -2,7 +2,14 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HOSTILE, kernelRows, kernels } from "../fixtures";
 import { rowsOf } from "./model";
-import { AttributionLine, kernelColumns, KernelCharts, KernelDetail, Launchers, UnattributedList } from "./parts";
+import {
+  AttributionLine,
+  kernelColumns,
+  KernelCharts,
+  KernelDetail,
+  Launchers,
+  UnattributedList,
+} from "./parts";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
@@ -10,11 +17,14 @@ const links = { operator: (name: string) => `#operator=${name}`, onOperator: vi.
 
 describe("KernelCharts", () => {
   it("shows time by kernel, and matrix cores as yes, no and unknown whatever the top", () => {
-    const payload = kernels(["a", "b", "c"], { rows: kernelRows(["a", "b", "c"], { matrix: [1, 0, 2] }) });
+    const payload = kernels(["a", "b", "c"], {
+      rows: kernelRows(["a", "b", "c"], { matrix: [1, 0, 2] }),
+    });
     render(<KernelCharts payload={payload} top={1} onSelect={() => undefined} />);
     const [time, matrix] = document.querySelectorAll("figure");
     expect(time?.textContent).toContain("other (2)");
-    for (const part of ["with Tensor Cores", "without", "not known"]) expect(matrix?.textContent).toContain(part);
+    for (const part of ["with Tensor Cores", "without", "not known"])
+      expect(matrix?.textContent).toContain(part);
   });
 
   it("draws hostile kernel names as text", () => {
@@ -31,22 +41,45 @@ describe("KernelCharts", () => {
 
 describe("AttributionLine", () => {
   it("counts kernels, launches and operators", () => {
-    render(<AttributionLine attribution={{ device_events: 1000, kernels: 963, with_launch: 963, with_operator: 940 }} />);
+    render(
+      <AttributionLine
+        attribution={{ device_events: 1000, kernels: 963, with_launch: 963, with_operator: 940 }}
+      />,
+    );
     const parts = [...document.querySelectorAll(".attribution-part")].map((p) => p.textContent);
-    expect(parts).toEqual(["963 kernels", "963 with launch", "940 with operator (97.6 %)", "1\u202f000 device events"]);
+    expect(parts).toEqual([
+      "963 kernels",
+      "963 with launch",
+      "940 with operator (97.6 %)",
+      "1\u202f000 device events",
+    ]);
     expect(document.querySelector(".attribution")?.textContent).toMatch(/^In the whole trace:963/);
   });
   it("leads to the reasons only where an operator is missing", () => {
     const onWhy = vi.fn();
-    render(<AttributionLine attribution={{ device_events: 9, kernels: 9, with_launch: 9, with_operator: 8 }} onWhy={onWhy} />);
+    render(
+      <AttributionLine
+        attribution={{ device_events: 9, kernels: 9, with_launch: 9, with_operator: 8 }}
+        onWhy={onWhy}
+      />,
+    );
     fireEvent.click(screen.getByText("Which have no operator, and why?"));
     expect(onWhy).toHaveBeenCalledOnce();
     cleanup();
-    render(<AttributionLine attribution={{ device_events: 9, kernels: 9, with_launch: 9, with_operator: 9 }} onWhy={onWhy} />);
+    render(
+      <AttributionLine
+        attribution={{ device_events: 9, kernels: 9, with_launch: 9, with_operator: 9 }}
+        onWhy={onWhy}
+      />,
+    );
     expect(screen.queryByRole("button")).toBeNull();
   });
   it("has no share of nothing", () => {
-    render(<AttributionLine attribution={{ device_events: 3, kernels: 0, with_launch: 0, with_operator: 0 }} />);
+    render(
+      <AttributionLine
+        attribution={{ device_events: 3, kernels: 0, with_launch: 0, with_operator: 0 }}
+      />,
+    );
     expect(text()).not.toContain("%");
     expect(text()).not.toContain("NaN");
   });
@@ -62,28 +95,56 @@ it("UnattributedList names the reason, and draws nothing when there is none", ()
 describe("kernelColumns", () => {
   it("by name leaves out what only launches have", () => {
     const keys = kernelColumns(kernels(), links).map((c) => c.key);
-    expect(keys).toEqual(["name", "matrix", "calls", "total", "mean", "shortest", "longest", "blocks_per_sm", "occupancy"]);
+    expect(keys).toEqual([
+      "name",
+      "matrix",
+      "calls",
+      "total",
+      "mean",
+      "shortest",
+      "longest",
+      "blocks_per_sm",
+      "occupancy",
+    ]);
   });
 
   it("by properties lists the operator, or why it is not known", () => {
-    const rows = kernelRows(["a", "b"], { operator: ["aten::mm", null], reason: [null, "no launch recorded"] });
+    const rows = kernelRows(["a", "b"], {
+      operator: ["aten::mm", null],
+      reason: [null, "no launch recorded"],
+    });
     const columns = kernelColumns(kernels([], { group: "properties", rows }), links);
     expect(columns.map((c) => c.key)).toEqual(
-      expect.arrayContaining(["operator", "grid", "block", "registers", "shared_memory", "matrix_eligible"]),
+      expect.arrayContaining([
+        "operator",
+        "grid",
+        "block",
+        "registers",
+        "shared_memory",
+        "matrix_eligible",
+      ]),
     );
     const operator = columns.find((c) => c.key === "operator");
-    expect([operator?.href?.(0), operator?.href?.(1), operator?.unknown?.(1)]).toEqual(["#operator=aten::mm", null, "no launch recorded"]);
+    expect([operator?.href?.(0), operator?.href?.(1), operator?.unknown?.(1)]).toEqual([
+      "#operator=aten::mm",
+      null,
+      "no launch recorded",
+    ]);
   });
 
   it("draws the short name and keeps the full one", () => {
-    const column = kernelColumns(kernels(["void k<int>()"], { rows: kernelRows(["void k<int>()"], { short: ["k"] }) }), links)[0];
+    const column = kernelColumns(
+      kernels(["void k<int>()"], { rows: kernelRows(["void k<int>()"], { short: ["k"] }) }),
+      links,
+    )[0];
     expect([column?.values[0], column?.short?.[0]]).toEqual(["void k<int>()", "k"]);
   });
 
   it("takes zero rows and 100,000", () => {
     for (const n of [0, 100_000]) {
       const names = Array.from({ length: n }, (_, i) => `k${i}`);
-      for (const column of kernelColumns(kernels(names, { group: "properties" }), links)) expect(column.values).toHaveLength(n);
+      for (const column of kernelColumns(kernels(names, { group: "properties" }), links))
+        expect(column.values).toHaveLength(n);
     }
   });
 });
@@ -92,14 +153,28 @@ it("KernelDetail shows the full name as text, to be copied", () => {
   render(<KernelDetail name={HOSTILE} timelineHref="#timeline" />);
   expect(document.querySelector("code")?.textContent).toBe(HOSTILE);
   expect(screen.getByRole("button", { name: "Copy the full name" })).toBeTruthy();
-  expect(screen.getByRole("link", { name: "Show on the timeline" }).getAttribute("href")).toBe("#timeline");
+  expect(screen.getByRole("link", { name: "Show on the timeline" }).getAttribute("href")).toBe(
+    "#timeline",
+  );
   expect(document.querySelector("img")).toBeNull();
 });
 
 describe("Launchers", () => {
-  const launcher = { operator: "aten::mm", reason: null, grid: "[1,1,1]", block: null, calls: 2, ns: 1500 };
+  const launcher = {
+    operator: "aten::mm",
+    reason: null,
+    grid: "[1,1,1]",
+    block: null,
+    calls: 2,
+    ns: 1500,
+  };
   it("links to the operator, and leaves new tabs to the browser", () => {
-    render(<Launchers launchers={[launcher, { ...launcher, operator: null, reason: "no launch recorded" }]} links={links} />);
+    render(
+      <Launchers
+        launchers={[launcher, { ...launcher, operator: null, reason: "no launch recorded" }]}
+        links={links}
+      />,
+    );
     const link = screen.getByText("aten::mm");
     fireEvent.click(link, { ctrlKey: true });
     expect(links.onOperator).not.toHaveBeenCalled();

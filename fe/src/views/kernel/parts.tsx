@@ -33,9 +33,17 @@ export function KernelCharts({ payload, top, onSelect }: KernelChartsProps): JSX
       <Figure
         title={`${word} in use`}
         term="matrix"
-        table={{ columns: [{ label: word }, { label: "Kernel time", unit: "ns" }], rows: matrix.map((part) => [part.label, part.value]) }}
+        table={{
+          columns: [{ label: word }, { label: "Kernel time", unit: "ns" }],
+          rows: matrix.map((part) => [part.label, part.value]),
+        }}
       >
-        <Donut label={`Kernel time by use of ${word}`} parts={matrix} unit="ns" caption="kernel time" />
+        <Donut
+          label={`Kernel time by use of ${word}`}
+          parts={matrix}
+          unit="ns"
+          caption="kernel time"
+        />
       </Figure>
     </div>
   );
@@ -50,10 +58,21 @@ function matrixParts(time: MatrixTime, words: Vocabulary): Part[] {
 }
 
 /** How many kernels could be followed back to the host. */
-export function AttributionLine({ attribution, onWhy }: { attribution: Attribution; onWhy?: () => void }): JSX.Element {
+export function AttributionLine({
+  attribution,
+  onWhy,
+}: {
+  attribution: Attribution;
+  onWhy?: () => void;
+}): JSX.Element {
   const { kernels, with_launch, with_operator, device_events } = attribution;
   const shares = followed(attribution);
-  const part = (count: number, share: number | null, term: string, text: string): ComponentChildren => (
+  const part = (
+    count: number,
+    share: number | null,
+    term: string,
+    text: string,
+  ): ComponentChildren => (
     <span class="attribution-part">
       <strong class="number">{formatCount(count)}</strong> <Term id={term}>{text}</Term>
       {share !== null && share < 1 ? <span class="muted"> ({formatShare(share)})</span> : null}
@@ -65,7 +84,12 @@ export function AttributionLine({ attribution, onWhy }: { attribution: Attributi
       {part(kernels, null, "attribution", kernels === 1 ? "kernel" : "kernels")}
       {part(with_launch, shares.launch, "with_launch", "with launch")}
       {part(with_operator, shares.operator, "with_operator", "with operator")}
-      {part(device_events, null, "device_events", device_events === 1 ? "device event" : "device events")}
+      {part(
+        device_events,
+        null,
+        "device_events",
+        device_events === 1 ? "device event" : "device events",
+      )}
       {onWhy && with_operator < kernels ? (
         <button type="button" class="link" onClick={onWhy}>
           Which have no operator, and why?
@@ -76,7 +100,11 @@ export function AttributionLine({ attribution, onWhy }: { attribution: Attributi
 }
 
 /** Kernels without a known operator, by reason. */
-export function UnattributedList({ items }: { items: readonly Unattributed[] }): JSX.Element | null {
+export function UnattributedList({
+  items,
+}: {
+  items: readonly Unattributed[];
+}): JSX.Element | null {
   if (!items.length) return null;
   return (
     <div class="unattributed">
@@ -84,7 +112,8 @@ export function UnattributedList({ items }: { items: readonly Unattributed[] }):
       <ul>
         {items.map((item) => (
           <li key={item.reason}>
-            <Badge>{item.reason}</Badge> {formatCount(item.calls)} {item.calls === 1 ? "call" : "calls"}, {formatTime(item.ns)}
+            <Badge>{item.reason}</Badge> {formatCount(item.calls)}{" "}
+            {item.calls === 1 ? "call" : "calls"}, {formatTime(item.ns)}
           </li>
         ))}
       </ul>
@@ -134,20 +163,57 @@ export function kernelColumns(payload: KernelPayload, links: KernelLinks): Colum
       width: vocabulary.multiprocessor.length > 12 ? 190 : 116,
       values: rows.blocks_per_sm,
     },
-    { key: "occupancy", label: "Est. occupancy", term: "kernel_occupancy", kind: "share", width: 116, values: rows.occupancy },
+    {
+      key: "occupancy",
+      label: "Est. occupancy",
+      term: "kernel_occupancy",
+      kind: "share",
+      width: 116,
+      values: rows.occupancy,
+    },
   ];
   return properties
-    ? [name, operatorColumn(payload, links), ...timeColumns(payload), ...launchColumns(payload), matrix, eligibleColumn(payload), ...fill]
+    ? [
+        name,
+        operatorColumn(payload, links),
+        ...timeColumns(payload),
+        ...launchColumns(payload),
+        matrix,
+        eligibleColumn(payload),
+        ...fill,
+      ]
     : [name, matrix, ...timeColumns(payload), ...fill];
 }
 
 function timeColumns({ rows }: KernelPayload): Column[] {
   return [
     { key: "calls", label: "Calls", term: "calls", kind: "count", width: 76, values: rows.calls },
-    { key: "total", label: "Total", term: "total", kind: "time", width: 110, bar: true, values: rows.total_ns },
+    {
+      key: "total",
+      label: "Total",
+      term: "total",
+      kind: "time",
+      width: 110,
+      bar: true,
+      values: rows.total_ns,
+    },
     { key: "mean", label: "Mean", term: "mean", kind: "time", width: 92, values: rows.mean_ns },
-    { key: "shortest", label: "Shortest", term: "shortest", kind: "time", width: 92, values: rows.shortest_ns },
-    { key: "longest", label: "Longest", term: "longest", kind: "time", width: 92, values: rows.longest_ns },
+    {
+      key: "shortest",
+      label: "Shortest",
+      term: "shortest",
+      kind: "time",
+      width: 92,
+      values: rows.shortest_ns,
+    },
+    {
+      key: "longest",
+      label: "Longest",
+      term: "longest",
+      kind: "time",
+      width: 92,
+      values: rows.longest_ns,
+    },
   ];
 }
 
@@ -169,18 +235,47 @@ function launchColumns({ rows }: KernelPayload): Column[] {
   return [
     { key: "grid", label: "Grid", term: "grid", kind: "code", width: 110, values: rows.grid },
     { key: "block", label: "Block", term: "block", kind: "code", width: 110, values: rows.block },
-    { key: "registers", label: "Registers", term: "registers", kind: "count", width: 88, values: rows.registers },
-    { key: "shared_memory", label: "Shared memory", term: "shared_memory", kind: "bytes", width: 104, values: rows.shared_memory_bytes },
+    {
+      key: "registers",
+      label: "Registers",
+      term: "registers",
+      kind: "count",
+      width: 88,
+      values: rows.registers,
+    },
+    {
+      key: "shared_memory",
+      label: "Shared memory",
+      term: "shared_memory",
+      kind: "bytes",
+      width: 104,
+      values: rows.shared_memory_bytes,
+    },
   ];
 }
 
 function eligibleColumn({ rows, vocabulary }: KernelPayload): Column {
   const label = `Operator ${vocabulary.matrix_cores} eligible`;
-  return { key: "matrix_eligible", label, term: "matrix_eligible", kind: "knowledge", width: 136, values: rows.matrix_eligible };
+  return {
+    key: "matrix_eligible",
+    label,
+    term: "matrix_eligible",
+    kind: "knowledge",
+    width: 136,
+    values: rows.matrix_eligible,
+  };
 }
 
 /** What is below an open row: the full name, and who launched it. */
-export function KernelDetail({ name, timelineHref, children }: { name: string; timelineHref: string; children?: ComponentChildren }): JSX.Element {
+export function KernelDetail({
+  name,
+  timelineHref,
+  children,
+}: {
+  name: string;
+  timelineHref: string;
+  children?: ComponentChildren;
+}): JSX.Element {
   return (
     <div class="kernel-detail">
       <div class="full-name">
@@ -203,7 +298,13 @@ export interface Launcher {
 }
 
 /** The operators that launched one kernel, with the launch properties. */
-export function Launchers({ launchers, links }: { launchers: readonly Launcher[]; links: KernelLinks }): JSX.Element {
+export function Launchers({
+  launchers,
+  links,
+}: {
+  launchers: readonly Launcher[];
+  links: KernelLinks;
+}): JSX.Element {
   return (
     <table class="plain-table launchers">
       <thead>

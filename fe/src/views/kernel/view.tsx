@@ -43,11 +43,19 @@ export function KernelView(props: ViewProps): JSX.Element {
           <KernelPage {...props} payload={payload} group={group} />
         ) : (
           <Nothing
-            title={lacksDevice(payload.missing) ? "This trace holds no kernel" : "There is no kernel in the selected steps"}
+            title={
+              lacksDevice(payload.missing)
+                ? "This trace holds no kernel"
+                : "There is no kernel in the selected steps"
+            }
             text="The accelerator ran no kernel that was launched in them. Choose other steps."
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}
-            actions={lacksTimes(payload.missing) ? <a href={props.hrefOf("counters")}>See the counters of each kernel</a> : null}
+            actions={
+              lacksTimes(payload.missing) ? (
+                <a href={props.hrefOf("counters")}>See the counters of each kernel</a>
+              ) : null
+            }
           />
         )
       }
@@ -68,7 +76,13 @@ function KernelPage({ payload, group, ...props }: PageProps): JSX.Element {
       <MissingList missing={payload.missing} />
       <Panel
         title="Kernels by time"
-        actions={<TopN what="kernels" value={top} onChange={(n) => setParam("top", n === TOP ? null : String(n))} />}
+        actions={
+          <TopN
+            what="kernels"
+            value={top}
+            onChange={(n) => setParam("top", n === TOP ? null : String(n))}
+          />
+        }
       >
         <KernelCharts payload={payload} top={top} onSelect={select} />
       </Panel>
@@ -104,7 +118,10 @@ function KernelTable({ payload, group, ...props }: PageProps): JSX.Element {
       rowKey={(row) => rowKey(payload, row)}
       pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
       detail={(row) => (
-        <KernelDetail name={rows.name[row] ?? ""} timelineHref={props.hrefOf("trace", onTimeline(rows.name[row] ?? ""))}>
+        <KernelDetail
+          name={rows.name[row] ?? ""}
+          timelineHref={props.hrefOf("trace", onTimeline(rows.name[row] ?? ""))}
+        >
           {payload.group === "name" ? <LaunchersOf {...props} name={rows.name[row] ?? ""} /> : null}
         </KernelDetail>
       )}
@@ -143,10 +160,14 @@ function LaunchersOf({ name, ...props }: ViewProps & { name: string }): JSX.Elem
         const found = rowsOf(payload, name);
         return (
           <>
-            <Launchers launchers={found.slice(0, LAUNCHERS).map((row) => launcher(payload, row))} links={linksOf(props)} />
+            <Launchers
+              launchers={found.slice(0, LAUNCHERS).map((row) => launcher(payload, row))}
+              links={linksOf(props)}
+            />
             {found.length > LAUNCHERS ? (
               <p class="muted">
-                {formatCount(found.length - LAUNCHERS)} more: group the table by operator and launch properties to see them.
+                {formatCount(found.length - LAUNCHERS)} more: group the table by operator and launch
+                properties to see them.
               </p>
             ) : null}
           </>

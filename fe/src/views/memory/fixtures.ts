@@ -1,34 +1,90 @@
 /** Payloads of the Memory page for tests: one GPU with three blocks, and the CPU. */
 
-import type { MemoryAlivePayload, MemoryBlocksPayload, MemoryCurvePayload, MemoryDevice, MemoryPayload, MemoryStatisticsPayload } from "../../api/types.gen";
+import type {
+  MemoryAlivePayload,
+  MemoryBlocksPayload,
+  MemoryCurvePayload,
+  MemoryDevice,
+  MemoryPayload,
+  MemoryStatisticsPayload,
+} from "../../api/types.gen";
 
 const MIB = 1 << 20;
 
 export function device(more: Partial<MemoryDevice> = {}): MemoryDevice {
   return {
-    key: 0, name: "GPU 0", records: 5, begin_bytes: 0, begin_known: true, end_bytes: MIB, peak_bytes: 6 * MIB, peak_ns: 500, peak_reserved_bytes: 8 * MIB,
-    capacity_bytes: 16 * MIB, blocks: 3, ...more,
+    key: 0,
+    name: "GPU 0",
+    records: 5,
+    begin_bytes: 0,
+    begin_known: true,
+    end_bytes: MIB,
+    peak_bytes: 6 * MIB,
+    peak_ns: 500,
+    peak_reserved_bytes: 8 * MIB,
+    capacity_bytes: 16 * MIB,
+    blocks: 3,
+    ...more,
   };
 }
 
 export function memory(more: Partial<MemoryPayload> = {}): MemoryPayload {
-  const cpu = device({ key: 1, name: "CPU", peak_reserved_bytes: null, capacity_bytes: null, peak_bytes: 100, blocks: 1 });
-  return { source: "records", span_ns: 1000, devices: [device(), cpu], categories: [], has_modules: true, has_stacks: true, steps: [], notes: ["A note."], missing: [], ...more };
+  const cpu = device({
+    key: 1,
+    name: "CPU",
+    peak_reserved_bytes: null,
+    capacity_bytes: null,
+    peak_bytes: 100,
+    blocks: 1,
+  });
+  return {
+    source: "records",
+    span_ns: 1000,
+    devices: [device(), cpu],
+    categories: [],
+    has_modules: true,
+    has_stacks: true,
+    steps: [],
+    notes: ["A note."],
+    missing: [],
+    ...more,
+  };
 }
 
 export function curve(more: Partial<MemoryCurvePayload> = {}): MemoryCurvePayload {
   return {
-    device: 0, time_ns: [0, 500], allocated_bytes: [MIB, 6 * MIB], reserved_bytes: [null, 8 * MIB], categories_bytes: [], thinned: true, peak_bytes: 6 * MIB, peak_ns: 500,
+    device: 0,
+    time_ns: [0, 500],
+    allocated_bytes: [MIB, 6 * MIB],
+    reserved_bytes: [null, 8 * MIB],
+    categories_bytes: [],
+    thinned: true,
+    peak_bytes: 6 * MIB,
+    peak_ns: 500,
     ...more,
   };
 }
 
 export function alive(more: Partial<MemoryAlivePayload> = {}): MemoryAlivePayload {
   return {
-    device: 0, time_ns: 500, allocated_bytes: 6 * MIB, reserved_bytes: 8 * MIB, fragmented_bytes: 2 * MIB, unknown_bytes: MIB, pooled: 0, pooled_bytes: 0,
+    device: 0,
+    time_ns: 500,
+    allocated_bytes: 6 * MIB,
+    reserved_bytes: 8 * MIB,
+    fragmented_bytes: 2 * MIB,
+    unknown_bytes: MIB,
+    pooled: 0,
+    pooled_bytes: 0,
     rows: {
-      operator: ["aten::mm", "aten::mm", null], parent: ["aten::linear", null, null], module: ["Linear_0", null, null], line: ["/w/net.py(3): forward", null, null],
-      category: [null, null, null], bytes: [3 * MIB, MIB, MIB], count: [1, 2, 1], largest_bytes: [3 * MIB, MIB, MIB], oldest_ns: [10, null, 20],
+      operator: ["aten::mm", "aten::mm", null],
+      parent: ["aten::linear", null, null],
+      module: ["Linear_0", null, null],
+      line: ["/w/net.py(3): forward", null, null],
+      category: [null, null, null],
+      bytes: [3 * MIB, MIB, MIB],
+      count: [1, 2, 1],
+      largest_bytes: [3 * MIB, MIB, MIB],
+      oldest_ns: [10, null, 20],
     },
     ...more,
   };
@@ -36,10 +92,19 @@ export function alive(more: Partial<MemoryAlivePayload> = {}): MemoryAlivePayloa
 
 export function blocks(more: Partial<MemoryBlocksPayload> = {}): MemoryBlocksPayload {
   return {
-    device: 0, pooled: 2, pooled_bytes: 64,
+    device: 0,
+    pooled: 2,
+    pooled_bytes: 64,
     rows: {
-      operator: ["aten::mm", "aten::add"], parent: ["aten::linear", null], module: ["Linear_0", null], line: [null, null], category: [null, null],
-      bytes: [3 * MIB, MIB], allocated_ns: [10, null], released_ns: [30, 40], event: [7, null],
+      operator: ["aten::mm", "aten::add"],
+      parent: ["aten::linear", null],
+      module: ["Linear_0", null],
+      line: [null, null],
+      category: [null, null],
+      bytes: [3 * MIB, MIB],
+      allocated_ns: [10, null],
+      released_ns: [30, 40],
+      event: [7, null],
     },
     ...more,
   };
@@ -47,10 +112,20 @@ export function blocks(more: Partial<MemoryBlocksPayload> = {}): MemoryBlocksPay
 
 export function statistics(more: Partial<MemoryStatisticsPayload> = {}): MemoryStatisticsPayload {
   return {
-    device: 0, group: "operator", outside_bytes: 32, outside_increase_bytes: 0, pooled: 3,
+    device: 0,
+    group: "operator",
+    outside_bytes: 32,
+    outside_increase_bytes: 0,
+    pooled: 3,
     rows: {
-      name: ["aten::mm", "other"], calls: [2, null], increase_bytes: [-MIB, 5], self_increase_bytes: [-MIB, 5], allocations: [1, 3], self_allocations: [1, 3],
-      allocation_bytes: [MIB, 5], self_allocation_bytes: [MIB, 5],
+      name: ["aten::mm", "other"],
+      calls: [2, null],
+      increase_bytes: [-MIB, 5],
+      self_increase_bytes: [-MIB, 5],
+      allocations: [1, 3],
+      self_allocations: [1, 3],
+      allocation_bytes: [MIB, 5],
+      self_allocation_bytes: [MIB, 5],
     },
     ...more,
   };

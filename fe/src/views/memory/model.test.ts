@@ -2,43 +2,85 @@ import { describe, expect, it } from "vitest";
 import type { Params } from "../../state/view";
 import { OTHER } from "../../widgets";
 import { alive, blocks, device, memory } from "./fixtures";
-import { aliveParts, groupsOf, lifetimes, readDevice, readTime, readWindow, tablesOf } from "./model";
+import {
+  aliveParts,
+  groupsOf,
+  lifetimes,
+  readDevice,
+  readTime,
+  readWindow,
+  tablesOf,
+} from "./model";
 
 describe("the address bar", () => {
   it("gives a window inside the recording, or none", () => {
     expect(readWindow({ t0: "5", t1: "50" }, 100)).toEqual({ t0: 5, t1: 50 });
     expect(readWindow({ t0: "5", t1: "500" }, 100)).toEqual({ t0: 5, t1: 100 });
-    const all: Params[] = [{}, { t0: "5" }, { t0: "50", t1: "5" }, { t0: "x", t1: "9" }, { t0: "-1", t1: "9" }, { t0: "100", t1: "200" }, { t0: "1e3", t1: "2000" }];
+    const all: Params[] = [
+      {},
+      { t0: "5" },
+      { t0: "50", t1: "5" },
+      { t0: "x", t1: "9" },
+      { t0: "-1", t1: "9" },
+      { t0: "100", t1: "200" },
+      { t0: "1e3", t1: "2000" },
+    ];
     for (const wrong of all) expect(readWindow(wrong, 100)).toBeNull();
   });
-  it("gives an instant, or none", () => expect(["12", "", undefined, "1.5", "9".repeat(16)].map(readTime)).toEqual([12, null, null, null, null]));
+  it("gives an instant, or none", () =>
+    expect(["12", "", undefined, "1.5", "9".repeat(16)].map(readTime)).toEqual([
+      12,
+      null,
+      null,
+      null,
+      null,
+    ]));
   it("gives a device, the first one where it names none", () => {
     const { devices } = memory();
-    expect([readDevice(devices, "1"), readDevice(devices, "7"), readDevice(devices, undefined)].map((found) => found?.name)).toEqual(["CPU", "GPU 0", "GPU 0"]);
+    expect(
+      [readDevice(devices, "1"), readDevice(devices, "7"), readDevice(devices, undefined)].map(
+        (found) => found?.name,
+      ),
+    ).toEqual(["CPU", "GPU 0", "GPU 0"]);
     expect(readDevice([], "1")).toBeNull();
   });
 });
 
 describe("what is alive", () => {
-  it("is grouped by what at least one block knows", () => expect(groupsOf(alive().rows)).toEqual(["operator", "parent", "module", "line"]));
+  it("is grouped by what at least one block knows", () =>
+    expect(groupsOf(alive().rows)).toEqual(["operator", "parent", "module", "line"]));
   it("adds up to what was allocated", () => {
     const payload = alive({ pooled: 4, pooled_bytes: 0 });
     for (const group of groupsOf(payload.rows))
-      expect(aliveParts(payload, group).reduce((sum, part) => sum + part.value, 0)).toBe(payload.allocated_bytes);
+      expect(aliveParts(payload, group).reduce((sum, part) => sum + part.value, 0)).toBe(
+        payload.allocated_bytes,
+      );
   });
   it("has parts for what is not known, each by its reason", () => {
     const parts = aliveParts(alive({ pooled: 4, pooled_bytes: 9 }), "operator");
-    expect(parts.map(({ key, label }) => [key, label])).toEqual([["=aten::mm", "aten::mm"], ["", "not known"], ["before", "from before the recording"], [OTHER, "4 smaller ones"]]);
+    expect(parts.map(({ key, label }) => [key, label])).toEqual([
+      ["=aten::mm", "aten::mm"],
+      ["", "not known"],
+      ["before", "from before the recording"],
+      [OTHER, "4 smaller ones"],
+    ]);
   });
   it("names lines without their folders, and keeps the whole", () => {
     const [, line] = aliveParts(alive(), "line");
-    expect(aliveParts(alive(), "line").find((part) => part.key.startsWith("="))).toMatchObject({ label: "net.py(3): forward", title: "/w/net.py(3): forward" });
+    expect(aliveParts(alive(), "line").find((part) => part.key.startsWith("="))).toMatchObject({
+      label: "net.py(3): forward",
+      title: "/w/net.py(3): forward",
+    });
     expect(line).toBeDefined();
   });
-  it("draws nothing for sums that contradict each other", () => expect(aliveParts(alive({ unknown_bytes: -5 }), "operator").map((part) => part.key)).not.toContain("before"));
+  it("draws nothing for sums that contradict each other", () =>
+    expect(
+      aliveParts(alive({ unknown_bytes: -5 }), "operator").map((part) => part.key),
+    ).not.toContain("before"));
 });
 
-it("knows a lifetime only where both ends are known", () => expect(lifetimes(blocks().rows)).toEqual([20, null]));
+it("knows a lifetime only where both ends are known", () =>
+  expect(lifetimes(blocks().rows)).toEqual([20, null]));
 
 it("offers the tables that have something", () => {
   expect(tablesOf(memory(), device())).toEqual(["blocks", "operator", "module"]);

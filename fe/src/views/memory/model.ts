@@ -1,6 +1,12 @@
 /** What the Memory page computes from its payloads and keeps in the address bar. */
 
-import type { AliveColumns, BlockColumns, MemoryAlivePayload, MemoryDevice, MemoryPayload } from "../../api/types.gen";
+import type {
+  AliveColumns,
+  BlockColumns,
+  MemoryAlivePayload,
+  MemoryDevice,
+  MemoryPayload,
+} from "../../api/types.gen";
 import { otherColor } from "../../base/theme";
 import type { Params } from "../../state/view";
 import { OTHER, type Part } from "../../widgets";
@@ -30,7 +36,10 @@ export function readWindow(params: Params, end: number): Stretch | null {
   return t0 !== null && t1 !== null && t0 < t1 && t0 < end ? { t0, t1: Math.min(t1, end) } : null;
 }
 
-export function readDevice(devices: readonly MemoryDevice[], text: string | undefined): MemoryDevice | null {
+export function readDevice(
+  devices: readonly MemoryDevice[],
+  text: string | undefined,
+): MemoryDevice | null {
   return devices.find((device) => String(device.key) === text) ?? devices[0] ?? null;
 }
 
@@ -40,10 +49,15 @@ export function groupsOf(rows: AliveColumns): AliveGroup[] {
 }
 
 /** The parts of what is alive, and what no block is known of. */
-export function aliveParts({ rows, pooled, pooled_bytes, unknown_bytes }: MemoryAlivePayload, group: AliveGroup): Part[] {
+export function aliveParts(
+  { rows, pooled, pooled_bytes, unknown_bytes }: MemoryAlivePayload,
+  group: AliveGroup,
+): Part[] {
   const named = rows[group].map((name) => name ?? "");
   const short = named.map((name) => (group === "line" ? name.replace(/^.*[\\/]/, "") : name));
-  const parts = partsByName(named, rows.bytes, 0, short).map((part) => (part.title ? part : { key: "", label: "not known", value: part.value, color: otherColor }));
+  const parts = partsByName(named, rows.bytes, 0, short).map((part) =>
+    part.title ? part : { key: "", label: "not known", value: part.value, color: otherColor },
+  );
   const more: Part[] = [
     { key: "before", label: "from before the recording", value: unknown_bytes, color: otherColor },
     { key: OTHER, label: `${pooled} smaller ones`, value: pooled_bytes, color: otherColor },
@@ -60,6 +74,11 @@ export function lifetimes({ allocated_ns, released_ns }: BlockColumns): (number 
 }
 
 /** The tables that the trace has something for. */
-export function tablesOf({ source, has_modules }: MemoryPayload, { blocks }: MemoryDevice): TableId[] {
-  return TABLES.filter((table) => (table === "blocks" ? blocks > 0 : source === "records" && (table === "operator" || has_modules)));
+export function tablesOf(
+  { source, has_modules }: MemoryPayload,
+  { blocks }: MemoryDevice,
+): TableId[] {
+  return TABLES.filter((table) =>
+    table === "blocks" ? blocks > 0 : source === "records" && (table === "operator" || has_modules),
+  );
 }

@@ -10,7 +10,14 @@ let answers: Record<string, unknown>;
 
 beforeEach(() => {
   asked.length = 0;
-  answers = { findings: findings(), "memory/curve": curve(), "memory/alive": alive(), "memory/blocks": blocks(), "memory/statistics": statistics(), memory: memory() };
+  answers = {
+    findings: findings(),
+    "memory/curve": curve(),
+    "memory/alive": alive(),
+    "memory/blocks": blocks(),
+    "memory/statistics": statistics(),
+    memory: memory(),
+  };
   vi.stubGlobal("fetch", (address: string) => {
     const url = new URL(address);
     asked.push(url);
@@ -29,15 +36,32 @@ function show(params: Params = {}): ReturnType<typeof vi.fn> {
   return setParam;
 }
 const text = (): string => document.body.textContent;
-const askedFor = (route: string): Record<string, string> => Object.fromEntries(asked.filter((url) => url.pathname.endsWith(`/${route}`)).at(-1)?.searchParams ?? []);
-const ready = (): Promise<void> => waitFor(() => expect(text()).toContain("Besides 64 B in 2 smaller blocks"));
+const askedFor = (route: string): Record<string, string> =>
+  Object.fromEntries(
+    asked.filter((url) => url.pathname.endsWith(`/${route}`)).at(-1)?.searchParams ?? [],
+  );
+const ready = (): Promise<void> =>
+  waitFor(() => expect(text()).toContain("Besides 64 B in 2 smaller blocks"));
 
 it("shows the peak, the curve, what is alive and the blocks", async () => {
   show();
   await ready();
-  for (const part of ["GPU 0: at most 6.00 MiB allocated, at 500 ns, 37.5 % of its 16.0 MiB", "At most 8.00 MiB reserved, 50.0 %.", "A note.", "Alive at the peak", "2.00 MiB (25.0 %)", "from before the recording"])
+  for (const part of [
+    "GPU 0: at most 6.00 MiB allocated, at 500 ns, 37.5 % of its 16.0 MiB",
+    "At most 8.00 MiB reserved, 50.0 %.",
+    "A note.",
+    "Alive at the peak",
+    "2.00 MiB (25.0 %)",
+    "from before the recording",
+  ])
     expect(text()).toContain(part);
-  expect(askedFor("memory/curve")).toEqual({ run: "r", worker: "w", span: "s", device: "0", n: "1024" });
+  expect(askedFor("memory/curve")).toEqual({
+    run: "r",
+    worker: "w",
+    span: "s",
+    device: "0",
+    n: "1024",
+  });
   expect(askedFor("memory/alive")).toEqual({ run: "r", worker: "w", span: "s", device: "0" });
   expect(askedFor("memory/blocks")).toEqual({ run: "r", worker: "w", span: "s", device: "0" });
   expect(plainHeads()).toEqual([]);
@@ -47,14 +71,18 @@ it("says nothing of reserved memory where the allocator reserves none", async ()
   answers["memory/alive"] = alive({ reserved_bytes: null, fragmented_bytes: null });
   show();
   await ready();
-  expect([...document.querySelectorAll(".totals dt")].map((term) => term.textContent)).toEqual(["Allocated"]);
+  expect([...document.querySelectorAll(".totals dt")].map((term) => term.textContent)).toEqual([
+    "Allocated",
+  ]);
 });
 
 it("leads from a block to its call on the timeline, its operator and its module", async () => {
   show();
   await ready();
   const table = screen.getByRole("grid", { name: "Memory: Blocks" });
-  const hrefs = within(table).getAllByRole("link").map((link) => link.getAttribute("href"));
+  const hrefs = within(table)
+    .getAllByRole("link")
+    .map((link) => link.getAttribute("href"));
   expect(hrefs).toContain("#trace?sel=7");
   expect(hrefs).toContain("#module?search=%5ELinear_0%24&regex=1");
   expect(hrefs.some((href) => href?.startsWith("#operator?"))).toBe(true);
@@ -67,7 +95,10 @@ it("asks for the window and the instant of the address, and leads back from both
   expect(askedFor("memory/blocks")).toMatchObject({ t0: "100", t1: "900", device: "1" });
   expect(askedFor("memory/alive")).toMatchObject({ t: "300", device: "1" });
   fireEvent.click(screen.getByText("Whole recording"));
-  expect(setParam.mock.calls).toEqual([["t0", null], ["t1", null]]);
+  expect(setParam.mock.calls).toEqual([
+    ["t0", null],
+    ["t1", null],
+  ]);
   fireEvent.click(screen.getByText("At the peak"));
   expect(setParam).toHaveBeenLastCalledWith("t", null);
 });
@@ -100,7 +131,11 @@ it("counts by operator, the pooled rest last and without a link", async () => {
   await waitFor(() => expect(text()).toContain("Besides 32 B outside any known operator"));
   expect(askedFor("memory/statistics")).toMatchObject({ group: "operator" });
   const table = screen.getByRole("grid", { name: "Memory: By operator" });
-  expect(within(table).getAllByRole("link").map((link) => link.textContent)).toEqual(["aten::mm"]);
+  expect(
+    within(table)
+      .getAllByRole("link")
+      .map((link) => link.textContent),
+  ).toEqual(["aten::mm"]);
   expect(table.textContent).toContain("−1.00 MiB");
   fireEvent.click(screen.getByLabelText("By module"));
   expect(setParam).toHaveBeenLastCalledWith("table", "module");
@@ -108,17 +143,37 @@ it("counts by operator, the pooled rest last and without a link", async () => {
 
 it("stacks the categories of a timeline and offers no table that it cannot fill", async () => {
   const { devices } = memory();
-  answers.memory = memory({ source: "timeline", categories: ["parameter", "unknown"], devices: devices.slice(1).map((cpu) => ({ ...cpu, blocks: 0 })), has_modules: false });
-  answers["memory/curve"] = curve({ categories_bytes: [[1, 2], [3, 4]], reserved_bytes: [null, null] });
+  answers.memory = memory({
+    source: "timeline",
+    categories: ["parameter", "unknown"],
+    devices: devices.slice(1).map((cpu) => ({ ...cpu, blocks: 0 })),
+    has_modules: false,
+  });
+  answers["memory/curve"] = curve({
+    categories_bytes: [
+      [1, 2],
+      [3, 4],
+    ],
+    reserved_bytes: [null, null],
+  });
   show();
-  await waitFor(() => expect(screen.getByRole("slider").getAttribute("aria-valuetext")).toContain("parameter 2 B, unknown 4 B"));
+  await waitFor(() =>
+    expect(screen.getByRole("slider").getAttribute("aria-valuetext")).toContain(
+      "parameter 2 B, unknown 4 B",
+    ),
+  );
   expect(screen.getByRole("slider").getAttribute("aria-valuetext")).not.toContain("reserved");
   expect(screen.queryByText("What was allocated and released")).toBeNull();
   expect(screen.queryByLabelText("Device")).toBeNull();
 });
 
 it("says what to record where there is no record", async () => {
-  answers.memory = memory({ devices: [], missing: [{ what: "Memory", why: "No allocation was recorded.", call: "profile(profile_memory=True)" }] });
+  answers.memory = memory({
+    devices: [],
+    missing: [
+      { what: "Memory", why: "No allocation was recorded.", call: "profile(profile_memory=True)" },
+    ],
+  });
   show();
   await waitFor(() => expect(text()).toContain("No allocation was recorded."));
   expect(text()).toContain("profile(profile_memory=True)");

@@ -2,7 +2,13 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { MemoryAlivePayload, MemoryBlocksPayload, MemoryDevice, MemoryPayload, MemoryStatisticsPayload } from "../../api/types.gen";
+import type {
+  MemoryAlivePayload,
+  MemoryBlocksPayload,
+  MemoryDevice,
+  MemoryPayload,
+  MemoryStatisticsPayload,
+} from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -13,8 +19,26 @@ import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
 import { Totals } from "../totals";
-import { aliveParts, groupsOf, readDevice, readTime, readWindow, tablesOf, type AliveGroup, type Stretch, type TableId } from "./model";
-import { aliveColumns, aliveFacts, blockColumns, Curve, Headline, statisticsColumns, type MemoryLinks } from "./parts";
+import {
+  aliveParts,
+  groupsOf,
+  readDevice,
+  readTime,
+  readWindow,
+  tablesOf,
+  type AliveGroup,
+  type Stretch,
+  type TableId,
+} from "./model";
+import {
+  aliveColumns,
+  aliveFacts,
+  blockColumns,
+  Curve,
+  Headline,
+  statisticsColumns,
+  type MemoryLinks,
+} from "./parts";
 import tables from "../tables.css?inline";
 import css from "./memory.css?inline";
 
@@ -25,8 +49,18 @@ adoptStyles(css);
 const POINTS = "1024";
 const TABLE_HEIGHT = 400;
 
-const LABELS: Readonly<Record<AliveGroup, string>> = { operator: "operator", parent: "caller", module: "module", line: "line", category: "category" };
-const TABLE_LABELS: Readonly<Record<TableId, string>> = { blocks: "Blocks", operator: "By operator", module: "By module" };
+const LABELS: Readonly<Record<AliveGroup, string>> = {
+  operator: "operator",
+  parent: "caller",
+  module: "module",
+  line: "line",
+  category: "category",
+};
+const TABLE_LABELS: Readonly<Record<TableId, string>> = {
+  blocks: "Blocks",
+  operator: "By operator",
+  module: "By module",
+};
 
 export function MemoryView(props: ViewProps): JSX.Element {
   const { run, worker, span } = props.selection;
@@ -91,9 +125,19 @@ type PanelProps = PageProps & {
   links: MemoryLinks;
 };
 
-const windowed = (query: Params, window: Stretch | null): Params => (window ? { ...query, t0: String(window.t0), t1: String(window.t1) } : query);
+const windowed = (query: Params, window: Stretch | null): Params =>
+  window ? { ...query, t0: String(window.t0), t1: String(window.t1) } : query;
 
-function CurvePanel({ payload, device, setParam, window, setWindow, query, picked, ...props }: PanelProps & { picked: number }): JSX.Element {
+function CurvePanel({
+  payload,
+  device,
+  setParam,
+  window,
+  setWindow,
+  query,
+  picked,
+  ...props
+}: PanelProps & { picked: number }): JSX.Element {
   const resource = useResource("memory/curve", { ...windowed(query, window), n: POINTS });
   const whole = { t0: 0, t1: payload.span_ns };
   const choose = (key: string): void => {
@@ -111,14 +155,22 @@ function CurvePanel({ payload, device, setParam, window, setWindow, query, picke
             window={window ?? whole}
             onWindow={setWindow}
             onPick={(time) => setParam("t", String(time))}
-            note={window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "drag to zoom, click to see what was alive"}
+            note={
+              window
+                ? `${formatTime(window.t0)} to ${formatTime(window.t1)}`
+                : "drag to zoom, click to see what was alive"
+            }
             actions={
               <>
                 {payload.devices.length > 1 ? (
                   <Select
                     label="Device"
                     value={String(device.key)}
-                    options={payload.devices.map(({ key, name, peak_bytes }) => ({ value: String(key), label: name, note: `peak ${formatBytes(peak_bytes)}` }))}
+                    options={payload.devices.map(({ key, name, peak_bytes }) => ({
+                      value: String(key),
+                      label: name,
+                      note: `peak ${formatBytes(peak_bytes)}`,
+                    }))}
                     onChange={choose}
                   />
                 ) : null}
@@ -132,7 +184,13 @@ function CurvePanel({ payload, device, setParam, window, setWindow, query, picke
   );
 }
 
-function AlivePanel({ alive, atPeak, params, setParam, links }: PanelProps & { alive: MemoryAlivePayload; atPeak: boolean }): JSX.Element {
+function AlivePanel({
+  alive,
+  atPeak,
+  params,
+  setParam,
+  links,
+}: PanelProps & { alive: MemoryAlivePayload; atPeak: boolean }): JSX.Element {
   const [search, setSearch] = useState<Search>({ text: "", regex: false });
   const groups = groupsOf(alive.rows);
   const group = groups.find((id) => id === params.by) ?? groups[0] ?? "operator";
@@ -155,7 +213,13 @@ function AlivePanel({ alive, atPeak, params, setParam, links }: PanelProps & { a
       note={atPeak ? formatTime(alive.time_ns) : null}
       actions={
         <>
-          <Choice<AliveGroup> label="By" value={group} labels={LABELS} ids={groups} onChange={(next) => setParam("by", next)} />
+          <Choice<AliveGroup>
+            label="By"
+            value={group}
+            labels={LABELS}
+            ids={groups}
+            onChange={(next) => setParam("by", next)}
+          />
           {atPeak ? null : <Button onClick={() => setParam("t", null)}>At the peak</Button>}
         </>
       }
@@ -163,7 +227,12 @@ function AlivePanel({ alive, atPeak, params, setParam, links }: PanelProps & { a
     >
       <div class="table-notes">
         <Totals parts={aliveFacts(alive)} />
-        <Treemap label={`What is alive, by ${LABELS[group]}`} parts={aliveParts(alive, group)} unit="bytes" onSelect={show} />
+        <Treemap
+          label={`What is alive, by ${LABELS[group]}`}
+          parts={aliveParts(alive, group)}
+          unit="bytes"
+          onSelect={show}
+        />
       </div>
       <Grid
         label="Alive"
@@ -185,16 +254,36 @@ function TablePanel(props: PanelProps): JSX.Element | null {
   const table = tables.find((id) => id === params.table) ?? tables[0];
   const asked = windowed(query, window);
   const blocks = useResource(table === "blocks" ? "memory/blocks" : null, asked);
-  const statistics = useResource(table && table !== "blocks" ? "memory/statistics" : null, { ...asked, group: table ?? "" });
+  const statistics = useResource(table && table !== "blocks" ? "memory/statistics" : null, {
+    ...asked,
+    group: table ?? "",
+  });
   if (!table) return null;
   const choose = (next: TableId): void => {
     for (const key of ["sort", "search", "regex"]) setParam(key, null);
     setParam("table", next);
   };
-  const tools = <Choice<TableId> label="Show" value={table} labels={TABLE_LABELS} ids={tables} onChange={choose} />;
+  const tools = (
+    <Choice<TableId>
+      label="Show"
+      value={table}
+      labels={TABLE_LABELS}
+      ids={tables}
+      onChange={choose}
+    />
+  );
   return (
-    <Panel title="What was allocated and released" term="memory_block" note={window ? "in the window" : "in the whole recording"} flush>
-      <Loaded<TableData> resource={table === "blocks" ? blocks : statistics} shape={[TABLE_HEIGHT]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Panel
+      title="What was allocated and released"
+      term="memory_block"
+      note={window ? "in the window" : "in the whole recording"}
+      flush
+    >
+      <Loaded<TableData>
+        resource={table === "blocks" ? blocks : statistics}
+        shape={[TABLE_HEIGHT]}
+        diagnosisHref={props.hrefOf("diagnosis")}
+      >
         {(data) => <Table {...props} data={data} table={table} tools={tools} />}
       </Loaded>
     </Panel>
@@ -203,11 +292,27 @@ function TablePanel(props: PanelProps): JSX.Element | null {
 
 type TableData = MemoryBlocksPayload | MemoryStatisticsPayload;
 
-function Table({ data, table, tools, links, params, setParam }: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }): JSX.Element {
+function Table({
+  data,
+  table,
+  tools,
+  links,
+  params,
+  setParam,
+}: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }): JSX.Element {
   // eslint-disable-next-line react-hooks/exhaustive-deps
-  const columns = useMemo(() => ("group" in data ? statisticsColumns(data, links) : blockColumns(data.rows, links)), [data]);
+  const columns = useMemo(
+    () => ("group" in data ? statisticsColumns(data, links) : blockColumns(data.rows, links)),
+    [data],
+  );
   const rowCount = columns[0]?.values.length ?? 0;
-  const [rest, why] = "group" in data ? [data.outside_bytes, `outside any known ${data.group}`] : [data.pooled_bytes, `in ${formatCount(data.pooled)} smaller blocks: a shorter window lists them`];
+  const [rest, why] =
+    "group" in data
+      ? [data.outside_bytes, `outside any known ${data.group}`]
+      : [
+          data.pooled_bytes,
+          `in ${formatCount(data.pooled)} smaller blocks: a shorter window lists them`,
+        ];
   return (
     <>
       <Grid
@@ -236,5 +341,7 @@ interface ChoiceProps<T extends string> {
 
 /** Nothing where there is no choice. */
 function Choice<T extends string>({ ids, labels, ...rest }: ChoiceProps<T>): JSX.Element | null {
-  return ids.length > 1 ? <Segmented<T> {...rest} options={ids.map((value) => ({ value, label: labels[value] }))} /> : null;
+  return ids.length > 1 ? (
+    <Segmented<T> {...rest} options={ids.map((value) => ({ value, label: labels[value] }))} />
+  ) : null;
 }

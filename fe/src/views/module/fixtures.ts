@@ -67,5 +67,13 @@ export function flameRows(over: Partial<FlameColumns> = {}): FlameColumns {
 }
 
 export function flame(over: Partial<FlamePayload> = {}): FlamePayload {
-  return { tree: "module", has_device: true, rows: flameRows(), pooled: 7, unattributed_device_ns: 2000, missing: [], ...over };
+  return {
+    tree: "module",
+    has_device: true,
+    rows: flameRows(),
+    pooled: 7,
+    unattributed_device_ns: 2000,
+    missing: [],
+    ...over,
+  };
 }

@@ -9,10 +9,32 @@ import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { CopyButton, Flame, foundShare, Grid, Icon, layOutFlame, Panel, SearchBox, Segmented, type FlameLayout, type Sort } from "../../widgets";
+import {
+  CopyButton,
+  Flame,
+  foundShare,
+  Grid,
+  Icon,
+  layOutFlame,
+  Panel,
+  SearchBox,
+  Segmented,
+  type FlameLayout,
+  type Sort,
+} from "../../widgets";
 import { exactly } from "../grid_params";
 import { Loaded, MissingList, Nothing, unsaid } from "../loaded";
-import { frameOfKey, keyOfFrame, kindsOf, readMetric, readOrder, readTree, valuesOf, type Metric, type Order } from "./model";
+import {
+  frameOfKey,
+  keyOfFrame,
+  kindsOf,
+  readMetric,
+  readOrder,
+  readTree,
+  valuesOf,
+  type Metric,
+  type Order,
+} from "./model";
 import { FlameLegend, frameColumns, frameLines } from "./parts";
 
 /** Where links from elsewhere on the page lead. */
@@ -29,7 +51,11 @@ export function FlamePanel(props: PanelProps): JSX.Element {
   const tree = readTree(props.params.flame);
   const resource = useResource("module/flame", viewQuery(props, { tree }));
   return (
-    <Panel title="Flame graph" term="flame_graph" note="as wide as the time; children below their callers">
+    <Panel
+      title="Flame graph"
+      term="flame_graph"
+      note="as wide as the time; children below their callers"
+    >
       <div id={FLAME_ID} class="flame-anchor" />
       <Loaded resource={resource} shape={[360]} diagnosisHref={props.hrefOf("diagnosis")}>
         {(payload) => <FlameOf {...props} payload={payload} tree={tree} />}
@@ -47,7 +73,12 @@ function FlameOf({ payload, tree, ...props }: FlameProps): JSX.Element {
   // When lines ran is not known.
   const order = tree === "line" ? "size" : readOrder(params.order);
   const layout = useMemo(
-    () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: order === "time" ? rows.first_ns : null }),
+    () =>
+      layOutFlame({
+        parent: rows.parent,
+        value: valuesOf(rows, metric),
+        order: order === "time" ? rows.first_ns : null,
+      }),
     [rows, metric, order],
   );
   const empty = layout.total === 0;
@@ -57,13 +88,21 @@ function FlameOf({ payload, tree, ...props }: FlameProps): JSX.Element {
       {empty ? (
         <Nothing
           title={tree === "line" ? "No Python line is known" : "There is nothing to draw"}
-          text={metric === "device" ? "Nothing on the accelerator was launched by a known frame in the selected steps." : "No call was recorded in the selected steps."}
+          text={
+            metric === "device"
+              ? "Nothing on the accelerator was launched by a known frame in the selected steps."
+              : "No call was recorded in the selected steps."
+          }
           missing={payload.missing}
         />
       ) : (
         <>
           <MissingList missing={unsaid(payload.missing, props.known)} />
-          {params.show === "table" ? <FrameTable {...props} payload={payload} /> : <Graph {...props} {...{ payload, layout, metric }} />}
+          {params.show === "table" ? (
+            <FrameTable {...props} payload={payload} />
+          ) : (
+            <Graph {...props} {...{ payload, layout, metric }} />
+          )}
         </>
       )}
     </div>
@@ -75,9 +114,20 @@ interface ToolsProps extends FlameProps {
   order: Order;
 }
 
-function Tools({ payload, tree, metric, order, params, setParam, device, ...props }: ToolsProps): JSX.Element {
-  const file = (format: string): string => urlOf("module/flame/file", viewQuery(props, { tree, metric, format }));
-  const choose = (key: string, value: string, first: string): void => setParam(key, value === first ? null : value);
+function Tools({
+  payload,
+  tree,
+  metric,
+  order,
+  params,
+  setParam,
+  device,
+  ...props
+}: ToolsProps): JSX.Element {
+  const file = (format: string): string =>
+    urlOf("module/flame/file", viewQuery(props, { tree, metric, format }));
+  const choose = (key: string, value: string, first: string): void =>
+    setParam(key, value === first ? null : value);
   return (
     <div class="flame-tools">
       <Segmented<FlameTree>
@@ -133,7 +183,12 @@ function Tools({ payload, tree, metric, order, params, setParam, device, ...prop
 function Files({ file }: { file: (format: string) => string }): JSX.Element {
   return (
     <span class="toolbar-end">
-      <a class="button button-quiet" href={file("folded")} download title="One line per stack, for flamegraph.pl and others">
+      <a
+        class="button button-quiet"
+        href={file("folded")}
+        download
+        title="One line per stack, for flamegraph.pl and others"
+      >
         <Icon name="download" /> Folded stacks
       </a>
       <a class="button button-quiet" href={file("speedscope")} download title="For speedscope.app">
@@ -143,7 +198,12 @@ function Files({ file }: { file: (format: string) => string }): JSX.Element {
   );
 }
 
-type GraphProps = ViewProps & { device: string; payload: FlamePayload; layout: FlameLayout; metric: Metric };
+type GraphProps = ViewProps & {
+  device: string;
+  payload: FlamePayload;
+  layout: FlameLayout;
+  metric: Metric;
+};
 
 function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.Element {
   const { params, setParam } = props;
@@ -157,7 +217,9 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.E
     return { found: error ? null : flags, error };
   }, [rows, find, regex]);
   const zoom = useMemo(() => frameOfKey(rows, params.zoom), [rows, params.zoom]);
-  const result = search.found ? `${formatShare(foundShare(layout, rows.parent, search.found))} of the time` : "";
+  const result = search.found
+    ? `${formatShare(foundShare(layout, rows.parent, search.found))} of the time`
+    : "";
   return (
     <>
       <div class="flame-search">
@@ -184,7 +246,9 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.E
         found={search.found}
         zoom={zoom}
         onZoom={(row) => setParam("zoom", keyOfFrame(rows, row))}
-        describe={(row) => frameLines(rows, row, payload.has_device, device, layout.total, layout.width[row] ?? 0)}
+        describe={(row) =>
+          frameLines(rows, row, payload.has_device, device, layout.total, layout.width[row] ?? 0)
+        }
         detail={(row) => <FrameDetail {...props} {...{ payload, row, device, layout }} />}
       />
       <p class="muted">{restText(payload, metric, device)}</p>
@@ -193,40 +257,70 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.E
 }
 
 /** What is not drawn. */
-function restText({ pooled, unattributed_device_ns: lost }: FlamePayload, metric: Metric, device: string): string {
+function restText(
+  { pooled, unattributed_device_ns: lost }: FlamePayload,
+  metric: Metric,
+  device: string,
+): string {
   return [
-    pooled ? `${formatCount(pooled)} frames under 1/10,000 of the time are summed up in those around them.` : "",
-    metric === "device" && lost ? `${formatTime(lost)} of ${device} time was launched by no known frame.` : "",
+    pooled
+      ? `${formatCount(pooled)} frames under 1/10,000 of the time are summed up in those around them.`
+      : "",
+    metric === "device" && lost
+      ? `${formatTime(lost)} of ${device} time was launched by no known frame.`
+      : "",
   ]
     .filter(Boolean)
     .join(" ");
 }
 
-type DetailProps = ViewProps & { payload: FlamePayload; row: number; device: string; layout: FlameLayout };
+type DetailProps = ViewProps & {
+  payload: FlamePayload;
+  row: number;
+  device: string;
+  layout: FlameLayout;
+};
 
 /** The chosen frame in words, with the ways to other pages; as high without one, so that nothing jumps. */
 function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps): JSX.Element {
   const { rows } = payload;
-  if (row < 0) return <p class="flame-detail muted">Press a frame to zoom to it and to see where it leads.</p>;
-  const [name = "", ...lines] = frameLines(rows, row, payload.has_device, device, layout.total, layout.width[row] ?? 0);
+  if (row < 0)
+    return <p class="flame-detail muted">Press a frame to zoom to it and to see where it leads.</p>;
+  const [name = "", ...lines] = frameLines(
+    rows,
+    row,
+    payload.has_device,
+    device,
+    layout.total,
+    layout.width[row] ?? 0,
+  );
   const event = rows.event[row] ?? -1;
   return (
     <p class="flame-detail">
       <strong>{name}</strong> <CopyButton text={name} label="Copy the full name" />
       <span class="number">{lines.join(" · ")}</span>
-      {event >= 0 ? <a href={hrefOf("trace", { sel: String(event) })}>Longest call on the timeline</a> : null}
-      {rows.kind[row] === "operator" ? <a href={hrefOf("operator", exactly(name))}>Show in Operator view</a> : null}
+      {event >= 0 ? (
+        <a href={hrefOf("trace", { sel: String(event) })}>Longest call on the timeline</a>
+      ) : null}
+      {rows.kind[row] === "operator" ? (
+        <a href={hrefOf("operator", exactly(name))}>Show in Operator view</a>
+      ) : null}
     </p>
   );
 }
 
 /** The same frames as a tree to be sorted and saved. */
-function FrameTable({ payload, device, ...props }: ViewProps & { device: string; payload: FlamePayload }): JSX.Element {
+function FrameTable({
+  payload,
+  device,
+  ...props
+}: ViewProps & { device: string; payload: FlamePayload }): JSX.Element {
   const { rows, has_device } = payload;
   const { params, setParam, hrefOf } = props;
   const [sort, setSort] = useState<Sort | null>(null);
   const columns = useMemo(() => {
-    const href = (row: number): string | null => ((rows.event[row] ?? -1) < 0 ? null : hrefOf("trace", { sel: String(rows.event[row]) }));
+    const href = (row: number): string | null =>
+      (rows.event[row] ?? -1) < 0 ? null : hrefOf("trace", { sel: String(rows.event[row]) });
     return frameColumns(rows, has_device, device, href);
   }, [rows, has_device, device, hrefOf]);
   return (

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { flameRows, moduleRows, modules } from "./fixtures";
-import { byClass, frameOfKey, kindsOf, kindText, keyOfFrame, pathsOf, readMetric, totalParts, valuesOf } from "./model";
+import {
+  byClass,
+  frameOfKey,
+  kindsOf,
+  kindText,
+  keyOfFrame,
+  pathsOf,
+  readMetric,
+  totalParts,
+  valuesOf,
+} from "./model";
 
 describe("byClass", () => {
   const flat = byClass(moduleRows());
@@ -26,7 +36,12 @@ describe("byClass", () => {
 });
 
 it("pathsOf tells modules of one name apart by where they are", () => {
-  expect(pathsOf(moduleRows({ name: ["Net_0", "a", "b", "b"], parent: [-1, 0, 0, 1] }))).toEqual(["/Net_0", "/Net_0/a", "/Net_0/b", "/Net_0/a/b"]);
+  expect(pathsOf(moduleRows({ name: ["Net_0", "a", "b", "b"], parent: [-1, 0, 0, 1] }))).toEqual([
+    "/Net_0",
+    "/Net_0/a",
+    "/Net_0/b",
+    "/Net_0/a/b",
+  ]);
 });
 
 describe("totalParts", () => {
@@ -48,7 +63,9 @@ describe("totalParts", () => {
 
 describe("frames", () => {
   it("are told apart by kind; one of another version is like the rest", () => {
-    expect([...kindsOf(flameRows({ kind: ["module", "line", "of another version", "rest"] }))]).toEqual([0, 3, 4, 4]);
+    expect([
+      ...kindsOf(flameRows({ kind: ["module", "line", "of another version", "rest"] })),
+    ]).toEqual([0, 3, 4, 4]);
     expect(kindText(flameRows(), 2)).toBe("operator, backward");
   });
 
@@ -59,8 +76,14 @@ describe("frames", () => {
   });
 
   it("are found by their event, and lines, which have none, by the names that lead to them", () => {
-    expect(["22", "99", undefined, "x"].map((key) => frameOfKey(flameRows(), key))).toEqual([2, -1, -1, -1]);
-    const lines = flameRows({ name: ["main", "f", "g", "f"], parent: [-1, 0, 0, 2], event: [-1, -1, -1, -1] });
+    expect(["22", "99", undefined, "x"].map((key) => frameOfKey(flameRows(), key))).toEqual([
+      2, -1, -1, -1,
+    ]);
+    const lines = flameRows({
+      name: ["main", "f", "g", "f"],
+      parent: [-1, 0, 0, 2],
+      event: [-1, -1, -1, -1],
+    });
     const keys = lines.name.map((_, row) => keyOfFrame(lines, row));
     expect(new Set(keys).size).toBe(4);
     expect(keys.map((key) => frameOfKey(lines, key ?? ""))).toEqual([0, 1, 2, 3]);

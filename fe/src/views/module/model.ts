@@ -17,9 +17,17 @@ const SUMS = [
   "increase_bytes",
 ] as const;
 /** Those that hold what is beneath as well: a module inside another one of its class must not count again. */
-const TOTALS = ["forward_host_total_ns", "forward_device_total_ns", "backward_host_total_ns", "backward_device_total_ns"] as const;
+const TOTALS = [
+  "forward_host_total_ns",
+  "forward_device_total_ns",
+  "backward_host_total_ns",
+  "backward_device_total_ns",
+] as const;
 
-export type Flat = Pick<ModuleColumns, "kind" | "event" | (typeof SUMS)[number] | (typeof TOTALS)[number]> & {
+export type Flat = Pick<
+  ModuleColumns,
+  "kind" | "event" | (typeof SUMS)[number] | (typeof TOTALS)[number]
+> & {
   /** Modules of the class. */
   modules: number[];
 };
@@ -40,7 +48,8 @@ export function byClass(rows: ModuleColumns): Flat {
     }
     flat.modules[place] = (flat.modules[place] ?? 0) + 1;
     for (const key of SUMS) add(flat[key], place, rows[key][row] ?? null);
-    if (!insideItsClass(rows, row)) for (const key of TOTALS) add(flat[key], place, rows[key][row] ?? null);
+    if (!insideItsClass(rows, row))
+      for (const key of TOTALS) add(flat[key], place, rows[key][row] ?? null);
     const length = rows.forward_host_total_ns[row] ?? 0;
     if (length > (longest[place] ?? -1)) {
       longest[place] = length;
@@ -53,7 +62,10 @@ export function byClass(rows: ModuleColumns): Flat {
 type Key = (typeof SUMS)[number] | (typeof TOTALS)[number];
 
 function emptyColumns(): Record<Key, number[]> {
-  return Object.fromEntries([...SUMS, ...TOTALS].map((key) => [key, []])) as unknown as Record<Key, number[]>;
+  return Object.fromEntries([...SUMS, ...TOTALS].map((key) => [key, []])) as unknown as Record<
+    Key,
+    number[]
+  >;
 }
 
 /** Unknown where nothing known was added. */
@@ -63,7 +75,8 @@ function add(values: (number | null)[], place: number, value: number | null): vo
 }
 
 function insideItsClass({ parent, kind }: ModuleColumns, row: number): boolean {
-  for (let at = parent[row] ?? -1; at >= 0; at = parent[at] ?? -1) if (kind[at] === kind[row]) return true;
+  for (let at = parent[row] ?? -1; at >= 0; at = parent[at] ?? -1)
+    if (kind[at] === kind[row]) return true;
   return false;
 }
 
@@ -75,18 +88,43 @@ export function pathsOf({ parent, name }: ModuleColumns): string[] {
 }
 
 /** Where the time of the selected steps is. The parts of the device add up to all that it did. */
-export function totalParts({ totals, has_device, vocabulary, backward }: Pick<ModulePayload, "totals" | "has_device" | "vocabulary"> & { backward: boolean }): Total[] {
-  const both = (host: number, device: number): string => `${formatTime(host)} host${has_device ? `, ${formatTime(device)} ${vocabulary.device}` : ""}`;
+export function totalParts({
+  totals,
+  has_device,
+  vocabulary,
+  backward,
+}: Pick<ModulePayload, "totals" | "has_device" | "vocabulary"> & { backward: boolean }): Total[] {
+  const both = (host: number, device: number): string =>
+    `${formatTime(host)} host${has_device ? `, ${formatTime(device)} ${vocabulary.device}` : ""}`;
   const parts: Total[] = [
-    { term: "module_inside", label: "In modules", text: both(totals.module_host_ns, totals.module_device_ns) },
-    { term: "module_outside", label: "Outside modules", text: both(totals.outside_host_ns, totals.outside_device_ns) },
+    {
+      term: "module_inside",
+      label: "In modules",
+      text: both(totals.module_host_ns, totals.module_device_ns),
+    },
+    {
+      term: "module_outside",
+      label: "Outside modules",
+      text: both(totals.outside_host_ns, totals.outside_device_ns),
+    },
   ];
   if (has_device && totals.unattributed_device_ns > 0)
-    parts.push({ term: "module_unattributed", label: "Launched by no recorded call", text: `${formatTime(totals.unattributed_device_ns)} ${vocabulary.device}` });
+    parts.push({
+      term: "module_unattributed",
+      label: "Launched by no recorded call",
+      text: `${formatTime(totals.unattributed_device_ns)} ${vocabulary.device}`,
+    });
   if (backward) {
     const { backward_tied: tied, backward_untied: untied, backward_outside: outside } = totals;
-    const rest = [untied ? `${formatCount(untied)} whose forward is not known` : "", outside ? `${formatCount(outside)} of a forward outside modules` : ""].filter(Boolean);
-    parts.push({ term: "module_backward", label: "Backward operators", text: [`${formatCount(tied)} at their module`, ...rest].join(", ") });
+    const rest = [
+      untied ? `${formatCount(untied)} whose forward is not known` : "",
+      outside ? `${formatCount(outside)} of a forward outside modules` : "",
+    ].filter(Boolean);
+    parts.push({
+      term: "module_backward",
+      label: "Backward operators",
+      text: [`${formatCount(tied)} at their module`, ...rest].join(", "),
+    });
   }
   return parts;
 }
@@ -94,11 +132,14 @@ export function totalParts({ totals, has_device, vocabulary, backward }: Pick<Mo
 export type Metric = "host" | "device";
 export type Order = "size" | "time";
 
-export const readTree = (text: string | undefined): FlameTree => (text === "line" ? "line" : "module");
-export const readMetric = (text: string | undefined, hasDevice: boolean): Metric => (hasDevice && text !== "host" ? "device" : "host");
+export const readTree = (text: string | undefined): FlameTree =>
+  text === "line" ? "line" : "module";
+export const readMetric = (text: string | undefined, hasDevice: boolean): Metric =>
+  hasDevice && text !== "host" ? "device" : "host";
 export const readOrder = (text: string | undefined): Order => (text === "time" ? "time" : "size");
 
-export const valuesOf = (rows: FlameColumns, metric: Metric): (number | null)[] => (metric === "device" ? rows.device_ns : rows.host_ns);
+export const valuesOf = (rows: FlameColumns, metric: Metric): (number | null)[] =>
+  metric === "device" ? rows.device_ns : rows.host_ns;
 
 /** Place in `FLAME_KINDS`; of a kind that this page does not know, that of the rest. */
 export const kindsOf = (rows: FlameColumns): Uint8Array =>
@@ -117,7 +158,9 @@ export function keyOfFrame(rows: FlameColumns, row: number): string | null {
 /** The frame of a key; −1 where there is none. */
 export function frameOfKey(rows: FlameColumns, key: string | undefined): number {
   if (!key) return -1;
-  return key.startsWith("n") ? ways(rows).indexOf(Number(key.slice(1))) : rows.event.indexOf(Number(key));
+  return key.startsWith("n")
+    ? ways(rows).indexOf(Number(key.slice(1)))
+    : rows.event.indexOf(Number(key));
 }
 
 /** The names that lead to each frame, hashed. */
@@ -131,7 +174,13 @@ function ways({ parent, name }: FlameColumns): number[] {
   return found;
 }
 
-const KIND_WORDS: Readonly<Record<string, string>> = { module: "module", annotation: "annotation", operator: "operator", line: "Python line", rest: "smaller ones, summed up" };
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  module: "module",
+  annotation: "annotation",
+  operator: "operator",
+  line: "Python line",
+  rest: "smaller ones, summed up",
+};
 
 export function kindText(rows: FlameColumns, row: number): string {
   const kind = rows.kind[row] ?? "";

@@ -59,39 +59,87 @@ export function classColumns(payload: ModulePayload, links: ModuleLinks): Column
   ];
 }
 
-function figureColumns({ has_device, has_backward, has_memory, vocabulary }: ModulePayload, rows: Times): Column[] {
+function figureColumns(
+  { has_device, has_backward, has_memory, vocabulary }: ModulePayload,
+  rows: Times,
+): Column[] {
   const device = capitalised(vocabulary.device);
-  const time = (key: string, label: string, values: ArrayLike<CellValue>, more: Partial<Column> = {}): Column => column(key, label, "time", 98, values, { bar: true, ...more });
+  const time = (
+    key: string,
+    label: string,
+    values: ArrayLike<CellValue>,
+    more: Partial<Column> = {},
+  ): Column => column(key, label, "time", 98, values, { bar: true, ...more });
   // With a device its times are the news; those of the host are a press away.
   const aside = { hidden: has_device };
   return [
     column("calls", "Calls", "count", 64, rows.calls),
     column("operators", "Operators", "count", 82, rows.operators),
-    ...(has_device ? [time("forward_device_total", `Forward ${device}`, rows.forward_device_total_ns), time("forward_device_self", `Forward ${device} self`, rows.forward_device_self_ns)] : []),
+    ...(has_device
+      ? [
+          time("forward_device_total", `Forward ${device}`, rows.forward_device_total_ns),
+          time("forward_device_self", `Forward ${device} self`, rows.forward_device_self_ns),
+        ]
+      : []),
     ...(has_device && has_backward
-      ? [time("backward_device_total", `Backward ${device}`, rows.backward_device_total_ns), time("backward_device_self", `Backward ${device} self`, rows.backward_device_self_ns)]
+      ? [
+          time("backward_device_total", `Backward ${device}`, rows.backward_device_total_ns),
+          time("backward_device_self", `Backward ${device} self`, rows.backward_device_self_ns),
+        ]
       : []),
     time("forward_host_total", "Forward host", rows.forward_host_total_ns),
     time("forward_host_self", "Forward host self", rows.forward_host_self_ns, aside),
-    ...(has_backward ? [time("backward_host_total", "Backward host", rows.backward_host_total_ns), time("backward_host_self", "Backward host self", rows.backward_host_self_ns, aside)] : []),
+    ...(has_backward
+      ? [
+          time("backward_host_total", "Backward host", rows.backward_host_total_ns),
+          time("backward_host_self", "Backward host self", rows.backward_host_self_ns, aside),
+        ]
+      : []),
     ...(has_memory
-      ? [column("allocated", "Allocated", "bytes", 96, rows.allocated_bytes), column("increase", "Memory increase", "bytes", 96, rows.increase_bytes, aside)]
+      ? [
+          column("allocated", "Allocated", "bytes", 96, rows.allocated_bytes),
+          column("increase", "Memory increase", "bytes", 96, rows.increase_bytes, aside),
+        ]
       : []),
   ];
 }
 
 function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
-  const link = (key: string, label: string, text: string, width: number, href: (event: number) => string, onFollow?: (event: number) => void): Column =>
-    column(key, label, "text", width, events.map((event) => (event < 0 ? "" : text)), {
-      href: (row) => ((events[row] ?? -1) < 0 ? null : href(events[row] ?? -1)),
-      unknown: () => "",
-      ...(onFollow ? { onFollow: (row: number) => onFollow(events[row] ?? -1) } : {}),
-    });
-  return [link("flame", "Inside", "its frames", 96, links.flame, links.onFlame), link("timeline", "Timeline", "longest call", 100, links.timeline)];
+  const link = (
+    key: string,
+    label: string,
+    text: string,
+    width: number,
+    href: (event: number) => string,
+    onFollow?: (event: number) => void,
+  ): Column =>
+    column(
+      key,
+      label,
+      "text",
+      width,
+      events.map((event) => (event < 0 ? "" : text)),
+      {
+        href: (row) => ((events[row] ?? -1) < 0 ? null : href(events[row] ?? -1)),
+        unknown: () => "",
+        ...(onFollow ? { onFollow: (row: number) => onFollow(events[row] ?? -1) } : {}),
+      },
+    );
+  return [
+    link("flame", "Inside", "its frames", 96, links.flame, links.onFlame),
+    link("timeline", "Timeline", "longest call", 100, links.timeline),
+  ];
 }
 
 /** What is said of a frame; its name first. */
-export function frameLines(rows: FlameColumns, row: number, hasDevice: boolean, device: string, total: number, width: number): string[] {
+export function frameLines(
+  rows: FlameColumns,
+  row: number,
+  hasDevice: boolean,
+  device: string,
+  total: number,
+  width: number,
+): string[] {
   return [
     rows.name[row] ?? "",
     kindText(rows, row),
@@ -102,7 +150,13 @@ export function frameLines(rows: FlameColumns, row: number, hasDevice: boolean, 
   ];
 }
 
-const KIND_LABELS: Readonly<Record<(typeof FLAME_KINDS)[number], string>> = { module: "Module", annotation: "Annotation", operator: "Operator", line: "Python line", rest: "Smaller ones" };
+const KIND_LABELS: Readonly<Record<(typeof FLAME_KINDS)[number], string>> = {
+  module: "Module",
+  annotation: "Annotation",
+  operator: "Operator",
+  line: "Python line",
+  rest: "Smaller ones",
+};
 
 /** The kinds that occur, with their colour and their letters. */
 export function FlameLegend({ rows }: { rows: FlameColumns }): JSX.Element {
@@ -126,13 +180,36 @@ export function FlameLegend({ rows }: { rows: FlameColumns }): JSX.Element {
 }
 
 /** The frames as a table. */
-export function frameColumns(rows: FlameColumns, hasDevice: boolean, device: string, href: (row: number) => string | null): Column[] {
+export function frameColumns(
+  rows: FlameColumns,
+  hasDevice: boolean,
+  device: string,
+  href: (row: number) => string | null,
+): Column[] {
   const frame = columnsOf("flame");
   return [
     frame("frame", "Frame", "code", 320, rows.name, { href }),
-    frame("kind", "Kind", "text", 150, rows.name.map((_, row) => kindText(rows, row))),
-    frame("calls", rows.kind.includes("line") ? "Operator calls" : "Calls", "count", 80, rows.calls),
-    ...(hasDevice ? [frame("device", `${capitalised(device)} total`, "time", 120, rows.device_ns, { bar: true })] : []),
+    frame(
+      "kind",
+      "Kind",
+      "text",
+      150,
+      rows.name.map((_, row) => kindText(rows, row)),
+    ),
+    frame(
+      "calls",
+      rows.kind.includes("line") ? "Operator calls" : "Calls",
+      "count",
+      80,
+      rows.calls,
+    ),
+    ...(hasDevice
+      ? [
+          frame("device", `${capitalised(device)} total`, "time", 120, rows.device_ns, {
+            bar: true,
+          }),
+        ]
+      : []),
     frame("host", "Host total", "time", 120, rows.host_ns, { bar: true }),
   ];
 }

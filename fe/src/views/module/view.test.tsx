@@ -31,15 +31,18 @@ function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
   return { setParam };
 }
 const text = (): string => document.body.textContent;
-const heads = (): string[] => [...document.querySelectorAll("[role=columnheader] .head-label")].map((head) => head.textContent);
-const names = (): (string | undefined)[] => screen.getAllByRole("rowheader").map((cell) => cell.querySelector(".cell-text")?.textContent);
+const heads = (): string[] =>
+  [...document.querySelectorAll("[role=columnheader] .head-label")].map((head) => head.textContent);
+const names = (): (string | undefined)[] =>
+  screen.getAllByRole("rowheader").map((cell) => cell.querySelector(".cell-text")?.textContent);
 
 describe("the table", () => {
   it("shows the tree with forward and backward times and where it leads", async () => {
     const { setParam } = show();
     await waitFor(() => expect(screen.getByRole("treegrid", { name: "Modules" })).toBeTruthy());
     expect(names()).toEqual(["Net_0", "Block_0", "Block_1", "Linear_0"]);
-    for (const head of ["Forward GPU", "Backward GPU self", "Forward host", "Allocated"]) expect(heads()).toContain(head);
+    for (const head of ["Forward GPU", "Backward GPU self", "Forward host", "Allocated"])
+      expect(heads()).toContain(head);
     expect(text()).toContain("In modules150 ns host, 1.50 µs GPU");
     const [timeline] = screen.getAllByText("longest call");
     expect(timeline?.closest("a")?.getAttribute("href")).toBe("#trace?sel=10");
@@ -53,7 +56,9 @@ describe("the table", () => {
 
   it("sums by class", async () => {
     show({ by: "class" });
-    await waitFor(() => expect(screen.getByRole("grid", { name: "Modules by class" })).toBeTruthy());
+    await waitFor(() =>
+      expect(screen.getByRole("grid", { name: "Modules by class" })).toBeTruthy(),
+    );
     expect(names()).toEqual(["Net", "Block", "Linear"]);
   });
 
@@ -61,12 +66,31 @@ describe("the table", () => {
     answers.module = modules({ has_device: false, has_backward: false, has_memory: false });
     show();
     await waitFor(() => expect(screen.getByRole("treegrid", { name: "Modules" })).toBeTruthy());
-    expect(heads()).toEqual(["Module", "Calls", "Operators", "Forward host", "Forward host self", "Inside", "Timeline"]);
+    expect(heads()).toEqual([
+      "Module",
+      "Calls",
+      "Operators",
+      "Forward host",
+      "Forward host self",
+      "Inside",
+      "Timeline",
+    ]);
   });
 
   it("says why there is no module, with the call that records them, and shows the frames all the same", async () => {
-    const missing = [{ what: "Accelerator activity", why: "Not this.", call: "" }, { what: "nn.Modules", why: "Python frames were not recorded.", call: "profile(with_stack=True)" }];
-    answers.module = modules({ source: "", rows: moduleRows(Object.fromEntries(Object.keys(moduleRows()).map((key) => [key, []]))), missing });
+    const missing = [
+      { what: "Accelerator activity", why: "Not this.", call: "" },
+      {
+        what: "nn.Modules",
+        why: "Python frames were not recorded.",
+        call: "profile(with_stack=True)",
+      },
+    ];
+    answers.module = modules({
+      source: "",
+      rows: moduleRows(Object.fromEntries(Object.keys(moduleRows()).map((key) => [key, []]))),
+      missing,
+    });
     show();
     await waitFor(() => expect(text()).toContain("This trace names no module"));
     expect(text()).toContain("profile(with_stack=True)");
@@ -75,10 +99,15 @@ describe("the table", () => {
   });
 
   it("draws hostile names as text", async () => {
-    answers.module = modules({ rows: moduleRows({ name: [HOSTILE, "a", "b", "c"] }), notes: [HOSTILE] });
+    answers.module = modules({
+      rows: moduleRows({ name: [HOSTILE, "a", "b", "c"] }),
+      notes: [HOSTILE],
+    });
     answers["module/flame"] = flame({ rows: flameRows({ name: [HOSTILE, "a", "b", "c"] }) });
     show({ show: "table" });
-    await waitFor(() => expect(screen.getByRole("treegrid", { name: "Modules and operators" })).toBeTruthy());
+    await waitFor(() =>
+      expect(screen.getByRole("treegrid", { name: "Modules and operators" })).toBeTruthy(),
+    );
     expect(document.querySelector("img")).toBeNull();
     expect(plainHeads()).toEqual([]);
   });
@@ -88,22 +117,34 @@ describe("the flame graph", () => {
   it("asks for its tree, says what is found, what is not drawn, and offers the files", async () => {
     answers["module/flame"] = flame({ tree: "line" });
     show({ flame: "line", find: "mm", metric: "host" });
-    await waitFor(() => expect(screen.getByRole("application", { name: /Python lines, host time/ })).toBeTruthy());
-    expect(asked.find((url) => url.pathname.endsWith("/module/flame"))?.searchParams.get("tree")).toBe("line");
+    await waitFor(() =>
+      expect(screen.getByRole("application", { name: /Python lines, host time/ })).toBeTruthy(),
+    );
+    expect(
+      asked.find((url) => url.pathname.endsWith("/module/flame"))?.searchParams.get("tree"),
+    ).toBe("line");
     expect(text()).toContain("38.1 % of the time");
     expect(text()).toContain("7 frames under 1/10,000");
     expect(text()).not.toContain("launched by no known frame");
-    expect(screen.getByText("speedscope").getAttribute("href")).toMatch(/module\/flame\/file\?run=r&worker=w&span=s&tree=line&metric=host&format=speedscope$/);
+    expect(screen.getByText("speedscope").getAttribute("href")).toMatch(
+      /module\/flame\/file\?run=r&worker=w&span=s&tree=line&metric=host&format=speedscope$/,
+    );
   });
 
   it("opens on the frame of the link, and leads out by the address bar", async () => {
     const { setParam } = show({ zoom: "21" });
-    await waitFor(() => expect(screen.getByRole("navigation", { name: "Zoomed into" }).textContent).toBe("All › Net_0 › aten::mm"));
+    await waitFor(() =>
+      expect(screen.getByRole("navigation", { name: "Zoomed into" }).textContent).toBe(
+        "All › Net_0 › aten::mm",
+      ),
+    );
     fireEvent.click(screen.getByRole("button", { name: "All" }));
     expect(setParam).toHaveBeenCalledWith("zoom", null);
     fireEvent.keyDown(screen.getByRole("application"), { key: "ArrowUp" });
     expect(text()).toContain(`${GPU_WORDS.device} 1.00 µs`);
-    expect(screen.getByText("Longest call on the timeline").getAttribute("href")).toBe("#trace?sel=10");
+    expect(screen.getByText("Longest call on the timeline").getAttribute("href")).toBe(
+      "#trace?sel=10",
+    );
   });
 
   it("says why there is nothing, and still offers the other tree", async () => {
@@ -119,6 +160,8 @@ describe("the flame graph", () => {
 
   it("says that the pattern is wrong, and dims nothing", async () => {
     show({ find: "(", find_re: "1" });
-    await waitFor(() => expect(screen.getByRole("alert").textContent).toMatch(/Not a regular expression/));
+    await waitFor(() =>
+      expect(screen.getByRole("alert").textContent).toMatch(/Not a regular expression/),
+    );
   });
 });

@@ -29,7 +29,11 @@ export function ModuleView(props: ViewProps): JSX.Element {
       <Loaded resource={resource} shape={[480]} diagnosisHref={props.hrefOf("diagnosis")}>
         {(payload) => <Modules {...props} payload={payload} />}
       </Loaded>
-      <FlamePanel {...props} device={resource.data?.vocabulary.device ?? "device"} known={resource.data?.missing ?? NOTHING} />
+      <FlamePanel
+        {...props}
+        device={resource.data?.vocabulary.device ?? "device"}
+        known={resource.data?.missing ?? NOTHING}
+      />
     </>
   );
 }
@@ -40,7 +44,9 @@ function Modules({ payload, ...props }: PageProps): JSX.Element {
   if (!payload.rows.name.length) {
     return (
       <Nothing
-        title={payload.source ? "No module ran in the selected steps" : "This trace names no module"}
+        title={
+          payload.source ? "No module ran in the selected steps" : "This trace names no module"
+        }
         text="No call of a module was recorded in them. Choose other steps."
         missing={payload.missing.filter(({ what }) => what === "nn.Modules")}
         diagnosisHref={props.hrefOf("diagnosis")}
@@ -50,7 +56,12 @@ function Modules({ payload, ...props }: PageProps): JSX.Element {
   return (
     <>
       <MissingList missing={payload.missing} />
-      <Panel title="Modules" term="module" note={payload.steps > 1 ? `sums over ${payload.steps} steps` : null} flush>
+      <Panel
+        title="Modules"
+        term="module"
+        note={payload.steps > 1 ? `sums over ${payload.steps} steps` : null}
+        flush
+      >
         <div class="table-notes">
           <Totals parts={totalParts({ ...payload, backward: payload.has_backward })} />
           {payload.notes.map((note) => (

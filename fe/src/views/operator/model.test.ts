@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { OperatorPayload } from "../../api/types.gen";
-import { charts, framesOf, readableShapes, rowKey, splitFrame, stackLabel, stackLabels, stackTexts } from "./model";
+import {
+  charts,
+  framesOf,
+  readableShapes,
+  rowKey,
+  splitFrame,
+  stackLabel,
+  stackLabels,
+  stackTexts,
+} from "./model";
 
 function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   return {
@@ -31,7 +40,12 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
 describe("charts", () => {
   it("sums the shapes of one operator into one part", () => {
     const all = charts(payload());
-    expect(all.map((c) => c.duration)).toEqual(["device_self", "device_total", "host_self", "host_total"]);
+    expect(all.map((c) => c.duration)).toEqual([
+      "device_self",
+      "device_total",
+      "host_self",
+      "host_total",
+    ]);
     expect(all[0]!.parts.map((p) => [p.label, p.value])).toEqual([
       ["aten::mm", 150],
       ["aten::add", 50],
@@ -39,7 +53,10 @@ describe("charts", () => {
   });
 
   it("leaves out the device when none was recorded", () => {
-    expect(charts(payload({ has_device: false })).map((c) => c.duration)).toEqual(["host_self", "host_total"]);
+    expect(charts(payload({ has_device: false })).map((c) => c.duration)).toEqual([
+      "host_self",
+      "host_total",
+    ]);
   });
 });
 
@@ -58,10 +75,25 @@ describe("readableShapes", () => {
 
 describe("splitFrame", () => {
   it.each([
-    ["torch/nn/modules/module.py(1501): _call_impl", "torch/nn/modules/module.py", 1501, "_call_impl"],
+    [
+      "torch/nn/modules/module.py(1501): _call_impl",
+      "torch/nn/modules/module.py",
+      1501,
+      "_call_impl",
+    ],
     ["C:\\code (1)\\net.py(7): forward", "C:\\code (1)\\net.py", 7, "forward"],
-    ["<frozen importlib._bootstrap>(1007): <lambda>", "<frozen importlib._bootstrap>", 1007, "<lambda>"],
-    ["<built-in method conv2d of type object at 0x7f>", "", null, "<built-in method conv2d of type object at 0x7f>"],
+    [
+      "<frozen importlib._bootstrap>(1007): <lambda>",
+      "<frozen importlib._bootstrap>",
+      1007,
+      "<lambda>",
+    ],
+    [
+      "<built-in method conv2d of type object at 0x7f>",
+      "",
+      null,
+      "<built-in method conv2d of type object at 0x7f>",
+    ],
     ["nn.Module: Linear_0", "", null, "nn.Module: Linear_0"],
     ["", "", null, ""],
   ])("%s", (text, file, line, func) => expect(splitFrame(text)).toEqual({ file, line, func }));
@@ -69,7 +101,8 @@ describe("splitFrame", () => {
 
 describe("framesOf", () => {
   const tree = { parent: [-1, 0, 1], frame: ["main", "train", "step"] };
-  it("walks from the innermost frame outwards", () => expect(framesOf(tree, 2)).toEqual(["step", "train", "main"]));
+  it("walks from the innermost frame outwards", () =>
+    expect(framesOf(tree, 2)).toEqual(["step", "train", "main"]));
   it("is empty for no stack and for one outside the tree", () => {
     expect(framesOf(tree, null)).toEqual([]);
     expect(framesOf(tree, 99)).toEqual([]);
@@ -81,9 +114,13 @@ describe("framesOf", () => {
 
 describe("stackLabel", () => {
   it("names the innermost source line", () => {
-    expect(stackLabel(["<built-in method mm>", "/home/u/project/net.py(12): forward", "main.py(3): <module>"])).toBe(
-      "project/net.py:12 forward",
-    );
+    expect(
+      stackLabel([
+        "<built-in method mm>",
+        "/home/u/project/net.py(12): forward",
+        "main.py(3): <module>",
+      ]),
+    ).toBe("project/net.py:12 forward");
   });
   it("falls back to the innermost frame", () => {
     expect(stackLabel(["nn.Module: Net_0"])).toBe("nn.Module: Net_0");
@@ -108,8 +145,13 @@ describe("stackLabels", () => {
     ]);
   });
   it("leaves equal stacks equal, says where one ends, and takes none at all", () => {
-    expect(stackLabels([conv, conv])).toEqual(["conv.py:440 _conv_forward", "conv.py:440 _conv_forward"]);
-    expect(stackLabels([conv, [...conv, "r.py(1): f"]])[0]).toBe("conv.py:440 _conv_forward ← the outermost frame");
+    expect(stackLabels([conv, conv])).toEqual([
+      "conv.py:440 _conv_forward",
+      "conv.py:440 _conv_forward",
+    ]);
+    expect(stackLabels([conv, [...conv, "r.py(1): f"]])[0]).toBe(
+      "conv.py:440 _conv_forward ← the outermost frame",
+    );
     expect(stackLabels([])).toEqual([]);
   });
 });
@@ -117,7 +159,13 @@ describe("stackLabels", () => {
 describe("stackTexts", () => {
   const tree = {
     parent: [-1, 0, 1, 2, -1],
-    frame: ["main.py(3): <module>", "a/net.py(12): forward", "nn.Module: Linear_0", "<built-in mm>", "<built-in x>"],
+    frame: [
+      "main.py(3): <module>",
+      "a/net.py(12): forward",
+      "nn.Module: Linear_0",
+      "<built-in mm>",
+      "<built-in x>",
+    ],
   };
   it("agrees with walking each stack", () => {
     const { full, short } = stackTexts(tree);
@@ -127,12 +175,25 @@ describe("stackTexts", () => {
     });
   });
   it("tells apart where the same line was reached from: the module, else the line that is not of PyTorch", () => {
-    expect(stackTexts(tree).short).toEqual(["main.py:3 <module>", "a/net.py:12 forward", "a/net.py:12 forward ← Linear_0", "a/net.py:12 forward ← Linear_0", "<built-in x>"]);
-    const lines = ["/home/me/net.py(7): forward", "site-packages/torch/nn/functional.py(2103): softmax"];
-    expect(stackTexts({ parent: [-1, 0], frame: lines }).short[1]).toBe("nn/functional.py:2103 softmax ← me/net.py:7 forward");
+    expect(stackTexts(tree).short).toEqual([
+      "main.py:3 <module>",
+      "a/net.py:12 forward",
+      "a/net.py:12 forward ← Linear_0",
+      "a/net.py:12 forward ← Linear_0",
+      "<built-in x>",
+    ]);
+    const lines = [
+      "/home/me/net.py(7): forward",
+      "site-packages/torch/nn/functional.py(2103): softmax",
+    ];
+    expect(stackTexts({ parent: [-1, 0], frame: lines }).short[1]).toBe(
+      "nn/functional.py:2103 softmax ← me/net.py:7 forward",
+    );
   });
   it("stands a tree whose callers come later or in a circle", () => {
-    expect(stackTexts({ parent: [1, -1], frame: ["in.py(1): f", "out.py(2): g"] }).full[0]).toBe("in.py(1): f; out.py(2): g");
+    expect(stackTexts({ parent: [1, -1], frame: ["in.py(1): f", "out.py(2): g"] }).full[0]).toBe(
+      "in.py(1): f; out.py(2): g",
+    );
     expect(stackTexts({ parent: [1, 0], frame: ["a", "b"] }).full).toHaveLength(2);
   });
 });

@@ -19,7 +19,9 @@ export function charts(payload: OperatorPayload): Chart[] {
     parts: partsByName(rows.name, values, pooled),
   });
   const host = [of("host_self", rows.host_self_ns), of("host_total", rows.host_total_ns)];
-  return payload.has_device ? [of("device_self", rows.device_self_ns), of("device_total", rows.device_total_ns), ...host] : host;
+  return payload.has_device
+    ? [of("device_self", rows.device_self_ns), of("device_total", rows.device_total_ns), ...host]
+    : host;
 }
 
 /** `[[32,3,224,224],[],[[2,3],[4]],[]]` as `32×3×224×224, –, (2×3, 4)`: what has no shape at the end is left out. Other text stays as it is. */
@@ -37,7 +39,8 @@ export function readableShapes(json: string | null): string {
 }
 
 function readableInput(input: unknown): string {
-  if (!Array.isArray(input)) return typeof input === "string" ? input || "–" : JSON.stringify(input);
+  if (!Array.isArray(input))
+    return typeof input === "string" ? input || "–" : JSON.stringify(input);
   if (input.length === 0) return "–";
   if (input.every((size) => typeof size === "number")) return input.join("×");
   return `(${input.map(readableInput).join(", ")})`;
@@ -86,12 +89,15 @@ export function stackLabels(stacks: readonly (readonly string[])[]): string[] {
   const labels = stacks.map(stackLabel);
   const tellApart = (members: readonly number[], depth: number): void => {
     const groups = new Map<string, number[]>();
-    for (const i of members) groups.set(labels[i] ?? "", [...(groups.get(labels[i] ?? "") ?? []), i]);
+    for (const i of members)
+      groups.set(labels[i] ?? "", [...(groups.get(labels[i] ?? "") ?? []), i]);
     for (const group of groups.values()) {
       if (group.length < 2 || depth >= CALLERS) continue;
       const at = firstDifference(group.map((i) => stacks[i] ?? []));
       if (at < 0) continue;
-      for (const i of group) labels[i] = `${labels[i] ?? ""} ← ${stackLabel([stacks[i]?.[at] ?? "the outermost frame"])}`;
+      for (const i of group)
+        labels[i] =
+          `${labels[i] ?? ""} ← ${stackLabel([stacks[i]?.[at] ?? "the outermost frame"])}`;
       tellApart(group, depth + 1);
     }
   };
@@ -106,7 +112,8 @@ export function stackLabels(stacks: readonly (readonly string[])[]): string[] {
 function firstDifference(stacks: readonly (readonly string[])[]): number {
   const [first = []] = stacks;
   const longest = Math.max(...stacks.map((frames) => frames.length));
-  for (let at = 0; at < longest; at++) if (stacks.some((frames) => frames[at] !== first[at])) return at;
+  for (let at = 0; at < longest; at++)
+    if (stacks.some((frames) => frames[at] !== first[at])) return at;
   return -1;
 }
 

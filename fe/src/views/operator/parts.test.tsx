@@ -9,7 +9,12 @@ import { Frames, Stacks } from "./stacks";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
-const links = { kernels: (name: string) => `#kernel=${name}`, onKernels: vi.fn(), timeline: (name: string) => `#timeline=${name}`, onTimeline: vi.fn() };
+const links = {
+  kernels: (name: string) => `#kernel=${name}`,
+  onKernels: vi.fn(),
+  timeline: (name: string) => `#timeline=${name}`,
+  onTimeline: vi.fn(),
+};
 const stack = (over: Partial<StackItem> = {}): StackItem => ({
   frames: ["<built-in mm>", "dir/net.py(12): forward", "main.py(3): <module>"],
   calls: 4,
@@ -39,28 +44,51 @@ describe("OperatorCharts", () => {
       has_device: false,
       rows: operatorRows(["aten::mm"], { device_self_ns: [null], device_total_ns: [null] }),
     });
-    render(<OperatorCharts charts={charts(payload)} device="accelerator" top={10} onSelect={() => undefined} />);
+    render(
+      <OperatorCharts
+        charts={charts(payload)}
+        device="accelerator"
+        top={10}
+        onSelect={() => undefined}
+      />,
+    );
     expect(document.querySelectorAll("figure")).toHaveLength(2);
     expect(text()).not.toContain("ccelerator");
   });
 
   it("pools what is beyond the top", () => {
     const names = Array.from({ length: 30 }, (_, i) => `op${i}`);
-    render(<OperatorCharts charts={charts(operators(names))} device="GPU" top={5} onSelect={() => undefined} />);
+    render(
+      <OperatorCharts
+        charts={charts(operators(names))}
+        device="GPU"
+        top={5}
+        onSelect={() => undefined}
+      />,
+    );
     expect(screen.getAllByText("other (25)")).toHaveLength(4);
   });
 
   it("draws hostile names as text", () => {
-    render(<OperatorCharts charts={charts(operators([HOSTILE]))} device="GPU" top={5} onSelect={() => undefined} />);
+    render(
+      <OperatorCharts
+        charts={charts(operators([HOSTILE]))}
+        device="GPU"
+        top={5}
+        onSelect={() => undefined}
+      />,
+    );
     expect(document.querySelector("img")).toBeNull();
     expect(text()).toContain(HOSTILE);
   });
 });
 
-it("chartTitle starts with a capital", () => expect(chartTitle("device_self", "accelerator")).toBe("Accelerator self time"));
+it("chartTitle starts with a capital", () =>
+  expect(chartTitle("device_self", "accelerator")).toBe("Accelerator self time"));
 
 describe("operatorColumns", () => {
-  const keys = (over: Parameters<typeof operators>[1]): string[] => operatorColumns(operators(undefined, over), links).map((c) => c.key);
+  const keys = (over: Parameters<typeof operators>[1]): string[] =>
+    operatorColumns(operators(undefined, over), links).map((c) => c.key);
 
   it("has every column of the payload", () => {
     expect(keys({})).toEqual([
@@ -81,15 +109,28 @@ describe("operatorColumns", () => {
   });
 
   it("leaves out the accelerator on a CPU-only trace", () => {
-    expect(keys({ has_device: false })).toEqual(["name", "calls", "host_self", "host_total", "timeline"]);
+    expect(keys({ has_device: false })).toEqual([
+      "name",
+      "calls",
+      "host_self",
+      "host_total",
+      "timeline",
+    ]);
   });
 
   it("keeps exact values for copying and short ones for reading", () => {
-    const rows = operatorRows(["aten::mm", "aten::mm"], { shapes: ["[[2,3],[3,4]]", null], stack: [1, null] });
+    const rows = operatorRows(["aten::mm", "aten::mm"], {
+      shapes: ["[[2,3],[3,4]]", null],
+      stack: [1, null],
+    });
     const frames = { parent: [-1, 0], frame: ["main.py(3): <module>", "dir/net.py(12): forward"] };
     const columns = operatorColumns(operators([], { group: "stack", rows, frames }), links);
     const shapes = columns.find((c) => c.key === "shapes");
-    expect([shapes?.values[0], shapes?.short?.[0], shapes?.values[1]]).toEqual(["[[2,3],[3,4]]", "2×3, 3×4", null]);
+    expect([shapes?.values[0], shapes?.short?.[0], shapes?.values[1]]).toEqual([
+      "[[2,3],[3,4]]",
+      "2×3, 3×4",
+      null,
+    ]);
     const stacks = columns.find((c) => c.key === "stack");
     expect([stacks?.values[0], stacks?.short?.[0], stacks?.values[1]]).toEqual([
       "dir/net.py(12): forward; main.py(3): <module>",
@@ -100,32 +141,51 @@ describe("operatorColumns", () => {
   });
 
   it("links to the kernels only of operators that have device time", () => {
-    const columns = operatorColumns(operators(["a", "b"], { rows: operatorRows(["a", "b"], { device_self_ns: [5, 0] }) }), links);
+    const columns = operatorColumns(
+      operators(["a", "b"], { rows: operatorRows(["a", "b"], { device_self_ns: [5, 0] }) }),
+      links,
+    );
     const column = columns.find((c) => c.key === "kernels");
     expect([column?.href?.(0), column?.href?.(1)]).toEqual(["#kernel=a", null]);
   });
 
   it("links to the calls on the timeline, but not those of the pooled row", () => {
-    const column = operatorColumns(operators(["a", "other"], { pooled: 4 }), links).find((c) => c.key === "timeline");
+    const column = operatorColumns(operators(["a", "other"], { pooled: 4 }), links).find(
+      (c) => c.key === "timeline",
+    );
     expect([column?.href?.(0), column?.href?.(1)]).toEqual(["#timeline=a", null]);
   });
 
   it("takes zero rows and 100,000", () => {
     expect(operatorColumns(operators([]), links)[0]?.values).toHaveLength(0);
     const names = Array.from({ length: 100_000 }, (_, i) => `op${i}`);
-    const tree = { parent: names.map((_, i) => (i % 60 ? i - 1 : -1)), frame: names.map((_, i) => `dir/file${i}.py(${i}): f`) };
+    const tree = {
+      parent: names.map((_, i) => (i % 60 ? i - 1 : -1)),
+      frame: names.map((_, i) => `dir/file${i}.py(${i}): f`),
+    };
     const payload = operators([], {
       group: "stack",
-      rows: operatorRows(names, { stack: names.map((_, i) => i), shapes: names.map(() => "[[1]]") }),
+      rows: operatorRows(names, {
+        stack: names.map((_, i) => i),
+        shapes: names.map(() => "[[1]]"),
+      }),
       frames: tree,
     });
-    for (const column of operatorColumns(payload, links)) expect(column.values).toHaveLength(100_000);
+    for (const column of operatorColumns(payload, links))
+      expect(column.values).toHaveLength(100_000);
   });
 });
 
 describe("Stacks", () => {
   it("shows the figures and opens to frames that can be copied", () => {
-    render(<Stacks stacks={[stack(), stack({ frames: [HOSTILE] })]} without={3} hasDevice device="GPU" />);
+    render(
+      <Stacks
+        stacks={[stack(), stack({ frames: [HOSTILE] })]}
+        without={3}
+        hasDevice
+        device="GPU"
+      />,
+    );
     const [first, second] = document.querySelectorAll("details");
     expect(first?.querySelector("summary")?.textContent).toContain("dir/net.py:12 forward");
     expect(first?.textContent).toContain("GPU self 1.00 µs");
@@ -149,7 +209,14 @@ describe("Stacks", () => {
   });
 
   it("speaks of no accelerator on a CPU-only trace", () => {
-    render(<Stacks stacks={[stack({ device_self_ns: null, device_total_ns: null })]} without={0} hasDevice={false} device="GPU" />);
+    render(
+      <Stacks
+        stacks={[stack({ device_self_ns: null, device_total_ns: null })]}
+        without={0}
+        hasDevice={false}
+        device="GPU"
+      />,
+    );
     expect(text()).not.toContain("GPU");
   });
 });

@@ -19,7 +19,12 @@ interface OperatorChartsProps {
 }
 
 /** The four charts, or two where no accelerator was recorded. */
-export function OperatorCharts({ charts, device, top, onSelect }: OperatorChartsProps): JSX.Element {
+export function OperatorCharts({
+  charts,
+  device,
+  top,
+  onSelect,
+}: OperatorChartsProps): JSX.Element {
   return (
     <div class="chart-grid">
       {charts.map(({ duration, parts }) => {
@@ -30,7 +35,10 @@ export function OperatorCharts({ charts, device, top, onSelect }: OperatorCharts
             title={title}
             term={duration}
             note={duration.endsWith("total") ? "children included, so the parts overlap" : null}
-            table={{ columns: [{ label: "Operator" }, { label: title, unit: "ns" }], rows: parts.map((part) => [part.label, part.value]) }}
+            table={{
+              columns: [{ label: "Operator" }, { label: title, unit: "ns" }],
+              rows: parts.map((part) => [part.label, part.value]),
+            }}
           >
             <Donut
               label={`${title} by operator`}
@@ -58,7 +66,14 @@ export interface OperatorLinks {
 export function operatorColumns(payload: OperatorPayload, links: OperatorLinks): Column[] {
   const { rows, group, has_device } = payload;
   return [
-    { key: "name", label: "Operator", term: "operator", kind: "code", width: 232, values: rows.name },
+    {
+      key: "name",
+      label: "Operator",
+      term: "operator",
+      kind: "code",
+      width: 232,
+      values: rows.name,
+    },
     ...(group === "name" ? [] : [shapesColumn(payload)]),
     ...(group === "stack" ? [stackColumn(payload)] : []),
     { key: "calls", label: "Calls", term: "calls", kind: "count", width: 72, values: rows.calls },
@@ -115,7 +130,15 @@ function shapesColumn({ rows }: OperatorPayload): Column {
 function deviceColumns({ rows, vocabulary }: OperatorPayload): Column[] {
   const device = capitalised(vocabulary.device);
   return [
-    { key: "device_self", label: `${device} self`, term: "device_self", kind: "time", width: 106, bar: true, values: rows.device_self_ns },
+    {
+      key: "device_self",
+      label: `${device} self`,
+      term: "device_self",
+      kind: "time",
+      width: 106,
+      bar: true,
+      values: rows.device_self_ns,
+    },
     {
       key: "device_total",
       label: `${device} total`,
@@ -141,7 +164,14 @@ function matrixColumns(payload: OperatorPayload, links: OperatorLinks): Column[]
       width: 112,
       values: rows.matrix_eligible,
     },
-    { key: "matrix_self", label: `${matrix} self`, term: "matrix_self_share", kind: "share", width: 104, values: rows.matrix_self_share },
+    {
+      key: "matrix_self",
+      label: `${matrix} self`,
+      term: "matrix_self_share",
+      kind: "share",
+      width: 104,
+      values: rows.matrix_self_share,
+    },
     {
       key: "matrix_total",
       label: `${matrix} total`,

@@ -58,14 +58,26 @@ interface StacksProps {
 export function Stacks({ stacks, without, hasDevice, device }: StacksProps): JSX.Element {
   const [count, setCount] = useState(PAGE);
   const drawn = stacks.slice(0, count);
-  const labels = useMemo(() => stackLabels(stacks.slice(0, count).map((stack) => stack.frames)), [stacks, count]);
+  const labels = useMemo(
+    () => stackLabels(stacks.slice(0, count).map((stack) => stack.frames)),
+    [stacks, count],
+  );
   const rest = stacks.length - drawn.length;
   return (
     <div class="stacks">
       {drawn.map((stack, i) => (
-        <Stack key={i} stack={stack} label={labels[i] ?? ""} first={stacks.length === 1} hasDevice={hasDevice} device={device} />
+        <Stack
+          key={i}
+          stack={stack}
+          label={labels[i] ?? ""}
+          first={stacks.length === 1}
+          hasDevice={hasDevice}
+          device={device}
+        />
       ))}
-      {rest > 0 ? <Button onClick={() => setCount(count + PAGE)}>{formatCount(rest)} more call stacks</Button> : null}
+      {rest > 0 ? (
+        <Button onClick={() => setCount(count + PAGE)}>{formatCount(rest)} more call stacks</Button>
+      ) : null}
       {without > 0 ? (
         <p class="muted">
           {formatCount(without)} {without === 1 ? "call has" : "calls have"} no call stack.
@@ -99,13 +111,25 @@ function Stack({ stack, label, first, hasDevice, device }: StackProps): JSX.Elem
         <span class="stack-figures">
           <StackFigure term="calls" label="Calls" text={formatCount(stack.calls)} />
           {hasDevice ? (
-            <StackFigure term="device_self" label={`${capitalised(device)} self`} text={formatTime(stack.device_self_ns)} />
+            <StackFigure
+              term="device_self"
+              label={`${capitalised(device)} self`}
+              text={formatTime(stack.device_self_ns)}
+            />
           ) : null}
           {hasDevice ? (
-            <StackFigure term="device_total" label={`${capitalised(device)} total`} text={formatTime(stack.device_total_ns)} />
+            <StackFigure
+              term="device_total"
+              label={`${capitalised(device)} total`}
+              text={formatTime(stack.device_total_ns)}
+            />
           ) : null}
           <StackFigure term="host_self" label="Host self" text={formatTime(stack.host_self_ns)} />
-          <StackFigure term="host_total" label="Host total" text={formatTime(stack.host_total_ns)} />
+          <StackFigure
+            term="host_total"
+            label="Host total"
+            text={formatTime(stack.host_total_ns)}
+          />
         </span>
       </summary>
       {open ? <Frames frames={stack.frames} /> : null}
@@ -113,7 +137,15 @@ function Stack({ stack, label, first, hasDevice, device }: StackProps): JSX.Elem
   );
 }
 
-function StackFigure({ term, label, text }: { term: string; label: string; text: string }): JSX.Element {
+function StackFigure({
+  term,
+  label,
+  text,
+}: {
+  term: string;
+  label: string;
+  text: string;
+}): JSX.Element {
   return (
     <span class="stack-figure">
       <span class="muted">

@@ -32,7 +32,11 @@ export function OperatorView(props: ViewProps): JSX.Element {
           <OperatorPage {...props} payload={payload} group={group} />
         ) : (
           <Nothing
-            title={lacksHost(payload.missing) ? "This trace holds no host operator" : "There is no operator in the selected steps"}
+            title={
+              lacksHost(payload.missing)
+                ? "This trace holds no host operator"
+                : "There is no operator in the selected steps"
+            }
             text="No host operator ran in them. Choose other steps."
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}
@@ -56,9 +60,20 @@ function OperatorPage({ payload, group, ...props }: PageProps): JSX.Element {
       <MissingList missing={payload.missing} />
       <Panel
         title="Operators by time"
-        actions={<TopN what="operators" value={top} onChange={(n) => setParam("top", n === TOP ? null : String(n))} />}
+        actions={
+          <TopN
+            what="operators"
+            value={top}
+            onChange={(n) => setParam("top", n === TOP ? null : String(n))}
+          />
+        }
       >
-        <OperatorCharts charts={drawn} device={payload.vocabulary.device} top={top} onSelect={select} />
+        <OperatorCharts
+          charts={drawn}
+          device={payload.vocabulary.device}
+          top={top}
+          onSelect={select}
+        />
       </Panel>
       <Panel title="Operators" term="operator" flush>
         <OperatorTable {...props} payload={payload} group={group} navigate={navigate} />
@@ -70,7 +85,10 @@ function OperatorPage({ payload, group, ...props }: PageProps): JSX.Element {
 function OperatorTable({ payload, group, ...props }: PageProps): JSX.Element {
   const { params, setParam, navigate, hrefOf } = props;
   const columns = useMemo(() => {
-    const target = (name: string): Record<string, string> => ({ group: "properties", ...exactly(name) });
+    const target = (name: string): Record<string, string> => ({
+      group: "properties",
+      ...exactly(name),
+    });
     return operatorColumns(payload, {
       kernels: (name) => hrefOf("kernel", target(name)),
       onKernels: (name) => navigate("kernel", target(name)),
@@ -91,7 +109,11 @@ function OperatorTable({ payload, group, ...props }: PageProps): JSX.Element {
       expandable={(row) => rows.has_stack[row] === true}
       detail={(row) => {
         const stack = rows.stack[row] ?? null;
-        return stack === null ? <StacksOf {...props} payload={payload} row={row} /> : <Frames frames={framesOf(payload.frames, stack)} />;
+        return stack === null ? (
+          <StacksOf {...props} payload={payload} row={row} />
+        ) : (
+          <Frames frames={framesOf(payload.frames, stack)} />
+        );
       }}
       storage={`operator-${payload.group}`}
       tools={
@@ -113,7 +135,11 @@ function OperatorTable({ payload, group, ...props }: PageProps): JSX.Element {
 }
 
 /** What is below an open row: the call stacks, fetched when it opens. */
-function StacksOf({ payload, row, ...props }: ViewProps & { payload: OperatorPayload; row: number }): JSX.Element {
+function StacksOf({
+  payload,
+  row,
+  ...props
+}: ViewProps & { payload: OperatorPayload; row: number }): JSX.Element {
   const name = payload.rows.name[row] ?? "";
   const shapes = payload.group === "name" ? null : (payload.rows.shapes[row] ?? null);
   const resource = useResource("operator/stacks", viewQuery(props, { name, shapes }));
@@ -121,9 +147,18 @@ function StacksOf({ payload, row, ...props }: ViewProps & { payload: OperatorPay
     <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(found) =>
         found.stacks.length ? (
-          <Stacks stacks={found.stacks} without={found.without} hasDevice={payload.has_device} device={payload.vocabulary.device} />
+          <Stacks
+            stacks={found.stacks}
+            without={found.without}
+            hasDevice={payload.has_device}
+            device={payload.vocabulary.device}
+          />
         ) : (
-          <Nothing title="No call stack" text="No call of this operator has a call stack." missing={found.missing} />
+          <Nothing
+            title="No call stack"
+            text="No call of this operator has a call stack."
+            missing={found.missing}
+          />
         )
       }
     </Loaded>

@@ -5,7 +5,9 @@ import type { DefectItem } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { Badge, Icon } from "../../widgets";
 
-const SEVERITIES: Readonly<Record<string, { word: string; words: string; tone: "bad" | "warn" | "info" | "neutral" }>> = {
+const SEVERITIES: Readonly<
+  Record<string, { word: string; words: string; tone: "bad" | "warn" | "info" | "neutral" }>
+> = {
   error: { word: "error", words: "errors", tone: "bad" },
   data_loss: { word: "data loss", words: "data losses", tone: "warn" },
   notice: { word: "notice", words: "notices", tone: "info" },
@@ -15,7 +17,12 @@ const SEVERITIES: Readonly<Record<string, { word: string; words: string; tone: "
 /** How many of which severity, for the panel's title line. */
 export function HealthNote({ items }: { items: readonly DefectItem[] }): JSX.Element {
   const counts = Object.entries(SEVERITIES)
-    .map(([severity, { word, words, tone }]) => ({ word, words, tone, count: items.filter((item) => item.severity === severity).length }))
+    .map(([severity, { word, words, tone }]) => ({
+      word,
+      words,
+      tone,
+      count: items.filter((item) => item.severity === severity).length,
+    }))
     .filter((x) => x.count > 0);
   if (!counts.length) return <Badge tone="good">sound</Badge>;
   return (
@@ -40,7 +47,10 @@ export function Health({ items }: { items: readonly DefectItem[] }): JSX.Element
   return (
     <ul class="defects">
       {items.map((item) => {
-        const severity = SEVERITIES[item.severity] ?? { word: item.severity, tone: "neutral" as const };
+        const severity = SEVERITIES[item.severity] ?? {
+          word: item.severity,
+          tone: "neutral" as const,
+        };
         return (
           <li key={item.name}>
             <Badge tone={severity.tone}>{severity.word}</Badge>

@@ -63,7 +63,11 @@ export function topSentences(payload: OverviewPayload): Sentence[] {
   const busy = busySentences(payload);
   const time = timeSentences(payload);
   // Without an accelerator the time is the news, not that there was none.
-  return [...(payload.devices.length ? [...busy, ...time] : [...time, ...busy]), ...oddSentences(payload), ...lossSentences(payload)];
+  return [
+    ...(payload.devices.length ? [...busy, ...time] : [...time, ...busy]),
+    ...oddSentences(payload),
+    ...lossSentences(payload),
+  ];
 }
 
 /** `0` → `GPU 0`. */
@@ -81,7 +85,10 @@ const OF_HOST: readonly Category[] = ["dataloader", "cpu_exec"];
 
 /** Categories without any time whose events were not recorded: their 0 is no measurement. */
 export function unrecorded({ missing, steps }: OverviewPayload): Set<Category> {
-  const lacking = [...(lacksDevice(missing) ? OF_DEVICE : []), ...(lacksHost(missing) ? OF_HOST : [])];
+  const lacking = [
+    ...(lacksDevice(missing) ? OF_DEVICE : []),
+    ...(lacksHost(missing) ? OF_HOST : []),
+  ];
   const found = new Set(occurring(steps));
   return new Set(lacking.filter((category) => !found.has(category)));
 }
@@ -100,19 +107,30 @@ function busySentences(payload: OverviewPayload): Sentence[] {
   const word = payload.vocabulary.device;
   const { devices } = payload;
   const [first] = devices;
-  const lack = lacksTimes(payload.missing) ? "Hardware counters were recorded in place of the times of kernels" : "No accelerator activity was recorded";
+  const lack = lacksTimes(payload.missing)
+    ? "Hardware counters were recorded in place of the times of kernels"
+    : "No accelerator activity was recorded";
   if (!first) return [{ text: `${lack}: every figure here is the host’s.`, tone: "plain" }];
   const shares = devices.flatMap((d) => (d.utilization === null ? [] : [d.utilization]));
   if (!shares.length) {
-    const who = devices.length > 1 ? `the ${devices.length} ${word}s were` : `${deviceTitle(first, word)} was`;
+    const who =
+      devices.length > 1
+        ? `the ${devices.length} ${word}s were`
+        : `${deviceTitle(first, word)} was`;
     const why = first.unknown[0];
-    return [{ text: sentence(`How busy ${who} is not known${why ? `: ${why}` : ""}`), tone: "attention" }];
+    return [
+      { text: sentence(`How busy ${who} is not known${why ? `: ${why}` : ""}`), tone: "attention" },
+    ];
   }
   const low = Math.min(...shares);
   const high = Math.max(...shares);
   const tone: Tone = low < 0.5 ? "attention" : low >= 0.9 ? "good" : "plain";
-  const range = formatShare(low) === formatShare(high) ? formatShare(low) : `${formatShare(low)} to ${formatShare(high)}`;
-  const who = devices.length === 1 ? `${deviceTitle(first, word)} was` : `${shares.length} ${word}s were`;
+  const range =
+    formatShare(low) === formatShare(high)
+      ? formatShare(low)
+      : `${formatShare(low)} to ${formatShare(high)}`;
+  const who =
+    devices.length === 1 ? `${deviceTitle(first, word)} was` : `${shares.length} ${word}s were`;
   return [{ text: `${who} busy ${range} of ${stepsText(payload)}.`, tone }];
 }
 
@@ -125,7 +143,8 @@ function timeSentences(payload: OverviewPayload): Sentence[] {
   const { average } = payload;
   // Where there is none at all, the page says so in place of the chart.
   if (!average && !payload.steps.length) return [];
-  if (!average) return [{ text: "No step is selected, so there is no average step.", tone: "attention" }];
+  if (!average)
+    return [{ text: "No step is selected, so there is no average step.", tone: "attention" }];
   const parts = leading(average, 3)
     .filter((x) => x.share !== null)
     .map((x, i) => `${formatShare(x.share)} ${i ? "" : "of it "}${IN_WORDS[x.category]}`);
@@ -136,7 +155,14 @@ function timeSentences(payload: OverviewPayload): Sentence[] {
 /** Figures of a recording that is not whole must not be read as if it were. */
 function lossSentences({ health }: OverviewPayload): Sentence[] {
   const lost = health.some((item) => item.severity === "data_loss" || item.severity === "error");
-  return lost ? [{ text: "Part of the recording is lost, so the figures are too small where it is missing: see Trace health.", tone: "attention" }] : [];
+  return lost
+    ? [
+        {
+          text: "Part of the recording is lost, so the figures are too small where it is missing: see Trace health.",
+          tone: "attention",
+        },
+      ]
+    : [];
 }
 
 /** Odd steps are named whichever steps are selected: they are a fact of the trace, and the page does not jump when one is chosen. */
@@ -150,8 +176,19 @@ function oddSentences(payload: OverviewPayload): Sentence[] {
   }
   const names = odd
     .slice(0, 4)
-    .map((step) => (odd.length === 2 && step.odd_reason ? `${stepLabel(step)} (${step.odd_reason})` : stepLabel(step)));
-  return [{ text: sentence(`${odd.length} steps are odd: ${names.join(", ")}${odd.length > 4 ? " …" : ""}`), tone: "attention" }];
+    .map((step) =>
+      odd.length === 2 && step.odd_reason
+        ? `${stepLabel(step)} (${step.odd_reason})`
+        : stepLabel(step),
+    );
+  return [
+    {
+      text: sentence(
+        `${odd.length} steps are odd: ${names.join(", ")}${odd.length > 4 ? " …" : ""}`,
+      ),
+      tone: "attention",
+    },
+  ];
 }
 
 /** The number that a person knows a step by: `ProfilerStep#5` → `5`, otherwise its place. */
@@ -167,9 +204,18 @@ export interface Mark {
 /** What a step is marked with, in words (never by colour alone). */
 export function stepMarks(step: StepItem): Mark[] {
   const marks: Mark[] = [];
-  if (step.odd) marks.push({ word: "odd", why: step.odd_reason || "It takes much longer than the others." });
-  if (step.cold) marks.push({ word: "cold", why: "It took clearly longer than the rest because things are set up in it." });
-  if (step.cut) marks.push({ word: "cut off", why: "The end of the recording cut off its device work, so its figures are too small." });
+  if (step.odd)
+    marks.push({ word: "odd", why: step.odd_reason || "It takes much longer than the others." });
+  if (step.cold)
+    marks.push({
+      word: "cold",
+      why: "It took clearly longer than the rest because things are set up in it.",
+    });
+  if (step.cut)
+    marks.push({
+      word: "cut off",
+      why: "The end of the recording cut off its device work, so its figures are too small.",
+    });
   return marks;
 }
 

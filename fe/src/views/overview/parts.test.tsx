@@ -5,7 +5,15 @@ import { device, GPU_WORDS, HOSTILE, hostOnly, overview, step } from "../fixture
 import { Notes } from "../loaded";
 import { Health, HealthNote } from "./health";
 import { unrecorded } from "./model";
-import { AverageTable, Configuration, DeviceCard, Devices, Headline, stepBars, StepChart } from "./parts";
+import {
+  AverageTable,
+  Configuration,
+  DeviceCard,
+  Devices,
+  Headline,
+  stepBars,
+  StepChart,
+} from "./parts";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
@@ -16,8 +24,17 @@ describe("Headline", () => {
     const onFindings = vi.fn();
     const { rerender } = render(<Headline {...quiet} lead={null} payload={overview()} />);
     expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
-    rerender(<Headline payload={overview()} lead="Up to 34 % could be had back." findings={2} onFindings={onFindings} />);
-    expect(document.querySelector(".headline-first")?.textContent).toContain("Up to 34 % could be had back.");
+    rerender(
+      <Headline
+        payload={overview()}
+        lead="Up to 34 % could be had back."
+        findings={2}
+        onFindings={onFindings}
+      />,
+    );
+    expect(document.querySelector(".headline-first")?.textContent).toContain(
+      "Up to 34 % could be had back.",
+    );
     fireEvent.click(screen.getByRole("button", { name: "2 findings" }));
     expect(onFindings).toHaveBeenCalledOnce();
   });
@@ -25,11 +42,18 @@ describe("Headline", () => {
   it("says how busy the device was, also without findings", () => {
     render(<Headline {...quiet} payload={overview()} />);
     expect(document.querySelector(".headline-first")).toBeNull();
-    expect(document.querySelector(".headline-more")?.textContent).toContain("GPU 0 was busy 55.5 %");
+    expect(document.querySelector(".headline-more")?.textContent).toContain(
+      "GPU 0 was busy 55.5 %",
+    );
   });
 
   it("draws names from the trace as text", () => {
-    render(<Headline {...quiet} payload={overview({ steps: [step(0, { odd: true, odd_reason: HOSTILE })] })} />);
+    render(
+      <Headline
+        {...quiet}
+        payload={overview({ steps: [step(0, { odd: true, odd_reason: HOSTILE })] })}
+      />,
+    );
     expect(text()).toContain(HOSTILE);
     expect(document.querySelector("img")).toBeNull();
   });
@@ -71,7 +95,12 @@ describe("DeviceCard", () => {
   });
 
   it("uses the vendor's words", () => {
-    render(<DeviceCard device={device()} words={{ device: "NPU", multiprocessor: "AI core", matrix_cores: "Cube units" }} />);
+    render(
+      <DeviceCard
+        device={device()}
+        words={{ device: "NPU", multiprocessor: "AI core", matrix_cores: "Cube units" }}
+      />,
+    );
     expect(text()).toContain("NPU 0");
     expect(text()).toContain("Cube units time");
     expect(text()).not.toContain("SM");
@@ -86,7 +115,9 @@ describe("DeviceCard", () => {
 
 describe("Devices", () => {
   it("says only once what the figures of eight accelerators cannot tell", () => {
-    render(<Devices devices={Array.from({ length: 8 }, (_, id) => device({ id }))} words={GPU_WORDS} />);
+    render(
+      <Devices devices={Array.from({ length: 8 }, (_, id) => device({ id }))} words={GPU_WORDS} />,
+    );
     expect(document.querySelectorAll("tbody tr")).toHaveLength(8);
     expect(text().split("A single tiny kernel counts as busy.")).toHaveLength(2);
   });
@@ -95,7 +126,11 @@ describe("Devices", () => {
     const unknown = ["Achieved occupancy: not in the trace."];
     render(
       <Devices
-        devices={[device(), device({ id: 2, occupancy: null, unknown }), device({ id: 5, occupancy: null, unknown })]}
+        devices={[
+          device(),
+          device({ id: 2, occupancy: null, unknown }),
+          device({ id: 5, occupancy: null, unknown }),
+        ]}
         words={GPU_WORDS}
       />,
     );
@@ -125,7 +160,8 @@ describe("stepBars", () => {
   });
 
   it("adds up to the wall time for every step", () => {
-    for (const bar of stepBars(overview().steps)) expect(bar.values.reduce((a, b) => a + b, 0)).toBe(178_000_000);
+    for (const bar of stepBars(overview().steps))
+      expect(bar.values.reduce((a, b) => a + b, 0)).toBe(178_000_000);
   });
 });
 
@@ -162,12 +198,23 @@ describe("AverageTable", () => {
   });
 
   it("shows a dash, not 0, for what was not recorded, and the exact sum all the same", () => {
-    const host = { kernel: 0, memcpy: 0, memset: 0, communication: 0, runtime: 0, dataloader: 20, cpu_exec: 70, other: 10 };
+    const host = {
+      kernel: 0,
+      memcpy: 0,
+      memset: 0,
+      communication: 0,
+      runtime: 0,
+      dataloader: 20,
+      cpu_exec: 70,
+      other: 10,
+    };
     const missing = [{ what: "Accelerator activity", why: "", call: "" }];
     const payload = overview({ steps: [step(0, { categories_ns: host })], missing });
     const unknown = unrecorded(payload);
     expect([...unknown]).toEqual(["kernel", "memcpy", "memset", "runtime"]);
-    render(<AverageTable average={{ steps: 1, wall_ns: 100, categories_ns: host }} unknown={unknown} />);
+    render(
+      <AverageTable average={{ steps: 1, wall_ns: 100, categories_ns: host }} unknown={unknown} />,
+    );
     const rows = [...document.querySelectorAll("tbody tr")].map((row) => row.textContent);
     expect(rows[0]).toBe("Kernel––");
     expect(rows[3]).toBe("Communication0 ns0.0 %");
@@ -175,14 +222,36 @@ describe("AverageTable", () => {
   });
 
   it("keeps the runtime calls of a recording without device work", () => {
-    const host = { kernel: 0, memcpy: 0, memset: 0, communication: 0, runtime: 5, dataloader: 0, cpu_exec: 0, other: 10 };
-    const missing = ["Accelerator activity", "Host operators"].map((what) => ({ what, why: "", call: "" }));
+    const host = {
+      kernel: 0,
+      memcpy: 0,
+      memset: 0,
+      communication: 0,
+      runtime: 5,
+      dataloader: 0,
+      cpu_exec: 0,
+      other: 10,
+    };
+    const missing = ["Accelerator activity", "Host operators"].map((what) => ({
+      what,
+      why: "",
+      call: "",
+    }));
     const unknown = unrecorded(overview({ steps: [step(0, { categories_ns: host })], missing }));
     expect([...unknown]).toEqual(["kernel", "memcpy", "memset", "dataloader", "cpu_exec"]);
   });
 
   it("has no share where there is no time", () => {
-    const zero = { kernel: 0, memcpy: 0, memset: 0, communication: 0, runtime: 0, dataloader: 0, cpu_exec: 0, other: 0 };
+    const zero = {
+      kernel: 0,
+      memcpy: 0,
+      memset: 0,
+      communication: 0,
+      runtime: 0,
+      dataloader: 0,
+      cpu_exec: 0,
+      other: 0,
+    };
     render(<AverageTable average={{ steps: 1, wall_ns: 0, categories_ns: zero }} />);
     expect(text()).not.toContain("%");
     expect(text()).not.toContain("NaN");
@@ -211,13 +280,20 @@ describe("Health", () => {
 
   it("shows count, step time touched and what to doubt", () => {
     const items = [
-      defect({ touched_ns: 5_000_000, touched_share: 0.02, count: 12, doubtful: ["all totals", "utilization"] }),
+      defect({
+        touched_ns: 5_000_000,
+        touched_share: 0.02,
+        count: 12,
+        doubtful: ["all totals", "utilization"],
+      }),
       defect({ name: "a", severity: "error", touched_ns: 0, touched_share: 0 }),
       defect({ name: "b", severity: "of another version", sentence: HOSTILE }),
     ];
     render(<Health items={items} />);
     expect(text()).toContain("12×");
-    expect(text()).toContain("Touches 5.00 ms (2.0 %) of step time. Doubtful: all totals, utilization.");
+    expect(text()).toContain(
+      "Touches 5.00 ms (2.0 %) of step time. Doubtful: all totals, utilization.",
+    );
     expect(text()).toContain("Touches no step time.");
     expect(text()).toContain("of another version");
     expect(document.querySelector("img")).toBeNull();

@@ -1,13 +1,40 @@
 /** Pure parts of the Overview page: the sentences on top, the accelerators, the breakdown. */
 
 import type { JSX } from "preact";
-import type { Average, DeviceSummary, Fact, OverviewPayload, StepItem, Vocabulary } from "../../api/types.gen";
+import type {
+  Average,
+  DeviceSummary,
+  Fact,
+  OverviewPayload,
+  StepItem,
+  Vocabulary,
+} from "../../api/types.gen";
 import { CATEGORIES, categoryColor, type Category } from "../../base/theme";
 import { formatBytes, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { Badge, Button, Figure, Icon, StackedBars, Term, Tooltip, type FigureTable, type StackedBar } from "../../widgets";
+import {
+  Badge,
+  Button,
+  Figure,
+  Icon,
+  StackedBars,
+  Term,
+  Tooltip,
+  type FigureTable,
+  type StackedBar,
+} from "../../widgets";
 import { countText } from "../findings/model";
-import { CATEGORY_LABELS, categoryShares, deviceTitle, occurring, isWholeSpan, stepLabel, stepMarks, topSentences, unrecorded } from "./model";
+import {
+  CATEGORY_LABELS,
+  categoryShares,
+  deviceTitle,
+  occurring,
+  isWholeSpan,
+  stepLabel,
+  stepMarks,
+  topSentences,
+  unrecorded,
+} from "./model";
 
 interface HeadlineProps {
   payload: OverviewPayload;
@@ -24,7 +51,8 @@ export function Headline({ payload, lead, findings, onFindings }: HeadlineProps)
     <section class="headline" aria-label="In short">
       {lead === "" ? null : (
         <p class={`headline-first${lead === null ? " headline-pending" : ""}`}>
-          {lead ?? "Looking for what costs time …"} {findings ? <Button onClick={onFindings}>{countText(findings)}</Button> : null}
+          {lead ?? "Looking for what costs time …"}{" "}
+          {findings ? <Button onClick={onFindings}>{countText(findings)}</Button> : null}
         </p>
       )}
       {topSentences(payload).map((sentence) => (
@@ -47,7 +75,12 @@ interface Metric {
 /** The four figures of an accelerator, as layers: each says less than the one before about how much, and more about how well. */
 export function metrics(words: Vocabulary): Metric[] {
   return [
-    { key: "utilization", term: "utilization", label: "Utilization", blind: "A single tiny kernel counts as busy." },
+    {
+      key: "utilization",
+      term: "utilization",
+      label: "Utilization",
+      blind: "A single tiny kernel counts as busy.",
+    },
     {
       key: "sm_efficiency",
       term: "sm_efficiency",
@@ -72,7 +105,9 @@ export function metrics(words: Vocabulary): Metric[] {
 function Meter({ share }: { share: number | null }): JSX.Element {
   return (
     <span class={`meter${share === null ? " meter-unknown" : ""}`} aria-hidden="true">
-      {share === null ? null : <span style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />}
+      {share === null ? null : (
+        <span style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
+      )}
     </span>
   );
 }
@@ -83,7 +118,9 @@ function deviceFacts(device: DeviceSummary, words: Vocabulary): string {
     device.memory_bytes === null ? "" : formatBytes(device.memory_bytes),
     device.multiprocessors === null ? "" : `${device.multiprocessors} ${words.multiprocessor}s`,
     // NVIDIA's word: other vendors' numbers under it would be read as NVIDIA generations.
-    device.capability === null || words.multiprocessor !== "SM" ? "" : `compute capability ${device.capability}`,
+    device.capability === null || words.multiprocessor !== "SM"
+      ? ""
+      : `compute capability ${device.capability}`,
   ]
     .filter(Boolean)
     .join(" · ");
@@ -95,11 +132,18 @@ function Share({ share }: { share: number | null }): JSX.Element {
 }
 
 /** One accelerator with its four figures. */
-export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vocabulary }): JSX.Element {
+export function DeviceCard({
+  device,
+  words,
+}: {
+  device: DeviceSummary;
+  words: Vocabulary;
+}): JSX.Element {
   return (
     <article class="device-card">
       <h3>
-        {deviceTitle(device, words.device)} <span class="device-facts">{deviceFacts(device, words)}</span>
+        {deviceTitle(device, words.device)}{" "}
+        <span class="device-facts">{deviceFacts(device, words)}</span>
       </h3>
       <dl class="metrics">
         {metrics(words).map((metric) => (
@@ -129,7 +173,13 @@ export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vo
 }
 
 /** Several accelerators below each other, to be compared. */
-export function DeviceTable({ devices, words }: { devices: readonly DeviceSummary[]; words: Vocabulary }): JSX.Element {
+export function DeviceTable({
+  devices,
+  words,
+}: {
+  devices: readonly DeviceSummary[];
+  words: Vocabulary;
+}): JSX.Element {
   const all = metrics(words);
   return (
     <>
@@ -149,7 +199,8 @@ export function DeviceTable({ devices, words }: { devices: readonly DeviceSummar
             {devices.map((device) => (
               <tr key={device.id}>
                 <th scope="row">
-                  {deviceTitle(device, words.device)} <span class="device-facts">{deviceFacts(device, words)}</span>
+                  {deviceTitle(device, words.device)}{" "}
+                  <span class="device-facts">{deviceFacts(device, words)}</span>
                 </th>
                 {all.map((metric) => (
                   <td key={metric.key}>
@@ -179,24 +230,40 @@ export function DeviceTable({ devices, words }: { devices: readonly DeviceSummar
 }
 
 /** Why a figure is unknown, once per reason, with the devices that it holds for. */
-export function sharedReasons(devices: readonly DeviceSummary[], words: Vocabulary): { reason: string; who: string }[] {
+export function sharedReasons(
+  devices: readonly DeviceSummary[],
+  words: Vocabulary,
+): { reason: string; who: string }[] {
   const by = new Map<string, number[]>();
-  for (const device of devices) for (const reason of device.unknown) by.set(reason, [...(by.get(reason) ?? []), device.id]);
+  for (const device of devices)
+    for (const reason of device.unknown) by.set(reason, [...(by.get(reason) ?? []), device.id]);
   return [...by].map(([reason, ids]) => ({
     reason,
-    who: ids.length === devices.length ? `All ${words.device}s` : `${words.device} ${ids.join(", ")}`,
+    who:
+      ids.length === devices.length ? `All ${words.device}s` : `${words.device} ${ids.join(", ")}`,
   }));
 }
 
 /** The accelerators: one at large, several as a table. */
-export function Devices({ devices, words }: { devices: readonly DeviceSummary[]; words: Vocabulary }): JSX.Element {
+export function Devices({
+  devices,
+  words,
+}: {
+  devices: readonly DeviceSummary[];
+  words: Vocabulary;
+}): JSX.Element {
   const [only] = devices;
-  return devices.length === 1 && only ? <DeviceCard device={only} words={words} /> : <DeviceTable devices={devices} words={words} />;
+  return devices.length === 1 && only ? (
+    <DeviceCard device={only} words={words} />
+  ) : (
+    <DeviceTable devices={devices} words={words} />
+  );
 }
 
 /** What ran where. */
 export function Configuration({ facts }: { facts: readonly Fact[] }): JSX.Element {
-  if (!facts.length) return <p class="muted">The trace says nothing about where it was recorded.</p>;
+  if (!facts.length)
+    return <p class="muted">The trace says nothing about where it was recorded.</p>;
   return (
     <dl class="facts">
       {facts.map((fact) => (
@@ -230,7 +297,9 @@ export function stepBars(steps: readonly StepItem[], whole = false): StackedBar[
       title: whole ? "the whole recording" : `step ${stepLabel(step)} (${step.name})`,
       values: categories.map((category) => step.categories_ns[category]),
       mark: odd ? `odd: ${odd.why}` : "",
-      ...(others.length ? { note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" ") } : {}),
+      ...(others.length
+        ? { note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" ") }
+        : {}),
       faded: !step.selected,
     };
   });
@@ -247,7 +316,9 @@ function stepTable(steps: readonly StepItem[], unknown: ReadonlySet<Category>): 
     rows: steps.map((step) => [
       step.name,
       step.wall_ns,
-      ...CATEGORIES.map((category) => (unknown.has(category) ? null : step.categories_ns[category])),
+      ...CATEGORIES.map((category) =>
+        unknown.has(category) ? null : step.categories_ns[category],
+      ),
       stepMarks(step)
         .map((mark) => mark.word)
         .join(", "),
@@ -272,7 +343,13 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.El
     term: category,
   }));
   return (
-    <Figure title="Step-time breakdown" term="breakdown" note={<MarkLegend steps={steps} />} table={stepTable(steps, unrecorded(payload))} name="steps">
+    <Figure
+      title="Step-time breakdown"
+      term="breakdown"
+      note={<MarkLegend steps={steps} />}
+      table={stepTable(steps, unrecorded(payload))}
+      name="steps"
+    >
       <StackedBars
         label="Time of each step by category"
         series={series}
@@ -281,7 +358,9 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.El
         axisLabel={isWholeSpan(payload) ? "whole recording" : "step"}
         selected={chosen}
         onSelect={onChoose}
-        {...(average && average.steps > 1 ? { line: { value: average.wall_ns, label: "mean" } } : {})}
+        {...(average && average.steps > 1
+          ? { line: { value: average.wall_ns, label: "mean" } }
+          : {})}
       />
     </Figure>
   );
@@ -290,7 +369,12 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.El
 /** Which marks occur, with the steps that bear them. */
 function MarkLegend({ steps }: { steps: readonly StepItem[] }): JSX.Element | null {
   const found = (["odd", "cold", "cut off"] as const)
-    .map((word) => ({ word, names: steps.filter((step) => stepMarks(step).some((mark) => mark.word === word)).map(stepLabel) }))
+    .map((word) => ({
+      word,
+      names: steps
+        .filter((step) => stepMarks(step).some((mark) => mark.word === word))
+        .map(stepLabel),
+    }))
     .filter((x) => x.names.length);
   if (!found.length) return null;
   const terms = { odd: "odd_step", cold: "cold_step", "cut off": "cut_step" } as const;
@@ -316,7 +400,11 @@ interface AverageTableProps {
 const NOTHING_UNKNOWN: ReadonlySet<Category> = new Set();
 
 /** The average step by category with shares and the sum. */
-export function AverageTable({ average, unknown = NOTHING_UNKNOWN, whole = false }: AverageTableProps): JSX.Element {
+export function AverageTable({
+  average,
+  unknown = NOTHING_UNKNOWN,
+  whole = false,
+}: AverageTableProps): JSX.Element {
   const shares = categoryShares(average);
   return (
     <table class="plain-table average-table">
@@ -338,14 +426,20 @@ export function AverageTable({ average, unknown = NOTHING_UNKNOWN, whole = false
               <span class="swatch" style={{ background: categoryColor(category) }} />
               <Term id={category}>{CATEGORY_LABELS[category]}</Term>
             </th>
-            <td class="number" title={unknown.has(category) ? "Not recorded, so not known" : formatExactTime(ns)}>
+            <td
+              class="number"
+              title={unknown.has(category) ? "Not recorded, so not known" : formatExactTime(ns)}
+            >
               {formatTime(unknown.has(category) ? null : ns)}
             </td>
             <td class="number share-cell">
               <span
                 class="share-bar"
                 aria-hidden="true"
-                style={{ width: `calc((100% - 16px) * ${share ?? 0})`, background: categoryColor(category) }}
+                style={{
+                  width: `calc((100% - 16px) * ${share ?? 0})`,
+                  background: categoryColor(category),
+                }}
               />
               <span>{formatShare(unknown.has(category) ? null : share)}</span>
             </td>
@@ -355,7 +449,9 @@ export function AverageTable({ average, unknown = NOTHING_UNKNOWN, whole = false
       <tfoot>
         <tr>
           <th scope="row">
-            <Term id="average_step_time">{whole ? "Recording" : average.steps === 1 ? "Step" : "Average step"}</Term>
+            <Term id="average_step_time">
+              {whole ? "Recording" : average.steps === 1 ? "Step" : "Average step"}
+            </Term>
           </th>
           <td class="number" title={formatExactTime(average.wall_ns)}>
             {formatTime(average.wall_ns)}

@@ -22,13 +22,21 @@ export function OverviewView(props: ViewProps): JSX.Element {
   const resource = useResource("overview", viewQuery(props));
   const findings = useFindings(props);
   return (
-    <Loaded resource={resource} shape={[80, 170, 360, 200]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded
+      resource={resource}
+      shape={[80, 170, 360, 200]}
+      diagnosisHref={props.hrefOf("diagnosis")}
+    >
       {(payload) => <OverviewPage {...props} payload={payload} findings={findings} />}
     </Loaded>
   );
 }
 
-function OverviewPage({ payload, findings, ...props }: ViewProps & { payload: OverviewPayload; findings: Resource<FindingsPayload> }): JSX.Element {
+function OverviewPage({
+  payload,
+  findings,
+  ...props
+}: ViewProps & { payload: OverviewPayload; findings: Resource<FindingsPayload> }): JSX.Element {
   const { devices, vocabulary } = payload;
   const list = useRef<HTMLDivElement>(null);
   return (
@@ -41,14 +49,27 @@ function OverviewPage({ payload, findings, ...props }: ViewProps & { payload: Ov
       />
       <Notes notes={payload.notes} />
       {devices.length ? (
-        <Panel title={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : "Accelerator"} term="device">
+        <Panel
+          title={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : "Accelerator"}
+          term="device"
+        >
           <Devices devices={devices} words={vocabulary} />
         </Panel>
       ) : null}
       <Breakdown {...props} payload={payload} />
       <div class="overview-row judged" ref={list}>
-        <Panel title="Findings" term="findings" class="wide" note={findings.data ? basisText(findings.data) : null}>
-          <Findings resource={findings} known={payload.missing} selection={props.selection} hrefOf={props.hrefOf} />
+        <Panel
+          title="Findings"
+          term="findings"
+          class="wide"
+          note={findings.data ? basisText(findings.data) : null}
+        >
+          <Findings
+            resource={findings}
+            known={payload.missing}
+            selection={props.selection}
+            hrefOf={props.hrefOf}
+          />
         </Panel>
         <div class="overview narrow">
           <Panel title="Trace health" term="health" note={<HealthNote items={payload.health} />}>
@@ -64,7 +85,12 @@ function OverviewPage({ payload, findings, ...props }: ViewProps & { payload: Ov
   );
 }
 
-function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: OverviewPayload }): JSX.Element {
+function Breakdown({
+  payload,
+  steps,
+  setSteps,
+  hrefOf,
+}: ViewProps & { payload: OverviewPayload }): JSX.Element {
   const { average } = payload;
   if (!payload.steps.length) {
     return (
@@ -80,18 +106,37 @@ function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: 
     <div class="overview-row">
       <div class="panel wide">
         <div class="panel-body">
-          <StepChart payload={payload} chosen={onlyStep(steps)} onChoose={(index) => setSteps(withOnly(steps, index))} />
+          <StepChart
+            payload={payload}
+            chosen={onlyStep(steps)}
+            onChoose={(index) => setSteps(withOnly(steps, index))}
+          />
           <p class="source-note">
-            <Term id="step_source" />: {payload.step_source}.{payload.steps.length > 1 ? " Press a bar to look at that step alone." : ""}
+            <Term id="step_source" />: {payload.step_source}.
+            {payload.steps.length > 1 ? " Press a bar to look at that step alone." : ""}
           </p>
         </div>
       </div>
       <Panel
-        title={isWholeSpan(payload) ? "The recording" : average?.steps === 1 ? "This step" : "Average step"}
+        title={
+          isWholeSpan(payload)
+            ? "The recording"
+            : average?.steps === 1
+              ? "This step"
+              : "Average step"
+        }
         class="narrow"
         note={average && average.steps > 1 ? `mean of ${formatCount(average.steps)} steps` : null}
       >
-        {average ? <AverageTable average={average} unknown={unrecorded(payload)} whole={isWholeSpan(payload)} /> : <p class="muted">No step is selected.</p>}
+        {average ? (
+          <AverageTable
+            average={average}
+            unknown={unrecorded(payload)}
+            whole={isWholeSpan(payload)}
+          />
+        ) : (
+          <p class="muted">No step is selected.</p>
+        )}
       </Panel>
     </div>
   );

@@ -20,7 +20,14 @@ export interface AreaTableProps {
   hrefOfEvent: (event: number) => string;
 }
 
-export function AreaTable({ label, payload, groups, height, onEvent, hrefOfEvent }: AreaTableProps): JSX.Element {
+export function AreaTable({
+  label,
+  payload,
+  groups,
+  height,
+  onEvent,
+  hrefOfEvent,
+}: AreaTableProps): JSX.Element {
   const { rows, pooled } = payload;
   const columns = useMemo(
     () => areaColumns(payload, hrefOfEvent, onEvent),
@@ -47,7 +54,8 @@ export function AreaTable({ label, payload, groups, height, onEvent, hrefOfEvent
         />
         {pooled > 0 ? (
           <p class="drawer-note">
-            The {formatCount(rows.name.length)} costliest of {formatCount(rows.name.length + pooled)} names.
+            The {formatCount(rows.name.length)} costliest of{" "}
+            {formatCount(rows.name.length + pooled)} names.
           </p>
         ) : null}
       </div>
@@ -55,7 +63,11 @@ export function AreaTable({ label, payload, groups, height, onEvent, hrefOfEvent
   );
 }
 
-export function areaColumns(payload: AreaPayload, hrefOfEvent: (event: number) => string, onEvent: (event: number) => void): Column[] {
+export function areaColumns(
+  payload: AreaPayload,
+  hrefOfEvent: (event: number) => string,
+  onEvent: (event: number) => void,
+): Column[] {
   const { rows } = payload;
   const whole = rows.total_ns.reduce((sum, ns) => sum + ns, 0);
   const event = (row: number): number => rows.longest_event[row] ?? -1;
@@ -69,13 +81,55 @@ export function areaColumns(payload: AreaPayload, hrefOfEvent: (event: number) =
       href: (row) => (event(row) >= 0 ? hrefOfEvent(event(row)) : null),
       onFollow: (row) => onEvent(event(row)),
     },
-    { key: "kind", label: "Kind", kind: "text", width: 124, values: rows.look.map((look) => lookOf(look).label) },
-    { key: "count", label: "Count", term: "area_count", kind: "count", width: 68, values: rows.count },
-    { key: "total", label: "Total", term: "area_total", kind: "time", width: 104, bar: true, values: rows.total_ns },
-    { key: "share", label: "Share", term: "area_share", kind: "share", width: 76, values: rows.total_ns.map((ns) => (whole > 0 ? ns / whole : NaN)) },
+    {
+      key: "kind",
+      label: "Kind",
+      kind: "text",
+      width: 124,
+      values: rows.look.map((look) => lookOf(look).label),
+    },
+    {
+      key: "count",
+      label: "Count",
+      term: "area_count",
+      kind: "count",
+      width: 68,
+      values: rows.count,
+    },
+    {
+      key: "total",
+      label: "Total",
+      term: "area_total",
+      kind: "time",
+      width: 104,
+      bar: true,
+      values: rows.total_ns,
+    },
+    {
+      key: "share",
+      label: "Share",
+      term: "area_share",
+      kind: "share",
+      width: 76,
+      values: rows.total_ns.map((ns) => (whole > 0 ? ns / whole : NaN)),
+    },
     { key: "mean", label: "Mean", term: "mean", kind: "time", width: 88, values: rows.mean_ns },
-    { key: "shortest", label: "Shortest", term: "shortest", kind: "time", width: 88, values: rows.shortest_ns },
-    { key: "longest", label: "Longest", term: "longest", kind: "time", width: 88, values: rows.longest_ns },
+    {
+      key: "shortest",
+      label: "Shortest",
+      term: "shortest",
+      kind: "time",
+      width: 88,
+      values: rows.shortest_ns,
+    },
+    {
+      key: "longest",
+      label: "Longest",
+      term: "longest",
+      kind: "time",
+      width: 88,
+      values: rows.longest_ns,
+    },
   ];
 }
 
@@ -97,7 +151,11 @@ export function Overlap({ overlap }: { overlap: AreaOverlap }): JSX.Element | nu
         <Term id="overlap">Device time</Term>
       </h3>
       <div class="overlap-bar" aria-hidden="true">
-        {OVERLAP_PARTS.map(({ key, colour }) => (overlap[key] > 0 ? <span key={key} style={{ flexGrow: share(key), background: colour }} /> : null))}
+        {OVERLAP_PARTS.map(({ key, colour }) =>
+          overlap[key] > 0 ? (
+            <span key={key} style={{ flexGrow: share(key), background: colour }} />
+          ) : null,
+        )}
       </div>
       <ul>
         {OVERLAP_PARTS.map(({ key, label, colour }) => (
@@ -116,12 +174,20 @@ export function Overlap({ overlap }: { overlap: AreaOverlap }): JSX.Element | nu
 }
 
 /** Busy share of each group of rows, the busiest first. */
-function BusyShares({ payload, groups }: { payload: AreaPayload; groups: readonly TimelineGroup[] }): JSX.Element | null {
+function BusyShares({
+  payload,
+  groups,
+}: {
+  payload: AreaPayload;
+  groups: readonly TimelineGroup[];
+}): JSX.Element | null {
   const length = payload.t1_ns - payload.t0_ns;
   const items = payload.groups
     .flatMap((item) => {
       const group = groups.find((known) => known.key === item.key);
-      return group && item.events > 0 ? [{ ...item, label: groupText(group), title: trackLabel(group) }] : [];
+      return group && item.events > 0
+        ? [{ ...item, label: groupText(group), title: trackLabel(group) }]
+        : [];
     })
     .sort((a, b) => b.busy_ns - a.busy_ns);
   if (!items.length || length <= 0) return null;
@@ -139,7 +205,10 @@ function BusyShares({ payload, groups }: { payload: AreaPayload; groups: readonl
             <span class="busy-track" aria-hidden="true">
               <span style={{ width: `${(busy_ns / length) * 100}%` }} />
             </span>
-            <span class="number" title={`${formatExactTime(busy_ns)}, ${formatCount(events)} events`}>
+            <span
+              class="number"
+              title={`${formatExactTime(busy_ns)}, ${formatCount(events)} events`}
+            >
               {formatShare(busy_ns / length)}
             </span>
           </li>
@@ -159,4 +228,5 @@ const KIND_NOTES: Readonly<Record<TimelineGroup["kind"], string>> = {
 };
 
 /** The process of a thread is left to the hover text: there is mostly one, and its number is long. */
-const groupText = (group: TimelineGroup): string => `${group.device ? trackLabel(group) : threadLabel(group)}${KIND_NOTES[group.kind]}`;
+const groupText = (group: TimelineGroup): string =>
+  `${group.device ? trackLabel(group) : threadLabel(group)}${KIND_NOTES[group.kind]}`;

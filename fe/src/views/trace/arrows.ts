@@ -19,37 +19,80 @@ export interface ShownArrows {
 }
 
 /** All arrows of some kinds that touch what is in sight, capped. */
-export function useArrows(recordings: readonly Recording[], sight: Sight | null, kinds: readonly string[]): ShownArrows {
+export function useArrows(
+  recordings: readonly Recording[],
+  sight: Sight | null,
+  kinds: readonly string[],
+): ShownArrows {
   const window = useWindow(sight);
   const wanted = kinds.join(",");
-  const questions = useMemo(() => (window && wanted ? questionsFor(recordings, wanted, window) : []), [recordings, wanted, window]);
+  const questions = useMemo(
+    () => (window && wanted ? questionsFor(recordings, wanted, window) : []),
+    [recordings, wanted, window],
+  );
   const queries = useMemo(() => questions.map((question) => question.query), [questions]);
   const answers = useResources("trace/arrows", queries);
   return useMemo(() => {
-    const arrows = questions.flatMap(({ recording, source }, place) => arrowsOf(answers[place], source, recording.offset));
-    return { arrows, total: answers.reduce((total, answer) => total + (answer.data?.total ?? 0), 0) };
+    const arrows = questions.flatMap(({ recording, source }, place) =>
+      arrowsOf(answers[place], source, recording.offset),
+    );
+    return {
+      arrows,
+      total: answers.reduce((total, answer) => total + (answer.data?.total ?? 0), 0),
+    };
   }, [questions, answers]);
 }
 
-function questionsFor(recordings: readonly Recording[], kinds: string, window: Window): { recording: Recording; source: number; query: Record<string, string> }[] {
+function questionsFor(
+  recordings: readonly Recording[],
+  kinds: string,
+  window: Window,
+): { recording: Recording; source: number; query: Record<string, string> }[] {
   return recordings.flatMap((recording, source) => {
     const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
     const cap = Math.ceil(MOST_ARROWS / recordings.length);
     // Not every worker has every kind, and a link may name one that is gone.
-    const known = kinds.split(",").filter((kind) => recording.timeline.arrow_kinds.some((had) => had.kind === kind)).join(",");
+    const known = kinds
+      .split(",")
+      .filter((kind) => recording.timeline.arrow_kinds.some((had) => had.kind === kind))
+      .join(",");
     return own && known
-      ? [{ recording, source, query: { ...recording.query, t0: String(own.t0), t1: String(own.t1), kinds: known, cap: String(cap) } }]
+      ? [
+          {
+            recording,
+            source,
+            query: {
+              ...recording.query,
+              t0: String(own.t0),
+              t1: String(own.t1),
+              kinds: known,
+              cap: String(cap),
+            },
+          },
+        ]
       : [];
   });
 }
 
-function arrowsOf(answer: Resource<ArrowsPayload> | undefined, source: number, offset: number): Arrow[] {
+function arrowsOf(
+  answer: Resource<ArrowsPayload> | undefined,
+  source: number,
+  offset: number,
+): Arrow[] {
   const payload = answer?.data;
   if (!payload) return [];
   return payload.kind.map((kind, i) => ({
     kind,
-    source: { source, lane: payload.source_lane[i] ?? -1, time: (payload.source_ns[i] ?? 0) + offset },
-    target: { source, lane: payload.target_lane[i] ?? -1, time: (payload.target_ns[i] ?? 0) + offset },
+    source: {
+      source,
+      lane: payload.source_lane[i] ?? -1,
+      time: (payload.source_ns[i] ?? 0) + offset,
+    },
+    target: {
+      source,
+      lane: payload.target_lane[i] ?? -1,
+      time: (payload.target_ns[i] ?? 0) + offset,
+    },
     strong: false,
   }));
 }
@@ -62,12 +105,17 @@ export function arrowsOfEvent(payload: EventPayload, source: number, offset: num
     target: { source, lane: to.lane, time: to.start_ns + offset },
     strong: true,
   });
-  const own = payload.arrows.map(({ direction, other, kind }) => (direction === "out" ? ends(payload.ref, other, kind) : ends(other, payload.ref, kind)));
+  const own = payload.arrows.map(({ direction, other, kind }) =>
+    direction === "out" ? ends(payload.ref, other, kind) : ends(other, payload.ref, kind),
+  );
   const launch = payload.chain.find((link) => link.kind === "launch")?.ref;
   const work = payload.chain.find((link) => link.kind === "device")?.ref;
-  const drawn = payload.arrows.some(({ other }) => other.event === launch?.event || other.event === work?.event);
+  const drawn = payload.arrows.some(
+    ({ other }) => other.event === launch?.event || other.event === work?.event,
+  );
   return launch && work && !drawn ? [...own, ends(launch, work, "launch")] : own;
 }
 
 /** An arrow leaves where its event ends, or where it begins if the other began before that end. */
-const leaves = (from: EventRef, to: EventRef): number => Math.min(from.start_ns + from.dur_ns, Math.max(from.start_ns, to.start_ns));
+const leaves = (from: EventRef, to: EventRef): number =>
+  Math.min(from.start_ns + from.dur_ns, Math.max(from.start_ns, to.start_ns));

@@ -38,14 +38,22 @@ describe("fetchBytes", () => {
   });
 
   it("passes on what the server says went wrong", async () => {
-    answer(JSON.stringify({ error: { code: "not_found", message: "No such span.", hint: "Choose another." } }), { status: 404 });
+    answer(
+      JSON.stringify({
+        error: { code: "not_found", message: "No such span.", hint: "Choose another." },
+      }),
+      { status: 404 },
+    );
     await expect(get()).rejects.toThrow("No such span. Choose another.");
     answer("<html>", { status: 502 });
     await expect(get()).rejects.toThrow("HTTP 502");
   });
 
   it("takes an answer that is on its way for no file", async () => {
-    answer(JSON.stringify({ error: { code: "not_ready", message: "It is being imported.", hint: "" } }), { status: 202 });
+    answer(
+      JSON.stringify({ error: { code: "not_ready", message: "It is being imported.", hint: "" } }),
+      { status: 202 },
+    );
     await expect(get()).rejects.toThrow("It is being imported.");
   });
 });

@@ -7,7 +7,11 @@ export interface Progress {
 }
 
 /** The bytes behind `url`. Rejects with a sentence when the answer is not the file. */
-export async function fetchBytes(url: string, onProgress: (progress: Progress) => void, signal: AbortSignal): Promise<ArrayBuffer> {
+export async function fetchBytes(
+  url: string,
+  onProgress: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<ArrayBuffer> {
   const response = await fetch(url, { signal, credentials: "same-origin" });
   if (response.status !== 200) throw new Error(await complaint(response));
   const total = expectedLength(response.headers);
@@ -46,7 +50,8 @@ async function complaint(response: Response): Promise<string> {
   try {
     const body = (await response.json()) as { error?: { message?: unknown; hint?: unknown } };
     const { message, hint } = body.error ?? {};
-    if (typeof message === "string" && message) return typeof hint === "string" && hint ? `${message} ${hint}` : message;
+    if (typeof message === "string" && message)
+      return typeof hint === "string" && hint ? `${message} ${hint}` : message;
   } catch {
     // Not the error shape: the status has to do.
   }

@@ -20,10 +20,21 @@ interface Question {
 }
 
 /** Curves by the key of their row. What is on its way is drawn as it was. */
-export function useCurves(recordings: readonly Recording[], sight: Sight | null): ReadonlyMap<string, Curve> {
+export function useCurves(
+  recordings: readonly Recording[],
+  sight: Sight | null,
+): ReadonlyMap<string, Curve> {
   const window = useWindow(sight);
-  const seen = sight ? sight.rows.filter((row) => row.counter >= 0).map((row) => `${row.source}:${row.counter}`).join(" ") : "";
-  const questions = useMemo(() => (window && seen ? questionsFor(recordings, seen, window) : []), [recordings, seen, window]);
+  const seen = sight
+    ? sight.rows
+        .filter((row) => row.counter >= 0)
+        .map((row) => `${row.source}:${row.counter}`)
+        .join(" ")
+    : "";
+  const questions = useMemo(
+    () => (window && seen ? questionsFor(recordings, seen, window) : []),
+    [recordings, seen, window],
+  );
   const queries = useMemo(() => questions.map((question) => question.query), [questions]);
   const answers = useResources("trace/counters", queries);
   const kept = useRef<ReadonlyMap<string, Curve>>(new Map());
@@ -45,25 +56,48 @@ export function useWindow(sight: Sight | null): Window | null {
 function questionsFor(recordings: readonly Recording[], seen: string, window: Window): Question[] {
   const wanted = seen.split(" ").map((text) => text.split(":").map(Number));
   return recordings.flatMap((recording, source) => {
-    const series = [...new Set(wanted.flatMap(([of, counter = 0]) => (of === source ? [counter] : [])))].sort((a, b) => a - b).slice(0, MOST_SERIES);
+    const series = [
+      ...new Set(wanted.flatMap(([of, counter = 0]) => (of === source ? [counter] : []))),
+    ]
+      .sort((a, b) => a - b)
+      .slice(0, MOST_SERIES);
     const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
     if (!series.length || !own) return [];
-    const query = { ...recording.query, series: series.join(","), t0: String(own.t0), t1: String(own.t1), n: String(own.parts) };
+    const query = {
+      ...recording.query,
+      series: series.join(","),
+      t0: String(own.t0),
+      t1: String(own.t1),
+      n: String(own.parts),
+    };
     return [{ recording, series, query }];
   });
 }
 
-function addCurves(curves: Map<string, Curve>, { recording, series }: Question, answer: Resource<CountersPayload> | undefined): void {
+function addCurves(
+  curves: Map<string, Curve>,
+  { recording, series }: Question,
+  answer: Resource<CountersPayload> | undefined,
+): void {
   const payload = answer?.data;
   if (!payload) return;
   series.forEach((number, place) => {
     const about = recording.timeline.counters[number];
     const curve = payload.curves[place];
-    if (about && curve) curves.set(counterKey(recording.key, about), curveOf(payload, curve, about, recording.offset));
+    if (about && curve)
+      curves.set(
+        counterKey(recording.key, about),
+        curveOf(payload, curve, about, recording.offset),
+      );
   });
 }
 
-export function curveOf(payload: Pick<CountersPayload, "t0_ns" | "t1_ns">, curve: CounterCurve, about: CounterSeries, offset: number): Curve {
+export function curveOf(
+  payload: Pick<CountersPayload, "t0_ns" | "t1_ns">,
+  curve: CounterCurve,
+  about: CounterSeries,
+  offset: number,
+): Curve {
   // Most counters count from zero; an axis that does not would make small changes look large.
   const from = Math.min(0, about.lowest);
   const to = about.unit === "share" ? 1 : Math.max(about.highest, 0);
@@ -78,7 +112,8 @@ export function curveOf(payload: Pick<CountersPayload, "t0_ns" | "t1_ns">, curve
   };
 }
 
-const numbers = (values: readonly (number | null)[]): Float64Array => Float64Array.from(values, (value) => value ?? NaN);
+const numbers = (values: readonly (number | null)[]): Float64Array =>
+  Float64Array.from(values, (value) => value ?? NaN);
 
 export function formatCounter(value: number, unit: string): string {
   if (unit === "bytes") return formatBytes(value);

@@ -18,21 +18,41 @@ describe("Details", () => {
     const go = vi.fn();
     render(<Details on="GPU 0" payload={event(7)} go={go} allArguments={none} links={null} />);
     const chain = [...document.querySelectorAll(".chain li")].map((item) => item.textContent);
-    expect(chain.map((line) => line.replace(/\d.*/, ""))).toEqual(["Operatoraten::mm", "LaunchcudaLaunchKernel", "Deviceevent "]);
+    expect(chain.map((line) => line.replace(/\d.*/, ""))).toEqual([
+      "Operatoraten::mm",
+      "LaunchcudaLaunchKernel",
+      "Deviceevent ",
+    ]);
     fireEvent.click(screen.getByText("cudaLaunchKernel"));
     expect(go).toHaveBeenCalledWith(expect.objectContaining({ event: 2 }));
     expect(document.querySelectorAll("[aria-current]")).toHaveLength(1);
   });
 
   it("says the exact time on hover, and what is not known not at all", () => {
-    render(<Details on="GPU 0" payload={event(7, { launch_delay_ns: null, step: null })} go={none} allArguments={none} links={null} />);
+    render(
+      <Details
+        on="GPU 0"
+        payload={event(7, { launch_delay_ns: null, step: null })}
+        go={none}
+        allArguments={none}
+        links={null}
+      />,
+    );
     expect(document.querySelector("dd[title]")?.getAttribute("title")).toMatch(/^7.000 ns$/);
     for (const absent of ["Launch delay", "Step"]) expect(text()).not.toContain(absent);
     expect(text()).toContain("Queue time");
   });
 
   it("says that an event overlaps another", () => {
-    render(<Details on="GPU 0" payload={event(7, { overlapping: true })} go={none} allArguments={none} links={null} />);
+    render(
+      <Details
+        on="GPU 0"
+        payload={event(7, { overlapping: true })}
+        go={none}
+        allArguments={none}
+        links={null}
+      />,
+    );
     expect(text()).toContain("It overlaps another event of its row");
   });
 
@@ -47,7 +67,15 @@ describe("Details", () => {
 
   it("lists the longest of what was launched first, all on demand", () => {
     const launched = Array.from({ length: 8 }, (_, i) => ref(20 + i));
-    render(<Details on="GPU 0" payload={event(7, { launched, launched_total: 90, launched_ns: 9000 })} go={none} allArguments={none} links={null} />);
+    render(
+      <Details
+        on="GPU 0"
+        payload={event(7, { launched, launched_total: 90, launched_ns: 9000 })}
+        go={none}
+        allArguments={none}
+        links={null}
+      />,
+    );
     expect(screen.queryByText("event 27")).toBeNull();
     fireEvent.click(screen.getByText("3 more"));
     expect(screen.getByText("event 27")).toBeTruthy();
@@ -64,7 +92,12 @@ describe("Details", () => {
   });
 
   it("draws hostile names, arguments and frames as text", () => {
-    const hostile = event(7, { ref: ref(7, { name: HOSTILE }), arguments: [{ name: HOSTILE, value: HOSTILE }], stack: [HOSTILE], thread: HOSTILE });
+    const hostile = event(7, {
+      ref: ref(7, { name: HOSTILE }),
+      arguments: [{ name: HOSTILE, value: HOSTILE }],
+      stack: [HOSTILE],
+      thread: HOSTILE,
+    });
     render(<Details on="GPU 0" payload={hostile} go={none} allArguments={none} links={null} />);
     expect(document.querySelector("img")).toBeNull();
     expect(text()).toContain(HOSTILE);
@@ -108,8 +141,17 @@ describe("arrowsOfEvent", () => {
   it("draws the launch of the chain, once, and on the common clock", () => {
     const [arrow, ...others] = arrowsOfEvent(event(7), 2, 50);
     expect(others).toEqual([]);
-    expect(arrow).toEqual({ kind: "launch", strong: true, source: { source: 2, lane: 1, time: 2150 }, target: { source: 2, lane: 2, time: 7050 } });
-    const known = event(7, { arrows: [{ kind: "launch", label: "launched by", direction: "in", other: ref(2, { lane: 1 }) }] });
+    expect(arrow).toEqual({
+      kind: "launch",
+      strong: true,
+      source: { source: 2, lane: 1, time: 2150 },
+      target: { source: 2, lane: 2, time: 7050 },
+    });
+    const known = event(7, {
+      arrows: [
+        { kind: "launch", label: "launched by", direction: "in", other: ref(2, { lane: 1 }) },
+      ],
+    });
     expect(arrowsOfEvent(known, 2, 50)).toHaveLength(1);
   });
 });
@@ -119,7 +161,16 @@ describe("area", () => {
     t0_ns: 0,
     t1_ns: 1000,
     events: 3,
-    rows: { name: ["gemm", HOSTILE], look: [3, 1], count: [2, 1], total_ns: [300, 100], mean_ns: [150, 100], shortest_ns: [100, 100], longest_ns: [200, 100], longest_event: [7, 8] },
+    rows: {
+      name: ["gemm", HOSTILE],
+      look: [3, 1],
+      count: [2, 1],
+      total_ns: [300, 100],
+      mean_ns: [150, 100],
+      shortest_ns: [100, 100],
+      longest_ns: [200, 100],
+      longest_event: [7, 8],
+    },
     pooled: 0,
     groups: [
       { key: "1/1/calls", busy_ns: 250, events: 3 },
@@ -136,14 +187,24 @@ describe("area", () => {
     expect(onEvent).toHaveBeenCalledWith(8);
   });
   it("shows busy shares of the rows it knows, and hostile names as text", () => {
-    render(<AreaTable label="x" payload={payload} groups={[group()]} height={200} onEvent={none} hrefOfEvent={(n) => `#${n}`} />);
+    render(
+      <AreaTable
+        label="x"
+        payload={payload}
+        groups={[group()]}
+        height={200}
+        onEvent={none}
+        hrefOfEvent={(n) => `#${n}`}
+      />,
+    );
     expect(document.querySelectorAll(".busy li")).toHaveLength(1);
     expect(text()).toContain("25.0 %");
     expect(document.querySelector("img")).toBeNull();
   });
   it("shows the four parts of device time in figures", () => {
     render(<Overlap overlap={payload.overlap} />);
-    for (const part of ["Computation only", "500 ns", "50.0 %", "Idle"]) expect(text()).toContain(part);
+    for (const part of ["Computation only", "500 ns", "50.0 %", "Idle"])
+      expect(text()).toContain(part);
   });
 });
 
@@ -154,7 +215,16 @@ it("HelpDialog lists keys and gestures", () => {
 
 it("Splitter moves by keys within its bounds", () => {
   const onSize = vi.fn();
-  render(<Splitter label="Width" orientation="vertical" size={300} least={290} most={310} onSize={onSize} />);
+  render(
+    <Splitter
+      label="Width"
+      orientation="vertical"
+      size={300}
+      least={290}
+      most={310}
+      onSize={onSize}
+    />,
+  );
   const line = screen.getByRole("separator");
   fireEvent.keyDown(line, { key: "ArrowLeft" });
   fireEvent.keyDown(line, { key: "ArrowRight" });

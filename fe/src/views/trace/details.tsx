@@ -3,7 +3,13 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ChainKind, EventPayload, EventRef } from "../../api/types.gen";
-import { formatCount, formatEvents, formatExactTime, formatShare, formatTime } from "../../base/units";
+import {
+  formatCount,
+  formatEvents,
+  formatExactTime,
+  formatShare,
+  formatTime,
+} from "../../base/units";
 import { timeText } from "../../timeline/ruler";
 import { Button, CopyButton, Icon, Term } from "../../widgets";
 import { isPython, lookOf } from "./looks";
@@ -67,14 +73,22 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Elem
       {fact(<Term id="begin">Begin</Term>, timeText(ref.start_ns), formatExactTime(ref.start_ns))}
       {fact(<Term id="duration">Duration</Term>, ...time(ref.dur_ns))}
       {fact("On", on)}
-      {payload.category ? fact(<Term id="event_category">Category</Term>, <code>{payload.category}</code>) : null}
+      {payload.category
+        ? fact(<Term id="event_category">Category</Term>, <code>{payload.category}</code>)
+        : null}
       {step === null ? null : fact(<Term id="step">Step</Term>, step)}
-      {launch_delay_ns === null ? null : fact(<Term id="launch_delay">Launch delay</Term>, ...time(launch_delay_ns))}
+      {launch_delay_ns === null
+        ? null
+        : fact(<Term id="launch_delay">Launch delay</Term>, ...time(launch_delay_ns))}
       {queue_ns === null ? null : fact(<Term id="queue_time">Queue time</Term>, ...time(queue_ns))}
-      {payload.children > 0 ? fact(<Term id="enclosed">Encloses</Term>, formatEvents(payload.children)) : null}
+      {payload.children > 0
+        ? fact(<Term id="enclosed">Encloses</Term>, formatEvents(payload.children))
+        : null}
       {payload.overlapping ? (
         <p class="details-note">
-          <Icon name="warn" size={14} /> <Term id="overlapping">It overlaps another event of its row</Term>, so it has a row of its own.
+          <Icon name="warn" size={14} />{" "}
+          <Term id="overlapping">It overlaps another event of its row</Term>, so it has a row of its
+          own.
         </p>
       ) : null}
     </dl>
@@ -82,11 +96,27 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Elem
 }
 
 /** An event as a button. */
-export function Ref({ item, go, current = false }: { item: EventRef; go: Go; current?: boolean }): JSX.Element {
+export function Ref({
+  item,
+  go,
+  current = false,
+}: {
+  item: EventRef;
+  go: Go;
+  current?: boolean;
+}): JSX.Element {
   return (
-    <button type="button" class="ref" aria-current={current ? "true" : undefined} title={item.name} onClick={() => go(item)}>
+    <button
+      type="button"
+      class="ref"
+      aria-current={current ? "true" : undefined}
+      title={item.name}
+      onClick={() => go(item)}
+    >
       <span class="look" style={{ background: `var(${lookOf(item.look).colour})` }} />
-      <span class={isPython(item.look) ? "ref-name" : "ref-name ref-code"}>{item.name || "(no name)"}</span>
+      <span class={isPython(item.look) ? "ref-name" : "ref-name ref-code"}>
+        {item.name || "(no name)"}
+      </span>
       <span class="number" title={formatExactTime(item.dur_ns)}>
         {formatTime(item.dur_ns)}
       </span>
@@ -94,7 +124,17 @@ export function Ref({ item, go, current = false }: { item: EventRef; go: Go; cur
   );
 }
 
-function Section({ title, term, note, children }: { title: string; term?: string; note?: string; children: ComponentChildren }): JSX.Element {
+function Section({
+  title,
+  term,
+  note,
+  children,
+}: {
+  title: string;
+  term?: string;
+  note?: string;
+  children: ComponentChildren;
+}): JSX.Element {
   return (
     <section class="details-section">
       <h3>
@@ -139,7 +179,15 @@ function Chain({ payload, go }: PartProps): JSX.Element | null {
 /** How many of a list stand there before somebody asks for all. */
 const FIRST = 5;
 
-function Refs({ items, total, go }: { items: readonly EventRef[]; total: number; go: Go }): JSX.Element {
+function Refs({
+  items,
+  total,
+  go,
+}: {
+  items: readonly EventRef[];
+  total: number;
+  go: Go;
+}): JSX.Element {
   const [all, setAll] = useState(false);
   const shown = all ? items : items.slice(0, FIRST);
   const more = items.length - shown.length;
@@ -157,7 +205,11 @@ function Refs({ items, total, go }: { items: readonly EventRef[]; total: number;
           {formatCount(more)} more
         </button>
       ) : null}
-      {all && total > items.length ? <p class="muted">The longest {formatCount(items.length)} of {formatCount(total)}.</p> : null}
+      {all && total > items.length ? (
+        <p class="muted">
+          The longest {formatCount(items.length)} of {formatCount(total)}.
+        </p>
+      ) : null}
     </>
   );
 }
@@ -166,7 +218,11 @@ function Launched({ payload, go }: PartProps): JSX.Element | null {
   const { launched, launched_total, launched_ns } = payload;
   if (!launched.length) return null;
   return (
-    <Section title="Launched on the device" term="launched" note={`${formatEvents(launched_total)}, ${formatTime(launched_ns)}`}>
+    <Section
+      title="Launched on the device"
+      term="launched"
+      note={`${formatEvents(launched_total)}, ${formatTime(launched_ns)}`}
+    >
       <Refs items={launched} total={launched_total} go={go} />
     </Section>
   );
@@ -190,7 +246,10 @@ export function rankText({ calls, rank }: { calls: number; rank: number }): stri
 function Same({ payload, go }: PartProps): JSX.Element {
   const { siblings } = payload;
   const jump = (label: string, ref: EventRef | null): JSX.Element => (
-    <Button disabled={ref === null || ref.event === payload.ref.event} onClick={() => ref && go(ref)}>
+    <Button
+      disabled={ref === null || ref.event === payload.ref.event}
+      onClick={() => ref && go(ref)}
+    >
       {label}
     </Button>
   );
@@ -226,11 +285,19 @@ function Arrows({ payload, go }: PartProps): JSX.Element | null {
   if (!payload.arrows.length) return null;
   const more = payload.arrows_total - payload.arrows.length;
   return (
-    <Section title="Arrows" term="arrows" {...(more > 0 ? { note: `the first ${payload.arrows.length} of ${formatCount(payload.arrows_total)}` } : {})}>
+    <Section
+      title="Arrows"
+      term="arrows"
+      {...(more > 0
+        ? { note: `the first ${payload.arrows.length} of ${formatCount(payload.arrows_total)}` }
+        : {})}
+    >
       <ul class="refs">
         {payload.arrows.map(({ label, direction, other }, place) => (
           <li key={place}>
-            <span class="chain-kind">{direction === "out" ? `to, ${label}` : `from, ${label}`}</span>
+            <span class="chain-kind">
+              {direction === "out" ? `to, ${label}` : `from, ${label}`}
+            </span>
             <Ref item={other} go={go} />
           </li>
         ))}
@@ -239,7 +306,13 @@ function Arrows({ payload, go }: PartProps): JSX.Element | null {
   );
 }
 
-function Arguments({ payload, allArguments }: { payload: EventPayload; allArguments: () => ComponentChildren }): JSX.Element {
+function Arguments({
+  payload,
+  allArguments,
+}: {
+  payload: EventPayload;
+  allArguments: () => ComponentChildren;
+}): JSX.Element {
   const [all, setAll] = useState<number | null>(null);
   return (
     <Section title="Arguments" term="arguments">
@@ -257,7 +330,11 @@ function Arguments({ payload, allArguments }: { payload: EventPayload; allArgume
   );
 }
 
-export function ArgumentList({ items }: { items: readonly { name: string; value: string }[] }): JSX.Element | null {
+export function ArgumentList({
+  items,
+}: {
+  items: readonly { name: string; value: string }[];
+}): JSX.Element | null {
   if (!items.length) return null;
   return (
     <dl class="facts arguments">
@@ -304,7 +381,8 @@ export function Summary({ count, busy, longest, onZoom, onLongest }: SummaryProp
         <Term id="summary_slice">Several events, too short to be drawn apart here</Term>
       </p>
       <p class="summary-text">
-        <strong>{formatEvents(count)}</strong>, {formatShare(busy)} busy, longest: <code>{longest}</code>
+        <strong>{formatEvents(count)}</strong>, {formatShare(busy)} busy, longest:{" "}
+        <code>{longest}</code>
       </p>
       <p class="details-buttons">
         <Button kind="primary" onClick={onZoom}>

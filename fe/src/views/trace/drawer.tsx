@@ -31,7 +31,15 @@ interface DrawerProps {
   children: ComponentChildren;
 }
 
-export function Drawer({ table, height, hasArea, hasHits, onTable, actions, children }: DrawerProps): JSX.Element {
+export function Drawer({
+  table,
+  height,
+  hasArea,
+  hasHits,
+  onTable,
+  actions,
+  children,
+}: DrawerProps): JSX.Element {
   return (
     <section class="drawer" style={{ height: `${height}px` }} aria-label="Tables">
       <h2 class="visually-hidden">Tables</h2>
@@ -69,9 +77,20 @@ interface StatisticsProps {
 }
 
 /** `/trace/area` of a stretch of one recording. */
-export function Statistics({ label, recordings, source, range, lanes, height, onEvent, hrefOfEvent }: StatisticsProps): JSX.Element {
+export function Statistics({
+  label,
+  recordings,
+  source,
+  range,
+  lanes,
+  height,
+  onEvent,
+  hrefOfEvent,
+}: StatisticsProps): JSX.Element {
   const recording = recordings[source];
-  const own = recording ? ownWindow({ ...range, parts: 1 }, recording.offset, recording.timeline.span_ns) : null;
+  const own = recording
+    ? ownWindow({ ...range, parts: 1 }, recording.offset, recording.timeline.span_ns)
+    : null;
   const query: Record<string, string> =
     recording && own
       ? {
@@ -99,7 +118,13 @@ export function Statistics({ label, recordings, source, range, lanes, height, on
   );
 }
 
-function Answer({ resource, children }: { resource: Resource<AreaPayload>; children: (payload: AreaPayload) => ComponentChildren }): JSX.Element {
+function Answer({
+  resource,
+  children,
+}: {
+  resource: Resource<AreaPayload>;
+  children: (payload: AreaPayload) => ComponentChildren;
+}): JSX.Element {
   const { data, error, stale } = resource;
   if (error) {
     return (
@@ -109,7 +134,9 @@ function Answer({ resource, children }: { resource: Resource<AreaPayload>; child
     );
   }
   if (!data) return <Skeleton height={120} label="Counting" />;
-  return <div class={stale ? "drawer-content drawer-stale" : "drawer-content"}>{children(data)}</div>;
+  return (
+    <div class={stale ? "drawer-content drawer-stale" : "drawer-content"}>{children(data)}</div>
+  );
 }
 
 /** `12.3 ms, from 100 ms to 112 ms; 1 234 events`. */
@@ -124,7 +151,11 @@ interface SourceChoiceProps {
 }
 
 /** Figures are those of one worker at a time. */
-export function SourceChoice({ recordings, source, onSource }: SourceChoiceProps): JSX.Element | null {
+export function SourceChoice({
+  recordings,
+  source,
+  onSource,
+}: SourceChoiceProps): JSX.Element | null {
   if (recordings.length < 2) return null;
   return (
     <Select
@@ -160,9 +191,29 @@ export function Hits({ found, height, hrefOfName, onName }: HitsProps): JSX.Elem
         href: (row) => hrefOfName(names[row]?.name ?? ""),
         onFollow: (row) => onName(names[row]?.name ?? ""),
       },
-      { key: "kind", label: "Kind", kind: "text", width: 140, values: names.map((item) => lookOf(item.look).label) },
-      { key: "count", label: "Hits", kind: "count", width: 90, values: names.map((item) => item.count) },
-      { key: "total", label: "Total", term: "total", kind: "time", width: 110, bar: true, values: names.map((item) => item.total_ns) },
+      {
+        key: "kind",
+        label: "Kind",
+        kind: "text",
+        width: 140,
+        values: names.map((item) => lookOf(item.look).label),
+      },
+      {
+        key: "count",
+        label: "Hits",
+        kind: "count",
+        width: 90,
+        values: names.map((item) => item.count),
+      },
+      {
+        key: "total",
+        label: "Total",
+        term: "total",
+        kind: "time",
+        width: 110,
+        bar: true,
+        values: names.map((item) => item.total_ns),
+      },
     ],
     // The links read the address bar when they are drawn or followed; new functions need no new columns.
     // eslint-disable-next-line react-hooks/exhaustive-deps
@@ -170,10 +221,18 @@ export function Hits({ found, height, hrefOfName, onName }: HitsProps): JSX.Elem
   );
   return (
     <div class="drawer-content">
-      <Grid label="Search hits" columns={columns} rowCount={names.length} height={height} storage="trace-hits" empty="Nothing was found." />
+      <Grid
+        label="Search hits"
+        columns={columns}
+        rowCount={names.length}
+        height={height}
+        storage="trace-hits"
+        empty="Nothing was found."
+      />
       {namesTotal > names.length ? (
         <p class="drawer-note">
-          The {formatCount(names.length)} costliest of {formatCount(namesTotal)} names, {formatCount(total)} hits in all.
+          The {formatCount(names.length)} costliest of {formatCount(namesTotal)} names,{" "}
+          {formatCount(total)} hits in all.
         </p>
       ) : null}
     </div>

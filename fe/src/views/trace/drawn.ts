@@ -13,11 +13,13 @@ const PARTS = 1024;
 export function boundariesOf(recordings: readonly Recording[], main: number): Boundary[] {
   const recording = recordings[main] ?? recordings[0];
   // A trace without steps is one step without a name: nothing to draw.
-  return (recording?.timeline.steps ?? []).filter((step) => step.name).map((step) => ({
-    name: step.name,
-    start: step.start_ns + (recording?.offset ?? 0),
-    end: step.end_ns + (recording?.offset ?? 0),
-  }));
+  return (recording?.timeline.steps ?? [])
+    .filter((step) => step.name)
+    .map((step) => ({
+      name: step.name,
+      start: step.start_ns + (recording?.offset ?? 0),
+      end: step.end_ns + (recording?.offset ?? 0),
+    }));
 }
 
 /** Marks of the person, then stretches that a defect touches. */
@@ -37,18 +39,26 @@ export function marksOf(recordings: readonly Recording[], text: string | undefin
 /** Busy shares over the span of all recordings: the mean of those that recorded then. */
 export function activityOf(recordings: readonly Recording[], span: TimeRange): Activity {
   const [only] = recordings;
-  if (recordings.length === 1 && only) return { device: only.timeline.device_activity, host: only.timeline.host_activity };
+  if (recordings.length === 1 && only)
+    return { device: only.timeline.device_activity, host: only.timeline.host_activity };
   const merged = (of: "device_activity" | "host_activity"): number[] | null => {
     const known = recordings.flatMap(({ timeline, offset }) => {
       const values = timeline[of];
       return values?.length ? [{ values, offset, span: timeline.span_ns }] : [];
     });
-    return known.length ? Array.from({ length: PARTS }, (_, part) => meanAt(known, span.t0 + ((part + 0.5) * (span.t1 - span.t0)) / PARTS)) : null;
+    return known.length
+      ? Array.from({ length: PARTS }, (_, part) =>
+          meanAt(known, span.t0 + ((part + 0.5) * (span.t1 - span.t0)) / PARTS),
+        )
+      : null;
   };
   return { device: merged("device_activity"), host: merged("host_activity") };
 }
 
-function meanAt(known: readonly { values: readonly number[]; offset: number; span: number }[], time: number): number {
+function meanAt(
+  known: readonly { values: readonly number[]; offset: number; span: number }[],
+  time: number,
+): number {
   let sum = 0;
   let count = 0;
   for (const { values, offset, span } of known) {

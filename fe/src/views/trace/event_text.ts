@@ -20,7 +20,14 @@ export function eventText(payload: EventPayload): string {
     `calls of this name: ${siblings.calls}, total ${time(siblings.total_ns)}, this one is number ${siblings.rank} by duration`,
     ...payload.arguments.map(({ name, value }) => `${name}: ${value}`),
   ].filter(Boolean);
-  if (payload.chain.length > 1) lines.push("from Python to the device:", ...payload.chain.map(({ kind, ref: link }) => `  ${kind}: ${link.name} (${formatTime(link.dur_ns)})`));
-  if (payload.stack.length) lines.push("call stack:", ...payload.stack.map((frame) => `  ${frame}`));
+  if (payload.chain.length > 1)
+    lines.push(
+      "from Python to the device:",
+      ...payload.chain.map(
+        ({ kind, ref: link }) => `  ${kind}: ${link.name} (${formatTime(link.dur_ns)})`,
+      ),
+    );
+  if (payload.stack.length)
+    lines.push("call stack:", ...payload.stack.map((frame) => `  ${frame}`));
   return lines.join("\n");
 }

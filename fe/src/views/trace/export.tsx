@@ -8,7 +8,15 @@ import { formatTime } from "../../base/units";
 import type { Selection, ViewProps } from "../../state/view";
 import { Dialog } from "../../widgets";
 import { fetchBytes, type Progress } from "./bytes";
-import { checkWindow, readMode, windowForPerfetto, windowOfSteps, type Checked, type PartMode, type TimeWindow } from "./model";
+import {
+  checkWindow,
+  readMode,
+  windowForPerfetto,
+  windowOfSteps,
+  type Checked,
+  type PartMode,
+  type TimeWindow,
+} from "./model";
 import { handOver, realBrowser } from "./perfetto";
 import { IDLE, OpenPanel, PartPicker, type HandoverStatus } from "./parts";
 
@@ -31,7 +39,12 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps): JSX
   const part = chosenPart(payload, { mode, first, last, from, to, seen });
   const { run, worker, span } = selection;
   const hrefTo = (window: TimeWindow | null): string =>
-    urlOf("trace/file", { run, worker, span, ...(window ? { t0: String(window.t0), t1: String(window.t1) } : {}) });
+    urlOf("trace/file", {
+      run,
+      worker,
+      span,
+      ...(window ? { t0: String(window.t0), t1: String(window.t1) } : {}),
+    });
   return (
     <Dialog title="Export" onClose={onClose}>
       <PartPicker
@@ -54,7 +67,12 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps): JSX
         fileHref={part.problem ? null : hrefTo(part.window)}
         whole={part.window === null}
         status={status}
-        onOpen={() => open(hrefTo(windowForPerfetto(payload.file, part.window, payload.span_ns)), titleOf(selection, part.window))}
+        onOpen={() =>
+          open(
+            hrefTo(windowForPerfetto(payload.file, part.window, payload.span_ns)),
+            titleOf(selection, part.window),
+          )
+        }
         onCancel={cancel}
       />
     </Dialog>
@@ -80,7 +98,10 @@ interface Choice {
 function chosenPart(payload: TracePayload, { mode, first, last, from, to, seen }: Choice): Checked {
   if (mode === "whole") return { window: null, problem: "" };
   if (mode === "window") return checkWindow(from, to, payload.span_ns);
-  if (mode === "seen") return seen ? { window: seen, problem: "" } : { window: null, problem: "Nothing of this worker's trace is in sight." };
+  if (mode === "seen")
+    return seen
+      ? { window: seen, problem: "" }
+      : { window: null, problem: "Nothing of this worker's trace is in sight." };
   const window = windowOfSteps(payload.steps, first, last);
   return { window, problem: window ? "" : "The trace has no such step." };
 }
@@ -99,14 +120,19 @@ function useHandover(payload: TracePayload): HandoverControl {
   const open = (href: string, title: string): void => {
     running.current?.();
     const controller = new AbortController();
-    const progressed = (progress: Progress): void => setStatus((now) => (now.state === "opening" ? { ...now, progress } : now));
+    const progressed = (progress: Progress): void =>
+      setStatus((now) => (now.state === "opening" ? { ...now, progress } : now));
     const cancel = handOver(realBrowser(window), {
       url: payload.perfetto_url,
       title,
       fileName: payload.file,
       bytes: () => fetchBytes(href, progressed, controller.signal),
       onState: (state, reason) => {
-        setStatus((now) => ({ state, reason, progress: state === "opening" ? now.progress : null }));
+        setStatus((now) => ({
+          state,
+          reason,
+          progress: state === "opening" ? now.progress : null,
+        }));
         if (state !== "opening" && state !== "handed") controller.abort();
       },
     });

@@ -1,7 +1,11 @@
 import type { ComponentChildren, JSX } from "preact";
 
 /** A line of a list of facts; `title` says the value exactly. */
-export function fact(label: ComponentChildren, value: ComponentChildren, title?: string): JSX.Element {
+export function fact(
+  label: ComponentChildren,
+  value: ComponentChildren,
+  title?: string,
+): JSX.Element {
   return (
     <div class="fact">
       <dt>{label}</dt>

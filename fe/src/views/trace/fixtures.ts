@@ -1,6 +1,12 @@
 /** Timelines for tests: small, and true to the wire types. */
 
-import type { EventPayload, EventRef, Siblings, TimelineGroup, TimelinePayload } from "../../api/types.gen";
+import type {
+  EventPayload,
+  EventRef,
+  Siblings,
+  TimelineGroup,
+  TimelinePayload,
+} from "../../api/types.gen";
 import { NameBook } from "./names";
 import type { Recording } from "./recordings";
 
@@ -35,7 +41,24 @@ export function timeline(over: Partial<TimelinePayload> = {}): TimelinePayload {
     name_count: 2,
     name_page: 4096,
     has_modules: false,
-    groups: [group(), group({ key: "0/7/work", kind: "work", process_key: "0", process: "GPU 0", thread: "stream 7", pid: "0", tid: "7", device: true, lane: 2, lanes: 1, events: 2, depth: [0], sub: [0] })],
+    groups: [
+      group(),
+      group({
+        key: "0/7/work",
+        kind: "work",
+        process_key: "0",
+        process: "GPU 0",
+        thread: "stream 7",
+        pid: "0",
+        tid: "7",
+        device: true,
+        lane: 2,
+        lanes: 1,
+        events: 2,
+        depth: [0],
+        sub: [0],
+      }),
+    ],
     counters: [],
     arrow_kinds: [{ kind: "launch", label: "Launch to device work", total: 3 }],
     steps: [{ name: "3", start_ns: 0, end_ns: 500_000 }],
@@ -48,14 +71,24 @@ export function timeline(over: Partial<TimelinePayload> = {}): TimelinePayload {
 
 export function recording(over: Partial<Recording> = {}): Recording {
   const described = over.timeline ?? timeline();
-  const names = over.names ?? new NameBook((first) => Promise.resolve({ first, names: ["aten::mm", "gemm"] }), 4096, 2);
+  const names =
+    over.names ??
+    new NameBook((first) => Promise.resolve({ first, names: ["aten::mm", "gemm"] }), 4096, 2);
   return {
     key: "",
     label: "worker0",
     worker: null,
     query: { run: "r", worker: "w", span: "s", id: described.id },
     offset: 0,
-    source: { key: "", label: "", offset: 0, span: described.span_ns, levelMax: 12, load: () => Promise.resolve(new ArrayBuffer(0)), name: (n) => names.name(n) },
+    source: {
+      key: "",
+      label: "",
+      offset: 0,
+      span: described.span_ns,
+      levelMax: 12,
+      load: () => Promise.resolve(new ArrayBuffer(0)),
+      name: (n) => names.name(n),
+    },
     ...over,
     timeline: described,
     names,
@@ -63,11 +96,31 @@ export function recording(over: Partial<Recording> = {}): Recording {
 }
 
 export function ref(event: number, over: Partial<EventRef> = {}): EventRef {
-  return { event, lane: 2, name: `event ${event}`, look: 3, start_ns: event * 1000, dur_ns: 100, ...over };
+  return {
+    event,
+    lane: 2,
+    name: `event ${event}`,
+    look: 3,
+    start_ns: event * 1000,
+    dur_ns: 100,
+    ...over,
+  };
 }
 
 export function siblings(over: Partial<Siblings> = {}): Siblings {
-  return { calls: 162, rank: 3, total_ns: 16_200, mean_ns: 100, shortest_ns: 90, longest_ns: 120, slowest: ref(8), fastest: ref(9), previous: ref(4), next: null, ...over };
+  return {
+    calls: 162,
+    rank: 3,
+    total_ns: 16_200,
+    mean_ns: 100,
+    shortest_ns: 90,
+    longest_ns: 120,
+    slowest: ref(8),
+    fastest: ref(9),
+    previous: ref(4),
+    next: null,
+    ...over,
+  };
 }
 
 export function event(number: number, over: Partial<EventPayload> = {}): EventPayload {

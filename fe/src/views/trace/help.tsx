@@ -14,8 +14,8 @@ export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
         <Keys title="Mouse, trackpad, fingers" lines={GESTURES} />
       </div>
       <p class="muted">
-        Rows are folded, pinned and moved at their names. All that is shown stands in the address bar: copy it to show someone the same. “Table” says in figures what the
-        drawing shows.
+        Rows are folded, pinned and moved at their names. All that is shown stands in the address
+        bar: copy it to show someone the same. “Table” says in figures what the drawing shows.
       </p>
     </Dialog>
   );

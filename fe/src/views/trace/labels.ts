@@ -42,7 +42,10 @@ export function trackLabel(group: Named): string {
 }
 
 /** What a counter is called below its own process. */
-export function counterLabel({ name, process_key }: Pick<CounterSeries, "name" | "process_key">): string {
+export function counterLabel({
+  name,
+  process_key,
+}: Pick<CounterSeries, "name" | "process_key">): string {
   const own = `Device ${process_key}: `;
   return process_key && name.startsWith(own) ? capitalised(name.slice(own.length)) : name;
 }

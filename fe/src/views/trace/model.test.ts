@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { StepItem } from "../../api/types.gen";
-import { checkWindow, parseTime, readMode, seenWindow, wallClock, windowForPerfetto, windowOfSteps } from "./model";
+import {
+  checkWindow,
+  parseTime,
+  readMode,
+  seenWindow,
+  wallClock,
+  windowForPerfetto,
+  windowOfSteps,
+} from "./model";
 
 describe("parseTime", () => {
   it.each([
@@ -42,7 +50,8 @@ describe("checkWindow", () => {
 });
 
 describe("windowOfSteps", () => {
-  const step = (index: number, start_ns: number, wall_ns: number): StepItem => ({ index, start_ns, wall_ns }) as StepItem;
+  const step = (index: number, start_ns: number, wall_ns: number): StepItem =>
+    ({ index, start_ns, wall_ns }) as StepItem;
   const steps = [step(0, 100, 50), step(1, 150, 70), step(2, 200, 10)];
   it("reaches to the latest end, which need not be that of the last step", () => {
     expect(windowOfSteps(steps, 1, 2)).toEqual({ t0: 150, t1: 220 });
@@ -58,7 +67,8 @@ describe("seenWindow", () => {
     expect(seenWindow({ t0: 110.5, t1: 150.2 }, 100, 1000)).toEqual({ t0: 10, t1: 51 });
     expect(seenWindow({ t0: -50, t1: 5000 }, 100, 1000)).toEqual({ t0: 0, t1: 1001 });
   });
-  it("is null where nothing of it is seen", () => expect(seenWindow({ t0: 0, t1: 50 }, 100, 1000)).toBeNull());
+  it("is null where nothing of it is seen", () =>
+    expect(seenWindow({ t0: 0, t1: 50 }, 100, 1000)).toBeNull());
 });
 
 it("windowForPerfetto asks for a whole file that is no plain JSON as a window, and for nothing else so", () => {
@@ -70,10 +80,14 @@ it("windowForPerfetto asks for a whole file that is no plain JSON as a window, a
 });
 
 describe("wallClock", () => {
-  it("reads a clock that starts in 1970", () => expect(wallClock("1623143568000000000")).toBe("2021-06-08 09:12:48.000 UTC"));
-  it.each(["0", "81234567890", "-5", "", "99999999999999999999", "<b>"])("is not known for %s", (origin) => {
-    expect(wallClock(origin)).toBeNull();
-  });
+  it("reads a clock that starts in 1970", () =>
+    expect(wallClock("1623143568000000000")).toBe("2021-06-08 09:12:48.000 UTC"));
+  it.each(["0", "81234567890", "-5", "", "99999999999999999999", "<b>"])(
+    "is not known for %s",
+    (origin) => {
+      expect(wallClock(origin)).toBeNull();
+    },
+  );
 });
 
 describe("readMode", () => {

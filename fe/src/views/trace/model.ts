@@ -29,22 +29,39 @@ export interface Checked {
 export function checkWindow(from: string, to: string, spanNs: number): Checked {
   const t0 = from.trim() === "" ? 0 : parseTime(from);
   const t1 = to.trim() === "" ? spanNs : parseTime(to);
-  if (t0 === null) return { window: null, problem: `“${from}” is not a time. Write for example 12.5 ms or 300 µs.` };
-  if (t1 === null) return { window: null, problem: `“${to}” is not a time. Write for example 12.5 ms or 300 µs.` };
+  if (t0 === null)
+    return {
+      window: null,
+      problem: `“${from}” is not a time. Write for example 12.5 ms or 300 µs.`,
+    };
+  if (t1 === null)
+    return { window: null, problem: `“${to}” is not a time. Write for example 12.5 ms or 300 µs.` };
   if (t0 >= t1) return { window: null, problem: "The window ends before it begins." };
-  if (t0 >= spanNs) return { window: null, problem: "The window begins after the end of the trace." };
+  if (t0 >= spanNs)
+    return { window: null, problem: "The window begins after the end of the trace." };
   return { window: { t0, t1: Math.min(t1, spanNs) }, problem: "" };
 }
 
 /** The window of the steps `first` to `last` (both included, by index); `null` when none of them exists. */
-export function windowOfSteps(steps: readonly StepItem[], first: number, last: number): TimeWindow | null {
+export function windowOfSteps(
+  steps: readonly StepItem[],
+  first: number,
+  last: number,
+): TimeWindow | null {
   const chosen = steps.filter((step) => step.index >= first && step.index <= last);
   if (!chosen.length) return null;
-  return { t0: Math.max(0, Math.min(...chosen.map((s) => s.start_ns))), t1: Math.max(...chosen.map((s) => s.start_ns + s.wall_ns)) };
+  return {
+    t0: Math.max(0, Math.min(...chosen.map((s) => s.start_ns))),
+    t1: Math.max(...chosen.map((s) => s.start_ns + s.wall_ns)),
+  };
 }
 
 /** What Perfetto is given for a choice: it reads no zstd and no databases, so a whole file that is no plain JSON is asked for as a window: gzip of JSON. */
-export function windowForPerfetto(file: string, chosen: TimeWindow | null, spanNs: number): TimeWindow | null {
+export function windowForPerfetto(
+  file: string,
+  chosen: TimeWindow | null,
+  spanNs: number,
+): TimeWindow | null {
   return chosen === null && !/\.json(\.gz)?$/i.test(file) ? { t0: 0, t1: spanNs + 1 } : chosen;
 }
 

@@ -2,7 +2,13 @@ import { describe, expect, it, vi } from "vitest";
 import type { NamesPayload } from "../../api/types.gen";
 import { NameBook } from "./names";
 
-const pages = (count: number) => vi.fn((first: number): Promise<NamesPayload> => Promise.resolve({ first, names: Array.from({ length: Math.min(4, count - first) }, (_, i) => `n${first + i}`) }));
+const pages = (count: number) =>
+  vi.fn((first: number): Promise<NamesPayload> =>
+    Promise.resolve({
+      first,
+      names: Array.from({ length: Math.min(4, count - first) }, (_, i) => `n${first + i}`),
+    }),
+  );
 
 describe("NameBook", () => {
   it("asks for the page of a name once and tells when it came", async () => {

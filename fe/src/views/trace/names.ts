@@ -24,7 +24,8 @@ export class NameBook {
   /** The name, or `undefined` while it is on its way. */
   name(number: number): string | undefined {
     const found = this.names[number];
-    if (found === undefined && number >= 0 && number < this.count) this.ask(number - (number % this.page));
+    if (found === undefined && number >= 0 && number < this.count)
+      this.ask(number - (number % this.page));
     return found;
   }
 

@@ -1,5 +1,18 @@
 import { describe, expect, it, vi } from "vitest";
-import { readArea, readEvent, readKeys, readMarks, readRows, readView, writeArea, writeEvent, writeKeys, writeMarks, writeRows, writeView } from "./params";
+import {
+  readArea,
+  readEvent,
+  readKeys,
+  readMarks,
+  readRows,
+  readView,
+  writeArea,
+  writeEvent,
+  writeKeys,
+  writeMarks,
+  writeRows,
+  writeView,
+} from "./params";
 import { parseRanges, rangesText } from "./ranges";
 
 describe("ranges", () => {
@@ -25,7 +38,9 @@ describe("the selected event", () => {
     expect(readEvent(text)).toEqual(value);
     expect(writeEvent(value)).toBe(text);
   });
-  it.each([undefined, "", "x", "1:", "-1", "99999999999", "1:2:3"])("%s is none", (text) => expect(readEvent(text)).toBeNull());
+  it.each([undefined, "", "x", "1:", "-1", "99999999999", "1:2:3"])("%s is none", (text) =>
+    expect(readEvent(text)).toBeNull(),
+  );
 });
 
 describe("the view", () => {
@@ -34,21 +49,44 @@ describe("the view", () => {
     expect(writeView({ t0: -5, t1: 95 })).toBe("-5,100");
     expect(readView(writeView({ t0: 1.5, t1: 1.6 }))).toEqual({ t0: 1, t1: 2 });
   });
-  it.each([undefined, "", "5", "5,0", "5,-1", "a,b"])("%s is none", (text) => expect(readView(text)).toBeNull());
+  it.each([undefined, "", "5", "5,0", "5,-1", "a,b"])("%s is none", (text) =>
+    expect(readView(text)).toBeNull(),
+  );
 });
 
 describe("the area", () => {
   it("comes back with the lanes of each source, whatever the order of sources then", () => {
-    const area = { t0: 10, t1: 20, lanes: new Map([[0, [3, 1, 2]], [1, [7]]]) };
-    const texts = writeArea(area, ["a", "b"].map((_, i) => String(i)));
+    const area = {
+      t0: 10,
+      t1: 20,
+      lanes: new Map([
+        [0, [3, 1, 2]],
+        [1, [7]],
+      ]),
+    };
+    const texts = writeArea(
+      area,
+      ["a", "b"].map((_, i) => String(i)),
+    );
     expect(texts).toEqual({ area: "10,20", arealanes: "0:1-3;1:7" });
-    expect(readArea(texts.area, texts.arealanes, ["1", "0"])).toEqual({ t0: 10, t1: 20, lanes: new Map([[1, [1, 2, 3]], [0, [7]]]) });
+    expect(readArea(texts.area, texts.arealanes, ["1", "0"])).toEqual({
+      t0: 10,
+      t1: 20,
+      lanes: new Map([
+        [1, [1, 2, 3]],
+        [0, [7]],
+      ]),
+    });
   });
   it("has no key where one source is alone", () => {
-    expect(writeArea({ t0: 1, t1: 2, lanes: new Map([[0, [4]]]) }, [""])).toEqual({ area: "1,2", arealanes: "4" });
+    expect(writeArea({ t0: 1, t1: 2, lanes: new Map([[0, [4]]]) }, [""])).toEqual({
+      area: "1,2",
+      arealanes: "4",
+    });
     expect(readArea("1,2", "4", [""])?.lanes).toEqual(new Map([[0, [4]]]));
   });
-  it("is none without a stretch", () => expect([readArea(undefined, "1", [""]), readArea("5,5", "1", [""])]).toEqual([null, null]));
+  it("is none without a stretch", () =>
+    expect([readArea(undefined, "1", [""]), readArea("5,5", "1", [""])]).toEqual([null, null]));
 });
 
 it("row keys may hold anything", () => {
@@ -60,7 +98,11 @@ it("rows set only what changed", () => {
   const setParam = vi.fn();
   const rows = readRows({ open: "a,b", filter: "gpu" });
   expect([...rows.open]).toEqual(["a", "b"]);
-  writeRows({ ...rows, shut: new Set(["c"]), filter: "" }, { open: "a,b", filter: "gpu" }, setParam);
+  writeRows(
+    { ...rows, shut: new Set(["c"]), filter: "" },
+    { open: "a,b", filter: "gpu" },
+    setParam,
+  );
   expect(setParam.mock.calls).toEqual([
     ["shut", "c"],
     ["filter", null],
@@ -68,7 +110,12 @@ it("rows set only what changed", () => {
 });
 
 it("marks come back with names in their order", () => {
-  const marks = readMarks(writeMarks([{ start: 5, end: 5 }, { start: 10, end: 30 }]));
+  const marks = readMarks(
+    writeMarks([
+      { start: 5, end: 5 },
+      { start: 10, end: 30 },
+    ]),
+  );
   expect(marks.map(({ label, start, end }) => [label, start, end])).toEqual([
     ["Mark 1", 5, 5],
     ["Mark 2", 10, 30],

@@ -41,11 +41,17 @@ export function writeView({ t0, t1 }: TimeRange): string {
 /** `begin,end` in ns. */
 function readStretch(text: string): { start: number; end: number } | null {
   const match = /^(-?\d{1,15}),(-?\d{1,15})$/.exec(text);
-  return match && Number(match[2]) >= Number(match[1]) ? { start: Number(match[1]), end: Number(match[2]) } : null;
+  return match && Number(match[2]) >= Number(match[1])
+    ? { start: Number(match[1]), end: Number(match[2]) }
+    : null;
 }
 
 /** Sources by the keys in the address, in the order of the page. */
-export function readArea(text: string | undefined, lanes: string | undefined, keys: readonly string[]): Area | null {
+export function readArea(
+  text: string | undefined,
+  lanes: string | undefined,
+  keys: readonly string[],
+): Area | null {
   const stretch = readStretch(text ?? "");
   if (!stretch || stretch.end === stretch.start) return null;
   const found = new Map<number, number[]>();
@@ -58,7 +64,10 @@ export function readArea(text: string | undefined, lanes: string | undefined, ke
   return { t0: stretch.start, t1: stretch.end, lanes: found };
 }
 
-export function writeArea(area: Area, keys: readonly string[]): { area: string; arealanes: string } {
+export function writeArea(
+  area: Area,
+  keys: readonly string[],
+): { area: string; arealanes: string } {
   const parts = [...area.lanes].map(([source, lanes]) => {
     const key = keys[source] ?? "";
     return `${key ? `${key}:` : ""}${rangesText([...lanes].sort((a, b) => a - b))}`;
@@ -90,8 +99,15 @@ export function readRows(params: Params): RowState {
 
 /** Sets only what changed, because every setting is a change of the page. */
 export function writeRows(rows: RowState, params: Params, setParam: SetParam): void {
-  const texts = { open: writeKeys(rows.open), shut: writeKeys(rows.shut), pin: writeKeys(rows.pinned), order: writeKeys(rows.order), filter: rows.filter };
-  for (const [key, text] of Object.entries(texts)) if (text !== (params[key] ?? "")) setParam(key, text || null);
+  const texts = {
+    open: writeKeys(rows.open),
+    shut: writeKeys(rows.shut),
+    pin: writeKeys(rows.pinned),
+    order: writeKeys(rows.order),
+    filter: rows.filter,
+  };
+  for (const [key, text] of Object.entries(texts))
+    if (text !== (params[key] ?? "")) setParam(key, text || null);
 }
 
 export function readColour(text: string | undefined): ColourBy {
@@ -105,7 +121,16 @@ export function readMarks(text: string | undefined): Mark[] {
     .slice(0, MOST_KEYS)
     .flatMap((part, place) => {
       const stretch = readStretch(part);
-      return stretch ? [{ key: `person-${place}`, label: `Mark ${place + 1}`, kind: "person" as const, ...stretch }] : [];
+      return stretch
+        ? [
+            {
+              key: `person-${place}`,
+              label: `Mark ${place + 1}`,
+              kind: "person" as const,
+              ...stretch,
+            },
+          ]
+        : [];
     });
 }
 
@@ -113,4 +138,5 @@ export function writeMarks(marks: readonly { start: number; end: number }[]): st
   return marks.map(({ start, end }) => `${Math.round(start)},${Math.round(end)}`).join(";");
 }
 
-export const listOf = (text: string | undefined): string[] => (text ? text.split(",").filter(Boolean) : []);
+export const listOf = (text: string | undefined): string[] =>
+  text ? text.split(",").filter(Boolean) : [];

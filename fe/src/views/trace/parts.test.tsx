@@ -1,7 +1,15 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HOSTILE, step, trace } from "../fixtures";
-import { Handover, IDLE, OpenPanel, PartPicker, TraceFacts, type HandoverStatus, type PartPickerProps } from "./parts";
+import {
+  Handover,
+  IDLE,
+  OpenPanel,
+  PartPicker,
+  TraceFacts,
+  type HandoverStatus,
+  type PartPickerProps,
+} from "./parts";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
@@ -10,7 +18,8 @@ const none = (): void => undefined;
 describe("TraceFacts", () => {
   it("scales units and knows when the recording began", () => {
     render(<TraceFacts payload={trace()} />);
-    for (const part of ["1.18 MiB", "1.20 s", "2021-06-08 09:12:48.000 UTC"]) expect(text()).toContain(part);
+    for (const part of ["1.18 MiB", "1.20 s", "2021-06-08 09:12:48.000 UTC"])
+      expect(text()).toContain(part);
   });
   it("claims no wall clock that it does not know, and draws a hostile file name as text", () => {
     render(<TraceFacts payload={trace({ origin_ns: "12345", file: HOSTILE })} />);
@@ -39,17 +48,25 @@ const picker = (over: Partial<PartPickerProps>): PartPickerProps => ({
 
 describe("PartPicker", () => {
   it("says what the part is", () => {
-    render(<PartPicker {...picker({ mode: "steps", window: { t0: 100_000_000, t1: 300_000_000 } })} />);
+    render(
+      <PartPicker {...picker({ mode: "steps", window: { t0: 100_000_000, t1: 300_000_000 } })} />,
+    );
     expect(text()).toContain("200 ms, from 100 ms to 300 ms after the first event.");
   });
   it("keeps the range of steps in order", () => {
     const onSteps = vi.fn();
-    render(<PartPicker {...picker({ mode: "steps", first: 0, last: 1, onSteps, window: { t0: 0, t1: 1 } })} />);
+    render(
+      <PartPicker
+        {...picker({ mode: "steps", first: 0, last: 1, onSteps, window: { t0: 0, t1: 1 } })}
+      />,
+    );
     fireEvent.change(screen.getByLabelText("From"), { target: { value: "2" } });
     expect(onSteps).toHaveBeenCalledWith(2, 2);
   });
   it("shows a problem where the summary stands", () => {
-    render(<PartPicker {...picker({ mode: "window", problem: "The window ends before it begins." })} />);
+    render(
+      <PartPicker {...picker({ mode: "window", problem: "The window ends before it begins." })} />,
+    );
     expect(screen.getByRole("alert").textContent).toContain("ends before it begins");
     expect(screen.getByLabelText("From").getAttribute("aria-invalid")).toBe("true");
   });
@@ -73,7 +90,9 @@ describe("OpenPanel", () => {
     panel();
     expect(text()).toContain("another site (ui.perfetto.dev)");
     expect(text()).toContain("not uploaded");
-    expect(screen.getByText("Download the file").closest("a")?.getAttribute("href")).toBe("trace/file?run=a");
+    expect(screen.getByText("Download the file").closest("a")?.getAttribute("href")).toBe(
+      "trace/file?run=a",
+    );
   });
   it("opens nothing and downloads nothing without a valid part", () => {
     panel({ fileHref: null });
@@ -92,9 +111,13 @@ describe("Handover", () => {
     return text();
   };
   it("shows bytes of bytes", () =>
-    expect(shown({ state: "opening", progress: { received: 512, total: 2048 } })).toContain("512 B of 2.00 KiB"));
+    expect(shown({ state: "opening", progress: { received: 512, total: 2048 } })).toContain(
+      "512 B of 2.00 KiB",
+    ));
   it("shows bytes alone where the total is not known", () => {
-    expect(shown({ state: "opening", progress: { received: 512, total: null } })).toContain("512 B");
+    expect(shown({ state: "opening", progress: { received: 512, total: null } })).toContain(
+      "512 B",
+    );
   });
   it.each([
     ["blocked", "Allow pop-ups"],

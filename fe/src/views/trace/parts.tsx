@@ -18,7 +18,11 @@ export function TraceFacts({ payload }: { payload: TracePayload }): JSX.Element 
       {fact("File", <code class="path">{payload.file}</code>)}
       {fact("Size", formatBytes(payload.bytes), `${formatCount(payload.bytes)} bytes`)}
       {fact(<Term id="events">Events</Term>, formatCount(payload.events))}
-      {fact(<Term id="span_time">Length</Term>, formatTime(payload.span_ns), formatExactTime(payload.span_ns))}
+      {fact(
+        <Term id="span_time">Length</Term>,
+        formatTime(payload.span_ns),
+        formatExactTime(payload.span_ns),
+      )}
       {fact(<Term id="step">Steps</Term>, formatCount(payload.steps.length))}
       {clock ? fact("Begins", clock) : null}
     </dl>
@@ -88,13 +92,23 @@ export function PartPicker(props: PartPickerProps): JSX.Element {
             { value: "window", label: "Time window" },
           ]}
         />
-        {mode === "steps" ? (
-          <FromTo {...{ first, last, options }} onChange={onSteps} />
-        ) : null}
+        {mode === "steps" ? <FromTo {...{ first, last, options }} onChange={onSteps} /> : null}
         {mode === "window" ? (
           <>
-            <TextField label="From" value={from} placeholder="0 ms" bad={problem !== ""} onChange={onFrom} />
-            <TextField label="To" value={to} placeholder={formatTime(spanNs)} bad={problem !== ""} onChange={onTo} />
+            <TextField
+              label="From"
+              value={from}
+              placeholder="0 ms"
+              bad={problem !== ""}
+              onChange={onFrom}
+            />
+            <TextField
+              label="To"
+              value={to}
+              placeholder={formatTime(spanNs)}
+              bad={problem !== ""}
+              onChange={onTo}
+            />
           </>
         ) : null}
       </div>
@@ -111,10 +125,14 @@ function PartSummary({ mode, window, problem, spanNs }: PartPickerProps): JSX.El
       </p>
     );
   }
-  if (mode === "whole" || !window) return <p class="part-summary">All {formatTime(spanNs)} of the trace, exactly as it was recorded.</p>;
+  if (mode === "whole" || !window)
+    return (
+      <p class="part-summary">All {formatTime(spanNs)} of the trace, exactly as it was recorded.</p>
+    );
   return (
     <p class="part-summary">
-      {formatTime(window.t1 - window.t0)}, from {formatTime(window.t0)} to {formatTime(window.t1)} after the first event.
+      {formatTime(window.t1 - window.t0)}, from {formatTime(window.t0)} to {formatTime(window.t1)}{" "}
+      after the first event.
     </p>
   );
 }
@@ -129,15 +147,23 @@ export const IDLE: HandoverStatus = { state: "idle", reason: "", progress: null 
 
 const SAID: Readonly<Record<Exclude<HandoverState, "opening">, string>> = {
   handed: "Perfetto has the trace. Go to its window.",
-  blocked: "The browser blocked the new window. Allow pop-ups for this page, then press the button again.",
-  no_answer: "Perfetto did not answer. Is its address reachable from this computer? Download the file instead and drop it onto Perfetto.",
+  blocked:
+    "The browser blocked the new window. Allow pop-ups for this page, then press the button again.",
+  no_answer:
+    "Perfetto did not answer. Is its address reachable from this computer? Download the file instead and drop it onto Perfetto.",
   closed: "The window was closed before Perfetto had the trace.",
   failed: "The trace could not be fetched.",
   cancelled: "Cancelled.",
 };
 
 /** How far the handing over is, in words. */
-export function Handover({ status, onCancel }: { status: HandoverStatus; onCancel: () => void }): JSX.Element {
+export function Handover({
+  status,
+  onCancel,
+}: {
+  status: HandoverStatus;
+  onCancel: () => void;
+}): JSX.Element {
   const { state, reason, progress } = status;
   if (state === "opening") {
     const known = progress?.total ? progress.received / progress.total : null;
@@ -174,12 +200,24 @@ interface OpenPanelProps {
 }
 
 /** The two ways out: Perfetto, and a file. */
-export function OpenPanel({ perfettoUrl, fileHref, whole, status, onOpen, onCancel }: OpenPanelProps): JSX.Element {
+export function OpenPanel({
+  perfettoUrl,
+  fileHref,
+  whole,
+  status,
+  onOpen,
+  onCancel,
+}: OpenPanelProps): JSX.Element {
   const host = hostOf(perfettoUrl);
   return (
     <div class="open-panel">
       <div class="open-buttons">
-        <Button kind="primary" icon="external" disabled={fileHref === null || host === null || status.state === "opening"} onClick={onOpen}>
+        <Button
+          kind="primary"
+          icon="external"
+          disabled={fileHref === null || host === null || status.state === "opening"}
+          onClick={onOpen}
+        >
           Open in Perfetto
         </Button>
         {fileHref === null ? null : (
@@ -195,8 +233,8 @@ export function OpenPanel({ perfettoUrl, fileHref, whole, status, onOpen, onCanc
           "The address of Perfetto in the settings is not a web address."
         ) : (
           <>
-            Perfetto is another site (<code>{host}</code>), opened in a new window. The trace goes from this page to that window inside your
-            browser; it is not uploaded.
+            Perfetto is another site (<code>{host}</code>), opened in a new window. The trace goes
+            from this page to that window inside your browser; it is not uploaded.
           </>
         )}
       </p>

@@ -14,22 +14,44 @@ const COMMUNICATION = 13;
 const HOST_NAMES = /^(nccl:|gloo:|c10d::|record_param_comms)/;
 
 /** The collective of the selected event on every worker; none where it is no collective or nobody shares it. */
-export function usePeers(recording: Recording | null, payload: EventPayload | null): readonly CollectivePeer[] {
+export function usePeers(
+  recording: Recording | null,
+  payload: EventPayload | null,
+): readonly CollectivePeer[] {
   const { look, name } = payload?.ref ?? { look: -1, name: "" };
   const wanted = recording !== null && (look === COMMUNICATION || HOST_NAMES.test(name));
-  const resource = useResource(wanted ? "trace/collective" : null, wanted && payload ? { ...recording.query, event: String(payload.ref.event) } : {});
+  const resource = useResource(
+    wanted ? "trace/collective" : null,
+    wanted && payload ? { ...recording.query, event: String(payload.ref.event) } : {},
+  );
   const peers = wanted ? (resource.data?.peers ?? NOBODY) : NOBODY;
   return peers.length < 2 ? NOBODY : peers;
 }
 
 /** From where the selected event begins to where its peers do, as far as they are drawn. */
-export function arrowsToPeers(peers: readonly CollectivePeer[], recordings: readonly Recording[], source: number, payload: EventPayload): Arrow[] {
-  const from = { source, lane: payload.ref.lane, time: payload.ref.start_ns + (recordings[source]?.offset ?? 0) };
+export function arrowsToPeers(
+  peers: readonly CollectivePeer[],
+  recordings: readonly Recording[],
+  source: number,
+  payload: EventPayload,
+): Arrow[] {
+  const from = {
+    source,
+    lane: payload.ref.lane,
+    time: payload.ref.start_ns + (recordings[source]?.offset ?? 0),
+  };
   return peers.flatMap((peer): Arrow[] => {
     const place = sourceOf(peer, recordings);
     const offset = recordings[place]?.offset;
     if (place === source || offset === undefined || peer.ref.lane < 0) return [];
-    return [{ kind: "collective", source: from, target: { source: place, lane: peer.ref.lane, time: peer.ref.start_ns + offset }, strong: true }];
+    return [
+      {
+        kind: "collective",
+        source: from,
+        target: { source: place, lane: peer.ref.lane, time: peer.ref.start_ns + offset },
+        strong: true,
+      },
+    ];
   });
 }
 
@@ -44,7 +66,13 @@ interface PeersProps {
   go: (source: number, ref: EventRef) => void;
 }
 
-export function CollectivePeers({ recordings, recording, payload, peers, go }: PeersProps): JSX.Element | null {
+export function CollectivePeers({
+  recordings,
+  recording,
+  payload,
+  peers,
+  go,
+}: PeersProps): JSX.Element | null {
   if (peers.length === 0) return null;
   return (
     <section class="details-section">
@@ -58,7 +86,9 @@ export function CollectivePeers({ recordings, recording, payload, peers, go }: P
               peer={peer}
               source={sourceOf(peer, recordings)}
               go={go}
-              current={peer.worker === recording.query.worker && peer.ref.event === payload.ref.event}
+              current={
+                peer.worker === recording.query.worker && peer.ref.event === payload.ref.event
+              }
             />
           </li>
         ))}
@@ -87,13 +117,21 @@ function Peer({ peer, source, go, current }: PeerProps): JSX.Element {
   );
   if (source >= 0) {
     return (
-      <button type="button" class="ref" aria-current={current ? "true" : undefined} onClick={() => go(source, peer.ref)}>
+      <button
+        type="button"
+        class="ref"
+        aria-current={current ? "true" : undefined}
+        onClick={() => go(source, peer.ref)}
+      >
         {content}
       </button>
     );
   }
   return (
-    <span class="ref" title="Not drawn: choose “All of the run” under Workers to see it beside the others.">
+    <span
+      class="ref"
+      title="Not drawn: choose “All of the run” under Workers to see it beside the others."
+    >
       {content}
     </span>
   );

@@ -1,5 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { handOver, PATIENCE_MS, perfettoOrigin, PING_MS, type Browser, type HandoverState, type Received } from "./perfetto";
+import {
+  handOver,
+  PATIENCE_MS,
+  perfettoOrigin,
+  PING_MS,
+  type Browser,
+  type HandoverState,
+  type Received,
+} from "./perfetto";
 
 const URL_ = "https://ui.perfetto.dev";
 
@@ -8,7 +16,8 @@ function lab(popupOpens = true) {
   const popup = {
     closed: false,
     close: vi.fn(),
-    postMessage: (message: unknown, origin: string, transfer?: Transferable[]) => sent.push({ message, origin, transfer }),
+    postMessage: (message: unknown, origin: string, transfer?: Transferable[]) =>
+      sent.push({ message, origin, transfer }),
   };
   const listeners = new Set<(m: Received) => void>();
   const timers = new Set<() => void>();
@@ -21,16 +30,40 @@ function lab(popupOpens = true) {
   const opened: string[] = [];
   let give!: (b: ArrayBuffer) => void;
   let refuse!: (e: unknown) => void;
-  const bytes = new Promise<ArrayBuffer>((resolve, reject) => ((give = resolve), (refuse = reject)));
+  const bytes = new Promise<ArrayBuffer>(
+    (resolve, reject) => ((give = resolve), (refuse = reject)),
+  );
   const start = () =>
-    handOver(browser, { url: URL_, title: "t", fileName: "f.json", bytes: () => bytes, onState: (s, r) => states.push([s, r]) });
+    handOver(browser, {
+      url: URL_,
+      title: "t",
+      fileName: "f.json",
+      bytes: () => bytes,
+      onState: (s, r) => states.push([s, r]),
+    });
   const tick = (times = 1) => {
     for (let i = 0; i < times; i++) [...timers].forEach((run) => run());
   };
   const say = (message: Partial<Received>) =>
-    [...listeners].forEach((heard) => heard({ source: popup, origin: URL_, data: "PONG", ...message }));
+    [...listeners].forEach((heard) =>
+      heard({ source: popup, origin: URL_, data: "PONG", ...message }),
+    );
   const traces = () => sent.filter((s) => s.message !== "PING");
-  return { opened, sent, popup, browser, listeners, timers, states, give, refuse, start, tick, say, traces };
+  return {
+    opened,
+    sent,
+    popup,
+    browser,
+    listeners,
+    timers,
+    states,
+    give,
+    refuse,
+    start,
+    tick,
+    say,
+    traces,
+  };
 }
 
 describe("handOver", () => {
@@ -55,7 +88,11 @@ describe("handOver", () => {
     l.give(buffer);
     await Promise.resolve();
     expect(l.traces()).toEqual([
-      { message: { perfetto: { buffer, title: "t", fileName: "f.json", localOnly: true } }, origin: URL_, transfer: [buffer] },
+      {
+        message: { perfetto: { buffer, title: "t", fileName: "f.json", localOnly: true } },
+        origin: URL_,
+        transfer: [buffer],
+      },
     ]);
     expect(l.states.map(([s]) => s)).toEqual(["opening", "handed"]);
     l.say({});
@@ -131,5 +168,6 @@ describe("handOver", () => {
 describe("perfettoOrigin", () => {
   it("is the exact origin of a self-hosted copy", () =>
     expect(perfettoOrigin("http://localhost:9001/ui/index.html")).toBe("http://localhost:9001"));
-  it("refuses what is not a web address", () => expect(() => perfettoOrigin("javascript:alert(1)")).toThrow());
+  it("refuses what is not a web address", () =>
+    expect(() => perfettoOrigin("javascript:alert(1)")).toThrow());
 });

@@ -4,7 +4,8 @@
  * bytes once. Only the window that was opened, and only its exact origin, is listened and spoken to.
  */
 
-export type HandoverState = "opening" | "handed" | "blocked" | "no_answer" | "closed" | "failed" | "cancelled";
+export type HandoverState =
+  "opening" | "handed" | "blocked" | "no_answer" | "closed" | "failed" | "cancelled";
 
 /** The part of a window that is needed. */
 export interface Popup {
@@ -41,7 +42,8 @@ export const PATIENCE_MS = 30_000;
 /** Where the Perfetto UI lives; an address that is not http(s) is refused. */
 export function perfettoOrigin(url: string): string {
   const parsed = new URL(url);
-  if (parsed.protocol !== "https:" && parsed.protocol !== "http:") throw new Error(`${parsed.protocol} is not an address to open`);
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:")
+    throw new Error(`${parsed.protocol} is not an address to open`);
   return parsed.origin;
 }
 

@@ -4,20 +4,44 @@ import { fromAlignment, recordingOf } from "./recordings";
 
 afterEach(() => void vi.unstubAllGlobals());
 
-const wanted = { key: "", label: "w", worker: null, query: { run: "r", worker: "w", span: "s" }, offset: 0 };
+const wanted = {
+  key: "",
+  label: "w",
+  worker: null,
+  query: { run: "r", worker: "w", span: "s" },
+  offset: 0,
+};
 const signal = new AbortController().signal;
 
 it("a recording asks for tiles of its content, lanes as ranges", async () => {
-  const fetched = vi.fn((_: string) => Promise.resolve(new Response(new Uint8Array(3), { headers: { "Content-Type": "application/octet-stream" } })));
+  const fetched = vi.fn((_: string) =>
+    Promise.resolve(
+      new Response(new Uint8Array(3), { headers: { "Content-Type": "application/octet-stream" } }),
+    ),
+  );
   vi.stubGlobal("fetch", fetched);
   const { source } = recordingOf(wanted, timeline(), recording().names, vi.fn());
-  expect((await source.load({ level: 4, ks: [1, 2], lanes: [3, 1, 2, 9] }, signal)).byteLength).toBe(3);
-  expect(Object.fromEntries(new URL(fetched.mock.calls[0]?.[0] ?? "").searchParams)).toEqual({ run: "r", worker: "w", span: "s", id: "content", level: "4", k: "1,2", lanes: "1-3,9" });
+  expect(
+    (await source.load({ level: 4, ks: [1, 2], lanes: [3, 1, 2, 9] }, signal)).byteLength,
+  ).toBe(3);
+  expect(Object.fromEntries(new URL(fetched.mock.calls[0]?.[0] ?? "").searchParams)).toEqual({
+    run: "r",
+    worker: "w",
+    span: "s",
+    id: "content",
+    level: "4",
+    k: "1,2",
+    lanes: "1-3,9",
+  });
 });
 
 it("tells that its content is gone, and no other failure", async () => {
   const answer = (code: string, status: number): void =>
-    void vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify({ error: { code, message: "No.", hint: "" } }), { status })));
+    void vi.stubGlobal("fetch", () =>
+      Promise.resolve(
+        new Response(JSON.stringify({ error: { code, message: "No.", hint: "" } }), { status }),
+      ),
+    );
   const outdated = vi.fn();
   const { source } = recordingOf(wanted, timeline(), recording().names, outdated);
   answer("bad_request", 400);
@@ -29,8 +53,23 @@ it("tells that its content is gone, and no other failure", async () => {
 });
 
 it("workers keep their place, and are called by their rank where it is known", () => {
-  const worker = (name: string, rank: number | null) => ({ worker: name, span: "s", rank, ready: true, offset_ns: 7, method: "clock" as const, error_ns: null, matched: 0 });
-  expect(fromAlignment("r", { workers: [worker("a", 3), worker("b", null)], workers_total: 2, span_ns: 1 }).map(({ key, label, offset, query }) => [key, label, offset, query.worker])).toEqual([
+  const worker = (name: string, rank: number | null) => ({
+    worker: name,
+    span: "s",
+    rank,
+    ready: true,
+    offset_ns: 7,
+    method: "clock" as const,
+    error_ns: null,
+    matched: 0,
+  });
+  expect(
+    fromAlignment("r", {
+      workers: [worker("a", 3), worker("b", null)],
+      workers_total: 2,
+      span_ns: 1,
+    }).map(({ key, label, offset, query }) => [key, label, offset, query.worker]),
+  ).toEqual([
     ["0", "rank 3", 7, "a"],
     ["1", "b", 7, "b"],
   ]);

@@ -46,7 +46,10 @@ export function useRecordings(selection: Selection, all: boolean): Recordings {
   const { run, worker, span } = selection;
   const query = useMemo(() => ({ run, worker, span }), [run, worker, span]);
   const alignment = useResource(all ? "trace/alignment" : null, query);
-  const wanted = useMemo(() => (all ? fromAlignment(run, alignment.data) : [alone(query)]), [all, run, alignment.data, query]);
+  const wanted = useMemo(
+    () => (all ? fromAlignment(run, alignment.data) : [alone(query)]),
+    [all, run, alignment.data, query],
+  );
   const queries = useMemo(() => wanted.map((item) => item.query), [wanted]);
   const resources = useResources("trace/timeline", queries);
   useNewAlignment(alignment, resources);
@@ -56,7 +59,9 @@ export function useRecordings(selection: Selection, all: boolean): Recordings {
     () =>
       wanted.flatMap((item, place) => {
         const timeline = resources[place]?.data;
-        return timeline ? [recordingOf(item, timeline, bookFor(books.current, item.query, timeline), outdated)] : [];
+        return timeline
+          ? [recordingOf(item, timeline, bookFor(books.current, item.query, timeline), outdated)]
+          : [];
       }),
     [wanted, resources, outdated],
   );
@@ -81,7 +86,10 @@ const WAITING: Resource<TimelinePayload> = {
 };
 
 /** Asks for the timelines again, by hand and once per content when a tile says that the file has changed since. */
-function useReload(resources: readonly Resource<TimelinePayload>[]): { reload: () => void; outdated: (id: string) => void } {
+function useReload(resources: readonly Resource<TimelinePayload>[]): {
+  reload: () => void;
+  outdated: (id: string) => void;
+} {
   const newest = useRef(resources);
   newest.current = resources;
   const told = useRef(new Set<string>());
@@ -112,7 +120,10 @@ export function fromAlignment(run: string, alignment: AlignmentPayload | null): 
 }
 
 /** A worker that has come since may have moved the others: its collectives count, too. */
-function useNewAlignment(alignment: Resource<AlignmentPayload>, resources: readonly Resource<TimelinePayload>[]): void {
+function useNewAlignment(
+  alignment: Resource<AlignmentPayload>,
+  resources: readonly Resource<TimelinePayload>[],
+): void {
   const here = resources.filter((resource) => resource.data).length;
   const known = alignment.data?.workers.filter((item) => item.ready).length ?? 0;
   const { reload, state } = alignment;
@@ -136,7 +147,12 @@ function bookFor(books: Map<string, NameBook>, query: Query, timeline: TimelineP
   return book;
 }
 
-export function recordingOf(wanted: Wanted, timeline: TimelinePayload, names: NameBook, outdated: (id: string) => void): Recording {
+export function recordingOf(
+  wanted: Wanted,
+  timeline: TimelinePayload,
+  names: NameBook,
+  outdated: (id: string) => void,
+): Recording {
   const query = { ...wanted.query, id: timeline.id };
   const source: Source = {
     key: wanted.key,
@@ -146,7 +162,12 @@ export function recordingOf(wanted: Wanted, timeline: TimelinePayload, names: Na
     levelMax: timeline.level_max,
     lanes: timeline.groups.reduce((most, group) => Math.max(most, group.lane + group.lanes), 0),
     load: async ({ level, ks, lanes }, signal) => {
-      const asked = { ...query, level: String(level), k: ks.join(","), lanes: rangesText([...lanes].sort((a, b) => a - b)) };
+      const asked = {
+        ...query,
+        level: String(level),
+        k: ks.join(","),
+        lanes: rangesText([...lanes].sort((a, b) => a - b)),
+      };
       try {
         return await fetchColumns("trace/tiles", asked, signal);
       } catch (thrown) {
@@ -162,7 +183,10 @@ export function recordingOf(wanted: Wanted, timeline: TimelinePayload, names: Na
 /** The same array as long as it says the same, because new sources begin with no tile. */
 function useSteady(recordings: readonly Recording[]): readonly Recording[] {
   const kept = useRef(recordings);
-  const text = (list: readonly Recording[]): string => list.map(({ key, label, offset, timeline }) => [key, label, offset, timeline.id].join(" ")).join("\n");
+  const text = (list: readonly Recording[]): string =>
+    list
+      .map(({ key, label, offset, timeline }) => [key, label, offset, timeline.id].join(" "))
+      .join("\n");
   if (text(kept.current) !== text(recordings)) kept.current = recordings;
   return kept.current;
 }
@@ -171,5 +195,8 @@ function useSteady(recordings: readonly Recording[]): readonly Recording[] {
 export function spanOf(recordings: readonly Pick<Recording, "offset" | "timeline">[]): TimeRange {
   if (!recordings.length) return { t0: 0, t1: 1 };
   const t0 = Math.min(...recordings.map((item) => item.offset));
-  return { t0, t1: Math.max(t0 + 1, ...recordings.map((item) => item.offset + item.timeline.span_ns)) };
+  return {
+    t0,
+    t1: Math.max(t0 + 1, ...recordings.map((item) => item.offset + item.timeline.span_ns)),
+  };
 }

@@ -32,37 +32,78 @@ describe("nearest", () => {
     expect(nearest([answer(0, 50), answer(1, 20)], 400, "next")?.ref.start_ns).toBe(20);
     expect(nearest([answer(0, 500), answer(1, 700)], 400, "previous")?.ref.start_ns).toBe(700);
   });
-  it("is nothing where nothing was found", () => expect(nearest([answer(0, null)], 0, "next")).toBeNull());
+  it("is nothing where nothing was found", () =>
+    expect(nearest([answer(0, null)], 0, "next")).toBeNull());
 });
 
 describe("nextHit", () => {
   it("goes on from the selected event, and from its time in other workers' traces", async () => {
     const asked = serve(() => ({ hit: null, index: 0, total: 0 }));
     const recordings = [recording(), recording({ offset: 200 })];
-    await nextHit(recordings, WISH, { event: { source: 0, event: 7, start: 900 }, time: 0 }, "previous", new AbortController().signal);
-    expect(asked.map((url) => [url.searchParams.get("before"), url.searchParams.get("t"), url.searchParams.get("dir")])).toEqual([
+    await nextHit(
+      recordings,
+      WISH,
+      { event: { source: 0, event: 7, start: 900 }, time: 0 },
+      "previous",
+      new AbortController().signal,
+    );
+    expect(
+      asked.map((url) => [
+        url.searchParams.get("before"),
+        url.searchParams.get("t"),
+        url.searchParams.get("dir"),
+      ]),
+    ).toEqual([
       ["7", null, null],
       [null, "700", "previous"],
     ]);
   });
   it("asks for an exact name from both ends, whatever signs it has", async () => {
-    const asked = serve((url) => ({ hit: ref(url.searchParams.get("dir") === "next" ? 1 : 9), index: 0, total: 2 }));
-    const extent = await extentOfName([recording()], "void f<int>(a*)", new AbortController().signal);
-    expect(asked.map((url) => url.searchParams.get("q"))).toEqual(["^void f<int>\\(a\\*\\)$", "^void f<int>\\(a\\*\\)$"]);
+    const asked = serve((url) => ({
+      hit: ref(url.searchParams.get("dir") === "next" ? 1 : 9),
+      index: 0,
+      total: 2,
+    }));
+    const extent = await extentOfName(
+      [recording()],
+      "void f<int>(a*)",
+      new AbortController().signal,
+    );
+    expect(asked.map((url) => url.searchParams.get("q"))).toEqual([
+      "^void f<int>\\(a\\*\\)$",
+      "^void f<int>\\(a\\*\\)$",
+    ]);
     expect([extent?.range, extent?.first.ref.event]).toEqual([{ t0: 1000, t1: 9100 }, 1]);
   });
 });
 
 it("mergedNames adds up workers and keeps kinds apart", () => {
-  const names = (count: number, look: number) => ({ total: 0, names_total: 1, names: [{ name: "mm", look, count, total_ns: count * 10 }], hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] } });
-  expect(mergedNames([names(2, 1), null, names(3, 1), names(9, 3)]).map(({ look, count, total_ns }) => [look, count, total_ns])).toEqual([
+  const names = (count: number, look: number) => ({
+    total: 0,
+    names_total: 1,
+    names: [{ name: "mm", look, count, total_ns: count * 10 }],
+    hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] },
+  });
+  expect(
+    mergedNames([names(2, 1), null, names(3, 1), names(9, 3)]).map(({ look, count, total_ns }) => [
+      look,
+      count,
+      total_ns,
+    ]),
+  ).toEqual([
     [3, 9, 90],
     [1, 5, 50],
   ]);
 });
 
 it("mergedHeat loses no hit", () => {
-  const heat = mergedHeat([{ counts: [1, 2], t0: 0, t1: 100 }, { counts: [4], t0: 300, t1: 400 }], { t0: 0, t1: 400 });
+  const heat = mergedHeat(
+    [
+      { counts: [1, 2], t0: 0, t1: 100 },
+      { counts: [4], t0: 300, t1: 400 },
+    ],
+    { t0: 0, t1: 400 },
+  );
   expect(heat.reduce((a, b) => a + b)).toBe(7);
   expect(heat.slice(1000).reduce((a, b) => a + b)).toBe(4);
 });
@@ -85,19 +126,40 @@ it("arrowText says what is left out", () => {
 });
 
 describe("alignment in words", () => {
-  const worker = { worker: "w", span: "", rank: 0, ready: true, offset_ns: 0, method: "collectives" as const, error_ns: 12_000, matched: 48 };
+  const worker = {
+    worker: "w",
+    span: "",
+    rank: 0,
+    ready: true,
+    offset_ns: 0,
+    method: "collectives" as const,
+    error_ns: 12_000,
+    matched: 48,
+  };
   it("says by what and what is left", () => {
     expect(alignmentText(worker)).toBe("aligned by 48 collectives, ± 12.0 µs left");
-    expect(alignmentText({ ...worker, method: "clock", error_ns: null })).toBe("aligned by the machines' clocks only");
+    expect(alignmentText({ ...worker, method: "clock", error_ns: null })).toBe(
+      "aligned by the machines' clocks only",
+    );
   });
   it("says why a worker is not here yet", () => {
-    const resource = { state: "importing" as const, data: null, error: null, progress: 0.42, message: "12 MiB of 30 MiB" };
+    const resource = {
+      state: "importing" as const,
+      data: null,
+      error: null,
+      progress: 0.42,
+      message: "12 MiB of 30 MiB",
+    };
     expect(arrivalText(resource)).toBe("still being imported, 42 %: 12 MiB of 30 MiB");
   });
   it("sums up all of them", () => {
     const part = (data: unknown, method: "collectives" | "clock") =>
-      ({ wanted: { worker: { ...worker, method } }, resource: { data } }) as unknown as Parameters<typeof alignmentSummary>[0][number];
-    expect(alignmentSummary([part({}, "collectives"), part({}, "clock"), part(null, "clock")])).toBe(
+      ({ wanted: { worker: { ...worker, method } }, resource: { data } }) as unknown as Parameters<
+        typeof alignmentSummary
+      >[0][number];
+    expect(
+      alignmentSummary([part({}, "collectives"), part({}, "clock"), part(null, "clock")]),
+    ).toBe(
       "2 workers; aligned by collectives, ± 12.0 µs left at most; 1 aligned by the machines' clocks only; 1 not here yet",
     );
   });

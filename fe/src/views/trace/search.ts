@@ -35,13 +35,28 @@ export interface Found {
 const PAUSE_MS = 200;
 const HEAT_PARTS = 1200;
 
-const questionOf = ({ text, regex, args }: Wish): Record<string, string> => ({ q: text, ...(regex ? { re: "1" } : {}), ...(args ? { args: "1" } : {}) });
+const questionOf = ({ text, regex, args }: Wish): Record<string, string> => ({
+  q: text,
+  ...(regex ? { re: "1" } : {}),
+  ...(args ? { args: "1" } : {}),
+});
 
 /** `named` changes when names came: then more of the hits can be told. */
-export function useSearch(recordings: readonly Recording[], span: TimeRange, wish: Wish, named: number): Found {
-  const asked = useDebounced(useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args]), PAUSE_MS); // eslint-disable-line react-hooks/exhaustive-deps
+export function useSearch(
+  recordings: readonly Recording[],
+  span: TimeRange,
+  wish: Wish,
+  named: number,
+): Found {
+  const asked = useDebounced(
+    useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args]),
+    PAUSE_MS,
+  ); // eslint-disable-line react-hooks/exhaustive-deps
   const idle = !asked.text.trim();
-  const queries = useMemo(() => (idle ? [] : recordings.map(({ query }) => ({ ...query, ...questionOf(asked) }))), [recordings, asked, idle]);
+  const queries = useMemo(
+    () => (idle ? [] : recordings.map(({ query }) => ({ ...query, ...questionOf(asked) }))),
+    [recordings, asked, idle],
+  );
   const answers = useResources("trace/search", queries);
   const heat = useHeat(recordings, span, idle ? null : asked);
   return useMemo(() => {
@@ -51,7 +66,9 @@ export function useSearch(recordings: readonly Recording[], span: TimeRange, wis
     return {
       wish: asked,
       idle,
-      busy: !idle && answers.some((answer) => answer.state === "loading" || answer.state === "importing"),
+      busy:
+        !idle &&
+        answers.some((answer) => answer.state === "loading" || answer.state === "importing"),
       error: error && [error.message, error.hint].filter(Boolean).join(" "),
       total: payloads.reduce((total, payload) => total + (payload?.total ?? 0), 0),
       names,
@@ -64,11 +81,21 @@ export function useSearch(recordings: readonly Recording[], span: TimeRange, wis
   }, [recordings, asked, idle, answers, heat, named]);
 }
 
-function useHeat(recordings: readonly Recording[], span: TimeRange, wish: Wish | null): Heat | null {
+function useHeat(
+  recordings: readonly Recording[],
+  span: TimeRange,
+  wish: Wish | null,
+): Heat | null {
   const queries = useMemo(
     () =>
       wish
-        ? recordings.map(({ query, timeline }) => ({ ...query, ...questionOf(wish), t0: "0", t1: String(Math.max(1, timeline.span_ns)), n: String(HEAT_PARTS) }))
+        ? recordings.map(({ query, timeline }) => ({
+            ...query,
+            ...questionOf(wish),
+            t0: "0",
+            t1: String(Math.max(1, timeline.span_ns)),
+            n: String(HEAT_PARTS),
+          }))
         : [],
     [recordings, wish],
   );
@@ -83,7 +110,10 @@ function useHeat(recordings: readonly Recording[], span: TimeRange, wish: Wish |
 }
 
 /** Counts of recordings that begin at different times, in equal parts of the whole span. */
-export function mergedHeat(parts: readonly { counts: readonly number[]; t0: number; t1: number }[], span: TimeRange): number[] {
+export function mergedHeat(
+  parts: readonly { counts: readonly number[]; t0: number; t1: number }[],
+  span: TimeRange,
+): number[] {
   const merged = new Array<number>(HEAT_PARTS).fill(0);
   for (const { counts, t0, t1 } of parts) {
     counts.forEach((count, i) => {
@@ -101,12 +131,20 @@ export function mergedNames(payloads: readonly (SearchPayload | null)[]): Search
   for (const item of payloads.flatMap((payload) => payload?.names ?? [])) {
     const key = `${item.look} ${item.name}`;
     const before = merged.get(key);
-    merged.set(key, before ? { ...item, count: before.count + item.count, total_ns: before.total_ns + item.total_ns } : item);
+    merged.set(
+      key,
+      before
+        ? { ...item, count: before.count + item.count, total_ns: before.total_ns + item.total_ns }
+        : item,
+    );
   }
   return [...merged.values()].sort((a, b) => b.total_ns - a.total_ns);
 }
 
-function hitNumbers(recording: Recording, payload: SearchPayload | null): ReadonlySet<number> | null {
+function hitNumbers(
+  recording: Recording,
+  payload: SearchPayload | null,
+): ReadonlySet<number> | null {
   // Where not all names are told, dimming the others would hide hits.
   if (!payload || payload.names.length < payload.names_total) return null;
   const names = new Set(payload.names.map((item) => item.name));
@@ -139,24 +177,52 @@ export interface Start {
 }
 
 /** The hit that comes next on the common clock; goes round at the end. */
-export async function nextHit(recordings: readonly Recording[], wish: Wish, start: Start, direction: Direction, signal: AbortSignal): Promise<Hit | null> {
+export async function nextHit(
+  recordings: readonly Recording[],
+  wish: Wish,
+  start: Start,
+  direction: Direction,
+  signal: AbortSignal,
+): Promise<Hit | null> {
   const from = start.event?.start ?? start.time;
   const asked = recordings.map(async (recording, source) => {
     const here = start.event?.source === source;
     const place: Record<string, string> = here
       ? { [direction === "next" ? "after" : "before"]: String(start.event?.event) }
-      : { t: String(Math.round(Math.min(recording.timeline.span_ns, Math.max(0, from - recording.offset)))), dir: direction };
-    const payload = await fetchJson("trace/search/next", { ...recording.query, ...questionOf(wish), ...place }, signal);
+      : {
+          t: String(
+            Math.round(Math.min(recording.timeline.span_ns, Math.max(0, from - recording.offset))),
+          ),
+          dir: direction,
+        };
+    const payload = await fetchJson(
+      "trace/search/next",
+      { ...recording.query, ...questionOf(wish), ...place },
+      signal,
+    );
     return { source, payload, offset: recording.offset };
   });
   return nearest(await Promise.all(asked), from, direction);
 }
 
 /** The nearest in the direction; where all went round, the first from the other end. */
-export function nearest(answers: readonly { source: number; payload: NextHitPayload; offset: number }[], from: number, direction: Direction): Hit | null {
+export function nearest(
+  answers: readonly { source: number; payload: NextHitPayload; offset: number }[],
+  from: number,
+  direction: Direction,
+): Hit | null {
   const sign = direction === "next" ? 1 : -1;
   const hits = answers.flatMap(({ source, payload, offset }) =>
-    payload.hit ? [{ source, ref: payload.hit, index: payload.index, ahead: (payload.hit.start_ns + offset - from) * sign }] : [],
+    payload.hit
+      ? [
+          {
+            source,
+            ref: payload.hit,
+            index: payload.index,
+            ahead: (payload.hit.start_ns + offset - from) * sign,
+          },
+        ]
+      : [],
   );
   const ahead = hits.filter((hit) => hit.ahead >= 0);
   const [best] = (ahead.length ? ahead : hits).sort((a, b) => a.ahead - b.ahead);
@@ -164,7 +230,11 @@ export function nearest(answers: readonly { source: number; payload: NextHitPayl
 }
 
 /** From the first to the last hit of one name, and the first. */
-export async function extentOfName(recordings: readonly Recording[], name: string, signal: AbortSignal): Promise<{ range: TimeRange; first: Hit } | null> {
+export async function extentOfName(
+  recordings: readonly Recording[],
+  name: string,
+  signal: AbortSignal,
+): Promise<{ range: TimeRange; first: Hit } | null> {
   const wish: Wish = { text: exactPattern(name), regex: true, args: false };
   const begin = Math.min(...recordings.map((item) => item.offset));
   const end = Math.max(...recordings.map((item) => item.offset + item.timeline.span_ns));
@@ -174,11 +244,16 @@ export async function extentOfName(recordings: readonly Recording[], name: strin
   ]);
   if (!first || !last) return null;
   const at = (hit: Hit): number => hit.ref.start_ns + (recordings[hit.source]?.offset ?? 0);
-  return { range: { t0: at(first), t1: Math.max(at(first) + 1, at(last) + last.ref.dur_ns) }, first };
+  return {
+    range: { t0: at(first), t1: Math.max(at(first) + 1, at(last) + last.ref.dur_ns) },
+    first,
+  };
 }
 
 /** Keeps one question going: a new one ends the one before, and so does the end of the component. What goes wrong is told as text. */
-export function useOneAtATime(onProblem: (text: string) => void): (run: (signal: AbortSignal) => Promise<void>) => void {
+export function useOneAtATime(
+  onProblem: (text: string) => void,
+): (run: (signal: AbortSignal) => Promise<void>) => void {
   const running = useRef<AbortController>(undefined);
   const tell = useRef(onProblem);
   tell.current = onProblem;

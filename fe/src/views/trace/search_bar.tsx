@@ -19,11 +19,22 @@ interface SearchBarProps {
   onList: () => void;
 }
 
-export function SearchBar({ wish, found, index, problem, box, listOpen, onWish, onNext, onList }: SearchBarProps): JSX.Element {
+export function SearchBar({
+  wish,
+  found,
+  index,
+  problem,
+  box,
+  listOpen,
+  onWish,
+  onNext,
+  onList,
+}: SearchBarProps): JSX.Element {
   const none = found.idle || found.total === 0;
   const toHit = useHitWhenFound(wish, found, onNext);
   const keys = (event: KeyboardEvent): void => {
-    if (event.key === "Enter" && event.target instanceof HTMLInputElement) toHit(event.shiftKey ? "previous" : "next");
+    if (event.key === "Enter" && event.target instanceof HTMLInputElement)
+      toHit(event.shiftKey ? "previous" : "next");
   };
   return (
     <div class="search-bar" ref={box} onKeyDown={keys}>
@@ -36,13 +47,36 @@ export function SearchBar({ wish, found, index, problem, box, listOpen, onWish, 
         error={found.error ?? (problem || null)}
         result={resultText(found, index)}
       />
-      <Button kind="quiet" icon="up" label="Previous hit (P)" disabled={none} onClick={() => onNext("previous")} />
-      <Button kind="quiet" icon="down" label="Next hit (N)" disabled={none} onClick={() => onNext("next")} />
-      <Button kind="quiet" label="args: look through the arguments, too" pressed={wish.args} onClick={() => onWish({ ...wish, args: !wish.args })}>
+      <Button
+        kind="quiet"
+        icon="up"
+        label="Previous hit (P)"
+        disabled={none}
+        onClick={() => onNext("previous")}
+      />
+      <Button
+        kind="quiet"
+        icon="down"
+        label="Next hit (N)"
+        disabled={none}
+        onClick={() => onNext("next")}
+      />
+      <Button
+        kind="quiet"
+        label="args: look through the arguments, too"
+        pressed={wish.args}
+        onClick={() => onWish({ ...wish, args: !wish.args })}
+      >
         args
       </Button>
       {none ? null : (
-        <Button kind="quiet" icon="table" label={`${namesText(found.namesTotal)}: list the hits by name`} pressed={listOpen} onClick={onList}>
+        <Button
+          kind="quiet"
+          icon="table"
+          label={`${namesText(found.namesTotal)}: list the hits by name`}
+          pressed={listOpen}
+          onClick={onList}
+        >
           {namesText(found.namesTotal)}
         </Button>
       )}
@@ -50,10 +84,15 @@ export function SearchBar({ wish, found, index, problem, box, listOpen, onWish, 
   );
 }
 
-const sameWish = (a: Wish, b: Wish): boolean => a.text === b.text && a.regex === b.regex && a.args === b.args;
+const sameWish = (a: Wish, b: Wish): boolean =>
+  a.text === b.text && a.regex === b.regex && a.args === b.args;
 
 /** Goes to a hit at once, or as soon as the hits of what was typed are there: people press Enter before that. */
-function useHitWhenFound(wish: Wish, found: Found, onNext: (direction: Direction) => void): (direction: Direction) => void {
+function useHitWhenFound(
+  wish: Wish,
+  found: Found,
+  onNext: (direction: Direction) => void,
+): (direction: Direction) => void {
   const here = !found.busy && sameWish(found.wish, wish);
   const waiting = useRef<{ direction: Direction; wish: Wish } | null>(null);
   const go = useRef(onNext);
@@ -70,11 +109,16 @@ function useHitWhenFound(wish: Wish, found: Found, onNext: (direction: Direction
   };
 }
 
-const namesText = (names: number): string => `${formatCount(names)} ${names === 1 ? "name" : "names"}`;
+const namesText = (names: number): string =>
+  `${formatCount(names)} ${names === 1 ? "name" : "names"}`;
 
-export function resultText(found: Pick<Found, "idle" | "busy" | "error" | "total">, index: number | null): string {
+export function resultText(
+  found: Pick<Found, "idle" | "busy" | "error" | "total">,
+  index: number | null,
+): string {
   if (found.idle || found.error) return "";
   if (found.busy) return "…";
-  if (index !== null && found.total > 0) return `${formatCount(index + 1)} of ${formatCount(found.total)}`;
+  if (index !== null && found.total > 0)
+    return `${formatCount(index + 1)} of ${formatCount(found.total)}`;
   return found.total === 0 ? "no hit" : formatCount(found.total);
 }

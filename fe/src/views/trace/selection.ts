@@ -31,7 +31,12 @@ export interface Handle {
   readonly current: TimelineHandle | null;
 }
 
-export function useSelection(recordings: readonly Recording[], params: Params, setParam: (key: string, value: string | null) => void, handle: Handle): Choice {
+export function useSelection(
+  recordings: readonly Recording[],
+  params: Params,
+  setParam: (key: string, value: string | null) => void,
+  handle: Handle,
+): Choice {
   const [summary, setSummary] = useState<Slice | null>(null);
   const [known, setKnown] = useState<Selected | null>(null);
   const key = useMemo(() => readEvent(params.sel), [params.sel]);
@@ -42,7 +47,8 @@ export function useSelection(recordings: readonly Recording[], params: Params, s
   const payload = event.data && event.data.ref.event === key?.event ? event.data : null;
   const wanted = useWanted(payload, source, recording, handle, params);
   const select = useCallback(
-    (of: number, number: number) => setParam("sel", writeEvent({ key: recordings[of]?.key ?? "", event: number })),
+    (of: number, number: number) =>
+      setParam("sel", writeEvent({ key: recordings[of]?.key ?? "", event: number })),
     [recordings, setParam],
   );
   const choose = useCallback(
@@ -74,7 +80,17 @@ export function useSelection(recordings: readonly Recording[], params: Params, s
     },
     [select, wanted],
   );
-  return { selected: shownSelection(summary, known, key, source, payload, recording), summary, recording, source, event, payload, choose, go, reach };
+  return {
+    selected: shownSelection(summary, known, key, source, payload, recording),
+    summary,
+    recording,
+    source,
+    event,
+    payload,
+    choose,
+    go,
+    reach,
+  };
 }
 
 function shownSelection(
@@ -91,14 +107,27 @@ function shownSelection(
 }
 
 /** Brings an event into sight when it is known where it lies: that of the link that was opened, and those that are asked for by their number. */
-function useWanted(payload: EventPayload | null, source: number, recording: Recording | null, handle: Handle, params: Params): (event: number) => void {
+function useWanted(
+  payload: EventPayload | null,
+  source: number,
+  recording: Recording | null,
+  handle: Handle,
+  params: Params,
+): (event: number) => void {
   const wanted = useRef<number | "linked" | null>(params.sel === undefined ? null : "linked");
   // A link that names a view opens on exactly that.
   const zoom = params.t === undefined;
   const [asked, ask] = useReducer((n: number) => n + 1, 0);
   useEffect(() => {
     const now = wanted.current;
-    if (now === null || !payload || !recording || !handle.current || (now !== "linked" && now !== payload.ref.event)) return;
+    if (
+      now === null ||
+      !payload ||
+      !recording ||
+      !handle.current ||
+      (now !== "linked" && now !== payload.ref.event)
+    )
+      return;
     wanted.current = null;
     const selected = selectedOf(sliceOf(source, payload.ref, recording.offset));
     if (now !== "linked" || zoom) show(handle.current, selected);
@@ -110,10 +139,22 @@ function useWanted(payload: EventPayload | null, source: number, recording: Reco
   }, []);
 }
 
-const selectedOf = ({ source, event, lane, start, end }: Selected): Selected => ({ source, event, lane, start, end });
+const selectedOf = ({ source, event, lane, start, end }: Selected): Selected => ({
+  source,
+  event,
+  lane,
+  start,
+  end,
+});
 
 function sliceOf(source: number, ref: EventRef, offset: number): Selected {
-  return { source, event: ref.event, lane: ref.lane, start: ref.start_ns + offset, end: ref.start_ns + ref.dur_ns + offset };
+  return {
+    source,
+    event: ref.event,
+    lane: ref.lane,
+    start: ref.start_ns + offset,
+    end: ref.start_ns + ref.dur_ns + offset,
+  };
 }
 
 /** Of the view: what is shorter can hardly be seen, what is longer does not fit. */

@@ -24,7 +24,10 @@ interface SideProps {
 export function Side({ view, choice, recordings, peers, handle }: SideProps): JSX.Element {
   const { summary, event, recording, source, payload } = choice;
   if (summary) return <SummaryOf choice={choice} recordings={recordings} handle={handle} />;
-  if (event.error) return <ErrorState error={event.error} retry={event.reload} title="The event could not be read" />;
+  if (event.error)
+    return (
+      <ErrorState error={event.error} retry={event.reload} title="The event could not be read" />
+    );
   const shown = payload ?? event.data;
   if (!shown || !recording) return <Skeleton height={200} label="Loading the event" />;
   return (
@@ -36,19 +39,34 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps): JS
         allArguments={() => <AllArguments recording={recording} event={shown.ref.event} />}
         links={<Links view={view} operator={shown.operator_name} kernel={shown.kernel_name} />}
       />
-      <CollectivePeers recordings={recordings} recording={recording} payload={shown} peers={peers} go={choice.go} />
+      <CollectivePeers
+        recordings={recordings}
+        recording={recording}
+        payload={shown}
+        peers={peers}
+        go={choice.go}
+      />
     </div>
   );
 }
 
 /** The words of the row; those of the file where it has none. */
-function trackOf({ timeline, label, key }: Recording, { ref, process, thread }: EventPayload): string {
-  const group = timeline.groups.find(({ lane, lanes }) => ref.lane >= lane && ref.lane < lane + lanes);
+function trackOf(
+  { timeline, label, key }: Recording,
+  { ref, process, thread }: EventPayload,
+): string {
+  const group = timeline.groups.find(
+    ({ lane, lanes }) => ref.lane >= lane && ref.lane < lane + lanes,
+  );
   const track = group ? trackLabel(group) : [process, thread].filter(Boolean).join(" · ");
   return key ? `${label} · ${track}` : track;
 }
 
-function SummaryOf({ choice, recordings, handle }: Omit<SideProps, "view" | "peers">): JSX.Element | null {
+function SummaryOf({
+  choice,
+  recordings,
+  handle,
+}: Omit<SideProps, "view" | "peers">): JSX.Element | null {
   const { summary } = choice;
   if (!summary) return null;
   const { start, end, source, event, name, count, busy } = summary;
@@ -63,7 +81,15 @@ function SummaryOf({ choice, recordings, handle }: Omit<SideProps, "view" | "pee
   );
 }
 
-function Links({ view, operator, kernel }: { view: ViewProps; operator: string | null; kernel: string | null }): JSX.Element | null {
+function Links({
+  view,
+  operator,
+  kernel,
+}: {
+  view: ViewProps;
+  operator: string | null;
+  kernel: string | null;
+}): JSX.Element | null {
   if (operator === null && kernel === null) return null;
   return (
     <>
@@ -83,12 +109,20 @@ function Links({ view, operator, kernel }: { view: ViewProps; operator: string |
 
 /** Everything that the file says of the event. */
 function AllArguments({ recording, event }: { recording: Recording; event: number }): JSX.Element {
-  const { data, error, reload } = useResource("trace/event/args", { ...recording.query, event: String(event) });
-  if (error) return <ErrorState error={error} retry={reload} title="The arguments could not be read" />;
+  const { data, error, reload } = useResource("trace/event/args", {
+    ...recording.query,
+    event: String(event),
+  });
+  if (error)
+    return <ErrorState error={error} retry={reload} title="The arguments could not be read" />;
   if (!data) return <Skeleton height={60} label="Reading the file" />;
   return (
     <>
-      {data.arguments.length ? <ArgumentList items={data.arguments} /> : <p class="muted">The event has no argument.</p>}
+      {data.arguments.length ? (
+        <ArgumentList items={data.arguments} />
+      ) : (
+        <p class="muted">The event has no argument.</p>
+      )}
       <details class="raw">
         <summary>The event’s text in the file</summary>
         <CodeBlock code={data.text} label="Copy the event’s text" />

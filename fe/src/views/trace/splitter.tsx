@@ -16,7 +16,14 @@ interface SplitterProps {
 
 const KEY_STEP = 24;
 
-export function Splitter({ label, orientation, size, least, most, onSize }: SplitterProps): JSX.Element {
+export function Splitter({
+  label,
+  orientation,
+  size,
+  least,
+  most,
+  onSize,
+}: SplitterProps): JSX.Element {
   const upright = orientation === "vertical";
   const set = (next: number): void => onSize(Math.round(Math.max(least, Math.min(most, next))));
   const drag = (event: PointerEvent): void => {
@@ -25,7 +32,8 @@ export function Splitter({ label, orientation, size, least, most, onSize }: Spli
     const handle = event.currentTarget;
     const start = upright ? event.clientX : event.clientY;
     handle.setPointerCapture(event.pointerId);
-    const move = (moved: PointerEvent): void => set(size + start - (upright ? moved.clientX : moved.clientY));
+    const move = (moved: PointerEvent): void =>
+      set(size + start - (upright ? moved.clientX : moved.clientY));
     const end = (): void => {
       handle.removeEventListener("pointermove", move);
       handle.removeEventListener("pointerup", end);
@@ -36,7 +44,13 @@ export function Splitter({ label, orientation, size, least, most, onSize }: Spli
     handle.addEventListener("pointercancel", end);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const step = { ArrowLeft: upright ? 1 : 0, ArrowRight: upright ? -1 : 0, ArrowUp: upright ? 0 : 1, ArrowDown: upright ? 0 : -1 }[event.key] ?? 0;
+    const step =
+      {
+        ArrowLeft: upright ? 1 : 0,
+        ArrowRight: upright ? -1 : 0,
+        ArrowUp: upright ? 0 : 1,
+        ArrowDown: upright ? 0 : -1,
+      }[event.key] ?? 0;
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();

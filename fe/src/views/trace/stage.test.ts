@@ -8,8 +8,12 @@ const STEPS = [
   { name: "ProfilerStep#4", start_ns: 200, end_ns: 500 },
   { name: "ProfilerStep#5", start_ns: 500, end_ns: 500 },
 ];
-const recording = { offset: 1000, timeline: { steps: STEPS } as unknown as TimelinePayload } as Recording;
-const chosen = (first: number | null, last: number | null): ReturnType<typeof viewOfSteps> => viewOfSteps({ first, last, skipCold: false }, recording);
+const recording = {
+  offset: 1000,
+  timeline: { steps: STEPS } as unknown as TimelinePayload,
+} as Recording;
+const chosen = (first: number | null, last: number | null): ReturnType<typeof viewOfSteps> =>
+  viewOfSteps({ first, last, skipCold: false }, recording);
 
 describe("the first view", () => {
   it("is that of the address where it lies in the span", () => {
@@ -24,6 +28,11 @@ describe("the first view", () => {
   });
 
   it("shows everything where no step, an unknown or an empty one is chosen", () => {
-    expect([chosen(null, null), chosen(7, 8), chosen(2, 2), viewOfSteps({ first: 0, last: 0, skipCold: false }, undefined)]).toEqual([null, null, null, null]);
+    expect([
+      chosen(null, null),
+      chosen(7, 8),
+      chosen(2, 2),
+      viewOfSteps({ first: 0, last: 0, skipCold: false }, undefined),
+    ]).toEqual([null, null, null, null]);
   });
 });

@@ -8,9 +8,26 @@ import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/type
 import { arrowsOfEvent, useArrows, type ShownArrows } from "./arrows";
 import { useCurves } from "./curves";
 import { activityOf, boundariesOf, marksOf } from "./drawn";
-import { listOf, readArea, readRows, readView, writeArea, writeMarks, writeRows, writeView } from "./params";
+import {
+  listOf,
+  readArea,
+  readRows,
+  readView,
+  writeArea,
+  writeMarks,
+  writeRows,
+  writeView,
+} from "./params";
 import type { Recording } from "./recordings";
-import { extentOfName, nextHit, useOneAtATime, useSearch, type Direction, type Found, type Wish } from "./search";
+import {
+  extentOfName,
+  nextHit,
+  useOneAtATime,
+  useSearch,
+  type Direction,
+  type Found,
+  type Wish,
+} from "./search";
 import { arrowsToPeers, usePeers } from "./peers";
 import { useSelection, type Choice } from "./selection";
 import { treeOf } from "./tree";
@@ -57,7 +74,10 @@ export function useStage(props: StageProps): Stage {
   const named = useNames(recordings, handle);
   const choice = useSelection(recordings, params, setParam, handle);
   const { q, re, args } = params;
-  const wish = useMemo<Wish>(() => ({ text: q ?? "", regex: re === "1", args: args === "1" }), [q, re, args]);
+  const wish = useMemo<Wish>(
+    () => ({ text: q ?? "", regex: re === "1", args: args === "1" }),
+    [q, re, args],
+  );
   const found = useSearch(recordings, span, wish, named);
   const finder = useFinder(recordings, found.wish, choice, handle);
   const area = useArea(params.area, params.arealanes, recordings);
@@ -69,7 +89,13 @@ export function useStage(props: StageProps): Stage {
   const { payload, source, recording } = choice;
   const peers = usePeers(recording, payload);
   const own = useMemo(
-    () => (payload && recording ? [...arrowsOfEvent(payload, source, recording.offset), ...arrowsToPeers(peers, recordings, source, payload)] : []),
+    () =>
+      payload && recording
+        ? [
+            ...arrowsOfEvent(payload, source, recording.offset),
+            ...arrowsToPeers(peers, recordings, source, payload),
+          ]
+        : [],
     [payload, source, recording, recordings, peers],
   );
   const arrows = useMemo(() => [...all.arrows, ...own], [all, own]);
@@ -79,7 +105,25 @@ export function useStage(props: StageProps): Stage {
   useLinkedSearch(view, found, finder);
   return {
     ...props,
-    ...{ handle, sight, setSight, choice, area, rows, wish, found, finder, kinds, all, arrows, peers, marks, boundaries, activity, setParam },
+    ...{
+      handle,
+      sight,
+      setSight,
+      choice,
+      area,
+      rows,
+      wish,
+      found,
+      finder,
+      kinds,
+      all,
+      arrows,
+      peers,
+      marks,
+      boundaries,
+      activity,
+      setParam,
+    },
     setArea: (next) => keepArea(next, area, recordings, params.table, setParam),
     setRows: (next) => writeRows(next, params, setParam),
   };
@@ -96,7 +140,10 @@ function useSteadySetter(view: ViewProps): Stage["setParam"] {
 }
 
 /** Draws again when names came, and counts how often. */
-function useNames(recordings: readonly Recording[], handle: { current: TimelineHandle | null }): number {
+function useNames(
+  recordings: readonly Recording[],
+  handle: { current: TimelineHandle | null },
+): number {
   const [named, setNamed] = useState(0);
   useEffect(() => {
     const ends = recordings.map(({ names }) =>
@@ -110,12 +157,35 @@ function useNames(recordings: readonly Recording[], handle: { current: TimelineH
   return named;
 }
 
-function useArea(text: string | undefined, lanes: string | undefined, recordings: readonly Recording[]): Area | null {
-  return useMemo(() => readArea(text, lanes, recordings.map((item) => item.key)), [text, lanes, recordings]);
+function useArea(
+  text: string | undefined,
+  lanes: string | undefined,
+  recordings: readonly Recording[],
+): Area | null {
+  return useMemo(
+    () =>
+      readArea(
+        text,
+        lanes,
+        recordings.map((item) => item.key),
+      ),
+    [text, lanes, recordings],
+  );
 }
 
-function keepArea(next: Area | null, before: Area | null, recordings: readonly Recording[], table: string | undefined, setParam: Stage["setParam"]): void {
-  const texts = next ? writeArea(next, recordings.map((item) => item.key)) : { area: null, arealanes: null };
+function keepArea(
+  next: Area | null,
+  before: Area | null,
+  recordings: readonly Recording[],
+  table: string | undefined,
+  setParam: Stage["setParam"],
+): void {
+  const texts = next
+    ? writeArea(
+        next,
+        recordings.map((item) => item.key),
+      )
+    : { area: null, arealanes: null };
   setParam("area", texts.area);
   setParam("arealanes", texts.arealanes);
   if (next && !before) setParam("table", "area");
@@ -131,9 +201,19 @@ export interface Finder {
   name: (name: string) => void;
 }
 
-function useFinder(recordings: readonly Recording[], wish: Wish, choice: Choice, handle: { current: TimelineHandle | null }): Finder {
+function useFinder(
+  recordings: readonly Recording[],
+  wish: Wish,
+  choice: Choice,
+  handle: { current: TimelineHandle | null },
+): Finder {
   const [problem, setProblem] = useState("");
-  const [last, setLast] = useState<{ source: number; event: number; index: number; wish: Wish } | null>(null);
+  const [last, setLast] = useState<{
+    source: number;
+    event: number;
+    index: number;
+    wish: Wish;
+  } | null>(null);
   const ask = useOneAtATime(setProblem);
   const { selected, go, summary } = choice;
   const next = (direction: Direction): void => {
@@ -141,7 +221,13 @@ function useFinder(recordings: readonly Recording[], wish: Wish, choice: Choice,
     if (!wish.text.trim()) return;
     ask(async (signal) => {
       const event = selected && !summary ? selected : null;
-      const hit = await nextHit(recordings, wish, { event, time: handle.current?.view().t0 ?? 0 }, direction, signal);
+      const hit = await nextHit(
+        recordings,
+        wish,
+        { event, time: handle.current?.view().t0 ?? 0 },
+        direction,
+        signal,
+      );
       if (!hit) return;
       go(hit.source, hit.ref);
       setLast({ source: hit.source, event: hit.ref.event, index: hit.index, wish });
@@ -154,13 +240,18 @@ function useFinder(recordings: readonly Recording[], wish: Wish, choice: Choice,
       go(extent.first.source, extent.first.ref);
       handle.current?.zoomTo(extent.range);
     });
-  const current = last?.wish === wish && last.event === selected?.event && last.source === selected.source ? last.index : null;
+  const current =
+    last?.wish === wish && last.event === selected?.event && last.source === selected.source
+      ? last.index
+      : null;
   return { index: recordings.length === 1 ? current : null, problem, next, name };
 }
 
 /** A link from another page names what is looked for and no view: it opens on the first hit. */
 function useLinkedSearch({ params }: ViewProps, found: Found, finder: Finder): void {
-  const wanted = useRef(params.q !== undefined && params.t === undefined && params.sel === undefined);
+  const wanted = useRef(
+    params.q !== undefined && params.t === undefined && params.sel === undefined,
+  );
   const { idle, busy, total } = found;
   const next = useRef(finder.next);
   next.current = finder.next;
@@ -172,7 +263,11 @@ function useLinkedSearch({ params }: ViewProps, found: Found, finder: Finder): v
 }
 
 /** What keys ask of the page around the timeline. */
-export function obey(stage: Stage, command: Command, more: { search: () => void; help: () => void }): void {
+export function obey(
+  stage: Stage,
+  command: Command,
+  more: { search: () => void; help: () => void },
+): void {
   const { choice, finder } = stage;
   const to = (ref: Parameters<Choice["go"]>[1] | null | undefined): void => {
     if (ref) choice.go(choice.source, ref);
@@ -182,7 +277,11 @@ export function obey(stage: Stage, command: Command, more: { search: () => void;
     help: more.help,
     next_hit: () => finder.next("next"),
     previous_hit: () => finder.next("previous"),
-    arrows: () => stage.setParam("arrows", stage.kinds.length ? null : arrowKinds(stage.recordings).join(",") || null),
+    arrows: () =>
+      stage.setParam(
+        "arrows",
+        stage.kinds.length ? null : arrowKinds(stage.recordings).join(",") || null,
+      ),
     clear: () => letGo(stage),
     previous: () => to(choice.payload?.previous),
     next: () => to(choice.payload?.next),
@@ -199,7 +298,13 @@ function letGo(stage: Stage): void {
   else stage.setParam("q", null);
 }
 
-export const arrowKinds = (recordings: readonly Recording[]): string[] => [...new Set(recordings.flatMap(({ timeline }) => timeline.arrow_kinds.flatMap(({ kind, total }) => (total > 0 ? [kind] : []))))];
+export const arrowKinds = (recordings: readonly Recording[]): string[] => [
+  ...new Set(
+    recordings.flatMap(({ timeline }) =>
+      timeline.arrow_kinds.flatMap(({ kind, total }) => (total > 0 ? [kind] : [])),
+    ),
+  ),
+];
 
 /** Marks of a person with one more. */
 export function withMark(stage: Stage, { t0, t1 }: TimeRange): void {
@@ -208,7 +313,11 @@ export function withMark(stage: Stage, { t0, t1 }: TimeRange): void {
 }
 
 export function withoutMark(stage: Stage, gone: Mark): void {
-  stage.setParam("mark", writeMarks(stage.marks.filter((mark) => mark.kind === "person" && mark.key !== gone.key)) || null);
+  stage.setParam(
+    "mark",
+    writeMarks(stage.marks.filter((mark) => mark.kind === "person" && mark.key !== gone.key)) ||
+      null,
+  );
 }
 
 /** The whole span needs no word in the address. */
@@ -224,18 +333,34 @@ export function firstView(text: string | undefined, span: TimeRange): TimeRange 
 }
 
 /** The steps that were chosen on another page, on the common clock: whoever chose an odd one wants to look at it. */
-export function viewOfSteps({ first, last }: StepRange, recording: Recording | undefined): TimeRange | null {
+export function viewOfSteps(
+  { first, last }: StepRange,
+  recording: Recording | undefined,
+): TimeRange | null {
   const steps = recording?.timeline.steps ?? [];
   const from = first === null ? undefined : steps[first];
   const to = first === null ? undefined : steps[last ?? first];
-  return recording && from && to && to.end_ns > from.start_ns ? { t0: from.start_ns + recording.offset, t1: to.end_ns + recording.offset } : null;
+  return recording && from && to && to.end_ns > from.start_ns
+    ? { t0: from.start_ns + recording.offset, t1: to.end_ns + recording.offset }
+    : null;
 }
 
 /** The tree of tracks, and the curves of the counters among them. */
-export function useTracks(stage: Stage): { tree: ReturnType<typeof treeOf>; curves: ReturnType<typeof useCurves> } {
+export function useTracks(stage: Stage): {
+  tree: ReturnType<typeof treeOf>;
+  curves: ReturnType<typeof useCurves>;
+} {
   const { recordings, sight } = stage;
   const tree = useMemo(
-    () => treeOf(recordings.map(({ key, label, timeline, worker }) => ({ key, label, timeline, note: worker ? alignmentText(worker) : "" }))),
+    () =>
+      treeOf(
+        recordings.map(({ key, label, timeline, worker }) => ({
+          key,
+          label,
+          timeline,
+          note: worker ? alignmentText(worker) : "",
+        })),
+      ),
     [recordings],
   );
   return { tree, curves: useCurves(recordings, sight) };

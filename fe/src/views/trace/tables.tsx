@@ -3,7 +3,16 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "../../widgets";
-import { Drawer, Hits, readTable, SourceChoice, sourcesOf, Statistics, stretchText, type TableName } from "./drawer";
+import {
+  Drawer,
+  Hits,
+  readTable,
+  SourceChoice,
+  sourcesOf,
+  Statistics,
+  stretchText,
+  type TableName,
+} from "./drawer";
 import { writeEvent, writeView } from "./params";
 import { useDebounced } from "./search";
 import type { Stage } from "./stage";
@@ -27,7 +36,11 @@ export function Tables({ stage, height }: { stage: Stage; height: number }): JSX
       onTable={(next) => setParam("table", next)}
       actions={<Actions stage={stage} table={table} />}
     >
-      {table === "hits" ? <HitsTable stage={stage} height={height - AROUND_TABLE} /> : <Figures stage={stage} table={table} height={height - AROUND_TABLE} />}
+      {table === "hits" ? (
+        <HitsTable stage={stage} height={height - AROUND_TABLE} />
+      ) : (
+        <Figures stage={stage} table={table} height={height - AROUND_TABLE} />
+      )}
     </Drawer>
   );
 }
@@ -39,7 +52,9 @@ function Actions({ stage, table }: { stage: Stage; table: TableName }): JSX.Elem
   const range = wanted && { t0: Math.max(wanted.t0, span.t0), t1: Math.min(wanted.t1, span.t1) };
   return (
     <div class="drawer-actions">
-      {range && range.t1 > range.t0 ? <span class="muted number">{stretchText(range, span.t0)}</span> : null}
+      {range && range.t1 > range.t0 ? (
+        <span class="muted number">{stretchText(range, span.t0)}</span>
+      ) : null}
       {table === "area" && area ? (
         <>
           <Button kind="quiet" icon="fit" onClick={() => handle.current?.zoomTo(area)}>
@@ -54,16 +69,31 @@ function Actions({ stage, table }: { stage: Stage; table: TableName }): JSX.Elem
   );
 }
 
-function Figures({ stage, table, height }: { stage: Stage; table: "area" | "view"; height: number }): JSX.Element {
+function Figures({
+  stage,
+  table,
+  height,
+}: {
+  stage: Stage;
+  table: "area" | "view";
+  height: number;
+}): JSX.Element {
   const { area, sight, recordings, choice, main, view } = stage;
   const [chosen, setChosen] = useState<number | null>(null);
-  const touched = useMemo(() => (table === "area" ? sourcesOf(area) : recordings.map((_, place) => place)), [table, area, recordings]);
+  const touched = useMemo(
+    () => (table === "area" ? sourcesOf(area) : recordings.map((_, place) => place)),
+    [table, area, recordings],
+  );
   const first = touched.includes(main) ? main : (touched[0] ?? main);
-  const source = chosen !== null && (touched.length === 0 || touched.includes(chosen)) ? chosen : first;
+  const source =
+    chosen !== null && (touched.length === 0 || touched.includes(chosen)) ? chosen : first;
   const seen = useDebounced(sight?.view ?? null, REST_MS) ?? sight?.view ?? stage.span;
   const hrefOfEvent = (of: number, event: number): string => {
     const { t: _, ...others } = view.params;
-    return view.hrefOf("trace", { ...others, sel: writeEvent({ key: recordings[of]?.key ?? "", event }) });
+    return view.hrefOf("trace", {
+      ...others,
+      sel: writeEvent({ key: recordings[of]?.key ?? "", event }),
+    });
   };
   return (
     <>

@@ -11,7 +11,13 @@ import { alignmentSummary, workerLines } from "./workers";
 import type { Recordings } from "./recordings";
 
 /** Jumps to a step; shows none, because the view moves on without it. */
-export function StepJump({ steps, onStep }: { steps: readonly TimelineStep[]; onStep: (step: TimelineStep) => void }): JSX.Element | null {
+export function StepJump({
+  steps,
+  onStep,
+}: {
+  steps: readonly TimelineStep[];
+  onStep: (step: TimelineStep) => void;
+}): JSX.Element | null {
   if (!steps.some((step) => step.name)) return null;
   return (
     <div class="select-box">
@@ -26,7 +32,10 @@ export function StepJump({ steps, onStep }: { steps: readonly TimelineStep[]; on
       >
         <option value="">Go to step …</option>
         {steps.map((step, place) => (
-          <option key={place} value={String(place)}>{`${step.name} – ${formatTime(step.end_ns - step.start_ns)}`}</option>
+          <option
+            key={place}
+            value={String(place)}
+          >{`${step.name} – ${formatTime(step.end_ns - step.start_ns)}`}</option>
         ))}
       </select>
       <Icon name="down" size={12} />
@@ -53,9 +62,13 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps): JS
         label="Colour by"
         value={value}
         onChange={onChange}
-        options={COLOURS.map((option) => (option.value === "module" && !hasModules ? { ...option, disabled: true } : option))}
+        options={COLOURS.map((option) =>
+          option.value === "module" && !hasModules ? { ...option, disabled: true } : option,
+        )}
       />
-      {hasModules ? null : <p class="menu-note">No module was recorded: that needs with_stack=True.</p>}
+      {hasModules ? null : (
+        <p class="menu-note">No module was recorded: that needs with_stack=True.</p>
+      )}
       {value === "category" ? (
         <ul class="look-list">
           {LEGEND.map((look) => (
@@ -69,7 +82,9 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps): JS
         </ul>
       ) : (
         <p class="menu-note">
-          {value === "name" ? "Each name has its colour, the same in every trace." : "Events of one module have one colour; those of none are grey."}
+          {value === "name"
+            ? "Each name has its colour, the same in every trace."
+            : "Events of one module have one colour; those of none are grey."}
         </p>
       )}
     </Menu>
@@ -85,10 +100,17 @@ interface ArrowMenuProps {
   onChange: (kinds: readonly string[]) => void;
 }
 
-export function ArrowMenu({ kinds, chosen, shown, total, onChange }: ArrowMenuProps): JSX.Element | null {
+export function ArrowMenu({
+  kinds,
+  chosen,
+  shown,
+  total,
+  onChange,
+}: ArrowMenuProps): JSX.Element | null {
   const known = kinds.filter(({ total: all }) => all > 0);
   if (!known.length) return null;
-  const toggle = (kind: string, on: boolean): void => onChange(on ? [...chosen, kind] : chosen.filter((other) => other !== kind));
+  const toggle = (kind: string, on: boolean): void =>
+    onChange(on ? [...chosen, kind] : chosen.filter((other) => other !== kind));
   return (
     <Menu label={chosen.length ? `Arrows (${chosen.length})` : "Arrows"}>
       {known.map(({ kind, label, total: all }) => (
@@ -113,7 +135,8 @@ export function ArrowMenu({ kinds, chosen, shown, total, onChange }: ArrowMenuPr
 export function arrowText(kinds: number, shown: number, total: number): string {
   if (kinds === 0) return "Those of the selected event are always drawn.";
   if (total === 0) return "None touches what is in sight.";
-  if (shown < total) return `${formatCount(shown)} of ${formatCount(total)} shown: more than ${formatCount(MOST_ARROWS)} hide what they should show. Zoom in to see others.`;
+  if (shown < total)
+    return `${formatCount(shown)} of ${formatCount(total)} shown: more than ${formatCount(MOST_ARROWS)} hide what they should show. Zoom in to see others.`;
   return `All ${formatCount(total)} that touch what is in sight are shown.`;
 }
 
@@ -136,7 +159,14 @@ export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps): JSX.Element 
               {mark.label}
             </button>
             <span class="muted">{formatTime(mark.start)}</span>
-            {mark.kind === "person" ? <Button kind="quiet" icon="close" label={`Remove ${mark.label}`} onClick={() => onRemove(mark)} /> : null}
+            {mark.kind === "person" ? (
+              <Button
+                kind="quiet"
+                icon="close"
+                label={`Remove ${mark.label}`}
+                onClick={() => onRemove(mark)}
+              />
+            ) : null}
           </li>
         ))}
       </ul>
@@ -145,7 +175,8 @@ export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps): JSX.Element 
 }
 
 /** `all (8)`, or `64 of 128`. */
-export const workerCount = (shown: number, total: number): string => (total > shown ? `${formatCount(shown)} of ${formatCount(total)}` : `all (${formatCount(shown)})`);
+export const workerCount = (shown: number, total: number): string =>
+  total > shown ? `${formatCount(shown)} of ${formatCount(total)}` : `all (${formatCount(shown)})`;
 
 interface WorkerChoiceProps {
   all: boolean;
@@ -158,9 +189,18 @@ interface WorkerChoiceProps {
 }
 
 /** This worker, or all of the run on one clock, with how well their clocks fit. */
-export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoiceProps): JSX.Element {
+export function WorkerChoice({
+  all,
+  parts,
+  total,
+  focused,
+  onAll,
+}: WorkerChoiceProps): JSX.Element {
   return (
-    <Menu label={all ? `Workers: ${workerCount(parts.length, total)}` : "Workers: this one"} focused={focused}>
+    <Menu
+      label={all ? `Workers: ${workerCount(parts.length, total)}` : "Workers: this one"}
+      focused={focused}
+    >
       <Segmented
         label="Show"
         value={all ? "all" : "one"}
@@ -175,11 +215,16 @@ export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoice
           <p class="menu-note">
             <Term id="alignment">{alignmentSummary(parts)}</Term>
           </p>
-          {total > parts.length ? <p class="menu-note">More cannot be told apart; those with the nearest ranks are shown.</p> : null}
+          {total > parts.length ? (
+            <p class="menu-note">
+              More cannot be told apart; those with the nearest ranks are shown.
+            </p>
+          ) : null}
           <ul class="worker-list">
             {workerLines(parts).map(({ key, label, text, waiting }) => (
               <li key={key}>
-                <strong>{label}</strong> <span class={waiting ? "muted worker-waiting" : "muted"}>{text}</span>
+                <strong>{label}</strong>{" "}
+                <span class={waiting ? "muted worker-waiting" : "muted"}>{text}</span>
               </li>
             ))}
           </ul>

@@ -1,6 +1,11 @@
 /** The tree of tracks from what the server knows of one or several recordings: [worker] → process → thread or stream → its kinds of events. */
 
-import type { CounterSeries, GroupKindName, TimelineGroup, TimelinePayload } from "../../api/types.gen";
+import type {
+  CounterSeries,
+  GroupKindName,
+  TimelineGroup,
+  TimelinePayload,
+} from "../../api/types.gen";
 import { formatEvents } from "../../base/units";
 import type { TrackLane, TrackNode } from "../../timeline/props";
 import { counterLabel, processLabel, processRank, threadLabel } from "./labels";
@@ -36,8 +41,14 @@ export function nodeKey(recording: string, key: string): string {
 export function treeOf(recordings: readonly Planted[]): TrackNode[] {
   if (recordings.length === 1 && recordings[0]?.key === "") return tracksOf(recordings[0], 0);
   return recordings.map((recording, source) => {
-    const devices = new Set(recording.timeline.groups.flatMap((group) => (group.device ? [processKey(recording, group)] : [])));
-    const children = tracksOf(recording, source).map((process) => shortened(process, devices.has(process.key)));
+    const devices = new Set(
+      recording.timeline.groups.flatMap((group) =>
+        group.device ? [processKey(recording, group)] : [],
+      ),
+    );
+    const children = tracksOf(recording, source).map((process) =>
+      shortened(process, devices.has(process.key)),
+    );
     return node(nodeKey(recording.key, "worker"), source, "source", recording.label, {
       note: recording.note,
       children,
@@ -51,8 +62,15 @@ function shortened(process: TrackNode, device: boolean): TrackNode {
   if (process.kind !== "process") return process;
   const counters = process.children.filter((child) => child.kind === "counter");
   const others = process.children.filter((child) => child.kind !== "counter");
-  const folded = node(`${process.key} counters`, process.source, "group", "Counters", { children: counters, foldedByDefault: true });
-  return { ...process, foldedByDefault: !device, children: counters.length ? [...others, folded] : others };
+  const folded = node(`${process.key} counters`, process.source, "group", "Counters", {
+    children: counters,
+    foldedByDefault: true,
+  });
+  return {
+    ...process,
+    foldedByDefault: !device,
+    children: counters.length ? [...others, folded] : others,
+  };
 }
 
 /** Processes with what stands below them, what people come for first; then the counters of no process. */
@@ -65,19 +83,35 @@ function tracksOf(recording: Planted, source: number): TrackNode[] {
       recording,
       source,
       members,
-      counters.flatMap((series, place) => (series.process_key === key ? [counterNode(recording, source, series, place)] : [])),
+      counters.flatMap((series, place) =>
+        series.process_key === key ? [counterNode(recording, source, series, place)] : [],
+      ),
     ),
   );
-  const minor = nodes.filter((_, place) => processRank([...processes.values()][place]?.[0] ?? NOBODY) > 1);
-  const shown = minor.length > 1 ? [...nodes.filter((process) => !minor.includes(process)), profilerNode(recording, source, minor)] : nodes;
-  const others = counters.flatMap((series, place) => (processes.has(series.process_key) ? [] : [counterNode(recording, source, series, place)]));
+  const minor = nodes.filter(
+    (_, place) => processRank([...processes.values()][place]?.[0] ?? NOBODY) > 1,
+  );
+  const shown =
+    minor.length > 1
+      ? [
+          ...nodes.filter((process) => !minor.includes(process)),
+          profilerNode(recording, source, minor),
+        ]
+      : nodes;
+  const others = counters.flatMap((series, place) =>
+    processes.has(series.process_key) ? [] : [counterNode(recording, source, series, place)],
+  );
   return [...shown, ...others];
 }
 
 const NOBODY = { process: "", thread: "", pid: "", tid: "", device: false };
 
 /** What the profiler wrote about itself in several processes of its own: one row until somebody opens it. */
-function profilerNode(recording: Planted, source: number, processes: readonly TrackNode[]): TrackNode {
+function profilerNode(
+  recording: Planted,
+  source: number,
+  processes: readonly TrackNode[],
+): TrackNode {
   return node(nodeKey(recording.key, "profiler"), source, "process", "Of the profiler", {
     note: "",
     children: processes,
@@ -86,39 +120,74 @@ function profilerNode(recording: Planted, source: number, processes: readonly Tr
   });
 }
 
-function processNode(recording: Planted, source: number, groups: readonly TimelineGroup[], counters: readonly TrackNode[]): TrackNode {
+function processNode(
+  recording: Planted,
+  source: number,
+  groups: readonly TimelineGroup[],
+  counters: readonly TrackNode[],
+): TrackNode {
   const [first] = groups;
   // Threads that hold only Python frames or instants come behind those that hold work.
-  const ranked = [...groupedBy(groups, threadKey).values()].sort((a, b) => Number(!mainOf(a)) - Number(!mainOf(b)));
-  return node(first ? processKey(recording, first) : "", source, "process", first ? processLabel(first) : "Process", {
-    note: formatEvents(sum(groups, (group) => group.events)),
-    standingLane: standing(groups),
-    foldedByDefault: first !== undefined && processRank(first) > 1,
-    children: [...ranked.map((members) => threadNode(recording, source, members)), ...counters],
-  });
+  const ranked = [...groupedBy(groups, threadKey).values()].sort(
+    (a, b) => Number(!mainOf(a)) - Number(!mainOf(b)),
+  );
+  return node(
+    first ? processKey(recording, first) : "",
+    source,
+    "process",
+    first ? processLabel(first) : "Process",
+    {
+      note: formatEvents(sum(groups, (group) => group.events)),
+      standingLane: standing(groups),
+      foldedByDefault: first !== undefined && processRank(first) > 1,
+      children: [...ranked.map((members) => threadNode(recording, source, members)), ...counters],
+    },
+  );
 }
 
-const processKey = (recording: Planted, group: TimelineGroup): string => nodeKey(recording.key, `process ${group.process_key}`);
+const processKey = (recording: Planted, group: TimelineGroup): string =>
+  nodeKey(recording.key, `process ${group.process_key}`);
 
-const threadKey = (group: TimelineGroup): string => `${group.process_key} ${group.device ? "stream" : "thread"} ${group.tid}`;
+const threadKey = (group: TimelineGroup): string =>
+  `${group.process_key} ${group.device ? "stream" : "thread"} ${group.tid}`;
 
-const mainOf = (groups: readonly TimelineGroup[]): TimelineGroup | undefined => groups.find((group) => MAIN.has(group.kind));
+const mainOf = (groups: readonly TimelineGroup[]): TimelineGroup | undefined =>
+  groups.find((group) => MAIN.has(group.kind));
 
-function threadNode(recording: Planted, source: number, groups: readonly TimelineGroup[]): TrackNode {
+function threadNode(
+  recording: Planted,
+  source: number,
+  groups: readonly TimelineGroup[],
+): TrackNode {
   // Where there is no main group, the only one takes its place.
   const main = mainOf(groups) ?? (groups.length === 1 ? groups[0] : undefined);
   const ordered = main ? [main, ...groups.filter((group) => group !== main)] : groups;
   const [first] = ordered;
-  return node(nodeKey(recording.key, first ? threadKey(first) : ""), source, "group", first ? threadLabel(first) : "Thread", {
-    note: formatEvents(sum(groups, (group) => group.events)),
-    standingLane: standing(groups),
-    foldedByDefault: first?.kind === "python" && main !== undefined,
-    children: ordered.map((group) => groupNode(recording, source, group, group === main)),
-  });
+  return node(
+    nodeKey(recording.key, first ? threadKey(first) : ""),
+    source,
+    "group",
+    first ? threadLabel(first) : "Thread",
+    {
+      note: formatEvents(sum(groups, (group) => group.events)),
+      standingLane: standing(groups),
+      foldedByDefault: first?.kind === "python" && main !== undefined,
+      children: ordered.map((group) => groupNode(recording, source, group, group === main)),
+    },
+  );
 }
 
-function groupNode(recording: Planted, source: number, group: TimelineGroup, bare: boolean): TrackNode {
-  const lanes: TrackLane[] = group.depth.map((depth, place) => ({ lane: group.lane + place, depth, overlap: (group.sub[place] ?? 0) > 0 }));
+function groupNode(
+  recording: Planted,
+  source: number,
+  group: TimelineGroup,
+  bare: boolean,
+): TrackNode {
+  const lanes: TrackLane[] = group.depth.map((depth, place) => ({
+    lane: group.lane + place,
+    depth,
+    overlap: (group.sub[place] ?? 0) > 0,
+  }));
   return node(nodeKey(recording.key, group.key), source, "group", KIND_LABELS[group.kind], {
     note: formatEvents(group.events),
     lanes,
@@ -129,8 +198,16 @@ function groupNode(recording: Planted, source: number, group: TimelineGroup, bar
   });
 }
 
-function counterNode(recording: Planted, source: number, series: CounterSeries, place: number): TrackNode {
-  return node(counterKey(recording.key, series), source, "counter", counterLabel(series), { note: series.unit === "share" ? "" : series.unit, counter: place });
+function counterNode(
+  recording: Planted,
+  source: number,
+  series: CounterSeries,
+  place: number,
+): TrackNode {
+  return node(counterKey(recording.key, series), source, "counter", counterLabel(series), {
+    note: series.unit === "share" ? "" : series.unit,
+    counter: place,
+  });
 }
 
 /** Under which a counter's row is known, and its curve. */
@@ -141,13 +218,21 @@ export function counterKey(recording: string, series: CounterSeries): string {
 /** The lane that stands for a folded track: work of the busiest stream, else calls of the busiest thread, else what there is. */
 function standing(groups: readonly TimelineGroup[]): number {
   for (const kind of ["work", "calls"] as const) {
-    const best = groups.filter((group) => group.kind === kind).sort((a, b) => b.events - a.events)[0];
+    const best = groups
+      .filter((group) => group.kind === kind)
+      .sort((a, b) => b.events - a.events)[0];
     if (best) return best.lane;
   }
   return groups[0]?.lane ?? -1;
 }
 
-function node(key: string, source: number, kind: TrackNode["kind"], label: string, over: Partial<TrackNode>): TrackNode {
+function node(
+  key: string,
+  source: number,
+  kind: TrackNode["kind"],
+  label: string,
+  over: Partial<TrackNode>,
+): TrackNode {
   return {
     key,
     kind,
@@ -176,4 +261,5 @@ function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<stri
   return found;
 }
 
-const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((total, item) => total + of(item), 0);
+const sum = <T>(items: readonly T[], of: (item: T) => number): number =>
+  items.reduce((total, item) => total + of(item), 0);

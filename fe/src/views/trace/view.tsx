@@ -33,31 +33,70 @@ for (const sheet of [css, details, drawer, dialogs]) adoptStyles(sheet);
 export function TraceView(props: ViewProps): JSX.Element {
   const { selection, params } = props;
   const all = params.workers === "all";
-  const about = useResource("trace", { run: selection.run, worker: selection.worker, span: selection.span });
+  const about = useResource("trace", {
+    run: selection.run,
+    worker: selection.worker,
+    span: selection.span,
+  });
   const found = useRecordings(selection, all);
   const { recordings, parts, alignment } = found;
-  const modeOf = (several: boolean): string => [several ? "all" : "one", selection.run, selection.worker, selection.span].join("\n");
+  const modeOf = (several: boolean): string =>
+    [several ? "all" : "one", selection.run, selection.worker, selection.span].join("\n");
   const mode = modeOf(all);
   const chosen = useRef("");
   const setAll = (next: boolean): void => {
     chosen.current = modeOf(next);
     chooseWorkers(props, next);
   };
-  const several = useStore(runsStore, useCallback((runs: Runs) => (find(runs.payload, selection).run?.workers.length ?? 0) > 1, [selection]));
+  const several = useStore(
+    runsStore,
+    useCallback(
+      (runs: Runs) => (find(runs.payload, selection).run?.workers.length ?? 0) > 1,
+      [selection],
+    ),
+  );
   // A link may say "all" of a run that has lost its others since.
   const workers =
     several || all ? (
-      <WorkerChoice all={all} parts={parts} total={alignment?.data?.workers_total ?? parts.length} focused={chosen.current === mode} onAll={setAll} />
+      <WorkerChoice
+        all={all}
+        parts={parts}
+        total={alignment?.data?.workers_total ?? parts.length}
+        focused={chosen.current === mode}
+        onAll={setAll}
+      />
     ) : null;
-  const waiting = alignment?.data === null || parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
-  if (!recordings.length || waiting) return <Waiting found={found} diagnosisHref={props.hrefOf("diagnosis")} workers={all ? workers : null} />;
-  if (recordings.every(({ timeline }) => timeline.events === 0)) return <NoEvents diagnosisHref={props.hrefOf("diagnosis")} />;
+  const waiting =
+    alignment?.data === null ||
+    parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
+  if (!recordings.length || waiting)
+    return (
+      <Waiting
+        found={found}
+        diagnosisHref={props.hrefOf("diagnosis")}
+        workers={all ? workers : null}
+      />
+    );
+  if (recordings.every(({ timeline }) => timeline.events === 0))
+    return <NoEvents diagnosisHref={props.hrefOf("diagnosis")} />;
   return <Page key={mode} view={props} about={about.data} found={found} workers={workers} />;
 }
 
 /** Times of one worker and of all are on different clocks, so what is chosen by time is let go of. */
 function chooseWorkers({ setParam }: ViewProps, all: boolean): void {
-  for (const key of ["t", "sel", "area", "arealanes", "mark", "table", "pin", "open", "shut", "order"]) setParam(key, null);
+  for (const key of [
+    "t",
+    "sel",
+    "area",
+    "arealanes",
+    "mark",
+    "table",
+    "pin",
+    "open",
+    "shut",
+    "order",
+  ])
+    setParam(key, null);
   setParam("workers", all ? "all" : null);
 }
 
@@ -67,14 +106,31 @@ interface WaitingProps {
   workers: JSX.Element | null;
 }
 
-function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: WaitingProps): JSX.Element {
-  const failed = alignment?.error ? alignment : parts.find(({ resource }) => resource.error)?.resource;
-  const importing = alignment?.state === "importing" ? alignment : parts.find(({ resource }) => resource.state === "importing")?.resource;
+function Waiting({
+  found: { parts, alignment },
+  diagnosisHref,
+  workers,
+}: WaitingProps): JSX.Element {
+  const failed = alignment?.error
+    ? alignment
+    : parts.find(({ resource }) => resource.error)?.resource;
+  const importing =
+    alignment?.state === "importing"
+      ? alignment
+      : parts.find(({ resource }) => resource.state === "importing")?.resource;
   return (
     <div class="trace-waiting" aria-busy={!failed}>
       {workers}
-      {failed?.error ? <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref} /> : null}
-      {importing && !failed ? <Progress value={importing.progress} label="Preparing the timeline" detail={importing.message} /> : null}
+      {failed?.error ? (
+        <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref} />
+      ) : null}
+      {importing && !failed ? (
+        <Progress
+          value={importing.progress}
+          label="Preparing the timeline"
+          detail={importing.message}
+        />
+      ) : null}
       {failed ? null : <Skeleton height={420} />}
     </div>
   );
@@ -103,31 +159,79 @@ const DRAWER_HEIGHT = 300;
 
 function Page({ view, about, found, workers }: PageProps): JSX.Element {
   const { recordings } = found;
-  const main = Math.max(0, recordings.findIndex(({ query }) => query.worker === view.selection.worker && query.span === view.selection.span));
+  const main = Math.max(
+    0,
+    recordings.findIndex(
+      ({ query }) => query.worker === view.selection.worker && query.span === view.selection.span,
+    ),
+  );
   const stage = useStage({ view, recordings, span: found.span, main });
   const [dialog, setDialog] = useState<"help" | "about" | null>(null);
   const box = useRef<HTMLDivElement>(null);
-  const [first] = useState(() => firstView(view.params.t, spanOf(recordings)) ?? (view.params.q ? null : viewOfSteps(view.steps, recordings[main])));
+  const [first] = useState(
+    () =>
+      firstView(view.params.t, spanOf(recordings)) ??
+      (view.params.q ? null : viewOfSteps(view.steps, recordings[main])),
+  );
   const [width, setWidth] = useKeptSize("trace_side", SIDE_WIDTH);
   const [height, setHeight] = useKeptSize("trace_tables", DRAWER_HEIGHT);
   const { choice, setParam } = stage;
-  const details = view.params.details !== "0" && (choice.selected !== null || view.params.sel !== undefined);
+  const details =
+    view.params.details !== "0" && (choice.selected !== null || view.params.sel !== undefined);
   const table = readTable(view.params.table) !== null;
   return (
     <div class="trace-page">
-      <Tools stage={stage} about={about} workers={workers} box={box} onAbout={() => setDialog("about")} onHelp={() => setDialog("help")} />
+      <Tools
+        stage={stage}
+        about={about}
+        workers={workers}
+        box={box}
+        onAbout={() => setDialog("about")}
+        onHelp={() => setDialog("help")}
+      />
       <div class="trace-body">
         <div class="trace-left">
-          <Canvas stage={stage} first={first} onSearch={() => box.current?.querySelector("input")?.focus()} onHelp={() => setDialog("help")} />
-          {table ? <Splitter label="Height of the tables" orientation="horizontal" size={height} least={160} most={900} onSize={setHeight} /> : null}
+          <Canvas
+            stage={stage}
+            first={first}
+            onSearch={() => box.current?.querySelector("input")?.focus()}
+            onHelp={() => setDialog("help")}
+          />
+          {table ? (
+            <Splitter
+              label="Height of the tables"
+              orientation="horizontal"
+              size={height}
+              least={160}
+              most={900}
+              onSize={setHeight}
+            />
+          ) : null}
           <Tables stage={stage} height={height} />
         </div>
         {details ? (
           <>
-            <Splitter label="Width of the details" orientation="vertical" size={width} least={240} most={900} onSize={setWidth} />
-            <aside class="trace-side" style={{ width: `${width}px` }} aria-label="The selected event">
+            <Splitter
+              label="Width of the details"
+              orientation="vertical"
+              size={width}
+              least={240}
+              most={900}
+              onSize={setWidth}
+            />
+            <aside
+              class="trace-side"
+              style={{ width: `${width}px` }}
+              aria-label="The selected event"
+            >
               <h2 class="visually-hidden">The selected event</h2>
-              <Side view={view} choice={choice} recordings={recordings} peers={stage.peers} handle={stage.handle} />
+              <Side
+                view={view}
+                choice={choice}
+                recordings={recordings}
+                peers={stage.peers}
+                handle={stage.handle}
+              />
             </aside>
           </>
         ) : null}
@@ -139,7 +243,12 @@ function Page({ view, about, found, workers }: PageProps): JSX.Element {
         </Dialog>
       ) : null}
       {view.params.part !== undefined && about ? (
-        <ExportDialog view={view} payload={about} seen={seenBy(stage, main)} onClose={() => ["part", "from", "to"].forEach((key) => setParam(key, null))} />
+        <ExportDialog
+          view={view}
+          payload={about}
+          seen={seenBy(stage, main)}
+          onClose={() => ["part", "from", "to"].forEach((key) => setParam(key, null))}
+        />
       ) : null}
     </div>
   );
@@ -147,7 +256,9 @@ function Page({ view, about, found, workers }: PageProps): JSX.Element {
 
 function seenBy({ sight, recordings, span }: Stage, main: number): ReturnType<typeof seenWindow> {
   const recording = recordings[main];
-  return recording ? seenWindow(sight?.view ?? span, recording.offset, recording.timeline.span_ns) : null;
+  return recording
+    ? seenWindow(sight?.view ?? span, recording.offset, recording.timeline.span_ns)
+    : null;
 }
 
 interface ToolsProps {
@@ -160,7 +271,20 @@ interface ToolsProps {
 }
 
 function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX.Element {
-  const { recordings, main, setParam, found, wish, finder, kinds, all, marks, handle, choice, view } = stage;
+  const {
+    recordings,
+    main,
+    setParam,
+    found,
+    wish,
+    finder,
+    kinds,
+    all,
+    marks,
+    handle,
+    choice,
+    view,
+  } = stage;
   const recording = recordings[main] ?? recordings[0];
   const { params } = view;
   const offset = recording?.offset ?? 0;
@@ -180,7 +304,12 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX
         onNext={finder.next}
         onList={() => setParam("table", params.table === "hits" ? null : "hits")}
       />
-      <StepJump steps={recording?.timeline.steps ?? []} onStep={(step) => handle.current?.zoomTo({ t0: step.start_ns + offset, t1: step.end_ns + offset })} />
+      <StepJump
+        steps={recording?.timeline.steps ?? []}
+        onStep={(step) =>
+          handle.current?.zoomTo({ t0: step.start_ns + offset, t1: step.end_ns + offset })
+        }
+      />
       <div class="trace-tools-end">
         {workers}
         <ColourMenu
@@ -195,12 +324,27 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX
           total={all.total}
           onChange={(next) => setParam("arrows", next.join(",") || null)}
         />
-        <MarkMenu marks={marks} onGo={(mark) => goToMark(stage, mark)} onRemove={(mark) => withoutMark(stage, mark)} />
+        <MarkMenu
+          marks={marks}
+          onGo={(mark) => goToMark(stage, mark)}
+          onRemove={(mark) => withoutMark(stage, mark)}
+        />
         <Panels stage={stage} selected={choice.selected !== null} />
-        <Button kind="quiet" icon="download" disabled={about === null} onClick={() => setParam("part", "seen")}>
+        <Button
+          kind="quiet"
+          icon="download"
+          disabled={about === null}
+          onClick={() => setParam("part", "seen")}
+        >
           Export
         </Button>
-        <Button kind="quiet" icon="info" label="About this trace" disabled={about === null} onClick={onAbout} />
+        <Button
+          kind="quiet"
+          icon="info"
+          label="About this trace"
+          disabled={about === null}
+          onClick={onAbout}
+        />
         <Button kind="quiet" icon="help" label="Keys and gestures (?)" onClick={onHelp} />
       </div>
     </Toolbar>
@@ -218,7 +362,9 @@ function Panels({ stage, selected }: { stage: Stage; selected: boolean }): JSX.E
         icon="table"
         label="Events in view as a table"
         pressed={table !== null}
-        onClick={() => stage.setParam("table", table === null ? (stage.area ? "area" : "view") : null)}
+        onClick={() =>
+          stage.setParam("table", table === null ? (stage.area ? "area" : "view") : null)
+        }
       >
         Table
       </Button>

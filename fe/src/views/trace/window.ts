@@ -14,7 +14,10 @@ const MOST_PARTS = 4096;
 const MARGIN = 0.5;
 
 /** The window for what is seen: the one before as long as it covers the view finely enough and is not much finer than needed. */
-export function windowFor(before: Window | null, { view, width }: Pick<Sight, "view" | "width">): Window {
+export function windowFor(
+  before: Window | null,
+  { view, width }: Pick<Sight, "view" | "width">,
+): Window {
   const length = view.t1 - view.t0;
   if (before && before.t0 <= view.t0 && before.t1 >= view.t1) {
     const finer = length / Math.max(1, width) / ((before.t1 - before.t0) / before.parts);
@@ -30,5 +33,9 @@ export function ownWindow({ t0, t1, parts }: Window, offset: number, span: numbe
   const begin = Math.max(0, t0 - offset);
   const end = Math.min(span, t1 - offset);
   if (end <= begin) return null;
-  return { t0: begin, t1: end, parts: Math.max(1, Math.round((parts * (end - begin)) / (t1 - t0))) };
+  return {
+    t0: begin,
+    t1: end,
+    parts: Math.max(1, Math.round((parts * (end - begin)) / (t1 - t0))),
+  };
 }

@@ -14,10 +14,24 @@ export function alignmentText({ method, error_ns, matched }: AlignedWorker): str
 }
 
 /** What became of a worker's timeline: nothing to say once it is drawn. */
-export function arrivalText({ state, data, error, progress, message }: Pick<Resource<unknown>, "state" | "data" | "error" | "progress" | "message">): string {
+export function arrivalText({
+  state,
+  data,
+  error,
+  progress,
+  message,
+}: Pick<Resource<unknown>, "state" | "data" | "error" | "progress" | "message">): string {
   if (data !== null) return "";
   if (error) return error.message;
-  if (state === "importing") return [progress === null ? "still being imported" : `still being imported, ${Math.floor(progress * 100)} %`, message].filter(Boolean).join(": ");
+  if (state === "importing")
+    return [
+      progress === null
+        ? "still being imported"
+        : `still being imported, ${Math.floor(progress * 100)} %`,
+      message,
+    ]
+      .filter(Boolean)
+      .join(": ");
   return "loading";
 }
 
@@ -32,23 +46,38 @@ export interface WorkerLine {
 export function workerLines(parts: Recordings["parts"]): WorkerLine[] {
   return parts.map(({ wanted, resource }) => {
     const arrival = arrivalText(resource);
-    return { key: wanted.key, label: nameOf(wanted), text: arrival || (wanted.worker ? alignmentText(wanted.worker) : ""), waiting: arrival !== "" };
+    return {
+      key: wanted.key,
+      label: nameOf(wanted),
+      text: arrival || (wanted.worker ? alignmentText(wanted.worker) : ""),
+      waiting: arrival !== "",
+    };
   });
 }
 
 /** `rank 3 (host7)`; `rank 3` where the worker's own name says no more. */
-const nameOf = ({ label, worker }: Wanted): string => (worker && worker.worker.replace(/[-_ ]?/g, "") !== label.replace(" ", "") ? `${label} (${worker.worker})` : label);
+const nameOf = ({ label, worker }: Wanted): string =>
+  worker && worker.worker.replace(/[-_ ]?/g, "") !== label.replace(" ", "")
+    ? `${label} (${worker.worker})`
+    : label;
 
 /** All workers in one sentence: how many, by what, and the largest remaining error. */
 export function alignmentSummary(parts: Recordings["parts"]): string {
-  const here = parts.filter(({ resource }) => resource.data !== null).flatMap(({ wanted }) => (wanted.worker ? [wanted.worker] : []));
+  const here = parts
+    .filter(({ resource }) => resource.data !== null)
+    .flatMap(({ wanted }) => (wanted.worker ? [wanted.worker] : []));
   const missing = parts.length - here.length;
-  const by = (method: AlignedWorker["method"]): AlignedWorker[] => here.filter((item) => item.method === method);
+  const by = (method: AlignedWorker["method"]): AlignedWorker[] =>
+    here.filter((item) => item.method === method);
   const errors = here.flatMap((item) => (item.error_ns === null ? [] : [item.error_ns]));
   const said = [
     `${formatCount(here.length)} ${here.length === 1 ? "worker" : "workers"}`,
-    by("collectives").length ? `aligned by collectives${errors.length ? `, ± ${formatTime(Math.max(...errors))} left at most` : ""}` : "",
-    by("clock").length ? `${by("clock").length === here.length ? "" : `${by("clock").length} `}aligned by the machines' clocks only` : "",
+    by("collectives").length
+      ? `aligned by collectives${errors.length ? `, ± ${formatTime(Math.max(...errors))} left at most` : ""}`
+      : "",
+    by("clock").length
+      ? `${by("clock").length === here.length ? "" : `${by("clock").length} `}aligned by the machines' clocks only`
+      : "",
     by("none").length ? `${by("none").length} not aligned` : "",
     missing ? `${missing} not here yet` : "",
   ];

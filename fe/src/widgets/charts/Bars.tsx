@@ -23,16 +23,25 @@ export function Bars({ label, parts, unit, top = 10, total, onSelect }: BarsProp
   return (
     <ul class="bars" aria-label={label}>
       {drawn.map((part) => (
-        <li key={part.key} class="bar-row" title={`${part.title ?? part.label}: ${format(part.value, unit)}`}>
+        <li
+          key={part.key}
+          class="bar-row"
+          title={`${part.title ?? part.label}: ${format(part.value, unit)}`}
+        >
           {onSelect && part.pooled === 1 ? (
             <button type="button" class="bar-name link" onClick={() => onSelect(part.key)}>
               <MiddleCut text={part.label} />
             </button>
           ) : (
-            <span class="bar-name"><MiddleCut text={part.label} /></span>
+            <span class="bar-name">
+              <MiddleCut text={part.label} />
+            </span>
           )}
           <span class="bar-track">
-            <span class="bar-fill" style={{ width: `${(100 * part.value) / largest}%`, background: part.color }} />
+            <span
+              class="bar-fill"
+              style={{ width: `${(100 * part.value) / largest}%`, background: part.color }}
+            />
           </span>
           <span class="number">{format(part.value, unit)}</span>
           <span class="number muted">{formatShare(part.share)}</span>

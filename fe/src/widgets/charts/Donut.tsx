@@ -23,7 +23,15 @@ interface DonutProps {
 const OUTER = 50;
 const INNER = 33;
 
-export function Donut({ label, parts, unit, top = 8, total, caption, onSelect }: DonutProps): JSX.Element {
+export function Donut({
+  label,
+  parts,
+  unit,
+  top = 8,
+  total,
+  caption,
+  onSelect,
+}: DonutProps): JSX.Element {
   const drawn = poolParts(parts, top, total);
   const [active, setActive] = useState<string | null>(null);
   const whole = total ?? parts.reduce((sum, part) => sum + Math.max(0, part.value), 0);
@@ -37,7 +45,11 @@ export function Donut({ label, parts, unit, top = 8, total, caption, onSelect }:
   const shown = drawn.find((part) => part.key === active);
   return (
     <div class="donut">
-      <svg viewBox="-52 -52 104 104" role="img" aria-label={`${label}: ${drawn.map((p) => `${p.label} ${formatShare(p.share)}`).join(", ")}`}>
+      <svg
+        viewBox="-52 -52 104 104"
+        role="img"
+        aria-label={`${label}: ${drawn.map((p) => `${p.label} ${formatShare(p.share)}`).join(", ")}`}
+      >
         {pieces.map(({ part, path }) => (
           <path
             key={part.key}
@@ -83,7 +95,12 @@ function Legend({ drawn, unit, active, setActive, onSelect }: LegendProps): JSX.
         >
           <span class="swatch" style={{ background: part.color }} />
           {onSelect && part.pooled === 1 ? (
-            <button type="button" class="legend-name link" title={part.title ?? part.label} onClick={() => onSelect(part.key)}>
+            <button
+              type="button"
+              class="legend-name link"
+              title={part.title ?? part.label}
+              onClick={() => onSelect(part.key)}
+            >
               <MiddleCut text={part.label} />
             </button>
           ) : (

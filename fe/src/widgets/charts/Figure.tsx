@@ -26,7 +26,15 @@ interface FigureProps {
 }
 
 /** A chart with its title; the switch shows the same numbers as a table. Stands inside a Panel or alone. */
-export function Figure({ title, term, note, table, name, actions, children }: FigureProps): JSX.Element {
+export function Figure({
+  title,
+  term,
+  note,
+  table,
+  name,
+  actions,
+  children,
+}: FigureProps): JSX.Element {
   const [asTable, setAsTable] = useState(false);
   const id = useId("figure");
   return (
@@ -43,7 +51,11 @@ export function Figure({ title, term, note, table, name, actions, children }: Fi
             pressed={asTable}
             onClick={() => setAsTable(!asTable)}
           />
-          <DownloadButton name={`${fileName(name ?? title)}.csv`} content={() => tableCsv(table)} label={`Download ${title} as CSV`} />
+          <DownloadButton
+            name={`${fileName(name ?? title)}.csv`}
+            content={() => tableCsv(table)}
+            label={`Download ${title} as CSV`}
+          />
         </div>
       </figcaption>
       {asTable ? <DataTable table={table} label={title} /> : children}
@@ -53,7 +65,14 @@ export function Figure({ title, term, note, table, name, actions, children }: Fi
 
 /** What a CSV column is in, behind its label. */
 export const CSV_UNIT: Readonly<Record<Unit, string>> = {
-  ns: " (ns)", bytes: " (bytes)", share: " (fraction)", count: "", number: "", FLOP: " (FLOP)", "FLOP/s": " (FLOP/s)", "B/s": " (bytes/s)",
+  ns: " (ns)",
+  bytes: " (bytes)",
+  share: " (fraction)",
+  count: "",
+  number: "",
+  FLOP: " (FLOP)",
+  "FLOP/s": " (FLOP/s)",
+  "B/s": " (bytes/s)",
 };
 
 /** The table's exact values; units stand in the header. */
@@ -85,7 +104,11 @@ export function DataTable({ table, label }: { table: FigureTable; label: string 
                 const unit = table.columns[j]?.unit;
                 const text = typeof value === "string" ? value : format(value, unit ?? "number");
                 return (
-                  <td key={j} class={unit ? "number" : ""} title={typeof value === "number" ? value.toString() : undefined}>
+                  <td
+                    key={j}
+                    class={unit ? "number" : ""}
+                    title={typeof value === "number" ? value.toString() : undefined}
+                  >
                     {text}
                   </td>
                 );

@@ -5,7 +5,16 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { format, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
 import { MOVES } from "./moves";
-import { type Cells, cellsOf, type HeatValues, largestIn, levelBounds, levelOf, levelPaths, LEVELS } from "./heat";
+import {
+  type Cells,
+  cellsOf,
+  type HeatValues,
+  largestIn,
+  levelBounds,
+  levelOf,
+  levelPaths,
+  LEVELS,
+} from "./heat";
 import { useWidth } from "./size";
 
 interface HeatMapProps {
@@ -35,16 +44,23 @@ const LETTER = 6.8;
 export function HeatMap(props: HeatMapProps): JSX.Element {
   const { label, rows, columns, columnWord, values, unit, order, height = 416 } = props;
   const root = useRef<HTMLDivElement>(null);
-  const gutter = Math.ceil(Math.max(24, ...rows.map((name) => Math.min(name.length, 24) * LETTER)) + 10);
+  const gutter = Math.ceil(
+    Math.max(24, ...rows.map((name) => Math.min(name.length, 24) * LETTER)) + 10,
+  );
   const width = useWidth(root) - gutter - 2;
   const longest = Math.max(1, ...columns.map((name) => name.length));
-  const cells = useMemo(() => cellsOf(rows.length, columns.length, { width, height }, longest * LETTER + 8), [rows, columns, width, height, longest]);
+  const cells = useMemo(
+    () => cellsOf(rows.length, columns.length, { width, height }, longest * LETTER + 8),
+    [rows, columns, width, height, longest],
+  );
   const max = useMemo(() => largestIn(values), [values]);
   const paths = useMemo(() => levelPaths(values, order, max, cells), [values, order, max, cells]);
   const cursor = useRef<SVGRectElement>(null);
   const { at, spoken, point, leave, keys } = useCursor(columns.length, order.length, cells, cursor);
   const row = order[at?.y ?? 0] ?? 0;
-  const told = at ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}` : "";
+  const told = at
+    ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}`
+    : "";
   const note = at ? props.note?.(row, at.x) : "";
   const size = { width: columns.length * cells.width, height: order.length * cells.height };
   return (
@@ -52,7 +68,10 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
       <HeatLegend max={max} unit={unit} unknown={paths.at(-1) !== ""} />
       <div
         class="heat-scroll"
-        style={{ maxHeight: `${height + HEAD + 16}px`, gridTemplateColumns: `${gutter}px ${size.width}px` }}
+        style={{
+          maxHeight: `${height + HEAD + 16}px`,
+          gridTemplateColumns: `${gutter}px ${size.width}px`,
+        }}
         tabIndex={0}
         role="group"
         aria-label={`${label}: ${rows.length} rows, ${columns.length} columns; the arrow keys move`}
@@ -62,9 +81,22 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
         <ColumnLabels {...{ columns, cells }} width={size.width} />
         <RowLabels {...{ rows, order, cells, gutter }} height={size.height} />
         <svg {...size} aria-hidden="true" onPointerMove={point} onPointerLeave={leave}>
-          {paths.map((d, level) => (d ? <path key={level} class={level > LEVELS ? "heat-unknown" : `heat-${level}`} d={d} /> : null))}
+          {paths.map((d, level) =>
+            d ? (
+              <path key={level} class={level > LEVELS ? "heat-unknown" : `heat-${level}`} d={d} />
+            ) : null,
+          )}
           {cells.texts ? <HeatTexts {...{ values, order, max, cells, unit }} /> : null}
-          {at ? <rect ref={cursor} class="heat-cursor" x={at.x * cells.width} y={at.y * cells.height} width={cells.width} height={cells.height} /> : null}
+          {at ? (
+            <rect
+              ref={cursor}
+              class="heat-cursor"
+              x={at.x * cells.width}
+              y={at.y * cells.height}
+              width={cells.width}
+              height={cells.height}
+            />
+          ) : null}
         </svg>
       </div>
       <span class="visually-hidden" role="status">
@@ -90,10 +122,16 @@ interface Cursor {
 }
 
 /** The cell under the pointer, or where the keys lead. */
-function useCursor(columns: number, rows: number, cells: Cells, cursor: { current: Element | null }): Cursor {
+function useCursor(
+  columns: number,
+  rows: number,
+  cells: Cells,
+  cursor: { current: Element | null },
+): Cursor {
   const [at, setAt] = useState<At | null>(null);
   const [spoken, setSpoken] = useState(false);
-  const put = (x: number, y: number): void => setAt({ x: Math.max(0, Math.min(columns - 1, x)), y: Math.max(0, Math.min(rows - 1, y)) });
+  const put = (x: number, y: number): void =>
+    setAt({ x: Math.max(0, Math.min(columns - 1, x)), y: Math.max(0, Math.min(rows - 1, y)) });
   const leave = (): void => setAt(null);
   const onKeyDown = (event: KeyboardEvent): void => {
     const { x, y } = at ?? { x: 0, y: 0 };
@@ -104,11 +142,16 @@ function useCursor(columns: number, rows: number, cells: Cells, cursor: { curren
     else if (move) put(at ? move(x, columns) : x, y);
     else return;
     event.preventDefault();
-    requestAnimationFrame(() => cursor.current?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+    requestAnimationFrame(() =>
+      cursor.current?.scrollIntoView({ block: "nearest", inline: "nearest" }),
+    );
   };
   const point = (event: PointerEvent & { currentTarget: Element }): void => {
     const box = event.currentTarget.getBoundingClientRect();
-    put(Math.floor((event.clientX - box.left) / cells.width), Math.floor((event.clientY - box.top) / cells.height));
+    put(
+      Math.floor((event.clientX - box.left) / cells.width),
+      Math.floor((event.clientY - box.top) / cells.height),
+    );
   };
   const onBlur = (): void => {
     setSpoken(false);
@@ -117,14 +160,32 @@ function useCursor(columns: number, rows: number, cells: Cells, cursor: { curren
   return { at, spoken, point, leave, keys: { onKeyDown, onFocus: () => setSpoken(true), onBlur } };
 }
 
-const DOWN: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
+const DOWN: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+};
 
-function ColumnLabels({ columns, cells, width }: { columns: readonly string[]; cells: Cells; width: number }): JSX.Element {
+function ColumnLabels({
+  columns,
+  cells,
+  width,
+}: {
+  columns: readonly string[];
+  cells: Cells;
+  width: number;
+}): JSX.Element {
   return (
     <svg class="heat-head" width={width} height={HEAD} aria-hidden="true">
       {columns.map((name, x) =>
         x % cells.everyColumn ? null : (
-          <text key={x} x={cells.everyColumn > 1 ? x * cells.width : (x + 0.5) * cells.width} y={14} text-anchor={cells.everyColumn > 1 ? "start" : "middle"}>
+          <text
+            key={x}
+            x={cells.everyColumn > 1 ? x * cells.width : (x + 0.5) * cells.width}
+            y={14}
+            text-anchor={cells.everyColumn > 1 ? "start" : "middle"}
+          >
             {name}
           </text>
         ),
@@ -146,7 +207,12 @@ function RowLabels({ rows, order, cells, gutter, height }: RowLabelsProps): JSX.
     <svg class="heat-rows" width={gutter} height={height} aria-hidden="true">
       {order.map((row, y) =>
         y % cells.everyRow ? null : (
-          <text key={row} x={gutter - 6} y={y * cells.height + (cells.everyRow > 1 ? 10 : cells.height / 2 + 4)} text-anchor="end">
+          <text
+            key={row}
+            x={gutter - 6}
+            y={y * cells.height + (cells.everyRow > 1 ? 10 : cells.height / 2 + 4)}
+            text-anchor="end"
+          >
             {rows[row]}
           </text>
         ),
@@ -181,14 +247,29 @@ function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps): JSX.Ele
 }
 
 /** The classes with their bounds. */
-function HeatLegend({ max, unit, unknown }: { max: number; unit: Unit; unknown: boolean }): JSX.Element {
-  const classes = [format(0, unit), ...levelBounds(max).map((bound) => `≤ ${format(Math.round(bound), unit)}`)];
+function HeatLegend({
+  max,
+  unit,
+  unknown,
+}: {
+  max: number;
+  unit: Unit;
+  unknown: boolean;
+}): JSX.Element {
+  const classes = [
+    format(0, unit),
+    ...levelBounds(max).map((bound) => `≤ ${format(Math.round(bound), unit)}`),
+  ];
   return (
     <ul class="legend-line">
       {[...classes, ...(unknown ? ["not known"] : [])].map((text, level) => (
         <li key={level}>
           <svg width="14" height="14" aria-hidden="true">
-            <rect class={level > LEVELS ? "heat-unknown" : `heat-${level}`} width="14" height="14" />
+            <rect
+              class={level > LEVELS ? "heat-unknown" : `heat-${level}`}
+              width="14"
+              height="14"
+            />
           </svg>
           {text}
         </li>

@@ -8,7 +8,16 @@ import { Floating } from "../tooltip";
 import { TOP } from "./axes";
 import { MOVES } from "./moves";
 import css from "./roofline.css?inline";
-import { axesOf, type LogAxis, markPath, mergedRoofs, radiusOf, type Roof, type RoofPoint, spread } from "./roofline";
+import {
+  axesOf,
+  type LogAxis,
+  markPath,
+  mergedRoofs,
+  radiusOf,
+  type Roof,
+  type RoofPoint,
+  spread,
+} from "./roofline";
 import { useWidth } from "./size";
 
 adoptStyles(css);
@@ -48,17 +57,30 @@ export function Roofline(props: RooflineProps): JSX.Element {
   const width = Math.max(160, useWidth(root) - LEFT - RIGHT);
   const roofs = useMemo(() => mergedRoofs(props.roofs), [props.roofs]);
   const axes = useMemo(() => axesOf(points, roofs, bandwidth), [points, roofs, bandwidth]);
-  const order = useMemo(() => [...points].sort((a, b) => a.intensity - b.intensity || a.rate - b.rate), [points]);
+  const order = useMemo(
+    () => [...points].sort((a, b) => a.intensity - b.intensity || a.rate - b.rate),
+    [points],
+  );
   const drawn = useMemo(() => [...points].sort((a, b) => b.size - a.size), [points]);
   const [active, setActive] = useState<string | null>(null);
-  if (!points.length) return <p class="chart-nothing">Nothing to show: of no row both FLOPs and bytes are known.</p>;
+  if (!points.length)
+    return <p class="chart-nothing">Nothing to show: of no row both FLOPs and bytes are known.</p>;
   const plot = height - TOP - BOTTOM;
-  const area: Area = { x: (value) => LEFT + axes.x.at(value) * width, y: (value) => TOP + (1 - axes.y.at(value)) * plot, width, height: plot };
+  const area: Area = {
+    x: (value) => LEFT + axes.x.at(value) * width,
+    y: (value) => TOP + (1 - axes.y.at(value)) * plot,
+    width,
+    height: plot,
+  };
   const at = order.findIndex((point) => point.key === active);
   const shown = order[at];
   const onKeyDown = (event: KeyboardEvent): void => {
     const move = MOVES[event.key];
-    if (move) focusPoint(svg.current, order[Math.max(0, Math.min(order.length - 1, move(Math.max(0, at), order.length)))]?.key);
+    if (move)
+      focusPoint(
+        svg.current,
+        order[Math.max(0, Math.min(order.length - 1, move(Math.max(0, at), order.length)))]?.key,
+      );
     else if (event.key === "Escape") setActive(null);
     else if ((event.key === "Enter" || event.key === " ") && shown) onSelect(shown.key);
     else return;
@@ -91,15 +113,24 @@ export function Roofline(props: RooflineProps): JSX.Element {
         ))}
         <Roofs {...{ axes, area, roofs, bandwidth }} />
       </svg>
-      {shown ? <PointTip point={shown} group={groups[shown.group]?.label} anchor={() => pointIn(svg.current, shown.key)} /> : null}
+      {shown ? (
+        <PointTip
+          point={shown}
+          group={groups[shown.group]?.label}
+          anchor={() => pointIn(svg.current, shown.key)}
+        />
+      ) : null}
     </div>
   );
 }
 
 const pointIn = (svg: SVGSVGElement | null, key: string | undefined): SVGElement | undefined =>
-  [...(svg?.querySelectorAll<SVGElement>("[data-point]") ?? [])].find((element) => element.dataset.point === key);
+  [...(svg?.querySelectorAll<SVGElement>("[data-point]") ?? [])].find(
+    (element) => element.dataset.point === key,
+  );
 
-const focusPoint = (svg: SVGSVGElement | null, key: string | undefined): void => pointIn(svg, key)?.focus();
+const focusPoint = (svg: SVGSVGElement | null, key: string | undefined): void =>
+  pointIn(svg, key)?.focus();
 
 function MarkLegend({ groups }: { groups: readonly Group[] }): JSX.Element {
   return (
@@ -141,7 +172,13 @@ function Ticks({ axes, area }: { axes: { x: LogAxis; y: LogAxis }; area: Area })
       ))}
       {every(axes.y, area.height, 24).map((tick) => (
         <g key={tick}>
-          <line class="axis-grid" x1={LEFT} x2={LEFT + area.width} y1={area.y(tick)} y2={area.y(tick)} />
+          <line
+            class="axis-grid"
+            x1={LEFT}
+            x2={LEFT + area.width}
+            y1={area.y(tick)}
+            y2={area.y(tick)}
+          />
           <text x={LEFT - 8} y={area.y(tick) + 4} text-anchor="end">
             {formatRate(tick, "FLOP/s").replace(/\.0+ /, " ")}
           </text>
@@ -163,14 +200,23 @@ interface RoofsProps {
 
 /** The slope of the memory's bandwidth, and the flat roofs of the precisions to the right of it; over the marks, so that none hides a label. */
 function Roofs({ axes: { x, y }, area, roofs, bandwidth }: RoofsProps): JSX.Element {
-  const heights = spread(roofs.map(({ rate }) => area.y(rate) - 5), LABEL_HEIGHT);
+  const heights = spread(
+    roofs.map(({ rate }) => area.y(rate) - 5),
+    LABEL_HEIGHT,
+  );
   const right = LEFT + area.width;
   return (
     <g aria-hidden="true" pointer-events="none">
       {bandwidth ? <Slope {...{ x, y, area, bandwidth }} top={roofs[0]?.rate ?? y.high} /> : null}
       {roofs.map(({ rate, label }, i) => (
         <g key={rate}>
-          <line class="roof" x1={bandwidth ? Math.max(LEFT, area.x(rate / bandwidth)) : LEFT} x2={right} y1={area.y(rate)} y2={area.y(rate)} />
+          <line
+            class="roof"
+            x1={bandwidth ? Math.max(LEFT, area.x(rate / bandwidth)) : LEFT}
+            x2={right}
+            y1={area.y(rate)}
+            y2={area.y(rate)}
+          />
           <text class="roof-label" x={right - 4} y={heights[i]} text-anchor="end">
             {label}
           </text>
@@ -192,7 +238,12 @@ interface SlopeProps {
 function Slope({ x, y, area, bandwidth, top }: SlopeProps): JSX.Element {
   const from = Math.max(x.low, y.low / bandwidth);
   const to = Math.min(x.high, top / bandwidth);
-  const [x1, y1, x2, y2] = [area.x(from), area.y(from * bandwidth), area.x(to), area.y(to * bandwidth)];
+  const [x1, y1, x2, y2] = [
+    area.x(from),
+    area.y(from * bandwidth),
+    area.x(to),
+    area.y(to * bandwidth),
+  ];
   const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
   const middle = `translate(${(x1 + x2) / 2},${(y1 + y2) / 2}) rotate(${angle})`;
   return (
@@ -215,7 +266,15 @@ interface PointProps {
   onSelect: (key: string) => void;
 }
 
-function Point({ point, area, color, radius, tabStop, activate, onSelect }: PointProps): JSX.Element {
+function Point({
+  point,
+  area,
+  color,
+  radius,
+  tabStop,
+  activate,
+  onSelect,
+}: PointProps): JSX.Element {
   const { key, title, selected } = point;
   return (
     <g
@@ -237,7 +296,15 @@ function Point({ point, area, color, radius, tabStop, activate, onSelect }: Poin
 }
 
 /** Every figure of the point under the pointer. */
-function PointTip({ point, group, anchor }: { point: RoofPoint; group: string | undefined; anchor: () => Element | undefined }): JSX.Element {
+function PointTip({
+  point,
+  group,
+  anchor,
+}: {
+  point: RoofPoint;
+  group: string | undefined;
+  anchor: () => Element | undefined;
+}): JSX.Element {
   return (
     <Floating anchor={anchor} class="chart-tip">
       <strong>{point.title}</strong>

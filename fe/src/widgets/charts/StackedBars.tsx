@@ -42,7 +42,10 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
   const axis = useMemo(() => linearAxis(largest, unit), [largest, unit]);
   const plot = height - TOP - BOTTOM;
   const longest = bars.reduce((most, bar) => Math.max(most, bar.label.length), 1);
-  const slots = useMemo(() => slotsOf(bars.length, width - LEFT - INSET - 2, longest * LETTER), [bars.length, width, longest]);
+  const slots = useMemo(
+    () => slotsOf(bars.length, width - LEFT - INSET - 2, longest * LETTER),
+    [bars.length, width, longest],
+  );
   const shown = active === null ? undefined : bars[active];
   const focusBar = (index: number): void => {
     const target = Math.max(0, Math.min(bars.length - 1, index));
@@ -61,12 +64,24 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
   return (
     <div class="stacked">
       <SeriesLegend series={series} />
-      <div class="stacked-plot" ref={root} style={{ height: `${height + (slots.width > width - LEFT - INSET ? 14 : 0)}px` }}>
+      <div
+        class="stacked-plot"
+        ref={root}
+        style={{ height: `${height + (slots.width > width - LEFT - INSET ? 14 : 0)}px` }}
+      >
         <svg class="axis" width={LEFT} height={height} aria-hidden="true">
           <YTicks axis={axis} plot={plot} />
         </svg>
         <div class="stacked-scroll">
-          <svg ref={svg} width={slots.width + INSET} height={height} role="group" aria-label={`${label}, ${bars.length} bars`} onKeyDown={onKeyDown} onPointerLeave={() => setActive(null)}>
+          <svg
+            ref={svg}
+            width={slots.width + INSET}
+            height={height}
+            role="group"
+            aria-label={`${label}, ${bars.length} bars`}
+            onKeyDown={onKeyDown}
+            onPointerLeave={() => setActive(null)}
+          >
             <GridLines axis={axis} plot={plot} width={slots.width + INSET} />
             {bars.map((bar, index) => (
               <Bar
@@ -78,7 +93,9 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
                 onSelect={onSelect}
               />
             ))}
-            {line ? <MeanLine axis={axis} plot={plot} width={slots.width + INSET} value={line.value} /> : null}
+            {line ? (
+              <MeanLine axis={axis} plot={plot} width={slots.width + INSET} value={line.value} />
+            ) : null}
           </svg>
         </div>
         {line ? (
@@ -87,7 +104,13 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
           </span>
         ) : null}
       </div>
-      {shown && active !== null ? <HoverBox bar={shown} {...{ series, unit }} anchor={svg.current?.querySelector(`[data-bar="${active}"] .bar-hit`)} /> : null}
+      {shown && active !== null ? (
+        <HoverBox
+          bar={shown}
+          {...{ series, unit }}
+          anchor={svg.current?.querySelector(`[data-bar="${active}"] .bar-hit`)}
+        />
+      ) : null}
     </div>
   );
 }
@@ -111,9 +134,29 @@ export function SeriesLegend({ series }: { series: readonly Series[] }): JSX.Ele
 }
 
 /** Drawn over the bars; its label stands outside of what scrolls. */
-function MeanLine({ axis, plot, width, value }: { axis: Axis; plot: number; width: number; value: number }): JSX.Element {
+function MeanLine({
+  axis,
+  plot,
+  width,
+  value,
+}: {
+  axis: Axis;
+  plot: number;
+  width: number;
+  value: number;
+}): JSX.Element {
   const y = lineY(value, axis, plot);
-  return <line class="axis-mean" aria-hidden="true" pointer-events="none" x1={0} x2={width} y1={y} y2={y} />;
+  return (
+    <line
+      class="axis-mean"
+      aria-hidden="true"
+      pointer-events="none"
+      x1={0}
+      x2={width}
+      y1={y}
+      y2={y}
+    />
+  );
 }
 
 interface BarProps {
@@ -132,12 +175,27 @@ interface BarProps {
 }
 
 class Bar extends Pure<BarProps> {
-  override render({ bar, index, series, slots, axis, plot, unit, axisLabel, selected, tabStop, activate, onSelect }: BarProps): JSX.Element {
+  override render({
+    bar,
+    index,
+    series,
+    slots,
+    axis,
+    plot,
+    unit,
+    axisLabel,
+    selected,
+    tabStop,
+    activate,
+    onSelect,
+  }: BarProps): JSX.Element {
     const left = INSET + index * slots.slot;
     const x = left + (slots.slot - slots.bar) / 2;
     const total = sumOf(bar);
     const top = TOP + plot - (total / axis.max) * plot;
-    const spoken = series.map((item, i) => `${item.label} ${format(bar.values[i], unit)}`).join(", ");
+    const spoken = series
+      .map((item, i) => `${item.label} ${format(bar.values[i], unit)}`)
+      .join(", ");
     return (
       <g
         class={`stack-bar${bar.faded ? " faded" : ""}${selected ? " selected" : ""}`}
@@ -163,9 +221,16 @@ class Bar extends Pure<BarProps> {
             style={{ fill: series[piece.series]?.color }}
           />
         ))}
-        {bar.mark ? <path class="bar-mark" d={`M${x + slots.bar / 2 - 5},${top - 11}h10l-5,7z`} /> : null}
+        {bar.mark ? (
+          <path class="bar-mark" d={`M${x + slots.bar / 2 - 5},${top - 11}h10l-5,7z`} />
+        ) : null}
         {index % slots.every === 0 ? (
-          <text class="axis-label" x={left + slots.slot / 2} y={TOP + plot + 16} text-anchor="middle">
+          <text
+            class="axis-label"
+            x={left + slots.slot / 2}
+            y={TOP + plot + 16}
+            text-anchor="middle"
+          >
             {index === 0 && slots.slot > 60 ? `${axisLabel} ${bar.label}` : bar.label}
           </text>
         ) : null}
@@ -187,7 +252,12 @@ function HoverBox({ bar, series, unit, anchor }: HoverBoxProps): JSX.Element {
   const put = (element: HTMLDivElement | null): void => {
     if (!element || !anchor) return;
     const box = anchor.getBoundingClientRect();
-    place(element, { left: box.right + element.offsetWidth / 2 + 8, width: 0, top: box.top, bottom: box.top });
+    place(element, {
+      left: box.right + element.offsetWidth / 2 + 8,
+      width: 0,
+      top: box.top,
+      bottom: box.top,
+    });
   };
   return createPortal(
     <div class="tooltip chart-tip" ref={put} aria-hidden="true">
@@ -195,14 +265,18 @@ function HoverBox({ bar, series, unit, anchor }: HoverBoxProps): JSX.Element {
       {bar.mark ? <div class="tip-mark">{bar.mark}</div> : null}
       {bar.note ? <div class="muted">{bar.note}</div> : null}
       <div class="tip-grid">
-        {series.map((item, i) => (
-          <Fragment key={item.key}>
-            <span class="swatch" style={{ background: item.color }} />
-            <span>{item.label}</span>
-            <span class="number">{format(bar.values[i], unit)}</span>
-            <span class="number muted">{formatShare(total > 0 ? (bar.values[i] ?? 0) / total : null)}</span>
-          </Fragment>
-        )).reverse()}
+        {series
+          .map((item, i) => (
+            <Fragment key={item.key}>
+              <span class="swatch" style={{ background: item.color }} />
+              <span>{item.label}</span>
+              <span class="number">{format(bar.values[i], unit)}</span>
+              <span class="number muted">
+                {formatShare(total > 0 ? (bar.values[i] ?? 0) / total : null)}
+              </span>
+            </Fragment>
+          ))
+          .reverse()}
         <span />
         <span class="tip-total">total</span>
         <span class="number tip-total">{format(total, unit)}</span>

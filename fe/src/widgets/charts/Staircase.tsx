@@ -48,7 +48,9 @@ export function Staircase(props: StaircaseProps): JSX.Element {
   // Of an instant outside the window the curves say nothing.
   const shown = at ?? (picked >= window.t0 && picked <= window.t1 ? picked : peak.time);
   const point = pointAt(time, shown);
-  const told = [...lines, ...areas].map((line) => `${line.label} ${format(line.values[point], unit)}`);
+  const told = [...lines, ...areas].map(
+    (line) => `${line.label} ${format(line.values[point], unit)}`,
+  );
   return (
     <div class="stacked" ref={root}>
       <ul class="legend-line stair-legend">
@@ -76,9 +78,19 @@ export function Staircase(props: StaircaseProps): JSX.Element {
         {...handlers}
       >
         <Curves {...props} plot={plot} />
-        {from !== null && at !== null ? <rect class="stair-chosen" x={Math.min(x(from), x(at))} width={Math.abs(x(at) - x(from))} y={TOP} height={PLOT} /> : null}
+        {from !== null && at !== null ? (
+          <rect
+            class="stair-chosen"
+            x={Math.min(x(from), x(at))}
+            width={Math.abs(x(at) - x(from))}
+            y={TOP}
+            height={PLOT}
+          />
+        ) : null}
         {[picked, at].map((t, i) =>
-          t !== null && t >= window.t0 && t <= window.t1 ? <path key={i} class={i ? "stair-at" : "stair-picked"} d={`M${x(t)},${TOP}v${PLOT}`} /> : null,
+          t !== null && t >= window.t0 && t <= window.t1 ? (
+            <path key={i} class={i ? "stair-at" : "stair-picked"} d={`M${x(t)},${TOP}v${PLOT}`} />
+          ) : null,
         )}
       </svg>
     </div>
@@ -121,7 +133,18 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
   };
   const leave = (): void => setAt(null);
   const onPointerMove = (event: TargetedPointerEvent<SVGSVGElement>): void => setAt(timeOf(event));
-  return { at, from, handlers: { onPointerDown, onPointerMove, onPointerUp, onPointerLeave: leave, onBlur: leave, onKeyDown } };
+  return {
+    at,
+    from,
+    handlers: {
+      onPointerDown,
+      onPointerMove,
+      onPointerUp,
+      onPointerLeave: leave,
+      onBlur: leave,
+      onKeyDown,
+    },
+  };
 }
 
 /** What does not change while the pointer moves. */
@@ -130,36 +153,80 @@ function Curves(props: StaircaseProps & { plot: number }): JSX.Element {
   const { t0, t1 } = props.window;
   return useMemo(() => {
     const window = { t0, t1 };
-    const largest = [...lines, ...areas].reduce((most, line) => line.values.reduce<number>((of, value) => Math.max(of, value ?? 0), most), peak.value);
+    const largest = [...lines, ...areas].reduce(
+      (most, line) => line.values.reduce<number>((of, value) => Math.max(of, value ?? 0), most),
+      peak.value,
+    );
     const axis = linearAxis(largest, unit, 4);
-    const x = (t: number): number => LEFT + ((Math.max(t0, Math.min(t1, t)) - t0) / (t1 - t0)) * plot;
+    const x = (t: number): number =>
+      LEFT + ((Math.max(t0, Math.min(t1, t)) - t0) / (t1 - t0)) * plot;
     const y = (value: number): number => TOP + PLOT - (value / axis.max) * PLOT;
     const sums = stacked(areas.map((area) => area.values));
     return (
       <g aria-hidden="true">
         {bands.map((band, i) =>
-          band.t1 > t0 && band.t0 < t1 ? <Band key={i} odd={i % 2 > 0} label={band.label} left={x(band.t0)} right={x(band.t1)} /> : null,
+          band.t1 > t0 && band.t0 < t1 ? (
+            <Band key={i} odd={i % 2 > 0} label={band.label} left={x(band.t0)} right={x(band.t1)} />
+          ) : null,
         )}
         <GridLines axis={axis} plot={PLOT} left={LEFT} width={plot} />
         <YTicks axis={axis} plot={PLOT} />
         <TimeTicks {...{ window, plot, x }} />
         {[...areas.keys()].reverse().map((i) => (
-          <path key={`area ${i}`} class="stair-area" style={{ fill: areas[i]?.color }} d={stairPath(time, sums[i] ?? [], window, x, y, TOP + PLOT)} />
+          <path
+            key={`area ${i}`}
+            class="stair-area"
+            style={{ fill: areas[i]?.color }}
+            d={stairPath(time, sums[i] ?? [], window, x, y, TOP + PLOT)}
+          />
         ))}
         {lines.map((line, i) => [
-          i || areas.length ? null : <path class="stair-soft" style={{ fill: line.color }} d={stairPath(time, line.values, window, x, y, TOP + PLOT)} />,
-          <path class={`stair-line${i ? " stair-dashed" : ""}`} style={{ stroke: line.color }} d={stairPath(time, line.values, window, x, y)} />,
+          i || areas.length ? null : (
+            <path
+              class="stair-soft"
+              style={{ fill: line.color }}
+              d={stairPath(time, line.values, window, x, y, TOP + PLOT)}
+            />
+          ),
+          <path
+            class={`stair-line${i ? " stair-dashed" : ""}`}
+            style={{ stroke: line.color }}
+            d={stairPath(time, line.values, window, x, y)}
+          />,
         ])}
-        {peak.time >= t0 && peak.time <= t1 ? <Peak x={x(peak.time)} y={y(peak.value)} text={`peak ${format(peak.value, unit)}`} end={LEFT + plot} /> : null}
+        {peak.time >= t0 && peak.time <= t1 ? (
+          <Peak
+            x={x(peak.time)}
+            y={y(peak.value)}
+            text={`peak ${format(peak.value, unit)}`}
+            end={LEFT + plot}
+          />
+        ) : null}
       </g>
     );
   }, [unit, time, lines, areas, t0, t1, bands, peak, plot]);
 }
 
-function Band({ odd, label, left, right }: { odd: boolean; label: string; left: number; right: number }): JSX.Element {
+function Band({
+  odd,
+  label,
+  left,
+  right,
+}: {
+  odd: boolean;
+  label: string;
+  left: number;
+  right: number;
+}): JSX.Element {
   return (
     <>
-      <rect class={odd ? "stair-odd" : "stair-band"} x={left} width={right - left} y={TOP} height={PLOT} />
+      <rect
+        class={odd ? "stair-odd" : "stair-band"}
+        x={left}
+        width={right - left}
+        y={TOP}
+        height={PLOT}
+      />
       {right - left > label.length * 6.6 ? (
         <text x={(left + right) / 2} y={TOP - 6} text-anchor="middle">
           {label}
@@ -169,15 +236,31 @@ function Band({ odd, label, left, right }: { odd: boolean; label: string; left: 
   );
 }
 
-function TimeTicks({ window: { t0, t1 }, plot, x }: { window: Window; plot: number; x: (t: number) => number }): JSX.Element {
+function TimeTicks({
+  window: { t0, t1 },
+  plot,
+  x,
+}: {
+  window: Window;
+  plot: number;
+  x: (t: number) => number;
+}): JSX.Element {
   const step = Math.max(1, tickStep(t1 - t0, plot / 110, scaleFor(t1, "ns").factor));
   const scale = scaleFor(t1, "ns", step);
   const first = Math.ceil(t0 / step);
-  const times = Array.from({ length: Math.max(0, Math.floor(t1 / step) - first + 1) }, (_, i) => (first + i) * step);
+  const times = Array.from(
+    { length: Math.max(0, Math.floor(t1 / step) - first + 1) },
+    (_, i) => (first + i) * step,
+  );
   return (
     <>
       {times.map((time) => (
-        <text key={time} x={x(time)} y={TOP + PLOT + 17} text-anchor={x(time) > LEFT + plot - 20 ? "end" : "middle"}>
+        <text
+          key={time}
+          x={x(time)}
+          y={TOP + PLOT + 17}
+          text-anchor={x(time) > LEFT + plot - 20 ? "end" : "middle"}
+        >
           {`${scale.text(time)} ${scale.unit}`}
         </text>
       ))}
@@ -185,12 +268,27 @@ function TimeTicks({ window: { t0, t1 }, plot, x }: { window: Window; plot: numb
   );
 }
 
-function Peak({ x, y, text, end }: { x: number; y: number; text: string; end: number }): JSX.Element {
+function Peak({
+  x,
+  y,
+  text,
+  end,
+}: {
+  x: number;
+  y: number;
+  text: string;
+  end: number;
+}): JSX.Element {
   const leftwards = x + text.length * 7 > end;
   return (
     <>
       <circle class="stair-peak" cx={x} cy={y} r={4} />
-      <text class="stair-peak" x={leftwards ? x - 8 : x + 8} y={Math.max(TOP + 10, y - 5)} text-anchor={leftwards ? "end" : "start"}>
+      <text
+        class="stair-peak"
+        x={leftwards ? x - 8 : x + 8}
+        y={Math.max(TOP + 10, y - 5)}
+        text-anchor={leftwards ? "end" : "start"}
+      >
         {text}
       </text>
     </>

@@ -31,17 +31,33 @@ const MOST_SOLID = 60;
 /** Equal values beside each other would be one dot. */
 const offsetOf = (index: number): number => (((index * 7) % 5) - 2) * 6;
 
-export function Strip({ label, rows, unit }: { label: string; rows: readonly StripRow[]; unit: Unit }): JSX.Element {
+export function Strip({
+  label,
+  rows,
+  unit,
+}: {
+  label: string;
+  rows: readonly StripRow[];
+  unit: Unit;
+}): JSX.Element {
   const root = useRef<HTMLDivElement>(null);
   const room = Math.max(200, useWidth(root) - LEFT - 16);
-  const values = rows.flatMap((row) => [...row.dots.map((dot) => dot.value), ...(row.mean === null ? [] : [row.mean])]);
+  const values = rows.flatMap((row) => [
+    ...row.dots.map((dot) => dot.value),
+    ...(row.mean === null ? [] : [row.mean]),
+  ]);
   if (!values.length) return <p class="chart-nothing">Nothing to show: there is no value.</p>;
   const { ticks, scale, at } = rangeAxis(Math.min(...values), Math.max(...values), unit);
   const x = (value: number): number => LEFT + at(value) * room;
   const height = rows.length * ROW;
   return (
     <div class="strip" ref={root}>
-      <svg width={LEFT + room + 16} height={height + BOTTOM} role="img" aria-label={`${label}: ${rows.map((row) => `${row.label} ${row.dots.length} values, mean ${format(row.mean, unit)}`).join("; ")}`}>
+      <svg
+        width={LEFT + room + 16}
+        height={height + BOTTOM}
+        role="img"
+        aria-label={`${label}: ${rows.map((row) => `${row.label} ${row.dots.length} values, mean ${format(row.mean, unit)}`).join("; ")}`}
+      >
         {ticks.map((tick) => (
           <g key={tick}>
             <line class="axis-grid" x1={x(tick)} x2={x(tick)} y1={0} y2={height} />
@@ -54,7 +70,14 @@ export function Strip({ label, rows, unit }: { label: string; rows: readonly Str
           {scale.unit}
         </text>
         {rows.map((row, place) => (
-          <StripLine key={row.label} row={row} y={(place + 0.5) * ROW} x={x} ends={[LEFT, LEFT + room]} unit={unit} />
+          <StripLine
+            key={row.label}
+            row={row}
+            y={(place + 0.5) * ROW}
+            x={x}
+            ends={[LEFT, LEFT + room]}
+            unit={unit}
+          />
         ))}
       </svg>
     </div>
@@ -78,13 +101,28 @@ function StripLine({ row, y, x, ends: [first, last], unit }: StripLineProps): JS
         {row.label}
       </text>
       {mean !== null && spread ? (
-        <rect class="strip-band" x={inside(x(mean - spread))} width={inside(x(mean + spread)) - inside(x(mean - spread))} y={y - 20} height={40} />
+        <rect
+          class="strip-band"
+          x={inside(x(mean - spread))}
+          width={inside(x(mean + spread)) - inside(x(mean - spread))}
+          y={y - 20}
+          height={40}
+        />
       ) : null}
-      {[...row.dots.entries()].sort(([, a], [, b]) => Number(b.faded) - Number(a.faded)).map(([i, dot]) => (
-        <circle key={i} class={dot.faded ? "strip-faded" : ""} fill-opacity={row.dots.length > MOST_SOLID ? 0.3 : 1} cx={x(dot.value)} cy={y + offsetOf(i)} r={4.5}>
-          <title>{dot.title}</title>
-        </circle>
-      ))}
+      {[...row.dots.entries()]
+        .sort(([, a], [, b]) => Number(b.faded) - Number(a.faded))
+        .map(([i, dot]) => (
+          <circle
+            key={i}
+            class={dot.faded ? "strip-faded" : ""}
+            fill-opacity={row.dots.length > MOST_SOLID ? 0.3 : 1}
+            cx={x(dot.value)}
+            cy={y + offsetOf(i)}
+            r={4.5}
+          >
+            <title>{dot.title}</title>
+          </circle>
+        ))}
       {mean === null ? null : (
         <path class="strip-mean" d={`M${x(mean)},${y - 22}v44`}>
           <title>{`mean ${format(mean, unit)}`}</title>

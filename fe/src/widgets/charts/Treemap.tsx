@@ -30,7 +30,11 @@ export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapPro
   const width = useWidth(root);
   const [active, setActive] = useState(0);
   const drawn = poolParts(parts, top).sort((a, b) => b.value - a.value);
-  const tiles = squarified(drawn.map((part) => part.value), width, HEIGHT);
+  const tiles = squarified(
+    drawn.map((part) => part.value),
+    width,
+    HEIGHT,
+  );
   const onKeyDown = (event: KeyboardEvent): void => {
     const move = MOVES[event.key];
     if (!move) return;
@@ -40,7 +44,14 @@ export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapPro
     root.current?.querySelectorAll("button")[next]?.focus();
   };
   return (
-    <div class="treemap" ref={root} role="group" aria-label={label} style={{ height: `${drawn.length ? HEIGHT : 0}px` }} onKeyDown={onKeyDown}>
+    <div
+      class="treemap"
+      ref={root}
+      role="group"
+      aria-label={label}
+      style={{ height: `${drawn.length ? HEIGHT : 0}px` }}
+      onKeyDown={onKeyDown}
+    >
       {drawn.map((part, i) => {
         const { left = 0, top: above = 0, width: wide = 0, height: high = 0 } = tiles[i] ?? {};
         const value = format(part.value, unit);
@@ -50,7 +61,12 @@ export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapPro
             type="button"
             key={part.key}
             class={`tile${part.color === otherColor ? " tile-other" : ""}`}
-            style={{ left: `${left}px`, top: `${above}px`, width: `${wide}px`, height: `${high}px` }}
+            style={{
+              left: `${left}px`,
+              top: `${above}px`,
+              width: `${wide}px`,
+              height: `${high}px`,
+            }}
             title={text}
             tabIndex={i === Math.min(active, drawn.length - 1) ? 0 : -1}
             onFocus={() => setActive(i)}

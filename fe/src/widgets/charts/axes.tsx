@@ -16,7 +16,12 @@ export function YTicks({ axis, plot }: { axis: Axis; plot: number }): JSX.Elemen
   return (
     <>
       {axis.ticks.map((tick) => (
-        <text key={tick} x={LEFT - 8} y={TOP + plot - (tick / axis.max) * plot + 4} text-anchor="end">
+        <text
+          key={tick}
+          x={LEFT - 8}
+          y={TOP + plot - (tick / axis.max) * plot + 4}
+          text-anchor="end"
+        >
           {axis.scale.text(tick)}
         </text>
       ))}
@@ -38,7 +43,14 @@ export function GridLines({ axis, plot, left = 0, width }: GridLinesProps): JSX.
   return (
     <g aria-hidden="true">
       {axis.ticks.map((tick) => (
-        <line key={tick} class={tick === 0 ? "axis-base" : "axis-grid"} x1={left} x2={left + width} y1={lineY(tick, axis, plot)} y2={lineY(tick, axis, plot)} />
+        <line
+          key={tick}
+          class={tick === 0 ? "axis-base" : "axis-grid"}
+          x1={left}
+          x2={left + width}
+          y1={lineY(tick, axis, plot)}
+          y2={lineY(tick, axis, plot)}
+        />
       ))}
     </g>
   );

@@ -20,18 +20,27 @@ export function tickStep(span: number, count: number, factor: number): number {
 }
 
 /** Round ticks between two values that need not begin at 0; `at` gives a value's place as a fraction of the range. */
-export function rangeAxis(low: number, high: number, unit: Unit, count = 6): { ticks: readonly number[]; scale: Scale; at: (value: number) => number } {
+export function rangeAxis(
+  low: number,
+  high: number,
+  unit: Unit,
+  count = 6,
+): { ticks: readonly number[]; scale: Scale; at: (value: number) => number } {
   const span = high - low || Math.abs(high) / 10 || 1;
   const [from, to] = [low - span * 0.06, high + span * 0.06];
   const step = tickStep(to - from, count, scaleFor(high, unit).factor);
   const first = Math.ceil(from / step);
-  const ticks = Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, i) => (first + i) * step);
+  const ticks = Array.from(
+    { length: Math.max(0, Math.floor(to / step) - first + 1) },
+    (_, i) => (first + i) * step,
+  );
   return { ticks, scale: scaleFor(high, unit, step), at: (value) => (value - from) / (to - from) };
 }
 
 /** An axis from 0 to at least `largest`. Nothing to show gives an axis from 0 to 1. */
 export function linearAxis(largest: number, unit: Unit, count = 5): Axis {
-  if (!(largest > 0) || !Number.isFinite(largest)) return { max: 1, ticks: [0], scale: scaleFor(0, unit) };
+  if (!(largest > 0) || !Number.isFinite(largest))
+    return { max: 1, ticks: [0], scale: scaleFor(0, unit) };
   const { factor } = scaleFor(largest, unit);
   const wanted = tickStep(largest, count, factor);
   // What is counted in whole ones has no ticks between them.

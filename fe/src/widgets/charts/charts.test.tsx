@@ -20,8 +20,10 @@ describe("poolParts", () => {
     ]);
     expect(drawn.reduce((sum, part) => sum + (part.share ?? 0), 0)).toBeCloseTo(1);
   });
-  it("names a single one that would be pooled alone", () => expect(poolParts(parts, 3).map((part) => part.key)).toEqual(["k2", "k0", "k4", "k1"]));
-  it("takes shares of a larger whole", () => expect(poolParts(parts, 9, 22)[0]?.share).toBeCloseTo(5 / 22));
+  it("names a single one that would be pooled alone", () =>
+    expect(poolParts(parts, 3).map((part) => part.key)).toEqual(["k2", "k0", "k4", "k1"]));
+  it("takes shares of a larger whole", () =>
+    expect(poolParts(parts, 9, 22)[0]?.share).toBeCloseTo(5 / 22));
 });
 
 it("closes a ring of one part", () => expect(ringPath(0, 1, 30, 50).match(/M/g)?.length).toBe(2));
@@ -37,7 +39,8 @@ describe("linearAxis", () => {
     expect(max).toBeGreaterThanOrEqual(largest);
   });
   it("counts in whole ones", () => expect(linearAxis(3, "count").ticks).toEqual([0, 1, 2, 3]));
-  it("has an end when there is nothing", () => expect([linearAxis(0, "ns").max, linearAxis(NaN, "ns").max]).toEqual([1, 1]));
+  it("has an end when there is nothing", () =>
+    expect([linearAxis(0, "ns").max, linearAxis(NaN, "ns").max]).toEqual([1, 1]));
 });
 
 describe("rangeAxis", () => {
@@ -68,18 +71,37 @@ describe("stacked bars", () => {
     expect(slotsOf(5, 700, 20).width).toBe(700);
   });
 
-  const bars = [0, 1, 2].map((key) => ({ key, label: `${key}`, title: `Step ${key}`, values: [1e6, 2e6], mark: key === 1 ? "odd: too slow" : "" }));
+  const bars = [0, 1, 2].map((key) => ({
+    key,
+    label: `${key}`,
+    title: `Step ${key}`,
+    values: [1e6, 2e6],
+    mark: key === 1 ? "odd: too slow" : "",
+  }));
   const series = [
     { key: "a", label: "Kernel", color: "red" },
     { key: "b", label: "Other", color: "blue" },
   ];
   it("tell every value, mark the odd one, and choose by click and by key", () => {
     const onSelect = vi.fn();
-    render(<StackedBars label="Steps" series={series} bars={bars} unit="ns" onSelect={onSelect} selected={2} />);
-    const odd = screen.getByRole("button", { name: "Step 1: 3.00 ms. Kernel 1.00 ms, Other 2.00 ms. odd: too slow" });
+    render(
+      <StackedBars
+        label="Steps"
+        series={series}
+        bars={bars}
+        unit="ns"
+        onSelect={onSelect}
+        selected={2}
+      />,
+    );
+    const odd = screen.getByRole("button", {
+      name: "Step 1: 3.00 ms. Kernel 1.00 ms, Other 2.00 ms. odd: too slow",
+    });
     fireEvent.click(odd);
     expect(onSelect).toHaveBeenLastCalledWith(1);
-    expect(screen.getByRole("button", { name: /^Step 2/ }).getAttribute("aria-pressed")).toBe("true");
+    expect(screen.getByRole("button", { name: /^Step 2/ }).getAttribute("aria-pressed")).toBe(
+      "true",
+    );
     fireEvent.focus(screen.getByRole("button", { name: /^Step 0/ }));
     fireEvent.keyDown(screen.getByRole("button", { name: /^Step 0/ }), { key: "Enter" });
     expect(onSelect).toHaveBeenLastCalledWith(0);
@@ -87,7 +109,11 @@ describe("stacked bars", () => {
   });
   it("draw only the bars again that the pointer leaves and comes to", () => {
     const drawn = [0, 0, 0];
-    const counted = bars.map((bar, i) => Object.defineProperty({ ...bar }, "mark", { get: () => ((drawn[i] = (drawn[i] ?? 0) + 1), "") }));
+    const counted = bars.map((bar, i) =>
+      Object.defineProperty({ ...bar }, "mark", {
+        get: () => ((drawn[i] = (drawn[i] ?? 0) + 1), ""),
+      }),
+    );
     render(<StackedBars label="Steps" series={series} bars={counted} unit="ns" />);
     const before = [...drawn];
     fireEvent.pointerEnter(screen.getByRole("button", { name: /^Step 1/ }));
@@ -96,12 +122,22 @@ describe("stacked bars", () => {
   });
   it("have one tab stop", () => {
     render(<StackedBars label="Steps" series={series} bars={bars} unit="ns" />);
-    expect(screen.getAllByRole("button").map((bar) => bar.getAttribute("tabindex"))).toEqual(["0", "-1", "-1"]);
+    expect(screen.getAllByRole("button").map((bar) => bar.getAttribute("tabindex"))).toEqual([
+      "0",
+      "-1",
+      "-1",
+    ]);
   });
 });
 
 it("shows a figure's data as a table", () => {
-  const table = { columns: [{ label: "Step" }, { label: "Time", unit: "ns" as const }], rows: [["a", 1_234_567], ["b", null]] };
+  const table = {
+    columns: [{ label: "Step" }, { label: "Time", unit: "ns" as const }],
+    rows: [
+      ["a", 1_234_567],
+      ["b", null],
+    ],
+  };
   render(
     <Figure title="Times" table={table}>
       <p>chart</p>
@@ -109,14 +145,31 @@ it("shows a figure's data as a table", () => {
   );
   fireEvent.click(screen.getByRole("button", { name: "Show Times as a data table" }));
   expect(screen.queryByText("chart")).toBeNull();
-  expect(screen.getAllByRole("cell").map((cell) => cell.textContent)).toEqual(["a", "1.23 ms", "b", "–"]);
+  expect(screen.getAllByRole("cell").map((cell) => cell.textContent)).toEqual([
+    "a",
+    "1.23 ms",
+    "b",
+    "–",
+  ]);
   expect(tableCsv(table)).toBe("Step,Time (ns)\r\na,1234567\r\nb,\r\n");
 });
 
 it("lists a donut's parts in words", () => {
   const onSelect = vi.fn();
-  render(<Donut label="Self time" parts={[{ key: "x", label: "aten::mm", value: 3e6 }, { key: "y", label: "aten::add", value: 1e6 }]} unit="ns" onSelect={onSelect} />);
-  expect(screen.getByRole("img").getAttribute("aria-label")).toBe("Self time: aten::mm 75.0 %, aten::add 25.0 %");
+  render(
+    <Donut
+      label="Self time"
+      parts={[
+        { key: "x", label: "aten::mm", value: 3e6 },
+        { key: "y", label: "aten::add", value: 1e6 },
+      ]}
+      unit="ns"
+      onSelect={onSelect}
+    />,
+  );
+  expect(screen.getByRole("img").getAttribute("aria-label")).toBe(
+    "Self time: aten::mm 75.0 %, aten::add 25.0 %",
+  );
   fireEvent.click(screen.getByRole("button", { name: "aten::mm" }));
   expect(onSelect).toHaveBeenCalledWith("x");
 });

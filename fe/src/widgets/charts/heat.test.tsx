@@ -13,21 +13,45 @@ const VALUES = [
 
 describe("classes", () => {
   it("keep unknown and nothing apart from little, and hold their bounds", () => {
-    expect([levelOf(null, 36), levelOf(undefined, 36), levelOf(0, 36), levelOf(0.001, 36), levelOf(36, 36)]).toEqual([-1, -1, 0, 1, LEVELS]);
-    levelBounds(36).forEach((bound, i) => expect([levelOf(bound, 36), levelOf(bound + 0.01, 36)]).toEqual([i + 1, Math.min(LEVELS, i + 2)]));
+    expect([
+      levelOf(null, 36),
+      levelOf(undefined, 36),
+      levelOf(0, 36),
+      levelOf(0.001, 36),
+      levelOf(36, 36),
+    ]).toEqual([-1, -1, 0, 1, LEVELS]);
+    levelBounds(36).forEach((bound, i) =>
+      expect([levelOf(bound, 36), levelOf(bound + 0.01, 36)]).toEqual([
+        i + 1,
+        Math.min(LEVELS, i + 2),
+      ]),
+    );
   });
   it("have none where nothing is above 0", () => expect(levelOf(0, 0)).toBe(0));
-  it("know the largest value, also of none", () => expect([largestIn(VALUES), largestIn([]), largestIn([[null]])]).toEqual([36, 0, 0]));
+  it("know the largest value, also of none", () =>
+    expect([largestIn(VALUES), largestIn([]), largestIn([[null]])]).toEqual([36, 0, 0]));
 });
 
 describe("cells", () => {
   it("fill the room, have texts where these fit, and scroll where there are too many", () => {
-    expect(cellsOf(4, 5, { width: 400, height: 400 }, 20)).toEqual({ width: 80, height: 26, texts: true, everyRow: 1, everyColumn: 1 });
+    expect(cellsOf(4, 5, { width: 400, height: 400 }, 20)).toEqual({
+      width: 80,
+      height: 26,
+      texts: true,
+      everyRow: 1,
+      everyColumn: 1,
+    });
     const many = cellsOf(256, 200, { width: 600, height: 400 }, 20);
     expect(many).toMatchObject({ width: 6, height: 5, texts: false, everyRow: 3, everyColumn: 4 });
   });
   it("are one path per class, each cell once", () => {
-    const paths = levelPaths(VALUES, [2, 0, 1], 36, { width: 10, height: 10, texts: false, everyRow: 1, everyColumn: 1 });
+    const paths = levelPaths(VALUES, [2, 0, 1], 36, {
+      width: 10,
+      height: 10,
+      texts: false,
+      everyRow: 1,
+      everyColumn: 1,
+    });
     expect(paths.map((path) => path.split("M").length - 1)).toEqual([1, 1, 2, 0, 0, 0, 1, 1]);
     expect(paths[LEVELS]).toBe("M10,20h9v9h-9z");
     expect(paths[LEVELS + 1]).toBe("M0,20h9v9h-9z");
@@ -39,7 +63,18 @@ it("rows are ordered by their sums", () => expect(bySum(VALUES)).toEqual([1, 0, 
 describe("HeatMap", () => {
   const told = (): string => screen.getByRole("status").textContent;
   it("tells the cell under the keys, in the order of the rows, and stays inside", () => {
-    render(<HeatMap label="Late" rows={["rank 0", "rank 1", "rank 2"]} columns={["7", "8"]} columnWord="step" values={VALUES} unit="ns" order={[1, 0, 2]} note={(row) => (row === 1 ? "the last" : "")} />);
+    render(
+      <HeatMap
+        label="Late"
+        rows={["rank 0", "rank 1", "rank 2"]}
+        columns={["7", "8"]}
+        columnWord="step"
+        values={VALUES}
+        unit="ns"
+        order={[1, 0, 2]}
+        note={(row) => (row === 1 ? "the last" : "")}
+      />,
+    );
     const map = screen.getByRole("group");
     fireEvent.focus(map);
     fireEvent.keyDown(map, { key: "ArrowRight" });
@@ -58,18 +93,32 @@ describe("HeatMap", () => {
 });
 
 describe("Strip", () => {
-  const row = { label: "A", color: "red", dots: [5e6, 6e6, 9e6].map((value, i) => ({ value, title: `step ${i}`, faded: i === 2 })), mean: 5.5e6, spread: 5e5 };
+  const row = {
+    label: "A",
+    color: "red",
+    dots: [5e6, 6e6, 9e6].map((value, i) => ({ value, title: `step ${i}`, faded: i === 2 })),
+    mean: 5.5e6,
+    spread: 5e5,
+  };
   it("draws a dot per value, hollow ones below the others, the mean and its band", () => {
     render(<Strip label="Steps" rows={[row]} unit="ns" />);
     const dots = [...document.querySelectorAll("circle")];
     const at = dots.map((dot) => Number(dot.getAttribute("cx")));
     expect(at[1]! < at[2]! && at[2]! < at[0]!).toBe(true);
-    expect(dots.map((dot) => [dot.textContent, dot.getAttribute("class")])).toEqual([["step 2", "strip-faded"], ["step 0", ""], ["step 1", ""]]);
-    expect(screen.getByRole("img").getAttribute("aria-label")).toBe("Steps: A 3 values, mean 5.50 ms");
+    expect(dots.map((dot) => [dot.textContent, dot.getAttribute("class")])).toEqual([
+      ["step 2", "strip-faded"],
+      ["step 0", ""],
+      ["step 1", ""],
+    ]);
+    expect(screen.getByRole("img").getAttribute("aria-label")).toBe(
+      "Steps: A 3 values, mean 5.50 ms",
+    );
     expect(document.querySelectorAll(".strip-mean, .strip-band").length).toBe(2);
   });
   it("says that there is nothing", () => {
-    render(<Strip label="Steps" rows={[{ ...row, dots: [], mean: null, spread: null }]} unit="ns" />);
+    render(
+      <Strip label="Steps" rows={[{ ...row, dots: [], mean: null, spread: null }]} unit="ns" />,
+    );
     expect(document.body.textContent).toContain("no value");
   });
 });

@@ -18,7 +18,10 @@ export function levelOf(value: number | null | undefined, max: number): number {
 }
 
 export function largestIn(values: HeatValues): number {
-  return values.reduce((most, row) => row.reduce<number>((of, value) => Math.max(of, value ?? 0), most), 0);
+  return values.reduce(
+    (most, row) => row.reduce<number>((of, value) => Math.max(of, value ?? 0), most),
+    0,
+  );
 }
 
 export interface Cells {
@@ -41,7 +44,12 @@ const TEXT_WIDTH = 52;
 const MOST_TEXTS = 800;
 
 /** Cells that fill the room, as far as they can be told apart; more of them than there is room for scroll. */
-export function cellsOf(rows: number, columns: number, room: { width: number; height: number }, labelWidth: number): Cells {
+export function cellsOf(
+  rows: number,
+  columns: number,
+  room: { width: number; height: number },
+  labelWidth: number,
+): Cells {
   const width = Math.max(THINNEST, Math.min(WIDEST, Math.floor(room.width / Math.max(1, columns))));
   const height = Math.max(LOWEST, Math.min(TALLEST, Math.floor(room.height / Math.max(1, rows))));
   return {
@@ -54,7 +62,12 @@ export function cellsOf(rows: number, columns: number, room: { width: number; he
 }
 
 /** One path per class (the last one: unknown), so that a hundred thousand cells are eight elements. A cell leaves a line of 1 px to the next where it is large enough. */
-export function levelPaths(values: HeatValues, order: readonly number[], max: number, { width, height }: Cells): string[] {
+export function levelPaths(
+  values: HeatValues,
+  order: readonly number[],
+  max: number,
+  { width, height }: Cells,
+): string[] {
   const paths = Array.from({ length: LEVELS + 2 }, () => "");
   const [w, h] = [width > 8 ? width - 1 : width, height > 8 ? height - 1 : height];
   order.forEach((row, y) =>

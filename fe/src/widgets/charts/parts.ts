@@ -39,7 +39,14 @@ export function poolParts(parts: readonly Part[], top: number, total?: number): 
   const rest = sorted.slice(shown);
   if (rest.length > 0) {
     const value = rest.reduce((sum, part) => sum + part.value, 0);
-    drawn.push({ key: OTHER, label: `other (${rest.length})`, value, color: otherColor, share: share(value), pooled: rest.length });
+    drawn.push({
+      key: OTHER,
+      label: `other (${rest.length})`,
+      value,
+      color: otherColor,
+      share: share(value),
+      pooled: rest.length,
+    });
   }
   return drawn;
 }
@@ -47,7 +54,8 @@ export function poolParts(parts: readonly Part[], top: number, total?: number): 
 /** The path of a ring's piece between two fractions of the turn, clockwise from the top. */
 export function ringPath(from: number, to: number, inner: number, outer: number): string {
   // A whole turn has no start and no end that differ, so it is drawn as two halves.
-  if (to - from > 0.99999) return `${ringPath(0, 0.5, inner, outer)}${ringPath(0.5, 0.999995, inner, outer)}`;
+  if (to - from > 0.99999)
+    return `${ringPath(0, 0.5, inner, outer)}${ringPath(0.5, 0.999995, inner, outer)}`;
   const point = (turn: number, radius: number): string => {
     const angle = turn * 2 * Math.PI;
     return `${(radius * Math.sin(angle)).toFixed(3)},${(-radius * Math.cos(angle)).toFixed(3)}`;

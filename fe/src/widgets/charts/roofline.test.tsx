@@ -1,12 +1,33 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
-import { axesOf, logAxis, markPath, mergedRoofs, radiusOf, type RoofPoint, spread } from "./roofline";
+import {
+  axesOf,
+  logAxis,
+  markPath,
+  mergedRoofs,
+  radiusOf,
+  type RoofPoint,
+  spread,
+} from "./roofline";
 import { Roofline } from "./Roofline";
 
 afterEach(cleanup);
 
-const point = (key: string, intensity: number, rate: number, more: Partial<RoofPoint> = {}): RoofPoint => ({
-  key, title: key, intensity, rate, size: 1, group: 0, figures: [["Time", "1 ns"]], selected: false, ...more,
+const point = (
+  key: string,
+  intensity: number,
+  rate: number,
+  more: Partial<RoofPoint> = {},
+): RoofPoint => ({
+  key,
+  title: key,
+  intensity,
+  rate,
+  size: 1,
+  group: 0,
+  figures: [["Time", "1 ns"]],
+  selected: false,
+  ...more,
 });
 
 it("has a tick at every power of ten and room on both sides", () => {
@@ -24,7 +45,13 @@ it("is two decades long at least, and stands without any value", () => {
 });
 
 it("draws roofs of one rate once, the highest first", () => {
-  expect(mergedRoofs([{ label: "fp32", rate: 67e12 }, { label: "bf16", rate: 989e12 }, { label: "fp16", rate: 989e12 }])).toEqual([
+  expect(
+    mergedRoofs([
+      { label: "fp32", rate: 67e12 },
+      { label: "bf16", rate: 989e12 },
+      { label: "fp16", rate: 989e12 },
+    ]),
+  ).toEqual([
     { label: "989 TFLOP/s bf16, fp16", rate: 989e12 },
     { label: "67.0 TFLOP/s fp32", rate: 67e12 },
   ]);
@@ -32,7 +59,12 @@ it("draws roofs of one rate once, the highest first", () => {
 
 it("shows the points and where the roofs meet the slope", () => {
   const { x, y } = axesOf([point("a", 0.1, 1e9)], [{ label: "", rate: 1e15 }], 1e12);
-  for (const [axis, value] of [[x, 0.1], [x, 1000], [y, 1e9], [y, 1e15]] as const) {
+  for (const [axis, value] of [
+    [x, 0.1],
+    [x, 1000],
+    [y, 1e9],
+    [y, 1e15],
+  ] as const) {
     expect(axis.at(value)).toBeGreaterThan(0);
     expect(axis.at(value)).toBeLessThan(1);
   }
@@ -73,6 +105,15 @@ it("is walked by keys in the order of intensity and chosen by Enter or a click",
 });
 
 it("says so when there is no point", () => {
-  render(<Roofline label="Roofline" points={[]} groups={[]} roofs={[]} bandwidth={null} onSelect={vi.fn()} />);
+  render(
+    <Roofline
+      label="Roofline"
+      points={[]}
+      groups={[]}
+      roofs={[]}
+      bandwidth={null}
+      onSelect={vi.fn()}
+    />,
+  );
   expect(document.body.textContent).toContain("of no row both FLOPs and bytes are known");
 });

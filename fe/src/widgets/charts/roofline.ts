@@ -40,22 +40,39 @@ export function logAxis(values: readonly number[]): LogAxis {
   const lack = Math.max(0, 2 - (most - least)) / 2;
   const [from, to] = [least - lack - 0.2, most + lack + 0.2];
   const first = Math.ceil(from);
-  const ticks = Array.from({ length: Math.max(0, Math.floor(to) - first + 1) }, (_, i) => 10 ** (first + i));
-  return { ticks, at: (value) => (Math.log10(value) - from) / (to - from), low: 10 ** from, high: 10 ** to };
+  const ticks = Array.from(
+    { length: Math.max(0, Math.floor(to) - first + 1) },
+    (_, i) => 10 ** (first + i),
+  );
+  return {
+    ticks,
+    at: (value) => (Math.log10(value) - from) / (to - from),
+    low: 10 ** from,
+    high: 10 ** to,
+  };
 }
 
 /** Roofs of one rate share a line; the highest is first. */
 export function mergedRoofs(roofs: readonly Roof[]): Roof[] {
   const labels = new Map<number, string[]>();
   for (const { rate, label } of roofs) labels.set(rate, [...(labels.get(rate) ?? []), label]);
-  return [...labels].map(([rate, names]) => ({ rate, label: `${formatRate(rate, "FLOP/s")} ${names.join(", ")}` })).sort((a, b) => b.rate - a.rate);
+  return [...labels]
+    .map(([rate, names]) => ({ rate, label: `${formatRate(rate, "FLOP/s")} ${names.join(", ")}` }))
+    .sort((a, b) => b.rate - a.rate);
 }
 
 /** The axes that show all points, all roofs, and where the roofs meet the slope of the memory's bandwidth. */
-export function axesOf(points: readonly RoofPoint[], roofs: readonly Roof[], bandwidth: number | null): { x: LogAxis; y: LogAxis } {
+export function axesOf(
+  points: readonly RoofPoint[],
+  roofs: readonly Roof[],
+  bandwidth: number | null,
+): { x: LogAxis; y: LogAxis } {
   const ridges = bandwidth ? roofs.map(({ rate }) => rate / bandwidth) : [];
   return {
-    x: logAxis([...points.map((point) => point.intensity), ...ridges.flatMap((ridge) => [ridge / 4, ridge * 6])]),
+    x: logAxis([
+      ...points.map((point) => point.intensity),
+      ...ridges.flatMap((ridge) => [ridge / 4, ridge * 6]),
+    ]),
     y: logAxis([...points.map((point) => point.rate), ...roofs.map(({ rate }) => rate)]),
   };
 }
@@ -72,25 +89,72 @@ const LARGEST = 17;
 
 /** The half width of a mark, px: its area grows with the size. */
 export function radiusOf(size: number, largest: number): number {
-  return largest > 0 ? Math.max(SMALLEST, LARGEST * Math.sqrt(Math.max(0, size) / largest)) : SMALLEST;
+  return largest > 0
+    ? Math.max(SMALLEST, LARGEST * Math.sqrt(Math.max(0, size) / largest))
+    : SMALLEST;
 }
 
 type Shape = (r: number) => string;
 
-const polygon = (points: readonly (readonly [number, number])[]): Shape => (r) => `M${points.map(([x, y]) => `${(x * r).toFixed(2)},${(y * r).toFixed(2)}`).join("L")}z`;
+const polygon =
+  (points: readonly (readonly [number, number])[]): Shape =>
+  (r) =>
+    `M${points.map(([x, y]) => `${(x * r).toFixed(2)},${(y * r).toFixed(2)}`).join("L")}z`;
 
 const circle: Shape = (r) => `M${-r},0a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`;
 
 /** Of about the same area, so that none looks more than it is. */
 const SHAPES: readonly Shape[] = [
   circle,
-  polygon([[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]]),
-  polygon([[0, -1.35], [1.17, 0.67], [-1.17, 0.67]]),
-  polygon([[0, -1.25], [1.25, 0], [0, 1.25], [-1.25, 0]]),
-  polygon([[0, 1.35], [1.17, -0.67], [-1.17, -0.67]]),
-  polygon([[-0.4, -1.1], [0.4, -1.1], [0.4, -0.4], [1.1, -0.4], [1.1, 0.4], [0.4, 0.4], [0.4, 1.1], [-0.4, 1.1], [-0.4, 0.4], [-1.1, 0.4], [-1.1, -0.4], [-0.4, -0.4]]),
-  polygon([[0, -1.15], [1.09, -0.36], [0.68, 0.93], [-0.68, 0.93], [-1.09, -0.36]]),
-  polygon([[-1.3, -0.6], [1.3, -0.6], [1.3, 0.6], [-1.3, 0.6]]),
+  polygon([
+    [-0.89, -0.89],
+    [0.89, -0.89],
+    [0.89, 0.89],
+    [-0.89, 0.89],
+  ]),
+  polygon([
+    [0, -1.35],
+    [1.17, 0.67],
+    [-1.17, 0.67],
+  ]),
+  polygon([
+    [0, -1.25],
+    [1.25, 0],
+    [0, 1.25],
+    [-1.25, 0],
+  ]),
+  polygon([
+    [0, 1.35],
+    [1.17, -0.67],
+    [-1.17, -0.67],
+  ]),
+  polygon([
+    [-0.4, -1.1],
+    [0.4, -1.1],
+    [0.4, -0.4],
+    [1.1, -0.4],
+    [1.1, 0.4],
+    [0.4, 0.4],
+    [0.4, 1.1],
+    [-0.4, 1.1],
+    [-0.4, 0.4],
+    [-1.1, 0.4],
+    [-1.1, -0.4],
+    [-0.4, -0.4],
+  ]),
+  polygon([
+    [0, -1.15],
+    [1.09, -0.36],
+    [0.68, 0.93],
+    [-0.68, 0.93],
+    [-1.09, -0.36],
+  ]),
+  polygon([
+    [-1.3, -0.6],
+    [1.3, -0.6],
+    [1.3, 0.6],
+    [-1.3, 0.6],
+  ]),
 ];
 
 /** The outline of a group's mark around 0, 0. */

@@ -66,5 +66,10 @@ const LABEL_GAP = 10;
 export function slotsOf(count: number, room: number, labelWidth: number): Slots {
   const slot = Math.max(NARROWEST, Math.min(WIDEST * 1.6, room / Math.max(1, count)));
   const bar = Math.min(WIDEST, Math.max(slot - 8, slot * 0.72));
-  return { slot, bar, width: Math.max(room, slot * count), every: Math.max(1, Math.ceil((labelWidth + LABEL_GAP) / slot)) };
+  return {
+    slot,
+    bar,
+    width: Math.max(room, slot * count),
+    every: Math.max(1, Math.ceil((labelWidth + LABEL_GAP) / slot)),
+  };
 }

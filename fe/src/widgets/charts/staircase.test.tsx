@@ -10,43 +10,75 @@ const y = (value: number): number => 100 - value;
 
 describe("stairPath", () => {
   it("holds each value until the next point and to the end of the window", () =>
-    expect(stairPath([0, 10, 20], [1, 5, 3], { t0: 0, t1: 50 }, x, y)).toBe("M0,99V99H10V95H20V97H50"));
+    expect(stairPath([0, 10, 20], [1, 5, 3], { t0: 0, t1: 50 }, x, y)).toBe(
+      "M0,99V99H10V95H20V97H50",
+    ));
   it("begins what was there before at the edge and leaves out what comes after", () =>
     expect(stairPath([-5, 10, 60], [1, 5, 9], { t0: 0, t1: 50 }, x, y)).toBe("M0,99V99H10V95H50"));
   it("leaves a gap where nothing is known", () =>
-    expect(stairPath([0, 10, 20], [1, null, 3], { t0: 0, t1: 30 }, x, y)).toBe("M0,99V99H10M20,97V97H30"));
+    expect(stairPath([0, 10, 20], [1, null, 3], { t0: 0, t1: 30 }, x, y)).toBe(
+      "M0,99V99H10M20,97V97H30",
+    ));
   it("closes areas down to the base, each piece by itself", () =>
-    expect(stairPath([0, 10, 20], [1, null, 3], { t0: 0, t1: 30 }, x, y, 100)).toBe("M0,100V99H10V100ZM20,100V97H30V100Z"));
+    expect(stairPath([0, 10, 20], [1, null, 3], { t0: 0, t1: 30 }, x, y, 100)).toBe(
+      "M0,100V99H10V100ZM20,100V97H30V100Z",
+    ));
   it("draws nothing of nothing", () => expect(stairPath([], [], { t0: 0, t1: 1 }, x, y)).toBe(""));
 });
 
-it("stacks lists on each other", () => expect(stacked([[1, 2], [3, 4], [0, 1]])).toEqual([[1, 2], [4, 6], [4, 7]]));
+it("stacks lists on each other", () =>
+  expect(
+    stacked([
+      [1, 2],
+      [3, 4],
+      [0, 1],
+    ]),
+  ).toEqual([
+    [1, 2],
+    [4, 6],
+    [4, 7],
+  ]));
 
-it("finds the point that holds", () => expect([-1, 0, 9, 10, 99].map((t) => pointAt([0, 10, 10, 20], t))).toEqual([-1, 0, 0, 2, 3]));
+it("finds the point that holds", () =>
+  expect([-1, 0, 9, 10, 99].map((t) => pointAt([0, 10, 10, 20], t))).toEqual([-1, 0, 0, 2, 3]));
 
 describe("zoomed", () => {
   const whole = { t0: 0, t1: 1000 };
-  it("keeps the time around which it zooms where it is", () => expect(zoomed({ t0: 400, t1: 600 }, 450, 0.5, whole)).toEqual({ t0: 425, t1: 525 }));
+  it("keeps the time around which it zooms where it is", () =>
+    expect(zoomed({ t0: 400, t1: 600 }, 450, 0.5, whole)).toEqual({ t0: 425, t1: 525 }));
   it("stays inside the whole", () => {
     expect(zoomed({ t0: 0, t1: 600 }, 0, 4, whole)).toEqual(whole);
     expect(zoomed({ t0: 900, t1: 1000 }, 1000, 2, whole)).toEqual({ t0: 800, t1: 1000 });
   });
-  it("never gets empty", () => expect(zoomed({ t0: 5, t1: 6 }, 5, 0.1, whole)).toEqual({ t0: 5, t1: 6 }));
+  it("never gets empty", () =>
+    expect(zoomed({ t0: 5, t1: 6 }, 5, 0.1, whole)).toEqual({ t0: 5, t1: 6 }));
 });
 
 describe("the chart", () => {
-  const show = (window = { t0: 0, t1: 1000 }): { onWindow: ReturnType<typeof vi.fn>; onPick: ReturnType<typeof vi.fn>; chart: HTMLElement } => {
+  const show = (
+    window = { t0: 0, t1: 1000 },
+  ): {
+    onWindow: ReturnType<typeof vi.fn>;
+    onPick: ReturnType<typeof vi.fn>;
+    chart: HTMLElement;
+  } => {
     const [onWindow, onPick] = [vi.fn(), vi.fn()];
     render(
       <Staircase
         label="Memory"
         unit="bytes"
         time={[0, 500]}
-        lines={[{ label: "allocated", color: "red", values: [1024, 4096] }, { label: "reserved", color: "blue", values: [null, 8192] }]}
+        lines={[
+          { label: "allocated", color: "red", values: [1024, 4096] },
+          { label: "reserved", color: "blue", values: [null, 8192] },
+        ]}
         areas={[]}
         window={window}
         whole={{ t0: 0, t1: 1000 }}
-        bands={[{ t0: 0, t1: 400, label: "step 1" }, { t0: 5000, t1: 6000, label: "step 9" }]}
+        bands={[
+          { t0: 0, t1: 400, label: "step 1" },
+          { t0: 5000, t1: 6000, label: "step 9" },
+        ]}
         peak={{ time: 500, value: 4096 }}
         picked={500}
         onWindow={onWindow}
@@ -110,7 +142,11 @@ describe("the chart", () => {
     const { chart, onPick, onWindow } = show();
     chart.setPointerCapture = vi.fn();
     // The plot begins at 62 px and is 570 px wide.
-    const at = (share: number): { clientX: number; button: number; pointerId: number } => ({ clientX: 62 + share * 570, button: 0, pointerId: 1 });
+    const at = (share: number): { clientX: number; button: number; pointerId: number } => ({
+      clientX: 62 + share * 570,
+      button: 0,
+      pointerId: 1,
+    });
     fireEvent.pointerDown(chart, at(0.8));
     fireEvent.pointerMove(chart, at(0.5));
     fireEvent.pointerUp(chart, at(0.2));

@@ -24,7 +24,10 @@ export function squarified(values: readonly number[], width: number, height: num
       const next = area + (values[last] ?? 0) * scale;
       const most = (values[first] ?? 0) * scale;
       const least = (values[last] ?? 0) * scale;
-      const ratio = Math.max((side * side * most) / (next * next), (next * next) / (side * side * least));
+      const ratio = Math.max(
+        (side * side * most) / (next * next),
+        (next * next) / (side * side * least),
+      );
       if (ratio > worst) break;
       [last, area, worst] = [last + 1, next, ratio];
     }
@@ -35,13 +38,23 @@ export function squarified(values: readonly number[], width: number, height: num
 }
 
 /** One row of tiles along the shorter side; the room that is left. */
-function lay(tiles: Tile[], values: readonly number[], scale: number, area: number, room: Tile): Tile {
+function lay(
+  tiles: Tile[],
+  values: readonly number[],
+  scale: number,
+  area: number,
+  room: Tile,
+): Tile {
   const upright = room.width >= room.height;
   const depth = area / (upright ? room.height : room.width);
   let along = upright ? room.top : room.left;
   for (const value of values) {
     const length = (value * scale) / depth;
-    tiles.push(upright ? { left: room.left, top: along, width: depth, height: length } : { left: along, top: room.top, width: length, height: depth });
+    tiles.push(
+      upright
+        ? { left: room.left, top: along, width: depth, height: length }
+        : { left: along, top: room.top, width: length, height: depth },
+    );
     along += length;
   }
   return upright

@@ -25,19 +25,36 @@ beforeEach(() => {
   vi.clearAllMocks();
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockImplementation(() => context as never);
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1000);
-  vi.spyOn(HTMLCanvasElement.prototype, "getBoundingClientRect").mockReturnValue({ left: 0, top: 0, width: 1000, height: 57 } as DOMRect);
+  vi.spyOn(HTMLCanvasElement.prototype, "getBoundingClientRect").mockReturnValue({
+    left: 0,
+    top: 0,
+    width: 1000,
+    height: 57,
+  } as DOMRect);
 });
 afterEach(() => {
   cleanup();
   vi.restoreAllMocks();
 });
 
-function show(over: Partial<FlameProps> = {}): { onZoom: ReturnType<typeof vi.fn>; canvas: HTMLElement } {
+function show(over: Partial<FlameProps> = {}): {
+  onZoom: ReturnType<typeof vi.fn>;
+  canvas: HTMLElement;
+} {
   const onZoom = vi.fn();
   render(
     <Flame
       label="Flame graph"
-      {...{ layout, parent: PARENT, name: NAMES, kind: [0, 2, 2, 2], hatched: [false, false, true, false], found: null, zoom: -1, onZoom }}
+      {...{
+        layout,
+        parent: PARENT,
+        name: NAMES,
+        kind: [0, 2, 2, 2],
+        hatched: [false, false, true, false],
+        found: null,
+        zoom: -1,
+        onZoom,
+      }}
       describe={(row) => [NAMES[row]!, `${layout.width[row]} ns`]}
       detail={(row) => <p data-testid="detail">{row}</p>}
       {...over}
@@ -93,7 +110,16 @@ it("shows a card at the pointer only over a frame", () => {
 
 it("draws only what is in sight: the zoomed frame and those around it over the whole width, each with its name", () => {
   const painter = new FlamePainter(document.createElement("canvas"));
-  const scene = { layout, name: NAMES, kind: [0, 2, 2, 2], hatched: [false, false, false, false], found: null, scroll: 0, width: 1000, height: 57 };
+  const scene = {
+    layout,
+    name: NAMES,
+    kind: [0, 2, 2, 2],
+    hatched: [false, false, false, false],
+    found: null,
+    scroll: 0,
+    width: 1000,
+    height: 57,
+  };
   painter.draw({ ...scene, view: { begin: 60, length: 30 } });
   expect(context.fillRect.mock.calls).toEqual([
     [0, 0, 999, 18],
@@ -104,10 +130,24 @@ it("draws only what is in sight: the zoomed frame and those around it over the w
 
 it("draws frames narrower than a pixel once per pixel", () => {
   const parent = [-1, ...Array<number>(100_000).fill(0)];
-  const many = layOutFlame({ parent, value: [100_000, ...Array<number>(100_000).fill(1)], order: null });
+  const many = layOutFlame({
+    parent,
+    value: [100_000, ...Array<number>(100_000).fill(1)],
+    order: null,
+  });
   const painter = new FlamePainter(document.createElement("canvas"));
   const kind = new Uint8Array(parent.length);
-  painter.draw({ layout: many, name: parent.map(() => "x"), kind, hatched: [], found: null, view: { begin: 0, length: 100_000 }, scroll: 0, width: 500, height: 38 });
+  painter.draw({
+    layout: many,
+    name: parent.map(() => "x"),
+    kind,
+    hatched: [],
+    found: null,
+    view: { begin: 0, length: 100_000 },
+    scroll: 0,
+    width: 500,
+    height: 38,
+  });
   expect(context.fillRect.mock.calls.length).toBeLessThanOrEqual(502);
   expect(context.fillRect.mock.calls.length).toBeGreaterThan(450);
 });

@@ -12,7 +12,15 @@ import { useWidth } from "../charts/size";
 import { createPortal } from "../portal";
 import { place } from "../tooltip";
 import { FlamePainter, FRAME_HEIGHT } from "./draw";
-import { firstSplit, frameAt, neighbour, viewOf, wayTo, type FlameLayout, type FlameView } from "./layout";
+import {
+  firstSplit,
+  frameAt,
+  neighbour,
+  viewOf,
+  wayTo,
+  type FlameLayout,
+  type FlameView,
+} from "./layout";
 
 const MOST_HEIGHT = 460;
 /** Frames above the graph that are named; those between the first and them are left out. */
@@ -65,7 +73,12 @@ export function Flame(props: FlameProps): JSX.Element {
   return (
     <div class="flame">
       <Way {...{ parent, name, zoom, onZoom }} />
-      <div ref={box} class="flame-box" style={{ height: `${height}px` }} onPointerLeave={() => setHovered(null)}>
+      <div
+        ref={box}
+        class="flame-box"
+        style={{ height: `${height}px` }}
+        onPointerLeave={() => setHovered(null)}
+      >
         <div class="flame-content" style={{ height: `${full}px` }}>
           <canvas
             ref={canvas}
@@ -77,7 +90,9 @@ export function Flame(props: FlameProps): JSX.Element {
             aria-describedby={id}
             tabIndex={0}
             onKeyDown={(event) => onKey(event, props, active, setActive)}
-            onPointerMove={(event) => setHovered({ row: under(event), x: event.clientX, y: event.clientY })}
+            onPointerMove={(event) =>
+              setHovered({ row: under(event), x: event.clientX, y: event.clientY })
+            }
             onClick={(event) => {
               const row = under(event);
               setActive(row);
@@ -115,7 +130,16 @@ function Mark({ row, layout, view, width, kind }: MarkProps): JSX.Element | null
   const x0 = Math.max(0, (left - view.begin) * scale);
   const x1 = Math.min(width, (left + (layout.width[row] ?? 0) - view.begin) * scale);
   if (row < 0 || x1 < x0) return null;
-  return <div class={`flame-mark ${kind}`} style={{ left: `${x0}px`, top: `${(layout.levels[row] ?? 0) * FRAME_HEIGHT}px`, width: `${Math.max(2, x1 - x0)}px` }} />;
+  return (
+    <div
+      class={`flame-mark ${kind}`}
+      style={{
+        left: `${x0}px`,
+        top: `${(layout.levels[row] ?? 0) * FRAME_HEIGHT}px`,
+        width: `${Math.max(2, x1 - x0)}px`,
+      }}
+    />
+  );
 }
 
 /** The chosen frame; none after the graph was laid out anew. */
@@ -129,7 +153,13 @@ interface Slot<T> {
 }
 
 /** Draws when something changed, once per frame of the display. */
-function useDrawing(props: FlameProps, box: Slot<HTMLDivElement>, canvas: Slot<HTMLCanvasElement>, width: number, height: number): void {
+function useDrawing(
+  props: FlameProps,
+  box: Slot<HTMLDivElement>,
+  canvas: Slot<HTMLCanvasElement>,
+  width: number,
+  height: number,
+): void {
   const { layout, name, kind, hatched, found, zoom } = props;
   const draw = useRef<(forget?: boolean) => void>(() => undefined);
   const painter = useRef<FlamePainter | null>(null);
@@ -141,7 +171,17 @@ function useDrawing(props: FlameProps, box: Slot<HTMLDivElement>, canvas: Slot<H
         if (!canvas.current) return;
         painter.current ??= new FlamePainter(canvas.current);
         if (forget) painter.current.forget();
-        painter.current.draw({ layout, name, kind, hatched, found, view: viewOf(layout, zoom), scroll: box.current?.scrollTop ?? 0, width, height });
+        painter.current.draw({
+          layout,
+          name,
+          kind,
+          hatched,
+          found,
+          view: viewOf(layout, zoom),
+          scroll: box.current?.scrollTop ?? 0,
+          width,
+          height,
+        });
       });
     };
     draw.current();
@@ -163,7 +203,12 @@ function useDrawing(props: FlameProps, box: Slot<HTMLDivElement>, canvas: Slot<H
   }, [box, layout, zoom]);
 }
 
-function onKey(event: KeyboardEvent, { layout, parent, zoom, onZoom }: FlameProps, active: number, setActive: (row: number) => void): void {
+function onKey(
+  event: KeyboardEvent,
+  { layout, parent, zoom, onZoom }: FlameProps,
+  active: number,
+  setActive: (row: number) => void,
+): void {
   const { begin, length } = viewOf(layout, zoom);
   const out = zoom < 0 ? -1 : (parent[zoom] ?? -1);
   const target = neighbour(layout, parent, active < 0 && zoom >= 0 ? zoom : active, event.key);
@@ -179,7 +224,12 @@ function onKey(event: KeyboardEvent, { layout, parent, zoom, onZoom }: FlameProp
 }
 
 /** The frames around the one in sight, as a way out. */
-function Way({ parent, name, zoom, onZoom }: Pick<FlameProps, "parent" | "name" | "zoom" | "onZoom">): JSX.Element {
+function Way({
+  parent,
+  name,
+  zoom,
+  onZoom,
+}: Pick<FlameProps, "parent" | "name" | "zoom" | "onZoom">): JSX.Element {
   const way = wayTo(parent, zoom);
   const shown = way.slice(-NAMED);
   return (
@@ -189,7 +239,11 @@ function Way({ parent, name, zoom, onZoom }: Pick<FlameProps, "parent" | "name" 
       {shown.map((row) => (
         <span key={row}>
           <span aria-hidden="true"> › </span>
-          {row === zoom ? <strong aria-current="true">{name[row]}</strong> : <WayButton text={name[row] ?? ""} onClick={() => onZoom(row)} />}
+          {row === zoom ? (
+            <strong aria-current="true">{name[row]}</strong>
+          ) : (
+            <WayButton text={name[row] ?? ""} onClick={() => onZoom(row)} />
+          )}
         </span>
       ))}
     </nav>

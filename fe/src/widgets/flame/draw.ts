@@ -23,7 +23,13 @@ export interface FlamePalette {
 export function flamePalette(): FlamePalette {
   const style = getComputedStyle(document.documentElement);
   const token = (name: string): string => style.getPropertyValue(name).trim() || "#888888";
-  return { kinds: FLAME_KINDS.map((kind) => token(`--flame-${kind}`)), text: token("--text"), muted: token("--muted"), accent: token("--accent"), font: `12px ${fontOfTheme()}` };
+  return {
+    kinds: FLAME_KINDS.map((kind) => token(`--flame-${kind}`)),
+    text: token("--text"),
+    muted: token("--muted"),
+    accent: token("--accent"),
+    font: `12px ${fontOfTheme()}`,
+  };
 }
 
 export interface FlameScene {
@@ -62,7 +68,10 @@ export class FlamePainter {
     if (!context) return;
     const ratio = window.devicePixelRatio || 1;
     const { width, height } = scene;
-    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
+    if (
+      this.canvas.width !== Math.round(width * ratio) ||
+      this.canvas.height !== Math.round(height * ratio)
+    ) {
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
     }
@@ -71,19 +80,32 @@ export class FlamePainter {
     context.textBaseline = "middle";
     const palette = (this.palette ??= this.prepare(context));
     const first = Math.max(0, Math.floor(scene.scroll / FRAME_HEIGHT));
-    const last = Math.min(scene.layout.byLevel.length, Math.ceil((scene.scroll + height) / FRAME_HEIGHT));
+    const last = Math.min(
+      scene.layout.byLevel.length,
+      Math.ceil((scene.scroll + height) / FRAME_HEIGHT),
+    );
     for (let level = first; level < last; level++) this.drawLevel(context, scene, level, palette);
     context.globalAlpha = 1;
   }
 
   private prepare(context: CanvasRenderingContext2D): FlamePalette {
     const palette = flamePalette();
-    this.letters = STYLES.map((style) => new Letters((letter) => ((context.font = style + palette.font), context.measureText(letter).width)));
+    this.letters = STYLES.map(
+      (style) =>
+        new Letters(
+          (letter) => ((context.font = style + palette.font), context.measureText(letter).width),
+        ),
+    );
     this.hatch = hatchOf(context, palette.muted);
     return palette;
   }
 
-  private drawLevel(context: CanvasRenderingContext2D, scene: FlameScene, level: number, palette: FlamePalette): void {
+  private drawLevel(
+    context: CanvasRenderingContext2D,
+    scene: FlameScene,
+    level: number,
+    palette: FlamePalette,
+  ): void {
     const { layout, view, width } = scene;
     const rows = layout.byLevel[level];
     if (!rows || view.length <= 0) return;
@@ -104,7 +126,13 @@ export class FlamePainter {
     }
   }
 
-  private drawFrame(context: CanvasRenderingContext2D, scene: FlameScene, row: number, palette: FlamePalette, box: { x: number; y: number; width: number }): void {
+  private drawFrame(
+    context: CanvasRenderingContext2D,
+    scene: FlameScene,
+    row: number,
+    palette: FlamePalette,
+    box: { x: number; y: number; width: number },
+  ): void {
     const { x, y, width } = box;
     const high = FRAME_HEIGHT - GAP;
     const kind = scene.kind[row] ?? 0;

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { firstAfter, firstSplit, foundShare, frameAt, layOutFlame, neighbour, viewOf, wayTo } from "./layout";
+import {
+  firstAfter,
+  firstSplit,
+  foundShare,
+  frameAt,
+  layOutFlame,
+  neighbour,
+  viewOf,
+  wayTo,
+} from "./layout";
 
 //  0 step [100]
 //  1   conv [30]     (first at 5)
@@ -29,13 +38,18 @@ describe("layOutFlame", () => {
   });
 
   it("has no level where there is no time", () => {
-    expect(layOutFlame({ parent: [-1], value: [null], order: null })).toMatchObject({ total: 0, byLevel: [] });
+    expect(layOutFlame({ parent: [-1], value: [null], order: null })).toMatchObject({
+      total: 0,
+      byLevel: [],
+    });
   });
 
   it("never lets siblings overlap nor children leave their parent, in either order", () => {
     let seed = 7;
     const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
-    const parent = Array.from({ length: 500 }, (_, i) => (i === 0 ? -1 : Math.floor(random() * i) - (random() < 0.05 ? i : 0)));
+    const parent = Array.from({ length: 500 }, (_, i) =>
+      i === 0 ? -1 : Math.floor(random() * i) - (random() < 0.05 ? i : 0),
+    );
     const value = parent.map(() => Math.floor(random() * 1000));
     for (const order of [null, parent.map(() => random())]) {
       const { left, width, byLevel, levels } = layOutFlame({ parent, value, order });
@@ -56,11 +70,14 @@ describe("layOutFlame", () => {
 it("foundShare counts a frame within a found one once", () => {
   expect(foundShare(heavy, PARENT, Uint8Array.from([0, 0, 1, 1, 0]))).toBe(0.5);
   expect(foundShare(heavy, PARENT, Uint8Array.from([0, 1, 0, 0, 1]))).toBeCloseTo(50 / 120);
-  expect(foundShare(layOutFlame({ parent: [], value: [], order: null }), [], new Uint8Array())).toBe(0);
+  expect(
+    foundShare(layOutFlame({ parent: [], value: [], order: null }), [], new Uint8Array()),
+  ).toBe(0);
 });
 
 it("firstSplit passes over the frames that take nearly all", () => {
-  const split = (value: number[], parent: number[]): number => firstSplit(layOutFlame({ parent, value, order: null }));
+  const split = (value: number[], parent: number[]): number =>
+    firstSplit(layOutFlame({ parent, value, order: null }));
   expect(split([100, 99, 60, 30], [-1, 0, 1, 1])).toBe(2);
   expect(split([100, 99], [-1, 0])).toBe(2);
   expect(split([50, 50], [-1, -1])).toBe(0);
@@ -68,8 +85,18 @@ it("firstSplit passes over the frames that take nearly all", () => {
 
 describe("places", () => {
   it("finds the frame at a place, and none beside them", () => {
-    expect([frameAt(heavy, 0, 0), frameAt(heavy, 0, 99), frameAt(heavy, 0, 100), frameAt(heavy, 0, 120)]).toEqual([0, 0, 4, -1]);
-    expect([frameAt(heavy, 1, 59), frameAt(heavy, 1, 60), frameAt(heavy, 1, 95), frameAt(heavy, 7, 0)]).toEqual([2, 1, -1, -1]);
+    expect([
+      frameAt(heavy, 0, 0),
+      frameAt(heavy, 0, 99),
+      frameAt(heavy, 0, 100),
+      frameAt(heavy, 0, 120),
+    ]).toEqual([0, 0, 4, -1]);
+    expect([
+      frameAt(heavy, 1, 59),
+      frameAt(heavy, 1, 60),
+      frameAt(heavy, 1, 95),
+      frameAt(heavy, 7, 0),
+    ]).toEqual([2, 1, -1, -1]);
     expect(firstAfter(heavy, heavy.byLevel[1]!, 60)).toBe(1);
   });
 

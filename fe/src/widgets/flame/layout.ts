@@ -28,7 +28,11 @@ export function layOutFlame({ parent, value, order }: FlameTree): FlameLayout {
   const count = parent.length;
   const width = widthsOf(parent, value);
   const levels = levelsOf(parent);
-  const rows = sortRows(Uint32Array.from({ length: count }, (_, row) => row), order ? Float64Array.from(order) : width, order === null);
+  const rows = sortRows(
+    Uint32Array.from({ length: count }, (_, row) => row),
+    order ? Float64Array.from(order) : width,
+    order === null,
+  );
   const left = new Float64Array(count);
   const free = new Float64Array(count + 1);
   const byLevel: number[][] = [];
@@ -40,7 +44,13 @@ export function layOutFlame({ parent, value, order }: FlameTree): FlameLayout {
     free[up] = at + wide;
     if (wide > 0) (byLevel[levels[row] ?? 0] ??= []).push(row);
   }
-  return { width, left, levels, byLevel: Array.from(byLevel, (level) => Int32Array.from(level)), total: free[0] ?? 0 };
+  return {
+    width,
+    left,
+    levels,
+    byLevel: Array.from(byLevel, (level) => Int32Array.from(level)),
+    total: free[0] ?? 0,
+  };
 }
 
 function widthsOf(parent: ArrayLike<number>, value: ArrayLike<number | null>): Float64Array {
@@ -55,7 +65,11 @@ function widthsOf(parent: ArrayLike<number>, value: ArrayLike<number | null>): F
 }
 
 /** The part of the whole that is in found frames or beneath one; 0 where there is nothing. */
-export function foundShare({ width, total }: FlameLayout, parent: ArrayLike<number>, found: Uint8Array): number {
+export function foundShare(
+  { width, total }: FlameLayout,
+  parent: ArrayLike<number>,
+  found: Uint8Array,
+): number {
   const within = new Uint8Array(parent.length);
   let sum = 0;
   for (let row = 0; row < parent.length; row++) {
@@ -90,7 +104,9 @@ export interface FlameView {
 }
 
 export function viewOf({ left, width, total }: FlameLayout, zoom: number): FlameView {
-  return zoom < 0 ? { begin: 0, length: total } : { begin: left[zoom] ?? 0, length: width[zoom] ?? 0 };
+  return zoom < 0
+    ? { begin: 0, length: total }
+    : { begin: left[zoom] ?? 0, length: width[zoom] ?? 0 };
 }
 
 /** The first frame of a level that ends after a place. */
@@ -114,14 +130,21 @@ export function frameAt(layout: FlameLayout, level: number, at: number): number 
 }
 
 /** Where a key leads from a frame; the frame itself where there is nothing. Begins at the widest outermost frame. */
-export function neighbour(layout: FlameLayout, parent: ArrayLike<number>, row: number, key: string): number | null {
+export function neighbour(
+  layout: FlameLayout,
+  parent: ArrayLike<number>,
+  row: number,
+  key: string,
+): number | null {
   const level = row < 0 ? 0 : (layout.levels[row] ?? 0);
   const rows = layout.byLevel[row < 0 ? 0 : key === "ArrowDown" ? level + 1 : level];
   switch (key) {
     case "ArrowUp":
       return row < 0 ? -1 : Math.max(parentOf(parent, row), level === 0 ? row : -1);
     case "ArrowDown":
-      return widest(layout, rows ?? [], (child) => row < 0 || parentOf(parent, child) === row) ?? row;
+      return (
+        widest(layout, rows ?? [], (child) => row < 0 || parentOf(parent, child) === row) ?? row
+      );
     case "ArrowLeft":
     case "ArrowRight": {
       const place = (rows?.indexOf(row) ?? -1) + (key === "ArrowLeft" ? -1 : 1);
@@ -132,8 +155,13 @@ export function neighbour(layout: FlameLayout, parent: ArrayLike<number>, row: n
   }
 }
 
-function widest({ width }: FlameLayout, rows: Iterable<number>, accept: (row: number) => boolean): number | null {
+function widest(
+  { width }: FlameLayout,
+  rows: Iterable<number>,
+  accept: (row: number) => boolean,
+): number | null {
   let best: number | null = null;
-  for (const row of rows) if (accept(row) && (best === null || (width[row] ?? 0) > (width[best] ?? 0))) best = row;
+  for (const row of rows)
+    if (accept(row) && (best === null || (width[row] ?? 0) > (width[best] ?? 0))) best = row;
   return best;
 }

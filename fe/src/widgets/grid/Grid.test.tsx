@@ -1,20 +1,47 @@
-import { cleanup, fireEvent, render, type RenderResult, screen, within } from "@testing-library/preact";
+import {
+  cleanup,
+  fireEvent,
+  render,
+  type RenderResult,
+  screen,
+  within,
+} from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Grid } from "./Grid";
 import type { Column, GridProps } from "./types";
 
 const N = 5000;
 const COLUMNS: Column[] = [
-  { key: "name", label: "Name", kind: "text", values: Array.from({ length: N }, (_, i) => `op_${i}`) },
-  { key: "calls", label: "Calls", kind: "count", values: Float64Array.from({ length: N }, (_, i) => (i * 37) % N) },
-  { key: "time", label: "Time", kind: "time", values: Array.from({ length: N }, (_, i) => (i === 3 ? null : i * 1000)) },
+  {
+    key: "name",
+    label: "Name",
+    kind: "text",
+    values: Array.from({ length: N }, (_, i) => `op_${i}`),
+  },
+  {
+    key: "calls",
+    label: "Calls",
+    kind: "count",
+    values: Float64Array.from({ length: N }, (_, i) => (i * 37) % N),
+  },
+  {
+    key: "time",
+    label: "Time",
+    kind: "time",
+    values: Array.from({ length: N }, (_, i) => (i === 3 ? null : i * 1000)),
+  },
 ];
 
-const show = (props: Partial<GridProps> = {}): RenderResult => render(<Grid label="Operators" columns={COLUMNS} rowCount={N} {...props} />);
-const names = (): string[] => screen.getAllByRole("rowheader").map((cell) => cell.querySelector(".cell-text")?.textContent ?? "");
+const show = (props: Partial<GridProps> = {}): RenderResult =>
+  render(<Grid label="Operators" columns={COLUMNS} rowCount={N} {...props} />);
+const names = (): string[] =>
+  screen
+    .getAllByRole("rowheader")
+    .map((cell) => cell.querySelector(".cell-text")?.textContent ?? "");
 const grid = (): HTMLElement => screen.getByRole("grid", { name: "Operators" });
 const press = (key: string, more = {}): boolean => fireEvent.keyDown(grid(), { key, ...more });
-const activeText = (): string | undefined => document.querySelector(`#${grid().getAttribute("aria-activedescendant") ?? "none"}`)?.textContent;
+const activeText = (): string | undefined =>
+  document.querySelector(`#${grid().getAttribute("aria-activedescendant") ?? "none"}`)?.textContent;
 
 beforeEach(() => localStorage.clear());
 afterEach(cleanup);
@@ -30,7 +57,9 @@ describe("the grid", () => {
   it("sorts by pressing a head, and says so", () => {
     show();
     fireEvent.click(screen.getByRole("button", { name: "Calls" }));
-    expect(screen.getByRole("columnheader", { name: /Calls/ }).getAttribute("aria-sort")).toBe("descending");
+    expect(screen.getByRole("columnheader", { name: /Calls/ }).getAttribute("aria-sort")).toBe(
+      "descending",
+    );
     const best = [...Array(N).keys()].find((i) => (i * 37) % N === N - 1)!;
     expect(names()[0]).toBe(`op_${best}`);
   });
@@ -53,7 +82,12 @@ describe("the grid", () => {
   it("tells its owner about sort and search, and obeys it", () => {
     const onSort = vi.fn();
     const onSearch = vi.fn();
-    show({ sort: { key: "time", descending: true }, onSort, search: { text: "op_1", regex: false }, onSearch });
+    show({
+      sort: { key: "time", descending: true },
+      onSort,
+      search: { text: "op_1", regex: false },
+      onSearch,
+    });
     expect(names()[0]).toBe("op_1999");
     fireEvent.click(screen.getByRole("button", { name: "Time" }));
     expect(onSort).toHaveBeenCalledWith({ key: "time", descending: false });
@@ -76,8 +110,14 @@ describe("the grid", () => {
   });
 
   it("draws bars as long as the values are large, those of the longest too", () => {
-    show({ columns: [{ key: "ns", label: "Total", kind: "time", bar: true, values: [1000, 950, 0] }], rowCount: 3, sort: null });
-    const lengths = [...document.querySelectorAll(".cell-bar")].map((bar) => /\* ([\d.]+)\)/.exec(bar.getAttribute("style") ?? "")?.[1]);
+    show({
+      columns: [{ key: "ns", label: "Total", kind: "time", bar: true, values: [1000, 950, 0] }],
+      rowCount: 3,
+      sort: null,
+    });
+    const lengths = [...document.querySelectorAll(".cell-bar")].map(
+      (bar) => /\* ([\d.]+)\)/.exec(bar.getAttribute("style") ?? "")?.[1],
+    );
     expect(lengths).toEqual(["1", "0.95", "0"]);
   });
 
@@ -108,13 +148,31 @@ describe("the grid", () => {
   });
 
   it("keeps open rows over new data by their key", () => {
-    const short = (list: string[]): Column[] => [{ key: "name", label: "Name", kind: "text", values: list }];
+    const short = (list: string[]): Column[] => [
+      { key: "name", label: "Name", kind: "text", values: list },
+    ];
     const first = ["a", "b"];
     const second = ["b", "a"];
     const detail = (row: number): string => `detail ${row}`;
-    const { rerender } = render(<Grid label="Operators" columns={short(first)} rowCount={2} detail={detail} rowKey={(row) => first[row]!} />);
+    const { rerender } = render(
+      <Grid
+        label="Operators"
+        columns={short(first)}
+        rowCount={2}
+        detail={detail}
+        rowKey={(row) => first[row]!}
+      />,
+    );
     fireEvent.click(screen.getByRole("button", { name: "Details of a" }));
-    rerender(<Grid label="Operators" columns={short(second)} rowCount={2} detail={detail} rowKey={(row) => second[row]!} />);
+    rerender(
+      <Grid
+        label="Operators"
+        columns={short(second)}
+        rowCount={2}
+        detail={detail}
+        rowKey={(row) => second[row]!}
+      />,
+    );
     expect(screen.getByText("detail 1")).toBeTruthy();
     rerender(<Grid label="Operators" columns={short(["x", "y"])} rowCount={2} detail={detail} />);
     expect(screen.queryByText(/detail/)).toBeNull();
@@ -143,8 +201,14 @@ describe("the grid", () => {
 
   it("saves the shown rows and columns with exact values", async () => {
     const saved: Blob[] = [];
-    vi.spyOn(URL, "createObjectURL").mockImplementation((blob) => `blob:${saved.push(blob as Blob)}`);
-    show({ search: { text: "op_3", regex: false }, sort: { key: "time", descending: false }, pinned: [1] });
+    vi.spyOn(URL, "createObjectURL").mockImplementation(
+      (blob) => `blob:${saved.push(blob as Blob)}`,
+    );
+    show({
+      search: { text: "op_3", regex: false },
+      sort: { key: "time", descending: false },
+      pinned: [1],
+    });
     fireEvent.click(screen.getByRole("button", { name: /Download the/ }));
     const lines = (await saved[0]!.text()).split("\r\n");
     expect(lines.slice(0, 2)).toEqual(["Name,Calls,Time (ns)", "op_30,1110,30000"]);
@@ -158,7 +222,13 @@ describe("the grid", () => {
   });
 
   describe("as a tree", () => {
-    const tree = { columns: [{ key: "name", label: "Name", kind: "text", values: ["net", "conv", "weight", "head"] }] as Column[], rowCount: 4, tree: [-1, 0, 1, -1] };
+    const tree = {
+      columns: [
+        { key: "name", label: "Name", kind: "text", values: ["net", "conv", "weight", "head"] },
+      ] as Column[],
+      rowCount: 4,
+      tree: [-1, 0, 1, -1],
+    };
     const treegrid = (): HTMLElement => screen.getByRole("treegrid", { name: "Operators" });
     const key = (name: string): boolean => fireEvent.keyDown(treegrid(), { key: name });
 
@@ -185,7 +255,10 @@ describe("the grid", () => {
       expect(names()).toHaveLength(4);
       key("ArrowDown");
       key("ArrowLeft");
-      expect(document.querySelector(`#${treegrid().getAttribute("aria-activedescendant") ?? "none"}`)?.textContent).toContain("conv");
+      expect(
+        document.querySelector(`#${treegrid().getAttribute("aria-activedescendant") ?? "none"}`)
+          ?.textContent,
+      ).toContain("conv");
     });
 
     it("opens what leads to a found row, and forgets it with the search", () => {
@@ -200,11 +273,20 @@ describe("the grid", () => {
 
     it("saves all rows with their level, also folded ones", async () => {
       const saved: Blob[] = [];
-      vi.spyOn(URL, "createObjectURL").mockImplementation((blob) => `blob:${saved.push(blob as Blob)}`);
+      vi.spyOn(URL, "createObjectURL").mockImplementation(
+        (blob) => `blob:${saved.push(blob as Blob)}`,
+      );
       show(tree);
       fireEvent.click(screen.getByRole("button", { name: "Fold all" }));
       fireEvent.click(screen.getByRole("button", { name: /Download the 4/ }));
-      expect((await saved[0]!.text()).split("\r\n")).toEqual(["Level,Name", "0,net", "1,conv", "2,weight", "0,head", ""]);
+      expect((await saved[0]!.text()).split("\r\n")).toEqual([
+        "Level,Name",
+        "0,net",
+        "1,conv",
+        "2,weight",
+        "0,head",
+        "",
+      ]);
     });
   });
 });

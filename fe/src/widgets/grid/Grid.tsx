@@ -13,7 +13,15 @@ import { Button, copyText } from "../buttons";
 import { EmptyState } from "../panel";
 import { copiedText } from "./cells";
 import { Header } from "./Header";
-import { type Cell, moveCell, mostRows, offsetOf, ROW_HEIGHT, totalHeight, windowOf } from "./layout";
+import {
+  type Cell,
+  moveCell,
+  mostRows,
+  offsetOf,
+  ROW_HEIGHT,
+  totalHeight,
+  windowOf,
+} from "./layout";
 import { useOpenRows } from "./open";
 import { nextSort, shownRows } from "./order";
 import { Detail, Row, type RowActions } from "./Rows";
@@ -27,7 +35,11 @@ const NO_ROWS: readonly number[] = [];
 const NO_SEARCH: Search = { text: "", regex: false };
 
 /** A value that the owner keeps when it gives one, and the widget otherwise. */
-function useKept<T>(given: T | undefined, onGiven: ((value: T) => void) | undefined, first: T): [T, (value: T) => void] {
+function useKept<T>(
+  given: T | undefined,
+  onGiven: ((value: T) => void) | undefined,
+  first: T,
+): [T, (value: T) => void] {
   const [own, setOwn] = useState(first);
   const set = (value: T): void => {
     setOwn(value);
@@ -41,17 +53,33 @@ export function Grid(props: GridProps): JSX.Element {
   const [sort, setSort] = useKept<Sort | null>(props.sort, props.onSort, null);
   const [search, setSearch] = useKept<Search>(props.search, props.onSearch, NO_SEARCH);
   const [saved, setSaved] = useSaved(props.storage);
-  const visible = useMemo(() => columns.filter((column) => !isHidden(column, saved)), [columns, saved]);
-  const matcher = useMemo(() => compileSearch(search.text, search.regex), [search.text, search.regex]);
+  const visible = useMemo(
+    () => columns.filter((column) => !isHidden(column, saved)),
+    [columns, saved],
+  );
+  const matcher = useMemo(
+    () => compileSearch(search.text, search.regex),
+    [search.text, search.regex],
+  );
   const sortKey = sort?.key;
   const descending = sort?.descending ?? false;
   const searched = search.text.trim();
   const shown = useMemo(() => {
-    const wanted = { columns, rowCount, matcher, searchIn, pinned, sort: sortKey === undefined ? null : { key: sortKey, descending } };
+    const wanted = {
+      columns,
+      rowCount,
+      matcher,
+      searchIn,
+      pinned,
+      sort: sortKey === undefined ? null : { key: sortKey, descending },
+    };
     return tree ? treeRows(wanted, tree, searched !== "") : { ...shownRows(wanted), above: null };
   }, [columns, rowCount, matcher, searchIn, pinned, sortKey, descending, tree, searched]);
   const folding = useFolding(tree, shown.above, searched, props.rowKey);
-  const rows = useMemo(() => (folding ? unfoldedRows(shown.rows, folding.levels, folding.isOpen) : shown.rows), [shown.rows, folding]);
+  const rows = useMemo(
+    () => (folding ? unfoldedRows(shown.rows, folding.levels, folding.isOpen) : shown.rows),
+    [shown.rows, folding],
+  );
   const onWidth = (column: Column, width: number | null): void => {
     const { [column.key]: _, ...others } = saved.widths;
     setSaved({ ...saved, widths: width === null ? others : { ...others, [column.key]: width } });
@@ -89,8 +117,17 @@ function FoldButtons({ folding }: { folding: Folding }): JSX.Element {
 }
 
 /** The first column takes what room is left, beside those that may grow; all others are as wide as they are. */
-function columnStyle(widths: readonly number[], columns: readonly Column[]): Record<string, string> {
-  const template = widths.map((width, place) => (place === 0 || (columns[place]?.grow && width === columns[place].width) ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" ");
+function columnStyle(
+  widths: readonly number[],
+  columns: readonly Column[],
+): Record<string, string> {
+  const template = widths
+    .map((width, place) =>
+      place === 0 || (columns[place]?.grow && width === columns[place].width)
+        ? `minmax(${width}px, 1fr)`
+        : `${width}px`,
+    )
+    .join(" ");
   return { "--columns": template, "--width": `${widths.reduce((sum, width) => sum + width, 0)}px` };
 }
 
@@ -131,12 +168,28 @@ function useTable(props: TableProps, scroller: { current: HTMLDivElement | null 
     isOpen: open.isOpen,
     toggle: open.toggle,
   };
-  const cell = active && { row: Math.min(active.row, rows.length - 1), column: Math.min(active.column, visible.length - 1) };
-  const onKeyDown = useKeys({ scroller, rows, visible, cell, setActive, open, opening, tree: props.tree, viewHeight: view.height });
+  const cell = active && {
+    row: Math.min(active.row, rows.length - 1),
+    column: Math.min(active.column, visible.length - 1),
+  };
+  const onKeyDown = useKeys({
+    scroller,
+    rows,
+    visible,
+    cell,
+    setActive,
+    open,
+    opening,
+    tree: props.tree,
+    viewHeight: view.height,
+  });
   const [pointed, setPointed] = useState(-1);
   const newest = useRef(opening);
   newest.current = opening;
-  const actions = useMemo<RowActions>(() => ({ toggle: (row) => newest.current.toggle(row), activate: setActive, point: setPointed }), []);
+  const actions = useMemo<RowActions>(
+    () => ({ toggle: (row) => newest.current.toggle(row), activate: setActive, point: setPointed }),
+    [],
+  );
   const focus = (): void => {
     if (!active) setActive({ row: 0, column: 0 });
   };
@@ -147,7 +200,10 @@ function Table(props: TableProps): JSX.Element {
   const { label, visible, rows, rowCount, pinned, sort, widths, detail, folding } = props;
   const id = useId("grid");
   const scroller = useRef<HTMLDivElement>(null);
-  const { view, open, opening, cell, onKeyDown, pointed, actions, focus } = useTable(props, scroller);
+  const { view, open, opening, cell, onKeyDown, pointed, actions, focus } = useTable(
+    props,
+    scroller,
+  );
   const { first, last } = windowOf(view.top, view.height, rows.length, open.at);
   const positions = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
   return (
@@ -159,13 +215,30 @@ function Table(props: TableProps): JSX.Element {
       aria-label={label}
       aria-rowcount={rows.length + 1}
       aria-colcount={visible.length}
-      aria-activedescendant={cell && cell.row >= first && cell.row < last ? `${id}-${cell.row}-${cell.column}` : undefined}
-      style={{ ...columnStyle(widths, visible), ...(props.height ? { maxHeight: `${props.height}px` } : {}) }}
+      aria-activedescendant={
+        cell && cell.row >= first && cell.row < last
+          ? `${id}-${cell.row}-${cell.column}`
+          : undefined
+      }
+      style={{
+        ...columnStyle(widths, visible),
+        ...(props.height ? { maxHeight: `${props.height}px` } : {}),
+      }}
       onKeyDown={onKeyDown}
       onFocus={(event) => event.target === scroller.current && focus()}
     >
-      <Header columns={visible} sort={sort} hasToggle={detail !== undefined || folding !== null} onSort={props.onHead} onWidth={props.onWidth} />
-      <div role="rowgroup" class="grid-body" style={{ height: `${totalHeight(rows.length, open.at)}px` }}>
+      <Header
+        columns={visible}
+        sort={sort}
+        hasToggle={detail !== undefined || folding !== null}
+        onSort={props.onHead}
+        onWidth={props.onWidth}
+      />
+      <div
+        role="rowgroup"
+        class="grid-body"
+        style={{ height: `${totalHeight(rows.length, open.at)}px` }}
+      >
         {positions.flatMap((position) => {
           const row = rows[position] ?? 0;
           const isOpen = opening.canOpen(row) && opening.isOpen(row);
@@ -184,14 +257,28 @@ function Table(props: TableProps): JSX.Element {
               actions={actions}
             />,
             isOpen && detail ? (
-              <Detail key={`${row} detail`} offset={offset + ROW_HEIGHT} span={visible.length} width={view.width} onHeight={(height) => open.setHeight(row, height)}>
+              <Detail
+                key={`${row} detail`}
+                offset={offset + ROW_HEIGHT}
+                span={visible.length}
+                width={view.width}
+                onHeight={(height) => open.setHeight(row, height)}
+              >
                 {detail(row)}
               </Detail>
             ) : null,
           ];
         })}
       </div>
-      {rows.length === 0 ? <div class="grid-empty">{rowCount > 0 ? <EmptyState compact title="No row matches" text="Change or clear the search." /> : props.empty}</div> : null}
+      {rows.length === 0 ? (
+        <div class="grid-empty">
+          {rowCount > 0 ? (
+            <EmptyState compact title="No row matches" text="Change or clear the search." />
+          ) : (
+            props.empty
+          )}
+        </div>
+      ) : null}
     </div>
   );
 }
@@ -214,8 +301,16 @@ function useViewport(scroller: { current: HTMLDivElement | null }, reset: string
     let frame = 0;
     const measure = (): void => {
       frame = 0;
-      const next = { top: element.scrollTop, height: element.clientHeight || 600, width: element.clientWidth || 800 };
-      setView((before) => (before.top === next.top && before.height === next.height && before.width === next.width ? before : next));
+      const next = {
+        top: element.scrollTop,
+        height: element.clientHeight || 600,
+        width: element.clientWidth || 800,
+      };
+      setView((before) =>
+        before.top === next.top && before.height === next.height && before.width === next.width
+          ? before
+          : next,
+      );
     };
     const later = (): void => {
       frame ||= requestAnimationFrame(measure);
@@ -250,7 +345,17 @@ interface KeyProps {
   viewHeight: number;
 }
 
-function useKeys({ scroller, rows, visible, cell, setActive, open, opening, tree, viewHeight }: KeyProps): (event: KeyboardEvent) => void {
+function useKeys({
+  scroller,
+  rows,
+  visible,
+  cell,
+  setActive,
+  open,
+  opening,
+  tree,
+  viewHeight,
+}: KeyProps): (event: KeyboardEvent) => void {
   const show = useCallback(
     (target: Cell): void => {
       const element = scroller.current;
@@ -259,7 +364,9 @@ function useKeys({ scroller, rows, visible, cell, setActive, open, opening, tree
       const room = element.clientHeight - HEAD_HEIGHT - ROW_HEIGHT;
       if (top < element.scrollTop) element.scrollTop = top;
       else if (top > element.scrollTop + room) element.scrollTop = top - room;
-      element.querySelectorAll('[role="columnheader"]')[target.column]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+      element
+        .querySelectorAll('[role="columnheader"]')
+        [target.column]?.scrollIntoView({ block: "nearest", inline: "nearest" });
     },
     [scroller, open.at],
   );
@@ -270,25 +377,33 @@ function useKeys({ scroller, rows, visible, cell, setActive, open, opening, tree
     const column = visible[at.column];
     const control = event.ctrlKey || event.metaKey;
     const page = Math.max(1, Math.floor((viewHeight - HEAD_HEIGHT) / ROW_HEIGHT) - 1);
-    const folded = tree && row !== undefined && at.column === 0 && !control && fold(event.key, row, at);
+    const folded =
+      tree && row !== undefined && at.column === 0 && !control && fold(event.key, row, at);
     if (folded) {
       event.preventDefault();
       return;
     }
-    const target = moveCell(at, event.key, control, { rows: rows.length, columns: visible.length, page });
+    const target = moveCell(at, event.key, control, {
+      rows: rows.length,
+      columns: visible.length,
+      page,
+    });
     if (target) {
       setActive(target);
       show(target);
     } else if (row === undefined || !column) return;
     else if (event.key === "Enter" || event.key === " ") act(column, row);
-    else if (control && event.key.toLowerCase() === "c" && !getSelection()?.toString()) void copyText(copiedText(column, row));
+    else if (control && event.key.toLowerCase() === "c" && !getSelection()?.toString())
+      void copyText(copiedText(column, row));
     else return;
     event.preventDefault();
   };
 
   function act(column: Column, row: number): void {
     // A real click on the link, so that whoever listens for clicks on links treats it the same.
-    const link = column.href?.(row) ? scroller.current?.querySelector<HTMLAnchorElement>(".grid-cell.active a[href]") : null;
+    const link = column.href?.(row)
+      ? scroller.current?.querySelector<HTMLAnchorElement>(".grid-cell.active a[href]")
+      : null;
     if (link) link.click();
     else if (opening.canOpen(row)) opening.toggle(row);
   }

@@ -9,7 +9,8 @@ import { NARROWEST, WIDEST } from "./storage";
 import type { Column, Sort } from "./types";
 
 /** Names of one word, such as a counter's, may break behind their marks. */
-const breakable = (label: string): ComponentChildren => label.split(/(?<=[_.])(?![_.])/).flatMap((part) => [part, <wbr />]);
+const breakable = (label: string): ComponentChildren =>
+  label.split(/(?<=[_.])(?![_.])/).flatMap((part) => [part, <wbr />]);
 
 interface HeaderProps {
   columns: readonly Column[];
@@ -24,7 +25,12 @@ export function Header({ columns, sort, hasToggle, onSort, onWidth }: HeaderProp
     <div role="rowgroup" class="grid-head">
       <div role="row" class="grid-row" aria-rowindex={1}>
         {columns.map((column, index) => (
-          <HeadCell key={column.key} {...{ column, index, onSort, onWidth }} indent={hasToggle && index === 0} sort={sort?.key === column.key ? sort : null} />
+          <HeadCell
+            key={column.key}
+            {...{ column, index, onSort, onWidth }}
+            indent={hasToggle && index === 0}
+            sort={sort?.key === column.key ? sort : null}
+          />
         ))}
       </div>
     </div>
@@ -51,12 +57,23 @@ function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProp
       aria-sort={order ?? "none"}
     >
       <Tooltip content={text} class="head-tip" focusable={false}>
-        <button type="button" class={`head-button${sort ? " sorted" : ""}`} aria-description={text} onClick={() => onSort(column)}>
+        <button
+          type="button"
+          class={`head-button${sort ? " sorted" : ""}`}
+          aria-description={text}
+          onClick={() => onSort(column)}
+        >
           <span class={`head-label${text ? " term-line" : ""}`}>{breakable(column.label)}</span>
-          <span class="head-arrow">{sort ? <Icon name={sort.descending ? "down" : "up"} size={12} /> : null}</span>
+          <span class="head-arrow">
+            {sort ? <Icon name={sort.descending ? "down" : "up"} size={12} /> : null}
+          </span>
         </button>
       </Tooltip>
-      <span class="head-grip" onPointerDown={(event) => drag(event, (width) => onWidth(column, width))} onDblClick={() => onWidth(column, null)} />
+      <span
+        class="head-grip"
+        onPointerDown={(event) => drag(event, (width) => onWidth(column, width))}
+        onDblClick={() => onWidth(column, null)}
+      />
     </div>
   );
 }
@@ -68,7 +85,8 @@ function drag(event: PointerEvent, onWidth: (width: number) => void): void {
   event.preventDefault();
   const start = event.clientX;
   const before = grip.parentElement.getBoundingClientRect().width;
-  const move = (now: PointerEvent): void => onWidth(Math.round(Math.max(NARROWEST, Math.min(WIDEST, before + now.clientX - start))));
+  const move = (now: PointerEvent): void =>
+    onWidth(Math.round(Math.max(NARROWEST, Math.min(WIDEST, before + now.clientX - start))));
   const end = (): void => {
     grip.removeEventListener("pointermove", move);
     grip.removeEventListener("pointerup", end);

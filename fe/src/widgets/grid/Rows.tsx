@@ -43,7 +43,21 @@ export interface RowActions {
 
 /** Scrolling by two rows costs two rows. */
 export class Row extends Pure<RowProps> {
-  override render({ id, row, position, offset, columns, rowCount, canOpen, level, open, pinned, active, pointed, actions }: RowProps): JSX.Element {
+  override render({
+    id,
+    row,
+    position,
+    offset,
+    columns,
+    rowCount,
+    canOpen,
+    level,
+    open,
+    pinned,
+    active,
+    pointed,
+    actions,
+  }: RowProps): JSX.Element {
     const first = columns[0];
     const name = first ? copiedText(first, row) : "";
     return (
@@ -64,10 +78,22 @@ export class Row extends Pure<RowProps> {
             class={`grid-cell ${isText(column.kind) ? column.kind : "number"}${active === place ? " active" : ""}`}
             aria-colindex={place + 1}
             aria-expanded={place === 0 && canOpen && level < 0 ? open : undefined}
-            style={place === 0 && level > 0 ? { paddingLeft: `${14 + Math.min(level, MOST_INDENTS) * INDENT}px` } : undefined}
+            style={
+              place === 0 && level > 0
+                ? { paddingLeft: `${14 + Math.min(level, MOST_INDENTS) * INDENT}px` }
+                : undefined
+            }
             onMouseDown={() => actions.activate({ row: position, column: place })}
           >
-            {place === 0 && canOpen !== null ? toggle(row, open, `${level < 0 ? "Details of" : "Rows beneath"} ${name}`, canOpen, actions) : null}
+            {place === 0 && canOpen !== null
+              ? toggle(
+                  row,
+                  open,
+                  `${level < 0 ? "Details of" : "Rows beneath"} ${name}`,
+                  canOpen,
+                  actions,
+                )
+              : null}
             {cellContent(column, row, rowCount)}
             {place === 0 && pointed ? (
               <span class="cell-copy">
@@ -81,7 +107,13 @@ export class Row extends Pure<RowProps> {
   }
 }
 
-function toggle(row: number, open: boolean, label: string, canOpen: boolean, actions: RowActions): JSX.Element {
+function toggle(
+  row: number,
+  open: boolean,
+  label: string,
+  canOpen: boolean,
+  actions: RowActions,
+): JSX.Element {
   if (!canOpen) return <span class="toggle" />;
   return (
     <button
@@ -121,7 +153,13 @@ export function Detail({ offset, span, width, onHeight, children }: DetailProps)
   }, []);
   return (
     <div role="row" class="grid-detail" style={{ transform: `translateY(${offset}px)` }}>
-      <div role="gridcell" aria-colspan={span} ref={box} class="grid-detail-box" style={{ width: `${width}px` }}>
+      <div
+        role="gridcell"
+        aria-colspan={span}
+        ref={box}
+        class="grid-detail-box"
+        style={{ width: `${width}px` }}
+      >
         {children}
       </div>
     </div>

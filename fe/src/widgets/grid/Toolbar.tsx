@@ -28,23 +28,58 @@ interface ToolbarProps {
 }
 
 /** The shown rows and the visible columns, with exact values. */
-export function tableText(visible: readonly Column[], rows: Uint32Array, levels?: Uint16Array): string {
+export function tableText(
+  visible: readonly Column[],
+  rows: Uint32Array,
+  levels?: Uint16Array,
+): string {
   function* lines(): Generator<ReturnType<typeof exactValue>[]> {
-    for (const row of rows) yield [...(levels ? [levels[row] ?? 0] : []), ...visible.map((column) => exactValue(column, row))];
+    for (const row of rows)
+      yield [
+        ...(levels ? [levels[row] ?? 0] : []),
+        ...visible.map((column) => exactValue(column, row)),
+      ];
   }
   return csv([...(levels ? ["Level"] : []), ...visible.map(csvHeader)], lines());
 }
 
-export function Toolbar({ label, fileName: name, tools, levels, columns, visible, shown, searchable, search, onSearch, saved, onSaved }: ToolbarProps): JSX.Element {
+export function Toolbar({
+  label,
+  fileName: name,
+  tools,
+  levels,
+  columns,
+  visible,
+  shown,
+  searchable,
+  search,
+  onSearch,
+  saved,
+  onSaved,
+}: ToolbarProps): JSX.Element {
   const all = formatCount(searchable);
-  const result = search.text.trim() && !shown.error ? `${formatCount(shown.found)} of ${all}` : `${all} ${searchable === 1 ? "row" : "rows"}`;
+  const result =
+    search.text.trim() && !shown.error
+      ? `${formatCount(shown.found)} of ${all}`
+      : `${all} ${searchable === 1 ? "row" : "rows"}`;
   return (
     <div class="toolbar">
       {tools}
-      <SearchBox label={`Search in ${label}`} text={search.text} regex={search.regex} onChange={onSearch} error={shown.error} result={result} />
+      <SearchBox
+        label={`Search in ${label}`}
+        text={search.text}
+        regex={search.regex}
+        onChange={onSearch}
+        error={shown.error}
+        result={result}
+      />
       <div class="toolbar-end">
         <ColumnMenu columns={columns} visible={visible} saved={saved} onSaved={onSaved} />
-        <DownloadButton name={`${name ?? fileName(label)}.csv`} content={() => tableText(visible, shown.rows, levels)} label={`Download the ${formatCount(shown.rows.length)} shown rows as CSV`}>
+        <DownloadButton
+          name={`${name ?? fileName(label)}.csv`}
+          content={() => tableText(visible, shown.rows, levels)}
+          label={`Download the ${formatCount(shown.rows.length)} shown rows as CSV`}
+        >
           CSV
         </DownloadButton>
       </div>
@@ -70,7 +105,9 @@ function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps): JSX.
             label={column.label}
             checked={on}
             disabled={on && visible.length === 1}
-            onChange={(checked) => onSaved({ ...saved, hidden: { ...saved.hidden, [column.key]: !checked } })}
+            onChange={(checked) =>
+              onSaved({ ...saved, hidden: { ...saved.hidden, [column.key]: !checked } })
+            }
           />
         );
       })}

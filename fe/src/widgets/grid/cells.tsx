@@ -23,7 +23,9 @@ const KNOWLEDGE = ["no", "yes", "unknown"] as const;
 
 export function csvHeader(column: Column): string {
   const { kind, label, name = label } = column;
-  return kind === "knowledge" || kind === "text" || kind === "code" ? name : name + CSV_UNIT[UNITS[kind]];
+  return kind === "knowledge" || kind === "text" || kind === "code"
+    ? name
+    : name + CSV_UNIT[UNITS[kind]];
 }
 
 /** The exact value: for CSV and for copies. Unknown is null. */
@@ -77,7 +79,8 @@ function textCell(column: Column, row: number): JSX.Element {
     );
   }
   const follow = (event: MouseEvent): void => {
-    if (!column.onFollow || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!column.onFollow || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey)
+      return;
     event.preventDefault();
     column.onFollow(row);
   };
@@ -98,14 +101,22 @@ function figureCell(column: Column, row: number, rowCount: number): ComponentChi
   if (Number.isNaN(value) || kind === "text" || kind === "code") return unknown(column, row);
   if (!column.bar) return figure(value, kind);
   const share = value / (kind === "share" ? 1 : largestOf(column, rowCount) || 1);
-  if (kind === "delta") return [<span class={`cell-bar cell-${value < 0 ? "less" : "more"}`} style={{ width: `${Math.abs(share) * 50}%` }} />, figure(value, kind)];
+  if (kind === "delta")
+    return [
+      <span
+        class={`cell-bar cell-${value < 0 ? "less" : "more"}`}
+        style={{ width: `${Math.abs(share) * 50}%` }}
+      />,
+      figure(value, kind),
+    ];
   // Of what lies between the cell's margins, or the longest bars would all look equal.
   const width = `calc((100% - 12px) * ${Math.max(0, Math.min(1, share))})`;
   return [<span class="cell-bar" style={{ width }} />, figure(value, kind)];
 }
 
 function figure(value: number, kind: keyof typeof UNITS): JSX.Element {
-  if (kind !== "time" && kind !== "delta") return <span class="cell-figure">{format(value, UNITS[kind])}</span>;
+  if (kind !== "time" && kind !== "delta")
+    return <span class="cell-figure">{format(value, UNITS[kind])}</span>;
   const { text, unit } = timeQuantity(value);
   return (
     <span class="cell-figure" title={formatExactTime(value)}>

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { moveCell, mostRows, offsetOf, positionAt, ROW_HEIGHT as H, totalHeight, windowOf } from "./layout";
+import {
+  moveCell,
+  mostRows,
+  offsetOf,
+  positionAt,
+  ROW_HEIGHT as H,
+  totalHeight,
+  windowOf,
+} from "./layout";
 
 const OPEN = [
   { position: 2, height: 100 },
@@ -7,11 +15,18 @@ const OPEN = [
 ];
 
 describe("places of rows", () => {
-  it("adds what is open above", () => expect([2, 3, 5, 6].map((row) => offsetOf(row, OPEN))).toEqual([2 * H, 3 * H + 100, 5 * H + 100, 6 * H + 150]));
+  it("adds what is open above", () =>
+    expect([2, 3, 5, 6].map((row) => offsetOf(row, OPEN))).toEqual([
+      2 * H,
+      3 * H + 100,
+      5 * H + 100,
+      6 * H + 150,
+    ]));
   it("adds up", () => expect(totalHeight(10, OPEN)).toBe(10 * H + 150));
   it("finds the row back from any point of its area", () => {
     for (let row = 0; row < 10; row++) {
-      for (const inside of [0, H - 1]) expect(positionAt(offsetOf(row, OPEN) + inside, 10, OPEN)).toBe(row);
+      for (const inside of [0, H - 1])
+        expect(positionAt(offsetOf(row, OPEN) + inside, 10, OPEN)).toBe(row);
     }
     expect(positionAt(3 * H + 50, 10, OPEN)).toBe(2);
     expect(positionAt(1e9, 10, OPEN)).toBe(9);
@@ -45,11 +60,20 @@ describe("moveCell", () => {
     ["Home", true, 0, 0],
     ["End", true, 99, 4],
     ["ArrowDown", true, 99, 2],
-  ])("%s (control %s)", (key, control, row, column) => expect(moveCell(at, key, control, extent)).toEqual({ row, column }));
+  ])("%s (control %s)", (key, control, row, column) =>
+    expect(moveCell(at, key, control, extent)).toEqual({ row, column }),
+  );
   it("stays inside", () => {
-    expect(moveCell({ row: 0, column: 0 }, "ArrowUp", false, extent)).toEqual({ row: 0, column: 0 });
-    expect(moveCell({ row: 95, column: 4 }, "PageDown", false, extent)).toEqual({ row: 99, column: 4 });
+    expect(moveCell({ row: 0, column: 0 }, "ArrowUp", false, extent)).toEqual({
+      row: 0,
+      column: 0,
+    });
+    expect(moveCell({ row: 95, column: 4 }, "PageDown", false, extent)).toEqual({
+      row: 99,
+      column: 4,
+    });
   });
   it("leaves other keys alone", () => expect(moveCell(at, "a", false, extent)).toBeNull());
-  it("has nowhere to go in an empty table", () => expect(moveCell(at, "Home", false, { ...extent, rows: 0 })).toBeNull());
+  it("has nowhere to go in an empty table", () =>
+    expect(moveCell(at, "Home", false, { ...extent, rows: 0 })).toBeNull());
 });

@@ -39,7 +39,12 @@ export function positionAt(offset: number, count: number, open: readonly OpenAt[
 }
 
 /** The rows to draw for a scroll place: first included, last not. */
-export function windowOf(top: number, height: number, count: number, open: readonly OpenAt[]): { first: number; last: number } {
+export function windowOf(
+  top: number,
+  height: number,
+  count: number,
+  open: readonly OpenAt[],
+): { first: number; last: number } {
   const first = Math.max(0, positionAt(top, count, open) - MARGIN_ROWS);
   const last = Math.min(count, positionAt(top + height, count, open) + 1 + MARGIN_ROWS);
   return { first, last };
@@ -68,7 +73,12 @@ interface Extent {
 }
 
 /** Where a key takes the active cell; null when the key does not move. */
-export function moveCell(cell: Cell, key: string, control: boolean, { rows, columns, page }: Extent): Cell | null {
+export function moveCell(
+  cell: Cell,
+  key: string,
+  control: boolean,
+  { rows, columns, page }: Extent,
+): Cell | null {
   if (rows === 0 || columns === 0) return null;
   const at = (row: number, column: number): Cell => ({
     row: Math.max(0, Math.min(rows - 1, row)),

@@ -15,7 +15,12 @@ interface OpenRows {
 }
 
 /** Row numbers are those of `data`; when that is replaced, `rowKey` finds the open ones again, or else they are closed. */
-export function useOpenRows(data: unknown, rowCount: number, shown: Uint32Array, rowKey: ((row: number) => string) | undefined): OpenRows {
+export function useOpenRows(
+  data: unknown,
+  rowCount: number,
+  shown: Uint32Array,
+  rowKey: ((row: number) => string) | undefined,
+): OpenRows {
   const [heights, setHeights] = useState<ReadonlyMap<string, number>>(new Map());
   const seen = useRef(data);
   const key = rowKey ?? String;
@@ -48,9 +53,11 @@ export function useOpenRows(data: unknown, rowCount: number, shown: Uint32Array,
   return {
     at,
     isOpen: (row) => current.has(key(row)),
-    toggle: (row) => change((map) => (map.has(key(row)) ? map.delete(key(row)) : map.set(key(row), GUESS))),
+    toggle: (row) =>
+      change((map) => (map.has(key(row)) ? map.delete(key(row)) : map.set(key(row), GUESS))),
     setHeight: (row, height) => {
-      if (current.get(key(row)) !== height && current.has(key(row))) change((map) => map.set(key(row), height));
+      if (current.get(key(row)) !== height && current.has(key(row)))
+        change((map) => map.set(key(row), height));
     },
   };
 }

@@ -64,7 +64,8 @@ export function sortKeys(column: Pick<Column, "values" | "kind">, rowCount: numb
     const ranks = rank(unique);
     for (let row = 0; row < rowCount; row++) result[row] = ranks[codes[row] ?? 0] ?? NaN;
   } else {
-    for (let row = 0; row < rowCount; row++) result[row] = sizeOf(numberOf(column.values[row], column.kind), column.kind);
+    for (let row = 0; row < rowCount; row++)
+      result[row] = sizeOf(numberOf(column.values[row], column.kind), column.kind);
   }
   keys.set(column.values, result);
   return result;
@@ -72,7 +73,8 @@ export function sortKeys(column: Pick<Column, "values" | "kind">, rowCount: numb
 
 function rank(texts: readonly string[]): Float64Array {
   const order = Array.from(texts.keys());
-  if (texts.length <= COLLATED) order.sort((a, b) => collator.compare(texts[a] ?? "", texts[b] ?? ""));
+  if (texts.length <= COLLATED)
+    order.sort((a, b) => collator.compare(texts[a] ?? "", texts[b] ?? ""));
   else order.sort((a, b) => ((texts[a] ?? "") < (texts[b] ?? "") ? -1 : 1));
   const ranks = new Float64Array(texts.length);
   order.forEach((text, place) => (ranks[text] = texts[text] === "" ? NaN : place));
@@ -125,10 +127,17 @@ export function shownRows({ columns, rowCount, matcher, searchIn, sort, pinned }
 }
 
 /** One flag per row: whether the search found it. */
-export function foundFlags(columns: readonly Column[], rowCount: number, matcher: Matcher, searchIn: readonly string[] | undefined): { flags: Uint8Array; error: string | null } {
+export function foundFlags(
+  columns: readonly Column[],
+  rowCount: number,
+  matcher: Matcher,
+  searchIn: readonly string[] | undefined,
+): { flags: Uint8Array; error: string | null } {
   const flags = new Uint8Array(rowCount);
   if (!matcher.test) return { flags: flags.fill(1), error: matcher.error };
-  const searched = columns.filter((column) => (searchIn ? searchIn.includes(column.key) : isText(column.kind)));
+  const searched = columns.filter((column) =>
+    searchIn ? searchIn.includes(column.key) : isText(column.kind),
+  );
   if (matcher.test("") || searched.length === 0) return { flags: flags.fill(1), error: null };
   for (const column of searched) {
     const { unique, codes } = dictionaryOf(column.values, rowCount);

@@ -12,7 +12,18 @@ export interface Saved {
 const NOTHING: Saved = { hidden: {}, widths: {} };
 const PREFIX = "pytorch_profiler.grid.";
 const WIDTHS: Readonly<Record<CellKind, number>> = {
-  text: 200, code: 340, time: 104, delta: 132, bytes: 100, share: 92, count: 92, number: 100, knowledge: 96, FLOP: 104, "FLOP/s": 104, "B/s": 96,
+  text: 200,
+  code: 340,
+  time: 104,
+  delta: 132,
+  bytes: 100,
+  share: 92,
+  count: 92,
+  number: 100,
+  knowledge: 96,
+  FLOP: 104,
+  "FLOP/s": 104,
+  "B/s": 96,
 };
 export const NARROWEST = 56;
 export const WIDEST = 1600;
@@ -20,7 +31,9 @@ export const WIDEST = 1600;
 function read(name: string | undefined): Saved {
   if (!name) return NOTHING;
   try {
-    const value = JSON.parse(localStorage.getItem(PREFIX + name) ?? "null") as Partial<Saved> | null;
+    const value = JSON.parse(
+      localStorage.getItem(PREFIX + name) ?? "null",
+    ) as Partial<Saved> | null;
     return { hidden: { ...value?.hidden }, widths: { ...value?.widths } };
   } catch {
     return NOTHING;

@@ -15,8 +15,21 @@ const COLUMNS: Column[] = [
   { key: "time", label: "Time", kind: "time", values: [10, 3, 3, 7, 7, 20] },
 ];
 
-const rows = (text = "", sort: { key: string; descending: boolean } | null = null): ReturnType<typeof treeRows> =>
-  treeRows({ columns: COLUMNS, rowCount: 6, matcher: compileSearch(text, false), searchIn: undefined, sort }, PARENT, text !== "");
+const rows = (
+  text = "",
+  sort: { key: string; descending: boolean } | null = null,
+): ReturnType<typeof treeRows> =>
+  treeRows(
+    {
+      columns: COLUMNS,
+      rowCount: 6,
+      matcher: compileSearch(text, false),
+      searchIn: undefined,
+      sort,
+    },
+    PARENT,
+    text !== "",
+  );
 
 describe("treeRows", () => {
   it("keeps the order in which rows came, and each before what is beneath it", () => {
@@ -38,19 +51,49 @@ describe("treeRows", () => {
 
   it("has no row where nothing is found, and all where the pattern is wrong", () => {
     expect(rows("nothing").rows).toHaveLength(0);
-    const wrong = treeRows({ columns: COLUMNS, rowCount: 6, matcher: compileSearch("(", true), searchIn: undefined, sort: null }, PARENT, true);
+    const wrong = treeRows(
+      {
+        columns: COLUMNS,
+        rowCount: 6,
+        matcher: compileSearch("(", true),
+        searchIn: undefined,
+        sort: null,
+      },
+      PARENT,
+      true,
+    );
     expect(wrong.rows).toHaveLength(6);
     expect(wrong.above).toBeNull();
   });
 
   it("stands parents that come later and circles: such rows are outermost", () => {
-    const broken = treeRows({ columns: [], rowCount: 3, matcher: compileSearch("", false), searchIn: undefined, sort: null }, [1, 2, 0], false);
+    const broken = treeRows(
+      {
+        columns: [],
+        rowCount: 3,
+        matcher: compileSearch("", false),
+        searchIn: undefined,
+        sort: null,
+      },
+      [1, 2, 0],
+      false,
+    );
     expect([...broken.rows].sort()).toEqual([0, 1, 2]);
   });
 
   it("stands a way of 100,000 rows, one beneath the other", () => {
     const parent = Int32Array.from({ length: 100_000 }, (_, i) => i - 1);
-    const deep = treeRows({ columns: [], rowCount: 100_000, matcher: compileSearch("", false), searchIn: undefined, sort: null }, parent, false);
+    const deep = treeRows(
+      {
+        columns: [],
+        rowCount: 100_000,
+        matcher: compileSearch("", false),
+        searchIn: undefined,
+        sort: null,
+      },
+      parent,
+      false,
+    );
     expect(deep.rows).toHaveLength(100_000);
     expect(deep.rows[99_999]).toBe(99_999);
   });
@@ -67,7 +110,8 @@ describe("folding", () => {
   });
 
   it("opens as many levels as there is room for, and one that has none where little would be seen", () => {
-    const levels = (...counts: number[]): Uint16Array => Uint16Array.from(counts.flatMap((count, level) => Array<number>(count).fill(level)));
+    const levels = (...counts: number[]): Uint16Array =>
+      Uint16Array.from(counts.flatMap((count, level) => Array<number>(count).fill(level)));
     expect(firstLevel(levels(5, 10, 10, 100))).toBe(2);
     expect(firstLevel(levels(1, 2, 3))).toBe(3);
     expect(firstLevel(levels(1, 60, 60))).toBe(1);

@@ -41,7 +41,11 @@ export interface TreeShown extends Shown {
 }
 
 /** Every row that the search leaves, siblings in order, each before what is beneath it. What is around and beneath a found row stays. */
-export function treeRows(wanted: Omit<Wanted, "pinned">, parent: ArrayLike<number>, searching: boolean): TreeShown {
+export function treeRows(
+  wanted: Omit<Wanted, "pinned">,
+  parent: ArrayLike<number>,
+  searching: boolean,
+): TreeShown {
   const { columns, rowCount, matcher, searchIn, sort } = wanted;
   const { flags, error } = foundFlags(columns, rowCount, matcher, searchIn);
   const above = new Uint8Array(rowCount);
@@ -60,11 +64,20 @@ export function treeRows(wanted: Omit<Wanted, "pinned">, parent: ArrayLike<numbe
   const rows = Uint32Array.from({ length: rowCount }, (_, row) => row);
   const column = sort ? columns.find((candidate) => candidate.key === sort.key) : undefined;
   if (sort && column) sortRows(rows, sortKeys(column, rowCount), sort.descending);
-  return { rows: inTreeOrder(rows, parent, kept), found, error, above: searching && !error ? above : null };
+  return {
+    rows: inTreeOrder(rows, parent, kept),
+    found,
+    error,
+    above: searching && !error ? above : null,
+  };
 }
 
 /** Rows that are kept, each before those beneath it; siblings stay in the order in which they come. */
-export function inTreeOrder(sorted: Uint32Array, parent: ArrayLike<number>, kept: Uint8Array): Uint32Array {
+export function inTreeOrder(
+  sorted: Uint32Array,
+  parent: ArrayLike<number>,
+  kept: Uint8Array,
+): Uint32Array {
   const count = sorted.length;
   // The last sibling first, so that a stack gives the first one back first.
   const next = new Int32Array(count).fill(-1);
@@ -92,7 +105,11 @@ export function inTreeOrder(sorted: Uint32Array, parent: ArrayLike<number>, kept
 }
 
 /** The rows without those beneath a folded one. */
-export function unfoldedRows(rows: Uint32Array, levels: Uint16Array, isOpen: (row: number) => boolean): Uint32Array {
+export function unfoldedRows(
+  rows: Uint32Array,
+  levels: Uint16Array,
+  isOpen: (row: number) => boolean,
+): Uint32Array {
   const seen = new Uint32Array(rows.length);
   let end = 0;
   let hidden = Infinity;
@@ -125,7 +142,12 @@ interface Folds {
 const UNTOUCHED: Folds = { all: null, touched: new Map() };
 
 /** Null where the table is no tree. Under a search what leads to a found row is open. */
-export function useFolding(parent: ArrayLike<number> | undefined, above: Uint8Array | null, search: string, rowKey: ((row: number) => string) | undefined): Folding | null {
+export function useFolding(
+  parent: ArrayLike<number> | undefined,
+  above: Uint8Array | null,
+  search: string,
+  rowKey: ((row: number) => string) | undefined,
+): Folding | null {
   const [folds, setFolds] = useState(UNTOUCHED);
   const shape = useMemo(() => {
     if (!parent) return null;
@@ -140,13 +162,17 @@ export function useFolding(parent: ArrayLike<number> | undefined, above: Uint8Ar
   return useMemo(() => {
     if (!shape) return null;
     const keyOf = (row: number): string => `${search}\n${rowKey?.(row) ?? row}`;
-    const untouched = (row: number): boolean => (folds.all?.search === search ? folds.all.open : null) ?? (above ? above[row] === 1 : (shape.levels[row] ?? 0) < shape.first);
-    const isOpen = (row: number): boolean => (folds.touched.size ? folds.touched.get(keyOf(row)) : undefined) ?? untouched(row);
+    const untouched = (row: number): boolean =>
+      (folds.all?.search === search ? folds.all.open : null) ??
+      (above ? above[row] === 1 : (shape.levels[row] ?? 0) < shape.first);
+    const isOpen = (row: number): boolean =>
+      (folds.touched.size ? folds.touched.get(keyOf(row)) : undefined) ?? untouched(row);
     return {
       levels: shape.levels,
       canOpen: (row) => shape.children[row] === 1,
       isOpen,
-      toggle: (row) => setFolds({ ...folds, touched: new Map(folds.touched).set(keyOf(row), !isOpen(row)) }),
+      toggle: (row) =>
+        setFolds({ ...folds, touched: new Map(folds.touched).set(keyOf(row), !isOpen(row)) }),
       all: (open) => setFolds({ all: { open, search }, touched: new Map() }),
     };
     // `rowKey` is a new function with each draw, but says the same for the same tree.

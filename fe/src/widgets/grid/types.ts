@@ -6,7 +6,19 @@ import type { ComponentChildren } from "preact";
  * How a column's values are sorted, aligned and written. `knowledge`: 0 no, 1 yes, 2 unknown. `code`: text in a fixed-width face, cut in the middle.
  * `delta`: a difference of times, with its sign; sorted by size.
  */
-export type CellKind = "text" | "code" | "time" | "delta" | "bytes" | "share" | "count" | "number" | "knowledge" | "FLOP" | "FLOP/s" | "B/s";
+export type CellKind =
+  | "text"
+  | "code"
+  | "time"
+  | "delta"
+  | "bytes"
+  | "share"
+  | "count"
+  | "number"
+  | "knowledge"
+  | "FLOP"
+  | "FLOP/s"
+  | "B/s";
 
 export type CellValue = string | number | boolean | null;
 

@@ -34,8 +34,8 @@ def cold(path: str) -> dict[str, Any]:
     """Wall seconds of each stage, up to the bytes of the overview."""
     import msgspec
 
-    from torch_tb_profiler.analysis.derive import derive
-    from torch_tb_profiler.analysis.selection import select
+    from torch_tb_profiler.analysis.facts.derive import derive
+    from torch_tb_profiler.analysis.figures.selection import select
     from torch_tb_profiler.importers import read_trace
     from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sources.streams import open_text

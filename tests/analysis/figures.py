@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.breakdown import CATEGORIES
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.kernels import KernelGroup, kernel_rows
-from torch_tb_profiler.analysis.operators import OperatorGroup, operator_rows
-from torch_tb_profiler.analysis.selection import Selection, select
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
+from torch_tb_profiler.analysis.figures.operators import OperatorGroup, operator_rows
+from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.step_categories import CATEGORIES
 
 
 @lru_cache(maxsize=4)

@@ -10,16 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders.drawn import trace_of
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.devices import device_use
-from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.averages import average
+from torch_tb_profiler.analysis.figures.devices import device_use
+from torch_tb_profiler.analysis.figures.health import health
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.operators import frames, operator_rows
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.analysis.kernels import kernel_rows
-from torch_tb_profiler.analysis.operators import frames, operator_rows
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.step_categories import CATEGORIES
 
 CATEGORY = st.sampled_from(
     [

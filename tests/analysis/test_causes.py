@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.analysis.figures import kernels, operators
 from tests.builders.drawn import draw, events, trace_of
 from tests.builders.listed import listed, trace_listed
-from torch_tb_profiler.analysis.attribution import match
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.flags import NoOperator
+from torch_tb_profiler.analysis.facts.attribution import match
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.store.model import Facts
 
 

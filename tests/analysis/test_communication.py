@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.figures import kernels, steps
 from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 
 UNDER = """
     1 note ProfilerStep#1@0+1000

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.analysis.figures import operators
 from tests.builders.drawn import trace_of
-from torch_tb_profiler.analysis import operator_facts
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts import operators as operator_facts
+from torch_tb_profiler.analysis.facts.derive import derive
 
 # A node's place above it, and its own value.
 FORESTS = st.lists(st.tuples(st.integers(-1, 30), st.integers(0, 5)), max_size=30)

@@ -8,9 +8,9 @@ import pytest
 
 from tests.analysis.figures import operators
 from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.devices import DeviceUse, device_use
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.operators import operator_rows
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.operators import operator_rows
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.hardware.knowledge import Knowledge
 
 NO, YES, UNKNOWN = int(Knowledge.NO), int(Knowledge.YES), int(Knowledge.UNKNOWN)

@@ -8,10 +8,10 @@ import pytest
 
 from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis import defects as kinds
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.facts import defects as kinds
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.health import health
 from torch_tb_profiler.store.defects import DEFECTS
 
 

@@ -6,7 +6,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, largest_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    join_knowledge,
+    largest_by,
+    sum_by,
+)
 from torch_tb_profiler.hardware.knowledge import Knowledge
 
 # What a hostile file may hold: numbers of any size and sign in columns that mostly hold small ones.

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.devices import device_use
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.devices import device_use
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
 
 WORK = """

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.breakdown import CATEGORIES, break_down
-from torch_tb_profiler.analysis.intervals import (
+from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
     intersect,
     join,
@@ -15,6 +14,8 @@ from torch_tb_profiler.analysis.intervals import (
     subtract,
     union,
 )
+from torch_tb_profiler.analysis.facts.breakdown import break_down
+from torch_tb_profiler.store.step_categories import CATEGORIES
 
 PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 Pairs = list[tuple[int, int]]

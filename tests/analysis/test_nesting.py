@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.nesting import (
+from torch_tb_profiler.analysis.arrays.nesting import (
     around,
     carried_up,
     climb,
@@ -62,7 +62,7 @@ def test_any_spans(spans: Spans) -> None:
 @given(SPANS, st.integers(1, 9))
 def test_any_spans_in_blocks_of_any_size(spans: Spans, block: int) -> None:
     spans = ordered(spans)
-    with patch("torch_tb_profiler.analysis.nesting.BLOCK", block):
+    with patch("torch_tb_profiler.analysis.arrays.nesting.BLOCK", block):
         parents, crossing = nested(spans)
     assert (parents, crossing) == one_by_one(spans)
 
@@ -81,7 +81,7 @@ def test_rows_of_a_table_are_nested_where_they_stand(spans: Spans, block: int) -
         role=track,
     )
     row = np.flatnonzero(np.arange(len(spans)) % 3 > 0).astype(np.int32)
-    with patch("torch_tb_profiler.analysis.nesting.BLOCK", block):
+    with patch("torch_tb_profiler.analysis.arrays.nesting.BLOCK", block):
         found = nest_rows(table, row)
     assert (found.parent.tolist(), found.overlapping.tolist()) == one_by_one(
         [spans[i] for i in row.tolist()]
@@ -102,7 +102,7 @@ def test_blocks_decide_nothing(nodes: list[tuple[int, bool]], block: int, backwa
     if backwards:
         parent, wanted = np.where(parent >= 0, n - 1 - parent, -1)[::-1], wanted[::-1]
     expected = nearest(parent, wanted).tolist()
-    with patch("torch_tb_profiler.analysis.nesting.BLOCK", block):
+    with patch("torch_tb_profiler.analysis.arrays.nesting.BLOCK", block):
         assert (
             nearest(parent, wanted).tolist()
             == climb(parent, np.arange(n), wanted).tolist()

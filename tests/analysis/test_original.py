@@ -11,9 +11,15 @@ import pytest
 
 from tests.builders.listed import trace_listed
 from tests.web.asked import average_wall, kernels, operators, route, steps
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.flags import NoOperator, StepFlag
-from torch_tb_profiler.analysis.intervals import Intervals, intersect, measure, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    intersect,
+    measure,
+    subtract,
+    union,
+)
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.model import Facts
 

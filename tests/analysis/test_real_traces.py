@@ -13,17 +13,18 @@ import pytest
 
 from tests.analysis.figures import kernels, opened, operators, trace_files
 from tests.conftest import REAL_TRACES
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
-from torch_tb_profiler.analysis.devices import device_use
-from torch_tb_profiler.analysis.flags import NoOperator, StepFlag
-from torch_tb_profiler.analysis.health import health
-from torch_tb_profiler.analysis.kernels import kernel_rows
-from torch_tb_profiler.analysis.operators import operator_rows
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.averages import average
+from torch_tb_profiler.analysis.figures.devices import device_use
+from torch_tb_profiler.analysis.figures.health import health
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.operators import operator_rows
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.step_categories import CATEGORIES
 
 FILES = trace_files(REAL_TRACES)
 PARAMETERS: list[Path | None] = [*FILES] or [None]

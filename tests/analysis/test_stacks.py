@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.operators import frames, operator_rows, operator_stacks
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.operators import frames, operator_rows, operator_stacks
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
 
 

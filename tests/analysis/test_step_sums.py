@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.builders.drawn import trace_of
 from tests.builders.pairs import recording
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.selection import sums_in
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.analysis.selection import sums_in
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import NAME_STEPS, PathKind

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from tests.analysis.figures import kernels, step_names, steps
 from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.selection import mask, select
-from torch_tb_profiler.analysis.steps import StepFlag, odd_reason
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reason
+from torch_tb_profiler.analysis.figures.averages import average
+from torch_tb_profiler.analysis.figures.selection import mask, select
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.step_categories import CATEGORIES
 
 COLD, ODD, CUT, WHOLE = StepFlag.COLD, StepFlag.ODD, StepFlag.CUT, StepFlag.WHOLE
 

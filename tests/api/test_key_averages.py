@@ -17,7 +17,7 @@ import pytest
 from tests.api.traces import SETTINGS, frames
 from tests.builders.drawn import events, trace_of
 from tests.views import hand_made
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.key_averages import times
 from torch_tb_profiler.api.average import KEY_AVERAGES, Average
 from torch_tb_profiler.api.averages_table import Options, averages_table

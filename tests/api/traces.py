@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.builders.drawn import events, text_of
 from torch_tb_profiler.api.frames import TraceFrames
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 
@@ -49,4 +49,4 @@ def write(folder: Path, *workers: str) -> Path:
 
 def frames(opened: Opened) -> TraceFrames:
     """The frames of a trace, without a cache."""
-    return TraceFrames(One(opened, SETTINGS))
+    return TraceFrames(TraceContext(opened, SETTINGS))

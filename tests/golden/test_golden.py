@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings

@@ -8,11 +8,11 @@ import json
 from typing import Any
 
 from tests.importers.reading import defects, names, read
-from torch_tb_profiler.analysis.defects import KERNEL_WITHOUT_LAUNCH
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.kernels import kernel_rows
-from torch_tb_profiler.analysis.operators import operator_rows
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.facts.defects import KERNEL_WITHOUT_LAUNCH
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.operators import operator_rows
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.importers.reading import Stream, defects, names, read
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.errors import NotATrace, NotFound
 from torch_tb_profiler.importers import stacks_text
 from torch_tb_profiler.importers.stacks_text import read_stacks

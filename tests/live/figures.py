@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from torch_tb_profiler.analysis.operators import operator_rows
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.figures.operators import operator_rows
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 

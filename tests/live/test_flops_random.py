@@ -168,10 +168,9 @@ def test_layers_of_random_shapes(
         layer = kind(torch, random.Random(seed))
         if not layer[0].forward(layer[1]).requires_grad:
             layer[1].requires_grad_()
-        mine = ours(
-            recorded(torch, tmp_path / "trace.json", lambda layer=layer: train(torch, layer))
-        )  # type: ignore[misc]
-        theirs = counted(torch, lambda layer=layer: train(torch, layer))  # type: ignore[misc]
+        run = lambda layer=layer: train(torch, layer)  # noqa: E731
+        mine = ours(recorded(torch, tmp_path / "trace.json", run))
+        theirs = counted(torch, run)
         total += theirs.total()
         if mine != theirs:
             wrong.append((seed, dict(mine), dict(theirs)))
@@ -205,13 +204,9 @@ def test_recurrent_layers_are_the_products_of_their_steps(
             with torch.backends.mkldnn.flags(enabled=False):
                 theirs = counted(torch, lambda network=network, x=x: network(x)).total()  # type: ignore[misc]
         name = {"RNN": "aten::rnn_tanh"}.get(word, f"aten::{word.lower()}")
-        found = [
-            work
-            for call, work in recorded(
-                torch, tmp_path / "trace.json", lambda network=network, x=x: network(x)
-            )
-            if call.name == name
-        ]  # type: ignore[misc]
+        run = lambda network=network, x=x: network(x)  # noqa: E731
+        calls = recorded(torch, tmp_path / "trace.json", run)
+        found = [work for call, work in calls if call.name == name]
         mine = [None if work is None else work.flops - work.bias_flops for work in found]
         if mine != [theirs]:
             wrong.append((seed, options, (inputs, hidden, length, batch), mine, theirs))

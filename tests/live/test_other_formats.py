@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from torch_tb_profiler.analysis.figures.operators import operator_rows
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.module.frames import line_frames
-from torch_tb_profiler.analysis.operators import operator_rows
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.runs.single import insight_of, load
 from torch_tb_profiler.settings import Settings
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.live.test_key_averages import torch
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.flags import StepFlag
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.recording import Recording, record
 from torch_tb_profiler.runs.model import Opened

@@ -443,9 +443,8 @@ def test_bytes_of_what_is_taken_and_given(torch: Any, tmp_path: Path) -> None:
         *of_gradients(torch),
     ):
         kept: list[Made] = []
-        calls = recorded(
-            torch, tmp_path / "trace.json", lambda case=case, kept=kept: kept.append(case())
-        )  # type: ignore[misc]
+        run = lambda case=case, kept=kept: kept.append(case())  # noqa: E731
+        calls = recorded(torch, tmp_path / "trace.json", run)
         works = [work for call, work in calls if call.name == title.split(" ")[0]]
         results, taken = kept[0]
         into = title.endswith("into out")

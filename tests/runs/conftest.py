@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders.drawn import events, trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import Span
 from torch_tb_profiler.settings import Settings

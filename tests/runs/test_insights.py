@@ -14,7 +14,7 @@ import pytest
 
 from tests.builders.drawn import events, text_of, trace_of
 from tests.runs.conftest import DRAWING, until, write
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs import derived, insights

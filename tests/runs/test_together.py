@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.builders.drawn import Event, trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotReady
+from torch_tb_profiler.runs.aligned_run import MOST_WORKERS, companions, nearest, together
 from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
-from torch_tb_profiler.runs.together import MOST_WORKERS, companions, nearest, together
 
 UNIX_US = 1_700_000_000_000_000
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tests.analysis.figures import opened
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import ImportFailed
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, Run, Snapshot, Span, State, Worker

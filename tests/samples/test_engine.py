@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from tests.samples.conftest import document
-from torch_tb_profiler.analysis.breakdown import CATEGORIES
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.operators import operator_rows
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.analysis.kernels import kernel_rows
-from torch_tb_profiler.analysis.operators import operator_rows
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.efficiency import efficiency_payload
 from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
 

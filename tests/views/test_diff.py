@@ -268,10 +268,8 @@ def test_csv_holds_every_row() -> None:
     text = diff_csv(found)
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == len(found.changes.name)
-    assert (
-        sum(int(row["delta_ns"]) for row in rows if row["table"] == "category")
-        == found.b.mean_ns - found.a.mean_ns
-    )  # type: ignore[operator]
+    categories = sum(int(row["delta_ns"]) for row in rows if row["table"] == "category")
+    assert categories == found.b.mean_ns - found.a.mean_ns  # type: ignore[operator]
     assert text.count("\r\n") == len(rows) + 1
     copy = next(row for row in rows if row["table"] == "operator" and row["name"] == "aten::copy_")
     assert (copy["status"], copy["time_a_ns"], copy["beyond"]) == ("new", "", "true")

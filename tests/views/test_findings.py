@@ -12,7 +12,7 @@ import pytest
 
 from tests.analysis.findings.cases import NVIDIA, entries_of, launched, span, steps
 from tests.builders.drawn import Event, trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.views.findings import Source, costly, findings_payload
 from torch_tb_profiler.views.findings_texts import NUMBERS, RULES, UNSURE

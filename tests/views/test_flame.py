@@ -10,9 +10,9 @@ import pytest
 
 from tests.analysis.module.trees import insight_of
 from tests.builders.drawn import draw, events, trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.module.frames import LINE, REST, Frames, drawn
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.views.flame import (
     LONGEST_NAME,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.builders.snapshots import Allocator, pickled, snapshot
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory

@@ -9,8 +9,8 @@ import pytest
 from tests.analysis.module.test_backward import NUMBERS, TWO_LAYERS
 from tests.analysis.module.trees import insight_of
 from tests.builders.drawn import draw, events, trace_of
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.views.module import instance_and_class, module_payload, module_tree
 from torch_tb_profiler.views.module_wire import ModulePayload

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
-from torch_tb_profiler.analysis.flags import NoOperator
+from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.texts import no_operator_reason

@@ -13,7 +13,7 @@ from tests.analysis.counters.drawing import with_ranges
 from tests.builders.drawn import events, trace_of
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.single import load

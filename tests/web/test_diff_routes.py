@@ -16,7 +16,7 @@ from tests.builders.drawn import trace_of
 from tests.builders.pairs import CHANGES, NO_CHANGE, recording
 from tests.views import hand_made
 from tests.web.served import WrittenCatalogue, body, client, error_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotReady
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.views.diff_wire import DiffPayload

@@ -26,9 +26,8 @@ US = 1000
 def payload(run: WrittenRun, worker: str = "") -> DistributedPayload:
     """The route's answer."""
     name = worker or run.run.workers[0].name
-    response = Client(Application(run, Settings())).get(
-        f"/distributed?run=run&worker={name}&span=1"
-    )  # type: ignore[arg-type]
+    client = Client(Application(run, Settings()))  # type: ignore[arg-type]
+    response = client.get(f"/distributed?run=run&worker={name}&span=1")
     assert response.status_code == 200
     return msgspec.json.decode(body(response), type=DistributedPayload, strict=True)
 

@@ -15,7 +15,7 @@ from tests.analysis.efficiency.cases import ARGUMENTS, H100, NAMES, inputs
 from tests.builders.drawn import draw
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.memo import Memo
 
 DRAWING = """

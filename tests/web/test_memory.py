@@ -17,7 +17,7 @@ from tests.builders.drawn import Event, events, trace_of
 from tests.builders.listed import listed
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.views import memory_wire as wire
 from torch_tb_profiler.views.wire import Wire

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.builders.drawn import Event, events, trace_of
 from tests.views import hand_made
 from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.views import timeline_wire as wire
 from torch_tb_profiler.views.wire import Wire

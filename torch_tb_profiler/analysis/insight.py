@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.counters.sampled import build_sampled
 from torch_tb_profiler.analysis.diff.work import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
+from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.findings.engine import find_findings
 from torch_tb_profiler.analysis.memory.build import build_memory
 from torch_tb_profiler.analysis.module.paths import build_paths

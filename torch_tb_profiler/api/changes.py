@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.api.frame import frame
 from torch_tb_profiler.api.frame_columns import DIFF
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_names
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Key = Callable[[Opened], Hashable]
 
 
-def changes(a: One, b: One) -> DataFrame:
+def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     """See ``frame_columns.DIFF``.
 
     ``attrs["verdict"]`` is the answer in one sentence, ``because`` what made most of it, ``beyond``

@@ -6,15 +6,16 @@ import html
 import textwrap
 from collections.abc import Sequence
 
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
-from torch_tb_profiler.analysis.devices import device_use
-from torch_tb_profiler.analysis.flags import StepFlag
-from torch_tb_profiler.analysis.kernels import kernel_rows, short_name
-from torch_tb_profiler.analysis.operators import operator_rows, operators_have_device_time
-from torch_tb_profiler.analysis.selection import Selection
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.averages import average
+from torch_tb_profiler.analysis.figures.devices import device_use
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows, short_name
+from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import and_more, format_bytes, format_ns, format_share
 from torch_tb_profiler.views.diff_file import one_line
 from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING
@@ -35,7 +36,7 @@ Line = tuple[str, str]
 """Label and text."""
 
 
-def lines(one: One, unreadable: Sequence[Unreadable] = ()) -> list[Line]:
+def lines(one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line]:
     """What is known of a trace, and what beside it could not be read; a line only for what there
     is.
     """
@@ -117,7 +118,7 @@ def _device(name: str | None, number: int, utilization: float | None) -> str:
     return f"{name or 'unknown'} ({number}){used}"
 
 
-def _steps(one: One, selection: Selection) -> str:
+def _steps(one: TraceContext, selection: Selection) -> str:
     flags = one.facts["steps"]["flags"][selection.steps]
     if not len(flags):
         return "none"
@@ -129,7 +130,7 @@ def _steps(one: One, selection: Selection) -> str:
     )
 
 
-def _breakdown(one: One, selection: Selection) -> str:
+def _breakdown(one: TraceContext, selection: Selection) -> str:
     found = average(one.facts, selection)
     if found is None or not found["wall"]:
         return ""
@@ -140,7 +141,7 @@ def _breakdown(one: One, selection: Selection) -> str:
     )
 
 
-def _operators(one: One, selection: Selection) -> str:
+def _operators(one: TraceContext, selection: Selection) -> str:
     rows = operator_rows(one.facts, selection, "name")
     device = operators_have_device_time(one.facts)
     times = rows.device_self if device else rows.host_self
@@ -156,7 +157,7 @@ def _operators(one: One, selection: Selection) -> str:
     )
 
 
-def _kernels(one: One, selection: Selection) -> str:
+def _kernels(one: TraceContext, selection: Selection) -> str:
     rows = kernel_rows(one.facts, selection, "name")
     names = one.facts.strings.many(rows.name[:SHOWN])
     most = [

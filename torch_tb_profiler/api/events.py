@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.kernel_facts import device_arguments
-from torch_tb_profiler.analysis.selection import mask
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.api.frame import category, coded, frame
 from torch_tb_profiler.api.frame_columns import EVENTS
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def events(one: One) -> DataFrame:
+def events(one: TraceContext) -> DataFrame:
     """See ``frame_columns.EVENTS``."""
     trace, links = one.trace, one.facts["span_links"]
     spans, tracks = trace["spans"], trace["tracks"]
@@ -55,7 +55,7 @@ def _of_operators(trace: Trace, name: str) -> Array:
     return found
 
 
-def _of_steps(one: One, values: dict[str, Any]) -> DataFrame:
+def _of_steps(one: TraceContext, values: dict[str, Any]) -> DataFrame:
     """Those of the selected steps."""
     taken = np.flatnonzero(mask(one.selection(), one.facts["span_links"]["step"]))
     return frame(EVENTS, {name: column[taken] for name, column in values.items()})

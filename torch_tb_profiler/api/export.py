@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from torch_tb_profiler.api.frames import Frames, RunFrames, TraceFrames
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 from torch_tb_profiler.runs.download import cut
 from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed, without_marks
@@ -241,7 +241,7 @@ def _one_trace(frames: Frames) -> TraceFrames:
     return cast(TraceFrames, frames)
 
 
-def _window(one: One) -> tuple[int, int]:
+def _window(one: TraceContext) -> tuple[int, int]:
     """From the first chosen step to the last one; all of the trace where none is chosen."""
     steps = one.facts["steps"].take(one.selection().steps)
     if (one.steps is None and not one.skip_cold) or not steps.n:
@@ -249,7 +249,7 @@ def _window(one: One) -> tuple[int, int]:
     return int(steps["start"].min()), int(steps["end"].max())
 
 
-def _other_steps(one: One) -> set[str]:
+def _other_steps(one: TraceContext) -> set[str]:
     """Names of the steps that are not chosen, as far as none that is has the same."""
     steps = one.facts["steps"]
     names, chosen = one.facts.strings.many(steps["name"]), set(one.selection().steps.tolist())

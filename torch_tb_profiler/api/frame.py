@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.store.columns import Array, Mask, TableSpec
 from torch_tb_profiler.store.strings import StringTable
 

@@ -7,9 +7,9 @@ in texts.
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
+from torch_tb_profiler.store.step_categories import CATEGORIES
 
 C = Column
 _CATEGORY_DOCS = dict(

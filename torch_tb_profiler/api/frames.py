@@ -15,18 +15,18 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
-from torch_tb_profiler.analysis.kernels import KernelGroup
+from torch_tb_profiler.analysis.figures.kernels import KernelGroup
+from torch_tb_profiler.analysis.figures.operators import OperatorGroup
+from torch_tb_profiler.analysis.figures.selection import complete
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
-from torch_tb_profiler.analysis.operators import OperatorGroup
-from torch_tb_profiler.analysis.selection import complete
 from torch_tb_profiler.api import described, events, measured, memory, tables
 from torch_tb_profiler.api.changes import changes, matched
 from torch_tb_profiler.api.frame import frame
 from torch_tb_profiler.api.frame_columns import WORKERS
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
-from torch_tb_profiler.api.one import One, Steps
-from torch_tb_profiler.api.waiting import Seat, findings_together, seats, waiting
+from torch_tb_profiler.api.trace_context import Steps, TraceContext
+from torch_tb_profiler.api.waiting import FleetMember, findings_together, seats, waiting
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
@@ -37,7 +37,7 @@ from torch_tb_profiler.views.diff_file import one_line
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Make = Callable[[One], "DataFrame"]
+Make = Callable[[TraceContext], "DataFrame"]
 SHOWN = 24
 
 
@@ -147,7 +147,7 @@ class Frames(ABC):
 class TraceFrames(Frames):
     """One trace."""
 
-    def __init__(self, one: One, unreadable: Sequence[Unreadable] = ()) -> None:
+    def __init__(self, one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> None:
         self._one = one
         self.unreadable = tuple(unreadable)
         """Files beside it, where it is the only one of a folder that could be read, and why the
@@ -194,7 +194,7 @@ class TraceFrames(Frames):
         return self._one.insight
 
     @property
-    def one(self) -> One:
+    def one(self) -> TraceContext:
         """The trace with its chosen steps, for the functions that make tables."""
         return self._one
 
@@ -318,7 +318,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         )
 
     @cached_property
-    def _seats(self) -> list[Seat]:
+    def _seats(self) -> list[FleetMember]:
         return seats([trace.one for trace in self._traces])
 
     def __len__(self) -> int:

@@ -9,7 +9,7 @@ import msgspec
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.api import frame_columns as columns
 from torch_tb_profiler.api.frame import frame
-from torch_tb_profiler.api.one import One, Steps
+from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.views.counter_tables import counters_table_payload
 from torch_tb_profiler.views.counters_wire import CountersTablePayload
 from torch_tb_profiler.views.efficiency import efficiency_payload
@@ -26,7 +26,7 @@ LARGEST = 1 << 53
 _EFFICIENCY_NAMES = {"short": "short_name", "shapes": "input_shapes", "types": "input_dtypes"}
 
 
-def efficiency(one: One, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
+def efficiency(one: TraceContext, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
     """See ``columns.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources;
     ``attrs["mfu"]``: model FLOPs utilization of the steps;
     ``attrs["notes"]``: what to know about the figures, such as why a rate is above a peak."""
@@ -51,7 +51,7 @@ def efficiency(one: One, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
     return made
 
 
-def counters(one: One) -> DataFrame:
+def counters(one: TraceContext) -> DataFrame:
     """See ``columns.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied to their
     launches.
     """
@@ -88,7 +88,7 @@ def counters(one: One) -> DataFrame:
     return made
 
 
-def counter_samples(one: One) -> DataFrame:
+def counter_samples(one: TraceContext) -> DataFrame:
     """See ``columns.COUNTER_SAMPLES``."""
     payload = _counters(one)
     found = payload.sampled
@@ -106,7 +106,7 @@ def counter_samples(one: One) -> DataFrame:
     return frame(columns.COUNTER_SAMPLES, values)
 
 
-def pyprof(one: One) -> DataFrame:
+def pyprof(one: TraceContext) -> DataFrame:
     """See ``columns.PYPROF``."""
     cells = KernelCells(one.trace, one.insight, kernel_table(one.trace, one.facts, one.insight))
     return frame(
@@ -115,7 +115,7 @@ def pyprof(one: One) -> DataFrame:
     )
 
 
-def _counters(one: One) -> CountersTablePayload:
+def _counters(one: TraceContext) -> CountersTablePayload:
     return counters_table_payload(
         one.trace, one.facts, one.insight, one.selection(), MOST_ROWS, one.settings.peaks
     )

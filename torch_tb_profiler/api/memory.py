@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.module.places import module_names_of
 from torch_tb_profiler.api import frame_columns as columns
 from torch_tb_profiler.api.frame import category, coded, frame
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_ORIGINS = 1 << 20
 
 
-def curve(one: One) -> DataFrame:
+def curve(one: TraceContext) -> DataFrame:
     """See ``columns.MEMORY``."""
     insight = one.insight
     table = insight["memory_curve"]
@@ -44,7 +44,7 @@ def curve(one: One) -> DataFrame:
     return frame(columns.MEMORY, values, share=True)
 
 
-def blocks(one: One) -> DataFrame:
+def blocks(one: TraceContext) -> DataFrame:
     """See ``columns.MEMORY_BLOCKS``."""
     insight = one.insight
     table, nodes = insight["allocations"], insight["memory_nodes"]
@@ -65,7 +65,7 @@ def blocks(one: One) -> DataFrame:
     return frame(columns.MEMORY_BLOCKS, values, share=True)
 
 
-def alive(one: One, time_ns: int | None, device: str | None) -> DataFrame:
+def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFrame:
     """See ``columns.MEMORY_ALIVE``; at the peak of each device without a time.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
@@ -47,7 +47,7 @@ def _traces(path: Path, use_cache: bool) -> tuple[list[TraceFrames], list[Unread
         if isinstance(item, Unreadable):
             unreadable.append(item)
         else:
-            found.append(TraceFrames(One(item, settings)))
+            found.append(TraceFrames(TraceContext(item, settings)))
     if not found:
         reason = unreadable[0].text if unreadable else "no file of it claims to be one"
         raise NotATrace(f"{path} holds no readable trace: {reason}")

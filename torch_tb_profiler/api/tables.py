@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.breakdown import CATEGORIES
-from torch_tb_profiler.analysis.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.kernels import KernelGroup, NoOperator, kernel_rows, short_name
-from torch_tb_profiler.analysis.nesting import depths
-from torch_tb_profiler.analysis.operators import (
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import depths
+from torch_tb_profiler.analysis.facts.steps import StepFlag
+from torch_tb_profiler.analysis.figures.kernels import (
+    KernelGroup,
+    NoOperator,
+    kernel_rows,
+    short_name,
+)
+from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
     frames,
     operator_rows,
     operator_signatures,
     operators_have_device_time,
 )
-from torch_tb_profiler.analysis.selection import Selection, mask
-from torch_tb_profiler.analysis.steps import StepFlag
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.api import frame_columns as columns
 from torch_tb_profiler.api.frame import frame, known
-from torch_tb_profiler.api.one import One, Steps
+from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.module import module_payload, module_tree
@@ -37,7 +42,7 @@ Signature = tuple[str, str, str]
 """Name, input shapes, input types; empty texts where not recorded."""
 
 
-def steps(one: One) -> DataFrame:
+def steps(one: TraceContext) -> DataFrame:
     """See ``columns.STEPS``."""
     table = one.facts["steps"].take(one.selection().steps)
     values: dict[str, Any] = {
@@ -55,7 +60,7 @@ def steps(one: One) -> DataFrame:
     return frame(columns.STEPS, values)
 
 
-def operators(one: One, by: OperatorGroup, chosen: Steps) -> DataFrame:
+def operators(one: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:
     """See ``columns.OPERATORS``."""
     facts, selection = one.facts, one.selection(chosen)
     rows = (
@@ -102,7 +107,9 @@ def stack_tuples(facts: Facts, stacks: Array) -> list[tuple[str, ...]]:
     return [texts[i] for i in place.tolist()]
 
 
-def work_per_call(one: One, selection: Selection) -> dict[Signature, tuple[int | None, int | None]]:
+def work_per_call(
+    one: TraceContext, selection: Selection
+) -> dict[Signature, tuple[int | None, int | None]]:
     """FLOPs and bytes of one call by signature, mean over the selected calls; None where any of
     them is not modelled.
     """
@@ -139,7 +146,7 @@ def _mean_call(of: Ints, groups: int, calls: Ints, values: Array) -> list[int | 
     ]
 
 
-def kernels(one: One, by: KernelGroup, chosen: Steps) -> DataFrame:
+def kernels(one: TraceContext, by: KernelGroup, chosen: Steps) -> DataFrame:
     """See ``columns.KERNELS``."""
     rows, texts = kernel_rows(one.facts, one.selection(chosen), by), one.facts.strings
     names = optional_texts(texts, rows.name)
@@ -173,7 +180,7 @@ def kernels(one: One, by: KernelGroup, chosen: Steps) -> DataFrame:
     return frame(columns.KERNELS, values)
 
 
-def modules(one: One, chosen: Steps) -> DataFrame:
+def modules(one: TraceContext, chosen: Steps) -> DataFrame:
     """See ``columns.MODULES``."""
     found = module_payload(
         one.facts, one.insight, module_tree(one.insight), one.selection(chosen)
@@ -193,7 +200,7 @@ def modules(one: One, chosen: Steps) -> DataFrame:
     return frame(columns.MODULES, values)
 
 
-def collectives(one: One, waiting: Mapping[str, Any] | None = None) -> DataFrame:
+def collectives(one: TraceContext, waiting: Mapping[str, Any] | None = None) -> DataFrame:
     """See ``columns.COLLECTIVES``. ``waiting``: what the other workers of the run tell, one entry
     per collective of the trace.
     """
@@ -217,7 +224,7 @@ def collectives(one: One, waiting: Mapping[str, Any] | None = None) -> DataFrame
     return frame(columns.COLLECTIVES, values)
 
 
-def findings(one: One, together: FindingsPayload | None = None) -> DataFrame:
+def findings(one: TraceContext, together: FindingsPayload | None = None) -> DataFrame:
     """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
     those that all workers of the run tell.
     """

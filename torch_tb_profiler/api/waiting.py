@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.api.frame import known
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
@@ -21,14 +21,14 @@ from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_run import findings_in_run
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
-Seat = tuple[Fleet, int]
+FleetMember = tuple[Fleet, int]
 """A run and a trace's place among its ranks; −1: it is none of them."""
 
 
 class _Traces:
     """Opened traces in the place of the catalogue."""
 
-    def __init__(self, traces: Sequence[One]) -> None:
+    def __init__(self, traces: Sequence[TraceContext]) -> None:
         self._traces = {_key(one.opened): one for one in traces}
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight:
@@ -38,21 +38,21 @@ class _Traces:
     def open(self, run: str, worker: str, span: str) -> Opened:
         return self._one(run, worker, span).opened
 
-    def _one(self, run: str, worker: str, span: str) -> One:
+    def _one(self, run: str, worker: str, span: str) -> TraceContext:
         try:
             return self._traces[run, worker, span]
         except KeyError:
             raise NotFound(f"The trace {span} of {worker} was not opened.") from None
 
 
-def seats(traces: Sequence[One]) -> list[Seat]:
+def seats(traces: Sequence[TraceContext]) -> list[FleetMember]:
     """For every trace the run that it belongs to, of one span per worker: those that were recorded
     at the same time.
     """
     fleets = Fleets(_Traces(traces))
     # The run as it was known when its last trace was read has all of them.
     runs = {one.opened.run.name: one.opened.run for one in traces}
-    found: dict[tuple[str, str, str], Seat] = {}
+    found: dict[tuple[str, str, str], FleetMember] = {}
     for one in reversed(traces):
         key, run = _key(one.opened), runs[one.opened.run.name]
         if key in found:
@@ -75,7 +75,7 @@ def seats(traces: Sequence[One]) -> list[Seat]:
     return [found[_key(one.opened)] for one in traces]
 
 
-def waiting(seat: Seat) -> dict[str, Any]:
+def waiting(seat: FleetMember) -> dict[str, Any]:
     """The columns ``match``, ``wait_ns``, ``transfer_ns``, ``last_worker`` and ``skewed`` of a
     trace, one entry per row of its ``collectives``.
     """
@@ -101,7 +101,7 @@ def waiting(seat: Seat) -> dict[str, Any]:
     }
 
 
-def findings_together(one: One, seat: Seat) -> FindingsPayload:
+def findings_together(one: TraceContext, seat: FleetMember) -> FindingsPayload:
     """The findings of a trace, and who of its run keeps it waiting."""
     fleet, opened = seat[0], one.opened
     source, made = (

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.api.changes import matched, recording
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.cli.output import all_at, chosen, say_failed, settings_of, write
 from torch_tb_profiler.cli.plain import printable
@@ -39,12 +39,15 @@ def run(options: argparse.Namespace) -> int:
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
     sides = [
-        [One(opened, settings) for opened in all_at(path, settings, unreadable, options.worker)]
+        [
+            TraceContext(opened, settings)
+            for opened in all_at(path, settings, unreadable, options.worker)
+        ]
         for path in (options.a, options.b)
     ]
     found = matched(*([one.opened for one in side] for side in sides))
     # A trace that is compared with itself is looked at once.
-    once: dict[str, One] = {}
+    once: dict[str, TraceContext] = {}
     pairs = []
     for places in found.pairs:
         a, b = (
@@ -71,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     )
 
 
-def _pair(a: One, b: One, options: argparse.Namespace, *, alone: bool) -> Pair:
+def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alone: bool) -> Pair:
     steps = [
         chosen(one.opened, options, name)
         for one, name in zip((a, b), ("steps_a", "steps_b"), strict=True)

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
 from torch_tb_profiler.cli.markdown import markdown
 from torch_tb_profiler.cli.output import nothing_at, place, readable, settings_of, title, write

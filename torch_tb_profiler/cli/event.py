@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
-from torch_tb_profiler.cli.output import Printer, Told, one_trace, place, settings_of, title
+from torch_tb_profiler.cli.output import Printer, Report, one_trace, place, settings_of, title
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     for found in _payloads(opened, timeline, options.ids):
         raw = texts.read(opened, found.ref.event) if options.raw else None
         printer.add(
-            Told(partial(_document, opened, found, raw), partial(_object, opened, found, raw))
+            Report(partial(_document, opened, found, raw), partial(_object, opened, found, raw))
         )
     printer.end()
     return 0

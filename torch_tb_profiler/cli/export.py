@@ -12,7 +12,7 @@ from typing import cast
 
 from torch_tb_profiler.api import export
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.output import all_at, asked_steps, chosen, say_failed, settings_of
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
@@ -115,7 +115,7 @@ def _frames(options: argparse.Namespace, unreadable: list[Unreadable]) -> TraceF
     for opened in all_at(options.path, settings, unreadable, options.worker):
         chosen(opened, options)
         found.append(
-            TraceFrames(One(opened, settings)).in_steps(
+            TraceFrames(TraceContext(opened, settings)).in_steps(
                 asked.first, asked.last, skip_cold=asked.skip_cold
             )
         )

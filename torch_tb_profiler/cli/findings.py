@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import findings_together, seats
 from torch_tb_profiler.cli.document import Document, Item, Listing
-from torch_tb_profiler.cli.output import Told, is_chosen, place, tell_runs, title
+from torch_tb_profiler.cli.output import Report, is_chosen, place, tell_runs, title
 from torch_tb_profiler.cli.run_head import run_head
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -39,14 +39,14 @@ def run(options: argparse.Namespace) -> int:
 def told_of_run(
     options: argparse.Namespace,
     found: Iterable[tuple[Opened, FindingsPayload]],
-    about: Callable[[Opened, FindingsPayload], Told],
-) -> Iterator[Told]:
+    about: Callable[[Opened, FindingsPayload], Report],
+) -> Iterator[Report]:
     """What there is to say of the run as a whole where it has several traces, then of each that
     ``--worker`` chooses.
     """
     traces = [(opened, payload) for opened, payload in found if is_chosen(opened, options)]
     if len(traces) > 1:
-        yield Told(lambda: run_head(traces), None)
+        yield Report(lambda: run_head(traces), None)
     for opened, payload in traces:
         yield about(opened, payload)
 
@@ -57,13 +57,13 @@ def found_in_run(
     """The page's findings of the traces of a run, and who of them keeps the others waiting; all of
     them are held while they are compared.
     """
-    run = [One(opened, settings) for opened in traces]
+    run = [TraceContext(opened, settings) for opened in traces]
     for one, seat in zip(run, seats(run), strict=True):
         yield one.opened, findings_together(one, seat)
 
 
-def _about(opened: Opened, found: FindingsPayload) -> Told:
-    return Told(
+def _about(opened: Opened, found: FindingsPayload) -> Report:
+    return Report(
         lambda: Document(title(opened), (opened.span.path,), (findings_block(found, opened),)),
         lambda: place(opened) | _plain(found),
     )

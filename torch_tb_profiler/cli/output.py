@@ -30,7 +30,7 @@ REASONS_SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Told:
+class Report:
     """What a command says about one trace, or with ``data`` None about a run as a whole, which JSON
     leaves out; only the form that was asked for is made.
 
@@ -53,7 +53,7 @@ class Printer:
         self._printed = 0
         self._kept: list[Document] = []
 
-    def add(self, told: Told) -> None:
+    def add(self, told: Report) -> None:
         """Print it, or keep it until all are known."""
         if self._json:
             if told.data is not None:
@@ -87,14 +87,14 @@ def settings_of(options: argparse.Namespace) -> Settings:
     return Settings.from_environment(use_cache=False if options.no_cache else None)
 
 
-def tell(options: argparse.Namespace, about: Callable[[Opened, Settings], Told]) -> int:
+def tell(options: argparse.Namespace, about: Callable[[Opened, Settings], Report]) -> int:
     """Print what ``about`` says of every trace at ``options.path``; see ``tell_runs``."""
     return tell_runs(options, lambda run, settings: (about(opened, settings) for opened in run))
 
 
 def tell_runs(
     options: argparse.Namespace,
-    about: Callable[[Iterator[Opened], Settings], Iterable[Told]],
+    about: Callable[[Iterator[Opened], Settings], Iterable[Report]],
     together: bool = False,
 ) -> int:
     """Print what ``about`` says of the traces of every run at ``options.path`` to standard output,

@@ -12,9 +12,9 @@ from itertools import compress
 
 import msgspec
 
-from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
-from torch_tb_profiler.analysis.selection import mask
 from torch_tb_profiler.cli.output import chosen, one_trace, settings_of, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest

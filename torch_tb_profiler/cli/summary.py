@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.findings import found_in_run, told_of_run
-from torch_tb_profiler.cli.output import Told, tell, tell_runs
+from torch_tb_profiler.cli.output import Report, tell, tell_runs
 from torch_tb_profiler.cli.summary_document import summary_document
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -25,26 +25,26 @@ def run(options: argparse.Namespace) -> int:
         # It has no findings: no trace needs to wait for those beside it.
         return tell(options, about)
 
-    def told(run: Iterable[Opened], settings: Settings) -> Iterator[Told]:
+    def told(run: Iterable[Opened], settings: Settings) -> Iterator[Report]:
         return told_of_run(
             options,
             found_in_run(run, settings),
-            lambda opened, found: _told(One(opened, settings), lambda: found),
+            lambda opened, found: _told(TraceContext(opened, settings), lambda: found),
         )
 
     return tell_runs(options, told, together=True)
 
 
-def about(opened: Opened, settings: Settings) -> Told:
+def about(opened: Opened, settings: Settings) -> Report:
     """The facts of one trace, looked at alone."""
-    return _told(One(opened, settings), lambda: next(found_in_run([opened], settings))[1])
+    return _told(TraceContext(opened, settings), lambda: next(found_in_run([opened], settings))[1])
 
 
-def _told(one: One, found: Callable[[], FindingsPayload]) -> Told:
-    return Told(lambda: _document(one, found()), lambda: facts_object(one.opened))
+def _told(one: TraceContext, found: Callable[[], FindingsPayload]) -> Report:
+    return Report(lambda: _document(one, found()), lambda: facts_object(one.opened))
 
 
-def _document(one: One, found: FindingsPayload) -> Document:
+def _document(one: TraceContext, found: FindingsPayload) -> Document:
     opened, worker = one.opened, one.opened.worker
     place = Place(
         len(opened.run.beside(worker)), worker.rank, worker.rank_source, worker.world_size

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch_tb_profiler.analysis.kernels import short_name
-from torch_tb_profiler.analysis.longest import longest_calls, longest_kernels
-from torch_tb_profiler.analysis.steps import WHOLE_SPAN
+from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
 from torch_tb_profiler.api import memory
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.cells import NONE, UNKNOWN, event_id, share, time
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.findings import findings_block
@@ -28,7 +28,7 @@ _OF_DEVICE = ("kernel", "memcpy", "memset", "runtime")
 
 
 def summary_document(
-    one: One, summary: dict[str, Any], overview: OverviewPayload, findings: FindingsPayload
+    one: TraceContext, summary: dict[str, Any], overview: OverviewPayload, findings: FindingsPayload
 ) -> Document:
     """One trace: its ``summary`` object, its overview and its findings."""
     events, opened = summary["events"], one.opened
@@ -217,7 +217,7 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
     )
 
 
-def _memory(one: One) -> Block | None:
+def _memory(one: TraceContext) -> Block | None:
     """Of a file of allocations alone, which has nothing else to tell."""
     if one.trace["spans"].n:
         return None

@@ -8,14 +8,14 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.longest import longest_calls, longest_kernels
-from torch_tb_profiler.analysis.source_lines import line_of_frames
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
-from torch_tb_profiler.api.one import One
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.cells import NONE, event_id, time
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
-from torch_tb_profiler.cli.output import Told, asked_steps, chosen, place, tell, title
+from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, tell, title
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -35,7 +35,7 @@ NOTE = "Longest: the id of the longest event. Show it: torch-tb-profiler event P
 def operators(options: argparse.Namespace) -> int:
     """Print the operators of every trace at a path; the exit code. Raises as ``output.tell`` does."""
 
-    def about(opened: Opened, settings: Settings) -> Told:
+    def about(opened: Opened, settings: Settings) -> Report:
         found = tables.operators(_one(opened, settings, options), options.by, None)
         found["longest_event"] = (
             _events(found, "name", longest_calls(opened.trace))
@@ -58,7 +58,7 @@ def operators(options: argparse.Namespace) -> int:
 def kernels(options: argparse.Namespace) -> int:
     """Print the kernels of every trace at a path; the exit code. Raises as ``output.tell`` does."""
 
-    def about(opened: Opened, settings: Settings) -> Told:
+    def about(opened: Opened, settings: Settings) -> Report:
         found = tables.kernels(_one(opened, settings, options), options.by, None)
         found["longest_event"] = (
             _events(found, "name", longest_kernels(opened.trace))
@@ -70,11 +70,11 @@ def kernels(options: argparse.Namespace) -> int:
     return tell(options, about)
 
 
-def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> One:
+def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
     chosen(opened, options)
     asked = asked_steps(options)
     bounds = None if asked.first is None or asked.last is None else (asked.first, asked.last)
-    return One(opened, settings, bounds, options.skip_cold)
+    return TraceContext(opened, settings, bounds, options.skip_cold)
 
 
 def _events(frame: DataFrame, key: str, events: Mapping[str, int]) -> list[int | None]:
@@ -88,7 +88,7 @@ def _told(
     frame: DataFrame,
     order: str,
     columns: dict[str, tuple[str, Kind, Cell]],
-) -> Told:
+) -> Report:
     by = options.sort or order
     if by not in frame.columns or frame[by].dtype.kind not in "iufIUF":
         numeric = ", ".join(name for name in frame.columns if frame[name].dtype.kind in "iufIUF")
@@ -97,7 +97,7 @@ def _told(
         options.limit
     )
     data = {**place(opened), "rows": len(frame), "sorted_by": by}
-    return Told(
+    return Report(
         lambda: _document(opened, word, by, frame, shown, columns),
         lambda: {**data, word: _records(shown)},
     )

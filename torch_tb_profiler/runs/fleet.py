@@ -19,9 +19,9 @@ from torch_tb_profiler.analysis.distributed.late import Late, before
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.errors import NotReady, ProfilerError
+from torch_tb_profiler.runs.aligned_run import companion, nearest
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, Run, Span, State, Worker
-from torch_tb_profiler.runs.together import companion, nearest
 
 K = TypeVar("K")
 V = TypeVar("V")

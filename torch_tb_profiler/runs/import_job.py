@@ -40,9 +40,10 @@ _CODE_FILES = (
     "importers/**/*.py",
     "store/**/*.py",
     "hardware/**/*.py",
-    "analysis/*.py",
+    "analysis/arrays/*.py",
+    "analysis/facts/*.py",
 )
-"""What is below ``analysis`` makes no facts, see ``derived.Recipe``."""
+"""The other rooms of ``analysis`` make no facts, see ``derived.Recipe``."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def read(location: str, settings: Settings, report: Report | None = None) -> tup
         NotATrace: its content is none; the reason is in the message.
         SourceError: it could not be read.
     """
-    from torch_tb_profiler.analysis.derive import derive
+    from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.importers import read_trace
 
     reason = sniff.rejection(location)

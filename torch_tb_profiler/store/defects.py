@@ -85,7 +85,7 @@ class DefectCounts:
         return dict(self._counts)
 
 
-# Found while the bytes are read. Kinds of the analysis are declared in analysis/defects.py.
+# Found while the bytes are read. Kinds of the analysis are declared in analysis/facts/defects.py.
 TRUNCATED = declare(
     "truncated_file",
     Severity.DATA_LOSS,

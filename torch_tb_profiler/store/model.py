@@ -49,7 +49,7 @@ class Facts:
     Attributes:
         strings: the trace's strings followed by those the analysis made.
         tables: by the names of ``fact_schema.FACT_TABLES``; all are present, possibly empty.
-        summary: small facts that are no table; the keys are documented in ``analysis/derive.py``.
+        summary: small facts that are no table; the keys are documented in ``analysis/facts/derive.py``.
         defects: the trace's counts and those that the analysis added.
     """
 

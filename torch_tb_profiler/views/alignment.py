@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch_tb_profiler.analysis.timeline.alignment import Aligned
-from torch_tb_profiler.analysis.timeline.collectives import Label, Matches
+from torch_tb_profiler.analysis.distributed.alignment import Aligned
+from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look

@@ -9,8 +9,8 @@ import numpy as np
 from torch_tb_profiler.analysis.counters.names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, Tie, profiled_kernels
 from torch_tb_profiler.analysis.counters.roofs import Peaks, main_roofs, peaks_of_ranges
-from torch_tb_profiler.analysis.kernels import short_name
-from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace

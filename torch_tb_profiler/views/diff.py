@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.diff.compare import ChangeTable as FoundTable
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.noise import Moments
 from torch_tb_profiler.analysis.diff.sides import Side, side
 from torch_tb_profiler.analysis.diff.tree import DiffTree
-from torch_tb_profiler.analysis.selection import Selection
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views import diff_wire as wire

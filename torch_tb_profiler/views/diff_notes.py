@@ -9,8 +9,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.sides import Side
-from torch_tb_profiler.analysis.selection import sums_in
-from torch_tb_profiler.analysis.steps import WHOLE_SPAN
+from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
+from torch_tb_profiler.analysis.figures.selection import sums_in
 from torch_tb_profiler.store.model import Facts
 
 FEW_STEPS = 5

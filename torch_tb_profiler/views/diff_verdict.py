@@ -6,7 +6,7 @@ import math
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEVEL, Test
-from torch_tb_profiler.analysis.flags import StepFlag
+from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.diff_wire import Verdict

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.distributed.late import Late
 from torch_tb_profiler.analysis.distributed.matching import shown_kind
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.distributed_operations import operation_columns
 from torch_tb_profiler.views.distributed_texts import clock_text, missing_of, notes_of, unmatched_of
@@ -40,7 +40,7 @@ those.
 
 
 @dataclass(frozen=True)
-class Seat:
+class FleetMember:
     """A worker of the run. ``place``: its place among the ranks of the figures, -1 while it is not
     ready.
     """
@@ -66,7 +66,7 @@ class LateSeat:
 
 
 def distributed_payload(
-    seats: Sequence[Seat],
+    seats: Sequence[FleetMember],
     figures: RunFigures,
     late: Sequence[LateSeat],
     progress: float,
@@ -102,7 +102,7 @@ def distributed_payload(
     )
 
 
-def _worker(seat: Seat, figures: RunFigures) -> DistributedWorker:
+def _worker(seat: FleetMember, figures: RunFigures) -> DistributedWorker:
     rank: Rank | None = figures.ranks[seat.place] if seat.place >= 0 else None
     aligned = figures.aligned[seat.place] if seat.place >= 0 else None
     named = _HOST_AND_PROCESS.match(seat.worker)
@@ -134,7 +134,7 @@ def _device(device: Device) -> DistributedDevice:
     )
 
 
-def _by_seat(seats: Sequence[Seat], values: Ints) -> list[list[int | None]]:
+def _by_seat(seats: Sequence[FleetMember], values: Ints) -> list[list[int | None]]:
     """Rows of the ranks for the seats; null where a worker has no such step, or is not ready."""
     nothing = np.full(values.shape[1], -1, np.int64)
     return [

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import Unlike
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.timeline.collectives import HOST_LIBRARIES
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.distributed_wire import Unmatched
 from torch_tb_profiler.views.texts import profile_call

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torch_tb_profiler.analysis.absent import absent
 from torch_tb_profiler.analysis.efficiency.device import (
     Peaks,
     busiest_device,
@@ -25,8 +24,9 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     shares,
     workload_rows,
 )
-from torch_tb_profiler.analysis.kernels import short_name
-from torch_tb_profiler.analysis.selection import Selection, complete
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE

@@ -7,7 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device
 from torch_tb_profiler.analysis.efficiency.families import asides_of_kernels
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
-from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
-from torch_tb_profiler.analysis.kernels import short_name
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 from torch_tb_profiler.units import format_bytes, format_ns, format_share

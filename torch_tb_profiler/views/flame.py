@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.module.frames import (
     LINE,
     REST,
@@ -24,7 +25,6 @@ from torch_tb_profiler.analysis.module.frames import (
     line_frames,
     module_frames,
 )
-from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts

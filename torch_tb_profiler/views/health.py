@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.figures.health import health
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.wire import DefectItem
 

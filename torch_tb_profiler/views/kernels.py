@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.kernels import KernelRows, NoOperator, kernel_rows, short_name
-from torch_tb_profiler.analysis.selection import Selection
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.kernels import (
+    KernelRows,
+    NoOperator,
+    kernel_rows,
+    short_name,
+)
+from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.nullable import (
     OTHER,

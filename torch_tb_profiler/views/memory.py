@@ -6,11 +6,11 @@ from typing import get_args
 
 import numpy as np
 
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.header import device_properties
+from torch_tb_profiler.analysis.facts.header import device_properties
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.memory.failures import failed_allocations
 from torch_tb_profiler.analysis.memory.window import Window, curve_in
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torch_tb_profiler.analysis.absent import absent
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.module.modules import (
     ModuleSums,
     ModuleTree,
     module_sums,
     module_tree,
 )
-from torch_tb_profiler.analysis.selection import Selection
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts

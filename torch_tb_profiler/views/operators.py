@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.operators import (
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.operators import (
     OperatorRows,
     frames,
     operator_rows,
     operator_stacks,
     operators_have_device_time,
 )
-from torch_tb_profiler.analysis.selection import Selection
+from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.nullable import OTHER, UNKNOWN, optional_floats

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch_tb_profiler.analysis.absent import absent
-from torch_tb_profiler.analysis.breakdown import CATEGORIES, average
-from torch_tb_profiler.analysis.devices import DeviceUse, device_use
-from torch_tb_profiler.analysis.selection import Selection, complete
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.averages import average
+from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
+from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_share
 from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.steps import step_items

@@ -9,13 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from torch_tb_profiler.analysis.figures.source_lines import is_user_code, line_of_frames
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.pyprof.parameters import parameters
 from torch_tb_profiler.analysis.pyprof.passes import Direction
 from torch_tb_profiler.analysis.pyprof.places import LAYER
 from torch_tb_profiler.analysis.pyprof.table import KernelTable, MatrixCores
-from torch_tb_profiler.analysis.source_lines import line_of_frames
-from torch_tb_profiler.analysis.timeline.chain import is_users
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
@@ -228,7 +227,9 @@ def written_call_trace(text: str) -> str | None:
     """
     frames = [frame for frame in text.strip('"').split(";") if frame]
     own = [
-        frame for frame in frames if (match := _FRAME.fullmatch(frame)) and is_users(match["file"])
+        frame
+        for frame in frames
+        if (match := _FRAME.fullmatch(frame)) and is_user_code(match["file"])
     ]
     return call_trace(own[:MOST_LINES]) or call_trace(
         [line for line in (line_of_frames("\n".join(frames)),) if line]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.breakdown import CATEGORIES
-from torch_tb_profiler.analysis.selection import Selection as Selection
-from torch_tb_profiler.analysis.selection import select
-from torch_tb_profiler.analysis.steps import StepFlag, odd_reason
+from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reason
+from torch_tb_profiler.analysis.figures.selection import Selection as Selection
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.texts import CATEGORY_TEXT
 from torch_tb_profiler.views.wire import Categories, StepItem, StepsPayload

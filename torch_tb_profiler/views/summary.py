@@ -7,12 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.analysis.breakdown import CATEGORIES
-from torch_tb_profiler.analysis.devices import device_use
-from torch_tb_profiler.analysis.kernels import kernel_rows
-from torch_tb_profiler.analysis.operators import operator_rows, operators_have_device_time
-from torch_tb_profiler.analysis.selection import Selection, select
+from torch_tb_profiler.analysis.figures.devices import device_use
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
+from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.nullable import rounded
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.profiled_ranges import sliced_tracks
+from torch_tb_profiler.analysis.facts.profiled_ranges import sliced_tracks
 from torch_tb_profiler.analysis.timeline.tiles import TILE_BITS, highest_level
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline

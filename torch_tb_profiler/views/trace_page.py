@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.selection import Selection
+from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.wire import TracePayload

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Request, Response
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.distributed import LateSeat, Seat, distributed_payload
+from torch_tb_profiler.views.distributed import FleetMember, LateSeat, distributed_payload
 from torch_tb_profiler.views.distributed_wire import DistributedPayload
 from torch_tb_profiler.views.wire import RankSource
 from torch_tb_profiler.web import parameters, replies
@@ -44,7 +44,7 @@ def payload_of(fleet: Fleet) -> DistributedPayload:
     """What is known of a run."""
     place = {member: number for number, member in enumerate(fleet.place)}
     seats = [
-        Seat(
+        FleetMember(
             m.worker.name,
             m.span.name,
             m.worker.rank,

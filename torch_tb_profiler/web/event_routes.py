@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from werkzeug.wrappers import Request, Response
 
+from torch_tb_profiler.runs.aligned_run import Companion, companions, match_in, together
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
-from torch_tb_profiler.runs.together import Companion, companions, match_in, together
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.alignment import (
     NO_COLLECTIVE,

@@ -111,9 +111,8 @@ def stream(
     pieces: object, content_type: str, headers: Mapping[str, str], length: int | None = None
 ) -> Response:
     """A download of unknown or large size: never stored, sent piece by piece."""
-    response = Response(
-        pieces, headers={**_SAFE, "Cache-Control": "no-store", **headers}, content_type=content_type
-    )  # type: ignore[arg-type]
+    safe = {**_SAFE, "Cache-Control": "no-store", **headers}
+    response = Response(pieces, headers=safe, content_type=content_type)  # type: ignore[arg-type]
     if length is not None:
         response.content_length = length
     return response

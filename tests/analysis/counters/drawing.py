@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.builders.drawn import Event, events, trace_of
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profiled_kernels
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.profiled_ranges import Tie
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.profiled_ranges import Tie
 from torch_tb_profiler.store.model import Facts, Trace
 
 Counters = dict[str, dict[str, Any]]

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from tests.builders.drawn import trace_of
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.profiled_ranges import Tie
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.analysis.profiled_ranges import Tie
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role

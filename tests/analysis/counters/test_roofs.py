@@ -10,8 +10,8 @@ import pytest
 
 from tests.analysis.counters.drawing import Counters, with_ranges
 from torch_tb_profiler.analysis.counters.roofs import main_roofs
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.hardware.counter_names import operations_of
 from torch_tb_profiler.views.counter_tables import counters_table_payload
 from torch_tb_profiler.views.counters_wire import CountersTablePayload

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.builders.drawn import Event, events, trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.timeline.counters import series_of
 from torch_tb_profiler.store.insight import Insight

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.analysis.counters.drawing import tied, with_ranges
-from torch_tb_profiler.analysis import defects as d
+from torch_tb_profiler.analysis.facts import defects as d
 
 
 def test_the_first_range_is_of_the_first_launch_and_so_on() -> None:

@@ -7,11 +7,11 @@ from functools import lru_cache
 from tests.builders.drawn import trace_of
 from tests.builders.listed import trace_listed
 from tests.builders.pairs import CHANGES, NO_CHANGE, recording
-from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.sides import Side, side
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
 from torch_tb_profiler.store.model import Trace

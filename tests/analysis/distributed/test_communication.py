@@ -15,9 +15,9 @@ from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
 from tests.conftest import REAL_TRACES
-from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.distributed.message import _tensors, kind_word, peer_of
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.model import Facts, Trace

@@ -6,12 +6,12 @@ import pytest
 
 from tests.analysis.distributed.written_ranks import Call, rank_of, waits_of
 from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.distributed.bandwidth import ALL, bus_factor, operations
 from torch_tb_profiler.analysis.distributed.cause import Cause, Side, find_cause
 from torch_tb_profiler.analysis.distributed.late import before, who_is_late
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.steps import common_steps
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.columns import Table
 

@@ -8,11 +8,11 @@ import pytest
 
 from tests.analysis.distributed.written_ranks import Call, rank_of
 from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.distributed import matching
 from torch_tb_profiler.analysis.distributed.matching import Matched, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.rank import rank_of as rank_from
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.distributed.alignment import Aligned
+from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.analysis.distributed.matching import match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank, Sort
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
-from torch_tb_profiler.analysis.timeline.alignment import Aligned
-from torch_tb_profiler.analysis.timeline.collectives import Label, Matches
 
 UNIX = 1_700_000_000 * 10**9
 KIND = {

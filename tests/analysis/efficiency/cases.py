@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.calltree import call_tree
-from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
+from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace

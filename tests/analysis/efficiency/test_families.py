@@ -7,7 +7,7 @@ from typing import Any
 from tests.analysis.efficiency.cases import H100, drawn
 from torch_tb_profiler.analysis.efficiency.families import Families, families
 from torch_tb_profiler.analysis.efficiency.rates import workload_rows
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.figures.selection import select
 
 
 def _found(drawing: str, **header: Any) -> Families:

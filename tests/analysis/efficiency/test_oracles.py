@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from torch_tb_profiler.analysis.calltree import call_tree
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.efficiency.workloads import LaidWork, build_workloads, laid_work
-from torch_tb_profiler.analysis.grouping import sum_by
+from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings

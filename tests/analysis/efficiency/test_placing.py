@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from torch_tb_profiler.analysis.arrays.nesting import carried_up
 from torch_tb_profiler.analysis.efficiency.placing import (
     Pieces,
     bounded_sums,
@@ -14,7 +15,6 @@ from torch_tb_profiler.analysis.efficiency.placing import (
     lost_calls,
     main_pieces,
 )
-from torch_tb_profiler.analysis.nesting import carried_up
 
 PIECES = st.lists(
     st.tuples(

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.figures import opened
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.analysis.selection import select
 from torch_tb_profiler.views.efficiency import efficiency_payload
 from torch_tb_profiler.views.efficiency_wire import EfficiencyPayload
 

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     shares,
     workload_rows,
 )
-from torch_tb_profiler.analysis.selection import Selection, select
+from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.peaks import Peaks
 from torch_tb_profiler.store.insight import Insight

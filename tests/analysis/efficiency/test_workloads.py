@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.analysis.efficiency.cases import NAMES, drawn, of
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.calltree import call_tree
-from torch_tb_profiler.analysis.derive import derive
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.runs.model import Opened

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.builders.drawn import Event, draw, events, trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.findings.engine import find_findings
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.model import Facts, Trace

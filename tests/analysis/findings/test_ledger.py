@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import launched, made, span, steps
 from tests.builders.drawn import Event
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, union
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import (
     NOTHING,
@@ -19,7 +20,6 @@ from torch_tb_profiler.analysis.findings.ledger import (
     worth,
 )
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.analysis.intervals import Intervals, intersect, union
 
 HOLDS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=8)
 GAPS = st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), max_size=8)

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.builders.allocator import records
 from tests.builders.drawn import Event, events, trace_of
-from torch_tb_profiler.analysis.calltree import call_tree
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.memory.build import build_memory
 from torch_tb_profiler.analysis.module.paths import build_paths
 from torch_tb_profiler.store.columns import Table

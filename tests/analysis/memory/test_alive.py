@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.analysis.memory.recorded import built, insight
 from tests.analysis.memory.simulated import RECORDS, Call, as_events, calls, innermost
 from tests.builders.drawn import trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.memory.alive import Alive, alive_at
 from torch_tb_profiler.store.insight import Insight
 

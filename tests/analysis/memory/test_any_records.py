@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.memory.recorded import built
 from tests.builders.drawn import trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.views.memory import memory_curve_payload, memory_payload, whole_window
 from torch_tb_profiler.views.memory_tables import (
     memory_alive_payload,

@@ -10,7 +10,7 @@ from tests.analysis.memory.recorded import blocks, built, devices
 from tests.builders.drawn import trace_of
 from tests.builders.snapshots import SEGMENT, Allocator, pickled, snapshot, stack
 from tests.importers.reading import Stream
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.memory.alive import alive_at
 from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
 from torch_tb_profiler.analysis.memory.window import curve_in

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.analysis.memory.recorded import built, case, insight
 from tests.analysis.memory.simulated import RECORDS, Call, as_events, calls, innermost
 from tests.builders.drawn import trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.memory.calls import calls_in
 from torch_tb_profiler.analysis.memory.usage import Usage, usage
 from torch_tb_profiler.store.insight import Insight

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.analysis.module.trees import insight_of
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.selection import select
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.views.flame import flame_file, flame_payload
 from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.module_wire import FlameTree

@@ -13,13 +13,13 @@ import pytest
 
 from tests.analysis.figures import opened, trace_files
 from tests.analysis.module.trees import insight_of, per_path
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.calltree import call_tree
-from torch_tb_profiler.analysis.defects import OVERLAP_ON_THREAD
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.defects import OVERLAP_ON_THREAD
+from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.analysis.module.frames import line_frames, module_frames
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.nodes import host_nodes
-from torch_tb_profiler.analysis.selection import Selection, select
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -9,9 +9,9 @@ import pytest
 
 from tests.analysis.module.trees import insight_of, lines, per_path
 from tests.builders.drawn import draw, events, trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.module import written
-from torch_tb_profiler.analysis.module.numbering import REST, Laid, number_paths
+from torch_tb_profiler.analysis.module.numbering import REST, PathLayout, number_paths
 from torch_tb_profiler.store.insight import Insight
 
 
@@ -336,7 +336,7 @@ def test_more_paths_than_any_program_has() -> None:
     parent = np.where(np.arange(n) % 2, np.arange(n) - 1, -1)
     code = np.where(np.arange(n) % 20 == 0, 5000, np.arange(n))
     found = number_paths(
-        Laid(parent, code, np.full(n, -1), np.zeros(n, np.bool_)), nothing, nothing, most=100
+        PathLayout(parent, code, np.full(n, -1), np.zeros(n, np.bool_)), nothing, nothing, most=100
     )
     assert len(found.parent) == 101
     assert (found.path >= 0).all()

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import call_tree
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.module.paths import build_paths
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight

@@ -14,8 +14,8 @@ from tests.analysis.module.test_any_trace import CALL
 from tests.analysis.pyprof.rows import rows_of
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
-from torch_tb_profiler.analysis.calltree import call_tree
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.module.nodes import host_nodes
 from torch_tb_profiler.store.model import Facts, Trace

@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.analysis.figures import opened
 from tests.builders.drawn import Event, trace_of
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from tests.analysis.figures import opened
 from tests.analysis.timeline.charts import event
 from tests.builders.drawn import Event, trace_of
-from torch_tb_profiler.analysis.derive import derive
-from torch_tb_profiler.analysis.timeline.alignment import (
+from torch_tb_profiler.analysis.distributed.alignment import (
     LEAST_MATCHES,
     Aligned,
     align,
@@ -24,7 +23,7 @@ from torch_tb_profiler.analysis.timeline.alignment import (
     median,
     unix_begin,
 )
-from torch_tb_profiler.analysis.timeline.collectives import (
+from torch_tb_profiler.analysis.distributed.collectives import (
     Collectives,
     Label,
     find_collectives,
@@ -32,6 +31,7 @@ from torch_tb_profiler.analysis.timeline.collectives import (
     match_collectives,
     match_of,
 )
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.store.model import Facts, Trace
 
 Rank = tuple[Trace, Facts]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.timeline.charts import Chart, chart
 from tests.builders.drawn import Event, draw, events, trace_of
-from torch_tb_profiler.analysis import span_at
+from torch_tb_profiler.analysis.facts import span_at
 from torch_tb_profiler.analysis.timeline import arrows as module
 from torch_tb_profiler.analysis.timeline.arrows import MOST_CATEGORIES, ArrowIndex, spread
 from torch_tb_profiler.store import timeline_schema

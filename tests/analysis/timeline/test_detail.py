@@ -13,11 +13,11 @@ import pytest
 
 from tests.analysis.timeline.charts import Chart, chart, chart_of_file, event
 from tests.builders.drawn import draw, trace_of
+from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.timeline.chain import (
     MOST_OF_A_KIND,
     DeviceWork,
     device_work,
-    is_users,
     launched_by,
     longest_first,
 )
@@ -407,7 +407,7 @@ def test_a_deep_nest_is_cut_and_keeps_what_was_asked_for() -> None:
     ],
 )
 def test_users_own_files(file: str, answer: bool) -> None:
-    assert is_users(file) is answer
+    assert is_user_code(file) is answer
 
 
 def brute_launched(found: Chart, work: DeviceWork, row: int) -> Ints:

@@ -11,7 +11,7 @@ import pytest
 from tests.analysis.figures import trace_files
 from tests.analysis.timeline.charts import Chart, chart_of_file
 from tests.conftest import REAL_TRACES
-from torch_tb_profiler.analysis.intervals import measure, union
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.timeline.area import Areas
 from torch_tb_profiler.analysis.timeline.arrows import ArrowIndex
 from torch_tb_profiler.analysis.timeline.counters import in_buckets

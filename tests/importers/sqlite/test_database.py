@@ -19,7 +19,7 @@ from tests.builders import nsight, nvprof
 from tests.builders.nsight import PID, TID, NsightFile, global_id
 from tests.importers.reading import Stream
 from tests.importers.sqlite.asked import TRAININGS, drop_column, read, spans
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotATrace, ProfilerError, SourceError
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts

@@ -8,7 +8,7 @@ import pytest
 
 from tests.builders.nsight import PID, TID, NsightFile, global_id
 from tests.importers.sqlite.asked import arguments, instants, read, spans
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.roles import Role
 

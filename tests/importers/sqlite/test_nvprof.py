@@ -12,7 +12,7 @@ import pytest
 
 from tests.builders.nvprof import EPOCH, INSTANT, PID, TID, NvprofFile, object_id, write_training
 from tests.importers.sqlite.asked import arguments, instants, read, spans
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.roles import Role
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.importers.sqlite.asked import TRAININGS, read
-from torch_tb_profiler.analysis.derive import derive
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.importers.sqlite import database, spill
 from torch_tb_profiler.store.model import Trace
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import places_of
-from torch_tb_profiler.analysis.header import oldest_capability
-from torch_tb_profiler.analysis.profiled_ranges import Tie, Ties, tie_ranges
+from torch_tb_profiler.analysis.arrays.grouping import places_of
+from torch_tb_profiler.analysis.facts.header import oldest_capability
+from torch_tb_profiler.analysis.facts.profiled_ranges import Tie, Ties, tie_ranges
 from torch_tb_profiler.hardware.counter_names import (
     PRECISIONS,
     TRAFFIC,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels
-from torch_tb_profiler.analysis.header import device_properties
+from torch_tb_profiler.analysis.facts.header import device_properties
 from torch_tb_profiler.hardware.counter_names import operations_of
 from torch_tb_profiler.hardware.peaks import Peaks as Peaks
 from torch_tb_profiler.hardware.peaks import peaks_of

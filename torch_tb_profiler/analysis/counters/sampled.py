@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import sum_floats
-from torch_tb_profiler.analysis.steps import host_step
+from torch_tb_profiler.analysis.arrays.grouping import sum_floats
+from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.timeline.counter_samples import file_counters
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Table

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.breakdown import CATEGORIES
 from torch_tb_profiler.analysis.diff.noise import Floats, Moments
 from torch_tb_profiler.analysis.diff.pairing import plain_name
 from torch_tb_profiler.analysis.diff.sides import Side, distinct
-from torch_tb_profiler.analysis.kernels import short_name
+from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
+from torch_tb_profiler.store.step_categories import CATEGORIES
 
 _VENDOR = re.compile(r"^(?:cuda|cu|hip|ze|ur|mtia|musa|acl(?:rt)?)(?=[A-Z])")
 """What the names of runtime calls begin with."""

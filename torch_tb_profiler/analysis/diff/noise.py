@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from torch_tb_profiler.analysis.grouping import group_rows, sum_by, sum_floats
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by, sum_floats
 from torch_tb_profiler.store.columns import Array, Mask
 
 Floats = NDArray[np.float64]

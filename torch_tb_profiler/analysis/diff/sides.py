@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.nesting import carried_up, depths
 from torch_tb_profiler.analysis.diff.noise import Floats, Moments, moments
-from torch_tb_profiler.analysis.flags import StepFlag
-from torch_tb_profiler.analysis.nesting import carried_up, depths
-from torch_tb_profiler.analysis.operators import operators_have_device_time
-from torch_tb_profiler.analysis.selection import Selection, complete, sums_in
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
+from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.nesting import carried_up
 from torch_tb_profiler.analysis.diff.changes import status_of
 from torch_tb_profiler.analysis.diff.matching import Matched
 from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEAST_ROW_EFFECT, Floats
 from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
 from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, distinct
-from torch_tb_profiler.analysis.kernels import short_name
-from torch_tb_profiler.analysis.nesting import carried_up
+from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 KERNEL = 3

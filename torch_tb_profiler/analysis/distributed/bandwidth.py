@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.distributed.collectives import Matches
 from torch_tb_profiler.analysis.distributed.rank import Rank, Sort
 from torch_tb_profiler.analysis.distributed.steps import own_waits, split
 from torch_tb_profiler.analysis.distributed.waiting import Waits
-from torch_tb_profiler.analysis.grouping import sum_by
-from torch_tb_profiler.analysis.timeline.collectives import Matches
 from torch_tb_profiler.store.columns import Ints
 
 _SHARED = ("all_gather", "reduce_scatter", "all_to_all", "gather", "scatter")

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows, places_of, sum_by
-from torch_tb_profiler.analysis.source_lines import line_of_frames
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_of, sum_by
+from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.timeline.chain import ancestors
 from torch_tb_profiler.analysis.timeline.stack_of import stack_of
 from torch_tb_profiler.store.columns import Ints, Mask

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.calltree import is_call
-from torch_tb_profiler.analysis.communication import communication_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
+from torch_tb_profiler.analysis.distributed.collectives import (
+    Calls,
+    collective_calls,
+    kind_of,
+    point_to_point,
+    told,
+)
 from torch_tb_profiler.analysis.distributed.message import (
     COALESCED,
     Message,
@@ -18,18 +24,12 @@ from torch_tb_profiler.analysis.distributed.message import (
     messages,
     peer_of,
 )
-from torch_tb_profiler.analysis.grouping import group_rows
-from torch_tb_profiler.analysis.header import distributed_info, integer
-from torch_tb_profiler.analysis.intervals import Intervals, join, measure, union
-from torch_tb_profiler.analysis.kernels import short_name
-from torch_tb_profiler.analysis.names import distinct, host_names
-from torch_tb_profiler.analysis.timeline.collectives import (
-    Calls,
-    collective_calls,
-    kind_of,
-    point_to_point,
-    told,
-)
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.calltree import is_call
+from torch_tb_profiler.analysis.facts.communication import communication_rows
+from torch_tb_profiler.analysis.facts.header import distributed_info, integer
+from torch_tb_profiler.analysis.facts.names import distinct, host_names
+from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Ints, Table

@@ -13,12 +13,12 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.rank import TRANSFER, Rank, Sort, matchable
-from torch_tb_profiler.analysis.timeline.collectives import (
+from torch_tb_profiler.analysis.distributed.collectives import (
     MOST_COLLECTIVES,
     Matches,
     match_collectives,
 )
+from torch_tb_profiler.analysis.distributed.rank import TRANSFER, Rank, Sort, matchable
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 MOST_CELLS = 1 << 22

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows, places_of
-from torch_tb_profiler.analysis.timeline.collectives import Calls, kind_of, point_to_point, told
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_of
+from torch_tb_profiler.analysis.distributed.collectives import Calls, kind_of, point_to_point, told
 from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace

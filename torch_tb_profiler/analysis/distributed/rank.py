@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows
-from torch_tb_profiler.analysis.header import device_properties, distributed_info
-from torch_tb_profiler.analysis.timeline.alignment import unix_begin
-from torch_tb_profiler.analysis.timeline.collectives import (
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.distributed.alignment import unix_begin
+from torch_tb_profiler.analysis.distributed.collectives import (
     Collectives,
     Label,
     kind_of,
     ranks_of_groups,
 )
+from torch_tb_profiler.analysis.facts.header import device_properties, distributed_info
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from torch_tb_profiler.analysis.distributed.alignment import Aligned, align
 from torch_tb_profiler.analysis.distributed.bandwidth import Operation, operations
 from torch_tb_profiler.analysis.distributed.late import Late, who_is_late
 from torch_tb_profiler.analysis.distributed.matching import Matched, match_ranks
@@ -21,7 +22,6 @@ from torch_tb_profiler.analysis.distributed.steps import (
     waiting_shares,
 )
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
-from torch_tb_profiler.analysis.timeline.alignment import Aligned, align
 from torch_tb_profiler.store.columns import Ints
 
 MOST_CELLS = 1 << 15

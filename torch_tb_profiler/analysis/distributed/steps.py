@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.distributed.collectives import Matches
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
 from torch_tb_profiler.analysis.distributed.waiting import Waits
-from torch_tb_profiler.analysis.intervals import Intervals, measure, union
-from torch_tb_profiler.analysis.timeline.collectives import Matches
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 FARTHEST = 1 << 62

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.distributed.alignment import Aligned
+from torch_tb_profiler.analysis.distributed.collectives import SYNCHRONISING, Matches
 from torch_tb_profiler.analysis.distributed.matching import gather
 from torch_tb_profiler.analysis.distributed.rank import Rank
-from torch_tb_profiler.analysis.timeline.alignment import Aligned
-from torch_tb_profiler.analysis.timeline.collectives import SYNCHRONISING, Matches
 from torch_tb_profiler.store.columns import Ints, Mask
 
 NEVER = np.iinfo(np.int64).min // 4

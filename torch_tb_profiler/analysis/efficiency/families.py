@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.efficiency.placing import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import Rows
-from torch_tb_profiler.analysis.grouping import sum_by
-from torch_tb_profiler.analysis.names import host_names
-from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.analysis.facts.names import host_names
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
 from torch_tb_profiler.store.columns import Array, Ints, Mask

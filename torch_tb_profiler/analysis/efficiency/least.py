@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_of
 from torch_tb_profiler.analysis.efficiency.rates import (
     everything,
     kernel_rows,
     representatives,
     shares,
 )
-from torch_tb_profiler.analysis.grouping import group_rows, places_of
-from torch_tb_profiler.analysis.names import distinct
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.peaks import Peaks
 from torch_tb_profiler.store.columns import Array, Ints

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.nesting import nearest
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 LARGEST = 1 << 62

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows, join_knowledge, last_of, sum_by
-from torch_tb_profiler.analysis.selection import Selection, mask
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, last_of, sum_by
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.peaks import Peaks

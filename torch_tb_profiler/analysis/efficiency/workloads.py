@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.calltree import CallTree
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, places_of, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import carried_up, nearest, with_ancestors
 from torch_tb_profiler.analysis.efficiency.placing import (
     Pieces,
     bounded_sums,
@@ -19,9 +19,9 @@ from torch_tb_profiler.analysis.efficiency.placing import (
     lost_calls,
     main_pieces,
 )
-from torch_tb_profiler.analysis.grouping import group_rows, largest_by, places_of, sum_by
-from torch_tb_profiler.analysis.names import distinct, saying
-from torch_tb_profiler.analysis.nesting import carried_up, nearest, with_ancestors
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.names import distinct, name_mask
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.main_kernels import (
@@ -266,7 +266,7 @@ def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> tuple[_Wor
     kernel = spans["role"][device] == Role.KERNEL
 
     def named(test: Callable[[str], bool]) -> Mask:
-        return np.asarray(saying(trace.strings, used, test)[name] & kernel)
+        return np.asarray(name_mask(trace.strings, used, test)[name] & kernel)
 
     def of_products() -> Mask:
         return np.asarray(np.append(works.products, np.False_)[workload])

@@ -9,16 +9,16 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.calltree import is_call
-from torch_tb_profiler.analysis.device_facts import device_of
+from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.calltree import is_call
+from torch_tb_profiler.analysis.facts.devices import device_of
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.names import HostNames, host_names, name_mask
+from torch_tb_profiler.analysis.figures.naming import looks
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
-from torch_tb_profiler.analysis.flags import StepFlag
-from torch_tb_profiler.analysis.grouping import expand
-from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract, union
-from torch_tb_profiler.analysis.names import HostNames, host_names, saying
-from torch_tb_profiler.analysis.timeline.naming import looks
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -225,7 +225,7 @@ class Case:
     def named(self, rows: Ints, says: Callable[[str], object]) -> Mask:
         """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""
         name = self.trace["spans"]["name"][rows]
-        return np.asarray(saying(self.trace.strings, name, says)[name])
+        return np.asarray(name_mask(self.trace.strings, name, says)[name])
 
     def within(self, rows: Ints) -> Ints:
         """Those of some rows of spans that begin within the windows."""

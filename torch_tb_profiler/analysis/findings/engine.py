@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import NOTHING, Claim, settle, take, worth
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.analysis.flags import StepFlag
-from torch_tb_profiler.analysis.intervals import measure
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.intervals import Intervals, intersect, union
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, union
 from torch_tb_profiler.store.columns import Ints, Mask
 
 LATENCY = 20_000

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import sum_by
-from torch_tb_profiler.analysis.intervals import (
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
     intersect,
     join,

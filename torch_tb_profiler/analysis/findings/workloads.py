@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
+from torch_tb_profiler.analysis.arrays.grouping import places_of
 from torch_tb_profiler.analysis.efficiency.rates import representatives
+from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.findings.case import Case, Work
-from torch_tb_profiler.analysis.grouping import places_of
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.store.columns import Array, Ints
 

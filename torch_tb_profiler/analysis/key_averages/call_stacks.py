@@ -13,12 +13,12 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import same_place
-from torch_tb_profiler.analysis.grouping import expand, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import expand, group_rows
+from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest
+from torch_tb_profiler.analysis.facts.attribution import same_place
+from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
-from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.nesting import depths, nearest, nest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 

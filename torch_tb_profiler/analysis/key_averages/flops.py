@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
 from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.store.columns import Ints

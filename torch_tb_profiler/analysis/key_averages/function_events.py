@@ -15,6 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.nesting import nearest, nest
+from torch_tb_profiler.analysis.facts.names import HIDDEN, distinct
 from torch_tb_profiler.analysis.key_averages.allocations import (
     MEMORY_NAME,
     OUT_OF_MEMORY_NAME,
@@ -29,8 +31,6 @@ from torch_tb_profiler.analysis.key_averages.times import (
     microseconds,
     self_time,
 )
-from torch_tb_profiler.analysis.names import HIDDEN, distinct
-from torch_tb_profiler.analysis.nesting import nearest, nest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
-from torch_tb_profiler.analysis.names import distinct
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 

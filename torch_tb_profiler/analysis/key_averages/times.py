@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.nesting import depths
+from torch_tb_profiler.analysis.arrays.nesting import depths
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 LOSSLESS = sys.version_info >= (3, 12)

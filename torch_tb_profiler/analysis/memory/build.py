@@ -14,12 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import CallTree
-from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.memory.blocks import Blocks, pair
 from torch_tb_profiler.analysis.memory.origins import Origins, origins
 from torch_tb_profiler.analysis.memory.totals import shared_memory, totals
-from torch_tb_profiler.analysis.source_lines import line_of_frames
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Table

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.memory.usage import MemoryGroup
 from torch_tb_profiler.analysis.memory.window import Window
-from torch_tb_profiler.analysis.nesting import climb
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import CallTree
-from torch_tb_profiler.analysis.links import host_mask
+from torch_tb_profiler.analysis.arrays.nesting import around, climb, depths, nearest, with_ancestors
+from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.links import host_mask
+from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.stacks import call_stacks
+from torch_tb_profiler.analysis.figures.source_lines import line_ranks, lines_of_stacks
 from torch_tb_profiler.analysis.memory.forest import DEEPEST, outermost
-from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.nesting import around, climb, depths, nearest, with_ancestors
-from torch_tb_profiler.analysis.source_lines import line_ranks, lines_of_stacks
-from torch_tb_profiler.analysis.stacks import call_stacks
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -34,7 +34,7 @@ class Origins:
     node: row of ``nodes``: the innermost operator that ran then on its thread; an operator is
         running from its begin, and until just before its end.
     path: row of ``paths``.
-    line: number of an own text, see ``analysis/source_lines.py``.
+    line: number of an own text, see ``analysis/figures/source_lines.py``.
     """
 
     node: Ints

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.memory.forest import beneath, module_forest, operator_forest
 from torch_tb_profiler.analysis.memory.window import Window, records_in
 from torch_tb_profiler.analysis.module.places import modules_of_paths

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import match
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.attribution import match
 from torch_tb_profiler.analysis.module.forwards import Functions, forwards, functions_of
 from torch_tb_profiler.analysis.module.nodes import Nodes
-from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Trace

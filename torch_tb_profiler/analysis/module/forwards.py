@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import match, same_place
-from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.attribution import match, same_place
+from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.module.nodes import Nodes
-from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Trace

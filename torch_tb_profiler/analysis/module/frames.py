@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.nesting import carried_up
+from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.module.modules import path_sums
-from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
-from torch_tb_profiler.analysis.nesting import carried_up
-from torch_tb_profiler.analysis.selection import Selection, mask, sums_over
+from torch_tb_profiler.analysis.module.numbering import PathLayout, number_paths
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -84,7 +84,7 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     frame = np.concatenate((stacks["frame"], lines["frame"])).astype(np.int64)
     nothing = np.zeros(0, np.int64)
     tree = number_paths(
-        Laid(parent, frame, np.full(len(parent), -1), np.zeros(len(parent), np.bool_)),
+        PathLayout(parent, frame, np.full(len(parent), -1), np.zeros(len(parent), np.bool_)),
         nothing,
         nothing,
         deep=MOST_FRAMES,

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.stacks import frames_needed
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
-from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
+from torch_tb_profiler.analysis.module.numbering import PathLayout, number_paths
 from torch_tb_profiler.analysis.module.sums import LaunchedWork
-from torch_tb_profiler.analysis.nesting import nearest
-from torch_tb_profiler.analysis.stacks import frames_needed
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -29,7 +29,7 @@ def launch_lines(trace: Trace, facts: Facts, work: LaunchedWork) -> tuple[Table,
     outside, frame = outside[frame >= 0], frame[frame >= 0]
     used, caller = frames_needed(links["parent"].astype(np.int64), is_frame, frame)
     nothing = np.zeros(0, np.int64)
-    laid = Laid(
+    laid = PathLayout(
         caller,
         spans["name"][used].astype(np.int64),
         np.full(len(used), -1),

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import sum_by
-from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.nesting import carried_up, depths, nearest
+from torch_tb_profiler.analysis.facts.operators import DEEP
+from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
+from torch_tb_profiler.analysis.module.numbering import PathLayout, number_paths
 from torch_tb_profiler.analysis.module.written import MOST_LEVELS
-from torch_tb_profiler.analysis.nesting import carried_up, depths, nearest
-from torch_tb_profiler.analysis.operator_facts import DEEP
-from torch_tb_profiler.analysis.selection import Selection, mask, sums_over
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -79,7 +79,7 @@ def module_tree(insight: Insight) -> ModuleTree:
     around = np.where(outer >= 0, inner[outer], -1)
     parent = np.where(around >= 0, place[around], -1)
     nothing = np.zeros(0, np.int64)
-    laid = Laid(
+    laid = PathLayout(
         parent,
         paths["name"][path].astype(np.int64),
         np.full(len(path), -1),

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import CallTree, is_call
-from torch_tb_profiler.analysis.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
+from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.analysis.module.written import LIGHTNING
-from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.nesting import nearest
-from torch_tb_profiler.analysis.timeline.naming import MODULE
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows
-from torch_tb_profiler.analysis.nesting import depths, nearest
-from torch_tb_profiler.analysis.operator_facts import DEEP
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.nesting import depths, nearest
+from torch_tb_profiler.analysis.facts.operators import DEEP
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 MOST_PATHS = 200_000
@@ -26,7 +26,7 @@ REST = -1
 
 
 @dataclass(frozen=True)
-class Laid:
+class PathLayout:
     """Where calls are laid; arrays of shape (calls,).
 
     parent: position of the call above it, which stands before it; −1 none.
@@ -55,7 +55,7 @@ class Numbered:
 
 
 def number_paths(
-    laid: Laid, parent: Ints, code: Ints, deep: int = DEEP, most: int = MOST_PATHS
+    laid: PathLayout, parent: Ints, code: Ints, deep: int = DEEP, most: int = MOST_PATHS
 ) -> Numbered:
     """Number the paths of calls.
 

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import CallTree
-from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.analysis.module.backward import lay_backward
 from torch_tb_profiler.analysis.module.lines import launch_lines
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
-from torch_tb_profiler.analysis.module.numbering import REST, Laid, Numbered, number_paths
+from torch_tb_profiler.analysis.module.numbering import REST, Numbered, PathLayout, number_paths
 from torch_tb_profiler.analysis.module.sums import (
     launched_work,
     operator_sums,
@@ -33,8 +35,6 @@ from torch_tb_profiler.analysis.module.written import (
     hierarchy_names,
     lightning_names,
 )
-from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.timeline.naming import MODULE
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -70,7 +70,7 @@ def build_paths(
     laid = lay_backward(trace, nodes, written.inside)
     kinds, code, modules = _codes(trace, nodes, written, laid.backward, texts)
     settled = written.itself >= 0
-    place = Laid(laid.parent, code, np.where(settled, written.itself, laid.given), settled)
+    place = PathLayout(laid.parent, code, np.where(settled, written.itself, laid.given), settled)
     numbered = number_paths(place, np.array(written.tree.parent, np.int64), modules)
     work = launched_work(trace, facts, nodes)
     steps, of_spans = path_steps(trace, facts, nodes, numbered, work)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.nesting import nearest
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import around, depths, nearest
+from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.analysis.module.numbering import Numbered
-from torch_tb_profiler.analysis.nesting import around, depths, nearest
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind

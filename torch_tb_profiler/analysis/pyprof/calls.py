@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.module.nodes import Nodes
-from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.analysis.pyprof.passes import Passes, dispatched, named_nodes
 from torch_tb_profiler.analysis.pyprof.places import LAYER
 from torch_tb_profiler.hardware.work import model_of

@@ -28,13 +28,13 @@ from enum import IntEnum
 
 import numpy as np
 
-from torch_tb_profiler.analysis.captures import captured_at
-from torch_tb_profiler.analysis.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.captures import captured_at
+from torch_tb_profiler.analysis.facts.names import HostNames, name_mask
 from torch_tb_profiler.analysis.module.backward import preceding
 from torch_tb_profiler.analysis.module.forwards import EVALUATE, Functions, forwards, functions_of
 from torch_tb_profiler.analysis.module.nodes import Nodes
-from torch_tb_profiler.analysis.names import HostNames, saying
-from torch_tb_profiler.analysis.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
@@ -211,7 +211,7 @@ def dispatched(trace: Trace, nodes: Nodes) -> Mask:
 def named_nodes(trace: Trace, nodes: Nodes, wanted: Callable[[str], bool]) -> Mask:
     """Which nodes have a name that is wanted."""
     name = trace["spans"]["name"][nodes.row]
-    return np.asarray(saying(trace.strings, name, wanted)[name])
+    return np.asarray(name_mask(trace.strings, name, wanted)[name])
 
 
 def _others(

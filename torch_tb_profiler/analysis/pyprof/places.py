@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.stacks import frames_needed
+from torch_tb_profiler.analysis.figures.source_lines import line_ranks
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
 from torch_tb_profiler.analysis.module.modules import module_tree
-from torch_tb_profiler.analysis.module.numbering import Laid, number_paths
-from torch_tb_profiler.analysis.names import saying
-from torch_tb_profiler.analysis.nesting import nearest
-from torch_tb_profiler.analysis.source_lines import line_ranks
-from torch_tb_profiler.analysis.stacks import frames_needed
+from torch_tb_profiler.analysis.module.numbering import PathLayout, number_paths
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -87,7 +87,7 @@ def _layers(trace: Trace, above: Array, anchor: Ints) -> Ints:
     """Names of the innermost ``layer:NAME`` ranges."""
     spans = trace["spans"]
     host = (spans["role"] == Role.ANNOTATION) | (spans["role"] == Role.OPERATOR)
-    named = saying(trace.strings, spans["name"][host], lambda text: text.startswith(LAYER))
+    named = name_mask(trace.strings, spans["name"][host], lambda text: text.startswith(LAYER))
     if not named.any():
         return np.full(len(anchor), -1, np.int64)
     around = _at(nearest(above, host & named[spans["name"]]), anchor)
@@ -108,7 +108,7 @@ def _lines(trace: Trace, above: Array, anchor: Ints) -> tuple[Ints, Ints, Ints]:
     inner = _at(nearest(above, users), anchor)
     inner = np.where(inner >= 0, inner, _at(nearest(above, rank == _PYTHON), anchor))
     used, caller = frames_needed(above.astype(np.int64), users, inner)
-    laid = Laid(
+    laid = PathLayout(
         caller,
         spans["name"][used].astype(np.int64),
         np.full(len(used), -1),

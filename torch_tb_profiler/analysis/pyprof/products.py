@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.workloads import LaidWork
-from torch_tb_profiler.analysis.names import saying
+from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.pyprof.passes import Passes
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.main_kernels import multiplies
@@ -64,7 +64,7 @@ def with_gradients(
 def multiplying(trace: Trace, row: Ints) -> Mask:
     """Which kernels, by their names, multiply matrices, convolve or attend."""
     name = trace["spans"]["name"][row]
-    return np.asarray(saying(trace.strings, name, multiplies)[name])
+    return np.asarray(name_mask(trace.strings, name, multiplies)[name])
 
 
 def _products(work: LaidWork, workload: Ints) -> Ints:

@@ -12,9 +12,9 @@ from enum import IntEnum
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import call_tree
 from torch_tb_profiler.analysis.efficiency.workloads import LaidWork, laid_work
-from torch_tb_profiler.analysis.kernel_facts import device_arguments
+from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
 from torch_tb_profiler.analysis.pyprof.calls import ordinals, shown_calls
 from torch_tb_profiler.analysis.pyprof.parameters import workloads_told

@@ -15,8 +15,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import expand
-from torch_tb_profiler.analysis.intervals import join, union
+from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.intervals import join, union
 from torch_tb_profiler.store import timeline_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.timeline import Timeline

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.intervals import measure, union
-from torch_tb_profiler.analysis.names import host_names
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.names import host_names
 from torch_tb_profiler.analysis.timeline.area import block_tables
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.analysis.timeline.counters import series_of
+from torch_tb_profiler.analysis.timeline.event_names import events_table
 from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
-from torch_tb_profiler.analysis.timeline.naming import events_table
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels
 from torch_tb_profiler.store import timeline_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table

@@ -12,14 +12,14 @@ known, else over the operator.
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.timeline.naming import MODULE
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.figures.naming import MODULE
+from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -34,9 +34,6 @@ hostile trace may.
 """
 
 _LINE = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): .")
-_LIBRARY = re.compile(
-    r"(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+|torch|torchgen)/|^<|^runpy\.py$"
-)
 _KIND_OF_ROLE: dict[int, LinkKind] = {
     Role.PYTHON: "python",
     Role.ANNOTATION: "annotation",
@@ -163,21 +160,10 @@ def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
         if kind == "python":
             line = _LINE.match(text)
             lines += line is not None
-            user = line is not None and users < USER_FRAMES and is_users(line["file"])
+            user = line is not None and users < USER_FRAMES and is_user_code(line["file"])
             users += user
             needed = user or (line is not None and lines == 1)
         if not needed and row != wanted:
             continue
         found.append(Link(kind, row))
     return found[::-1]
-
-
-def is_users(file: str) -> bool:
-    """Whether a Python file is of the program that was recorded: neither torch's nor of Python's
-    own library.
-    """
-    path = file.replace("\\", "/")
-    return (
-        not _LIBRARY.search(path)
-        and path.partition("/")[0].removesuffix(".py") not in sys.stdlib_module_names
-    )

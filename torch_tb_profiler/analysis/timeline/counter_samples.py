@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import expand, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import expand, group_rows
 from torch_tb_profiler.hardware.counter_names import counter_unit
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.attribution import device_rows
-from torch_tb_profiler.analysis.device_facts import device_of
-from torch_tb_profiler.analysis.grouping import group_rows
-from torch_tb_profiler.analysis.intervals import open_total, union
-from torch_tb_profiler.analysis.kernel_facts import device_arguments
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.intervals import open_total, union
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.devices import device_of
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.memory.blocks import pair
 from torch_tb_profiler.analysis.memory.totals import shared_memory, totals
 from torch_tb_profiler.analysis.timeline.counter_samples import file_counters

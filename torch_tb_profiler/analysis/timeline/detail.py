@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from torch_tb_profiler.analysis.steps import host_step
+from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.timeline.chain import (
     DeviceWork,
     Way,

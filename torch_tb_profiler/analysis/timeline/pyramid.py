@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand
 from torch_tb_profiler.store.columns import Array, Ints
 
 FEW = 2000

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.timeline.row_set import RowSet
 from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, used_strings
 from torch_tb_profiler.store.columns import Array, Ints, Mask

@@ -1,4 +1,4 @@
-"""The call stack of one event, by the rules of ``analysis/stacks.py``, without the table of all
+"""The call stack of one event, by the rules of ``analysis/facts/stacks.py``, without the table of all
 stacks.
 """
 

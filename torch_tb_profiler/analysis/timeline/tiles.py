@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, merge
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.timeline import Timeline

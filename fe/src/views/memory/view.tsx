@@ -300,10 +300,9 @@ function Table({
   params,
   setParam,
 }: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }): JSX.Element {
-  // eslint-disable-next-line react-hooks/exhaustive-deps
   const columns = useMemo(
     () => ("group" in data ? statisticsColumns(data, links) : blockColumns(data.rows, links)),
-    [data],
+    [data], // eslint-disable-line react-hooks/exhaustive-deps
   );
   const rowCount = columns[0]?.values.length ?? 0;
   const [rest, why] =

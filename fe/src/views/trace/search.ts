@@ -49,9 +49,9 @@ export function useSearch(
   named: number,
 ): Found {
   const asked = useDebounced(
-    useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args]),
+    useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args]), // eslint-disable-line react-hooks/exhaustive-deps
     PAUSE_MS,
-  ); // eslint-disable-line react-hooks/exhaustive-deps
+  );
   const idle = !asked.text.trim();
   const queries = useMemo(
     () => (idle ? [] : recordings.map(({ query }) => ({ ...query, ...questionOf(asked) }))),

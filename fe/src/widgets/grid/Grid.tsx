@@ -364,9 +364,8 @@ function useKeys({
       const room = element.clientHeight - HEAD_HEIGHT - ROW_HEIGHT;
       if (top < element.scrollTop) element.scrollTop = top;
       else if (top > element.scrollTop + room) element.scrollTop = top - room;
-      element
-        .querySelectorAll('[role="columnheader"]')
-        [target.column]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const heads = element.querySelectorAll('[role="columnheader"]');
+      heads[target.column]?.scrollIntoView({ block: "nearest", inline: "nearest" });
     },
     [scroller, open.at],
   );

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import Candidate
 from torch_tb_profiler.analysis.findings.rules.artefacts import (
@@ -41,7 +42,6 @@ from torch_tb_profiler.analysis.findings.rules.host import (
 from torch_tb_profiler.analysis.findings.rules.idle import idle_other, idle_queue
 from torch_tb_profiler.analysis.findings.rules.memory import memory_near_capacity
 from torch_tb_profiler.analysis.findings.rules.optimizer import optimizer_unfused
-from torch_tb_profiler.analysis.intervals import Intervals
 
 Rule = Callable[[Case, Intervals], Candidate | None]
 

@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.store.roles import Role
 
 HOST_BACKEND = re.compile(r"gloo:(?!:)")

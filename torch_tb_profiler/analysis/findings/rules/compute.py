@@ -6,14 +6,14 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.efficiency.least import least_times
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.findings.ledger import Candidate
 from torch_tb_profiler.analysis.findings.workloads import beyond_least, described, largest, padding
-from torch_tb_profiler.analysis.intervals import Intervals, shared, subtract, union
-from torch_tb_profiler.analysis.kernel_facts import device_arguments
-from torch_tb_profiler.analysis.names import saying
-from torch_tb_profiler.analysis.nesting import climb
 from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY
 from torch_tb_profiler.hardware.vector_products import loads_unaligned, multiplies_on_vector_units
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -156,7 +156,7 @@ def _of_double_precision(case: Case, work: Work) -> Mask:
     types were not recorded.
     """
     arguments = case.trace["operator_args"]
-    double = saying(
+    double = name_mask(
         case.trace.strings, arguments["types"], lambda types: _DOUBLE.search(types.split(",", 1)[0])
     )
     operator = case.facts["span_links"]["operator"][work.row].astype(np.int64)

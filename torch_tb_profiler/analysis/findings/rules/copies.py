@@ -6,11 +6,11 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.intervals import Intervals
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.grouping import group_rows
-from torch_tb_profiler.analysis.intervals import Intervals
-from torch_tb_profiler.analysis.kernel_facts import device_arguments
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.roles import Role

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.efficiency.least import least_times
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import Candidate
 from torch_tb_profiler.analysis.findings.rules.compute import LONG_KERNEL
 from torch_tb_profiler.analysis.findings.workloads import beyond_least, described
-from torch_tb_profiler.analysis.grouping import group_rows
-from torch_tb_profiler.analysis.intervals import Intervals
 from torch_tb_profiler.store.columns import Mask
 
 FAR = 0.3

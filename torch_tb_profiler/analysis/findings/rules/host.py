@@ -6,13 +6,21 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.calltree import is_call
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    join,
+    measure,
+    shared,
+    subtract,
+    union,
+)
+from torch_tb_profiler.analysis.facts.calltree import is_call
+from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.gaps import Gaps
 from torch_tb_profiler.analysis.findings.ledger import Candidate, spent
-from torch_tb_profiler.analysis.intervals import Intervals, join, measure, shared, subtract, union
-from torch_tb_profiler.analysis.names import distinct
-from torch_tb_profiler.analysis.timeline.chain import ancestors, is_users
+from torch_tb_profiler.analysis.timeline.chain import ancestors
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -78,7 +86,7 @@ def _own_loaders(case: Case) -> Ints:
     if not len(case.work.row):
         return np.zeros(0, np.int64)
     frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
-    frames = frames[case.named(frames, _is_users_next)]
+    frames = frames[case.named(frames, _is_user_code_next)]
     called = np.sort(spans["start"][case.work.launch[case.work.launch >= 0]])
     low, high = (
         np.searchsorted(called, edge)
@@ -87,9 +95,9 @@ def _own_loaders(case: Case) -> Ints:
     return np.asarray(frames[low == high])
 
 
-def _is_users_next(text: str) -> bool:
+def _is_user_code_next(text: str) -> bool:
     found = _NEXT.match(text)
-    return found is not None and is_users(found["file"])
+    return found is not None and is_user_code(found["file"])
 
 
 def allocator_churn(case: Case, taken: Intervals) -> Candidate | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.intervals import Intervals
 
 SHORT_PAUSE = 20_000
 """ns; a device that pauses longer between works that were launched waits for something."""

@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, measure, union
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.gaps import Gaps
 from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.intervals import Intervals, intersect, measure, union
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 

@@ -1,0 +1,1 @@
+"""Interval sets, nesting and grouping of numpy arrays: no word of PyTorch."""

@@ -1,0 +1,1 @@
+"""What is derived once per trace and kept beside it."""

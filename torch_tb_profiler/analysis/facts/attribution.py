@@ -1,0 +1,198 @@
+"""What caused the work of a device: its launch on the host, and the operator around the launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.flags import NoOperator
+from torch_tb_profiler.analysis.facts.names import HostNames
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.flow_categories import FORWARD_BACKWARD, GRAPH_CAPTURE
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import Role
+
+_NO_LAUNCHES = (*FORWARD_BACKWARD, GRAPH_CAPTURE)
+"""Categories of flows that lead from elsewhere than the launch."""
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Attributes, arrays of shape (device events,), −1 unknown.
+
+    row: rows of spans of kernels, copies and memsets, ascending.
+    launch: row of spans of the runtime call.
+    operator: position in the call tree.
+    time: when the host caused it, ns: begin of the launch, else of the operator.
+    reason: uint8 ``NoOperator``.
+    ambiguous: events whose correlation id several launches carry.
+    """
+
+    row: Ints
+    launch: Ints
+    operator: Ints
+    time: Ints
+    reason: Array
+    ambiguous: int
+
+
+def device_rows(trace: Trace) -> Ints:
+    """Rows of spans that are work of a device."""
+    role = trace["spans"]["role"]
+    return np.flatnonzero((role >= Role.KERNEL) & (role <= Role.MEMSET))
+
+
+def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
+    """Follow every device event back to the host: by correlation id, else by flow, else by an
+    ``External id`` that one operator has.
+    """
+    spans = trace["spans"]
+    row = device_rows(trace)
+    launch, ambiguous = _by_correlation(trace, row)
+    missing = np.flatnonzero(launch < 0)
+    if len(missing):
+        launch[missing] = _by_flow(trace, row[missing])
+    known = launch >= 0
+    operator = np.full(len(row), -1, np.int64)
+    node = tree.node[launch[known]]
+    operator[known] = np.where(node >= 0, tree.operator[node], -1)
+    missing = np.flatnonzero(launch < 0)
+    if len(missing):
+        operator[missing] = _by_external(trace, tree, row[missing])
+    time = np.full(len(row), -1, np.int64)
+    time[known] = spans["start"][launch[known]]
+    alone = ~known & (operator >= 0)
+    time[alone] = spans["start"][tree.row[operator[alone]]]
+    return Causes(
+        row, launch, operator, time, _reasons(trace, tree, names, launch, operator), ambiguous
+    )
+
+
+def match(key_a: Ints, time_a: Ints, key_b: Ints, time_b: Ints) -> Ints:
+    """For each b the latest a of the same key that is not after it, else the earliest after it;
+    positions in a, −1 without any.
+    """
+    if not len(key_a) or not len(key_b):
+        return np.full(len(key_b), -1, np.int64)
+    order = np.argsort(key_a, kind="stable")
+    ranked = key_a[order]
+    if (ranked[1:] != ranked[:-1]).all():
+        place = np.minimum(np.searchsorted(ranked, key_b), len(ranked) - 1)
+        return np.where(ranked[place] == key_b, order[place], -1)
+    n = len(key_a)
+    key = np.concatenate((key_a, key_b))
+    late = np.arange(len(key)) >= n
+    order = np.lexsort((late, np.concatenate((time_a, time_b)), key))
+    key, from_a = key[order], ~late[order]
+    place = np.arange(len(key))
+    before = np.maximum.accumulate(np.where(from_a, place, -1))
+    after = np.minimum.accumulate(np.where(from_a, place, len(key) - 1)[::-1])[::-1]
+    fits_before = (before >= 0) & (key[before] == key)
+    fits_after = from_a[after] & (key[after] == key)
+    found = np.where(fits_before, order[before], np.where(fits_after, order[after], -1))
+    result = np.empty(len(key_b), np.int64)
+    result[order[~from_a] - n] = found[~from_a]
+    return result
+
+
+def _by_correlation(trace: Trace, row: Ints) -> tuple[Ints, int]:
+    spans = trace["spans"]
+    correlation, start = spans["correlation"], spans["start"]
+    calls = np.flatnonzero((spans["role"] == Role.RUNTIME) & (correlation > 0))
+    launch = np.full(len(row), -1, np.int64)
+    tied = np.flatnonzero(correlation[row] > 0)
+    if not len(calls) or not len(tied):
+        return launch, 0
+    found = match(correlation[calls], start[calls], correlation[row[tied]], start[row[tied]])
+    launch[tied] = np.where(found >= 0, calls[found], -1)
+    ids, times = np.unique(correlation[calls], return_counts=True)
+    ambiguous = (
+        int(np.isin(correlation[row[tied]], ids[times > 1]).sum()) if (times > 1).any() else 0
+    )
+    return launch, ambiguous
+
+
+def _by_flow(trace: Trace, row: Ints) -> Ints:
+    """Launches of the given device rows along flow arrows from a runtime call (s) to the work (f)."""
+    spans, flows = trace["spans"], trace["flows"]
+    launch = np.full(len(row), -1, np.int64)
+    other = [trace.strings.number(text) for text in _NO_LAUNCHES]
+    used = ~np.isin(flows["category"], [number for number in other if number >= 0])
+    begins, ends = (
+        np.flatnonzero(used & (flows["phase"] == ord("s"))),
+        np.flatnonzero(used & (flows["phase"] == ord("f"))),
+    )
+    calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
+    if not len(begins) or not len(ends) or not len(calls):
+        return launch
+    at_end = same_place(
+        (flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row])
+    )
+    tied = np.flatnonzero(at_end >= 0)
+    arrow = ends[at_end[tied]]
+    _, key = group_rows(
+        (
+            np.concatenate((flows["category"][begins], flows["category"][arrow])),
+            np.concatenate((flows["id"][begins], flows["id"][arrow])),
+        )
+    )
+    found = match(
+        key[: len(begins)], flows["time"][begins], key[len(begins) :], flows["time"][arrow]
+    )
+    tied, begin = tied[found >= 0], begins[found[found >= 0]]
+    call = same_place(
+        (spans["track"][calls], spans["start"][calls]),
+        (flows["track"][begin], flows["time"][begin]),
+    )
+    launch[tied] = np.where(call >= 0, calls[call], -1)
+    return launch
+
+
+def same_place(a: tuple[Array, Array], b: tuple[Array, Array]) -> Ints:
+    """For each (track, time) of b the position of the last equal one in a; −1 without any."""
+    _, key = group_rows((np.concatenate((a[0], b[0])), np.concatenate((a[1], b[1]))))
+    n = len(a[0])
+    place = np.full(int(key.max()) + 1 if len(key) else 0, -1, np.int64)
+    place[key[:n]] = np.arange(n)
+    return place[key[n:]]
+
+
+def _by_external(trace: Trace, tree: CallTree, row: Ints) -> Ints:
+    """Operators of device rows without a launch."""
+    operators = np.flatnonzero(tree.is_operator)
+    place = by_external(trace, tree.row[operators], row)
+    return np.where(place >= 0, operators[place], -1) if len(operators) else place
+
+
+def by_external(trace: Trace, calls: Ints, row: Ints) -> Ints:
+    """For device rows the place of the one call among ``calls`` (rows) with their ``External id``;
+    -1 where none or several have it.
+
+    Some versions write the correlation id as ``External id``; that says nothing.
+    """
+    spans = trace["spans"]
+    external = spans["external"][calls]
+    known = np.flatnonzero(external > 0)
+    ids, first, times = np.unique(external[known], return_index=True, return_counts=True)
+    ids, first = ids[times == 1], known[first[times == 1]]
+    wanted = spans["external"][row]
+    wanted = np.where((wanted > 0) & (wanted != spans["correlation"][row]), wanted, -1)
+    if not len(ids):
+        return np.full(len(row), -1, np.int64)
+    place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+    return np.where(ids[place] == wanted, first[place], -1)
+
+
+def _reasons(trace: Trace, tree: CallTree, names: HostNames, launch: Ints, operator: Ints) -> Array:
+    reason = np.full(len(launch), NoOperator.OUTSIDE, np.uint8)
+    graph = names.graph_launch[trace["spans"]["name"][launch]] & (launch >= 0)
+    reason[graph] = NoOperator.GRAPH
+    reason[launch < 0] = NoOperator.NO_LAUNCH
+    if not tree.is_operator.any():
+        reason[:] = NoOperator.NO_HOST
+        reason[graph] = NoOperator.GRAPH
+    reason[operator >= 0] = NoOperator.KNOWN
+    return reason

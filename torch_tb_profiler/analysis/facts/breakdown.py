@@ -1,0 +1,67 @@
+"""Step-time breakdown: every nanosecond of a step belongs to exactly one of eight categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
+from torch_tb_profiler.analysis.facts.attribution import Causes
+from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.names import HostNames
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.step_categories import CATEGORIES
+
+
+def break_down(sets: Iterable[Intervals], start: Ints, end: Ints) -> dict[str, Ints]:
+    """The eight categories of every window [start, end), int64 ns of shape (steps,).
+
+    ``sets`` are what was active, in the order of ``CATEGORIES`` without ``other``. Each category
+    gets what the union of the sets up to it covers beyond the union before it, so the eight add up
+    to end − start exactly.
+    """
+    found: dict[str, Ints] = {}
+    covered = np.zeros(len(start), np.int64)
+    together = union(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    for key, points in zip(CATEGORIES[:-1], sets, strict=True):
+        if len(points.start):
+            together = join(together, points)
+        upto = measure(together, start, end)
+        found[key] = upto - covered
+        covered = upto
+    found["other"] = end - start - covered
+    return found
+
+
+def active_sets(
+    trace: Trace, tree: CallTree, names: HostNames, caused: Causes, communication: Mask
+) -> Iterator[Intervals]:
+    """What was active when, for each of the seven categories before ``other``, one after the other.
+
+    ``communication``: which device events are communication kernels, bool of shape (device
+        events,).
+    """
+    spans = trace["spans"]
+    device_role, node_role, name = (
+        spans["role"][caused.row],
+        spans["role"][tree.row],
+        spans["name"][tree.row],
+    )
+    collective, dataloader = names.collective[name], names.dataloader[name]
+    step = names.step[name] >= 0
+    executing = (node_role == Role.OPERATOR) & ~step & ~dataloader & ~collective
+
+    def of(row: Array) -> Intervals:
+        begin = spans["start"][row]
+        return union(begin, begin + spans["dur"][row])
+
+    yield of(caused.row[(device_role == Role.KERNEL) & ~communication])
+    yield of(caused.row[device_role == Role.MEMCPY])
+    yield of(caused.row[device_role == Role.MEMSET])
+    yield of(np.sort(np.concatenate((caused.row[communication], tree.row[collective]))))
+    yield of(tree.row[node_role == Role.RUNTIME])
+    yield of(tree.row[dataloader])
+    yield of(tree.row[executing])

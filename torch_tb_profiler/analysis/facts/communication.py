@@ -1,0 +1,81 @@
+"""Which device and host work is communication."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.facts.attribution import Causes, device_rows
+from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
+from torch_tb_profiler.analysis.facts.names import HostNames, distinct, host_names, name_mask
+from torch_tb_profiler.hardware.kernel_names import communication_library
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+
+def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
+    """Which device events are communication, bool of shape (device events,).
+
+    A kernel is, when its name is of a known library, when it carries collective arguments, or when
+    the innermost operator or annotation around its launch is a collective. Copies and memsets never
+    are: their category says more.
+    """
+    kernel = trace["spans"]["role"][caused.row] == Role.KERNEL
+    return np.asarray(
+        kernel
+        & (_by_itself(trace, caused.row, kernel) | _under_collective(trace, tree, names, caused))
+    )
+
+
+def communication_rows(trace: Trace, facts: Facts) -> Ints:
+    """The same kernels when the facts are there already: rows of spans, ascending."""
+    spans, links = trace["spans"], facts["span_links"]
+    row = device_rows(trace)
+    row = row[spans["role"][row] == Role.KERNEL]
+    names = host_names(trace.strings, spans["name"][is_call(spans["role"])])
+    found = _by_itself(trace, row, np.ones(len(row), np.bool_))
+    if names.collective.any():
+        calls = (
+            (spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION)
+        ) & ~names.hidden[spans["name"]]
+        around = climb(links["parent"], links["launch"][row].astype(np.int64), calls)
+        found |= (around >= 0) & names.collective[spans["name"][around]]
+    return np.asarray(row[found])
+
+
+def _by_itself(trace: Trace, row: Ints, kernel: Mask) -> Mask:
+    """Which device events are communication by their own name or arguments."""
+    name = trace["spans"]["name"][row]
+    known = name_mask(
+        trace.strings, name[kernel], lambda text: communication_library(text) is not None
+    )
+    return np.asarray(known[name] | np.isin(row, trace["collective_args"]["span"]))
+
+
+def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
+    collective = names.collective[trace["spans"]["name"][tree.row]]
+    found = np.zeros(len(caused.row), np.bool_)
+    if not collective.any():
+        return found
+    known = caused.launch >= 0
+    node = tree.node[caused.launch[known]].astype(np.int64)
+    around = climb(tree.parent, node, trace["spans"]["role"][tree.row] != Role.RUNTIME)
+    found[known] = (around >= 0) & collective[around]
+    return found
+
+
+def backends(trace: Trace, names: HostNames, kernels: Array) -> list[str]:
+    """Communication libraries that the trace shows, sorted: from its header, its collectives'
+    names, and its communication kernels' names.
+    """
+    info = trace.header.get("distributedInfo")
+    declared = info.get("backend") if isinstance(info, dict) else None
+    found = set(names.backends)
+    if isinstance(declared, str) and declared:
+        found.update(part.split(":")[-1] for part in declared.split(","))
+    for number in distinct(kernels, trace.strings):
+        library = communication_library(trace.strings[number])
+        if library is not None:
+            found.add(library)
+    return sorted(found)

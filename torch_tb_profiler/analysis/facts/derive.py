@@ -1,0 +1,204 @@
+"""Everything that is found in a trace once, before anybody looks at it.
+
+::
+
+    Trace ─▶ names ─▶ call tree ─▶ causes of device work ─▶ steps ─▶ breakdown
+                          └──▶ stacks ──┬──▶ operators, kernels, devices, links ──▶ Facts
+
+``Facts.summary`` holds, as plain values:
+
+=====================  ======================================================================================
+step_source            ``ProfilerStep``, the name of the annotation that repeats, or ``whole span``
+span_ns                end of the last span
+has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
+vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``other``, or ``none`` without device work
+attribution            ``device_events``, and of the kernels how many there are and how many have a launch, an operator
+rank, world_size       from ``distributedInfo``; None where it does not say
+backend                communication backend of ``distributedInfo``; None
+synthetic              whether the trace says that a program made it up
+sums                   whether the file holds sums and no times, which the importer laid end to end
+versions               readable versions by what they are of
+data_parallel          whether ``DataParallel`` ran
+communication_backends libraries that the header, the collectives and the kernels name
+matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
+touched_ns             step time in ns that the marks of each defect touch
+profiled_ranges        profiled ranges, whose hardware counters were measured
+=====================  ======================================================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.facts import defects as d
+from torch_tb_profiler.analysis.facts.attribution import Causes, causes
+from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
+from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
+from torch_tb_profiler.analysis.facts.devices import device_tables
+from torch_tb_profiler.analysis.facts.found_defects import find_defects
+from torch_tb_profiler.analysis.facts.header import (
+    distributed_info,
+    integer,
+    oldest_capability,
+    vendor,
+    versions,
+)
+from torch_tb_profiler.analysis.facts.kernels import kernel_facts
+from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
+from torch_tb_profiler.analysis.facts.names import HostNames, distinct
+from torch_tb_profiler.analysis.facts.operators import operator_facts
+from torch_tb_profiler.analysis.facts.profiled_ranges import tie_ranges
+from torch_tb_profiler.analysis.facts.stacks import call_stacks
+from torch_tb_profiler.analysis.facts.steps import (
+    StepWindows,
+    find_steps,
+    flag_steps,
+    host_step,
+    latest_end,
+)
+from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
+from torch_tb_profiler.store import fact_schema
+from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.memory import give_back_memory
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import StringBuilder
+
+
+def derive(trace: Trace) -> Facts:
+    """The facts of a trace. A trace of anything, or of nothing, has facts."""
+    spans = trace["spans"]
+    tree = call_tree(trace)
+    names = tree.names
+    caused = causes(trace, tree, names)
+    windows = find_steps(trace, tree, names, caused)
+    communication = communication_kernels(trace, tree, names, caused)
+    maker = _vendor(trace, caused)
+    matrix = _matrix_cores(trace, caused, maker)
+    strings = StringBuilder(trace.strings)
+    give_back_memory()
+    enclosing = enclosing_spans(trace)
+    give_back_memory()
+    stacks = call_stacks(trace, tree, enclosing, strings)
+    step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
+    give_back_memory()
+    operators = operator_facts(trace, tree, caused, matrix, step, stacks.of_node)
+    give_back_memory()
+    kernels, kernel_steps = kernel_facts(
+        trace, tree, caused, communication, matrix, operators.eligible, windows.device_step
+    )
+    give_back_memory()
+    devices, device_steps = device_tables(trace, caused, windows, matrix, strings)
+    flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
+    give_back_memory()
+    tables: dict[str, Table] = {
+        "steps": _steps(
+            windows,
+            flags,
+            break_down(
+                active_sets(trace, tree, names, caused, communication), windows.start, windows.end
+            ),
+        ),
+        "devices": devices,
+        "device_steps": device_steps,
+        "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
+        "operators": operators.operators,
+        "operator_steps": operators.operator_steps,
+        "kernels": kernels,
+        "kernel_steps": kernel_steps,
+        "span_links": span_links(trace, tree, caused, windows, enclosing),
+    }
+    give_back_memory()
+    found, touched = find_defects(trace, tree, caused, windows, flags)
+    summary = _summary(trace, names, caused, windows, tables, maker)
+    ranges = tie_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
+    found.add(d.RANGE_MISMATCH, ranges.mismatched)
+    summary |= {
+        "matrix_eligible_share": operators.eligible_share,
+        "touched_ns": touched,
+        "profiled_ranges": len(ranges.row),
+    }
+    return Facts(strings.table(), tables, summary, trace.defects.merged(found))
+
+
+def _vendor(trace: Trace, caused: Causes) -> str:
+    spans = trace["spans"]
+    calls = distinct(spans["name"][spans["role"] == Role.RUNTIME], trace.strings)
+    categories = distinct(spans["category"], trace.strings)
+    return vendor(
+        trace, trace.strings.many(calls), trace.strings.many(categories), bool(len(caused.row))
+    )
+
+
+def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
+    """``Knowledge`` of every device event, uint8; asked once per distinct kernel name."""
+    spans = trace["spans"]
+    capability = oldest_capability(trace)
+    kernel = spans["role"][caused.row] == Role.KERNEL
+    name = spans["name"][caused.row]
+    known = np.full(len(trace.strings) + 1, Knowledge.NO, np.uint8)
+    for number in distinct(name[kernel], trace.strings):
+        known[number] = uses_matrix_cores(trace.strings[number], maker, capability)
+    return np.where(kernel, known[name], np.uint8(Knowledge.NO))
+
+
+def _begun(operator_steps: Table, steps: int) -> Array:
+    """Operators that began in each step."""
+    inside = operator_steps["step"] >= 0
+    return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
+
+
+def _steps(windows: StepWindows, flags: Array, categories: dict[str, Any]) -> Table:
+    return fact_schema.STEPS.build(
+        name=windows.name,
+        number=windows.number,
+        start=windows.start,
+        end=windows.end,
+        host_start=windows.host_start,
+        host_end=windows.host_end,
+        launched=windows.launched,
+        flags=flags,
+        **categories,
+    )
+
+
+def _summary(
+    trace: Trace,
+    names: HostNames,
+    caused: Causes,
+    windows: StepWindows,
+    tables: dict[str, Table],
+    maker: str,
+) -> dict[str, Any]:
+    spans = trace["spans"]
+    kernel = spans["role"][caused.row] == Role.KERNEL
+    info = distributed_info(trace)
+    backend = info.get("backend")
+    return {
+        "step_source": windows.source,
+        "span_ns": latest_end(spans),
+        "has_device": bool(len(caused.row)),
+        "has_shapes": bool((tables["operators"]["dims"] >= 0).any()),
+        "has_stacks": bool(tables["stacks"].n),
+        "has_memory": bool(trace["memory"].n),
+        "vendor": maker,
+        "attribution": {
+            "device_events": len(caused.row),
+            "kernels": int(kernel.sum()),
+            "with_launch": int((kernel & (caused.launch >= 0)).sum()),
+            "with_operator": int((kernel & (caused.operator >= 0)).sum()),
+        },
+        "rank": integer(info.get("rank")),
+        "world_size": integer(info.get("world_size")),
+        "backend": backend if isinstance(backend, str) else None,
+        "synthetic": trace.header.get("synthetic") is True,
+        "sums": isinstance(trace.header.get("sums"), str),
+        "versions": versions(trace),
+        "data_parallel": names.data_parallel,
+        "communication_backends": backends(trace, names, spans["name"][caused.row[kernel]]),
+    }

@@ -1,0 +1,125 @@
+"""What the name of a host event says about it, asked once per distinct name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.strings import StringTable
+
+_STEP = re.compile(r"ProfilerStep#(\d{1,18})$")
+_DATALOADER = re.compile(r"enumerate\(Data(?:Loader|Pipe)\)#")
+_DATA_PARALLEL = "DataParallel.forward"
+_DISTRIBUTED = "DistributedDataParallel.forward"
+_GRAPH_LAUNCH = re.compile(r"(?:cuda|cu|hip|hipModule)GraphLaunch|xpuGraphLaunch")
+_COLLECTIVE = re.compile(
+    r"(?P<backend>nccl|rccl|gloo|ucc|mpi|hccl|xccl|oneccl|ccl|msccl|mscclpp|nvshmem|cncl|bkcl|eccl):(?!:)"
+    r"|(?:_?c10d(?:_functional)?|_c10d_functional_autograd|symm_mem|deep_ep)::"
+    r"|record_param_comms"
+)
+
+HIDDEN = frozenset(
+    (
+        "[memory]",
+        "[OutOfMemory]",
+        "profiler::_record_function_enter",
+        "profiler::_record_function_enter_new",
+        "profiler::_record_function_exit",
+        "aten::is_leaf",
+        "aten::output_nr",
+        "aten::_version",
+    )
+)
+"""Events that ``torch.profiler`` leaves out of its tree (``torch/autograd/profiler_util.py``,
+``_filter_name``).
+"""
+
+
+@dataclass(frozen=True)
+class HostNames:
+    """Answers by number of a string, arrays of shape (number of strings + 1,): the last answers for
+    −1. Only names that are used are asked.
+
+    Attributes:
+        step: int64, N of ``ProfilerStep#N``; −1 otherwise.
+        dataloader: waits for the next batch.
+        region: written as an operator by old versions but none: steps, DataLoader, optimizer and
+            DataParallel regions, and those of Lightning's profiler (``[pl][module]…``,
+            ``[pl][profile]…``).
+        collective: a collective or point-to-point transfer.
+        hidden: ``torch.profiler`` does not show it.
+        graph_launch: replays a captured graph.
+        backends: communication backends that the names mention.
+        data_parallel: whether ``DataParallel`` is among the names.
+    """
+
+    step: Ints
+    dataloader: Mask
+    region: Mask
+    collective: Mask
+    hidden: Mask
+    graph_launch: Mask
+    backends: tuple[str, ...]
+    data_parallel: bool
+
+
+def distinct(numbers: Array, strings: StringTable) -> list[int]:
+    """The distinct numbers of strings in an array, ascending; −1 left out."""
+    present = np.zeros(len(strings) + 1, np.bool_)
+    present[numbers] = True
+    found: list[int] = np.flatnonzero(present[:-1]).tolist()
+    return found
+
+
+def name_mask(strings: StringTable, numbers: Array, says: Callable[[str], object]) -> Mask:
+    """Of which strings among ``numbers`` (repeats allowed) ``says`` is true: by number, bool of
+    shape (number of strings + 1,), the last for −1.
+
+    Each is asked once; False of those that are not among them.
+    """
+    found = np.zeros(len(strings) + 1, np.bool_)
+    found[[number for number in distinct(numbers, strings) if says(strings[number])]] = True
+    return found
+
+
+def host_names(strings: StringTable, used: Array) -> HostNames:
+    """Ask every name of ``used`` (numbers of strings, repeats allowed)."""
+    n = len(strings) + 1
+    step = np.full(n, -1, np.int64)
+    dataloader, region, collective, hidden, graph = (np.zeros(n, np.bool_) for _ in range(5))
+    backends: set[str] = set()
+    texts = set()
+    for number in distinct(used, strings):
+        text = strings[number]
+        match = _STEP.match(text)
+        if match:
+            step[number] = int(match.group(1))
+        elif text in HIDDEN:
+            hidden[number] = True
+        elif _DATALOADER.match(text):
+            dataloader[number] = True
+        elif text in (_DATA_PARALLEL, _DISTRIBUTED):
+            texts.add(text)
+        elif _GRAPH_LAUNCH.match(text):
+            graph[number] = True
+        elif found := _COLLECTIVE.match(text):
+            collective[number] = True
+            backends.update(filter(None, (found.group("backend"),)))
+            continue
+        elif not text.startswith(("Optimizer.", "[pl][")):
+            continue
+        region[number] = not (hidden[number] or graph[number])
+    return HostNames(
+        step,
+        dataloader,
+        region,
+        collective,
+        hidden,
+        graph,
+        tuple(sorted(backends)),
+        _DATA_PARALLEL in texts,
+    )

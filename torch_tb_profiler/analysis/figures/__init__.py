@@ -1,0 +1,1 @@
+"""What is asked of the facts for a selection of steps."""

@@ -1,0 +1,34 @@
+"""What the recording did not contain, so that a view can say which option records it."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
+from torch_tb_profiler.store.model import Facts
+
+
+def absent(facts: Facts) -> tuple[str, ...]:
+    """Keys of what is missing: ``device`` (``device_times`` where counters of its kernels were
+    measured in their place),
+    ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
+
+    ``events`` stands among them where there is nothing but memory records, ``pytorch_profiler``
+    where another profiler recorded.
+    """
+    summary = facts.summary
+    steps = facts["steps"]
+    missing = {
+        "device": not summary["has_device"] and not summary["profiled_ranges"],
+        "device_times": not summary["has_device"] and summary["profiled_ranges"] > 0,
+        "shapes": not summary["has_shapes"],
+        "stack": not summary["has_stacks"],
+        "steps": steps.n == 0 or bool(steps["flags"][0] & StepFlag.WHOLE),
+        "memory": not summary["has_memory"],
+        "events": summary["has_memory"] and facts["span_links"].n == 0,
+        "host": facts["operators"].n == 0,
+        "pytorch_profiler": "Profiler" in summary["versions"],
+        "operators_of_device": summary["has_device"]
+        and facts["operators"].n > 0
+        and not operators_have_device_time(facts),
+    }
+    return tuple(key for key, is_missing in missing.items() if is_missing)

@@ -1,0 +1,82 @@
+"""How well each accelerator is used in a selection of steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.figures.selection import Selection, complete
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.model import Facts
+
+
+@dataclass(frozen=True)
+class DeviceUse:
+    """An accelerator over the selected steps; None is unknown, shares and occupancy are fractions
+    (0 to 1).
+
+    Attributes:
+        row: row of ``facts["devices"]``.
+        id: device id.
+        name: product name.
+        memory: bytes.
+        capability: compute capability or architecture.
+        multiprocessors: SMs or compute units.
+        utilization: time with at least one kernel / time of the steps.
+        sm_efficiency: integral of min(sum of blocks per SM, 1) / time of the steps.
+        occupancy: mean achieved occupancy, weighted by kernel duration.
+        matrix_share: kernel time known to use matrix cores / kernel time.
+        matrix_unknown_share: kernel time of which it is not known / kernel time.
+    """
+
+    row: int
+    id: int
+    name: str | None
+    memory: int | None
+    capability: str | None
+    multiprocessors: int | None
+    utilization: float | None
+    sm_efficiency: float | None
+    occupancy: float | None
+    matrix_share: float | None
+    matrix_unknown_share: float | None
+
+
+def device_use(facts: Facts, selection: Selection) -> tuple[DeviceUse, ...]:
+    """Every accelerator's figures over the selected steps (those that the recording cut off left
+    out), by row.
+    """
+    steps = complete(facts, selection)
+    wall = int((facts["steps"]["end"][steps] - facts["steps"]["start"][steps]).sum())
+    return tuple(_use(facts, row, steps, wall) for row in range(facts["devices"].n))
+
+
+def _use(facts: Facts, row: int, steps: Ints, wall: int) -> DeviceUse:
+    devices, table = facts["devices"], facts["device_steps"]
+    mine = (table["device"] == row) & np.isin(table["step"], steps)
+    sums = {
+        key: float(np.nansum(table[key][mine])) for key in table if key not in ("device", "step")
+    }
+    integral = table["sm_integral"][mine]
+    kernels, unknown = sums["kernel_time"], sums["matrix_unknown_time"]
+    texts = {key: facts.strings[int(devices[key][row])] or None for key in ("name", "capability")}
+    return DeviceUse(
+        row=row,
+        id=int(devices["id"][row]),
+        name=texts["name"],
+        capability=texts["capability"],
+        memory=_known(devices["memory"][row]),
+        multiprocessors=_known(devices["multiprocessors"][row]),
+        utilization=sums["busy"] / wall if wall else None,
+        sm_efficiency=sums["sm_integral"] / wall if wall and np.isfinite(integral).any() else None,
+        occupancy=sums["occupancy_weighted"] / sums["occupancy_time"] / 100
+        if sums["occupancy_time"]
+        else None,
+        matrix_share=sums["matrix_time"] / kernels if kernels > unknown else None,
+        matrix_unknown_share=unknown / kernels if kernels else None,
+    )
+
+
+def _known(value: int) -> int | None:
+    return int(value) if value >= 0 else None

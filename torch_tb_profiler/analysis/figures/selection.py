@@ -1,0 +1,96 @@
+"""Which steps a figure is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import expand, sum_by
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.model import Facts
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A choice of steps.
+
+    Attributes:
+        steps: rows of ``facts["steps"]``, int64, ascending.
+        whole: everything is meant, so what lies outside all steps counts as well.
+    """
+
+    steps: Ints
+    whole: bool
+
+
+def select(
+    facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False
+) -> Selection:
+    """The steps ``first`` to ``last`` (rows, both included; None: the first and the last there is),
+    without cold ones on request.
+
+    Raises:
+        IndexError: a bound is not a row of ``facts["steps"]``, or ``first`` is after ``last``.
+    """
+    n = facts["steps"].n
+    if first is None and last is None and not skip_cold:
+        return Selection(np.arange(n, dtype=np.int64), True)
+    begin = 0 if first is None else first
+    end = n - 1 if last is None else last
+    for bound in (first, last):
+        if bound is not None and not 0 <= bound < n:
+            raise IndexError(f"step {bound} does not exist; there are {n}, counted from 0")
+    if first is not None and last is not None and first > last:
+        raise IndexError(f"the first step, {first}, comes after the last, {last}")
+    rows = np.arange(begin, end + 1, dtype=np.int64)
+    if skip_cold:
+        rows = rows[(facts["steps"]["flags"][rows] & StepFlag.COLD) == 0]
+    return Selection(rows, False)
+
+
+def mask(selection: Selection, step_column: Array) -> Mask:
+    """Which rows of a table with a ``step`` column the selection holds, bool of the same shape."""
+    if selection.whole:
+        return np.ones(len(step_column), np.bool_)
+    return np.isin(step_column, selection.steps)
+
+
+def sums_in(steps: Ints, table: Table, group: str, whole: Mapping[str, Array]) -> dict[str, Ints]:
+    """Sums of columns of a table per value of its column ``group`` (negative: of none) over some
+    steps, where ``whole`` has the sums over all.
+
+    What lies in these steps is read, or what does not, whichever is less. The table is in the order
+    of its column ``step``, ``steps`` is ascending. int64 of the shape of a column of ``whole``.
+    """
+    begin, end = (
+        np.searchsorted(table["step"], steps.astype(table["step"].dtype), side=side)
+        for side in ("left", "right")
+    )
+    fewer = 2 * int((end - begin).sum()) <= table.n
+    if not fewer:
+        begin, end = np.append(0, end), np.append(begin, table.n)
+    rows = expand(begin, end - begin)
+    rows = rows[table[group][rows] >= 0]
+    of = table[group][rows]
+    found = {key: sum_by(of, len(total), table[key][rows]) for key, total in whole.items()}
+    return found if fewer else {key: whole[key] - values for key, values in found.items()}
+
+
+def sums_over(
+    selection: Selection, table: Table, group: str, whole: Mapping[str, Array]
+) -> dict[str, Array]:
+    """``sums_in`` of the steps of a selection; the whole of the recording has the sums over all,
+    what is outside the steps included.
+    """
+    return dict(whole) if selection.whole else dict(sums_in(selection.steps, table, group, whole))
+
+
+def complete(facts: Facts, selection: Selection) -> Ints:
+    """The selected steps without those that the end of the recording cut off; all of them when
+    every one was cut.
+    """
+    cut = (facts["steps"]["flags"][selection.steps] & StepFlag.CUT) != 0
+    return selection.steps if cut.all() else selection.steps[~cut]

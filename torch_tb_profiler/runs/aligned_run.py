@@ -1,0 +1,206 @@
+"""Which traces of a run were recorded at the same time, one per worker: those that can be shown on
+one clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from torch_tb_profiler.analysis.distributed.alignment import Aligned, align, unix_begin
+from torch_tb_profiler.analysis.distributed.collectives import (
+    Collectives,
+    Matches,
+    find_collectives,
+    match_collectives,
+    match_of,
+)
+from torch_tb_profiler.errors import ProfilerError
+from torch_tb_profiler.runs.model import Opened, Span, State, Worker
+
+MOST_WORKERS = 64
+"""Workers that are put on one clock at once: each is opened, and a screen shows no more."""
+MOST_TRIED = 16
+"""Spans of a worker that are opened to find the one that was recorded at the same time."""
+
+
+class Source(Protocol):
+    """What opens traces: the catalogue."""
+
+    def open(self, run: str, worker: str, span: str) -> Opened: ...
+
+
+@dataclass(frozen=True)
+class Companion:
+    """A worker and its span that goes with the asked one; ``opened`` is None while that is not
+    imported.
+    """
+
+    worker: Worker
+    span: Span
+    opened: Opened | None
+
+
+@dataclass(frozen=True)
+class AlignedRun:
+    """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each row of
+    ``matches``, which of the ``names`` (worker, span) it is.
+
+    ``matches`` comes without ``end``.
+    """
+
+    names: tuple[tuple[str, str], ...]
+    place: tuple[int, ...]
+    aligned: tuple[Aligned, ...]
+    matches: Matches
+    span_ns: int
+
+
+def companions(source: Source, asked: Opened) -> list[Companion]:
+    """For each worker of the run, at most ``MOST_WORKERS`` and those with the nearest ranks, the
+    span that overlaps the asked one best.
+    """
+    return [
+        companion(source, asked, worker)
+        for worker in nearest(asked.run.beside(asked.worker), asked.worker)
+    ]
+
+
+def nearest(workers: Sequence[Worker], asked: Worker, most: int = MOST_WORKERS) -> list[Worker]:
+    """At most ``most`` workers in their order, the asked one and those beside it."""
+    place = next((i for i, worker in enumerate(workers) if worker.name == asked.name), 0)
+
+    def distance(i: int) -> tuple[int, int]:
+        rank = workers[i].rank
+        by_rank = (
+            abs(rank - asked.rank)
+            if rank is not None and asked.rank is not None
+            else abs(i - place)
+        )
+        return (0 if i == place else 1, by_rank)
+
+    return [workers[i] for i in sorted(sorted(range(len(workers)), key=distance)[:most])]
+
+
+def companion(source: Source, asked: Opened, worker: Worker) -> Companion:
+    """The span of a worker that overlaps the asked one best, opened."""
+    if worker.name == asked.worker.name:
+        return Companion(worker, asked.span, asked)
+    likely = _same_place(asked, worker)
+    found = _open(source, asked, worker, likely)
+    overlap = _overlap(asked, found)
+    if overlap is None or overlap > 0 or len(worker.spans) == 1:
+        return Companion(worker, likely, found)
+    at = worker.spans.index(likely)
+    tried = sorted(range(len(worker.spans)), key=lambda i: abs(i - at))[1:MOST_TRIED]
+    best = Companion(worker, likely, found)
+    for other in (worker.spans[i] for i in tried):
+        opened = _open(source, asked, worker, other)
+        more = _overlap(asked, opened)
+        if more is not None and more > overlap:
+            best, overlap = Companion(worker, other, opened), more
+    return best
+
+
+def _same_place(asked: Opened, worker: Worker) -> Span:
+    """The span of the same label, else at the same place among the worker's, else its last."""
+    same = [span for span in worker.spans if span.label == asked.span.label]
+    place = next(
+        (i for i, span in enumerate(asked.worker.spans) if span.name == asked.span.name), 0
+    )
+    return same[0] if same else worker.spans[min(place, len(worker.spans) - 1)]
+
+
+def _open(source: Source, asked: Opened, worker: Worker, span: Span) -> Opened | None:
+    if span.state is not State.READY:
+        return None
+    try:
+        return source.open(asked.run.name, worker.name, span.name)
+    except ProfilerError:
+        return None
+
+
+def _overlap(asked: Opened, other: Opened | None) -> int | None:
+    """How many ns two recordings share by the clocks of their traces, 0 when none; None when that
+    is not known.
+    """
+    begins = [unix_begin(opened.trace) if opened is not None else None for opened in (asked, other)]
+    if other is None or begins[0] is None or begins[1] is None:
+        return None
+    ends = [
+        begin + _length(opened)
+        for begin, opened in zip((begins[0], begins[1]), (asked, other), strict=True)
+    ]
+    return max(0, min(ends) - max(begins[0], begins[1]))
+
+
+def together(found: Sequence[Companion], asked: Opened) -> AlignedRun:
+    """The companions' clocks and the collectives that they share; made once for the same traces,
+    and only the last one is kept.
+    """
+    opened = [
+        (i, companion.opened) for i, companion in enumerate(found) if companion.opened is not None
+    ]
+    key = tuple(
+        (c.worker.name, c.span.name, *(_content(c.opened) if c.opened is not None else ()))
+        for c in found
+    )
+
+    def make() -> AlignedRun:
+        matches = match_collectives([_collectives(o) for _, o in opened])
+        aligned = align([unix_begin(o.trace) for _, o in opened], matches)
+        ends = [a.offset + _length(o) for a, (_, o) in zip(aligned, opened, strict=True)]
+        names = tuple((c.worker.name, c.span.name) for c in found)
+        # Only which rows match is asked for later, and of large runs these are many.
+        small = replace(matches, row=matches.row.astype(np.int32), end=matches.end[:, :0].copy())
+        return AlignedRun(
+            names, tuple(i for i, _ in opened), tuple(aligned), small, max(ends, default=0)
+        )
+
+    kept = asked.memoise("together", dict[object, AlignedRun])
+    found_before = kept.get(key)
+    if found_before is not None:
+        return found_before
+    made = make()
+    # Workers come one after another while a run is imported: what was made for fewer of them is of
+    # no use.
+    kept.clear()
+    kept[key] = made
+    return made
+
+
+def match_in(shared: AlignedRun, asked: Opened, event: int) -> int:
+    """Which of ``shared.matches`` an event of the asked trace belongs to; -1 when to none."""
+    name = (asked.worker.name, asked.span.name)
+    rank = next(rank for rank, place in enumerate(shared.place) if shared.names[place] == name)
+    return (
+        match_of(asked.trace, asked.facts, shared.matches, rank, event)
+        if event < asked.trace["spans"].n
+        else -1
+    )
+
+
+def _length(opened: Opened) -> int:
+    """End of the last event."""
+    instants = opened.trace["instants"]["time"]
+    return max(int(opened.facts.summary["span_ns"]), int(instants[-1]) if len(instants) else 0)
+
+
+def _content(opened: Opened) -> tuple[object, ...]:
+    """Differs for traces of different content, but for such as nobody writes by accident."""
+    trace = opened.trace
+    return (
+        opened.span.location,
+        opened.span.bytes,
+        trace.entries,
+        trace.origin_ns,
+        trace.base_ns,
+        len(trace.strings.blob),
+    )
+
+
+def _collectives(opened: Opened) -> Collectives:
+    return opened.memoise("collectives", lambda: find_collectives(opened.trace, opened.facts))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 import pytest
 
 from tests.views import hand_made
-from tests.views.wired import wired
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
@@ -18,7 +18,7 @@ from torch_tb_profiler.views.wire import (
     KernelPayload,
     OperatorGroup,
     OperatorPayload,
-    Wire,
+    to_json,
 )
 
 US = hand_made.US
@@ -31,23 +31,22 @@ def operators(
 ) -> OperatorPayload:
     facts = hand_made.facts(device=device)
     return msgspec.json.decode(
-        msgspec.json.encode(operator_payload(facts, choose(facts), group, limit)),
-        type=OperatorPayload,
+        to_json(operator_payload(facts, choose(facts), group, limit)), type=OperatorPayload
     )
 
 
 def kernels(group: KernelGroup = "name", limit: int = 100) -> KernelPayload:
     return msgspec.json.decode(
-        msgspec.json.encode(kernel_payload(FACTS, EVERYTHING, group, limit)), type=KernelPayload
+        to_json(kernel_payload(FACTS, EVERYTHING, group, limit)), type=KernelPayload
     )
 
 
-def lengths(rows: Wire) -> set[int]:
+def lengths(rows: Mapping[str, Sequence[Any]]) -> set[int]:
     return {len(column) for column in rows.values()}
 
 
 def test_operators_by_name() -> None:
-    rows = wired(operators())["rows"]
+    rows = operators().rows
     assert (rows["name"], rows["calls"]) == (["aten::mm", "aten::add"], [6, 6])
     assert (rows["device_self_ns"], rows["host_total_ns"]) == (
         [60 * US, 12 * US],
@@ -63,7 +62,7 @@ def test_operators_by_name() -> None:
 
 def test_operators_by_stack_bring_the_frames_they_need() -> None:
     found = operators("stack")
-    assert wired(found)["rows"]["input_shapes"] == [hand_made.SHAPES, None, hand_made.SHAPES]
+    assert found.rows["input_shapes"] == [hand_made.SHAPES, None, hand_made.SHAPES]
     for stack, name in zip(
         found.stacks, ["model.py(7): forward", None, "model.py(9): backward"], strict=True
     ):
@@ -88,7 +87,7 @@ def test_pooled_operators_keep_the_sums(group: OperatorGroup, limit: int) -> Non
 def test_without_a_device_its_times_are_unknown_and_not_zero() -> None:
     found = operators(device=False)
     assert found.has_device is False
-    rows = wired(found)["rows"]
+    rows = found.rows
     for key in ("device_self_ns", "device_total_ns", "matrix_self_share"):
         assert rows[key] == [None, None]
     assert [m.what for m in found.missing] == ["Accelerator activity"]
@@ -127,7 +126,7 @@ def test_an_operator_that_is_not_there(name: str, shapes: str | None) -> None:
 
 
 def test_kernels_by_name() -> None:
-    rows = wired(kernels())["rows"]
+    rows = kernels().rows
     assert (rows["name"], rows["calls"], rows["total_ns"]) == (
         [hand_made.GEMM, hand_made.NCCL],
         [6, 1],
@@ -148,9 +147,9 @@ def test_kernels_by_name() -> None:
 
 
 def test_kernels_by_properties_say_why_an_operator_is_not_known() -> None:
-    found = wired(kernels("properties"))
-    rows = found["rows"]
-    reasons = {reason["key"]: reason["text"] for reason in found["reasons"]}
+    found = kernels("properties")
+    rows = found.rows
+    reasons = {reason.key: reason.text for reason in found.reasons}
     assert reasons["graph"] == "replayed by a GPU graph launch"
     assert rows["operator"] == ["aten::mm", None, None]
     assert rows["no_operator"] == [None, "outside", "no_launch"]

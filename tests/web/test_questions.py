@@ -151,7 +151,7 @@ def test_an_area_tells_names_groups_and_overlap(asked: Client) -> None:
     assert dict(
         zip(rows["name"], zip(rows["count"], rows["total_ns"], strict=True), strict=True)
     ) == {"gemm": (1, 18 * US), "late": (1, 8 * US)}
-    assert rows["mean_ns"] == rows["min_ns"] == rows["max_ns"] == rows["total_ns"]
+    assert rows["mean_ns"] == rows["shortest_ns"] == rows["longest_ns"] == rows["total_ns"]
     assert found["events"] == 2
     assert [
         (group["key"].rpartition("/")[2], group["busy_ns"], group["events"])
@@ -186,7 +186,7 @@ def test_the_mean_of_an_area_is_rounded(asked: Client) -> None:
         2,
         11_502,
     )
-    assert (rows["min_ns"][row], rows["max_ns"][row]) == (3, 23 * US)
+    assert (rows["shortest_ns"][row], rows["longest_ns"][row]) == (3, 23 * US)
 
 
 def test_arrows_of_a_window(asked: Client) -> None:

@@ -123,7 +123,7 @@ describe("operatorColumns", () => {
           matrix_total_share: [null],
         }),
       }),
-    ).toEqual(["name", "calls", "host_self_ns", "host_total_ns", "matrix_eligible", "timeline"]);
+    ).toEqual(["name", "calls", "host_self_ns", "host_total_ns", "timeline"]);
   });
 
   it("keeps exact values for copying and short ones for reading", () => {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.findings.straggler import find_stragglers, with_stragglers
+from torch_tb_profiler.analysis.findings.rules.straggler import find_stragglers, with_stragglers
 from torch_tb_profiler.views.distributed import LateSeat
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload

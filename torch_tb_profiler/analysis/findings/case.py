@@ -238,6 +238,14 @@ class Case:
         )
         return np.asarray(rows[inside])
 
+    def mark_of(self, step: int) -> Ints:
+        """Row of the span that marks a step, shape (1,); empty where none does."""
+        spans, table = self.trace["spans"], self.facts["steps"]
+        same = (spans["start"] == table["host_start"][step]) & (
+            spans["name"] == table["name"][step]
+        )
+        return np.flatnonzero(same)[:1]
+
     def when(self, rows: Ints) -> Intervals:
         """The time that any of some spans takes."""
         spans = self.trace["spans"]

@@ -17,7 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, union
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    intersect,
+    shared,
+    subtract,
+    union,
+)
 from torch_tb_profiler.store.columns import Ints, Mask
 
 LATENCY = 20_000
@@ -48,15 +54,24 @@ class Gaps:
 
     def take(self, chosen: Mask) -> Gaps:
         """Those of a mask."""
-        at = np.flatnonzero(chosen)
+        row = np.flatnonzero(chosen)
+        return self._parts(row, self.start[row], self.end[row])
+
+    def free(self, taken: Intervals) -> Gaps:
+        """What of them is not ``taken``, piece by piece."""
+        left = subtract(union(self.start, self.end), taken)
+        return self._parts(*shared(self.start, self.end, left))
+
+    def _parts(self, row: Ints, start: Ints, end: Ints) -> Gaps:
+        """Parts of the gaps ``row`` (places, not a mask)."""
         return Gaps(
-            self.start[at],
-            self.end[at],
-            self.before[at],
-            self.next[at],
-            self.launch[at],
-            self.for_host[at],
-            self.queued[at],
+            start,
+            end,
+            self.before[row],
+            self.next[row],
+            self.launch[row],
+            self.for_host[row],
+            self.queued[row],
         )
 
     @property
@@ -125,13 +140,5 @@ def _within(gaps: Gaps, windows: Intervals) -> Gaps:
     order = order[gaps.end[order] > gaps.start[order]]
     # Gaps touch where one was cut in two, so they go one by one and not as a union.
     cut = intersect(Intervals(gaps.start[order], gaps.end[order]), windows)
-    of = order[np.searchsorted(gaps.start[order], cut.start, side="right") - 1]
-    return Gaps(
-        cut.start,
-        cut.end,
-        gaps.before[of],
-        gaps.next[of],
-        gaps.launch[of],
-        gaps.for_host[of],
-        gaps.queued[of],
-    )
+    row = order[np.searchsorted(gaps.start[order], cut.start, side="right") - 1]
+    return gaps._parts(row, cut.start, cut.end)

@@ -208,7 +208,7 @@ describe("AverageTable", () => {
       cpu_exec: 70,
       other: 10,
     };
-    const missing = [{ what: "Accelerator activity", why: "", call: "" }];
+    const missing = [{ key: "device", what: "Accelerator activity", why: "", call: "" }];
     const payload = overview({ steps: [step(0, { categories_ns: host })], missing });
     const unknown = unrecorded(payload);
     expect([...unknown]).toEqual(["kernel", "memcpy", "memset", "runtime"]);
@@ -232,8 +232,9 @@ describe("AverageTable", () => {
       cpu_exec: 0,
       other: 10,
     };
-    const missing = ["Accelerator activity", "Host operators"].map((what) => ({
-      what,
+    const missing = ["device", "host"].map((key) => ({
+      key,
+      what: "",
       why: "",
       call: "",
     }));

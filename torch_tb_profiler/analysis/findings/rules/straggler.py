@@ -1,9 +1,13 @@
-"""Ranks that keep the others waiting: what a run tells beyond one worker's trace.
+"""A rank that keeps the others waiting.
 
-A rank that came last claims, of the worker that is looked at, no more than its distance to the one
-before it (what the step could gain from that rank alone), and no more than this worker's exposed
-communication: that is where it waited. What it claims is taken from there, so no time is claimed
-twice.
+By how much a rank comes to the collectives after the one before it, in the steps in which the
+others wait for it most.
+
+Formula: mean per step; of the worker that is looked at at most its exposed communication, which is
+where it waited: what is claimed is taken from there.
+Upper bound: what the step could gain from that rank alone.
+Caveat: up to 16 workers are read for it; of larger runs the Distributed view has it done. Pipeline
+stages wait for each other by design.
 """
 
 from __future__ import annotations
@@ -16,6 +20,9 @@ from torch_tb_profiler.analysis.distributed.cause import Cause
 from torch_tb_profiler.analysis.distributed.late import Late
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
+from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.rules.exposed_communication import RULE as EXPOSED
+from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
 from torch_tb_profiler.store.columns import Ints
 
 SHOWN = 20
@@ -89,7 +96,7 @@ def with_stragglers(
     and no ``rows``.
     """
     found = [dict(item) for item in made["found"]]
-    exposed = next((item for item in found if item["rule"] == "exposed_communication"), None)
+    exposed = next((item for item in found if item["rule"] == EXPOSED.key), None)
     length = made["step_ns"] or 1
     for one in stragglers:
         claim = (
@@ -128,7 +135,7 @@ def _plain(
     _, cause = one.late[0]
     worker, span = seats[one.rank]
     return {
-        "rule": "late_itself" if itself else "straggler",
+        "rule": (LATE_ITSELF if itself else RULE).key,
         "recoverable_ns": None if itself else claim,
         "share": None if itself else share,
         "artefact": False,
@@ -142,13 +149,17 @@ def _plain(
             "late_steps": float(len(one.late)),
             "of_steps": float(one.steps),
             "extra": float(cause.extra if cause else 0),
+            "unexplained": float(not _doing(cause)),
         },
-        "words": {
-            "worker": worker,
-            "doing": (cause.name if cause else ""),
-            "module": (cause.module or "" if cause else ""),
-        },
+        "words": {"worker": worker, "doing": _doing(cause)},
     }
+
+
+def _doing(cause: Cause | None) -> str:
+    """``aten::mm in Linear_0``: what took longer on a late rank; empty where it is not known."""
+    if cause is None:
+        return ""
+    return f"{cause.name} in {cause.module}" if cause.module else cause.name
 
 
 def _event(rank: int, late: Late, figures: RunFigures, worker: str, span: str) -> dict[str, Any]:
@@ -163,3 +174,24 @@ def _event(rank: int, late: Late, figures: RunFigures, worker: str, span: str) -
         "start_ns": int(own.start[row]),
         "dur_ns": int(own.end[row] - own.start[row]),
     }
+
+
+RULE = Rule(
+    key="straggler",
+    place=62,
+    claim=None,
+    title="Another rank keeps this one waiting",
+    sentence=(
+        "Worker {worker} comes last to the collectives in {late_steps} of {of_steps} steps; if it"
+        " were as fast as the next one, this worker would wait up to {gain} less per {step}"
+        " ({share})."
+    ),
+    attempt=(
+        "Look at what that worker does before it arrives: more data, slower kernels, a stalled"
+        " DataLoader, another program on its machine. Give it less, or the same as the others."
+    ),
+    caveat=LATE_ITSELF.caveat,
+    views=("overview", "distributed"),
+    details=LATE_ITSELF.details,
+    numbers=LATE_ITSELF.numbers,
+)

@@ -1,0 +1,103 @@
+"""The device waits for the host.
+
+What is left of the gaps that waited for the host. The evidence is what the host did in at least
+half of the gap.
+
+Upper bound: a host that is always ahead closes those gaps.
+Caveat: the host itself may have waited for something that the trace does not show: a request, a
+file, another process.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
+from torch_tb_profiler.analysis.facts.calltree import is_call
+from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.ledger import Candidate
+from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.timeline.chain import ancestors
+from torch_tb_profiler.store.roles import Role
+
+NAMED = 50
+"""Gaps, the longest, of which it is looked up what the host did."""
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    gaps = case.gaps.take(case.gaps.for_host).free(taken)
+    if not len(gaps.start):
+        return None
+    length = gaps.end - gaps.start
+    row = np.where(gaps.launch >= 0, gaps.launch, gaps.before)
+    for place in np.argsort(-length, kind="stable")[:NAMED].tolist():
+        row[place] = _doing(
+            case,
+            int(gaps.start[place]),
+            int(gaps.end[place]),
+            int(gaps.launch[place]),
+            int(row[place]),
+        )
+    return Candidate(
+        row,
+        gaps.start,
+        gaps.end,
+        {
+            "gaps": len(length) / len(case.steps),
+            "longest": int(length.max()),
+            "in_operators": int(measure(case.host_busy, gaps.start, gaps.end).sum()) / gaps.length,
+        },
+    )
+
+
+def _doing(case: Case, start: int, end: int, launch: int, otherwise: int) -> int:
+    """What the host did in a gap: the shortest span that fills at least half of it, on the thread
+    that launched what ended it, else on the steps' thread.
+    """
+    spans = case.trace["spans"]
+    track = int(spans["track"][launch]) if launch >= 0 else case.main_track
+    begun = np.arange(*np.searchsorted(spans["start"], (start, end)).tolist())
+    role = spans["role"][begun]
+    begun = begun[(spans["track"][begun] == track) & (is_call(role) | (role == Role.PYTHON))]
+    inner = int(begun[-1]) if len(begun) else _open_at(case, start, track)
+    near = np.union1d(
+        begun, np.array(ancestors(case.facts, inner) if inner >= 0 else [], np.int64)
+    ).astype(np.int64)
+    fills = np.minimum(spans["start"][near] + spans["dur"][near], end) - np.maximum(
+        spans["start"][near], start
+    )
+    near = near[2 * fills >= end - start]
+    return int(near[np.argmin(spans["dur"][near])]) if len(near) else otherwise
+
+
+def _open_at(case: Case, time: int, track: int) -> int:
+    """The last span of a thread that begins before a time and the ones around it may still be open
+    then; -1 none.
+    """
+    spans = case.trace["spans"]
+    before = np.flatnonzero(spans["track"][: int(np.searchsorted(spans["start"], time))] == track)
+    return int(before[-1]) if len(before) else -1
+
+
+RULE = Rule(
+    key="idle_host",
+    place=110,
+    claim=_claim,
+    title="The {device} waits for the host",
+    sentence=(
+        "The {device} is idle for up to {gain} of the {step} ({share}) because the host does"
+        " something other than launching; the longest gap is {longest}, and operators or runtime"
+        " calls fill {in_operators} of the gaps."
+    ),
+    attempt=(
+        "Look at what the host does in the gaps below: computing on the CPU, loading or compiling"
+        " kernels, reading files, logging. Move it out of the {step} or into another thread."
+    ),
+    caveat="A server is idle without requests, and a first call compiles or loads kernels once.",
+    views=("overview", "trace"),
+    numbers={
+        "longest": ("Longest", "ns"),
+        "gaps": ("Gaps", "count"),
+        "in_operators": ("Share of the gaps within operators and runtime calls", "share"),
+    },
+)

@@ -52,7 +52,7 @@ def findings_payload(
         steps=made["steps"],
         step_ns=made["step_ns"],
         findings=found,
-        unsure=[UNSURE[key].format_map(words) for key in made["unsure"]],
+        unsure=[_filled(UNSURE[key], words) for key in made["unsure"]],
         missing=missing(absent(facts), ("device", "host", "steps", "stack", "memory", "shapes")),
         progress=progress,
     )
@@ -95,9 +95,9 @@ def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
     ]
     return Finding(
-        rule=rule.key,
-        title=capitalised(rule.title.format_map(words)),
-        sentence=capitalised(" ".join(sentences).format_map(words)),
+        rule=item["rule"],
+        title=capitalised(_filled(rule.title, words)),
+        sentence=capitalised(_filled(" ".join(sentences), words)),
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
         share=item["share"],
@@ -106,15 +106,20 @@ def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -
         + [Evidence(**event) for event in item.get("evidence", ())],
         evidence_count=item["count"],
         line=cut(item["line"], LONGEST_LINE) if item["line"] else None,
-        attempt=rule.attempt.format_map(words),
-        caveat=rule.caveat.format_map(words),
+        attempt=_filled(rule.attempt, words),
+        caveat=_filled(rule.caveat, words),
         numbers=[
-            Number(label=label.format_map(words), value=numbers[key], unit=unit)
+            Number(label=_filled(label, words), value=numbers[key], unit=unit)
             for key, (label, unit) in rule.numbers.items()
             if label and key in numbers
         ],
         links=[Link(text=name, url=url) for name, url in rule.links],
     )
+
+
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    """A text with its words; how it is broken into lines in its file does not matter."""
+    return " ".join(text.split()).format_map(words)
 
 
 def _words(source: Source, made: Mapping[str, Any]) -> dict[str, str]:

@@ -28,7 +28,7 @@ def _texts(rule: Rule) -> tuple[str, ...]:
 
 def test_every_file_is_the_rule_of_its_name() -> None:
     files = {path.stem for path in Path(rules.__path__[0]).glob("*.py")} - {"__init__"}
-    assert files == set(RULES)
+    assert set(RULES) == files
     assert len({rule.place for rule in RULES.values()}) == len(RULES)
 
 

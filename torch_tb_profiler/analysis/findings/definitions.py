@@ -1,4 +1,4 @@
-"""Writes the entries of the rules into ``docs/definitions.md``, from the docstrings of their files:
+"""Writes the entries of the rules into ``docs/definitions.md``, from their files:
 ``python -m torch_tb_profiler.analysis.findings.definitions --write``.
 """
 
@@ -16,6 +16,12 @@ BEGIN = (
     " python -m torch_tb_profiler.analysis.findings.definitions --write; do not edit them. -->"
 )
 END = "<!-- End of the generated entries. -->"
+_ANY = {
+    "device": "device",
+    "multiprocessor": "multiprocessor",
+    "matrix_cores": "matrix cores",
+    "step": "step",
+}
 
 
 def page(written: str) -> str:
@@ -25,20 +31,19 @@ def page(written: str) -> str:
 
 
 def _entry(key: str) -> str:
-    text = inspect.cleandoc(import_module(f"{rules.__name__}.{key}").__doc__ or "")
-    title, _, body = text.replace("``", "`").partition("\n\n")
-    return f"### finding_{key} — {title.rstrip('.')}\n{body}"
-
-
-def main(arguments: list[str]) -> int:
-    """``--write`` writes the page; otherwise 1 where it is stale."""
-    path = Path("docs/definitions.md")
-    written = path.read_text(encoding="utf-8")
-    if arguments == ["--write"]:
-        path.write_text(page(written), encoding="utf-8")
-        return 0
-    return int(page(written) != written)
+    rule, module = rules.RULES[key], import_module(f"{rules.__name__}.{key}")
+    text = inspect.cleandoc(module.__doc__ or "").replace("``", "`")
+    title, caveat = (
+        " ".join(words.split()).format_map(_ANY) for words in (rule.title, rule.caveat)
+    )
+    gap = "\n" if "\n\n" in text else "\n\n"
+    return f"### finding_{key} — {title[:1].upper()}{title[1:]}\n{text}{gap}Caveat: {caveat}"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    path = Path("docs/definitions.md")
+    fresh = page(path.read_text(encoding="utf-8"))
+    if "--write" in sys.argv:
+        path.write_text(fresh, encoding="utf-8")
+    else:
+        sys.stdout.write(fresh)

@@ -25,7 +25,6 @@ from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import NOTHING, Claim, settle, take, worth
 from torch_tb_profiler.analysis.findings.lines import line_of
-from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.unsure import unsure
 from torch_tb_profiler.store.insight import Insight
@@ -42,7 +41,7 @@ def find_findings(
     read, empty none.
     """
     case = Case(trace, facts, insight, peaks_file)
-    found = [_plain(case, rule, claim) for rule, claim in _claims(case)]
+    found = [_plain(case, key, claim) for key, claim in _claims(case)]
     found.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))
     steps, length = len(case.steps), case.windows.length
     busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
@@ -56,30 +55,30 @@ def find_findings(
     }
 
 
-def _claims(case: Case) -> list[tuple[Rule, Claim]]:
+def _claims(case: Case) -> list[tuple[str, Claim]]:
     taken, kept = NOTHING, []
     # Sums that were laid end to end have neither gaps nor order.
     if not case.windows.length or case.facts.summary["sums"]:
         return []
-    for rule in RULES.values():
+    for key, rule in RULES.items():
         candidate = rule.claim(case, taken) if rule.claim else None
         if candidate is None:
             continue
         claim = settle(candidate, taken, case.windows)
         if worth(claim, case.windows):
             taken = take(taken, claim)
-            kept.append((rule, claim))
+            kept.append((key, claim))
     return kept
 
 
-def _plain(case: Case, rule: Rule, claim: Claim) -> dict[str, Any]:
+def _plain(case: Case, key: str, claim: Claim) -> dict[str, Any]:
     candidate, own = claim.candidate, claim.own.length
     return {
-        "rule": rule.key,
+        "rule": key,
         # Rounded down, so that the sum stays below the step.
         "recoverable_ns": own // len(case.steps) if candidate.costs else None,
         "share": own / case.windows.length if candidate.costs else None,
-        "artefact": rule.artefact,
+        "artefact": RULES[key].artefact,
         "rows": [int(row) for row in claim.row[:SHOWN]],
         "count": len(claim.row),
         "line": line_of(case.trace, case.facts, claim.row, claim.cost),

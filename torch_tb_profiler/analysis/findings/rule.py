@@ -13,21 +13,20 @@ from torch_tb_profiler.analysis.findings.ledger import Candidate
 FindingView = Literal[
     "overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"
 ]
+__all__ = ["Candidate", "Case", "FindingView", "Intervals", "Rule", "Unit"]
 Unit = Literal["ns", "bytes", "share", "count", ""]
-DOCS = "https://docs.pytorch.org/docs/stable/"
-TUTORIALS = "https://docs.pytorch.org/tutorials/"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: what it claims, in which place, and what is said about it.
+    """A rule: what it claims, in which place, and what is said about it. The name of its file is its
+    key, the docstring there its definition.
 
     Texts name in braces: ``device``, ``multiprocessor``, ``matrix_cores`` (the vendor's words),
     ``step`` (``step`` or ``recording``), ``gain`` and ``share`` (what is claimed), the numbers that
     are declared here, and the ``words`` of the candidate.
 
     Attributes:
-        key: the name of its file; its definition is that file's docstring.
         place: rules claim time in this order; what says more about the cause goes first.
         claim: what it claims, given what is taken already; None for a rule that compares the
             workers of a run.
@@ -38,7 +37,6 @@ class Rule:
         artefact: it is the profiler's own doing.
     """
 
-    key: str
     place: int
     claim: Callable[[Case, Intervals], Candidate | None] | None
     title: str
@@ -51,11 +49,3 @@ class Rule:
     details: tuple[tuple[str, str], ...] = ()
     numbers: Mapping[str, tuple[str, Unit]] = field(default_factory=dict)
     artefact: bool = False
-
-
-LOADING = ("Multi-process data loading", DOCS + "data.html#single-and-multi-process-data-loading")
-AMP = ("Automatic mixed precision", DOCS + "amp.html")
-CHECKPOINT = ("Activation checkpointing", DOCS + "checkpoint.html")
-COMPILE = ("torch.compile", DOCS + "torch.compiler.html")
-TUNING = ("Performance tuning guide", TUTORIALS + "recipes/recipes/tuning_guide.html")
-PINNED = ("Pinned memory and non_blocking copies", TUTORIALS + "intermediate/pinmem_nonblock.html")

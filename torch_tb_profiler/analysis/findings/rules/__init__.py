@@ -7,11 +7,8 @@ from pkgutil import iter_modules
 
 from torch_tb_profiler.analysis.findings.rule import Rule
 
-
-def _declared() -> list[Rule]:
-    modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
-    return sorted((module.RULE for module in modules), key=lambda rule: rule.place)
-
-
-RULES: dict[str, Rule] = {rule.key: rule for rule in _declared()}
+_DECLARED: dict[str, Rule] = {
+    found.name: import_module(f"{__name__}.{found.name}").RULE for found in iter_modules(__path__)
+}
+RULES = dict(sorted(_DECLARED.items(), key=lambda item: item[1].place))
 """By key, in the order in which they may claim time."""

@@ -1,18 +1,15 @@
-"""Cold first step.
-
-The first step where it is marked cold: it loads, compiles, tunes. All findings leave it out, and it
-claims no time.
+"""The first step where it is marked cold: it loads, compiles, tunes. All findings leave it out, and
+it claims no time.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate, without_time
-from torch_tb_profiler.analysis.findings.rule import DOCS, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.ledger import without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
@@ -28,18 +25,15 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="cold_step",
     place=230,
     claim=_claim,
     title="The first step is a cold one",
-    sentence=(
-        "The first recorded step takes {wall}, the others typically {others}. It is left out of all"
-        " findings."
-    ),
+    sentence="""The first recorded step takes {wall}, the others typically {others}. It is left out
+    of all findings.""",
     attempt="Let the schedule warm up for more steps: schedule(wait=1, warmup=2, active=3).",
     caveat="A program that runs only once, such as a short job, pays for its first step.",
     views=("overview",),
-    links=(("Profiler schedule", DOCS + "profiler.html#torch.profiler.schedule"),),
+    links=(("Profiler schedule", links.DOCS + "profiler.html#torch.profiler.schedule"),),
     numbers={"wall": ("First step", "ns"), "others": ("Median of the others", "ns")},
     artefact=True,
 )

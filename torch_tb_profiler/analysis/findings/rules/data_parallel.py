@@ -1,19 +1,15 @@
-"""DataParallel.
-
-``torch.nn.DataParallel`` drives several devices from one process.
+"""``torch.nn.DataParallel`` drives several devices from one process.
 
 Formula: the trace has ``DataParallel.forward`` and at least two devices. It claims no time.
-Caveat: a trace of one process cannot show how much DistributedDataParallel would save.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate, without_time
-from torch_tb_profiler.analysis.findings.rule import DOCS, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.ledger import without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.store.roles import Role
 
 
@@ -29,21 +25,18 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="data_parallel",
     place=210,
     claim=_claim,
     title="DataParallel drives several devices from one process",
-    sentence=(
-        "torch.nn.DataParallel drives {devices} devices from one process: it copies the model in"
-        " every {step}, and one Python thread after another launches for them."
-    ),
+    sentence="""torch.nn.DataParallel drives {devices} devices from one process: it copies the model
+    in every {step}, and one Python thread after another launches for them.""",
     attempt="Use DistributedDataParallel with one process per {device}.",
     caveat="A trace of one process cannot show how much it saves.",
     views=("overview", "distributed"),
     links=(
         (
             "DistributedDataParallel instead of DataParallel",
-            DOCS + "notes/cuda.html#cuda-nn-ddp-instead",
+            links.DOCS + "notes/cuda.html#cuda-nn-ddp-instead",
         ),
     ),
     numbers={"devices": ("Devices", "count")},

@@ -1,11 +1,9 @@
-"""Exposed communication.
-
-Time in which the device runs communication and nothing else; on a host alone, in which a collective
-is in progress and no thread runs an operator.
+"""Time in which the device runs communication and nothing else; on a host alone, in which a
+collective is in progress and no thread runs an operator.
 
 Upper bound: communication that is hidden completely costs nothing.
-Caveat: it holds the waiting for slower ranks, which is not the network's doing; where all workers
-of the run are known, that is a finding of its own and taken from this one.
+Where all workers of the run are known, waiting for a slower rank is a finding of its own and taken
+from this one.
 """
 
 from __future__ import annotations
@@ -13,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import DOCS, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
@@ -45,31 +42,22 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="exposed_communication",
     place=60,
     claim=_claim,
     title="Communication is not hidden behind computation",
-    sentence=(
-        "For up to {gain} of the {step} ({share}) the {device} communicates and computes nothing;"
-        " its collectives ({collectives} per {step}) take {total} in total."
-    ),
-    attempt=(
-        "Give the collectives more to overlap with (bucket size, order of the layers, prefetching),"
-        " make them smaller (communication hooks, lower precision) or rarer (accumulate gradients"
-        " under no_sync)."
-    ),
-    caveat=(
-        "A collective also lasts while it waits for the slowest rank: look at the Distributed view"
-        " first. Accumulation changes the effective batch size."
-    ),
+    sentence="""For up to {gain} of the {step} ({share}) the {device} communicates and computes
+    nothing; its collectives ({collectives} per {step}) take {total} in total.""",
+    attempt="""Give the collectives more to overlap with (bucket size, order of the layers,
+    prefetching), make them smaller (communication hooks, lower precision) or rarer (accumulate
+    gradients under no_sync).""",
+    caveat="""A collective also lasts while it waits for the slowest rank: look at the Distributed
+    view first. Accumulation changes the effective batch size.""",
     views=("overview", "distributed", "trace"),
     links=(
-        ("Communication hooks", DOCS + "ddp_comm_hooks.html"),
-        ("DistributedDataParallel", DOCS + "notes/ddp.html"),
+        ("Communication hooks", links.DOCS + "ddp_comm_hooks.html"),
+        ("DistributedDataParallel", links.DOCS + "notes/ddp.html"),
     ),
-    host_sentence=(
-        "For up to {gain} of the {step} ({share}) a collective is in progress and no thread runs an"
-        " operator; the collectives ({collectives} per {step}) take {total} in total."
-    ),
+    host_sentence="""For up to {gain} of the {step} ({share}) a collective is in progress and no
+    thread runs an operator; the collectives ({collectives} per {step}) take {total} in total.""",
     numbers={"collectives": ("Collectives", "count"), "total": ("Their time", "ns")},
 )

@@ -1,9 +1,6 @@
-"""Exposed copies.
-
-Time in which the device runs copies between host and device and nothing else.
+"""Time in which the device runs copies between host and device and nothing else.
 
 Upper bound: a copy that is hidden behind kernels costs nothing.
-Caveat: what the next kernel needs at once cannot be hidden if there is nothing else to do.
 """
 
 from __future__ import annotations
@@ -12,10 +9,9 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
-from torch_tb_profiler.analysis.findings.case import Case, Work
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import PINNED, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.case import Work
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.store.roles import Role
 
@@ -45,21 +41,16 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="exposed_copies",
     place=180,
     claim=_claim,
     title="Copies between host and {device} are not hidden",
-    sentence=(
-        "For up to {gain} of the {step} ({share}) the {device} copies from or to the host and"
-        " computes nothing; {pageable} of its copies ({copies} per {step}) use pageable memory."
-    ),
-    attempt=(
-        "Copy from pinned memory with non_blocking=True while the previous batch is computed:"
-        " pin_memory=True in the DataLoader, a stream for copies."
-    ),
+    sentence="""For up to {gain} of the {step} ({share}) the {device} copies from or to the host and
+    computes nothing; {pageable} of its copies ({copies} per {step}) use pageable memory.""",
+    attempt="""Copy from pinned memory with non_blocking=True while the previous batch is computed:
+    pin_memory=True in the DataLoader, a stream for copies.""",
     caveat="What the next kernel needs at once cannot be hidden.",
     views=("overview", "trace"),
-    links=(PINNED,),
+    links=(links.PINNED,),
     numbers={
         "copies": ("Copies", "count"),
         "pageable": ("Share with pageable memory", "share"),

@@ -1,14 +1,9 @@
-"""Far from the peak.
-
-Time of long kernels beyond what the device's peaks allow for the FLOPs and bytes of their
+"""Time of long kernels beyond what the device's peaks allow for the FLOPs and bytes of their
 operators.
 
 Formula: of each kernel of at least 20 µs of the five workloads that lose most by it, and that reach
 less than 30 % of what the peaks allow, its time beyond that, as far as it ran alone. Upper bound:
 no kernel is faster than the peaks.
-Caveat: no kernel reaches a peak; good ones reach 60 to 80 %. Much of a small or irregular problem
-is starting, waiting and uneven load; the bytes are the least that the operator can move, not what
-it moved.
 """
 
 from __future__ import annotations
@@ -16,11 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.efficiency.least import least_times
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import COMPILE, TUNING, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.analysis.findings.workloads import LONG_KERNEL, beyond_least, described
 from torch_tb_profiler.store.columns import Mask
 
@@ -73,27 +66,20 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="far_from_peak",
     place=200,
     claim=_claim,
     title="Kernels are far from what the {device} can do",
-    sentence=(
-        "Long kernels ({kernels} per {step}, of {workloads} operators with their shapes) reach"
-        " {reached} of what the peaks of the {device} allow for their FLOPs and bytes: up to {gain}"
-        " of the {step} ({share}) is beyond that."
-    ),
-    attempt=(
-        "See in the Efficiency view what limits each. Memory: fuse operators (torch.compile), use"
-        " smaller types, a better memory format (channels_last). Compute: dimensions that are"
-        ' multiples of 8, better 64; torch.backends.cudnn.benchmark, or mode="max-autotune".'
-        " Neither: a larger batch."
-    ),
-    caveat=(
-        "No kernel reaches a peak; good ones reach 60 to 80 %. The bytes are the least that an"
-        " operator can move, and irregular work is slower by nature."
-    ),
+    sentence="""Long kernels ({kernels} per {step}, of {workloads} operators with their shapes)
+    reach {reached} of what the peaks of the {device} allow for their FLOPs and bytes: up to {gain}
+    of the {step} ({share}) is beyond that.""",
+    attempt="""See in the Efficiency view what limits each. Memory: fuse operators (torch.compile),
+    use smaller types, a better memory format (channels_last). Compute: dimensions that are
+    multiples of 8, better 64; torch.backends.cudnn.benchmark, or mode="max-autotune". Neither: a
+    larger batch.""",
+    caveat="""No kernel reaches a peak; good ones reach 60 to 80 %. The bytes are the least that an
+    operator can move, and irregular work is slower by nature.""",
     views=("overview", "efficiency", "operator", "kernel"),
-    links=(COMPILE, TUNING),
+    links=(links.COMPILE, links.TUNING),
     details=(("largest", "Most of it is {largest}."),),
     numbers={
         "kernels": ("Kernels", "count"),

@@ -1,10 +1,7 @@
-"""Fewer blocks than multiprocessors.
-
-Of each kernel of at least 20 µs that runs alone, the share of multiprocessors without a block.
+"""Of each kernel of at least 20 µs that runs alone, the share of multiprocessors without a block.
 
 Formula: Σ duration × (1 − blocks per SM), blocks per SM < 1.
 Upper bound: the same work spread over all of them is faster by that share at most.
-Caveat: a small problem may not split further.
 """
 
 from __future__ import annotations
@@ -13,9 +10,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.findings.case import Case, Work
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.case import Work
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import LONG_KERNEL, described, largest
 from torch_tb_profiler.store.columns import Ints
 
@@ -52,18 +48,13 @@ def _beside_another(work: Work) -> Intervals:
 
 
 RULE = Rule(
-    key="few_blocks",
     place=190,
     claim=_claim,
     title="Kernels have fewer blocks than the {device} has {multiprocessor}s",
-    sentence=(
-        "Kernels ({kernels} per {step}) leave {multiprocessor}s without work, with {blocks_per_sm}"
-        " blocks per {multiprocessor} on average: up to {gain} ({share})."
-    ),
-    attempt=(
-        "Give each kernel more to do: a larger batch, fused operators, other tile sizes; or run"
-        " independent kernels concurrently on several streams."
-    ),
+    sentence="""Kernels ({kernels} per {step}) leave {multiprocessor}s without work, with
+    {blocks_per_sm} blocks per {multiprocessor} on average: up to {gain} ({share}).""",
+    attempt="""Give each kernel more to do: a larger batch, fused operators, other tile sizes; or
+    run independent kernels concurrently on several streams.""",
     caveat="A small problem may not split further.",
     views=("overview", "efficiency", "kernel"),
     details=(("largest", "Most of it is {largest}."),),

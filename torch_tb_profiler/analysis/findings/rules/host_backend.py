@@ -1,9 +1,6 @@
-"""Collectives through host memory.
-
-Idle time of the device within regions of gloo: its data travels through host memory.
+"""Idle time of the device within regions of gloo: its data travels through host memory.
 
 Upper bound: collectives on the device cannot save more than the device idled for these.
-Caveat: the collective may move host data on purpose (a barrier, a few numbers).
 """
 
 from __future__ import annotations
@@ -11,9 +8,8 @@ from __future__ import annotations
 import re
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, union
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import DOCS, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 
 _GLOO = re.compile(r"gloo:(?!:)")
 
@@ -34,23 +30,16 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="host_backend",
     place=50,
     claim=_claim,
     title="Collectives of the {device} go through host memory",
-    sentence=(
-        "The {device} is idle for up to {gain} of the {step} ({share}) while gloo moves data"
-        " ({collectives} collectives per {step})."
-    ),
-    attempt=(
-        "Use the accelerator's own backend in init_process_group (nccl, on ROCm its RCCL; xccl,"
-        " hccl)."
-    ),
-    caveat=(
-        "Where processes share one device, or exchange only small host values, gloo may be on"
-        " purpose."
-    ),
+    sentence="""The {device} is idle for up to {gain} of the {step} ({share}) while gloo moves data
+    ({collectives} collectives per {step}).""",
+    attempt="""Use the accelerator's own backend in init_process_group (nccl, on ROCm its RCCL;
+    xccl, hccl).""",
+    caveat="""Where processes share one device, or exchange only small host values, gloo may be on
+    purpose.""",
     views=("overview", "distributed"),
-    links=(("Which backend to use", DOCS + "distributed.html#which-backend-to-use"),),
+    links=(("Which backend to use", links.DOCS + "distributed.html#which-backend-to-use"),),
     numbers={"collectives": ("Collectives", "count")},
 )

@@ -1,25 +1,20 @@
-"""Synchronisation with the host.
-
-Idle time of the device after calls in which the host waits for it, and of it no more than the host
-was held up.
+"""Idle time of the device after calls in which the host waits for it, and of it no more than the
+host was held up.
 
 Formula: without a wait of length b every later launch comes b earlier; the gaps that waited for the
 host close by b in all, the nearest first. Calls are those that wait by their name
 (``cudaStreamSynchronize``, ``hipMemcpyWithStream``, …) and launches of copies of pageable memory,
 which the host stages. Calls of a gap's own thread count, and those of the thread of the steps.
-Caveat: not the time the host is blocked: the device works meanwhile. A program that needs the value
-to decide what to launch must wait for it.
+Not the time the host is blocked: the device works meanwhile.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
-from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.held_up import held_up
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import PINNED, TUNING, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -49,22 +44,17 @@ def _synchronising(case: Case) -> Ints:
 
 
 RULE = Rule(
-    key="host_synchronisation",
     place=80,
     claim=_claim,
     title="The host waits for the {device}, then the {device} for the host",
-    sentence=(
-        "Synchronising calls ({waits} per {step}) keep the host from launching ahead: the {device}"
-        " is idle after them for up to {gain} of the {step} ({share})."
-    ),
-    attempt=(
-        "Leave values on the {device}: collect losses as tensors and read them every so many steps,"
-        " replace nonzero and boolean indices by where or masks of a fixed size, create tensors on"
-        " the {device}, copy with pin_memory and non_blocking=True."
-    ),
+    sentence="""Synchronising calls ({waits} per {step}) keep the host from launching ahead: the
+    {device} is idle after them for up to {gain} of the {step} ({share}).""",
+    attempt="""Leave values on the {device}: collect losses as tensors and read them every so many
+    steps, replace nonzero and boolean indices by where or masks of a fixed size, create tensors on
+    the {device}, copy with pin_memory and non_blocking=True.""",
     caveat="A program that needs the value to decide what comes next must wait for it.",
     views=("overview", "operator", "trace"),
-    links=(TUNING, PINNED),
+    links=(links.TUNING, links.PINNED),
     details=(("operators", "Most of them are in {operators}."),),
     numbers={
         "waits": ("Synchronising calls", "count"),

@@ -1,11 +1,7 @@
-"""The device waits for the host.
-
-What is left of the gaps that waited for the host. The evidence is what the host did in at least
+"""What is left of the gaps that waited for the host. The evidence is what the host did in at least
 half of the gap.
 
 Upper bound: a host that is always ahead closes those gaps.
-Caveat: the host itself may have waited for something that the trace does not show: a request, a
-file, another process.
 """
 
 from __future__ import annotations
@@ -14,9 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
 from torch_tb_profiler.analysis.facts.calltree import is_call
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.timeline.chain import ancestors
 from torch_tb_profiler.store.roles import Role
 
@@ -80,20 +74,16 @@ def _open_at(case: Case, time: int, track: int) -> int:
 
 
 RULE = Rule(
-    key="idle_host",
     place=110,
     claim=_claim,
     title="The {device} waits for the host",
-    sentence=(
-        "The {device} is idle for up to {gain} of the {step} ({share}) because the host does"
-        " something other than launching; the longest gap is {longest}, and operators or runtime"
-        " calls fill {in_operators} of the gaps."
-    ),
-    attempt=(
-        "Look at what the host does in the gaps below: computing on the CPU, loading or compiling"
-        " kernels, reading files, logging. Move it out of the {step} or into another thread."
-    ),
-    caveat="A server is idle without requests, and a first call compiles or loads kernels once.",
+    sentence="""The {device} is idle for up to {gain} of the {step} ({share}) because the host does
+    something other than launching; the longest gap is {longest}, and operators or runtime calls
+    fill {in_operators} of the gaps.""",
+    attempt="""Look at what the host does in the gaps below: computing on the CPU, loading or
+    compiling kernels, reading files, logging. Move it out of the {step} or into another thread.""",
+    caveat="""The host itself may wait for what the trace does not show: a request, a file, another
+    process. A first call compiles or loads kernels once.""",
     views=("overview", "trace"),
     numbers={
         "longest": ("Longest", "ns"),

@@ -1,20 +1,15 @@
-"""Pauses between kernels.
-
-Gaps of at most 20 µs between works of which the second had been launched when the first ended.
+"""Gaps of at most 20 µs between works of which the second had been launched when the first ended.
 
 Upper bound: fewer, larger kernels leave fewer pauses; one kernel leaves none.
-Caveat: a pause may have been a wait for another stream, which short gaps do not tell apart.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
-from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.gaps import Gaps
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import COMPILE, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.store.columns import Mask
 
 SHORT_PAUSE = 20_000
@@ -46,20 +41,15 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="idle_queue",
     place=120,
     claim=_claim,
     title="The {device} pauses between kernels",
-    sentence=(
-        "The {device} pauses {gaps} times per {step} between kernels that were launched in time,"
-        " typically for {median_gap}: up to {gain} ({share})."
-    ),
-    attempt=(
-        "Fewer, larger kernels: torch.compile, fused operators, a larger batch. Device graphs"
-        " shorten the pauses."
-    ),
+    sentence="""The {device} pauses {gaps} times per {step} between kernels that were launched in
+    time, typically for {median_gap}: up to {gain} ({share}).""",
+    attempt="""Fewer, larger kernels: torch.compile, fused operators, a larger batch. Device graphs
+    shorten the pauses.""",
     caveat="Such a pause may be a wait for another stream.",
     views=("overview", "kernel", "trace"),
-    links=(COMPILE,),
+    links=(links.COMPILE,),
     numbers={"gaps": ("Gaps", "count"), "median_gap": ("Median gap", "ns")},
 )

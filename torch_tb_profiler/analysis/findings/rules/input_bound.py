@@ -1,13 +1,10 @@
-"""The step waits for input data.
-
-Time that the device is idle while the thread of the steps is in the DataLoader.
+"""Time that the device is idle while the thread of the steps is in the DataLoader.
 
 Formula: idle time for the host ∩ ``enumerate(DataLoader)#…`` (and DataPipe) regions, or, where
 there are none, frames of the user's own ``__next__`` that launch nothing; on a host alone, the
 regions.
 Upper bound: batches that are ready cost nothing, and the device cannot gain more than it idled.
-Caveat: a batch that loads while the device still works costs nothing, however long it takes. Where
-what follows the batch is slow as well, the device would have idled anyway and less is recoverable.
+A batch that loads while the device still works costs nothing, however long it takes.
 """
 
 from __future__ import annotations
@@ -19,9 +16,8 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, union
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import LOADING, TUNING, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -85,28 +81,20 @@ def _is_user_code_next(text: str) -> bool:
 
 
 RULE = Rule(
-    key="input_bound",
     place=40,
     claim=_claim,
     title="The {step} waits for input data",
-    sentence=(
-        "The {device} is idle for {gain} of the {step} ({share}) while the program waits for its"
-        " next batch; the longest wait was {longest}."
-    ),
-    attempt=(
-        "Load in worker processes (num_workers above 0) or in more of them, and keep them alive"
-        " (persistent_workers=True). Move decoding and augmentation out of the step or onto the"
-        " {device}. pin_memory=True speeds up the copy that follows."
-    ),
-    caveat=(
-        "More workers do not help workers that wait for storage. The first batch of an epoch also"
-        " starts the workers."
-    ),
+    sentence="""The {device} is idle for {gain} of the {step} ({share}) while the program waits for
+    its next batch; the longest wait was {longest}.""",
+    attempt="""Load in worker processes (num_workers above 0) or in more of them, and keep them
+    alive (persistent_workers=True). Move decoding and augmentation out of the step or onto the
+    {device}. pin_memory=True speeds up the copy that follows.""",
+    caveat="""More workers do not help workers that wait for storage. The first batch of an epoch
+    also starts the workers.""",
     views=("overview", "trace"),
-    links=(LOADING, TUNING),
-    host_sentence=(
-        "The DataLoader takes {gain} of the {step} ({share}); the longest wait was {longest}."
-    ),
+    links=(links.LOADING, links.TUNING),
+    host_sentence="""The DataLoader takes {gain} of the {step} ({share}); the longest wait was
+    {longest}.""",
     details=(
         ("single_process", "The batches are made in the training process (num_workers=0)."),
         (

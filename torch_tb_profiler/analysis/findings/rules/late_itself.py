@@ -1,10 +1,7 @@
-"""A rank that others wait for.
-
-The rank that comes last to the collectives has this finding itself, without a bound: what makes it
-late is in its other findings.
+"""The rank that comes last to the collectives has this finding itself, without a bound: what makes
+it late is in its other findings.
 
 Formula: as for a rank that keeps the others waiting.
-Caveat: pipeline stages wait for each other by design.
 """
 
 from __future__ import annotations
@@ -12,18 +9,14 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.findings.rule import Rule
 
 RULE = Rule(
-    key="late_itself",
     place=64,
     claim=None,
     title="This rank keeps the others waiting",
-    sentence=(
-        "This worker comes last to the collectives in {late_steps} of {of_steps} steps, {lead} per"
-        " {step} after the next one; all other ranks together wait {caused} per {step} for it."
-    ),
-    attempt=(
-        "Look at what it does before it arrives, and at its other findings: here they cost every"
-        " rank."
-    ),
+    sentence="""This worker comes last to the collectives in {late_steps} of {of_steps} steps,
+    {lead} per {step} after the next one; all other ranks together wait {caused} per {step} for
+    it.""",
+    attempt="""Look at what it does before it arrives, and at its other findings: here they cost
+    every rank.""",
     caveat="Pipeline stages, whose ranks hold different parts of a model, wait by design.",
     views=("overview", "distributed"),
     details=(

@@ -1,10 +1,7 @@
-"""The host launches too slowly.
-
-Gaps of at most 1 ms that ended with a launch which began after the gap did, at least five of them
-per step.
+"""Gaps of at most 1 ms that ended with a launch which began after the gap did, at least five of
+them per step.
 
 Upper bound: a host that is always ahead closes those gaps and no others.
-Caveat: recording slows the host, most of all with Python frames.
 """
 
 from __future__ import annotations
@@ -12,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import COMPILE, DOCS, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 
 SHORT_GAP = 1_000_000
 """ns; a longer gap is no matter of launching."""
@@ -43,24 +39,17 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="launch_bound",
     place=100,
     claim=_claim,
     title="The host launches too slowly for the {device}",
-    sentence=(
-        "The {device} runs out of work {gaps} times per {step} and waits up to {gain} ({share}) for"
-        " the next launch; half of its {kernels} kernels last {median_kernel} or less."
-    ),
-    attempt=(
-        "Launch fewer, larger kernels: torch.compile, device graphs, a larger batch, fused"
-        " operators and optimizers. Keep Python work out of the loop."
-    ),
-    caveat=(
-        "Recording slows the host: with_stack, record_shapes and profile_memory most. A larger"
-        " batch may change convergence."
-    ),
+    sentence="""The {device} runs out of work {gaps} times per {step} and waits up to {gain}
+    ({share}) for the next launch; half of its {kernels} kernels last {median_kernel} or less.""",
+    attempt="""Launch fewer, larger kernels: torch.compile, device graphs, a larger batch, fused
+    operators and optimizers. Keep Python work out of the loop.""",
+    caveat="""Recording slows the host: with_stack, record_shapes and profile_memory most. A larger
+    batch may change convergence.""",
     views=("overview", "operator", "kernel", "trace"),
-    links=(COMPILE, ("CUDA graphs", DOCS + "notes/cuda.html#cuda-graphs")),
+    links=(links.COMPILE, ("CUDA graphs", links.DOCS + "notes/cuda.html#cuda-graphs")),
     numbers={
         "gaps": ("Gaps", "count"),
         "kernels": ("Kernels", "count"),

@@ -1,13 +1,11 @@
-"""Matrix cores not used.
-
-Time in which only kernels run that multiply matrices, or convolve, in single or half precision on
-the vector units of a device that has matrix cores.
+"""Time in which only kernels run that multiply matrices, or convolve, in single or half precision
+on the vector units of a device that has matrix cores.
 
 Formula: without what these kernels would need in a 16-bit type at the peaks of matrix cores and
 memory, where shapes and device are known.
 Upper bound: nothing is faster than the peaks.
-Caveat: known from names (``hardware/vector_products.py``); kernels of unknown names are not
-counted, products of a matrix and a vector neither. The precision may be needed.
+Known from names (``hardware/vector_products.py``): kernels of unknown names are not counted,
+products of a matrix and a vector neither.
 """
 
 from __future__ import annotations
@@ -16,11 +14,10 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts.names import name_mask
-from torch_tb_profiler.analysis.findings.case import Case, Work
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import AMP, DOCS, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.case import Work
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks
 from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY
 from torch_tb_profiler.hardware.vector_products import multiplies_on_vector_units
@@ -77,24 +74,17 @@ def _of_double_precision(case: Case, work: Work) -> Mask:
 
 
 RULE = Rule(
-    key="matrix_cores_unused",
     place=150,
     claim=_claim,
     title="{matrix_cores} are not used",
-    sentence=(
-        "Matrix products and convolutions run without {matrix_cores} for up to {gain} of the {step}"
-        " ({share})."
-    ),
-    attempt=(
-        "Run them in bfloat16 or float16 (automatic mixed precision), or allow TF32 for float32"
-        ' products where the {device} has it: torch.set_float32_matmul_precision("high").'
-    ),
-    caveat=(
-        "Lower precision changes results: check the loss. Where shapes or the {device} are unknown,"
-        " less is recoverable: {matrix_cores} do not speed up what memory limits."
-    ),
+    sentence="""Matrix products and convolutions run without {matrix_cores} for up to {gain} of the
+    {step} ({share}).""",
+    attempt="""Run them in bfloat16 or float16 (automatic mixed precision), or allow TF32 for
+    float32 products where the {device} has it: torch.set_float32_matmul_precision("high").""",
+    caveat="""Lower precision changes results: check the loss. Where shapes or the {device} are
+    unknown, less is recoverable: {matrix_cores} do not speed up what memory limits.""",
     views=("overview", "efficiency", "operator", "kernel"),
-    links=(AMP, ("TF32", DOCS + "notes/cuda.html#tf32-on-ampere")),
+    links=(links.AMP, ("TF32", links.DOCS + "notes/cuda.html#tf32-on-ampere")),
     details=(("largest", "Most of it is {largest}."),),
     numbers={
         "kernels": ("Kernels", "count"),

@@ -1,16 +1,10 @@
-"""Memory nearly full.
-
-A peak, allocated or reserved, above 90 % of the device's own memory. It claims no time.
-
-Caveat: the caching allocator keeps what it once took: reserved memory need not be in use.
-"""
+"""A peak, allocated or reserved, above 90 % of the device's own memory. It claims no time."""
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate, without_time
-from torch_tb_profiler.analysis.findings.rule import AMP, CHECKPOINT, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.ledger import without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 
 NEAR = 0.9
 """Share of the device's memory from which on it is nearly full."""
@@ -30,21 +24,16 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="memory_near_capacity",
     place=220,
     claim=_claim,
     title="Memory is nearly full",
-    sentence=(
-        "The allocator's peak is {peak}, {full} of the {memory} of {device} {number}: a slightly"
-        " larger input ends in an out-of-memory error."
-    ),
-    attempt=(
-        "Recompute activations instead of keeping them, use smaller data types, or shard optimizer"
-        " state and parameters."
-    ),
+    sentence="""The allocator's peak is {peak}, {full} of the {memory} of {device} {number}: a
+    slightly larger input ends in an out-of-memory error.""",
+    attempt="""Recompute activations instead of keeping them, use smaller data types, or shard
+    optimizer state and parameters.""",
     caveat="The caching allocator keeps what it once took: reserved memory need not be in use.",
     views=("overview", "memory"),
-    links=(CHECKPOINT, AMP),
+    links=(links.CHECKPOINT, links.AMP),
     numbers={
         "peak": ("Peak", "bytes"),
         "memory": ("Memory of the {device}", "bytes"),

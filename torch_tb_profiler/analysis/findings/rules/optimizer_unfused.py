@@ -1,13 +1,10 @@
-"""Optimizer one by one.
-
-Idle time for the host within ``Optimizer.step``, and its kernels of at most 10 µs; on a host alone
-all of ``Optimizer.step``.
+"""Idle time for the host within ``Optimizer.step``, and its kernels of at most 10 µs; on a host
+alone all of ``Optimizer.step``.
 
 Formula: only where a step of the optimizer starts at least 50 kernels (runs 50 operators), half of
 them of at most 20 µs, and most of the kernels are not joined ones (``multi_tensor_apply``, fused).
 Upper bound: one kernel for all parameters neither waits between them nor starts them one by one; it
 still has to read and write them.
-Caveat: not every optimizer, nor every type of parameter, has a fused implementation.
 """
 
 from __future__ import annotations
@@ -17,9 +14,8 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, measure, union
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import DOCS, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -99,25 +95,18 @@ def _inside(case: Case, region: Ints, rows: Ints) -> Mask:
 
 
 RULE = Rule(
-    key="optimizer_unfused",
     place=90,
     claim=_claim,
     title="The optimizer updates its parameters one by one",
-    sentence=(
-        "Each step of the optimizer starts {kernels} kernels, half of them of {median_kernel} or"
-        " less: starting them and waiting for them takes up to {gain} of the {step} ({share})."
-    ),
-    attempt=(
-        "Use the fused or the foreach implementation: fused=True, or foreach=True, where the"
-        " optimizer is created."
-    ),
+    sentence="""Each step of the optimizer starts {kernels} kernels, half of them of {median_kernel}
+    or less: starting them and waiting for them takes up to {gain} of the {step} ({share}).""",
+    attempt="""Use the fused or the foreach implementation: fused=True, or foreach=True, where the
+    optimizer is created.""",
     caveat="Not every optimizer has one, and foreach needs memory for its intermediate values.",
     views=("overview", "operator", "kernel"),
-    links=(("Optimizer implementations", DOCS + "optim.html#algorithms"),),
-    host_sentence=(
-        "Each step of the optimizer runs {operators} operators, half of them of {median_operator}"
-        " or less: up to {gain} of the {step} ({share})."
-    ),
+    links=(("Optimizer implementations", links.DOCS + "optim.html#algorithms"),),
+    host_sentence="""Each step of the optimizer runs {operators} operators, half of them of
+    {median_operator} or less: up to {gain} of the {step} ({share}).""",
     numbers={
         "kernels": ("Kernels", "count"),
         "median_kernel": ("Median kernel", "ns"),

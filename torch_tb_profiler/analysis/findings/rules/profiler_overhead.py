@@ -1,11 +1,8 @@
-"""Profiler overhead.
-
-Idle time of the device within records of the profiler's own overhead (``Buffer Flush``, ``Activity
-Buffer Request``, …).
+"""Idle time of the device within records of the profiler's own overhead (``Buffer Flush``,
+``Activity Buffer Request``, …).
 
 Formula: with device work, idle time ∩ those records; without, the records.
 Upper bound: without the profiler they do not exist.
-Caveat: the host might have kept the device waiting anyway.
 """
 
 from __future__ import annotations
@@ -15,9 +12,7 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import shared, union
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.roles import Role
 
 _LOADING = re.compile(
@@ -43,18 +38,13 @@ def overhead_records(case: Case, loading: bool) -> Candidate | None:
 
 
 RULE = Rule(
-    key="profiler_overhead",
     place=10,
     claim=lambda case, taken: overhead_records(case, loading=False),
     title="The profiler flushed its buffers",
-    sentence=(
-        "The {device} is idle for {gain} of the {step} ({share}) during records of profiler"
-        " overhead."
-    ),
-    attempt=(
-        "Nothing to fix: a run without the profiler does not spend this time. Record fewer steps or"
-        " fewer activities to see less of it."
-    ),
+    sentence="""The {device} is idle for {gain} of the {step} ({share}) during records of profiler
+    overhead.""",
+    attempt="""Nothing to fix: a run without the profiler does not spend this time. Record fewer
+    steps or fewer activities to see less of it.""",
     caveat="The host might have kept the {device} waiting anyway.",
     views=("overview", "trace"),
     host_sentence="Profiler overhead takes {gain} of the {step} ({share}).",

@@ -1,19 +1,13 @@
-"""Python frames.
-
-At least 50 recorded Python frames per millisecond of step, on a host alone or where the device
+"""At least 50 recorded Python frames per millisecond of step, on a host alone or where the device
 waits for the host for at least 10 % of the step.
-
-Caveat: it claims no time: the trace does not say what a frame costs to record.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate, without_time
-from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.ledger import without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.store.roles import Role
 
 FRAMES_PER_MS = 50
@@ -35,18 +29,13 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="python_tracing",
     place=240,
     claim=_claim,
     title="Recording Python frames slows the host",
-    sentence=(
-        "{frames} Python frames were recorded per {step}. Each costs the host time that an"
-        " unrecorded run does not spend; the trace does not say how much."
-    ),
-    attempt=(
-        "Record once more without with_stack and compare the {step} time before you work on the"
-        " host."
-    ),
+    sentence="""{frames} Python frames were recorded per {step}. Each costs the host time that an
+    unrecorded run does not spend; the trace does not say how much.""",
+    attempt="""Record once more without with_stack and compare the {step} time before you work on
+    the host.""",
     caveat="Without it, source lines are not known.",
     views=("overview", "module"),
     numbers={"frames": ("Python frames", "count")},

@@ -1,12 +1,9 @@
-"""Recomputation.
-
-Device time of operators that record a graph of their own beneath a node of the backward pass:
+"""Device time of operators that record a graph of their own beneath a node of the backward pass:
 activation checkpointing. On a host alone, their host time.
 
 Formula: operators with a sequence number and no forward thread under
 ``autograd::engine::evaluate_function`` or the frame of a checkpoint's hook.
 Upper bound: kept activations need no second forward pass.
-Caveat: memory may have no room for them.
 """
 
 from __future__ import annotations
@@ -15,11 +12,9 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import CHECKPOINT, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.store.roles import Role
 
 _BACKWARD = re.compile(
@@ -54,20 +49,15 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="recompute",
     place=140,
     claim=_claim,
     title="The forward pass runs again in the backward pass",
-    sentence=(
-        "Activation checkpointing computes parts of the forward pass twice: up to {gain} of the"
-        " {step} ({share})."
-    ),
-    attempt=(
-        "Checkpoint less: fewer or cheaper layers (selective checkpointing), as far as memory"
-        " allows."
-    ),
+    sentence="""Activation checkpointing computes parts of the forward pass twice: up to {gain} of
+    the {step} ({share}).""",
+    attempt="""Checkpoint less: fewer or cheaper layers (selective checkpointing), as far as memory
+    allows.""",
     caveat="It is the price of the memory saved; the Memory view shows how much is free.",
     views=("overview", "operator", "module"),
-    links=(CHECKPOINT,),
+    links=(links.CHECKPOINT,),
     numbers={"events": ("Events computed again", "count")},
 )

@@ -1,10 +1,7 @@
-"""Repeated copies.
-
-Time in which only copies from the host run that repeat one of the same size and place of the same
-step, the first left out; at least ten.
+"""Time in which only copies from the host run that repeat one of the same size and place of the
+same step, the first left out; at least ten.
 
 Upper bound: one copy that is kept on the device costs what the first one does.
-Caveat: sizes and places are compared, the trace holds no contents: the data may differ.
 """
 
 from __future__ import annotations
@@ -14,11 +11,9 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import PINNED, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.analysis.findings.rules.exposed_copies import alone, copies_named
 
 REPEATS = 10
@@ -41,17 +36,14 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="repeated_copies",
     place=170,
     claim=_claim,
     title="The same data is copied to the {device} again and again",
-    sentence=(
-        "{copies} copies of up to {bytes} per {step} come from places that had copied as much in"
-        " the same {step}: up to {gain} ({share})."
-    ),
+    sentence="""{copies} copies of up to {bytes} per {step} come from places that had copied as much
+    in the same {step}: up to {gain} ({share}).""",
     attempt="Keep the tensor on the {device} and reuse it, or copy all at once.",
     caveat="Only sizes and places are compared: the data may differ.",
     views=("overview", "memory", "trace"),
-    links=(PINNED,),
+    links=(links.PINNED,),
     numbers={"copies": ("Copies", "count"), "bytes": ("Largest copy", "bytes")},
 )

@@ -1,20 +1,14 @@
-"""Silence at the end.
-
-The end of the last step after the last operator, call, frame or device work that was recorded.
+"""The end of the last step after the last operator, call, frame or device work that was recorded.
 
 Formula: only on traces with device work.
 Upper bound: nothing is claimed but time in which nothing happened.
-Caveat: the program itself may have slept.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.store.roles import Role
 
 
@@ -44,14 +38,11 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="silent_end",
     place=20,
     claim=_claim,
     title="Nothing was recorded at the end of the last step",
-    sentence=(
-        "The last step ends with a stretch in which nothing at all was recorded, {gain} per {step}"
-        " ({share}): typically the profiler being stopped."
-    ),
+    sentence="""The last step ends with a stretch in which nothing at all was recorded, {gain} per
+    {step} ({share}): typically the profiler being stopped.""",
     attempt="Leave the last step out when you compare times.",
     caveat="The program may have slept or waited there.",
     views=("overview", "trace"),

@@ -1,13 +1,10 @@
-"""A rank that keeps the others waiting.
-
-By how much a rank comes to the collectives after the one before it, in the steps in which the
+"""By how much a rank comes to the collectives after the one before it, in the steps in which the
 others wait for it most.
 
 Formula: mean per step; of the worker that is looked at at most its exposed communication, which is
 where it waited: what is claimed is taken from there.
 Upper bound: what the step could gain from that rank alone.
-Caveat: up to 16 workers are read for it; of larger runs the Distributed view has it done. Pipeline
-stages wait for each other by design.
+Up to 16 workers are read for it; of larger runs the Distributed view has it done.
 """
 
 from __future__ import annotations
@@ -21,7 +18,6 @@ from torch_tb_profiler.analysis.distributed.late import Late
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Rule
-from torch_tb_profiler.analysis.findings.rules.exposed_communication import RULE as EXPOSED
 from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
 from torch_tb_profiler.store.columns import Ints
 
@@ -96,7 +92,7 @@ def with_stragglers(
     and no ``rows``.
     """
     found = [dict(item) for item in made["found"]]
-    exposed = next((item for item in found if item["rule"] == EXPOSED.key), None)
+    exposed = next((item for item in found if item["rule"] == "exposed_communication"), None)
     length = made["step_ns"] or 1
     for one in stragglers:
         claim = (
@@ -135,7 +131,7 @@ def _plain(
     _, cause = one.late[0]
     worker, span = seats[one.rank]
     return {
-        "rule": (LATE_ITSELF if itself else RULE).key,
+        "rule": "late_itself" if itself else "straggler",
         "recoverable_ns": None if itself else claim,
         "share": None if itself else share,
         "artefact": False,
@@ -177,19 +173,14 @@ def _event(rank: int, late: Late, figures: RunFigures, worker: str, span: str) -
 
 
 RULE = Rule(
-    key="straggler",
     place=62,
     claim=None,
     title="Another rank keeps this one waiting",
-    sentence=(
-        "Worker {worker} comes last to the collectives in {late_steps} of {of_steps} steps; if it"
-        " were as fast as the next one, this worker would wait up to {gain} less per {step}"
-        " ({share})."
-    ),
-    attempt=(
-        "Look at what that worker does before it arrives: more data, slower kernels, a stalled"
-        " DataLoader, another program on its machine. Give it less, or the same as the others."
-    ),
+    sentence="""Worker {worker} comes last to the collectives in {late_steps} of {of_steps} steps;
+    if it were as fast as the next one, this worker would wait up to {gain} less per {step}
+    ({share}).""",
+    attempt="""Look at what that worker does before it arrives: more data, slower kernels, a stalled
+    DataLoader, another program on its machine. Give it less, or the same as the others.""",
     caveat=LATE_ITSELF.caveat,
     views=("overview", "distributed"),
     details=LATE_ITSELF.details,

@@ -1,21 +1,17 @@
-"""Misaligned dimensions.
-
-Time in which only matrix-core kernels run that were built to load one or two elements at a time
-(``…_align1``, ``…_align2``), because a dimension is not a multiple of 8 (16-bit types) or 4 (TF32).
+"""Time in which only matrix-core kernels run that were built to load one or two elements at a time
+(``…_align1``, ``…_align2``), because a dimension is not a multiple of 8 (16-bit types) or 4
+(TF32).
 
 Formula: without what these kernels need at the device's peaks, where that is known. Upper bound:
 nothing is faster than the peaks.
-Caveat: the shapes may be given; padding then costs work of its own.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.analysis.findings.rule import TUNING, Rule
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks, largest, padding
 from torch_tb_profiler.hardware.vector_products import loads_unaligned
 
@@ -32,21 +28,16 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 
 
 RULE = Rule(
-    key="unaligned_shapes",
     place=160,
     claim=_claim,
     title="Misaligned matrix dimensions slow {matrix_cores} down",
-    sentence=(
-        "Kernels ({kernels} per {step}) feed {matrix_cores} one or two elements at a time, because"
-        " a dimension is not a multiple of 8 (4 for TF32): up to {gain} ({share})."
-    ),
-    attempt=(
-        "Pad that dimension, such as the vocabulary, the sequence or the number of classes, to a"
-        " multiple of 8, better 64."
-    ),
+    sentence="""Kernels ({kernels} per {step}) feed {matrix_cores} one or two elements at a time,
+    because a dimension is not a multiple of 8 (4 for TF32): up to {gain} ({share}).""",
+    attempt="""Pad that dimension, such as the vocabulary, the sequence or the number of classes, to
+    a multiple of 8, better 64.""",
     caveat="Padding adds work of its own, and a sequence may have to stay as long as it is.",
     views=("overview", "efficiency", "operator", "kernel"),
-    links=(TUNING,),
+    links=(links.TUNING,),
     details=(("largest", "Most of it is {largest}."), ("padding", "There, pad {padding}.")),
     numbers={"kernels": ("Kernels", "count")},
 )

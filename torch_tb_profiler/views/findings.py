@@ -133,7 +133,7 @@ def _words(source: Source, made: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _printed(rule: Rule, key: str, value: float) -> str:
-    _, unit = rule.numbers[key]
+    _, unit = rule.numbers.get(key, ("", ""))
     if unit == "ns":
         return format_ns(value)
     if unit == "bytes":

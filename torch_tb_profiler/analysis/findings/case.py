@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -51,14 +51,7 @@ class Work:
 
     def take(self, chosen: Mask) -> Work:
         """Those of a mask."""
-        return Work(
-            self.row[chosen],
-            self.start[chosen],
-            self.end[chosen],
-            self.launch[chosen],
-            self.communication[chosen],
-            self.kernel[chosen],
-        )
+        return Work(*(getattr(self, part.name)[chosen] for part in fields(self)))
 
     @property
     def busy(self) -> Intervals:

@@ -64,15 +64,8 @@ class Gaps:
 
     def _parts(self, row: Ints, start: Ints, end: Ints) -> Gaps:
         """Parts of the gaps ``row`` (places, not a mask)."""
-        return Gaps(
-            start,
-            end,
-            self.before[row],
-            self.next[row],
-            self.launch[row],
-            self.for_host[row],
-            self.queued[row],
-        )
+        others = (self.before, self.next, self.launch, self.for_host, self.queued)
+        return Gaps(start, end, *(values[row] for values in others))
 
     @property
     def length(self) -> int:
@@ -99,16 +92,8 @@ def find_gaps(
     busy = union(start, end)
     n = len(busy.start)
     if not n or not len(windows.start):
-        nothing = np.zeros(0, np.int64)
-        return Gaps(
-            nothing,
-            nothing,
-            nothing,
-            nothing,
-            nothing,
-            np.zeros(0, np.bool_),
-            np.zeros(0, np.bool_),
-        )
+        none = np.zeros(0, np.int64)
+        return Gaps(none, none, none, none, none, none > 0, none > 0)
     first = min(int(windows.start[0]), int(busy.start[0]))
     last = max(int(windows.end[-1]), int(busy.end[-1]))
     begin, stop = np.concatenate(([first], busy.end)), np.concatenate((busy.start, [last]))

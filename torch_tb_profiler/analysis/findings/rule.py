@@ -33,7 +33,8 @@ class Rule:
         attempt, caveat: what to try, and when it is wrong.
         host_sentence: replaces ``sentence`` where the trace has no device work.
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
-        numbers: name → (label, unit), in the order shown; without a label it is for texts alone.
+        numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
+            choose ``details`` need not be declared.
         artefact: it is the profiler's own doing.
     """
 

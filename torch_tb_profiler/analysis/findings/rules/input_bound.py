@@ -105,7 +105,5 @@ RULE = Rule(
     numbers={
         "batches": ("Batches waited for", "count"),
         "longest": ("Longest", "ns"),
-        "single_process": ("", ""),
-        "worker_processes": ("", ""),
     },
 )

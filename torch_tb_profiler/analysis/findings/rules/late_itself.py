@@ -32,6 +32,5 @@ RULE = Rule(
         "late_steps": ("Steps in which it is last", "count"),
         "of_steps": ("", "count"),
         "extra": ("Longer than elsewhere", "ns"),
-        "unexplained": ("", ""),
     },
 )

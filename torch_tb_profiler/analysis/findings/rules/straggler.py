@@ -9,8 +9,7 @@ Up to 16 workers are read for it; of larger runs the Distributed view has it don
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.distributed.cause import Cause
@@ -19,135 +18,86 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
-from torch_tb_profiler.store.columns import Ints
 
 SHOWN = 20
-"""Steps that are kept as evidence, the dearest."""
-
-
-@dataclass(frozen=True)
-class Straggler:
-    """A rank (place among the ranks of the figures) that came last in some of the steps that are
-    looked at.
-
-    lead: mean per step by how much it came after the one before it, ns. caused: mean per step of
-        the waiting of all others, ns. steps: how many are
-    looked at. late: those in which it came last, the dearest first, each with what took longer on
-    it.
-    """
-
-    rank: int
-    lead: int
-    caused: int
-    steps: int
-    late: tuple[tuple[Late, Cause | None], ...]
-
-
-def find_stragglers(
-    figures: RunFigures,
-    late: Sequence[tuple[Late, Cause | None]],
-    asked: int,
-    steps: Ints,
-    step_ns: int,
-) -> tuple[Straggler, ...]:
-    """Who keeps the rank ``asked`` and the others waiting in the asked rank's own ``steps`` (of
-    ``step_ns`` on average), the worst first.
-
-    Only who holds them up for 2 % of the step or more.
-    """
-    common = {int(place) for place in figures.steps.place[asked][steps] if place >= 0}
-    by_rank: dict[int, list[tuple[Late, Cause | None]]] = {}
-    for one, cause in late:
-        if one.step in common:
-            by_rank.setdefault(one.rank, []).append((one, cause))
-    found = []
-    for rank, items in by_rank.items():
-        lead, caused = (
-            sum(getattr(one, key) for one, _ in items) // len(steps) for key in ("lead", "caused")
-        )
-        if lead >= THRESHOLD * step_ns and lead > 0:
-            found.append(
-                Straggler(
-                    rank,
-                    lead,
-                    caused,
-                    len(steps),
-                    tuple(sorted(items, key=lambda item: -item[0].caused)),
-                )
-            )
-    return tuple(sorted(found, key=lambda one: -one.lead))
+"""Steps that are kept as evidence, the most expensive."""
 
 
 def with_stragglers(
     made: Mapping[str, Any],
-    stragglers: Sequence[Straggler],
+    late: Iterable[tuple[Late, Cause | None]],
     figures: RunFigures,
     asked: int,
     seats: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
-    """What ``find_findings`` found in the trace of the rank ``asked``, and who keeps it waiting;
-    ``seats``: (worker, span) of every rank.
+    """What ``find_findings`` found in the trace of the rank ``asked``, and who holds it and the
+    others up for 2 % of its own steps or more, the worst first; ``seats``: (worker, span) of every
+    rank.
 
     A straggler's evidence are events of its own trace, so they are given as they are: ``evidence``,
     and no ``rows``.
     """
+    length = made["step_ns"]
+    common = {int(step) for step in figures.steps.place[asked][made["rows"]] if step >= 0}
+    by_rank: dict[int, list[tuple[Late, Cause | None]]] = {}
+    for one, cause in sorted(late, key=lambda item: -item[0].caused):
+        if one.step in common:
+            by_rank.setdefault(one.rank, []).append((one, cause))
+    lead = {
+        rank: sum(one.lead for one, _ in items) // made["steps"] for rank, items in by_rank.items()
+    }
     found = [dict(item) for item in made["found"]]
     exposed = next((item for item in found if item["rule"] == "exposed_communication"), None)
-    length = made["step_ns"] or 1
-    for one in stragglers:
+    for rank in sorted(lead, key=lambda rank: -lead[rank]):
         claim = (
-            min(one.lead, exposed["recoverable_ns"])
-            if exposed is not None and one.rank != asked
-            else 0
+            None if rank == asked else min(lead[rank], exposed["recoverable_ns"] if exposed else 0)
         )
-        if one.rank != asked and claim < THRESHOLD * length:
+        if min(lead[rank], lead[rank] if claim is None else claim) < THRESHOLD * length:
             continue
-        if exposed is not None and claim:
+        if exposed and claim:
             exposed["recoverable_ns"] -= claim
             exposed["share"] -= claim / length
-        found.append(_plain(one, figures, asked, claim, claim / length, seats))
+        found.append(
+            {
+                "rule": "late_itself" if claim is None else "straggler",
+                "recoverable_ns": claim,
+                "share": None if claim is None else claim / length,
+                **_told(by_rank[rank], lead[rank], made["steps"], figures, seats[rank]),
+            }
+        )
     found = [
         item
         for item in found
         if item["recoverable_ns"] is None or item["recoverable_ns"] >= int(THRESHOLD * length)
     ]
     found.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))
-    return {
-        **made,
-        "found": found,
-        "unsure": [key for key in made["unsure"] if key != "other_ranks"],
-    }
+    unsure = [key for key in made["unsure"] if key != "other_ranks"]
+    return {**made, "found": found, "unsure": unsure}
 
 
-def _plain(
-    one: Straggler,
+def _told(
+    late: Sequence[tuple[Late, Cause | None]],
+    lead: int,
+    steps: int,
     figures: RunFigures,
-    asked: int,
-    claim: int,
-    share: float,
-    seats: Sequence[tuple[str, str]],
+    seat: tuple[str, str],
 ) -> dict[str, Any]:
-    itself = one.rank == asked
-    _, cause = one.late[0]
-    worker, span = seats[one.rank]
+    _, cause = late[0]
     return {
-        "rule": "late_itself" if itself else "straggler",
-        "recoverable_ns": None if itself else claim,
-        "share": None if itself else share,
         "artefact": False,
         "rows": [],
-        "evidence": [_event(one.rank, late, figures, worker, span) for late, _ in one.late[:SHOWN]],
-        "count": len(one.late),
+        "evidence": [_event(one, figures, *seat) for one, _ in late[:SHOWN]],
+        "count": len(late),
         "line": cause.line if cause else None,
         "numbers": {
-            "lead": float(one.lead),
-            "caused": float(one.caused),
-            "late_steps": float(len(one.late)),
-            "of_steps": float(one.steps),
+            "lead": float(lead),
+            "caused": float(sum(one.caused for one, _ in late) // steps),
+            "late_steps": float(len(late)),
+            "of_steps": float(steps),
             "extra": float(cause.extra if cause else 0),
             "unexplained": float(not _doing(cause)),
         },
-        "words": {"worker": worker, "doing": _doing(cause)},
+        "words": {"worker": seat[0], "doing": _doing(cause)},
     }
 
 
@@ -158,10 +108,10 @@ def _doing(cause: Cause | None) -> str:
     return f"{cause.name} in {cause.module}" if cause.module else cause.name
 
 
-def _event(rank: int, late: Late, figures: RunFigures, worker: str, span: str) -> dict[str, Any]:
+def _event(late: Late, figures: RunFigures, worker: str, span: str) -> dict[str, Any]:
     """The collective at which a straggler cost most in a step."""
-    own = figures.ranks[rank]
-    row = int(figures.matched.matches.row[rank, late.match])
+    own = figures.ranks[late.rank]
+    row = int(figures.matched.matches.row[late.rank, late.match])
     return {
         "label": own.sorts[int(own.sort[row])].kind,
         "worker": worker,

@@ -17,10 +17,7 @@ BEGIN = (
 )
 END = "<!-- End of the generated entries. -->"
 _ANY = {
-    "device": "device",
-    "multiprocessor": "multiprocessor",
-    "matrix_cores": "matrix cores",
-    "step": "step",
+    word: word.replace("_", " ") for word in ("device", "multiprocessor", "matrix_cores", "step")
 }
 
 

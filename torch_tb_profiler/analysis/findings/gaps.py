@@ -13,7 +13,7 @@ device: for another stream, for the launch queue, or for nothing that the trace 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -64,8 +64,7 @@ class Gaps:
 
     def _parts(self, row: Ints, start: Ints, end: Ints) -> Gaps:
         """Parts of the gaps ``row`` (places, not a mask)."""
-        others = (self.before, self.next, self.launch, self.for_host, self.queued)
-        return Gaps(start, end, *(values[row] for values in others))
+        return Gaps(start, end, *(getattr(self, part.name)[row] for part in fields(self)[2:]))
 
     @property
     def length(self) -> int:

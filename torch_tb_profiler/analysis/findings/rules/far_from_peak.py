@@ -24,31 +24,25 @@ MOST = 5
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
-    work = case.work.take(
-        case.work.kernel
-        & ~case.work.communication
-        & (case.work.end - case.work.start >= LONG_KERNEL)
-    )
+    work = case.work.take(case.work.kernel & ~case.work.communication)
+    work = work.take(work.end - work.start >= LONG_KERNEL)
     if not len(work.row):
         return None
     least = least_times(case.trace, case.insight, work.row, case.peaks)
-    dur = work.end - work.start
     known = ~np.isnan(least.time) & (least.workload >= 0)
     if not known.any():
         return None
-    work, dur, time, workload = (
-        work.take(known),
-        dur[known],
-        least.time[known],
-        least.workload[known],
+    work, time, workload = work.take(known), least.time[known], least.workload[known]
+    dur = work.end - work.start
+    first, group = group_rows((workload,))
+    lost, length = (
+        np.bincount(group, weights=values) for values in (np.maximum(dur - time, 0), dur)
     )
-    first, of = group_rows((workload,))
-    lost, length = (np.bincount(of, weights=values) for values in (np.maximum(dur - time, 0), dur))
     far = np.flatnonzero(1 - lost / length < FAR)
     far = far[np.argsort(-lost[far], kind="stable")][:MOST]
     if not len(far):
         return None
-    chosen: Mask = np.isin(of, far)
+    chosen: Mask = np.isin(group, far)
     some = work.take(chosen)
     row, start, end = beyond_least(case, some, time[chosen])
     total = float(length[far].sum())

@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
 from torch_tb_profiler.analysis.facts.calltree import is_call
+from torch_tb_profiler.analysis.findings.gaps import Gaps
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.timeline.chain import ancestors
 from torch_tb_profiler.store.roles import Role
@@ -25,13 +26,7 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
     length = gaps.end - gaps.start
     row = np.where(gaps.launch >= 0, gaps.launch, gaps.before)
     for place in np.argsort(-length, kind="stable")[:NAMED].tolist():
-        row[place] = _doing(
-            case,
-            int(gaps.start[place]),
-            int(gaps.end[place]),
-            int(gaps.launch[place]),
-            int(row[place]),
-        )
+        row[place] = _doing(case, gaps, place, int(row[place]))
     return Candidate(
         row,
         gaps.start,
@@ -44,23 +39,21 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
     )
 
 
-def _doing(case: Case, start: int, end: int, launch: int, otherwise: int) -> int:
+def _doing(case: Case, gaps: Gaps, place: int, otherwise: int) -> int:
     """What the host did in a gap: the shortest span that fills at least half of it, on the thread
     that launched what ended it, else on the steps' thread.
     """
     spans = case.trace["spans"]
+    start, end, launch = (int(part[place]) for part in (gaps.start, gaps.end, gaps.launch))
     track = int(spans["track"][launch]) if launch >= 0 else case.main_track
     begun = np.arange(*np.searchsorted(spans["start"], (start, end)).tolist())
     role = spans["role"][begun]
     begun = begun[(spans["track"][begun] == track) & (is_call(role) | (role == Role.PYTHON))]
     inner = int(begun[-1]) if len(begun) else _open_at(case, start, track)
-    near = np.union1d(
-        begun, np.array(ancestors(case.facts, inner) if inner >= 0 else [], np.int64)
-    ).astype(np.int64)
-    fills = np.minimum(spans["start"][near] + spans["dur"][near], end) - np.maximum(
-        spans["start"][near], start
-    )
-    near = near[2 * fills >= end - start]
+    around = np.array(ancestors(case.facts, inner) if inner >= 0 else [], np.int64)
+    near = np.union1d(begun, around).astype(np.int64)
+    begin, stop = spans["start"][near], spans["start"][near] + spans["dur"][near]
+    near = near[2 * (np.minimum(stop, end) - np.maximum(begin, start)) >= end - start]
     return int(near[np.argmin(spans["dur"][near])]) if len(near) else otherwise
 
 

@@ -23,14 +23,10 @@ _BACKWARD = re.compile(
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
-    spans, links, arguments = (
-        case.trace["spans"],
-        case.facts["span_links"],
-        case.trace["operator_args"],
-    )
-    again = arguments["span"][
-        (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
-    ].astype(np.int64)
+    spans, links = case.trace["spans"], case.facts["span_links"]
+    arguments = case.trace["operator_args"]
+    records = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
+    again = arguments["span"][records].astype(np.int64)
     calls = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.PYTHON))
     backward = np.zeros(spans.n, np.bool_)
     backward[calls[case.named(calls, _BACKWARD.match)]] = True

@@ -11,6 +11,8 @@ import numpy as np
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.store.roles import Role
 
+_NO_WORK = (Role.ANNOTATION, Role.PYTHON, Role.PROFILER, Role.DEVICE_ANNOTATION)
+
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
     spans, steps = case.trace["spans"], case.facts["steps"]
@@ -18,13 +20,7 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
         return None
     end = int(steps["end"][-1])
     role, earlier = spans["role"], spans["start"] < end
-    closed = np.flatnonzero(
-        earlier
-        & (role != Role.ANNOTATION)
-        & (role != Role.PYTHON)
-        & (role != Role.PROFILER)
-        & (role != Role.DEVICE_ANNOTATION)
-    )
+    closed = np.flatnonzero(earlier & ~np.isin(role, _NO_WORK))
     # An old version's operators hold its steps, too.
     closed = closed[case.names.step[spans["name"][closed]] < 0]
     begun = np.flatnonzero(earlier & (role == Role.PYTHON))

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import structs
+
 from torch_tb_profiler.views.wire import Missing
 
 CATEGORY_LABELS = {
@@ -98,19 +100,13 @@ _MISSING = (
     Missing(
         key="host",
         what="Host operators",
-        why=(
-            "The trace holds no host operator: the CPU activity was not recorded. Kernels cannot be"
-            " followed back to operators."
-        ),
+        why="The CPU activity was not recorded: kernels cannot be followed back to operators.",
         call=profile_call(devices=True),
     ),
     Missing(
         key="operators_of_device",
         what="Device time of operators",
-        why=(
-            "The trace has operators and device work, but no launch that lies within an operator:"
-            " which operator caused what is unknown."
-        ),
+        why="No launch lies within an operator: which operator caused which kernel is unknown.",
         call=profile_call(devices=True),
     ),
     Missing(
@@ -190,6 +186,9 @@ _BY_NVTX: dict[str, tuple[str, str]] = {
     ),
 }
 """Why, and what to run, where another profiler recorded."""
+_OTHER_PROFILERS = MISSING | {
+    key: structs.replace(MISSING[key], why=why, call=call) for key, (why, call) in _BY_NVTX.items()
+}
 _INSTEAD = {"device": "device_times"}
 """Another reason for the same lack."""
 
@@ -201,18 +200,6 @@ def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
     absent = set(found)
     if "events" in absent:
         return [MISSING["events"]] if absent.intersection(wanted) else []
-    texts = _other_profilers() if "pytorch_profiler" in absent else MISSING
+    texts = _OTHER_PROFILERS if "pytorch_profiler" in absent else MISSING
     keys = dict.fromkeys(key for lack in wanted for key in (lack, _INSTEAD.get(lack, lack)))
     return [texts[key] for key in keys if key in absent]
-
-
-def _other_profilers() -> dict[str, Missing]:
-    """The texts for what nvprof or Nsight Systems recorded."""
-    return {
-        key: (
-            Missing(key=key, what=text.what, why=_BY_NVTX[key][0], call=_BY_NVTX[key][1])
-            if key in _BY_NVTX
-            else text
-        )
-        for key, text in MISSING.items()
-    }

@@ -8,12 +8,12 @@ from typing import Literal
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate
+from torch_tb_profiler.analysis.findings.ledger import Candidate, without_time
 
 FindingView = Literal[
     "overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"
 ]
-__all__ = ["Candidate", "Case", "FindingView", "Intervals", "Rule", "Unit"]
+__all__ = ["Candidate", "Case", "FindingView", "Intervals", "Rule", "Unit", "without_time"]
 Unit = Literal["ns", "bytes", "share", "count", ""]
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.ledger import without_time
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.ledger import without_time
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
 from torch_tb_profiler.store.roles import Role
 
 
@@ -33,11 +32,6 @@ RULE = Rule(
     attempt="Use DistributedDataParallel with one process per {device}.",
     caveat="A trace of one process cannot show how much it saves.",
     views=("overview", "distributed"),
-    links=(
-        (
-            "DistributedDataParallel instead of DataParallel",
-            links.DOCS + "notes/cuda.html#cuda-nn-ddp-instead",
-        ),
-    ),
+    links=(("DDP instead of DataParallel", links.DOCS + "notes/cuda.html#cuda-nn-ddp-instead"),),
     numbers={"devices": ("Devices", "count")},
 )

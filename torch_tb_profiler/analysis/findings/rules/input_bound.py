@@ -97,10 +97,7 @@ RULE = Rule(
     {longest}.""",
     details=(
         ("single_process", "The batches are made in the training process (num_workers=0)."),
-        (
-            "worker_processes",
-            "Worker processes make the batches, and the program still waits for them.",
-        ),
+        ("worker_processes", "Worker processes make the batches, and the program still waits."),
     ),
     numbers={
         "batches": ("Batches waited for", "count"),

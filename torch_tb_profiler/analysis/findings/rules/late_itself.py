@@ -20,10 +20,7 @@ RULE = Rule(
     caveat="Pipeline stages, whose ranks hold different parts of a model, wait by design.",
     views=("overview", "distributed"),
     details=(
-        (
-            "doing",
-            "Before that, {doing} takes {extra} longer on it than on the rank that waits longest.",
-        ),
+        ("doing", "Before that, {doing} takes {extra} longer than on the rank that waits longest."),
         ("unexplained", "The trace does not say what delayed it."),
     ),
     numbers={

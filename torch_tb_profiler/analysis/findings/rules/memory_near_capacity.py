@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.ledger import without_time
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
 
 NEAR = 0.9
 """Share of the device's memory from which on it is nearly full."""

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.ledger import without_time
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
 from torch_tb_profiler.store.roles import Role
 
 FRAMES_PER_MS = 50

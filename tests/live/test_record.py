@@ -216,7 +216,7 @@ def test_the_error_of_the_loop_is_the_one_that_is_seen(
 def test_it_begins_once(train: Callable[[], None], tmp_path: Path) -> None:
     recording = record(tmp_path, active=1)
     loop(recording, train, 9)
-    with pytest.raises(BadRequest, match="begun already"):
+    with pytest.raises(BadRequest, match="already begun"):
         recording.start()
 
 

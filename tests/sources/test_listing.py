@@ -89,7 +89,7 @@ def test_a_link_that_leads_nowhere_is_noted(tmp_path: Path) -> None:
     (tmp_path / "a.json").symlink_to(tmp_path / "gone.json")
     found = list_files(str(tmp_path))
     assert found.files == ()
-    assert found.notes == ("a.json is a symbolic link that leads nowhere.",)
+    assert found.notes == ("a.json is a dangling symbolic link.",)
 
 
 def test_a_logdir_may_come_later(tmp_path: Path) -> None:

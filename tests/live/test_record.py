@@ -175,7 +175,7 @@ def test_a_process_group_tells_the_rank(
 
 def test_a_folder_that_cannot_be_written_to(train: Callable[[], None], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SourceError, match="cannot be made"):
+    with pytest.raises(SourceError, match="cannot be created"):
         loop(record(tmp_path / "file" / "log"), train, 9)
 
 
@@ -206,7 +206,7 @@ def test_the_error_of_the_loop_is_the_one_that_is_seen(
     recording = record(tmp_path, warmup=0)
     monkeypatch.setattr(Recording, "_end_profile", broken)
     with (
-        pytest.warns(UserWarning, match="could not be ended: the device is lost"),
+        pytest.warns(UserWarning, match="could not be finished: the device is lost"),
         pytest.raises(ArithmeticError, match="loss is NaN"),
     ):
         loop(recording, train, 3, 1)

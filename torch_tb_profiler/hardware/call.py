@@ -19,20 +19,8 @@ import msgspec
 from torch_tb_profiler.hardware.element_types import element_bytes
 
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
-_VALUES = frozenset(
-    (
-        "Scalar",
-        "ScalarList",
-        "GenericList",
-        "TensorList",
-        "Int",
-        "Bool",
-        "Double",
-        "String",
-        "Device",
-        "None",
-    )
-)
+_VALUE_TYPES = "Scalar ScalarList GenericList TensorList Int Bool Double String Device None"
+_VALUES = frozenset(_VALUE_TYPES.split())
 """Types of what is no tensor; PyTorch before 1.13 wrote ``Int``, ``Bool`` and ``Double`` where
 later ones write ``Scalar``.
 """
@@ -51,6 +39,11 @@ class Tensor:
     shape: tuple[int, ...]
     dtype: str = ""
     strides: tuple[int, ...] | None = None
+
+    @property
+    def dense(self) -> Tensor:
+        """A contiguous tensor of the same shape and type, such as a result."""
+        return Tensor(self.shape, self.dtype)
 
     @property
     def elements(self) -> int:
@@ -116,6 +109,10 @@ class Call:
         """
         found = self.inputs[place] if place < len(self.inputs) else None
         return found if isinstance(found, Tensor) else None
+
+    def first(self, count: int) -> tuple[Tensor | None, ...]:
+        """The first ``count`` arguments: a tensor each, or None."""
+        return tuple(self.tensor(i) for i in range(count))
 
     def last(self, arity: int) -> Tensor | None:
         """The tensor behind the schema's ``arity`` arguments, where the result goes (``out=``);

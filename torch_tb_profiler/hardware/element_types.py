@@ -5,113 +5,38 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+_NAMES_BY_BITS = {
+    8: "bool, byte, char, uint8, int8, unsigned char, signed char, qint8, quint8, bits8",
+    16: (
+        "short, short int, int16, uint16, unsigned short, half, float16, fp16, bfloat16, bf16, "
+        "bits16"
+    ),
+    32: (
+        "int, int32, uint32, unsigned int, float, float32, fp32, qint32, complexhalf, complex<half>"
+    ),
+    64: (
+        "long, long int, long long, int64, uint64, unsigned long, double, float64, fp64, "
+        "complexfloat, complex<float>, complex64"
+    ),
+    128: "complexdouble, complex<double>, complex128",
+}
+_PACKED = "float4_e2m1fn_x2, quint4x2, quint2x4, bits1x8, bits2x4, bits4x2"
+"""A byte of these holds several values; the element that is counted is the byte."""
 BITS: dict[str, int] = {
-    **dict.fromkeys(
-        (
-            "bool",
-            "byte",
-            "char",
-            "uint8",
-            "int8",
-            "unsigned char",
-            "signed char",
-            "qint8",
-            "quint8",
-            "bits8",
-        ),
-        8,
-    ),
-    **dict.fromkeys(
-        (
-            "short",
-            "short int",
-            "int16",
-            "uint16",
-            "unsigned short",
-            "half",
-            "float16",
-            "fp16",
-            "bfloat16",
-            "bf16",
-            "bits16",
-        ),
-        16,
-    ),
-    **dict.fromkeys(
-        (
-            "int",
-            "int32",
-            "uint32",
-            "unsigned int",
-            "float",
-            "float32",
-            "fp32",
-            "qint32",
-            "complexhalf",
-            "complex<half>",
-        ),
-        32,
-    ),
-    **dict.fromkeys(
-        (
-            "long",
-            "long int",
-            "long long",
-            "int64",
-            "uint64",
-            "unsigned long",
-            "double",
-            "float64",
-            "fp64",
-            "complexfloat",
-            "complex<float>",
-            "complex64",
-        ),
-        64,
-    ),
-    **dict.fromkeys(("complexdouble", "complex<double>", "complex128"), 128),
-    # A byte of these holds several values; the element that is counted is the byte.
-    **dict.fromkeys(
-        ("float4_e2m1fn_x2", "quint4x2", "quint2x4", "bits1x8", "bits2x4", "bits4x2"), 8
-    ),
+    **{name: bits for bits, names in _NAMES_BY_BITS.items() for name in names.split(", ")},
+    **dict.fromkeys(_PACKED.split(", "), 8),
 }
 """Name in lower case → bits: c10's names (``BFloat16``), those of C++ (``long int``) and of PyTorch
 (``float32``).
 """
 
 
-SCALAR_TYPES = (
-    "uint8",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "float32",
-    "float64",
-    "complexhalf",
-    "complex64",
-    "complex128",
-    "bool",
-    "qint8",
-    "quint8",
-    "qint32",
-    "bfloat16",
-    "quint4x2",
-    "quint2x4",
-    "bits1x8",
-    "bits2x4",
-    "bits4x2",
-    "bits8",
-    "bits16",
-    "float8_e5m2",
-    "float8_e4m3fn",
-    "float8_e5m2fnuz",
-    "float8_e4m3fnuz",
-    "uint16",
-    "uint32",
-    "uint64",
+_SCALAR_TYPES = (
+    "uint8 int8 int16 int32 int64 float16 float32 float64 complexhalf complex64 complex128 bool"
+    " qint8 quint8 qint32 bfloat16 quint4x2 quint2x4 bits1x8 bits2x4 bits4x2 bits8 bits16"
+    " float8_e5m2 float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz uint16 uint32 uint64"
 )
+SCALAR_TYPES = _SCALAR_TYPES.split()
 """Element types by the number that ``Concrete Inputs`` writes for a ``ScalarType`` argument
 (c10/core/ScalarType.h); later ones are not needed.
 """

@@ -46,19 +46,8 @@ _COMMUNICATION = [(re.compile(pattern), library) for pattern, library in COMMUNI
 HOST_COPY = re.compile(r"Memcpy (?:HtoD|DtoH)|Copy(?:HostToDevice|DeviceToHost)")
 """Tried at the begin of the full name of a copy: between host and device."""
 
-GENERIC_NAMES = frozenset(
-    (
-        "Kernel",
-        "Kernel2",
-        "kernel",
-        "device_kernel",
-        "kentry",
-        "run",
-        "_kernel_agent",
-        "kernel_agent",
-        "GemmKernel",
-    )
-)
+_GENERIC = "Kernel Kernel2 kernel device_kernel kentry run _kernel_agent kernel_agent GemmKernel"
+GENERIC_NAMES = frozenset(_GENERIC.split())
 """Last parts of names that say nothing; their first template argument, or the part before, is shown
 as well.
 """
@@ -83,20 +72,11 @@ _PLAIN_TYPES = frozenset(
     )
 )
 
-_WRAPPERS = frozenset(
-    (
-        "BinaryFunctor",
-        "AUnaryFunctor",
-        "BUnaryFunctor",
-        "CompareFunctor",
-        "ReduceOp",
-        "gpu_kernel_impl",
-        "gpu_kernel_impl_nocast",
-        "TensorListMetadata",
-        "OpMathFunctor",
-        "OpmathSymmetricGpuKernelWithScalars",
-    )
+_WRAPPER_WORDS = (
+    "BinaryFunctor AUnaryFunctor BUnaryFunctor CompareFunctor ReduceOp gpu_kernel_impl"
+    " gpu_kernel_impl_nocast TensorListMetadata OpMathFunctor OpmathSymmetricGpuKernelWithScalars"
 )
+_WRAPPERS = frozenset(_WRAPPER_WORDS.split())
 _FUNCTOR = re.compile(
     r"\b([A-Za-z_]\w*(?:Functor\w*|_functor|Ops|_kernel_cuda|_kernel_impl|_cuda))\b"
 )

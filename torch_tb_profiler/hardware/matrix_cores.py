@@ -72,115 +72,37 @@ MATRIX_PRODUCT = re.compile(
 )
 """Searched in the lower-case name: what has none of it multiplies no matrices."""
 
+_ELIGIBLE_ATEN = (
+    "_convolution conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d"
+    " convolution convolution_backward convolution_overrideable cudnn_convolution"
+    " cudnn_convolution_transpose cudnn_convolution_relu cudnn_convolution_add_relu"
+    " cudnn_convolution_transpose_backward cudnn_convolution_backward"
+    " cudnn_convolution_backward_input cudnn_convolution_backward_weight"
+    " cudnn_convolution_transpose_backward_input cudnn_convolution_transpose_backward_weight"
+    " miopen_convolution miopen_convolution_transpose prelu addmm addmm_ addmv addr matmul mm mv"
+    " linear addbmm baddbmm baddbmm_ bmm chain_matmul linalg_multi_dot linalg_matmul"
+    " linear_backward matmul_backward _addmm_activation _scaled_mm _scaled_grouped_mm _grouped_mm"
+    " _int_mm _weight_int8pack_mm _weight_int4pack_mm scaled_dot_product_attention _scaled_mm_v2"
+    " _scaled_grouped_mm_v2 _mixed_dtypes_linear _sparse_semi_structured_mm"
+    " _sparse_semi_structured_addmm _sparse_semi_structured_linear _cslt_sparse_mm _foreach_mm"
+    " _flash_attention_forward_no_dropout_inplace _scaled_dot_product_fused_attention_overrideable"
+    " _scaled_dot_product_fused_attention_overrideable_backward _scaled_dot_product_flash_attention"
+    " _scaled_dot_product_flash_attention_backward _scaled_dot_product_efficient_attention"
+    " _scaled_dot_product_efficient_attention_backward _scaled_dot_product_cudnn_attention"
+    " _scaled_dot_product_cudnn_attention_backward _scaled_dot_product_attention_math"
+    " _flash_attention_forward _flash_attention_backward _efficient_attention_forward"
+    " _efficient_attention_backward _cudnn_attention_forward _cudnn_attention_backward"
+    " _thnn_fused_lstm_cell _thnn_fused_gru_cell _cudnn_rnn _cudnn_rnn_backward lstm_cell gru_cell"
+    " rnn_tanh_cell rnn_relu_cell einsum bilinear _trilinear"
+)
+_ELIGIBLE_BACKWARD = (
+    "CudnnConvolutionBackward BmmBackward0 CudnnConvolutionTransposeBackward MmBackward"
+    " AddmvBackward MvBackward AddmmBackward AddbmmBackward MmBackward0 AddmmBackward0"
+    " AddmvBackward0 MvBackward0 AddbmmBackward0 BaddbmmBackward0 ConvolutionBackward0"
+    " LinearBackward0 CudnnConvolutionBackward0"
+)
 ELIGIBLE_OPERATORS = frozenset(
-    [
-        f"aten::{name}"
-        for name in (
-            "_convolution",
-            "conv1d",
-            "conv2d",
-            "conv3d",
-            "conv_tbc",
-            "conv_transpose1d",
-            "conv_transpose2d",
-            "conv_transpose3d",
-            "convolution",
-            "convolution_backward",
-            "convolution_overrideable",
-            "cudnn_convolution",
-            "cudnn_convolution_transpose",
-            "cudnn_convolution_relu",
-            "cudnn_convolution_add_relu",
-            "cudnn_convolution_transpose_backward",
-            "cudnn_convolution_backward",
-            "cudnn_convolution_backward_input",
-            "cudnn_convolution_backward_weight",
-            "cudnn_convolution_transpose_backward_input",
-            "cudnn_convolution_transpose_backward_weight",
-            "miopen_convolution",
-            "miopen_convolution_transpose",
-            "prelu",
-            "addmm",
-            "addmm_",
-            "addmv",
-            "addr",
-            "matmul",
-            "mm",
-            "mv",
-            "linear",
-            "addbmm",
-            "baddbmm",
-            "baddbmm_",
-            "bmm",
-            "chain_matmul",
-            "linalg_multi_dot",
-            "linalg_matmul",
-            "linear_backward",
-            "matmul_backward",
-            "_addmm_activation",
-            "_scaled_mm",
-            "_scaled_grouped_mm",
-            "_grouped_mm",
-            "_int_mm",
-            "_weight_int8pack_mm",
-            "_weight_int4pack_mm",
-            "scaled_dot_product_attention",
-            "_scaled_mm_v2",
-            "_scaled_grouped_mm_v2",
-            "_mixed_dtypes_linear",
-            "_sparse_semi_structured_mm",
-            "_sparse_semi_structured_addmm",
-            "_sparse_semi_structured_linear",
-            "_cslt_sparse_mm",
-            "_foreach_mm",
-            "_flash_attention_forward_no_dropout_inplace",
-            "_scaled_dot_product_fused_attention_overrideable",
-            "_scaled_dot_product_fused_attention_overrideable_backward",
-            "_scaled_dot_product_flash_attention",
-            "_scaled_dot_product_flash_attention_backward",
-            "_scaled_dot_product_efficient_attention",
-            "_scaled_dot_product_efficient_attention_backward",
-            "_scaled_dot_product_cudnn_attention",
-            "_scaled_dot_product_cudnn_attention_backward",
-            "_scaled_dot_product_attention_math",
-            "_flash_attention_forward",
-            "_flash_attention_backward",
-            "_efficient_attention_forward",
-            "_efficient_attention_backward",
-            "_cudnn_attention_forward",
-            "_cudnn_attention_backward",
-            "_thnn_fused_lstm_cell",
-            "_thnn_fused_gru_cell",
-            "_cudnn_rnn",
-            "_cudnn_rnn_backward",
-            "lstm_cell",
-            "gru_cell",
-            "rnn_tanh_cell",
-            "rnn_relu_cell",
-            "einsum",
-            "bilinear",
-            "_trilinear",
-        )
-    ]
-    + [
-        "CudnnConvolutionBackward",
-        "BmmBackward0",
-        "CudnnConvolutionTransposeBackward",
-        "MmBackward",
-        "AddmvBackward",
-        "MvBackward",
-        "AddmmBackward",
-        "AddbmmBackward",
-        "MmBackward0",
-        "AddmmBackward0",
-        "AddmvBackward0",
-        "MvBackward0",
-        "AddbmmBackward0",
-        "BaddbmmBackward0",
-        "ConvolutionBackward0",
-        "LinearBackward0",
-        "CudnnConvolutionBackward0",
-    ]
+    [f"aten::{name}" for name in _ELIGIBLE_ATEN.split()] + _ELIGIBLE_BACKWARD.split()
 )
 """Operators whose work matrix cores can do in a suitable data type: the original plugin's list and
 what came after it.

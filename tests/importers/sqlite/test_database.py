@@ -436,14 +436,14 @@ def test_texts_by_number_with_and_without_a_key(path: Path) -> None:
         alter(path, *statements)
         with Database(str(path), DefectCounts()) as database:
             texts = Texts(database, "StringIds", "id")
-            assert texts.many(np.array([1, MISSING, 0, 10**12, 1])) == [
-                texts.one(1),
+            assert texts.texts(np.array([1, MISSING, 0, 10**12, 1])) == [
+                texts.text(1),
                 "",
                 "",
                 "",
-                texts.one(1),
+                texts.text(1),
             ]
-            assert texts.one(1)
+            assert texts.text(1)
 
 
 def test_a_row_is_read_again_with_all_its_columns(path: Path) -> None:

@@ -284,7 +284,7 @@ def backward(call: Call) -> Work | None:
         mask,
         out,
         statistics,
-        *(Tensor(tensor.shape, tensor.dtype) for tensor in (q, k, v)),
+        *(tensor.dense for tensor in (q, k, v)),
     )
     return Work(
         2 * shape.scores * (3 * shape.d_qk + 2 * shape.d_v),
@@ -444,11 +444,9 @@ def _window(call: Call, places: _Places) -> Window | None:
         if call.value(places.local) is not None or isinstance(told, bool):
             # A truth value: the schema of PyTorch 2.2 and before, which has no longest key.
             return None
-        return (
-            {0: Window(), 1: Window(right=0), 2: Window(right=0, bottom_right=True)}.get(told)
-            if isinstance(told, int)
-            else None
-        )
+        if not isinstance(told, int):
+            return None
+        return {0: Window(), 1: Window(right=0), 2: Window(right=0, bottom_right=True)}.get(told)
     if not isinstance(told, bool):
         return None
     left, right = (call.value(places.window + i) if places.window >= 0 else None for i in range(2))

@@ -180,14 +180,14 @@ def causal(call: Call) -> Work | None:
     """``_causal_conv1d_fwd_cpp(x[…, D, L], W[D, R], bias, …, silu_activation)``: every channel with
     its own R weights, as long as the input.
     """
-    x, weight, bias = call.tensor(0), call.tensor(1), call.tensor(2)
+    x, weight, bias = call.first(3)
     activated = call.value(7)
     if x is None or weight is None or len(weight.shape) != 2 or not isinstance(activated, bool):
         return None
     extra = x.elements * ((bias is not None) + activated)
     return Work(
         2 * weight.shape[1] * x.elements + extra,
-        moved(x, weight, bias, Tensor(x.shape, x.dtype)),
+        moved(x, weight, bias, x.dense),
         "vector",
         precision(x.dtype),
         {"shape": x.shape, "R": weight.shape[1]},
@@ -205,7 +205,7 @@ def backward(call: Call) -> Work | None:
     """``convolution_backward(dy, x, W, bias_sizes, stride, padding, dilation, transposed,
     output_padding, groups, output_mask)``.
     """
-    gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    gradient, x, weight = call.first(3)
     last = 9 if call.name.endswith("_overrideable") else 10
     transposed, groups, asked = call.value(last - 3), call.value(last - 1), call.flags(last, 3)
     if not isinstance(transposed, bool):
@@ -327,8 +327,8 @@ def _gradients(
     bias_flops = gradient.elements if asked[2] else 0
     given = moved(gradient, x if asked[1] else None, weight if asked[0] else None)
     made = moved(
-        Tensor(x.shape, x.dtype) if asked[0] else None,
-        Tensor(weight.shape, weight.dtype) if asked[1] else None,
+        x.dense if asked[0] else None,
+        weight.dense if asked[1] else None,
         Tensor((gradient.shape[1],), x.dtype) if asked[2] else None,
     )
     wanted = ", ".join(

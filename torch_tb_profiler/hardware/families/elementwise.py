@@ -46,38 +46,13 @@ _FLOAT_UNARY = (
     " sinh cosh tanh asinh acosh atanh sigmoid erf erfc erfinv lgamma digamma sinc i0 reciprocal"
     " deg2rad rad2deg mvlgamma"
 )
-_SPECIAL = " ".join(
-    f"special_{word}"
-    for word in (
-        "expit",
-        "erf",
-        "erfc",
-        "erfcx",
-        "exp2",
-        "expm1",
-        "log1p",
-        "entr",
-        "i0",
-        "i0e",
-        "i1",
-        "i1e",
-        "ndtr",
-        "ndtri",
-        "log_ndtr",
-        "airy_ai",
-        "bessel_j0",
-        "bessel_j1",
-        "bessel_y0",
-        "bessel_y1",
-        "modified_bessel_i0",
-        "modified_bessel_i1",
-        "modified_bessel_k0",
-        "modified_bessel_k1",
-        "spherical_bessel_j0",
-        "scaled_modified_bessel_k0",
-        "scaled_modified_bessel_k1",
-    )
+_SPECIAL_WORDS = (
+    "expit erf erfc erfcx exp2 expm1 log1p entr i0 i0e i1 i1e ndtr ndtri log_ndtr airy_ai"
+    " bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_i1"
+    " modified_bessel_k0 modified_bessel_k1 spherical_bessel_j0 scaled_modified_bessel_k0"
+    " scaled_modified_bessel_k1"
 )
+_SPECIAL = " ".join(f"special_{word}" for word in _SPECIAL_WORDS.split())
 _UNARY = (
     "abs absolute neg negative ceil floor round trunc fix frac sign sgn square relu relu6 silu mish"
     " hardswish hardsigmoid selu conj_physical"
@@ -213,11 +188,9 @@ def _own(call: Call, arity: int) -> Call | None:
     """
     if len(call.inputs) <= arity + 1 or (call.name in _SEVERAL and len(call.inputs) <= 5):
         return call
-    return (
-        None
-        if call.name in _SEVERAL
-        else Call(call.name, call.inputs[-arity:], call.values[-arity:])
-    )
+    if call.name in _SEVERAL:
+        return None
+    return Call(call.name, call.inputs[-arity:], call.values[-arity:])
 
 
 def _with_numbers(dtype: str, numbers: list[object]) -> str:
@@ -266,12 +239,10 @@ def knows(name: str) -> bool:
 def glu(call: Call) -> Work | None:
     """``glu(x, dim)``, ``npu_swiglu(x, dim)`` of torch_npu: one half gates the other."""
     x = call.tensor(0)
-    return (
-        None
-        if x is None
-        else vector_work(
-            x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape}
-        )
+    if x is None:
+        return None
+    return vector_work(
+        x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape}
     )
 
 
@@ -283,13 +254,9 @@ def glu(call: Call) -> Work | None:
 def glu_backward(call: Call) -> Work | None:
     """``glu_backward(dy, x, dim)``."""
     gradient, x = call.tensor(0), call.tensor(1)
-    return (
-        None
-        if gradient is None or x is None
-        else vector_work(
-            3 * x.elements, x.dtype, [gradient, x], [Tensor(x.shape, x.dtype)], {"shape": x.shape}
-        )
-    )
+    if gradient is None or x is None:
+        return None
+    return vector_work(3 * x.elements, x.dtype, [gradient, x], [x.dense], {"shape": x.shape})
 
 
 @model(
@@ -299,14 +266,14 @@ def glu_backward(call: Call) -> Work | None:
 )
 def prelu_backward(call: Call) -> Work | None:
     """``_prelu_kernel_backward(dy, x, weight)``: the weight's gradient is summed up afterwards."""
-    gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    gradient, x, weight = call.first(3)
     if gradient is None or x is None:
         return None
     return vector_work(
         2 * x.elements,
         x.dtype,
         [gradient, x, weight],
-        [Tensor(x.shape, x.dtype)] * 2,
+        [x.dense] * 2,
         {"shape": x.shape},
     )
 
@@ -330,11 +297,9 @@ _GATED = (
 def activation(call: Call) -> Work | None:
     """``gelu_new(out, x)``."""
     out, x = call.tensor(0), call.tensor(1)
-    return (
-        None
-        if out is None or x is None
-        else vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
-    )
+    if out is None or x is None:
+        return None
+    return vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
 
 
 @model(
@@ -345,11 +310,9 @@ def activation(call: Call) -> Work | None:
 def gated(call: Call) -> Work | None:
     """``silu_and_mul(out, x)``: x has the gate and the value side by side."""
     out, x = call.tensor(0), call.tensor(1)
-    return (
-        None
-        if out is None or x is None
-        else vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
-    )
+    if out is None or x is None:
+        return None
+    return vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
 
 
 @model(
@@ -396,7 +359,7 @@ def rescaled(call: Call) -> Work | None:
         qkv.elements + qkv.elements // 3,
         qkv.dtype,
         [qkv, bias],
-        [Tensor(qkv.shape, qkv.dtype)],
+        [qkv.dense],
         {"shape": qkv.shape},
     )
 
@@ -411,7 +374,7 @@ def dropout(call: Call) -> Work | None:
         2 * x.elements,
         x.dtype,
         [x],
-        [Tensor(x.shape, x.dtype), Tensor(x.shape, "bool")],
+        [x.dense, Tensor(x.shape, "bool")],
         {"shape": x.shape},
     )
 
@@ -426,6 +389,6 @@ def dropout_backward(call: Call) -> Work | None:
         2 * gradient.elements,
         gradient.dtype,
         [gradient, mask],
-        [Tensor(gradient.shape, gradient.dtype)],
+        [gradient.dense],
         {"shape": gradient.shape},
     )

@@ -63,7 +63,7 @@ def factors(call: Call) -> Work | None:
         batch * formula(m, n),
         a,
         [a],
-        [Tensor(a.shape, a.dtype)] * results,
+        [a.dense] * results,
         {"batch": batch, "m": m, "n": n},
     )
 
@@ -99,7 +99,7 @@ def systems(call: Call) -> Work | None:
     sides = math.prod(batch) * (shape[-1] if shape[-2] == n else shape[-2])
     result = Tensor((n * sides,), b.dtype)
     flops = each * n * n * sides + before * n**3 * math.prod(batch)
-    made = [result, Tensor(a.shape, a.dtype)] if before else [result]
+    made = [result, a.dense] if before else [result]
     return _work(
         flops,
         a,
@@ -112,8 +112,6 @@ def systems(call: Call) -> Work | None:
 def _work(
     flops: float, a: Tensor, read: list[Tensor], made: list[Tensor], parameters: dict[str, object]
 ) -> Work | None:
-    return (
-        Work(round(flops), moved(*read, *made), "matrix", precision(a.dtype), parameters)
-        if kind(a.dtype) in ("float", "")
-        else None
-    )
+    if kind(a.dtype) not in ("float", ""):
+        return None
+    return Work(round(flops), moved(*read, *made), "matrix", precision(a.dtype), parameters)

@@ -70,7 +70,7 @@ def products(call: Call) -> Work | None:
 )
 def added_products(call: Call) -> Work | None:
     """``addmm(C, A, B, beta, alpha)``: what is added (C) is not read where beta is 0."""
-    bias, a, b = call.tensor(0), call.tensor(1), call.tensor(2)
+    bias, a, b = call.first(3)
     # A type stands before beta in the overloads with out_dtype.
     values = sum(1 for place in range(3, len(call.inputs)) if call.tensor(place) is None)
     typed = values == 3 and call.name != "aten::_addmm_activation"
@@ -104,7 +104,7 @@ def added_products(call: Call) -> Work | None:
 )
 def linear(call: Call) -> Work | None:
     """``linear(x, W, bias)``: ``x[…, K] · W[N, K]ᵀ``."""
-    x, weight, bias = call.tensor(0), call.tensor(1), call.tensor(2)
+    x, weight, bias = call.first(3)
     if call.name == "mkldnn::_linear_pointwise" and bias is not None and len(bias.shape) == 2:
         # The overload that adds a second operand, which stands in front of the weight.
         return None
@@ -172,7 +172,7 @@ def outer(call: Call) -> Work | None:
 )
 def added_outer(call: Call) -> Work | None:
     """``addr(C, a, b, beta, alpha)``: C is not read where beta is 0."""
-    added, a, b = (call.tensor(place) for place in range(3))
+    added, a, b = call.first(3)
     if added is None or a is None or b is None:
         return None
     hidden = call.value(3) == 0
@@ -210,17 +210,15 @@ def scaled_mm(call: Call) -> Work | None:
 def vllm_scaled_mm(call: Call) -> Work | None:
     """``cutlass_scaled_mm(out, A, B, a_scales, b_scales, bias)``."""
     out = call.tensor(0)
-    return (
-        None
-        if out is None
-        else product(
-            call.tensor(1),
-            call.tensor(2),
-            call.tensor(5),
-            call.tensor(3),
-            call.tensor(4),
-            out_dtype=out.dtype,
-        )
+    if out is None:
+        return None
+    return product(
+        call.tensor(1),
+        call.tensor(2),
+        call.tensor(5),
+        call.tensor(3),
+        call.tensor(4),
+        out_dtype=out.dtype,
     )
 
 

@@ -74,7 +74,7 @@ def pointwise(call: Call) -> Work | None:
 )
 def gradient(call: Call) -> Work | None:
     """``mse_loss_backward(dy, x, target, …)``."""
-    dy, x, target = call.tensor(0), call.tensor(1), call.tensor(2)
+    dy, x, target = call.first(3)
     if dy is None or x is None or target is None:
         return None
     out = Tensor(broadcast((x.shape, target.shape)), x.dtype)
@@ -114,14 +114,14 @@ def nll(call: Call) -> Work | None:
 )
 def nll_gradient(call: Call) -> Work | None:
     """``nll_loss_backward(dy, x, target, weight, …)``."""
-    dy, x, target, weight = (call.tensor(place) for place in range(4))
+    dy, x, target, weight = call.first(4)
     if dy is None or x is None or target is None:
         return None
     return vector_work(
         target.elements,
         x.dtype,
         [dy, target, weight],
-        [Tensor(x.shape, x.dtype)],
+        [x.dense],
         {"shape": x.shape},
     )
 

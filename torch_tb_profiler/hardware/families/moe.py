@@ -33,7 +33,7 @@ SOURCE = (
 )
 def choice(call: Call) -> Work | None:
     """``topk_softmax(weights, ids, token_expert_indices, logits, …)``; SGLang's has no third."""
-    weights, ids, third, fourth = (call.tensor(place) for place in range(4))
+    weights, ids, third, fourth = call.first(4)
     logits = (
         third
         if fourth is None
@@ -77,7 +77,7 @@ def fused_experts(call: Call) -> Work | None:
     """``inplace_fused_experts(x[M, K], w1[E, N₁, K], w2[E, K, N₂], topk_weights[M, topk], topk_ids,
     …)``; gated where ``N₁ = 2·N₂``.
     """
-    x, up, down, weights, chosen = (call.tensor(place) for place in range(5))
+    x, up, down, weights, chosen = call.first(5)
     if (
         x is None
         or up is None
@@ -95,7 +95,7 @@ def fused_experts(call: Call) -> Work | None:
     vector = (2 * m * topk * n2 if n1 == 2 * n2 else m * topk * n1) + m * k * (2 * topk - 1)
     flops = 2 * m * topk * k * n1 + 2 * m * topk * n2 * k + vector
     data, one = (
-        moved(x, weights, chosen, Tensor(x.shape, x.dtype)),
+        moved(x, weights, chosen, x.dense),
         moved(Tensor(up.shape[1:], up.dtype), Tensor(down.shape[1:], down.dtype)),
     )
     hit = experts * (1 - (1 - topk / experts) ** m)

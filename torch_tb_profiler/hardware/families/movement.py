@@ -28,11 +28,9 @@ def copy(call: Call) -> Work | None:
         if call.name == "aten::copy_"
         else (call.tensor(1), call.tensor(0))
     )
-    return (
-        None
-        if out is None or x is None
-        else vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
-    )
+    if out is None or x is None:
+        return None
+    return vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
 
 
 @model(
@@ -217,7 +215,7 @@ def put(call: Call) -> Work | None:
         else Tensor((min(count, source.elements),), source.dtype)
     )
     whole = [] if call.name.endswith("_") else [x]
-    written = places if call.name.endswith("_") else Tensor(x.shape, x.dtype)
+    written = places if call.name.endswith("_") else x.dense
     return vector_work(
         count if adds else 0,
         x.dtype,
@@ -352,9 +350,7 @@ def pad_backward(call: Call) -> Work | None:
     gradient, x = call.tensor(0), call.tensor(1)
     if gradient is None or x is None:
         return None
-    return vector_work(
-        gradient.elements, x.dtype, [gradient], [Tensor(x.shape, x.dtype)], {"shape": x.shape}
-    )
+    return vector_work(gradient.elements, x.dtype, [gradient], [x.dense], {"shape": x.shape})
 
 
 @model(
@@ -393,11 +389,9 @@ def between_list_and_tensor(call: Call) -> Work | None:
             0, out.dtype, parts, [out], {"tensors": len(parts), "elements": out.elements}
         )
     x = call.tensor(0)
-    return (
-        None
-        if x is None
-        else vector_work(0, x.dtype, [x], [Tensor((x.stored,), x.dtype)], {"shape": x.shape})
-    )
+    if x is None:
+        return None
+    return vector_work(0, x.dtype, [x], [Tensor((x.stored,), x.dtype)], {"shape": x.shape})
 
 
 @model(
@@ -439,7 +433,7 @@ def item(call: Call) -> Work | None:
 )
 def cache(call: Call) -> Work | None:
     """``reshape_and_cache_flash(key, value, key_cache, value_cache, slot_mapping, …)`` of vLLM."""
-    key, value, key_cache, value_cache, slots = (call.tensor(place) for place in range(5))
+    key, value, key_cache, value_cache, slots = call.first(5)
     if key is None or value is None or key_cache is None or value_cache is None:
         return None
     written = [Tensor(key.shape, key_cache.dtype), Tensor(value.shape, value_cache.dtype)]
@@ -460,7 +454,7 @@ def into_cache(call: Call) -> Work | None:
     """``concat_and_cache_mla(kv, k_pe, cache, slots, …)``, ``store_kv_cache(k_cache, v_cache,
     slots, k, v)``, ``concat_mla_k(k, k_nope, k_rope)``,
     ``shuffle_rows(x, map, out)``, ``copy_to_gpu_no_ce(x, out)``."""
-    word, given = call.name.partition("::")[2], [call.tensor(place) for place in range(5)]
+    word, given = call.name.partition("::")[2], list(call.first(5))
     first, second, third, fourth, fifth = given
     if (
         word == "concat_and_cache_mla"
@@ -503,7 +497,7 @@ def sort(call: Call) -> Work | None:
     x = call.tensor(0)
     if x is None:
         return None
-    values = None if call.name == "aten::argsort" else Tensor(x.shape, x.dtype)
+    values = None if call.name == "aten::argsort" else x.dense
     return vector_work(0, x.dtype, [x], [values, Tensor(x.shape, "int64")], {"shape": x.shape})
 
 

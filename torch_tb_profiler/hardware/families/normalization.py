@@ -36,11 +36,9 @@ def layer_norm(call: Call) -> Work | None:
     """
     x, weight, bias = call.tensor(0), call.tensor(2), call.tensor(3)
     shape = call.integers(1) or (weight.shape if weight is not None else None)
-    return (
-        None
-        if x is None or shape is None
-        else _forward(x, math.prod(shape), weight, bias, training=True)
-    )
+    if x is None or shape is None:
+        return None
+    return _forward(x, math.prod(shape), weight, bias, training=True)
 
 
 @model(
@@ -73,11 +71,9 @@ def batch_norm(call: Call) -> Work | None:
             3 if call.name == "aten::_native_batch_norm_legit" and len(call.inputs) == 6 else 5
         )
         training = told if isinstance(told, bool) else None
-    return (
-        None
-        if training is None
-        else _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
-    )
+    if training is None:
+        return None
+    return _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
 
 
 @model("normalization", "aten::group_norm", "aten::native_group_norm", source=SOURCE)
@@ -87,11 +83,9 @@ def group_norm(call: Call) -> Work | None:
     """
     first = 1 if call.name == "aten::native_group_norm" else 2
     x = call.tensor(0)
-    return (
-        None
-        if x is None or len(x.shape) < 2
-        else _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
-    )
+    if x is None or len(x.shape) < 2:
+        return None
+    return _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
 
 
 @model("normalization", "aten::rms_norm", "aten::_fused_rms_norm", source=_RMS)
@@ -99,11 +93,9 @@ def rms_norm(call: Call) -> Work | None:
     """``rms_norm(x, normalized_shape, weight, eps)``."""
     x, weight = call.tensor(0), call.tensor(2)
     shape = call.integers(1) or (weight.shape if weight is not None else None)
-    return (
-        None
-        if x is None or not shape
-        else _rms(x, math.prod(shape), weight, [x], [Tensor(x.shape, x.dtype)])
-    )
+    if x is None or not shape:
+        return None
+    return _rms(x, math.prod(shape), weight, [x], [x.dense])
 
 
 @model(
@@ -115,12 +107,10 @@ def rms_norm(call: Call) -> Work | None:
 )
 def vllm_rms_norm(call: Call) -> Work | None:
     """``rms_norm(out, x, weight, eps)``."""
-    out, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
-    return (
-        None
-        if out is None or x is None or not x.shape
-        else _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
-    )
+    out, x, weight = call.first(3)
+    if out is None or x is None or not x.shape:
+        return None
+    return _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
 
 
 @model(
@@ -132,7 +122,7 @@ def vllm_rms_norm(call: Call) -> Work | None:
 )
 def added_rms_norm(call: Call) -> Work | None:
     """``fused_add_rms_norm(x, residual, weight, eps)``, in place."""
-    x, residual, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    x, residual, weight = call.first(3)
     if x is None or residual is None or not x.shape:
         return None
     return _rms(
@@ -188,11 +178,9 @@ def quantized_rms_norm(call: Call) -> Work | None:
 def npu_rms_norm(call: Call) -> Work | None:
     """``npu_rms_norm(x, weight, eps)``."""
     x, weight = call.tensor(0), call.tensor(1)
-    return (
-        None
-        if x is None or weight is None
-        else _rms(x, weight.elements, weight, [x], [Tensor(x.shape, x.dtype)])
-    )
+    if x is None or weight is None:
+        return None
+    return _rms(x, weight.elements, weight, [x], [x.dense])
 
 
 @model("normalization", "aten::native_layer_norm_backward", source=_BACKWARD)
@@ -217,18 +205,16 @@ def layer_norm_backward(call: Call) -> Work | None:
 def group_norm_backward(call: Call) -> Work | None:
     """``native_group_norm_backward(dy, x, mean, rstd, weight, N, C, HxW, groups, output_mask)``."""
     x, statistics = call.tensor(1), [call.tensor(2), call.tensor(3)]
-    return (
-        None
-        if x is None or len(x.shape) < 2
-        else _backward(
-            call.tensor(0),
-            x,
-            call.tensor(4),
-            x.shape[1],
-            call.flags(9, 3),
-            statistics,
-            training=True,
-        )
+    if x is None or len(x.shape) < 2:
+        return None
+    return _backward(
+        call.tensor(0),
+        x,
+        call.tensor(4),
+        x.shape[1],
+        call.flags(9, 3),
+        statistics,
+        training=True,
     )
 
 
@@ -268,18 +254,16 @@ def library_batch_norm_backward(call: Call) -> Work | None:
     gradients.
     """
     x, statistics = call.tensor(0), [call.tensor(5), call.tensor(6)]
-    return (
-        None
-        if x is None or len(x.shape) < 2
-        else _backward(
-            call.tensor(1),
-            x,
-            call.tensor(2),
-            x.shape[1],
-            (True, True, True),
-            statistics,
-            training=True,
-        )
+    if x is None or len(x.shape) < 2:
+        return None
+    return _backward(
+        call.tensor(1),
+        x,
+        call.tensor(2),
+        x.shape[1],
+        (True, True, True),
+        statistics,
+        training=True,
     )
 
 
@@ -297,9 +281,7 @@ def rms_norm_backward(call: Call) -> Work | None:
     if gradient is None or x is None or asked is None:
         return None
     made = [
-        Tensor(t.shape, t.dtype)
-        for t, wanted in zip((x, weight), asked, strict=True)
-        if wanted and t is not None
+        t.dense for t, wanted in zip((x, weight), asked, strict=True) if wanted and t is not None
     ]
     return vector_work(
         (6 * asked[0] + 2 * asked[1]) * x.elements,
@@ -321,12 +303,10 @@ def rms_norm_backward(call: Call) -> Work | None:
 def batch_norm_stats(call: Call) -> Work | None:
     """``batch_norm_stats(x, eps)`` of synchronised batch norm."""
     x = call.tensor(0)
-    return (
-        None
-        if x is None or len(x.shape) < 2
-        else vector_work(
-            4 * x.elements, x.dtype, [x], [Tensor((2, x.shape[1]), "float32")], {"shape": x.shape}
-        )
+    if x is None or len(x.shape) < 2:
+        return None
+    return vector_work(
+        4 * x.elements, x.dtype, [x], [Tensor((2, x.shape[1]), "float32")], {"shape": x.shape}
     )
 
 
@@ -347,7 +327,7 @@ def batch_norm_elements(call: Call) -> Work | None:
         2 * x.elements,
         x.dtype,
         [x, *(call.tensor(place) for place in range(1, 5))],
-        [Tensor(x.shape, x.dtype)],
+        [x.dense],
         {"shape": x.shape},
     )
 
@@ -369,7 +349,7 @@ def synchronised_backward(call: Call) -> Work | None:
     if dy is None or x is None or len(x.shape) < 2:
         return None
     sums = call.name.endswith("_reduce")
-    made = Tensor((4, x.shape[1]), "float32") if sums else Tensor(x.shape, x.dtype)
+    made = Tensor((4, x.shape[1]), "float32") if sums else x.dense
     read = [call.tensor(place) for place in range(2, 5 if sums else 8)]
     return vector_work(
         (4 if sums else 5) * x.elements, x.dtype, [dy, x, *read], [made], {"shape": x.shape}
@@ -447,7 +427,7 @@ def weight_norm(call: Call) -> Work | None:
         (4 if back else 3) * v.elements,
         v.dtype,
         [dw, v, g, norms if back else None],
-        [Tensor(v.shape, v.dtype), Tensor(g.shape, g.dtype)],
+        [v.dense, g.dense],
         {"shape": v.shape},
     )
 
@@ -462,7 +442,7 @@ def _forward(
         flops,
         x.dtype,
         [x, Tensor((values * channels,), x.dtype)],
-        [Tensor(x.shape, x.dtype)],
+        [x.dense],
         parameters,
     )
 
@@ -497,7 +477,7 @@ def _backward(
     flops = 4 * x.elements + (3 * channels if not training else 0)
     if asked[0]:
         flops += (5 if training else 2) * x.elements
-    made = [Tensor(x.shape, x.dtype)] if asked[0] else []
+    made = [x.dense] if asked[0] else []
     made += [
         Tensor((channels,), x.dtype if weight is None else weight.dtype)
         for wanted in asked[1:]

@@ -35,38 +35,18 @@ _ADAPTIVE = (
     "aten::_adaptive_avg_pool2d",
     "aten::_adaptive_avg_pool3d",
 )
-_BACKWARDS = tuple(
-    f"aten::{word}_backward"
-    for word in (
-        "max_pool2d_with_indices",
-        "max_pool3d_with_indices",
-        "avg_pool2d",
-        "avg_pool3d",
-        "_adaptive_avg_pool2d",
-        "_adaptive_avg_pool3d",
-        "adaptive_max_pool2d",
-        "adaptive_max_pool3d",
-        "adaptive_avg_pool3d",
-    )
+_BACKWARD_WORDS = (
+    "max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d _adaptive_avg_pool2d"
+    " _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d adaptive_avg_pool3d"
 )
-_UPSAMPLING = tuple(
-    f"aten::{word}"
-    for word in (
-        "upsample_nearest1d",
-        "upsample_nearest2d",
-        "upsample_nearest3d",
-        "_upsample_nearest_exact1d",
-        "_upsample_nearest_exact2d",
-        "_upsample_nearest_exact3d",
-        "upsample_linear1d",
-        "upsample_bilinear2d",
-        "upsample_trilinear3d",
-        "upsample_bicubic2d",
-        "_upsample_bilinear2d_aa",
-        "_upsample_bicubic2d_aa",
-        "_upsample_lanczos2d_aa",
-    )
+_BACKWARDS = tuple(f"aten::{word}_backward" for word in _BACKWARD_WORDS.split())
+_UPSAMPLING_WORDS = (
+    "upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d"
+    " _upsample_nearest_exact2d _upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d"
+    " upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa"
+    " _upsample_lanczos2d_aa"
 )
+_UPSAMPLING = tuple(f"aten::{word}" for word in _UPSAMPLING_WORDS.split())
 
 
 @model("pooling", *_MAXIMUM, *_AVERAGE, source=SOURCE)
@@ -150,7 +130,7 @@ def pool_backward(call: Call) -> Work | None:
         added,
         x.dtype,
         [gradient, positions],
-        [Tensor(x.shape, x.dtype)],
+        [x.dense],
         {"shape": x.shape, "output": gradient.shape},
     )
 
@@ -256,11 +236,7 @@ def grid_sample_backward(call: Call) -> Work | None:
     if gradient is None or x is None or grid is None or mode not in (0, 1, 2) or asked is None:
         return None
     neighbours = (2 ** _spatial(call.name), 1, 16)[mode]
-    made = [
-        Tensor(tensor.shape, tensor.dtype)
-        for tensor, wanted in ((x, asked[0]), (grid, asked[1]))
-        if wanted
-    ]
+    made = [tensor.dense for tensor, wanted in ((x, asked[0]), (grid, asked[1])) if wanted]
     return vector_work(
         2 * neighbours * sum(asked) * gradient.elements,
         x.dtype,

@@ -41,12 +41,10 @@ def quantize(call: Call) -> Work | None:
 def dequantize(call: Call) -> Work | None:
     """``dequantize(x)``."""
     x = call.tensor(0)
-    return (
-        None
-        if x is None
-        else vector_work(
-            2 * x.elements, "float32", [x], [Tensor(x.shape, "float32")], {"shape": x.shape}
-        )
+    if x is None:
+        return None
+    return vector_work(
+        2 * x.elements, "float32", [x], [Tensor(x.shape, "float32")], {"shape": x.shape}
     )
 
 
@@ -71,7 +69,7 @@ def fake(call: Call) -> Work | None:
         6 * x.elements,
         x.dtype,
         [x, call.tensor(1), call.tensor(2)],
-        [Tensor(x.shape, x.dtype), mask],
+        [x.dense, mask],
         {"shape": x.shape},
     )
 
@@ -91,7 +89,7 @@ def observed(call: Call) -> Work | None:
         8 * x.elements,
         x.dtype,
         [x],
-        [Tensor(x.shape, x.dtype), Tensor(x.shape, "bool")],
+        [x.dense, Tensor(x.shape, "bool")],
         {"shape": x.shape},
     )
 
@@ -110,7 +108,7 @@ def observed(call: Call) -> Work | None:
 )
 def scaled(call: Call) -> Work | None:
     """``static_scaled_fp8_quant(out, x, scale)``, ``dynamic_…(out, x, scale written)``."""
-    out, x, scale = (call.tensor(place) for place in range(3))
+    out, x, scale = call.first(3)
     if out is None or x is None:
         return None
     dynamic = "dynamic" in call.name
@@ -177,7 +175,7 @@ def by_groups(call: Call) -> Work | None:
     """``per_token_group_fp8_quant(x, out, scales, group_size, …)``, ``sgl_per_tensor_quant_fp8(x,
     out, scale, is_static)``.
     """
-    x, out, scales = (call.tensor(place) for place in range(3))
+    x, out, scales = call.first(3)
     if x is None or out is None or scales is None:
         return None
     given = call.name.endswith("sgl_per_tensor_quant_fp8") and call.value(3) is True
@@ -200,7 +198,7 @@ def by_groups(call: Call) -> Work | None:
 )
 def to_fp4(call: Call) -> Work | None:
     """``scaled_fp4_quant(out, x, scales of blocks, scale of x)``."""
-    out, x, blocks, scale = (call.tensor(place) for place in range(4))
+    out, x, blocks, scale = call.first(4)
     if out is None or x is None or blocks is None:
         return None
     return vector_work(4 * x.elements, x.dtype, [x, scale], [out, blocks], {"shape": x.shape})

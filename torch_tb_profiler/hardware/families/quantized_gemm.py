@@ -44,7 +44,7 @@ def mixed_linear(call: Call) -> Work | None:
     """``_mixed_dtypes_linear(x, W[K, N], scale, bias, activation)``; two four-bit weights share a
     byte.
     """
-    x, weight, scale, bias = (call.tensor(place) for place in range(4))
+    x, weight, scale, bias = call.first(4)
     if x is None or weight is None or scale is None or not x.shape or len(weight.shape) != 2:
         return None
     return _packed(x, scale.elements, [weight, scale, bias], biased=bias is not None)
@@ -107,17 +107,15 @@ def _asked(call: Call) -> str:
 def sglang_scaled_mm(call: Call) -> Work | None:
     """``fp8_scaled_mm(A, B, scales of A, scales of B, out_dtype, bias)``."""
     dtype = scalar_type(call.value(4))
-    return (
-        product(
-            call.tensor(0),
-            call.tensor(1),
-            call.tensor(5),
-            call.tensor(2),
-            call.tensor(3),
-            out_dtype=dtype,
-        )
-        if dtype
-        else None
+    if not dtype:
+        return None
+    return product(
+        call.tensor(0),
+        call.tensor(1),
+        call.tensor(5),
+        call.tensor(2),
+        call.tensor(3),
+        out_dtype=dtype,
     )
 
 
@@ -129,11 +127,9 @@ def sglang_scaled_mm(call: Call) -> Work | None:
 def vllm_scaled_mm_azp(call: Call) -> Work | None:
     """``cutlass_scaled_mm_azp(out, A, B, a_scales, b_scales, azp_adj, azp, bias)``."""
     out, *read = call.tensor(0), *(call.tensor(place) for place in range(3, 7))
-    return (
-        None
-        if out is None
-        else product(call.tensor(1), call.tensor(2), call.tensor(7), *read, out_dtype=out.dtype)
-    )
+    if out is None:
+        return None
+    return product(call.tensor(1), call.tensor(2), call.tensor(7), *read, out_dtype=out.dtype)
 
 
 @model(
@@ -144,7 +140,7 @@ def vllm_scaled_mm_azp(call: Call) -> Work | None:
 )
 def fp4_mm(call: Call) -> Work | None:
     """``cutlass_scaled_fp4_mm(out, A[M, K/2], B[N, K/2], block scales of A and B, alpha)``."""
-    out, a, b, *scales = (call.tensor(place) for place in range(6))
+    out, a, b, *scales = call.first(6)
     if (
         out is None
         or a is None
@@ -168,17 +164,15 @@ def fp4_mm(call: Call) -> Work | None:
 def bmm_fp8(call: Call) -> Work | None:
     """``bmm_fp8(A, B, out, scale of A, scale of B, …)``."""
     out = call.tensor(2)
-    return (
-        None
-        if out is None
-        else product(
-            call.tensor(0),
-            call.tensor(1),
-            None,
-            call.tensor(3),
-            call.tensor(4),
-            out_dtype=out.dtype,
-        )
+    if out is None:
+        return None
+    return product(
+        call.tensor(0),
+        call.tensor(1),
+        None,
+        call.tensor(3),
+        call.tensor(4),
+        out_dtype=out.dtype,
     )
 
 
@@ -193,7 +187,7 @@ def bmm_fp8(call: Call) -> Work | None:
 )
 def into_output(call: Call) -> Work | None:
     """``dsv3_fused_a_gemm(out[M, N], A[M, K], B)``: B is the weight or its transpose, out tells N."""
-    out, a, b = (call.tensor(place) for place in range(3))
+    out, a, b = call.first(3)
     if (
         out is None
         or a is None
@@ -222,11 +216,9 @@ def sized(call: Call) -> Work | None:
     """``marlin_gemm(A, …, packed weight, scales, …, size_m, size_n, size_k, …)``."""
     place, read = _SIZED[call.name]
     a, n = call.tensor(0), call.value(place)
-    return (
-        _packed(a, n, [call.tensor(i) for i in read])
-        if a is not None and isinstance(n, int)
-        else None
-    )
+    if a is None or not isinstance(n, int):
+        return None
+    return _packed(a, n, [call.tensor(i) for i in read])
 
 
 _COLUMNS = {"_C::gptq_gemm": (1, 1), "sgl_kernel::gptq_gemm": (1, 1), "_C::awq_gemm": (1, 8)}
@@ -353,7 +345,7 @@ def transformer_engine(call: Call) -> Work | None:
 )
 def segments(call: Call) -> Work | None:
     """``segment_matmul(x[M, K], ends of segments, W[segments, K, N])`` of PyG."""
-    x, ends, weight = (call.tensor(place) for place in range(3))
+    x, ends, weight = call.first(3)
     if (
         x is None
         or weight is None

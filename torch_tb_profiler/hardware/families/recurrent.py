@@ -91,7 +91,7 @@ def _both_gradients(
     if forward is None or x is None or weights is None:
         return None
     values = [Tensor(tensor.shape, x.dtype) for tensor in weights]
-    data = moved(x, output, gradient, *values, Tensor(x.shape, x.dtype), *values)
+    data = moved(x, output, gradient, *values, x.dense, *values)
     return Work(
         2 * forward.flops,
         data,
@@ -135,7 +135,7 @@ def lstm_cell_backward(call: Call) -> Work | None:
     before, after, gates = call.tensor(2), call.tensor(3), call.tensor(4)
     if before is None or after is None or gates is None:
         return None
-    made = [Tensor(gates.shape, gates.dtype), Tensor(before.shape, before.dtype)]
+    made = [gates.dense, before.dense]
     return vector_work(
         20 * before.elements,
         gates.dtype,
@@ -162,20 +162,20 @@ def gru_cell_backward(call: Call) -> Work | None:
         16 * gradient.elements,
         gradient.dtype,
         [gradient, workspace],
-        [gates, gates, Tensor(gradient.shape, gradient.dtype)],
+        [gates, gates, gradient.dense],
         {"shape": gradient.shape},
     )
 
 
 def _cell(call: Call, each: int, biased: int, states: int) -> Work | None:
-    inputs, hidden, state = call.tensor(0), call.tensor(1), call.tensor(2)
+    inputs, hidden, state = call.first(3)
     if inputs is None or hidden is None or state is None:
         return None
     biases = [call.tensor(3), call.tensor(4)]
     count = each + (biased if biases[0] is not None else 0)
     # The workspace of LSTM has its four gates, that of GRU five values.
     kept = Tensor((state.elements * (4 if states == 2 else 5),), inputs.dtype)
-    made = [Tensor(state.shape, state.dtype)] * states
+    made = [state.dense] * states
     return vector_work(
         count * state.elements,
         inputs.dtype,

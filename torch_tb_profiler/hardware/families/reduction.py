@@ -160,12 +160,10 @@ def scan(call: Call) -> Work | None:
 )
 def scan_of_extremes(call: Call) -> Work | None:
     """``_cummax_helper(x, values, indices, dim)``."""
-    x, values, indices = (call.tensor(place) for place in range(3))
-    return (
-        None
-        if x is None
-        else vector_work(x.elements, x.dtype, [x], [values, indices], {"shape": x.shape})
-    )
+    x, values, indices = call.first(3)
+    if x is None:
+        return None
+    return vector_work(x.elements, x.dtype, [x], [values, indices], {"shape": x.shape})
 
 
 @model(
@@ -183,11 +181,9 @@ def to_one(call: Call) -> Work | None:
     if a is None or (call.name == "aten::trace") != (b is None):
         return None
     if b is not None:
-        return (
-            vector_work(a.elements, a.dtype, [a, b], [], {"shape": a.shape})
-            if a.shape == b.shape
-            else None
-        )
+        if a.shape != b.shape:
+            return None
+        return vector_work(a.elements, a.dtype, [a, b], [], {"shape": a.shape})
     diagonal = Tensor((min(a.shape),), a.dtype) if len(a.shape) == 2 else None
     if diagonal is None:
         return None
@@ -208,7 +204,7 @@ def selective_scan(call: Call) -> Work | None:
     """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``; the result takes
     delta's place, or z's.
     """
-    u, delta, a, *rest = (call.tensor(place) for place in range(8))
+    u, delta, a, *rest = call.first(8)
     if u is None or delta is None or a is None or len(a.shape) != 2 or u.shape != delta.shape:
         return None
     return vector_work(
@@ -260,7 +256,7 @@ def distances_backward(call: Call) -> Work | None:
         5 * gradient.elements * a.shape[-1],
         a.dtype,
         [gradient, a, b, known],
-        [Tensor(a.shape, a.dtype)],
+        [a.dense],
         {"shape": gradient.shape, "columns": a.shape[-1]},
     )
 
@@ -273,13 +269,9 @@ def distances_backward(call: Call) -> Work | None:
 def histogram(call: Call) -> Work | None:
     """``histc(x, bins, min, max)``."""
     x, bins = call.tensor(0), call.value(1)
-    return (
-        None
-        if x is None or not isinstance(bins, int)
-        else vector_work(
-            2 * x.elements, x.dtype, [x], [Tensor((bins,), x.dtype)], {"shape": x.shape}
-        )
-    )
+    if x is None or not isinstance(bins, int):
+        return None
+    return vector_work(2 * x.elements, x.dtype, [x], [Tensor((bins,), x.dtype)], {"shape": x.shape})
 
 
 @model(
@@ -325,7 +317,7 @@ def softmax_backward(call: Call) -> Work | None:
             4 * y.elements,
             y.dtype,
             [gradient, y, call.tensor(2)],
-            [Tensor(y.shape, y.dtype)],
+            [y.dense],
             {"shape": y.shape, "dim": call.value(3)},
         )
     dtype = scalar_type(call.value(3)) or y.dtype

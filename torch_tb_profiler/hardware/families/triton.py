@@ -17,64 +17,15 @@ SOURCE = (
     " or reduction, none for views and copies; every tensor argument moved once"
 )
 _NAME = re.compile(r"triton_(poi|red|per)_fused_(?P<words>.*?)_?\d*$")
-_MOVES = frozenset(
-    (
-        "view",
-        "unsafe_view",
-        "reshape",
-        "clone",
-        "copy",
-        "t",
-        "transpose",
-        "permute",
-        "expand",
-        "squeeze",
-        "unsqueeze",
-        "slice",
-        "select",
-        "cat",
-        "stack",
-        "split",
-        "split_with_sizes",
-        "unbind",
-        "repeat",
-        "alias",
-        "detach",
-        "to",
-        "to_copy",
-        "convert_element_type",
-        "full",
-        "full_like",
-        "zeros",
-        "zeros_like",
-        "ones",
-        "ones_like",
-        "empty",
-        "empty_like",
-        "new_zeros",
-        "new_ones",
-        "new_full",
-        "fill",
-        "lift_fresh",
-        "constant_pad_nd",
-        "index",
-        "index_select",
-        "embedding",
-        "gather",
-        "slice_scatter",
-        "select_scatter",
-        "arange",
-        "iota",
-        "where",
-        "masked_fill",
-        "scalar_tensor",
-        "as_strided",
-        "pad",
-        "flip",
-        "roll",
-        "contiguous",
-    )
+_MOVING = (
+    "view unsafe_view reshape clone copy t transpose permute expand squeeze unsqueeze slice select"
+    " cat stack split split_with_sizes unbind repeat alias detach to to_copy convert_element_type"
+    " full full_like zeros zeros_like ones ones_like empty empty_like new_zeros new_ones new_full"
+    " fill lift_fresh constant_pad_nd index index_select embedding gather slice_scatter"
+    " select_scatter arange iota where masked_fill scalar_tensor as_strided pad flip roll"
+    " contiguous"
 )
+_MOVES = frozenset(_MOVING.split())
 """Names in fused kernels that compute nothing."""
 _SEVERAL = {
     "_softmax": 5,

@@ -254,9 +254,9 @@ def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        ("{", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ([], "holds no object"),
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ([], "is not a JSON object"),
         ({"*": 3}, "no object"),
         ({"*": {"bandwith": 3}}, "'bandwith'"),
         ({"*": {"peaks": {"bf16": 3}}}, "'bf16'"),

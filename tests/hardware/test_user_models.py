@@ -36,7 +36,7 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     modelled()
     monkeypatch.setattr(work, "_MODELS", dict(work._MODELS))
     monkeypatch.setattr(work, "_PREFIXES", dict(work._PREFIXES))
-    monkeypatch.setattr(work, "_TOLD", set())
+    monkeypatch.setattr(work, "_WARNED", set())
     user_models.load.cache_clear()
     user_models._digest.cache_clear()
     yield
@@ -142,7 +142,7 @@ def test_a_model_must_give_whole_numbers(caplog: pytest.LogCaptureFixture) -> No
     assert MINE is not None
     with caplog.at_level(logging.WARNING):
         assert work_of(MINE) is None
-    assert "is no Work of whole FLOPs and bytes" in caplog.text
+    assert "is not a Work with integer FLOPs and bytes" in caplog.text
 
 
 class Rude:
@@ -157,14 +157,14 @@ BAD: list[tuple[Callable[[Call], object], str]] = [
     (lambda call: Work(1, -1, "", ""), "from 0 to 2**62"),
     (lambda call: Work(1 << 70, None, "", ""), "from 0 to 2**62"),
     (lambda call: Work(1, 10**400, "", ""), "from 0 to 2**62"),
-    (lambda call: Work(float("nan"), None, "", ""), "is no Work of whole"),  # type: ignore[arg-type]
-    (lambda call: Work(True, None, "", ""), "is no Work of whole"),
-    (lambda call: (1, 2), "is no Work of whole"),
-    (lambda call: "x" * 10**7, "is no Work"),
-    (lambda call: Work(1, None, "tensor", ""), "expected is matrix"),  # type: ignore[arg-type]
-    (lambda call: Work(1, None, "matrix", None), "expected is matrix"),  # type: ignore[arg-type]
-    (lambda call: Work(1, None, "matrix", "bf16", [1]), "parameters are no dict"),  # type: ignore[arg-type]
-    (lambda call: Work(1, None, "matrix", "bf16", {"M": "x" * 10**6}), "parameters are no dict"),
+    (lambda call: Work(float("nan"), None, "", ""), "is not a Work with integer"),  # type: ignore[arg-type]
+    (lambda call: Work(True, None, "", ""), "is not a Work with integer"),
+    (lambda call: (1, 2), "is not a Work with integer"),
+    (lambda call: "x" * 10**7, "is not a Work"),
+    (lambda call: Work(1, None, "tensor", ""), "expected matrix"),  # type: ignore[arg-type]
+    (lambda call: Work(1, None, "matrix", None), "expected matrix"),  # type: ignore[arg-type]
+    (lambda call: Work(1, None, "matrix", "bf16", [1]), "parameters must be a dict"),  # type: ignore[arg-type]
+    (lambda call: Work(1, None, "matrix", "bf16", {"M": "x" * 10**6}), "parameters must be a dict"),
     (lambda call: Work(1, None, "matrix", "bf16", {"M": Rude()}), "OSError: no"),
     (lambda call: sys.exit("enough"), "SystemExit: enough"),
     (lambda call: _endless(call), "RecursionError"),

@@ -81,8 +81,7 @@ def read_stacks(
     count_problem(stream, counts)
     if not root.called:
         raise NotATrace(
-            "No line of the text is a stack: frames separated by ; and an integer.",
-            _HINT,
+            "No line of the text is a stack: frames separated by ; and an integer.", _HINT
         )
     return _trace(root, DEVICE if _OF_DEVICE.search(name) else HOST, counts, entries)
 

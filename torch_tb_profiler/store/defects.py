@@ -172,9 +172,7 @@ WRONG_TYPE = declare(
     "An argument has an unexpected type and counts as unknown.",
 )
 BIG_INTEGER = declare(
-    "integer_out_of_range",
-    Severity.INFO,
-    "An integer exceeds 64 bits and counts as unknown.",
+    "integer_out_of_range", Severity.INFO, "An integer exceeds 64 bits and counts as unknown."
 )
 HEADER_LOST = declare(
     "header_skipped", Severity.INFO, "A top-level key was too large or invalid and was skipped."

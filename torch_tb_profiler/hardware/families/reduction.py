@@ -27,9 +27,7 @@ _SOFTMAX_BACKWARD = (
 
 @dataclass(frozen=True)
 class _Reduction:
-    """Places of the dimensions, of keepdim and of the type in the schema (-1: nowhere), FLOPs per
-    element, and what comes out.
-    """
+    """Schema indices (-1: none) of dimensions, keepdim and dtype; FLOPs per element; results."""
 
     dims: int = 1
     keepdim: int = 2
@@ -37,9 +35,9 @@ class _Reduction:
     each: int = 1
     per_output: int = 0
     result: str = ""
-    """Type of the result; empty: that of the input."""
+    """Type of the result; empty: the input's."""
     indices: bool = False
-    """Whether int64 positions come out too."""
+    """Whether it also returns int64 positions."""
     outputs: int = 1
 
 
@@ -63,7 +61,7 @@ _REDUCTIONS: dict[str, _Reduction] = {
 
 @model("reduction", *_REDUCTIONS, source=SOURCE)
 def reduction(call: Call) -> Work | None:
-    """Any of the table, over all dimensions or the given ones."""
+    """Any of the table, over all or some dimensions."""
     rule, x = _REDUCTIONS[call.name], call.tensor(0)
     if x is None:
         return None
@@ -102,9 +100,7 @@ def reduction(call: Call) -> Work | None:
 
 
 def _is_whole(call: Call, rule: _Reduction) -> bool:
-    """Whether it is an overload without dimensions: ``sum(x, dtype)``, ``var(x, unbiased)``,
-    ``max(x)``, ``norm(x, p)``.
-    """
+    """Whether it is an overload without dimensions: ``sum(x, dtype)``, ``max(x)``, ``norm(x, p)``."""
     count = len(call.inputs) - (call.last(1) is not None)
     return count <= rule.dims or (
         count == 2 and (rule.dtype == _SUM.dtype or isinstance(call.value(1), bool))
@@ -112,8 +108,8 @@ def _is_whole(call: Call, rule: _Reduction) -> bool:
 
 
 def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
-    """Type of the result: an ``out``'s, the asked one, the rule's, or the input's; integers are
-    summed as int64.
+    """Type of the result: of ``out``, as requested, by the rule, or the input's; integer sums are
+    int64.
     """
     out = call.last(2) if rule.outputs == 1 and not rule.indices else None
     if out is not None:
@@ -201,8 +197,8 @@ def to_one(call: Call) -> Work | None:
     ),
 )
 def selective_scan(call: Call) -> Work | None:
-    """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``; the result takes
-    delta's place, or z's.
+    """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``, in place of delta or
+    z.
     """
     u, delta, a, *rest = call.first(8)
     if u is None or delta is None or a is None or len(a.shape) != 2 or u.shape != delta.shape:

@@ -1,5 +1,5 @@
-"""Performance models of the user's own: registered here or by a file, told apart in the cache, and
-told of when they fail.
+"""The user's performance models: registered or from a file, distinguished in the cache, failures
+logged.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def test_a_file_registers_models_and_takes_the_place_of_ours(tmp_path: Path) -> 
     assert work_of(MINE) is None
     user_models.load(str(file))
     assert work_of(MINE) == Work(64, None, "matrix", "bf16", {"elements": 32})
-    found = model_of("aten::mm")
-    assert found is not None
-    assert found.source == "of my own"
+    model = model_of("aten::mm")
+    assert model is not None
+    assert model.source == "of my own"
 
 
 def test_an_empty_setting_is_no_file() -> None:
@@ -64,7 +64,7 @@ def test_an_empty_setting_is_no_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("import torch_tb_profiler\n\nraise KeyError('q')", "line 3: KeyError: 'q'"),
         ("def (", "line 1: SyntaxError: invalid syntax"),
@@ -74,12 +74,14 @@ def test_an_empty_setting_is_no_file() -> None:
         ),
     ],
 )
-def test_a_faulty_file_is_one_clear_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_faulty_file_is_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "models.py"
     file.write_text(text)
     with pytest.raises(BadRequest) as caught:
         user_models.load(str(file))
-    assert caught.value.message.startswith(f"The models file models.py could not be used: {told}")
+    assert caught.value.message.startswith(
+        f"The models file models.py could not be used: {message}"
+    )
     assert str(tmp_path) not in caught.value.message.split("(")[0]
 
 
@@ -175,15 +177,15 @@ def _endless(call: Call) -> Work | None:
     return _endless(call)
 
 
-@pytest.mark.parametrize(("function", "told"), BAD)
+@pytest.mark.parametrize(("function", "message"), BAD)
 def test_what_cannot_be_shown_is_told_and_not_shown(
-    function: Callable[[Call], object], told: str, caplog: pytest.LogCaptureFixture
+    function: Callable[[Call], object], message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     register_model("attention", "my::attention", source="wrong")(function)  # type: ignore[arg-type]
     assert MINE is not None
     with caplog.at_level(logging.WARNING):
         assert work_of(MINE) is None
-    assert told in caplog.text
+    assert message in caplog.text
     assert len(caplog.text) < 1000
 
 
@@ -210,9 +212,9 @@ def test_anything_that_can_be_called_is_a_model() -> None:
     for function, flops in ((Model(), 4), (partial(scaled, 5), 5), (partial(scaled, 6), 6)):
         register_model("attention", "my::attention", source="of my own")(function)
         assert MINE is not None
-        found = work_of(MINE)
-        assert found is not None
-        assert found.flops == flops
+        cost = work_of(MINE)
+        assert cost is not None
+        assert cost.flops == flops
         versions.add(user_models.version(""))
     assert len(versions) == 3
 

@@ -1,4 +1,4 @@
-"""Where sidecars lie and which ones go."""
+"""Where sidecars are stored and which ones are evicted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken for a trace by its first bytes, and the reasons of what is not."""
+"""Which files are accepted as traces by their first bytes, and why others are not."""
 
 from __future__ import annotations
 

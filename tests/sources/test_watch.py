@@ -1,4 +1,4 @@
-"""New, changed, growing and removed files, on a clock that the test turns."""
+"""New, changed, growing and removed files, on a fake clock."""
 
 from __future__ import annotations
 

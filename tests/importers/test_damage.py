@@ -127,9 +127,8 @@ def test_entries_that_are_no_objects(entry: str) -> None:
 
 
 def test_a_broken_event_keeps_its_neighbours_arguments_and_ordinals() -> None:
-    imported = read(
-        trace(span(0), BROKEN[0].values[0], span(1, '"args": {"Input Dims": [[2, 3]]}'))
-    )  # type: ignore[arg-type]
+    broken = str(BROKEN[0].values[0])
+    imported = read(trace(span(0), broken, span(1, '"args": {"Input Dims": [[2, 3]]}')))
     assert imported.strings.many(imported["operator_args"]["dims"].tolist()) == ["", "[[2,3]]"]
 
 

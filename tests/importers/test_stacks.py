@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import NotATrace, NotFound
-from torch_tb_profiler.importers import stacks_text
+from torch_tb_profiler.importers import content
 from torch_tb_profiler.importers.stacks_text import read_stacks
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.single import load, load_all
@@ -124,8 +124,8 @@ def test_any_piece_of_the_stream(piece: int) -> None:
 def test_endless_sums_and_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotATrace, match="add up to more"):
         read("a 999999999999999999\n")
-    monkeypatch.setattr(stacks_text, "MOST_TEXT", 10)
-    with pytest.raises(NotATrace, match="are not read"):
+    monkeypatch.setattr(content, "MOST_TEXT", 10)
+    with pytest.raises(NotATrace, match="cannot be read"):
         read(TEXT)
 
 

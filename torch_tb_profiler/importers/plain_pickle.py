@@ -169,7 +169,7 @@ class _Machine:
             raise NotATrace(
                 f"The pickle was refused: at byte {self.position - 1:,} it has opcode"
                 f" 0x{code:02x}, which no memory snapshot needs (only plain lists, dicts, texts and"
-                " numbers are read; none of its code was run).",
+                " numbers are read; nothing in it was run).",
                 _HINT,
             )
         act()

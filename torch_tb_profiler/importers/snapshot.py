@@ -154,7 +154,7 @@ def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | No
     count_problem(stream, counts)
     if type(root) is not dict or not {"segments", "device_traces"} & root.keys():
         raise NotATrace(
-            "The pickle is not a memory snapshot: a dict with segments and device_traces.", _HINT
+            "The pickle holds no memory snapshot (a dict with segments and device_traces).", _HINT
         )
     traces, segments = root.get("device_traces"), root.get("segments")
     ends = _final_states(segments if type(segments) is list else [], gatherer)

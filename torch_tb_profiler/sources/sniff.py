@@ -22,7 +22,7 @@ MEMORY_TIMELINE = re.compile(rb"\s*\[\s*\[\s*-?\d")
 SQLITE = b"SQLite format 3\0"
 """The header of every SQLite database."""
 _SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DATA_EXPORT")
-_SQLITE_LEAF, _SQLITE_KIND_OFFSET = 0x0D, 100
+_SQLITE_LEAF, _SQLITE_KIND_OFFSET = b"\x0d", 100
 _SQLITE_UTF8, _SQLITE_ENCODING_OFFSET = b"\0\0\0\1", 56
 _REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
 _FOLDED = re.compile(rb"\s*[^\s{\[\x00](?:[^\n\x00]*[^\s\x00])? \d{1,18}[ \t\r]*(?:\n|\Z)")
@@ -113,7 +113,7 @@ def judge(head: Head) -> str | None:
         return (
             None
             if _SNAPSHOT_KEY.search(head.text)
-            else "Not a trace: a pickle without a memory snapshot (it was not loaded)."
+            else "Not a trace: a pickle that holds no memory snapshot (it was not loaded)."
         )
     if head.text.startswith(SQLITE):
         return _judge_sqlite(head)
@@ -162,7 +162,7 @@ def _judge_sqlite(head: Head) -> str | None:
     if _SQLITE_TABLE.search(text):
         return None
     all_listed = (
-        text[_SQLITE_KIND_OFFSET] == _SQLITE_LEAF
+        text[_SQLITE_KIND_OFFSET:][:1] == _SQLITE_LEAF
         and text[_SQLITE_ENCODING_OFFSET:][:4] == _SQLITE_UTF8
     )
     if all_listed or (head.whole and len(text) >= sqlite_bytes(text)):

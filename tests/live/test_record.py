@@ -22,7 +22,7 @@ from torch_tb_profiler.runs.single import insight_of, load
 from torch_tb_profiler.settings import Settings
 
 __all__ = ["torch"]
-EARLY = "the beginning was recorded, without call stacks"
+EARLY = "only the beginning was recorded, without call stacks"
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ def test_another_profiler_that_takes_the_place_ends_no_program(
             train()
 
     recording = record(tmp_path, warmup=0)
-    with pytest.warns(UserWarning, match="took its place"):
+    with pytest.warns(UserWarning, match="replaced it"):
         loop(recording, train_in_another, 1)
     assert recording.paths == list(tmp_path.iterdir()) == []
 

@@ -110,7 +110,7 @@ class _Machine:
         """Byte of the inflated pickle that was reached."""
         return self._before + self._at
 
-    def run(self) -> object:
+    def run(self) -> object:  # noqa: PLR0915  (a call for each opcode would cost more than it does)
         """Carry out opcodes up to the end; the frequent ones here, on local names."""
         rare, memo = self._rare, self._memo
         while True:

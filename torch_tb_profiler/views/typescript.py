@@ -1,14 +1,11 @@
 """``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` and the ``*_wire.py`` beside it as
 TypeScript.
 
-``python -m torch_tb_profiler.views.typescript`` prints the text, ``--write`` writes it into the
-checkout.
+``python -m tests.generate --write`` writes it.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec.inspect as inspect
@@ -49,7 +46,7 @@ PAYLOADS = (
 )
 
 HEADER = """\
-// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 """
 
@@ -66,11 +63,6 @@ def typescript() -> str:
     ]
     parts += [_interface(cls, aliases) for cls in _reachable()]
     return "\n".join(parts)
-
-
-def target() -> Path:
-    """Where the checkout keeps the file."""
-    return Path(__file__).resolve().parents[2] / "fe" / "src" / "api" / "types.gen.ts"
 
 
 def _literal_aliases() -> dict[tuple[Any, ...], str]:
@@ -155,17 +147,3 @@ def _literal(value: Any) -> str:
         if isinstance(value, str)
         else str(value)
     )
-
-
-def main(arguments: list[str]) -> int:
-    """``--write`` writes the file; without it the text is printed."""
-    if arguments == ["--write"]:
-        target().parent.mkdir(parents=True, exist_ok=True)
-        target().write_text(typescript(), encoding="utf-8")
-        return 0
-    sys.stdout.write(typescript())
-    return 0 if not arguments else 2
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

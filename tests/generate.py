@@ -21,6 +21,7 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "docs/api.md": frames_doc.page,
     "docs/performance_models.md": lambda _: models_doc.text(),
     "fe/src/api/types.gen.ts": lambda _: typescript.typescript(),
+    "fe/src/api/tables.gen.ts": lambda _: typescript.tables(),
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")
     ),

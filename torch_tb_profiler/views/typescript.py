@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec.inspect as inspect
 
+from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.views import (
     counters_wire,
     diff_wire,
@@ -21,6 +22,7 @@ from torch_tb_profiler.views import (
     timeline_wire,
     wire,
 )
+from torch_tb_profiler.views.display_wire import interface, page_columns, type_name
 
 MODULES = (
     wire,
@@ -49,6 +51,10 @@ HEADER = """\
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 """
+TABLES_HEADER = """\
+// Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
+import type { DeclaredColumn } from "../base/columns";
+"""
 
 
 def typescript() -> str:
@@ -61,8 +67,34 @@ def typescript() -> str:
         f"export type {name} = {' | '.join(_literal(v) for v in values)};\n"
         for values, name in aliases.items()
     ]
-    parts += [_interface(cls, aliases) for cls in _reachable()]
+    classes = _reachable()
+    parts += [_interface(cls, aliases) for cls in classes]
+    parts += [interface(spec) for spec in _declared(classes)]
     return "\n".join(parts)
+
+
+def tables() -> str:
+    """The text of ``tables.gen.ts``: the columns of every declared table that the page shows."""
+    shown = map(page_columns, _declared(_reachable()))
+    return "\n".join([TABLES_HEADER, *shown])
+
+
+def _declared(classes: list[type[wire.Wire]]) -> list[DisplaySpec]:
+    """The declared tables that the wire types hold, each once."""
+    fields = [field for cls in classes for field in _fields(cls)]
+    specs = [spec for field in fields if (spec := _table(field.type)) is not None]
+    return list({spec.name: spec for spec in specs}.values())
+
+
+def _table(kind: inspect.Type) -> DisplaySpec | None:
+    spec = (kind.extra or {}).get("table") if isinstance(kind, inspect.Metadata) else None
+    return spec if isinstance(spec, DisplaySpec) else None
+
+
+def _fields(cls: type) -> tuple[inspect.Field, ...]:
+    described = inspect.type_info(cls)
+    assert isinstance(described, inspect.StructType)
+    return described.fields
 
 
 def _literal_aliases() -> dict[tuple[Any, ...], str]:
@@ -85,9 +117,7 @@ def _reachable() -> list[type[wire.Wire]]:
         if cls in seen:
             continue
         seen.add(cls)
-        described = inspect.type_info(cls)
-        assert isinstance(described, inspect.StructType)
-        for field in described.fields:
+        for field in _fields(cls):
             todo.extend(_structs(field.type))
     # A module also names the types that it imports from the one before.
     declared = {
@@ -110,10 +140,8 @@ def _structs(kind: inspect.Type) -> list[type]:
 
 
 def _interface(cls: type[wire.Wire], aliases: dict[tuple[Any, ...], str]) -> str:
-    described = inspect.type_info(cls)
-    assert isinstance(described, inspect.StructType)
     comment = " ".join((cls.__doc__ or "").replace("``", "`").split())
-    lines = [f"  {field.encode_name}: {_type(field.type, aliases)};" for field in described.fields]
+    lines = [f"  {field.encode_name}: {_type(field.type, aliases)};" for field in _fields(cls)]
     return "\n".join([f"/** {comment} */", f"export interface {cls.__name__} {{", *lines, "}", ""])
 
 
@@ -125,6 +153,8 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
         inspect.BoolType: "boolean",
         inspect.NoneType: "null",
     }
+    if (spec := _table(kind)) is not None:
+        return type_name(spec)
     if type(kind) in simple:
         return simple[type(kind)]
     if isinstance(kind, inspect.StructType):

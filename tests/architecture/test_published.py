@@ -43,7 +43,7 @@ def checked(folder: Path, *, typed: bool) -> str:
     if not typed:
         (site / tree.PACKAGE / "py.typed").unlink()
     (folder / "project.py").write_text(STRANGER)
-    python = next(folder.glob("venv/[bS]*/python*"))
+    python = str(next(folder.glob("venv/[bS]*/python*")))
     command = [
         sys.executable,
         "-m",

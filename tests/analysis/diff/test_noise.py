@@ -28,6 +28,8 @@ from torch_tb_profiler.analysis.diff.noise import (
     welch,
 )
 
+pytestmark = pytest.mark.slow
+
 Series = NDArray[np.float64]
 TRIALS, ALLOWED = 100, 5
 """Equal pairs that may be called different, of a hundred."""

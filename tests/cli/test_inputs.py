@@ -20,6 +20,8 @@ from tests.builders import nsight, nvprof
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.commands import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 READ = (
     "logdir",
     "zst",

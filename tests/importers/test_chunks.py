@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.importers.reading import defects, lines, read, rows, span, trace
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -66,7 +67,7 @@ def test_every_read_size(piece: int) -> None:
     assert rows(read(FIXED, 64, piece)) == rows(read(FIXED))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(EVENTS, max_size=8), st.integers(1, 400), st.integers(1, 50), st.booleans())
 def test_any_events(
     events: list[dict[str, object]], chunk: int, piece: int, ascii_only: bool

@@ -12,6 +12,8 @@ from tests.importers.reading import defects, lines, lost, names, read, span, tra
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.store import defects as d
 
+pytestmark = pytest.mark.slow
+
 RICH = '"args": {"External id": 1, "l": [{"a": 1}, {"b": "},{"}], "s": "q\\"uote"}'
 MANY = [span(i, RICH if i % 2 else "") for i in range(6)]
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.columns import Table, TableSpec
@@ -62,7 +63,7 @@ def _same(a: Any, b: Any) -> None:
     assert a.defects.as_dict() == b.defects.as_dict()
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(
     texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True),
     rows=st.integers(0, 5),

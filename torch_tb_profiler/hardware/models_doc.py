@@ -1,8 +1,7 @@
-"""Writes ``docs/performance_models.md``: ``python -m torch_tb_profiler.hardware.models_doc > …``."""
+"""The page ``docs/performance_models.md``, made by ``python -m tests.generate``."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 
 from torch_tb_profiler.hardware import user_models
@@ -13,7 +12,7 @@ from torch_tb_profiler.hardware.work import Model, modelled
 _HEAD = """# Performance models
 
 Operators with a performance model, and its formula. Generated from `torch_tb_profiler/hardware/families` by
-`python -m torch_tb_profiler.hardware.models_doc > docs/performance_models.md`; do not edit. What FLOPs and bytes mean: [definitions.md](definitions.md).
+`python -m tests.generate --write`; do not edit. What FLOPs and bytes mean: [definitions.md](definitions.md).
 
 ## Your own models
 
@@ -103,7 +102,3 @@ def _section(model: Model, names: list[str]) -> str:
         f"{form}\n\nFormula: {model.source}.\n\nOperators:"
         f" {', '.join(f'`{name}`' for name in names)}\n"
     )
-
-
-if __name__ == "__main__":
-    sys.stdout.write(text())

@@ -9,8 +9,8 @@
     @register_model("attention", "my::paged_attention", source="2·B·H·N·(d_qk + d_v)")
     def paged_attention(call):
         q, k = call.tensor(0), call.tensor(1)
-        return Work(flops=..., bytes=..., unit="matrix", precision="bf16", parameters={"B":
-        q.shape[0]})
+        sizes = {"B": q.shape[0]}
+        return Work(flops=..., bytes=..., unit="matrix", precision="bf16", parameters=sizes)
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class _Machine:
         """Current byte of the inflated pickle."""
         return self._before + self._offset
 
-    def run(self) -> object:
+    def run(self) -> object:  # noqa: PLR0915  (a call for each opcode would cost more than it does)
         """Execute opcodes to the end; the frequent ones here, on local names."""
         rare, memo = self._rare, self._memo
         while True:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import launched, made, span, steps
 from tests.builders.drawn import Event
+from tests.examples import examples
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, union
 from torch_tb_profiler.analysis.findings.ledger import (
     NOTHING,
@@ -30,7 +31,6 @@ def _gaps(pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     return end - length, end
 
 
-@settings(deadline=None)
 @given(HOLDS, GAPS)
 def test_a_lead_is_spent_as_counting_says(
     holds: list[tuple[int, int]], pairs: list[tuple[int, int]]
@@ -57,7 +57,6 @@ def test_a_lead_is_spent_as_counting_says(
 CLAIMS = st.lists(st.tuples(st.integers(0, 90), st.integers(0, 40)), min_size=1, max_size=5)
 
 
-@settings(deadline=None)
 @given(st.lists(CLAIMS, min_size=1, max_size=6))
 def test_claims_share_no_time(several: list[list[tuple[int, int]]]) -> None:
     windows = Intervals(np.array([5, 60]), np.array([50, 110]))
@@ -130,7 +129,7 @@ def _entries(drawn: list[tuple[str, int, int, int]]) -> list[Event]:
     return entries
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(EVENTS)
 def test_all_findings_together_are_no_more_than_the_step(
     drawn: list[tuple[str, int, int, int]],

@@ -22,6 +22,8 @@ from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
 
+pytestmark = pytest.mark.processes
+
 STEPPED = (
     "/steps",
     "/overview",

@@ -12,6 +12,7 @@ FAMILIES = (
     "attention",
     "elementwise",
     "movement",
+    "sorting",
     "reduction",
     "normalization",
     "embedding",

@@ -7,6 +7,7 @@ in texts.
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
@@ -309,39 +310,6 @@ MEMORY_ALIVE = TableSpec(
         C("blocks", "Int64", "blocks", "How many."),
         C("largest_bytes", "Int64", "bytes", "The largest."),
         C("oldest_ns", "Int64", "ns", "Begin of the oldest; missing before the recording."),
-    ),
-)
-
-DIFF = TableSpec(
-    "diff",
-    "What changed from A to B, the largest change of each table first. Times are means per step.",
-    (
-        C(
-            "table",
-            "str",
-            "",
-            "`category`, `operator`, `host` (operators by host time), `kernel`, `runtime` or"
-            " `module`; each adds up for itself.",
-        ),
-        C("name", "str", "", "Name."),
-        C("name_b", "str", "", "The name in B where it differs."),
-        C("status", "str", "", "`same`, `changed`, `new` or `gone`."),
-        C("calls_a", "float64", "calls", "Calls per step in A."),
-        C("calls_b", "float64", "calls", "Calls per step in B."),
-        C("time_a_ns", "Int64", "ns", "Time in A."),
-        C("time_b_ns", "Int64", "ns", "Time in B."),
-        C("delta_ns", "int64", "ns", "B less A."),
-        C("share", "float64", "share", "The difference as a share of the step of A."),
-        C("host_a_ns", "Int64", "ns", "Host self time in A, of operators and modules."),
-        C("host_b_ns", "Int64", "ns", "The same in B."),
-        C(
-            "beyond",
-            "boolean",
-            "",
-            "Whether it is more than step-to-step noise; missing where that cannot be told.",
-        ),
-        C("event_a", "Int64", "row of events", "An example in A."),
-        C("event_b", "Int64", "row of events", "An example in B."),
     ),
 )
 

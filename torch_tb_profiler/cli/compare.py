@@ -9,8 +9,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-import msgspec
-
 from torch_tb_profiler.api.changes import matched, recording
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.markdown import estimate
@@ -23,6 +21,7 @@ from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
 from torch_tb_profiler.views.diff_run import ALL_ROWS, DiffWorker, Pair, run_markdown, run_payload
 from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
+from torch_tb_profiler.views.wire import to_json
 
 SLOWER = 1
 
@@ -102,7 +101,7 @@ def _name(a: Opened, b: Opened) -> str:
 def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[[int], str]) -> str:
     form: Form = options.format
     if form == "json":
-        return msgspec.json.encode(payload).decode() + "\n"
+        return to_json(payload).decode() + "\n"
     if form == "csv":
         return diff_csv(payload)
     text = markdown(MOST_LINES)

@@ -67,6 +67,32 @@ export const OPERATIONS: readonly DeclaredColumn[] = [
   {"key": "split", "label": "Without waiting", "kind": "text", "term": "distributed_split", "width": 92, "hidden": true},
 ];
 
+export const DIFF: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "term": "diff_name", "width": 320},
+  {"key": "status", "label": "Status", "kind": "text", "term": "diff_status", "width": 80},
+  {"key": "delta_ns", "label": "Change per step", "kind": "delta", "term": "diff_delta", "width": 160, "bar": true},
+  {"key": "share", "label": "Of the step", "kind": "share", "term": "diff_share", "width": 84},
+  {"key": "time_a_ns", "label": "A per step", "kind": "time", "term": "diff_time", "width": 92},
+  {"key": "time_b_ns", "label": "B per step", "kind": "time", "term": "diff_time", "width": 92},
+  {"key": "calls_a", "label": "Calls A", "kind": "number", "term": "diff_calls", "width": 74},
+  {"key": "calls_b", "label": "Calls B", "kind": "number", "term": "diff_calls", "width": 74},
+  {"key": "beyond", "label": "Beyond noise", "kind": "text", "term": "diff_noise", "width": 84},
+  {"key": "host_a_ns", "label": "Host self A", "kind": "time", "term": "diff_host", "width": 92, "hidden": true},
+  {"key": "host_b_ns", "label": "Host self B", "kind": "time", "term": "diff_host", "width": 92, "hidden": true},
+];
+
+export const DIFF_TREE: readonly DeclaredColumn[] = [
+  {"key": "name_a", "label": "Name", "kind": "code", "term": "diff_name", "width": 360},
+  {"key": "kind", "label": "Kind", "kind": "text", "term": "diff_kind", "width": 92},
+  {"key": "status", "label": "Status", "kind": "text", "term": "diff_status", "width": 80},
+  {"key": "device_a_ns", "label": "Device A", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "device_b_ns", "label": "Device B", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "host_a_ns", "label": "Host A", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "host_b_ns", "label": "Host B", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "calls_a", "label": "Calls A", "kind": "number", "term": "diff_calls", "width": 74},
+  {"key": "calls_b", "label": "Calls B", "kind": "number", "term": "diff_calls", "width": 74},
+];
+
 export const EFFICIENCY: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Operator", "kind": "code", "term": "efficiency_operator", "width": 200},
   {"key": "kernel", "label": "Kernel", "kind": "code", "term": "efficiency_kernel", "width": 250},

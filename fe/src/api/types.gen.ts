@@ -35,8 +35,6 @@ export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
 export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
 
-export type DiffKind = "annotation" | "kernel" | "module" | "operator";
-
 export type EfficiencyGroup = "kernel" | "operator";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
@@ -911,27 +909,6 @@ export interface Verdict {
   high_ns: number | null;
 }
 
-/** What changed, the largest contribution of each table first; one entry per row, of all tables. Times per step; of an absent side null. `time_a_ns`, `time_b_ns`: of categories their wall time; of kernels (copies and memsets among them) the sum of durations; of operators the device self time, or host self time where `device_time` is false; of `host`, which is there where it is true, operators by host self time; of runtime calls their host time; of modules the device (else host self) time of what runs in them outside inner modules, all instances of a class at one place together. The times of a table add up to those of `wholes`. `short`: the name to read. `name_b`: the name in B where it differs. `rest`: not one row but all beyond a table's limit, its last entry. `host_*`: host self time of operators and modules. `share`: of the step time of A. `beyond`: by the same test as the step's, corrected for the number of rows (null: cannot be told). `event_*`: an example, the longest. */
-export interface ChangeColumns {
-  table: ChangeTable[];
-  name: string[];
-  short: string[];
-  rest: boolean[];
-  status: ChangeStatus[];
-  name_b: (string | null)[];
-  calls_a: (number | null)[];
-  calls_b: (number | null)[];
-  time_a_ns: (number | null)[];
-  time_b_ns: (number | null)[];
-  delta_ns: number[];
-  share: (number | null)[];
-  host_a_ns: (number | null)[];
-  host_b_ns: (number | null)[];
-  beyond: (boolean | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
 /** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
 export interface ChangeWhole {
   table: ChangeTable;
@@ -940,33 +917,15 @@ export interface ChangeWhole {
   pooled: number;
 }
 
-/** Both call trees matched on their structure, parents before children. Times are totals per step, 0 of an absent side. `kind` `kernel`: device work of one name launched by its parent itself. What is new around something that was there before (a wrapper) carries the times of what it wraps on the side that lacks it, so that a parent is never less than its children. `device_*`: null without a device. */
-export interface DiffTreeColumns {
-  parent: number[];
-  kind: DiffKind[];
-  backward: boolean[];
-  name_a: (string | null)[];
-  name_b: (string | null)[];
-  status: ChangeStatus[];
-  calls_a: number[];
-  calls_b: number[];
-  host_a_ns: number[];
-  host_b_ns: number[];
-  device_a_ns: (number | null)[];
-  device_b_ns: (number | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
 /** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
 export interface DiffPayload {
   a: DiffSide;
   b: DiffSide;
   verdict: Verdict;
   device_time: boolean;
-  changes: ChangeColumns;
+  changes: DiffTable;
   wholes: ChangeWhole[];
-  tree: DiffTreeColumns;
+  tree: DiffTreeTable;
   tree_pooled: number;
   notes: string[];
   missing: Missing[];
@@ -1153,6 +1112,45 @@ export interface OperationsTable {
   algorithm_bandwidth: (number | null)[];
   bus_bandwidth: (number | null)[];
   split: boolean[];
+}
+
+/** What changed from A to B, the largest change of each table first. Times are means per step. */
+export interface DiffTable {
+  table: string[];
+  name: string[];
+  short: string[];
+  rest: boolean[];
+  name_b: (string | null)[];
+  status: string[];
+  delta_ns: number[];
+  share: (number | null)[];
+  time_a_ns: (number | null)[];
+  time_b_ns: (number | null)[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  beyond: (boolean | null)[];
+  host_a_ns: (number | null)[];
+  host_b_ns: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
+}
+
+/** Both call trees matched on their structure, parents before children. */
+export interface DiffTreeTable {
+  parent: number[];
+  name_a: (string | null)[];
+  name_b: (string | null)[];
+  backward: boolean[];
+  kind: string[];
+  status: string[];
+  device_a_ns: (number | null)[];
+  device_b_ns: (number | null)[];
+  host_a_ns: number[];
+  host_b_ns: number[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
 }
 
 /** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */

@@ -1,12 +1,12 @@
 /** Diff payloads for tests: small, and true to the wire types. */
 
 import type {
-  ChangeColumns,
   ChangeStatus,
   ChangeTable,
   DiffPayload,
   DiffSide,
-  DiffTreeColumns,
+  DiffTable,
+  DiffTreeTable,
 } from "../../api/types.gen";
 import { step } from "../fixtures";
 
@@ -38,7 +38,7 @@ type Change = [
   b: number | null,
 ];
 
-export function changes(rows: readonly Change[], over: Partial<ChangeColumns> = {}): ChangeColumns {
+export function changes(rows: readonly Change[], over: Partial<DiffTable> = {}): DiffTable {
   const all = <T>(value: T): T[] => rows.map(() => value);
   return {
     table: rows.map(([table]) => table),
@@ -71,7 +71,7 @@ export const ROWS: readonly Change[] = [
   ["kernel", "gemm", "changed", 100 * MS, 75 * MS],
 ];
 
-export function tree(over: Partial<DiffTreeColumns> = {}): DiffTreeColumns {
+export function tree(over: Partial<DiffTreeTable> = {}): DiffTreeTable {
   return {
     parent: [-1, 0, 0],
     kind: ["module", "operator", "operator"],

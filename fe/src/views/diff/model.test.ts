@@ -16,7 +16,7 @@ import {
   statusCounts,
   stripRow,
   testText,
-  treeTimes,
+  treeDelta,
 } from "./model";
 
 const worker = (
@@ -123,9 +123,9 @@ describe("rows of the changes", () => {
 
 describe("the tree", () => {
   it("has differences of the chosen measure, and none where a side has no value", () => {
-    expect(treeTimes(tree(), true).delta).toEqual([-30 * MS, -25 * MS, -5 * MS]);
-    expect(treeTimes(tree(), false).delta).toEqual([-3 * MS, MS, -4 * MS]);
-    expect(treeTimes(tree({ device_b_ns: [null, 0, 0] }), true).delta[0]).toBeNull();
+    expect(treeDelta(tree(), true)).toEqual([-30 * MS, -25 * MS, -5 * MS]);
+    expect(treeDelta(tree(), false)).toEqual([-3 * MS, MS, -4 * MS]);
+    expect(treeDelta(tree({ device_b_ns: [null, 0, 0] }), true)[0]).toBeNull();
   });
   it.each([
     ["a", "a", "a"],

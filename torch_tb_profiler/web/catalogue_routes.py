@@ -1,0 +1,48 @@
+"""The routes of the logdir, and of the page's words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.views.definitions import definitions_payload
+from torch_tb_profiler.views.diagnosis import diagnosis_payload
+from torch_tb_profiler.views.runs_list import runs_payload
+from torch_tb_profiler.views.wire import DefinitionsPayload, DiagnosisPayload, RunsPayload
+from torch_tb_profiler.web.parameters import Switch
+from torch_tb_profiler.web.route import route
+
+
+@route("/runs", report="logdir")
+def runs(
+    catalogue: Catalogue,
+    rescan: Annotated[
+        bool,
+        Switch(
+            "`1` asks for a fresh look at the logdir, which happens in the background: ask again to"
+            " see it."
+        ),
+    ] = False,
+) -> RunsPayload:
+    """Runs, workers and spans with their states, and ``scanning`` while the first look at the logdir
+    is not finished. ``version`` differs whenever anything else does.
+    """
+    if rescan:
+        catalogue.rescan()
+    return runs_payload(catalogue.snapshot())
+
+
+@route("/diagnosis", report="logdir")
+def diagnosis(catalogue: Catalogue) -> DiagnosisPayload:
+    """Which folders are searched, every file that was seen, and what became of each: imported,
+    waiting, growing, failed or rejected, and why.
+    """
+    return diagnosis_payload(catalogue.snapshot())
+
+
+@route("/definitions", report="logdir")
+def definitions() -> DefinitionsPayload:
+    """What every label of the page means, in one sentence each; [definitions.md](definitions.md)
+    says more. The page asks for it once.
+    """
+    return definitions_payload()

@@ -12,7 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, cast
 
 from torch_tb_profiler.errors import BadRequest
 
@@ -56,13 +56,15 @@ class OfTrace:
 @dataclass(frozen=True)
 class Entry:
     """One name of the query as the documentation and the page's types show it. ``words``: the only
-    values, if there are such.
+    values, if there are such. ``optional``: what holds without it, where that does not depend on the
+    route.
     """
 
     name: str
     values: str
     doc: str
     words: tuple[str, ...] = ()
+    optional: str | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,12 @@ class Kind(ABC):
 
     @property
     def limit(self) -> int | OfTrace | None:
-        """How large or how many, if there is a limit that who asks has to know."""
+        """The largest number, or the number that none may reach."""
+        return None
+
+    @property
+    def most_asked(self) -> int | None:
+        """The number that the page has to know: how large or how many, or what it always asks for."""
         return None
 
     def limited(self, limit: int) -> Kind:
@@ -211,11 +218,18 @@ class Whole(Kind):
         return f"{self.lowest:,} to {_limit_text(self.highest)}"
 
     @property
-    def limit(self) -> int | OfTrace | None:
-        return None if self.highest in (LARGEST_NS, LARGEST_EVENT) else self.highest
+    def limit(self) -> int | OfTrace:
+        return self.highest
 
     def asked(self, *, whole: bool) -> tuple[str, ...]:
         return () if self.page is None else (str(self.page),)
+
+    @property
+    def most_asked(self) -> int | None:
+        if self.page is not None:
+            return self.page
+        known = isinstance(self.highest, int) and self.highest < LARGEST_EVENT
+        return cast(int, self.highest) if known else None
 
     def limited(self, limit: int) -> Whole:
         return replace(self, highest=limit)
@@ -265,6 +279,10 @@ class Wholes(Kind):
     @property
     def limit(self) -> int | OfTrace:
         return self.highest
+
+    @property
+    def most_asked(self) -> int:
+        return self.most
 
     def limited(self, limit: int) -> Wholes:
         return replace(self, highest=limit)
@@ -352,8 +370,9 @@ class StepsOf(Kind):
         return first, last
 
     def entries(self, name: str) -> list[Entry]:
-        skip_cold = _SKIP_COLD.entries(name.replace("steps", "skip_cold"))
-        return [*super().entries(name), *skip_cold]
+        cold = _SKIP_COLD.entries(name.replace("steps", "skip_cold"))
+        both = zip((*super().entries(name), *cold), ("`all`", "`0`"), strict=True)
+        return [replace(entry, optional=default) for entry, default in both]
 
 
 @dataclass(frozen=True)

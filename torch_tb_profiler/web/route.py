@@ -72,7 +72,7 @@ TRACE = {
     "worker": Text("The worker's name in the run."),
     "span": Text("The span's name at the worker."),
 }
-SECOND = {f"{name}2": Text(f"The same of side B: {kind.doc}") for name, kind in TRACE.items()}
+SECOND = {f"{name}2": Text(f"The {name} of side B.") for name in TRACE}
 CONTENT = {"id": Text("The content of the file, from `/trace/timeline`.", longest=64)}
 
 

@@ -25,7 +25,7 @@ FEW = 16
 """Workers of a run up to which all are read for the findings of one; of larger runs the Distributed
 view has it done.
 """
-_SECOND_STEPS = StepsOf("The same of side B.")
+_SECOND_STEPS = StepsOf("Steps of side B.")
 _FILES: dict[DiffFormat, tuple[str, str, Callable[[DiffPayload], str]]] = {
     "csv": ("csv", "text/csv; charset=utf-8", diff_csv),
     "markdown": ("md", "text/markdown; charset=utf-8", diff_markdown),

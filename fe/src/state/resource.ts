@@ -1,11 +1,11 @@
 /** The data hook: a route's payload with its loading, importing and failing. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError, fetchJson, type Route, type Routes } from "../api/client";
+import { ApiError, fetchJson, type Parameters, type Route, type Routes } from "../api/client";
+import type { OfTrace } from "../api/routes.gen";
 import { messageOf } from "../base/errors";
 import { freshnessOf, runsStore } from "./runs";
 import { useStore } from "./store";
-import type { Params } from "./view";
 
 export interface Resource<T> {
   /** `loading`: asked and not answered; `importing`: the server still reads the trace, see `progress`. Old `data` stays in both. */
@@ -38,10 +38,13 @@ type Answer<T> = Omit<Resource<T>, "reload">;
  * Asks again by itself: while the trace is not ready, when the server comes back, when the catalogue says that the trace changed, and on `reload()`.
  * Data of another trace (run, worker, span) is dropped at once; data of another step choice or grouping stays until the new one is there.
  */
-export function useResource<R extends Route>(path: R | null, query: Params): Resource<Routes[R]> {
+export function useResource<R extends Route>(
+  path: R | null,
+  query: Parameters[R],
+): Resource<Routes[R]> {
   type T = Routes[R];
   const key = path === null ? "" : JSON.stringify([path, ...Object.entries(query).sort()]);
-  const { run = "", worker = "", span = "" } = query;
+  const { run = "", worker = "", span = "" }: Partial<OfTrace> = query;
   const subject = [path, run, worker, span].join("\n");
   const select = useCallback(() => freshnessOf(run, worker, span), [run, worker, span]);
   const freshness = useStore(runsStore, select);
@@ -74,7 +77,7 @@ export function useResource<R extends Route>(path: R | null, query: Params): Res
  */
 function ask<R extends Route>(
   path: R,
-  query: Params,
+  query: Parameters[R],
   heard: (answer: Answer<Routes[R]>) => void,
 ): () => void {
   const controller = new AbortController();
@@ -125,12 +128,14 @@ function ask<R extends Route>(
 /** One answer per query, each asked for as `useResource` does; for things of which there are as many as the trace has workers. */
 export function useResources<R extends Route>(
   path: R,
-  queries: readonly Params[],
+  queries: readonly Parameters[R][],
 ): readonly Resource<Routes[R]>[] {
   const select = useCallback(
     () =>
       queries
-        .map(({ run = "", worker = "", span = "" }) => freshnessOf(run, worker, span))
+        .map(({ run = "", worker = "", span = "" }: Partial<OfTrace>) =>
+          freshnessOf(run, worker, span),
+        )
         .join("\n"),
     [queries],
   );
@@ -180,7 +185,7 @@ export function useUntilComplete({
   }, [data, reload]);
 }
 
-const keyOf = (query: Params): string => JSON.stringify(Object.entries(query).sort());
+const keyOf = (query: object): string => JSON.stringify(Object.entries(query).sort());
 
 const NOTHING = {
   state: "loading",

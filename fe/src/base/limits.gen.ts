@@ -1,0 +1,13 @@
+// Generated from the routes of torch_tb_profiler/web by `python -m torch_tb_profiler.web.routes_doc --write`. Do not edit.
+
+/** What the routes take at most, and how many points the page asks for. */
+export const LIMITS = {
+  "memory/curve": { device: 65536, n: 1024 },
+  "memory/blocks": { device: 65536 },
+  "memory/statistics": { device: 65536 },
+  "memory/alive": { device: 65536 },
+  "trace/tiles": { k: 64, cells: 16384 },
+  "trace/search/heat": { n: 4096 },
+  "trace/arrows": { cap: 5000 },
+  "trace/counters": { series: 64, n: 4096 },
+} as const;

@@ -33,18 +33,19 @@ const COMPLETING_PAUSE = 1000;
 type Answer<T> = Omit<Resource<T>, "reload">;
 
 /**
- * The payload of `path` for `query`; `null` asks nothing (state `loading`, no data).
+ * The payload of `path` for `query`; a `null` asks nothing (state `loading`, no data).
  *
  * Asks again by itself: while the trace is not ready, when the server comes back, when the catalogue says that the trace changed, and on `reload()`.
  * Data of another trace (run, worker, span) is dropped at once; data of another step choice or grouping stays until the new one is there.
  */
 export function useResource<R extends Route>(
   path: R | null,
-  query: Parameters[R],
+  query: Parameters[R] | null,
 ): Resource<Routes[R]> {
   type T = Routes[R];
-  const key = path === null ? "" : JSON.stringify([path, ...Object.entries(query).sort()]);
-  const { run = "", worker = "", span = "" }: Partial<OfTrace> = query;
+  const key =
+    path === null || query === null ? "" : JSON.stringify([path, ...Object.entries(query).sort()]);
+  const { run, worker, span } = traceOf(query);
   const subject = [path, run, worker, span].join("\n");
   const select = useCallback(() => freshnessOf(run, worker, span), [run, worker, span]);
   const freshness = useStore(runsStore, select);
@@ -57,7 +58,7 @@ export function useResource<R extends Route>(
 
   useEffect(() => {
     const { path: asked, query: parameters } = newest.current;
-    if (asked === null) return undefined;
+    if (asked === null || parameters === null) return undefined;
     return ask<R>(asked, parameters, (answer) =>
       setHeld((before) => {
         const data = before?.subject === subject ? before.answer.data : null;
@@ -133,9 +134,10 @@ export function useResources<R extends Route>(
   const select = useCallback(
     () =>
       queries
-        .map(({ run = "", worker = "", span = "" }: Partial<OfTrace>) =>
-          freshnessOf(run, worker, span),
-        )
+        .map((query) => {
+          const { run, worker, span } = traceOf(query);
+          return freshnessOf(run, worker, span);
+        })
         .join("\n"),
     [queries],
   );
@@ -183,6 +185,11 @@ export function useUntilComplete({
     const timer = setTimeout(reload, COMPLETING_PAUSE);
     return () => clearTimeout(timer);
   }, [data, reload]);
+}
+
+/** The trace that a query names; empty texts where it names none. */
+function traceOf(query: object | null): OfTrace {
+  return { run: "", worker: "", span: "", ...query };
 }
 
 const keyOf = (query: object): string => JSON.stringify(Object.entries(query).sort());

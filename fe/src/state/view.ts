@@ -83,7 +83,7 @@ export function stepsText(steps: StepRange): string {
 export function viewQuery<More extends object = object>(
   props: Pick<ViewProps, "selection" | "steps">,
   more?: More,
-): OfTrace & OfSteps & { [K in keyof More]: Exclude<More[K], null> } {
+): OfTrace & OfSteps & { [K in keyof More]: Exclude<More[K], null | ""> } {
   const { run, worker, span } = props.selection;
   const all = {
     run,

@@ -42,8 +42,8 @@ export function useSelection(
   const key = useMemo(() => readEvent(params.sel), [params.sel]);
   const source = recordings.findIndex((item) => item.key === key?.key);
   const recording = recordings[source] ?? null;
-  const query = key && recording ? { ...recording.query, event: String(key.event) } : {};
-  const event = useResource(key && recording ? "trace/event" : null, query);
+  const query = key && recording ? { ...recording.query, event: String(key.event) } : null;
+  const event = useResource("trace/event", query);
   const payload = event.data && event.data.ref.event === key?.event ? event.data : null;
   const wanted = useWanted(payload, source, recording, handle, params);
   const select = useCallback(

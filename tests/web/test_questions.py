@@ -11,7 +11,6 @@ from werkzeug.test import Client
 from tests.web.served import body, client, error_of
 from tests.web.timeline_asked import catalogue, query
 
-
 US = 1000
 
 

@@ -42,7 +42,7 @@ def refused(response: TestResponse, status: int = 400) -> str:
 
 
 LANES = opened().trace["tracks"].n + 20
-OUTSIDE = [
+OUTSIDE: list[tuple[str, dict[str, str | None]]] = [
     ("/trace/names", {"first": "8"}),
     ("/trace/names", {"first": "4096"}),
     ("/trace/tiles", {"level": "10"}),

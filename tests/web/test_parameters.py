@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,6 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.web.parameters import (
     LARGEST_EVENT,
     LARGEST_NS,
-    Event,
     Kind,
     Names,
     OneOf,
@@ -29,7 +28,7 @@ from torch_tb_profiler.web.parameters import (
 )
 
 LONGEST_MESSAGE = 500
-WORDS = OneOf("").of_type(Literal["name", "shape"])
+WORDS = OneOf("", words=("name", "shape"))
 KINDS: dict[str, Kind] = {
     "text": Text(""),
     "q": Text("", longest=8),
@@ -37,10 +36,10 @@ KINDS: dict[str, Kind] = {
     "switch": Switch(""),
     "kinds": Names(""),
     "n": Whole("", 1, 4096),
-    "event": Event(""),
+    "event": Whole(""),
     "t": Time(""),
-    "k": Wholes("", 3, 140),
-    "lanes": Ranges("", 20),
+    "k": Wholes("", most=3, highest=140),
+    "lanes": Ranges("", highest=19),
     "steps": StepsOf(""),
     "window": WindowOf(""),
 }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
 from torch_tb_profiler.views.diagnosis import diagnosis_payload
 from torch_tb_profiler.views.runs_list import runs_payload
-from torch_tb_profiler.views.wire import DefinitionsPayload, DiagnosisPayload, RunsPayload
 from torch_tb_profiler.web.parameters import Switch
 from torch_tb_profiler.web.route import route
 
@@ -23,9 +23,9 @@ def runs(
             " see it."
         ),
     ] = False,
-) -> RunsPayload:
+) -> wire.RunsPayload:
     """Runs, workers and spans with their states, and ``scanning`` while the first look at the logdir
-    is not finished. ``version`` differs whenever anything else does.
+    is not finished.
     """
     if rescan:
         catalogue.rescan()
@@ -33,16 +33,12 @@ def runs(
 
 
 @route("/diagnosis", report="logdir")
-def diagnosis(catalogue: Catalogue) -> DiagnosisPayload:
-    """Which folders are searched, every file that was seen, and what became of each: imported,
-    waiting, growing, failed or rejected, and why.
-    """
+def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
+    """Every file that was seen: imported, waiting, growing, failed or rejected, and why."""
     return diagnosis_payload(catalogue.snapshot())
 
 
 @route("/definitions", report="logdir")
-def definitions() -> DefinitionsPayload:
-    """What every label of the page means, in one sentence each; [definitions.md](definitions.md)
-    says more. The page asks for it once.
-    """
+def definitions() -> wire.DefinitionsPayload:
+    """What every label means, in one sentence each; [definitions.md](definitions.md) says more."""
     return definitions_payload()

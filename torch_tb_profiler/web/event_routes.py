@@ -10,6 +10,7 @@ from torch_tb_profiler.runs.aligned_run import Companion, companions, match_in, 
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
+from torch_tb_profiler.views import timeline_wire
 from torch_tb_profiler.views.alignment import (
     NO_COLLECTIVE,
     PeerTrace,
@@ -19,49 +20,36 @@ from torch_tb_profiler.views.alignment import (
 )
 from torch_tb_profiler.views.event import event_payload, expect_event
 from torch_tb_profiler.views.event_arguments import args_payload
-from torch_tb_profiler.views.timeline_wire import (
-    AlignmentPayload,
-    CollectivePayload,
-    EventArgsPayload,
-    EventPayload,
-)
-from torch_tb_profiler.web.parameters import Event
+from torch_tb_profiler.web.parameters import Whole
 from torch_tb_profiler.web.route import route
 
-Asked = Annotated[int, Event("The event.")]
+Asked = Annotated[int, Whole("The event.")]
 
 
 @route("/trace/event")
-def event(timeline: OpenedTimeline, event: Asked) -> EventPayload:
-    """Everything about one event: its place, its neighbours on its lane and in the call tree, the way
-    from the Python line to the device with launch delay and queue time, what it launched, its
-    standing among the events of its name, its arrows, the arguments that the import kept, its call
-    stack. [definitions.md](definitions.md) defines the figures. Other events are given in short, so
-    that each can be gone to.
+def event(timeline: OpenedTimeline, event: Asked) -> timeline_wire.EventPayload:
+    """Place, neighbours on the lane and in the call tree, the way from the Python line to the device,
+    standing among the events of its name, arrows, call stack. Other events are given in short.
     """
     opened = _expect(timeline, event)
     return event_payload(opened.trace, opened.facts, timeline.timeline, event, opened.memoise)
 
 
 @route("/trace/event/args")
-def event_args(timeline: OpenedTimeline, texts: EventTexts, event: Asked) -> EventArgsPayload:
-    """All arguments of one event and its whole JSON text, read again from the file: inflated up to
-    the event, or read at its place where the file is not compressed. An event that was written as
-    begin and end is its begin. A text of more than a million characters is cut, a value at 65,536. One
-    file is read at a time; who waits longer than 5 s gets 202. A file that is gone is 502, one that
-    changed is 409 ``outdated``: the name, time and thread of what is found are compared with those of
-    the event.
+def event_args(
+    timeline: OpenedTimeline, texts: EventTexts, event: Asked
+) -> timeline_wire.EventArgsPayload:
+    """Read again from the file: inflated up to the event, or read at its place where the file is not
+    compressed. A text of more than a million characters is cut, a value at 65,536. One file is read at
+    a time; who waits longer than 5 s gets 202. A file that is gone is 502, one that changed 409.
     """
     return args_payload(texts.read(_expect(timeline, event), event))
 
 
 @route("/trace/alignment", kept=False)
-def alignment(opened: Opened, catalogue: Catalogue) -> AlignmentPayload:
-    """The workers of the run on one clock: for each the span that was recorded at the same time as
-    the asked one, and the ``offset_ns`` to add to its own times; the first trace begins at 0. Without
-    ``id``, because it changes as workers are imported; ``ready`` is false for a worker whose trace is
-    not there yet. At most 64 workers, the asked one and those with the nearest ranks;
-    ``workers_total`` says how many the run has.
+def alignment(opened: Opened, catalogue: Catalogue) -> timeline_wire.AlignmentPayload:
+    """The workers of the run on one clock: ``offset_ns`` is to be added to a worker's own times.
+    ``ready`` is false for a worker whose trace is not there yet.
     """
     listed = companions(catalogue, opened)
     shared = together(listed, opened)
@@ -75,12 +63,11 @@ def alignment(opened: Opened, catalogue: Catalogue) -> AlignmentPayload:
 
 # Other workers may still come, and get timelines.
 @route("/trace/collective", kept=False)
-def collective(timeline: OpenedTimeline, catalogue: Catalogue, event: Asked) -> CollectivePayload:
-    """The calls of all workers that belong to the same collective as an event, the asked one
-    included: for arrows across ranks. The event may be the collective's kernel or region, or a call
-    that encloses no other collective. ``key`` is empty when it is none, or when no other worker shares
-    it. Never kept by the browser: workers come while they are imported. ``lane`` is -1 where a
-    worker's timeline was never made; asking does not make it.
+def collective(
+    timeline: OpenedTimeline, catalogue: Catalogue, event: Asked
+) -> timeline_wire.CollectivePayload:
+    """The calls of all workers that belong to the same collective as an event, for arrows across
+    ranks. ``lane`` is -1 where a worker's timeline was never made; asking does not make it.
     """
     opened = _expect(timeline, event)
     listed = companions(catalogue, opened)

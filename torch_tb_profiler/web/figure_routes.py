@@ -9,26 +9,15 @@ from typing import Annotated
 
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views import counters_wire, efficiency_wire, module_wire, wire
 from torch_tb_profiler.views.counter_tables import counters_table_payload
-from torch_tb_profiler.views.counters_wire import CountersTablePayload
 from torch_tb_profiler.views.efficiency import efficiency_payload, peaks_version
-from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup, EfficiencyPayload
 from torch_tb_profiler.views.flame import FileFormat, Metric, flame_file, flame_payload
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.module import module_payload, module_tree
-from torch_tb_profiler.views.module_wire import FlamePayload, FlameTree, ModulePayload
 from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import steps_payload
-from torch_tb_profiler.views.wire import (
-    KernelGroup,
-    KernelPayload,
-    OperatorGroup,
-    OperatorPayload,
-    OperatorStacksPayload,
-    OverviewPayload,
-    StepsPayload,
-)
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
 from torch_tb_profiler.web.parameters import OneOf, Steps, Text
 from torch_tb_profiler.web.route import Backend, chosen, route
@@ -54,16 +43,15 @@ def _peaks(backend: Backend, insight: OpenedInsight) -> Hashable:
 
 
 @route("/steps", report="trace")
-def steps_of(opened: Opened, steps: Steps) -> StepsPayload:
-    """The steps of a trace: what the step selector offers. ``source`` says what they are made from."""
+def steps_of(opened: Opened, steps: Steps) -> wire.StepsPayload:
+    """The steps of a trace."""
     return steps_payload(opened.facts, chosen(opened, steps))
 
 
 @route("/overview", also=_workers, report="steps")
-def overview(opened: Opened, steps: Steps) -> OverviewPayload:
+def overview(opened: Opened, steps: Steps) -> wire.OverviewPayload:
     """Configuration, steps with their eight categories, the average of the selected steps, the
-    figures of each device, defects of the trace, and what was not recorded with the ``profile(...)``
-    call that records it.
+    figures of each device, defects, and what was not recorded with the call that records it.
     """
     worker = opened.worker
     place = Place(
@@ -78,16 +66,15 @@ def operator(
     settings: Settings,
     steps: Steps,
     group: Annotated[
-        OperatorGroup,
+        wire.OperatorGroup,
         OneOf(
             "What a row is one of: a name, a name with input shapes, or these with the call stack.",
             whole_only=("shape", "stack"),
         ),
     ] = "name",
-) -> OperatorPayload:
-    """Operators as columns. The costliest rows come first; beyond ``max_table_rows`` (a setting) the
-    rest is pooled in one last row, ``other``, and ``pooled`` says how many rows that are. ``frames``
-    is the tree of the call stacks that the rows name.
+) -> wire.OperatorPayload:
+    """Operators as columns, the costliest first, at most ``max_table_rows`` (a setting). ``frames`` is
+    the tree of the call stacks that the rows name.
     """
     limit = settings.max_table_rows
     return operator_payload(opened.facts, chosen(opened, steps), group, limit)
@@ -107,8 +94,8 @@ def operator_stacks(
             longest=1 << 20,
         ),
     ] = None,
-) -> OperatorStacksPayload:
-    """Call stacks of one operator, the costliest first."""
+) -> wire.OperatorStacksPayload:
+    """Call stacks of one operator."""
     selection = chosen(opened, steps)
     return operator_stacks_payload(opened.facts, selection, name, shapes, settings.max_table_rows)
 
@@ -119,13 +106,13 @@ def kernel(
     settings: Settings,
     steps: Steps,
     group: Annotated[
-        KernelGroup,
+        wire.KernelGroup,
         OneOf(
             "What a row is one of: a name, or a name with operator, grid, block, registers and"
             " shared memory."
         ),
     ] = "name",
-) -> KernelPayload:
+) -> wire.KernelPayload:
     """Kernels as columns. ``reason`` says why the operator of a kernel is not known. ``attribution``
     counts how many device events of the whole trace could be followed to the host.
     """
@@ -138,16 +125,13 @@ def efficiency(
     settings: Settings,
     steps: Steps,
     group: Annotated[
-        EfficiencyGroup,
+        efficiency_wire.EfficiencyGroup,
         OneOf("What a row is one of: an operator with its shapes, or a kernel with its purpose."),
     ] = "operator",
-) -> EfficiencyPayload:
-    """FLOPs, bytes, rates and shares of the device's peaks. ``device`` says which peaks were used and
-    where they are from (the setting ``peaks`` counts as its file is now); ``steps`` the model FLOPs
-    utilisation of each step; ``families`` the use of matrix cores; ``notes`` what the figures cannot
-    say, such as rows above a peak. Rows come with the largest time first; beyond ``max_table_rows``
-    (a setting) the rest is pooled in one last row, ``other``, and ``pooled`` says how many rows that
-    are.
+) -> efficiency_wire.EfficiencyPayload:
+    """FLOPs, bytes, rates and shares of the device's peaks, the largest time first. ``device`` says
+    which peaks were used and where they are from; ``steps`` the model FLOPs utilisation of each step;
+    ``families`` the use of matrix cores.
     """
     selection, limit = chosen(insight.opened, steps), settings.max_table_rows
     return efficiency_payload(
@@ -156,11 +140,11 @@ def efficiency(
 
 
 @route("/counters", also=_peaks, report="steps")
-def counters(insight: OpenedInsight, settings: Settings, steps: Steps) -> CountersTablePayload:
+def counters(
+    insight: OpenedInsight, settings: Settings, steps: Steps
+) -> counters_wire.CountersTablePayload:
     """Hardware counters: ``profiled`` has one row per profiled range of ``counters``, tied to its
-    launch and the operators around it; ``sampled`` the means of counters that were sampled over time.
-    ``unit``, ``precision`` and ``peak`` say by what a row is measured, ``no_roofline`` why there is
-    nothing to draw.
+    launch and the operators around it; ``sampled`` the means of those sampled over time.
     """
     opened, limit = insight.opened, settings.max_table_rows
     return counters_table_payload(
@@ -169,10 +153,9 @@ def counters(insight: OpenedInsight, settings: Settings, steps: Steps) -> Counte
 
 
 @route("/module", report="steps")
-def module(insight: OpenedInsight, steps: Steps) -> ModulePayload:
-    """The ``nn.Module``s of the trace as a tree (columns, parents before children) with forward and
-    backward times, and where the rest of the time is: ``totals`` adds up to all device time.
-    ``source`` says what the modules are made from.
+def module(insight: OpenedInsight, steps: Steps) -> module_wire.ModulePayload:
+    """The ``nn.Module``s of the trace as a tree (parents before children) with forward and backward
+    times; ``totals`` adds up to all device time. ``source`` says what the modules are made from.
     """
     opened = insight.opened
     tree = opened.memoise((insight.id, "module tree"), lambda: module_tree(insight.insight))
@@ -181,9 +164,9 @@ def module(insight: OpenedInsight, steps: Steps) -> ModulePayload:
 
 @route("/module/flame", report="steps")
 def flame(
-    insight: OpenedInsight, steps: Steps, tree: Annotated[FlameTree, TREE] = "module"
-) -> FlamePayload:
-    """A tree of frames for a flame graph. Frames under a 10,000th are left out (``pooled``)."""
+    insight: OpenedInsight, steps: Steps, tree: Annotated[module_wire.FlameTree, TREE] = "module"
+) -> module_wire.FlamePayload:
+    """A tree of frames for a flame graph."""
     selection = chosen(insight.opened, steps)
     return flame_payload(insight.opened.facts, insight.insight, selection, tree)
 
@@ -192,7 +175,7 @@ def flame(
 def flame_download(
     insight: OpenedInsight,
     steps: Steps,
-    tree: Annotated[FlameTree, TREE] = "module",
+    tree: Annotated[module_wire.FlameTree, TREE] = "module",
     metric: Annotated[Metric, OneOf("Whose time the values are.")] = "host",
     format: Annotated[
         FileFormat,
@@ -203,8 +186,8 @@ def flame_download(
         ),
     ] = "folded",
 ) -> Download:
-    """All frames as a download. Values are nanoseconds. Device work that no frame launched stands in
-    a frame of its own.
+    """All frames as a download. Values are ns. Device work that no frame launched stands in a frame
+    of its own.
     """
     opened, (ending, content_type) = insight.opened, _ENDINGS[format]
     selection = chosen(opened, steps)

@@ -6,20 +6,13 @@ from typing import Annotated
 
 from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views import memory_wire
 from torch_tb_profiler.views.memory import memory_curve_payload, memory_payload, whole_window
 from torch_tb_profiler.views.memory_devices import chosen_device
 from torch_tb_profiler.views.memory_tables import (
     memory_alive_payload,
     memory_blocks_payload,
     memory_statistics_payload,
-)
-from torch_tb_profiler.views.memory_wire import (
-    MemoryAlivePayload,
-    MemoryBlocksPayload,
-    MemoryCurvePayload,
-    MemoryGroup,
-    MemoryPayload,
-    MemoryStatisticsPayload,
 )
 from torch_tb_profiler.web.parameters import OneOf, Time, Whole, Window
 from torch_tb_profiler.web.route import route
@@ -39,11 +32,10 @@ Device = Annotated[
 
 
 @route("/memory", report="trace")
-def memory(insight: OpenedInsight) -> MemoryPayload:
-    """What the Memory view offers: the devices with allocator records (the one with the most bytes
-    at its peak first, the CPU last) with what was allocated before, at the peak and at the end;
-    categories of the file (memory timelines); steps; notes on what is wrong with the records. Without
-    records ``missing`` says how to record them.
+def memory(insight: OpenedInsight) -> memory_wire.MemoryPayload:
+    """What the Memory view offers: what each device with allocator records held before, at the peak
+    and at the end; steps; notes on what is wrong with the records. Without records ``missing`` says
+    how to record them.
     """
     return memory_payload(insight.opened.trace, insight.opened.facts, insight.insight)
 
@@ -54,11 +46,8 @@ def curve(
     device: Device = None,
     window: Window | None = None,
     n: Annotated[int, Whole("About how many points.", 8, 4096, page=1024)] = 2048,
-) -> MemoryCurvePayload:
-    """Allocated and reserved bytes over time as a staircase: what holds at the begin of the window,
-    then records in it. Of too many of them the first, lowest, highest and last of each of some equal
-    parts stay at their own times. ``peak_bytes`` is that of the window, exactly.
-    """
+) -> memory_wire.MemoryCurvePayload:
+    """Allocated and reserved bytes over time. ``peak_bytes`` is that of the window, exactly."""
     row = chosen_device(insight.insight, device)
     whole = window or whole_window(insight.opened.trace, insight.opened.facts)
     return memory_curve_payload(insight.insight, row, whole, n)
@@ -67,10 +56,9 @@ def curve(
 @route("/memory/blocks", report="device")
 def blocks(
     insight: OpenedInsight, settings: Settings, device: Device = None, window: Window | None = None
-) -> MemoryBlocksPayload:
-    """Blocks that were allocated or released in the window, the largest first, at most
-    ``max_table_rows`` (a setting); ``pooled`` says how many more there are. ``event`` is the call of
-    the allocating operator.
+) -> memory_wire.MemoryBlocksPayload:
+    """Blocks in the window, at most ``max_table_rows`` (a setting). ``event`` is the call of the
+    allocating operator.
     """
     row, most = chosen_device(insight.insight, device), min(settings.max_table_rows, MOST_BLOCKS)
     return memory_blocks_payload(insight.insight, row, window, most)
@@ -82,10 +70,10 @@ def statistics(
     settings: Settings,
     device: Device = None,
     window: Window | None = None,
-    group: Annotated[MemoryGroup, OneOf("What a row is one of.")] = "operator",
-) -> MemoryStatisticsPayload:
-    """Per operator or module: calls, allocations, bytes allocated, and allocated less released, by
-    itself and with all beneath.
+    group: Annotated[memory_wire.MemoryGroup, OneOf("What a row is one of.")] = "operator",
+) -> memory_wire.MemoryStatisticsPayload:
+    """Calls, allocations, bytes allocated, and allocated less released, by itself and with all
+    beneath.
     """
     opened, row = insight.opened, chosen_device(insight.insight, device)
     return memory_statistics_payload(
@@ -99,9 +87,7 @@ def alive(
     settings: Settings,
     device: Device = None,
     t: Annotated[int | None, Time("When. Default: at the device's peak.")] = None,
-) -> MemoryAlivePayload:
-    """What is alive at a time, blocks of one operator, parent, module, line and category together.
-    Listed, pooled and unknown bytes add up to what is allocated.
-    """
+) -> memory_wire.MemoryAlivePayload:
+    """Blocks of one operator, parent, module, line and category together."""
     row = chosen_device(insight.insight, device)
     return memory_alive_payload(insight.insight, row, t, settings.max_table_rows)

@@ -12,7 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Protocol, cast
+from typing import Annotated, Any, ClassVar, Protocol
 
 from torch_tb_profiler.errors import BadRequest
 
@@ -56,8 +56,7 @@ class OfTrace:
 @dataclass(frozen=True)
 class Entry:
     """One name of the query as the documentation and the page's types show it. ``words``: the only
-    values, if there are such. ``optional``: what holds without it, where that does not depend on the
-    route.
+    values, if there are such. ``optional``: what holds without it, whatever the route.
     """
 
     name: str
@@ -69,12 +68,22 @@ class Entry:
 
 @dataclass(frozen=True)
 class Kind(ABC):
-    """A kind of parameter. ``doc``: one sentence about this one."""
+    """A kind of parameter. ``doc``: one sentence about this one. ``longest``: characters that a value
+    may have. ``words``: the only values. ``highest``: the largest number. ``most``: how many there may
+    be. ``page``: what the page always asks for, and a report keeps.
+    """
 
     doc: str
+    lowest: int = 0
+    highest: int | OfTrace = LARGEST_EVENT
+    most: int | None = None
+    page: int | None = None
+    words: tuple[str, ...] = ()
+    whole_only: tuple[str, ...] = ()
+    longest: int = 4096
 
-    longest = 4096
-    """Characters that a value may have."""
+    values: ClassVar[str] = ""
+    """What may be given, for the documentation; the fields can be named."""
 
     def read(self, query: Query, name: str, default: object = REQUIRED) -> Any:
         """The value, or the default when it is not given. An empty text is a value: events may have
@@ -83,7 +92,7 @@ class Kind(ABC):
         Raises:
             BadRequest: it is missing, given twice, too long, or wrong.
         """
-        value = optional_text(query, name, longest=self.longest)
+        value = optional_text(query, name, self.longest)
         if value is not None:
             return self.parse(name, value)
         if default is REQUIRED:
@@ -98,81 +107,47 @@ class Kind(ABC):
             BadRequest: it has another form or is out of bounds.
         """
 
-    @property
-    @abstractmethod
-    def values(self) -> str:
-        """What may be given, for the documentation."""
-
-    @property
-    def limit(self) -> int | OfTrace | None:
-        """The largest number, or the number that none may reach."""
-        return None
-
-    @property
-    def most_asked(self) -> int | None:
-        """The number that the page has to know: how large or how many, or what it always asks for."""
-        return None
-
-    def limited(self, limit: int) -> Kind:
-        """The same with the limit of an opened trace."""
-        return self
-
-    def of_type(self, hint: Any) -> Kind:
-        """The same for the declared type of the value."""
-        return self
-
-    def asked(self, *, whole: bool) -> tuple[str, ...]:
-        """The values that the page asks for and a report keeps, if it always gives one. ``whole``:
-        all steps are chosen.
-        """
-        return ()
+    def whole(self, value: str) -> int | None:
+        """A whole number within the bounds, both included; None for every other text."""
+        assert isinstance(self.highest, int), "the trace was not asked for its limit"
+        inside = _WHOLE.fullmatch(value) and self.lowest <= int(value) <= self.highest
+        return int(value) if inside else None
 
     def entries(self, name: str) -> list[Entry]:
         """The names of the query that it reads."""
-        return [Entry(name, self.values, self.doc)]
+        known = {key: f"{value:,}" for key, value in vars(self).items() if isinstance(value, int)}
+        if isinstance(self.highest, OfTrace):
+            known["highest"] = self.highest.text
+        values = ", ".join(f"`{word}`" for word in self.words) or self.values.format(**known)
+        return [Entry(name, values, self.doc, self.words)]
+
+    def asked(self, *, whole: bool) -> tuple[str, ...]:
+        """The values that the page asks for and a report keeps, if it always gives one. ``whole``:
+        all steps are chosen; ``whole_only`` are asked for only then.
+        """
+        return () if self.page is None else (str(self.page),)
 
 
-@dataclass(frozen=True)
 class Text(Kind):
-    """Any text of bounded length."""
+    """Any text."""
 
-    longest: int = 4096
-
-    @property
-    def values(self) -> str:
-        return "text" if self.longest >= 1 << 16 else f"text of at most {self.longest:,} characters"
+    values = "text of at most {longest} characters"
 
     def parse(self, name: str, value: str) -> str:
         return value
 
 
-@dataclass(frozen=True)
 class OneOf(Kind):
-    """One of the words of a ``Literal`` type. ``whole_only``: the report asks for these words only
-    with all steps.
-    """
+    """One of the words, which are those of the declared ``Literal`` type."""
 
-    words: tuple[str, ...] = ()
-    whole_only: tuple[str, ...] = ()
-
-    @property
-    def values(self) -> str:
-        return ", ".join(f"`{word}`" for word in self.words)
-
-    def of_type(self, hint: Any) -> OneOf:
-        return replace(self, words=hint.__args__)
-
-    def asked(self, *, whole: bool) -> tuple[str, ...]:
-        return tuple(word for word in self.words if whole or word not in self.whole_only)
-
-    def parse(self, name: str, value: str) -> str:
+    def parse(self, name: str, value: str) -> Any:
         if value in self.words:
             return value
         expected = ", ".join(self.words)
         raise BadRequest(f"Parameter {name} is {shown(value)}, expected one of {expected}.")
 
-    def entries(self, name: str) -> list[Entry]:
-        return [Entry(name, self.values, self.doc, self.words)]
+    def asked(self, *, whole: bool) -> tuple[str, ...]:
+        return tuple(word for word in self.words if whole or word not in self.whole_only)
 
 
 @dataclass(frozen=True)
@@ -181,17 +156,13 @@ class Switch(OneOf):
 
     words: tuple[str, ...] = ("0", "1")
 
-    def of_type(self, hint: Any) -> Switch:
-        return self
+    def parse(self, name: str, value: str) -> bool:
+        return bool(super().parse(name, value) == "1")
 
     def asked(self, *, whole: bool) -> tuple[str, ...]:
         return ()
 
-    def parse(self, name: str, value: str) -> Any:
-        return super().parse(name, value) == "1"
 
-
-@dataclass(frozen=True)
 class Names(Kind):
     """Distinct texts separated by commas, in the order given."""
 
@@ -203,143 +174,75 @@ class Names(Kind):
 
 @dataclass(frozen=True)
 class Whole(Kind):
-    """A whole number within bounds, both included. ``page``: what the page asks for, and the report
-    keeps, instead of the default.
-    """
+    """A whole number within bounds, both included; without bounds the number of an event."""
 
-    lowest: int
-    highest: int | OfTrace
-    page: int | None = None
-
-    longest = 32
-
-    @property
-    def values(self) -> str:
-        return f"{self.lowest:,} to {_limit_text(self.highest)}"
-
-    @property
-    def limit(self) -> int | OfTrace:
-        return self.highest
-
-    def asked(self, *, whole: bool) -> tuple[str, ...]:
-        return () if self.page is None else (str(self.page),)
-
-    @property
-    def most_asked(self) -> int | None:
-        if self.page is not None:
-            return self.page
-        known = isinstance(self.highest, int) and self.highest < LARGEST_EVENT
-        return cast(int, self.highest) if known else None
-
-    def limited(self, limit: int) -> Whole:
-        return replace(self, highest=limit)
+    longest: int = 32
+    values = "{lowest} to {highest}"
 
     def parse(self, name: str, value: str) -> int:
-        if _WHOLE.fullmatch(value) and self.lowest <= int(value) <= _known(self.highest):
-            return int(value)
-        raise BadRequest(
-            f"Parameter {name} is {shown(value)}, expected a whole number from {self.lowest} to"
-            f" {self.highest}."
-        )
-
-
-@dataclass(frozen=True)
-class Event(Whole):
-    """A number of an event; whether there is such a one is not known here."""
-
-    lowest: int = 0
-    highest: int | OfTrace = LARGEST_EVENT
-    values = "number of an event"
+        number = self.whole(value)
+        if number is None:
+            raise BadRequest(
+                f"Parameter {name} is {shown(value)}, expected a whole number from {self.lowest} to"
+                f" {self.highest}."
+            )
+        return number
 
 
 @dataclass(frozen=True)
 class Time(Whole):
     """Nanoseconds after the trace's first event."""
 
-    lowest: int = 0
     highest: int | OfTrace = LARGEST_NS
     values = "ns"
 
 
 @dataclass(frozen=True)
 class Wholes(Kind):
-    """Distinct whole numbers from 0 on, separated by commas, in the order given: at least one and at
-    most ``most``.
+    """Distinct whole numbers separated by commas, in the order given: at least one and at most
+    ``most``.
     """
 
-    most: int
-    highest: int | OfTrace
-
-    longest = 1 << 16
-
-    @property
-    def values(self) -> str:
-        return f"at most {self.most:,} numbers like `3,4,5`, 0 to {_limit_text(self.highest)}"
-
-    @property
-    def limit(self) -> int | OfTrace:
-        return self.highest
-
-    @property
-    def most_asked(self) -> int:
-        return self.most
-
-    def limited(self, limit: int) -> Wholes:
-        return replace(self, highest=limit)
+    longest: int = 1 << 16
+    values = "at most {most} numbers like `3,4,5`, 0 to {highest}"
 
     def parse(self, name: str, value: str) -> list[int]:
         parts = value.split(",")
-        if len(parts) > self.most:
+        if self.most is not None and len(parts) > self.most:
             raise BadRequest(
                 f"Parameter {name} holds {len(parts)} numbers, at most {self.most} are accepted."
             )
-        for part in parts:
-            if _WHOLE.fullmatch(part) is None or int(part) > _known(self.highest):
+        numbers = {part: self.whole(part) for part in parts}
+        for part, number in numbers.items():
+            if number is None:
                 raise BadRequest(
-                    f"Parameter {name} holds {shown(part)}, expected whole numbers from 0 to"
-                    f" {self.highest} separated by commas."
+                    f"Parameter {name} holds {shown(part)}, expected whole numbers from"
+                    f" {self.lowest} to {self.highest} separated by commas."
                 )
-        return list(dict.fromkeys(int(part) for part in parts))
+        return list(dict.fromkeys(number for number in numbers.values() if number is not None))
 
 
 @dataclass(frozen=True)
 class Ranges(Kind):
-    """Whole numbers below ``count`` as ranges, both ends included: ``0-3,7`` → 0, 1, 2, 3, 7,
-    ascending.
-    """
+    """Whole numbers as ranges, both ends included: ``0-3,7`` → 0, 1, 2, 3, 7, ascending."""
 
-    count: int | OfTrace
-
-    longest = 1 << 16
-    values = "numbers or ranges like `0-3,7`"
-
-    @property
-    def limit(self) -> int | OfTrace:
-        return self.count
-
-    def limited(self, limit: int) -> Ranges:
-        return replace(self, count=limit)
+    longest: int = 1 << 16
+    values = "numbers or ranges like `0-3,7`, 0 to {highest}"
 
     def parse(self, name: str, value: str) -> list[int]:
+        assert isinstance(self.highest, int), "the trace was not asked for its limit"
         numbers: set[int] = set()
         for part in value.split(","):
-            match = _RANGE.fullmatch(part)
-            first, last = (
-                (int(match.group(1)), int(match.group(2) or match.group(1))) if match else (0, -1)
-            )
-            if last < first or last >= _known(self.count):
+            first, last = _ends(part) or (0, -1)
+            if last < first or last > self.highest:
                 raise BadRequest(
                     f"Parameter {name} holds {shown(part)}, expected numbers or ranges like 0-3,7"
-                    f" below {self.count}."
+                    f" below {self.highest + 1}."
                 )
             numbers.update(range(first, last + 1))
         return sorted(numbers)
 
 
-_SKIP_COLD = Switch("Leave out the steps marked cold.")
-
-
-@dataclass(frozen=True)
 class StepsOf(Kind):
     """``steps=all``, ``steps=3`` or ``steps=3-7`` with ``skip_cold``; what stands behind the name
     ``steps`` stands behind both.
@@ -354,20 +257,19 @@ class StepsOf(Kind):
         return StepRange(first, last, skip_cold, name)
 
     def parse(self, name: str, value: str) -> tuple[int, int]:
-        match = _RANGE.fullmatch(value)
-        if match is None:
+        ends = _ends(value)
+        if ends is None:
             raise BadRequest(
                 f"Parameter {name} is {shown(value)}, expected all, an index like 3, or a range"
                 " like 3-7.",
                 "Take the indices from /steps.",
             )
-        first, last = int(match.group(1)), int(match.group(2) or match.group(1))
-        if last < first:
+        if ends[1] < ends[0]:
             raise BadRequest(
                 f"Parameter {name} is {shown(value)}: the range runs backwards.",
-                f"Write {last}-{first}.",
+                f"Write {ends[1]}-{ends[0]}.",
             )
-        return first, last
+        return ends
 
     def entries(self, name: str) -> list[Entry]:
         cold = _SKIP_COLD.entries(name.replace("steps", "skip_cold"))
@@ -375,46 +277,40 @@ class StepsOf(Kind):
         return [replace(entry, optional=default) for entry, default in both]
 
 
-@dataclass(frozen=True)
-class WindowOf(Kind):
+class WindowOf(Time):
     """``t0`` and ``t1``, ns after the trace's first event: both, or with a default neither."""
 
-    values = "ns"
-
     def read(self, query: Query, name: str, default: object = REQUIRED) -> Any:
-        start, end = (optional_text(query, part) for part in ("t0", "t1"))
-        if start is None and end is None:
-            if default is not REQUIRED:
-                return default
-            raise BadRequest("Parameter t0 is missing.", "Add t0=... and t1=... to the URL.")
-        if start is None or end is None:
+        given = {part: optional_text(query, part) for part in ("t0", "t1")}
+        if not any(value is not None for value in given.values()) and default is not REQUIRED:
+            return default
+        for part, value in given.items():
+            if value is None:
+                raise BadRequest(
+                    f"Parameter {part} is missing.", "A time window needs both t0 and t1."
+                )
+        begin, end = (self.parse(part, value or "") for part, value in given.items())
+        if end <= begin:
             raise BadRequest(
-                f"Parameter {'t0' if start is None else 't1'} is missing.",
-                "A time window needs both t0 and t1.",
-            )
-        begin, finish = self.parse("t0", start), self.parse("t1", end)
-        if finish <= begin:
-            raise BadRequest(
-                f"The time window from t0={begin} to t1={finish} is empty.",
+                f"The time window from t0={begin} to t1={end} is empty.",
                 "t1 must be larger than t0.",
             )
-        return begin, finish
+        return begin, end
 
     def parse(self, name: str, value: str) -> int:
-        if _WHOLE.fullmatch(value) is None or int(value) > LARGEST_NS:
+        time = self.whole(value)
+        if time is None:
             raise BadRequest(
                 f"Parameter {name} is {shown(value)}, expected nanoseconds as an integer from 0 to"
                 f" {LARGEST_NS}."
             )
-        return int(value)
+        return time
 
     def entries(self, name: str) -> list[Entry]:
-        return [
-            Entry("t0", "ns", self.doc),
-            Entry("t1", "ns", "The end of it, which is not part of it."),
-        ]
+        return [Entry("t0", "ns", self.doc), Entry("t1", "ns", "The end of it, not included.")]
 
 
+_SKIP_COLD = Switch("Leave out the steps marked cold.")
 STEPS = StepsOf(
     "Steps by their `index` in `/steps`, both ends included. `all` without `skip_cold` also counts"
     " what lies outside every step."
@@ -423,7 +319,7 @@ Steps = Annotated[StepRange, STEPS]
 Window = Annotated[tuple[int, int], WindowOf("The begin of the window of time.")]
 
 
-def optional_text(query: Query, name: str, *, longest: int = Kind.longest) -> str | None:
+def optional_text(query: Query, name: str, longest: int = 4096) -> str | None:
     """A text, None when it is not given.
 
     Raises:
@@ -450,10 +346,7 @@ def shown(value: str) -> str:
     return repr(value[:_SHOWN] + ("…" if len(value) > _SHOWN else ""))
 
 
-def _known(limit: int | OfTrace) -> int:
-    assert isinstance(limit, int), "the trace was not asked for its limit"
-    return limit
-
-
-def _limit_text(limit: int | OfTrace) -> str:
-    return f"{limit:,}" if isinstance(limit, int) else limit.text
+def _ends(text: str) -> tuple[int, int] | None:
+    """Both ends of ``3`` or ``3-7``."""
+    match = _RANGE.fullmatch(text)
+    return (int(match.group(1)), int(match.group(2) or match.group(1))) if match else None

@@ -6,20 +6,12 @@ from typing import Annotated, Literal
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import OpenedTimeline
+from torch_tb_profiler.views import timeline_wire
 from torch_tb_profiler.views.area import area_payload
 from torch_tb_profiler.views.arrows import arrows_payload
 from torch_tb_profiler.views.counters import counters_payload
 from torch_tb_profiler.views.search import LONGEST_QUERY, Searched
-from torch_tb_profiler.views.timeline_wire import (
-    AreaPayload,
-    ArrowsPayload,
-    CountersPayload,
-    HeatPayload,
-    NextHitPayload,
-    SearchPayload,
-)
 from torch_tb_profiler.web.parameters import (
-    Event,
     Names,
     OfTrace,
     OneOf,
@@ -32,7 +24,7 @@ from torch_tb_profiler.web.parameters import (
     Window,
 )
 from torch_tb_profiler.web.route import route
-from torch_tb_profiler.web.trace_routes import LANE_COUNT, Lanes, all_lanes
+from torch_tb_profiler.web.trace_routes import LAST_LANE, Lanes, all_lanes
 
 Words = Annotated[str, Text("What is looked for.", longest=LONGEST_QUERY)]
 Pattern = Annotated[
@@ -77,12 +69,10 @@ def search(
     re: Pattern = False,
     args: Arguments = False,
     case: Case = False,
-) -> SearchPayload:
-    """Events whose name contains a text. ``names``: hits by name, the largest total time first, at
-    most 500 of ``names_total``. ``hits``: the first 1,000 of ``total`` in time order. Expressions take
-    time linear in the texts, whatever they are; one whose program is larger than 4,096 instructions,
-    or that takes more than a second over all texts, is refused. Of a text they see the first 16,384
-    bytes.
+) -> timeline_wire.SearchPayload:
+    """Events whose name contains a text. Expressions take time linear in the texts; one whose program
+    is larger than 4,096 instructions, or that takes more than a second over all texts, is refused. Of
+    a text they see the first 16,384 bytes.
     """
     return _searched(timeline, q, re, args, case).found()
 
@@ -96,8 +86,8 @@ def heat(
     re: Pattern = False,
     args: Arguments = False,
     case: Case = False,
-) -> HeatPayload:
-    """Where the hits of a search are: how many begin in each part of the window."""
+) -> timeline_wire.HeatPayload:
+    """Where in the window the hits of a search are."""
     begin, end = window
     return _searched(timeline, q, re, args, case).heat(begin, end, n)
 
@@ -109,15 +99,15 @@ def next_hit(
     re: Pattern = False,
     args: Arguments = False,
     case: Case = False,
-    after: Annotated[int | None, Event("The hit that follows this event in time order.")] = None,
-    before: Annotated[int | None, Event("The hit that comes before this event.")] = None,
+    after: Annotated[int | None, Whole("The hit that follows this event in time order.")] = None,
+    before: Annotated[int | None, Whole("The hit that comes before this event.")] = None,
     t: Annotated[int | None, Time("The first hit from this time on.")] = None,
     dir: Annotated[
         Literal["next", "previous"], OneOf("With `t`: `previous` is the last hit before it.")
     ] = "next",
-) -> NextHitPayload:
-    """One hit of a search, from exactly one of ``after``, ``before`` and ``t``. At the end it goes on
-    from the other one. ``index`` counts from 0; ``hit`` is null when nothing was found.
+) -> timeline_wire.NextHitPayload:
+    """One hit of a search, from exactly one of ``after``, ``before`` and ``t``; null when nothing was
+    found.
     """
     starts = {"after": after, "before": before, "t": t}
     given = [name for name, value in starts.items() if value is not None]
@@ -137,12 +127,12 @@ def next_hit(
 
 
 @route("/trace/area")
-def area(timeline: OpenedTimeline, window: Window, lanes: Lanes = None) -> AreaPayload:
-    """Statistics of a window on some lanes. An event belongs to it when it shares time with the
-    window, or has no length and lies in it; its part within the window counts. ``rows``: by name and
-    look, the largest total first, 1,000 at most; ``pooled`` says how many more there are. ``groups``:
-    the union of the events on the chosen lanes of each group. ``overlap``: device work on the chosen
-    lanes; its four parts add up to the window.
+def area(
+    timeline: OpenedTimeline, window: Window, lanes: Lanes = None
+) -> timeline_wire.AreaPayload:
+    """Statistics of a window on some lanes: of each event the part within the window. ``rows``: by
+    name and look, 1,000 at most. ``groups``: the union of the events on the chosen lanes of each group.
+    ``overlap``: device work on the chosen lanes; its four parts add up to the window.
     """
     begin, end = window
     rows = all_lanes(timeline, lanes)
@@ -160,10 +150,10 @@ def arrows(
     kinds: Annotated[list[str] | None, Names("Names of `arrow_kinds`. Default: all.")] = None,
     lanes: Annotated[
         list[int] | None,
-        Ranges("Lanes of which an arrow must touch one. Default: all.", LANE_COUNT),
+        Ranges("Lanes of which an arrow must touch one. Default: all.", highest=LAST_LANE),
     ] = None,
-) -> ArrowsPayload:
-    """Arrows that touch a window; ``total`` says how many there are."""
+) -> timeline_wire.ArrowsPayload:
+    """Arrows that touch a window."""
     begin, end = window
     memoise = timeline.opened.memoise
     return arrows_payload(timeline.timeline, memoise, begin, end, kinds=kinds, lanes=lanes, cap=cap)
@@ -176,16 +166,15 @@ def counters(
         list[int],
         Wholes(
             "Places in the list `counters` of `/trace/timeline`.",
-            64,
-            OfTrace("the last series", lambda t, _: len(t.timeline.about["series"]) - 1),
+            most=64,
+            highest=OfTrace("the last series", lambda t, _: len(t.timeline.about["series"]) - 1),
         ),
     ],
     window: Window,
     n: Parts,
-) -> CountersPayload:
-    """Curves of a window in equal parts. A value holds until the next sample. For each part the
-    lowest and highest value that is held at any time of it, and the mean over its time; null before
-    the first sample.
+) -> timeline_wire.CountersPayload:
+    """Curves of a window. A value holds until the next sample. For each part the lowest and highest
+    value that is held in it, and the mean over its time; null before the first sample.
     """
     begin, end = window
     return counters_payload(timeline.timeline, series, begin, end, n)

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Request, Response
@@ -189,59 +189,59 @@ def _kind(hint: Any, where: str) -> Kind:
     for part in (hint, *get_args(hint)):
         for kind in getattr(part, "__metadata__", ()):
             if isinstance(kind, Kind):
-                return kind.of_type(part.__origin__)
+                literal = get_origin(part.__origin__) is Literal
+                return replace(kind, words=get_args(part.__origin__)) if literal else kind
     raise TypeError(f"{where} is of no kind of web/parameters.py")
 
 
 def handler(route: Route, backend: Backend) -> replies.Handler:
     """What answers requests for a route."""
+    content_type = BYTES_TYPE if route.answers is bytes else "application/json"
 
     def answer(request: Request) -> Response:
-        query = request.args
-        names = [kind.read(query, name) for name, kind in route.places.items()]
-        values = _read(route, query)
+        names = [kind.read(request.args, name) for name, kind in route.places.items()]
+        values = _read(route, request.args, {})
         opened = _open(route, backend, names)
-        values = _read_limited(route, query, opened, values)
-        handed = {name: _hand(backend, opened, hint) for name, hint in route.handed.items()}
+        values = _read(route, request.args, values, opened)
+        handed = {
+            name: opened if hint in _OPENED else getattr(backend, _HANDED[hint])
+            for name, hint in route.handed.items()
+        }
 
         def make() -> Body | Download:
             return _encoded(route.function(**handed, **values))
 
-        keep = route.kept and not route.immutable
-        also = route.also(backend, opened) if keep else None
+        also = route.also(backend, opened) if route.kept and not route.immutable else None
         if also is None:
             result = make()
         else:
-            key = (route.path, _content(opened), *names, *values.values(), also)
-            result = _trace_of(opened).memoise(key, make)
+            traces: tuple[Any, ...] = opened if isinstance(opened, Pair) else (opened,)
+            content = tuple(getattr(one, "id", "") for one in traces)
+            trace: Opened = getattr(traces[0], "opened", traces[0])
+            result = trace.memoise((route.path, content, *names, *values.values(), also), make)
         if isinstance(result, Download):
             return result.response(request)
-        return replies.send(
-            request, result, content_type, cache=IMMUTABLE if route.immutable else "no-cache"
-        )
+        cache = IMMUTABLE if route.immutable else "no-cache"
+        return replies.send(request, result, content_type, cache=cache)
 
-    content_type = BYTES_TYPE if route.answers is bytes else "application/json"
     return answer
 
 
-def _read(route: Route, query: MultiDict[str, str]) -> dict[str, Any]:
-    """Values of the parameters whose limits are known without the trace."""
-    return {
-        name: parameter.kind.read(query, name, parameter.default)
-        for name, parameter in route.parameters.items()
-        if not isinstance(parameter.kind.limit, OfTrace)
-    }
-
-
-def _read_limited(
-    route: Route, query: MultiDict[str, str], opened: Any, values: dict[str, Any]
+def _read(
+    route: Route, query: MultiDict[str, str], values: dict[str, Any], opened: Any = None
 ) -> dict[str, Any]:
-    """All values, those of the others included."""
+    """Values of the parameters whose limits are known without the trace; with one also of the others,
+    added to ``values``.
+    """
     for name, parameter in route.parameters.items():
-        limit = parameter.kind.limit
+        kind, limit = parameter.kind, parameter.kind.highest
         if isinstance(limit, OfTrace):
-            kind = parameter.kind.limited(limit.of(opened, values))
-            values[name] = kind.read(query, name, parameter.default)
+            if opened is None:
+                continue
+            kind = replace(kind, highest=limit.of(opened, values))
+        elif opened is not None:
+            continue
+        values[name] = kind.read(query, name, parameter.default)
     return values
 
 
@@ -269,25 +269,6 @@ def _open(route: Route, backend: Backend, names: list[str]) -> Any:
             raise Outdated("The trace changed since the page described it.", "Reload the page.")
         return opened
     return None
-
-
-def _content(opened: Any) -> tuple[str, ...]:
-    """What tells contents of the same trace apart."""
-    return tuple(
-        getattr(one, "id", "") for one in (opened if isinstance(opened, Pair) else (opened,))
-    )
-
-
-def _trace_of(opened: Any) -> Opened:
-    """The trace with which answers are kept."""
-    trace: Opened = (
-        opened.a.opened if isinstance(opened, Pair) else getattr(opened, "opened", opened)
-    )
-    return trace
-
-
-def _hand(backend: Backend, opened: Any, hint: type) -> Any:
-    return opened if hint in _OPENED else getattr(backend, _HANDED[hint])
 
 
 def _encoded(payload: Wire | bytes | Body | Download) -> Body | Download:

@@ -13,7 +13,14 @@ from pathlib import Path
 
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline
 from torch_tb_profiler.views.wire import Wire
-from torch_tb_profiler.web.parameters import REQUIRED, STEPS, Entry
+from torch_tb_profiler.web.parameters import (
+    LARGEST_EVENT,
+    LARGEST_NS,
+    REQUIRED,
+    STEPS,
+    Entry,
+    Kind,
+)
 from torch_tb_profiler.web.route import CONTENT, TRACE, Pair, Route
 from torch_tb_profiler.web.routes import MODULES, ROUTES
 
@@ -60,7 +67,11 @@ def page(written: str) -> str:
 
 def _section(route: Route) -> str:
     shared = [f"`{entry.name}`" for entry, _ in route.entries() if entry.name in ("id", "steps")]
-    answers = f"Answers `{route.answers.__name__}`." if issubclass(route.answers, Wire) else ""
+    answers = ""
+    if issubclass(route.answers, Wire):
+        about = " ".join((route.answers.__doc__ or "").replace("``", "`").split())
+        said = about.removeprefix(f"Route `{route.path}`").lstrip(".:;, ")
+        answers = f"Answers `{route.answers.__name__}`{f': {said}' if said else '.'}"
     takes = f"Takes {' and '.join(shared)}." if shared else ""
     last = " ".join(part for part in (_NEEDS[route.opens], takes, answers) if part)
     own = [one for one in route.entries() if one[0].name not in _SHARED]
@@ -135,7 +146,7 @@ def limits() -> str:
     """``fe/src/base/limits.gen.ts``: how large or how many a route takes at most."""
     lines = []
     for route in ordered():
-        of_route = {**{n: p.kind.most_asked for n, p in route.parameters.items()}, **route.limits}
+        of_route = {**{n: _number(p.kind) for n, p in route.parameters.items()}, **route.limits}
         known = {name: limit for name, limit in of_route.items() if limit is not None}
         if known:
             inner = ", ".join(f"{name}: {limit}" for name, limit in known.items())
@@ -150,6 +161,13 @@ def limits() -> str:
             "",
         ]
     )
+
+
+def _number(kind: Kind) -> int | None:
+    """The number that the page has to know: what it always asks for, how many, or how large."""
+    largest = kind.highest if kind.highest not in (LARGEST_EVENT, LARGEST_NS) else None
+    number = kind.page or kind.most or largest
+    return number if isinstance(number, int) else None
 
 
 def _key(route: Route) -> str:

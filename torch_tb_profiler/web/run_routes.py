@@ -7,15 +7,12 @@ from typing import Annotated, cast
 
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
+from torch_tb_profiler.views import diff_wire, distributed_wire, findings_wire, wire
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdown
-from torch_tb_profiler.views.diff_wire import DiffPayload
 from torch_tb_profiler.views.distributed import FleetMember, LateSeat, distributed_payload
-from torch_tb_profiler.views.distributed_wire import DistributedPayload
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_run import findings_in_run
-from torch_tb_profiler.views.findings_wire import FindingsPayload
-from torch_tb_profiler.views.wire import RankSource
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf
 from torch_tb_profiler.web.replies import Body
@@ -26,7 +23,7 @@ FEW = 16
 view has it done.
 """
 _SECOND_STEPS = StepsOf("Steps of side B.")
-_FILES: dict[DiffFormat, tuple[str, str, Callable[[DiffPayload], str]]] = {
+_FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]] = {
     "csv": ("csv", "text/csv; charset=utf-8", diff_csv),
     "markdown": ("md", "text/markdown; charset=utf-8", diff_markdown),
 }
@@ -47,13 +44,10 @@ def _others(backend: Backend, insight: OpenedInsight) -> Hashable:
 
 
 @route("/findings", also=_others, report="trace")
-def findings(insight: OpenedInsight, fleets: Fleets) -> FindingsPayload:
-    """What costs step time that could be had back, the largest first: each with its rule, a sentence,
-    ``recoverable_ns`` per step (an upper bound; no time is claimed by two findings), the dearest
-    events it rests on, the source line where one is known, what to try and when that does not apply.
-    ``headline`` is the answer in one sentence, ``unsure`` what the trace cannot say. Where other
-    workers of the run are open, the rank that keeps them waiting is among the findings. It takes no
-    steps: cold ones and those that the recording cut off are left out as long as there are others.
+def findings(insight: OpenedInsight, fleets: Fleets) -> findings_wire.FindingsPayload:
+    """What costs step time that could be had back: each with its rule, a sentence, ``recoverable_ns``
+    per step (an upper bound; no time is claimed by two findings), the dearest events it rests on, the
+    source line where one is known, what to try and when that does not apply.
     """
     opened = insight.opened
     fleet, progress = _fleet(fleets, opened)
@@ -76,17 +70,12 @@ def _complete(backend: Backend, opened: Opened) -> Hashable:
 
 
 @route("/distributed", also=_complete, report="trace")
-def distributed(opened: Opened, fleets: Fleets) -> DistributedPayload:
+def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedPayload:
     """The workers of a run beside each other: for each the span that was recorded at the same time as
-    the asked one. Insights that are missing are made from now on; the reply holds what is ready, and
-    ``progress`` is below 1 while more is to come: ask again. ``workers`` are in the order of ranks;
-    lists of lists are ``[worker][step]``.
-
-    ``late`` names, for every step in which somebody waited, the worker that the others waited for, and
-    what took more time on it (``before_…``) than on the one that waited longest; ``event``,
-    ``start_ns`` and ``before_event`` belong to the named worker's trace. ``operations``: rows of
-    ``worker`` −1 are sums over all workers; rows of single workers are left out beyond 4,096. At most
-    1,024 workers and 32,768 pairs of worker and step are given; ``notes`` says what is left out.
+    the asked one. Insights that are missing are made from now on. Lists of lists are
+    ``[worker][step]``. ``late`` names, for every step in which somebody waited, the worker that the
+    others waited for, and what took more time on it (``before_…``) than on the one that waited
+    longest. At most 1,024 workers and 32,768 pairs of worker and step are given.
     """
     fleet = fleets.of(opened)
     ranks = {member: number for number, member in enumerate(fleet.place)}
@@ -95,7 +84,7 @@ def distributed(opened: Opened, fleets: Fleets) -> DistributedPayload:
             m.worker.name,
             m.span.name,
             m.worker.rank,
-            cast("RankSource", m.worker.rank_source),
+            cast("wire.RankSource", m.worker.rank_source),
             m.state,
             m.message,
             ranks.get(number, -1),
@@ -109,12 +98,13 @@ def distributed(opened: Opened, fleets: Fleets) -> DistributedPayload:
 
 
 @route("/diff")
-def diff(pair: Pair, steps: Steps, steps2: Annotated[StepRange, _SECOND_STEPS]) -> DiffPayload:
+def diff(
+    pair: Pair, steps: Steps, steps2: Annotated[StepRange, _SECOND_STEPS]
+) -> diff_wire.DiffPayload:
     """Two traces beside each other, A and B; both may be the same. ``verdict`` says how the step
-    changed, whether by more than noise, and what made most of it; ``changes`` holds the tables
-    (categories, operators, device work, runtime calls, modules), the largest change first, of each at
-    most 500 rows and one for the rest; ``wholes`` what they add up to; ``tree`` both call trees
-    matched on their structure. 202 while one of the two is not there yet.
+    changed, whether by more than noise, and what made most of it; ``changes`` holds the tables, the
+    largest change first, of each at most 500 rows and one for the rest; ``wholes`` what they add up
+    to; ``tree`` both call trees matched on their structure.
     """
     a, b = (
         (one.opened.facts, one.insight, chosen(one.opened, of_it))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.download import cut, original
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
 from torch_tb_profiler.runs.packed import packed
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views import timeline_wire, wire
 from torch_tb_profiler.views.tiles import encode_tiles, last_tile, top_level
 from torch_tb_profiler.views.timeline import names_payload, timeline_payload
-from torch_tb_profiler.views.timeline_wire import NamesPayload, TimelinePayload
 from torch_tb_profiler.views.trace_page import trace_payload
-from torch_tb_profiler.views.wire import TracePayload
 from torch_tb_profiler.web.downloads import GZIP, Download, Pieces, base_name, file_name, stem
 from torch_tb_profiler.web.parameters import OfTrace, Ranges, Steps, Whole, Wholes, Window
 from torch_tb_profiler.web.route import chosen, route
@@ -23,13 +21,8 @@ MOST_CELLS = 1 << 14
 """Tiles times lanes of one request: a page of 1,600 px and a thousand rows needs half of them."""
 
 
-def lane_count(timeline: OpenedTimeline, values: Mapping[str, Any]) -> int:
-    """How many lanes a timeline has."""
-    return timeline.timeline["lanes"].n
-
-
-LANE_COUNT = OfTrace("the number of lanes", lane_count)
-LANES = Ranges("Lanes, both ends of a range included. Default: all.", LANE_COUNT)
+LAST_LANE = OfTrace("the last lane", lambda t, _: t.timeline["lanes"].n - 1)
+LANES = Ranges("Lanes, both ends of a range included. Default: all.", highest=LAST_LANE)
 Lanes = Annotated[list[int] | None, LANES]
 
 
@@ -39,10 +32,8 @@ def all_lanes(timeline: OpenedTimeline, lanes: list[int] | None) -> list[int]:
 
 
 @route("/trace")
-def trace(opened: Opened, settings: Settings, steps: Steps) -> TracePayload:
-    """What the Trace page offers: name and size of the file, number of events, span, time of the
-    first event, steps.
-    """
+def trace(opened: Opened, settings: Settings, steps: Steps) -> wire.TracePayload:
+    """Name and size of the file, number of events, span, time of the first event, steps."""
     return trace_payload(
         opened.facts,
         chosen(opened, steps),
@@ -56,13 +47,9 @@ def trace(opened: Opened, settings: Settings, steps: Steps) -> TracePayload:
 
 @route("/trace/file", kept=False)
 def trace_file(opened: Opened, settings: Settings, window: Window | None = None) -> Download:
-    """A download. Without a window the file's own bytes, compressed as they are, as
-    ``application/json``, ``application/gzip`` or ``application/zstd``. This is the only route that
-    serves what the trace says about its environment.
-
-    With a window a gzip of a small valid trace: every event that touches the window, and all metadata
-    events. It is cut while the file is read, so memory stays bounded and a remote file is not copied;
-    the file is read from its beginning each time.
+    """A download. Without a window the file's own bytes, compressed as they are. This is the only
+    route that serves what the trace says about its environment. With a window a gzip of a small valid
+    trace: every event that touches the window, and all metadata events, cut while the file is read.
     """
     path = opened.span.path
     if window is None:
@@ -75,16 +62,12 @@ def trace_file(opened: Opened, settings: Settings, window: Window | None = None)
 
 
 @route("/trace/timeline", identified=False)
-def timeline(timeline: OpenedTimeline) -> TimelinePayload:
+def timeline(timeline: OpenedTimeline) -> timeline_wire.TimelinePayload:
     """What the timeline consists of: groups of lanes (one kind of event of one thread or stream each,
-    with the depth of every lane and whether it is an overlap sub-row), counter series, kinds of
-    arrows, steps, marks of defects, the busy share of the whole span for the minimap. The timeline is
-    made when it is first asked for; until then 202 with the progress.
-
-    ``id`` names the content. The routes that want it back as a parameter answer 409 ``outdated`` when
-    the file changed since, and their replies may be kept by the browser for ever (``Cache-Control:
-    immutable``). An *event* is a number within one content: a row of ``spans``, and from the number
-    of spans on a row of ``instants``. A *lane* is a number within one content, too.
+    with the depth of every lane), counter series, kinds of arrows, steps, marks of defects. Routes
+    that take ``id`` answer 409 ``outdated`` when the file changed since, and their replies may be kept
+    by the browser for ever. An *event* is a number within one content: a row of ``spans``, and from
+    the number of spans on a row of ``instants``. A *lane* is a number within one content, too.
     """
     opened = timeline.opened
     return timeline_payload(opened.trace, opened.facts, timeline.timeline, timeline.id)
@@ -101,10 +84,8 @@ def names(
             OfTrace("the last name", lambda t, _: max(0, t.timeline["names"].n - 1)),
         ),
     ] = 0,
-) -> NamesPayload:
-    """Names as the tiles number them, ``name_page`` of them; the most frequent come first. A name is
-    cut to 240 characters.
-    """
+) -> timeline_wire.NamesPayload:
+    """``name_page`` names, the most frequent first. A name is cut to 240 characters."""
     return names_payload(timeline.opened.trace, timeline.timeline, first)
 
 
@@ -119,19 +100,18 @@ def tiles(
         list[int],
         Wholes(
             "Tile numbers.",
-            64,
-            OfTrace("the last tile", lambda t, values: last_tile(t.timeline, values["level"])),
+            most=64,
+            highest=OfTrace(
+                "the last tile", lambda t, values: last_tile(t.timeline, values["level"])
+            ),
         ),
     ],
     lanes: Lanes = None,
 ) -> bytes:
-    """Slices to draw, binary. Tile k of level L covers ``k · 2^(L+9)`` to ``(k+1) · 2^(L+9)`` ns. An
-    event of 2^L ns or more is a slice of its own; shorter ones that follow each other in the same
-    bucket of 2^L ns are one slice that says how many they are, how busy they were, and which is the
-    longest. The layout (version 1, little endian) is described in ``torch_tb_profiler/views/tiles.py``.
-    A slice that reaches into several tiles is in each of them; summed over the slices that begin in a
-    tile, counts and busy time are the same on every level. At most 16,384 tiles times lanes are given
-    at once.
+    """Slices to draw, binary: ``torch_tb_profiler/views/tiles.py`` describes the layout. Tile k of
+    level L covers ``k · 2^(L+9)`` to ``(k+1) · 2^(L+9)`` ns. An event of 2^L ns or more is a slice of
+    its own; shorter ones in the same bucket of 2^L ns are one slice that says how many they are, how
+    busy they were, and which is the longest. At most 16,384 tiles times lanes are given at once.
     """
     rows = all_lanes(timeline, lanes)
     if len(k) * len(rows) > MOST_CELLS:

@@ -142,7 +142,7 @@ export interface Parameters {
     device?: string;
     /** The begin of the window of time. */
     t0?: string;
-    /** The end of it, which is not part of it. */
+    /** The end of it, not included. */
     t1?: string;
     /** About how many points. */
     n?: string;
@@ -152,7 +152,7 @@ export interface Parameters {
     device?: string;
     /** The begin of the window of time. */
     t0?: string;
-    /** The end of it, which is not part of it. */
+    /** The end of it, not included. */
     t1?: string;
   };
   "memory/statistics": OfTrace & {
@@ -160,7 +160,7 @@ export interface Parameters {
     device?: string;
     /** The begin of the window of time. */
     t0?: string;
-    /** The end of it, which is not part of it. */
+    /** The end of it, not included. */
     t1?: string;
     /** What a row is one of. */
     group?: "operator" | "module";
@@ -203,7 +203,7 @@ export interface Parameters {
   "trace/file": OfTrace & {
     /** The begin of the window of time. */
     t0?: string;
-    /** The end of it, which is not part of it. */
+    /** The end of it, not included. */
     t1?: string;
   };
   "trace/timeline": OfTrace;
@@ -232,7 +232,7 @@ export interface Parameters {
   "trace/search/heat": OfTrace & OfContent & {
     /** The begin of the window of time. */
     t0: string;
-    /** The end of it, which is not part of it. */
+    /** The end of it, not included. */
     t1: string;
     /** Equal parts of the window. */
     n: string;
@@ -266,7 +266,7 @@ export interface Parameters {
   "trace/area": OfTrace & OfContent & {
     /** The begin of the window of time. */
     t0: string;
-    /** The end of it, which is not part of it. */
+    /** The end of it, not included. */
     t1: string;
     /** Lanes, both ends of a range included. Default: all. */
     lanes?: string;
@@ -274,7 +274,7 @@ export interface Parameters {
   "trace/arrows": OfTrace & OfContent & {
     /** The begin of the window of time. */
     t0: string;
-    /** The end of it, which is not part of it. */
+    /** The end of it, not included. */
     t1: string;
     /** Arrows at most: more are thinned evenly, the first and the last included. */
     cap?: string;
@@ -288,7 +288,7 @@ export interface Parameters {
     series: string;
     /** The begin of the window of time. */
     t0: string;
-    /** The end of it, which is not part of it. */
+    /** The end of it, not included. */
     t1: string;
     /** Equal parts of the window. */
     n: string;

@@ -13,6 +13,7 @@ from werkzeug.test import Client, TestResponse
 from tests.builders.drawn import Event
 from tests.web.served import body, client, error_of
 from tests.web.timeline_asked import OF_A_CONTENT, PARAMETERS, TYPES, catalogue, opened, query
+from torch_tb_profiler.web import trace_routes
 
 PATIENCE_SECONDS = 30.0
 LONGEST_ERROR = 1500
@@ -78,6 +79,9 @@ OUTSIDE: list[tuple[str, dict[str, str | None]]] = [
     ("/trace/search/next", {"after": "99"}),
     ("/trace/search/next", {"after": None, "t": "0", "dir": "sideways"}),
     ("/trace/area", {"lanes": str(LANES)}),
+    ("/trace/search/next", {"after": None}),
+    ("/trace/search/next", {"before": "0"}),
+    ("/trace/search/next", {"t": "0"}),
     ("/trace/area", {"t0": "7", "t1": "7"}),
     ("/trace/area", {"t0": str(1 << 63)}),
 ]
@@ -88,6 +92,14 @@ def test_out_of_range(asked: Client) -> None:
     for route, changed in OUTSIDE:
         message = refused(asked.get(route, query_string=query(route, **changed)))
         assert any(name in message for name in (*changed, "t0", "tiles")), (route, message)
+
+
+def test_too_many_tiles_of_too_many_lanes(asked: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    asking = query("/trace/tiles", k="0,1", lanes="0-2")
+    monkeypatch.setattr(trace_routes, "MOST_CELLS", 6)
+    assert asked.get("/trace/tiles", query_string=asking).status_code == 200
+    monkeypatch.setattr(trace_routes, "MOST_CELLS", 5)
+    assert "2 tiles of 3 lanes" in refused(asked.get("/trace/tiles", query_string=asking))
 
 
 @pytest.mark.parametrize("route", ["/trace/event", "/trace/event/args", "/trace/collective"])

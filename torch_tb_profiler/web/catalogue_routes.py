@@ -16,13 +16,7 @@ from torch_tb_profiler.web.route import route
 @route("/runs", report="logdir")
 def runs(
     catalogue: Catalogue,
-    rescan: Annotated[
-        bool,
-        Switch(
-            "`1` asks for a fresh look at the logdir, which happens in the background: ask again to"
-            " see it."
-        ),
-    ] = False,
+    rescan: Annotated[bool, Switch("Look at the logdir again, in the background.")] = False,
 ) -> wire.RunsPayload:
     """Runs, workers and spans with their states, and ``scanning`` while the first look at the logdir
     is not finished.

@@ -22,10 +22,7 @@ from torch_tb_profiler.web.downloads import Download, Pieces, stem
 from torch_tb_profiler.web.parameters import OneOf, Steps, Text
 from torch_tb_profiler.web.route import Backend, chosen, route
 
-TREE = OneOf(
-    "`module`: modules, annotations and operators, the backward pass at the modules of its forward;"
-    " `line`: Python source lines by the time of the operators they called."
-)
+TREE = OneOf("What a frame is: modules and operators, or Python source lines.")
 _ENDINGS: dict[FileFormat, tuple[str, str]] = {
     "folded": ("ns.folded.txt", "text/plain; charset=utf-8"),
     "speedscope": ("speedscope.json", "application/json"),
@@ -66,11 +63,7 @@ def operator(
     settings: Settings,
     steps: Steps,
     group: Annotated[
-        wire.OperatorGroup,
-        OneOf(
-            "What a row is one of: a name, a name with input shapes, or these with the call stack.",
-            whole_only=("shape", "stack"),
-        ),
+        wire.OperatorGroup, OneOf("What a row is one of.", whole_only=("shape", "stack"))
     ] = "name",
 ) -> wire.OperatorPayload:
     """Operators as columns, the costliest first, at most ``max_table_rows`` (a setting). ``frames`` is
@@ -87,13 +80,7 @@ def operator_stacks(
     settings: Settings,
     steps: Steps,
     name: Annotated[str, Text("The operator's name.", longest=1 << 16)],
-    shapes: Annotated[
-        str | None,
-        Text(
-            "Only its calls with these input shapes: the text that `/operator` gives.",
-            longest=1 << 20,
-        ),
-    ] = None,
+    shapes: Annotated[str | None, Text("Only calls with these shapes.", longest=1 << 20)] = None,
 ) -> wire.OperatorStacksPayload:
     """Call stacks of one operator."""
     selection = chosen(opened, steps)
@@ -106,11 +93,7 @@ def kernel(
     settings: Settings,
     steps: Steps,
     group: Annotated[
-        wire.KernelGroup,
-        OneOf(
-            "What a row is one of: a name, or a name with operator, grid, block, registers and"
-            " shared memory."
-        ),
+        wire.KernelGroup, OneOf("`properties`: also by operator, grid and block.")
     ] = "name",
 ) -> wire.KernelPayload:
     """Kernels as columns. ``reason`` says why the operator of a kernel is not known. ``attribution``
@@ -124,10 +107,7 @@ def efficiency(
     insight: OpenedInsight,
     settings: Settings,
     steps: Steps,
-    group: Annotated[
-        efficiency_wire.EfficiencyGroup,
-        OneOf("What a row is one of: an operator with its shapes, or a kernel with its purpose."),
-    ] = "operator",
+    group: Annotated[efficiency_wire.EfficiencyGroup, OneOf("What a row is one of.")] = "operator",
 ) -> efficiency_wire.EfficiencyPayload:
     """FLOPs, bytes, rates and shares of the device's peaks, the largest time first. ``device`` says
     which peaks were used and where they are from; ``steps`` the model FLOPs utilisation of each step;
@@ -177,14 +157,7 @@ def flame_download(
     steps: Steps,
     tree: Annotated[module_wire.FlameTree, TREE] = "module",
     metric: Annotated[Metric, OneOf("Whose time the values are.")] = "host",
-    format: Annotated[
-        FileFormat,
-        OneOf(
-            "`folded`: a line `outer;inner 1234` per frame with time of its own, for flamegraph.pl"
-            " and others, `;` and control characters in names replaced; `speedscope`: JSON for"
-            " speedscope.app."
-        ),
-    ] = "folded",
+    format: Annotated[FileFormat, OneOf("`folded` is for flamegraph.pl and others.")] = "folded",
 ) -> Download:
     """All frames as a download. Values are ns. Device work that no frame launched stands in a frame
     of its own.

@@ -26,26 +26,11 @@ from torch_tb_profiler.web.parameters import (
 from torch_tb_profiler.web.route import route
 from torch_tb_profiler.web.trace_routes import LAST_LANE, Lanes, all_lanes
 
+LAST_SERIES = OfTrace("the last series", lambda t, _: len(t.timeline.about["series"]) - 1)
 Words = Annotated[str, Text("What is looked for.", longest=LONGEST_QUERY)]
-Pattern = Annotated[
-    bool,
-    Switch(
-        "`q` is a regular expression that matches anywhere in the name, in [RE2's"
-        " syntax](https://github.com/google/re2/wiki/Syntax); 400 says what RE2 does not take."
-    ),
-]
-Arguments = Annotated[
-    bool,
-    Switch(
-        "Also events with such a text in the arguments that the import keeps (shapes, types, strides,"
-        " values, call stack of operators; grid and block of kernels; name, type and group of"
-        " collectives; all of an instant)."
-    ),
-]
-Case = Annotated[
-    bool,
-    Switch("Capitals count; without it letters are compared folded, so that `ß` is `ss`."),
-]
+Pattern = Annotated[bool, Switch("`q` is a regular expression in RE2's syntax.")]
+Arguments = Annotated[bool, Switch("Look in the arguments that the import keeps, too.")]
+Case = Annotated[bool, Switch("Capitals count; else `ß` is `ss`.")]
 Parts = Annotated[int, Whole("Equal parts of the window.", 1, 4096)]
 
 
@@ -102,9 +87,7 @@ def next_hit(
     after: Annotated[int | None, Whole("The hit that follows this event in time order.")] = None,
     before: Annotated[int | None, Whole("The hit that comes before this event.")] = None,
     t: Annotated[int | None, Time("The first hit from this time on.")] = None,
-    dir: Annotated[
-        Literal["next", "previous"], OneOf("With `t`: `previous` is the last hit before it.")
-    ] = "next",
+    dir: Annotated[Literal["next", "previous"], OneOf("From `t` on, or before it.")] = "next",
 ) -> timeline_wire.NextHitPayload:
     """One hit of a search, from exactly one of ``after``, ``before`` and ``t``; null when nothing was
     found.
@@ -143,14 +126,10 @@ def area(
 def arrows(
     timeline: OpenedTimeline,
     window: Window,
-    cap: Annotated[
-        int,
-        Whole("Arrows at most: more are thinned evenly, the first and the last included.", 1, 5000),
-    ] = 1000,
+    cap: Annotated[int, Whole("At most so many, thinned evenly.", 1, 5000)] = 1000,
     kinds: Annotated[list[str] | None, Names("Names of `arrow_kinds`. Default: all.")] = None,
     lanes: Annotated[
-        list[int] | None,
-        Ranges("Lanes of which an arrow must touch one. Default: all.", highest=LAST_LANE),
+        list[int] | None, Ranges("One end lies on one. Default: all.", highest=LAST_LANE)
     ] = None,
 ) -> timeline_wire.ArrowsPayload:
     """Arrows that touch a window."""
@@ -163,12 +142,7 @@ def arrows(
 def counters(
     timeline: OpenedTimeline,
     series: Annotated[
-        list[int],
-        Wholes(
-            "Places in the list `counters` of `/trace/timeline`.",
-            most=64,
-            highest=OfTrace("the last series", lambda t, _: len(t.timeline.about["series"]) - 1),
-        ),
+        list[int], Wholes("Places among its `counters`.", most=64, highest=LAST_SERIES)
     ],
     window: Window,
     n: Parts,

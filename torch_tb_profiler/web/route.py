@@ -1,17 +1,8 @@
-"""A route is a function under ``@route``; its signature is its declaration::
-
-    @route("/kernel", report="steps")
-    def kernel(
-        opened: Opened, steps: Steps, group: Annotated[KernelGroup, OneOf("…")] = "name"
-    ) -> KernelPayload:
-        \"""What the documentation says of it.\"""
-
-- The type of its first arguments says what must be open: ``Opened``, ``OpenedInsight``,
-  ``OpenedTimeline`` or ``Pair``; a ``Catalogue``, ``Settings``, ``Fleets`` or ``EventTexts`` is
-  handed in as well.
-- Every other argument is a parameter of its kind (``parameters.py``) with its default, in the order
-  in which they are read.
-- What it returns is the payload: a wire type, bytes, or a ``Download``.
+"""A route is a function under ``@route``; its signature is its declaration. The types of its first
+arguments say what must be open (``Opened``, ``OpenedInsight``, ``OpenedTimeline``, ``Pair``) and what
+else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``); every other argument is a
+parameter of its kind (``parameters.py``); what it returns is the payload: a wire type, bytes, or a
+``Download``.
 
 ``ROUTES`` is the table of all. The dispatcher below, the errors of parameters, the page's types and
 limits, ``docs/http_api.md`` (``routes_doc.py``), the report's questions and the contract test follow
@@ -22,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from werkzeug.datastructures import MultiDict
@@ -76,8 +67,7 @@ SECOND = {f"{name}2": Text(f"The {name} of side B.") for name in TRACE}
 CONTENT = {"id": Text("The content of the file, from `/trace/timeline`.", longest=64)}
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """An argument of a route's function that is read from the query."""
 
     kind: Kind
@@ -99,12 +89,11 @@ class Route:
     opens: type | None
     places: Mapping[str, Text]
     answers: type
-    doc: str
     kept: bool
     also: Callable[[Backend, Any], Hashable]
     report: Report
     limits: Mapping[str, int]
-    handed: Mapping[str, type] = field(repr=False)
+    handed: Mapping[str, type]
 
     @property
     def immutable(self) -> bool:
@@ -113,14 +102,11 @@ class Route:
 
     def entries(self) -> list[tuple[Entry, object]]:
         """Every name of the query with its default."""
-        places = [kind.entries(name)[0] for name, kind in self.places.items()]
+        places = {name: Parameter(kind) for name, kind in self.places.items()}
         return [
-            *((entry, REQUIRED) for entry in places),
-            *(
-                (entry, parameter.default)
-                for name, parameter in self.parameters.items()
-                for entry in parameter.kind.entries(name)
-            ),
+            (entry, parameter.default)
+            for name, parameter in {**places, **self.parameters}.items()
+            for entry in parameter.kind.entries(name)
         ]
 
 
@@ -165,20 +151,9 @@ def route(
         places = {} if opens is None else {**TRACE, **(SECOND if opens is Pair else {})}
         if opens is OpenedTimeline and identified:
             places |= CONTENT
-        ROUTES[path] = Route(
-            path=path,
-            function=function,
-            parameters=parameters,
-            opens=opens,
-            places=places,
-            answers=answers,
-            doc=inspect.getdoc(function) or "",
-            kept=kept and opens is not None,
-            also=also,
-            report=report,
-            limits=limits or {},
-            handed=handed,
-        )
+        kept_here = kept and opens is not None
+        what = (path, function, parameters, opens, places, answers)
+        ROUTES[path] = Route(*what, kept_here, also, report, limits or {}, handed)
         return function
 
     return put

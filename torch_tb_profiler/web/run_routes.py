@@ -118,12 +118,7 @@ def diff_file(
     pair: Pair,
     steps: Steps,
     steps2: Annotated[StepRange, _SECOND_STEPS],
-    format: Annotated[
-        DiffFormat,
-        OneOf(
-            "`csv`: every row, times in ns per step; `markdown`: verdict, sides, notes, what changed most."
-        ),
-    ] = "csv",
+    format: Annotated[DiffFormat, OneOf("`csv` has every row, times in ns per step.")] = "csv",
 ) -> Download:
     """The same as a download."""
     ending, content_type, write = _FILES[format]

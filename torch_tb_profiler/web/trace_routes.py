@@ -21,6 +21,9 @@ MOST_CELLS = 1 << 14
 """Tiles times lanes of one request: a page of 1,600 px and a thousand rows needs half of them."""
 
 
+LAST_NAME = OfTrace("the last name", lambda t, _: max(0, t.timeline["names"].n - 1))
+LEVEL_MAX = OfTrace("`level_max`", lambda t, _: top_level(t.timeline))
+LAST_TILE = OfTrace("the last tile", lambda t, values: last_tile(t.timeline, values["level"]))
 LAST_LANE = OfTrace("the last lane", lambda t, _: t.timeline["lanes"].n - 1)
 LANES = Ranges("Lanes, both ends of a range included. Default: all.", highest=LAST_LANE)
 Lanes = Annotated[list[int] | None, LANES]
@@ -76,14 +79,7 @@ def timeline(timeline: OpenedTimeline) -> timeline_wire.TimelinePayload:
 @route("/trace/names")
 def names(
     timeline: OpenedTimeline,
-    first: Annotated[
-        int,
-        Whole(
-            "The number of the first one.",
-            0,
-            OfTrace("the last name", lambda t, _: max(0, t.timeline["names"].n - 1)),
-        ),
-    ] = 0,
+    first: Annotated[int, Whole("The number of the first one.", 0, LAST_NAME)] = 0,
 ) -> timeline_wire.NamesPayload:
     """``name_page`` names, the most frequent first. A name is cut to 240 characters."""
     return names_payload(timeline.opened.trace, timeline.timeline, first)
@@ -92,10 +88,7 @@ def names(
 @route("/trace/tiles", limits={"cells": MOST_CELLS})
 def tiles(
     timeline: OpenedTimeline,
-    level: Annotated[
-        int,
-        Whole("The level.", 0, OfTrace("`level_max`", lambda t, _: top_level(t.timeline))),
-    ],
+    level: Annotated[int, Whole("The level.", 0, LEVEL_MAX)],
     k: Annotated[
         list[int],
         Wholes(

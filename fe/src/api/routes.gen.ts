@@ -97,7 +97,7 @@ export interface Routes {
 /** What each route takes. */
 export interface Parameters {
   runs: {
-    /** `1` asks for a fresh look at the logdir, which happens in the background: ask again to see it. */
+    /** Look at the logdir again, in the background. */
     rescan?: "0" | "1";
   };
   diagnosis: Record<string, never>;
@@ -105,35 +105,35 @@ export interface Parameters {
   steps: OfTrace & OfSteps;
   overview: OfTrace & OfSteps;
   operator: OfTrace & OfSteps & {
-    /** What a row is one of: a name, a name with input shapes, or these with the call stack. */
+    /** What a row is one of. */
     group?: "name" | "shape" | "stack";
   };
   "operator/stacks": OfTrace & OfSteps & {
     /** The operator's name. */
     name: string;
-    /** Only its calls with these input shapes: the text that `/operator` gives. */
+    /** Only calls with these shapes. */
     shapes?: string;
   };
   kernel: OfTrace & OfSteps & {
-    /** What a row is one of: a name, or a name with operator, grid, block, registers and shared memory. */
+    /** `properties`: also by operator, grid and block. */
     group?: "name" | "properties";
   };
   efficiency: OfTrace & OfSteps & {
-    /** What a row is one of: an operator with its shapes, or a kernel with its purpose. */
+    /** What a row is one of. */
     group?: "operator" | "kernel";
   };
   counters: OfTrace & OfSteps;
   module: OfTrace & OfSteps;
   "module/flame": OfTrace & OfSteps & {
-    /** `module`: modules, annotations and operators, the backward pass at the modules of its forward; `line`: Python source lines by the time of the operators they called. */
+    /** What a frame is: modules and operators, or Python source lines. */
     tree?: "module" | "line";
   };
   "module/flame/file": OfTrace & OfSteps & {
-    /** `module`: modules, annotations and operators, the backward pass at the modules of its forward; `line`: Python source lines by the time of the operators they called. */
+    /** What a frame is: modules and operators, or Python source lines. */
     tree?: "module" | "line";
     /** Whose time the values are. */
     metric?: "host" | "device";
-    /** `folded`: a line `outer;inner 1234` per frame with time of its own, for flamegraph.pl and others, `;` and control characters in names replaced; `speedscope`: JSON for speedscope.app. */
+    /** `folded` is for flamegraph.pl and others. */
     format?: "folded" | "speedscope";
   };
   memory: OfTrace;
@@ -196,7 +196,7 @@ export interface Parameters {
     steps2?: string;
     /** Leave out the steps marked cold. */
     skip_cold2?: "0" | "1";
-    /** `csv`: every row, times in ns per step; `markdown`: verdict, sides, notes, what changed most. */
+    /** `csv` has every row, times in ns per step. */
     format?: "csv" | "markdown";
   };
   trace: OfTrace & OfSteps;
@@ -222,11 +222,11 @@ export interface Parameters {
   "trace/search": OfTrace & OfContent & {
     /** What is looked for. */
     q: string;
-    /** `q` is a regular expression that matches anywhere in the name, in [RE2's syntax](https://github.com/google/re2/wiki/Syntax); 400 says what RE2 does not take. */
+    /** `q` is a regular expression in RE2's syntax. */
     re?: "0" | "1";
-    /** Also events with such a text in the arguments that the import keeps (shapes, types, strides, values, call stack of operators; grid and block of kernels; name, type and group of collectives; all of an instant). */
+    /** Look in the arguments that the import keeps, too. */
     args?: "0" | "1";
-    /** Capitals count; without it letters are compared folded, so that `ß` is `ss`. */
+    /** Capitals count; else `ß` is `ss`. */
     case?: "0" | "1";
   };
   "trace/search/heat": OfTrace & OfContent & {
@@ -238,21 +238,21 @@ export interface Parameters {
     n: string;
     /** What is looked for. */
     q: string;
-    /** `q` is a regular expression that matches anywhere in the name, in [RE2's syntax](https://github.com/google/re2/wiki/Syntax); 400 says what RE2 does not take. */
+    /** `q` is a regular expression in RE2's syntax. */
     re?: "0" | "1";
-    /** Also events with such a text in the arguments that the import keeps (shapes, types, strides, values, call stack of operators; grid and block of kernels; name, type and group of collectives; all of an instant). */
+    /** Look in the arguments that the import keeps, too. */
     args?: "0" | "1";
-    /** Capitals count; without it letters are compared folded, so that `ß` is `ss`. */
+    /** Capitals count; else `ß` is `ss`. */
     case?: "0" | "1";
   };
   "trace/search/next": OfTrace & OfContent & {
     /** What is looked for. */
     q: string;
-    /** `q` is a regular expression that matches anywhere in the name, in [RE2's syntax](https://github.com/google/re2/wiki/Syntax); 400 says what RE2 does not take. */
+    /** `q` is a regular expression in RE2's syntax. */
     re?: "0" | "1";
-    /** Also events with such a text in the arguments that the import keeps (shapes, types, strides, values, call stack of operators; grid and block of kernels; name, type and group of collectives; all of an instant). */
+    /** Look in the arguments that the import keeps, too. */
     args?: "0" | "1";
-    /** Capitals count; without it letters are compared folded, so that `ß` is `ss`. */
+    /** Capitals count; else `ß` is `ss`. */
     case?: "0" | "1";
     /** The hit that follows this event in time order. */
     after?: string;
@@ -260,7 +260,7 @@ export interface Parameters {
     before?: string;
     /** The first hit from this time on. */
     t?: string;
-    /** With `t`: `previous` is the last hit before it. */
+    /** From `t` on, or before it. */
     dir?: "next" | "previous";
   };
   "trace/area": OfTrace & OfContent & {
@@ -276,15 +276,15 @@ export interface Parameters {
     t0: string;
     /** The end of it, not included. */
     t1: string;
-    /** Arrows at most: more are thinned evenly, the first and the last included. */
+    /** At most so many, thinned evenly. */
     cap?: string;
     /** Names of `arrow_kinds`. Default: all. */
     kinds?: string;
-    /** Lanes of which an arrow must touch one. Default: all. */
+    /** One end lies on one. Default: all. */
     lanes?: string;
   };
   "trace/counters": OfTrace & OfContent & {
-    /** Places in the list `counters` of `/trace/timeline`. */
+    /** Places among its `counters`. */
     series: string;
     /** The begin of the window of time. */
     t0: string;

@@ -1,6 +1,5 @@
 // Generated from the routes of torch_tb_profiler/web by `python -m torch_tb_profiler.web.routes_doc --write`. Do not edit.
 
-/** What the routes take at most, and how many points the page asks for. */
 export const LIMITS = {
   "memory/curve": { device: 65536, n: 1024 },
   "memory/blocks": { device: 65536 },

@@ -45,7 +45,7 @@ def _others(backend: Backend, insight: OpenedInsight) -> Hashable:
 
 @route("/findings", also=_others, report="trace")
 def findings(insight: OpenedInsight, fleets: Fleets) -> findings_wire.FindingsPayload:
-    """What costs step time that could be had back: each with its rule, a sentence, ``recoverable_ns``
+    """What costs recoverable step time: each with its rule, a sentence, ``recoverable_ns``
     per step (an upper bound; no time is claimed by two findings), the dearest events it rests on, the
     source line where one is known, what to try and when that does not apply.
     """

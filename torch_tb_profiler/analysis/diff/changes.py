@@ -49,10 +49,8 @@ class Changes:
 def changes(a: Rows, b: Rows, step: float) -> Changes:
     """Pair and rank two tables; ``step`` is the mean step of A."""
     pairs = _pairs(a, b)
-    row_a, row_b = (
-        np.array([i for i, _ in pairs], np.int64),
-        np.array([j for _, j in pairs], np.int64),
-    )
+    row_a = np.array([i for i, _ in pairs], np.int64)
+    row_b = np.array([j for _, j in pairs], np.int64)
     beyond, told = rows_beyond(_of(a.time, row_a), _of(b.time, row_b), step)
     time_a, time_b = apportion(_values(a.time.mean, row_a)), apportion(_values(b.time.mean, row_b))
     changed = np.where(told, beyond, _clear(time_a, time_b, step))

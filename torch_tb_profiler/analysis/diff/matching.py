@@ -81,10 +81,8 @@ def match_paths(a: PathCosts, b: PathCosts) -> Matched:
         parent, of_a, of_b = waiting.pop()
         pairs = _pair(left, right, of_a, of_b)
         paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
-        rest_a, rest_b = (
-            [i for i in of_a if i not in paired_a],
-            [j for j in of_b if j not in paired_b],
-        )
+        rest_a = [i for i in of_a if i not in paired_a]
+        rest_b = [j for j in of_b if j not in paired_b]
         waiting += [
             (found.add(parent, i, j), left.children[i], right.children[j]) for i, j in pairs
         ]
@@ -179,10 +177,8 @@ def align(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[t
 
 
 def _likeness(left: _Tree, right: _Tree, i: int, j: int) -> float:
-    cost_a, cost_b = (
-        float(left.costs.device[i] or left.costs.host[i]),
-        float(right.costs.device[j] or right.costs.host[j]),
-    )
+    cost_a = float(left.costs.device[i] or left.costs.host[i])
+    cost_b = float(right.costs.device[j] or right.costs.host[j])
     ratio = min(cost_a, cost_b) / max(cost_a, cost_b) if min(cost_a, cost_b) > 0 else 0.0
     return (
         1

@@ -52,10 +52,8 @@ def operator_rows(one: Side, columns: Sequence[str]) -> list[Rows]:
     cells = one.cells(one.insight["name_steps"])
     numbers, row = distinct(cells["name"].astype(np.int64), len(one.facts.strings))
     n, names = len(numbers), one.facts.strings.many(numbers)
-    calls, host = (
-        one.moments(row, cells.place, cells["calls"], n),
-        one.mean_of(row, cells["host_self"], n),
-    )
+    calls = one.moments(row, cells.place, cells["calls"], n)
+    host = one.mean_of(row, cells["host_self"], n)
     keys: tuple[list[Hashable], ...] = list(names), [plain_name(text) for text in names]
     event = _examples(one, names)
     return [

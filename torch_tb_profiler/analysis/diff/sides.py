@@ -107,10 +107,8 @@ class Side:
             return Cells(table, slice(0, 0), np.zeros(0, np.int64))
         begin, end = 0, len(step)
         if (step[1:] >= step[:-1]).all():
-            begin, end = (
-                int(np.searchsorted(step, chosen[0])),
-                int(np.searchsorted(step, chosen[-1], side="right")),
-            )
+            begin = int(np.searchsorted(step, chosen[0]))
+            end = int(np.searchsorted(step, chosen[-1], side="right"))
             if chosen[-1] - chosen[0] + 1 == len(chosen):
                 return Cells(table, slice(begin, end), step[begin:end] - chosen[0])
         place = np.full(max(int(step.max(initial=-1)), int(chosen[-1])) + 2, -1, np.int64)

@@ -168,10 +168,8 @@ def _column(costs: PathCosts, launched: _Launched, path: Ints, work: Ints, paren
         values[path >= 0], values[work >= 0] = of_path[path[path >= 0]], of_work[work[work >= 0]]
         return values
 
-    host, device = (
-        both(costs.host, np.zeros(len(launched.total))),
-        both(costs.device, launched.total),
-    )
+    host = both(costs.host, np.zeros(len(launched.total)))
+    device = both(costs.device, launched.total)
     absent = np.flatnonzero((path < 0) & (work < 0))
     if len(absent):
         # A wrapper that this side lacks has what it wraps here.
@@ -185,10 +183,8 @@ def _column(costs: PathCosts, launched: _Launched, path: Ints, work: Ints, paren
                 if above in missing:
                     inside[key][above] += values[node]
     event = np.full(len(path), -1, np.int64)
-    event[path >= 0], event[work >= 0] = (
-        costs.event[path[path >= 0]],
-        launched.event[work[work >= 0]],
-    )
+    event[path >= 0] = costs.event[path[path >= 0]]
+    event[work >= 0] = launched.event[work[work >= 0]]
     names = [
         costs.name[i] if i >= 0 else launched.name[k] if k >= 0 else ""
         for i, k in zip(path.tolist(), work.tolist(), strict=True)

@@ -321,10 +321,8 @@ def match_collectives(ranks: Sequence[Collectives]) -> Matches:
     new = np.full(len(first), -1, np.int64)
     new[order] = np.arange(len(order))
     kept = new[column] >= 0
-    rows, ends = (
-        np.full((len(ranks), len(order)), -1, np.int64),
-        np.zeros((len(ranks), len(order)), np.int64),
-    )
+    rows = np.full((len(ranks), len(order)), -1, np.int64)
+    ends = np.zeros((len(ranks), len(order)), np.int64)
     rows[of_rank[kept], new[column[kept]]] = row[kept]
     ends[of_rank[kept], new[column[kept]]] = end[kept]
     one = first[order]

@@ -102,11 +102,9 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
     named = _named(trace, facts, calls)
     known = [place for place, word in enumerate(named.kind) if word]
     calls = Calls(calls.row[known], calls.named[known], calls.argument[known])
-    kind, library, peer = (
-        [named.kind[i] for i in known],
-        [named.library[i] for i in known],
-        [named.peer[i] for i in known],
-    )
+    kind = [named.kind[i] for i in known]
+    library = [named.library[i] for i in known]
+    peer = [named.peer[i] for i in known]
     group, size = _groups(trace, calls)
     moved: list[Message] = messages(trace, facts, calls, kind, size)
     start = spans["start"][calls.row]

@@ -86,10 +86,8 @@ def wait_times(ranks: Sequence[Rank], matches: Matches, aligned: Sequence[Aligne
         [label.kind in SYNCHRONISING for label in matches.labels] + [False], np.bool_
     )[matches.label]
     arrival_rule = (~has | clocked[:, None]).all(axis=0) & ~(together & gone.any(axis=0))
-    by_arrival, by_duration = (
-        np.where(has, np.clip(latest - start, 0, dur), 0),
-        dur - np.where(has, dur, -NEVER).min(axis=0),
-    )
+    by_arrival = np.where(has, np.clip(latest - start, 0, dur), 0)
+    by_duration = dur - np.where(has, dur, -NEVER).min(axis=0)
     # The later a rank comes, the larger its number of either rule.
     order = np.where(arrival_rule, start, np.where(has, -dur, NEVER))
     wait = np.where(arrival_rule, np.where(gone, -1, by_arrival), by_duration)

@@ -121,10 +121,8 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
     launch = np.full(len(row), -1, np.int64)
     other = [trace.strings.number(text) for text in _NO_LAUNCHES]
     used = ~np.isin(flows["category"], [number for number in other if number >= 0])
-    begins, ends = (
-        np.flatnonzero(used & (flows["phase"] == ord("s"))),
-        np.flatnonzero(used & (flows["phase"] == ord("f"))),
-    )
+    begins = np.flatnonzero(used & (flows["phase"] == ord("s")))
+    ends = np.flatnonzero(used & (flows["phase"] == ord("f")))
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(begins) or not len(ends) or not len(calls):
         return launch

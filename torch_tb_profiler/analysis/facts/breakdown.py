@@ -45,11 +45,9 @@ def active_sets(
         events,).
     """
     spans = trace["spans"]
-    device_role, node_role, name = (
-        spans["role"][caused.row],
-        spans["role"][tree.row],
-        spans["name"][tree.row],
-    )
+    device_role = spans["role"][caused.row]
+    node_role = spans["role"][tree.row]
+    name = spans["name"][tree.row]
     collective, dataloader = names.collective[name], names.dataloader[name]
     step = names.step[name] >= 0
     executing = (node_role == Role.OPERATOR) & ~step & ~dataloader & ~collective

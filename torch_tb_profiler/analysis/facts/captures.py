@@ -19,10 +19,8 @@ def captured_at(trace: Trace) -> Ints:
     spans, flows = trace["spans"], trace["flows"]
     found = np.full(spans.n, -1, np.int64)
     mine = flows["category"] == trace.strings.number(GRAPH_CAPTURE)
-    begins, ends = (
-        np.flatnonzero(mine & (flows["phase"] == _BEGIN)),
-        np.flatnonzero(mine & (flows["phase"] == _FINISH)),
-    )
+    begins = np.flatnonzero(mine & (flows["phase"] == _BEGIN))
+    ends = np.flatnonzero(mine & (flows["phase"] == _FINISH))
     if not len(begins) or not len(ends) or not spans.n:
         return found
     begins = begins[np.argsort(flows["id"][begins], kind="stable")]

@@ -110,10 +110,8 @@ def _in_windows(trace: Trace, row: Ints, matrix: Array, windows: StepWindows) ->
     told = device_arguments(trace, row, ("blocks_per_sm", "occupancy"))
     n = len(windows.start)
     # One after the other: each needs several columns of all kernels while it works.
-    busy, integral = (
-        measure(union(start, end), windows.start, windows.end),
-        _sm_integral(start, end, told["blocks_per_sm"], windows),
-    )
+    busy = measure(union(start, end), windows.start, windows.end)
+    integral = _sm_integral(start, end, told["blocks_per_sm"], windows)
     kernel, step, length = _clipped(start, end, windows)
     occupancy = told["occupancy"][kernel]
     has = np.isfinite(occupancy)

@@ -78,11 +78,9 @@ def tie_ranges(trace: Trace, parent: Array, launched_by: Array) -> Ties:
     row = np.flatnonzero(spans["role"] == Role.COUNTER_RANGE)
     n = len(row)
     device = device_of(trace, row)
-    launch, how, slices = (
-        np.full(n, -1, np.int64),
-        np.full(n, Tie.NO_LAUNCH, np.uint8),
-        np.zeros(n, np.bool_),
-    )
+    launch = np.full(n, -1, np.int64)
+    how = np.full(n, Tie.NO_LAUNCH, np.uint8)
+    slices = np.zeros(n, np.bool_)
     if not n:
         return Ties(row, device, launch, how, 0, slices)
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
@@ -201,10 +199,8 @@ def _within(trace: Trace, launches: Ints, ranges: Ints) -> Ints:
     """The launches that began within the ranges' time."""
     spans = trace["spans"]
     start = spans["start"][launches]
-    begin, end = (
-        int(spans["start"][ranges].min()),
-        int((spans["start"][ranges] + spans["dur"][ranges]).max()),
-    )
+    begin = int(spans["start"][ranges].min())
+    end = int((spans["start"][ranges] + spans["dur"][ranges]).max())
     return np.asarray(launches[(start >= begin) & (start <= end)])
 
 

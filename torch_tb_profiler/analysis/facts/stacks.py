@@ -148,11 +148,9 @@ def _from_forward(trace: Trace, tree: CallTree, of_node: Array) -> None:
     arguments = trace["operator_args"]
     node = tree.node[arguments["span"]].astype(np.int64)
     numbered = (arguments["sequence"] >= 0) & (node >= 0)
-    node, sequence, thread = (
-        node[numbered],
-        arguments["sequence"][numbered],
-        arguments["forward_thread"][numbered],
-    )
+    node = node[numbered]
+    sequence = arguments["sequence"][numbered]
+    thread = arguments["forward_thread"][numbered]
     forward = (thread <= 0) & (of_node[node] >= 0)
     backward = np.flatnonzero((thread > 0) & (of_node[node] < 0))
     if not forward.any() or not len(backward):

@@ -215,10 +215,8 @@ def _repeated(trace: Trace, tree: CallTree, node: Ints, extent: tuple[int, int])
         return node
     spans = trace["spans"]
     name = spans["name"][tree.row]
-    track, number = (
-        spans["track"][tree.row[node]].astype(np.int64),
-        _without_counts(name[node], trace.strings),
-    )
+    track = spans["track"][tree.row[node]].astype(np.int64)
+    number = _without_counts(name[node], trace.strings)
     kinds, of = np.unique(track * (len(trace.strings) + 1) + number, return_inverse=True)
     times = np.bincount(of, minlength=len(kinds))
     covered = np.bincount(of, weights=spans["dur"][tree.row[node]], minlength=len(kinds))

@@ -108,10 +108,8 @@ class CallStacks:
         depth = depths(parent)
         order = np.argsort(depth, kind="stable")
         bounds = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2))
-        around, at_and_above = (
-            np.full(len(row), NO_STACK, np.int64),
-            np.full(len(row) + 1, NO_STACK, np.int64),
-        )
+        around = np.full(len(row), NO_STACK, np.int64)
+        at_and_above = np.full(len(row) + 1, NO_STACK, np.int64)
         for begin, end in pairwise(bounds.tolist()):
             level = order[begin:end]
             around[level] = at_and_above[parent[level]]
@@ -183,10 +181,8 @@ def _tracks_of_threads(
     begin, end = (
         np.searchsorted(sequence[offered], sequence[asked], side) for side in ("left", "right")
     )
-    pair_thread, pair_track = (
-        np.repeat(thread[asked], end - begin),
-        events.track[offered[expand(begin, end - begin)]],
-    )
+    pair_thread = np.repeat(thread[asked], end - begin)
+    pair_track = events.track[offered[expand(begin, end - begin)]]
     first, group = group_rows((pair_thread, pair_track))
     times = np.bincount(group, minlength=len(first))
     for number in np.unique(thread[told]).tolist():

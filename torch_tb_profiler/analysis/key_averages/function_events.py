@@ -135,11 +135,9 @@ def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> F
     )
     wanted = np.isin(spans["role"], (*_HOST, *_DEVICE)) & (name >= 0)
     row = np.flatnonzero(wanted if python_frames else wanted & (spans["role"] != Role.PYTHON))
-    role, start, end = (
-        spans["role"][row],
-        spans["start"][row],
-        spans["start"][row] + spans["dur"][row],
-    )
+    role = spans["role"][row]
+    start = spans["start"][row]
+    end = spans["start"][row] + spans["dur"][row]
     host = ~np.isin(role, _DEVICE)
     within, outside = allocated_within(trace, start[host], end[host])
     alone = records_alone(trace, outside)
@@ -149,15 +147,11 @@ def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> F
     n = len(alone.time)
     start, end = np.concatenate((start, alone.time)), np.concatenate((end, alone.time))
     order = np.lexsort((-end, start))
-    row, role = (
-        np.concatenate((row, np.full(n, -1, np.int64)))[order],
-        np.concatenate((role, np.zeros(n, np.uint8)))[order],
-    )
+    row = np.concatenate((row, np.full(n, -1, np.int64)))[order]
+    role = np.concatenate((role, np.zeros(n, np.uint8)))[order]
     start, end, text, track = start[order], end[order], text[order], track[order]
-    on_device, written = (
-        np.isin(role, _DEVICE),
-        np.where(row >= 0, np.append(spans["name"], -1)[row], -1),
-    )
+    on_device = np.isin(role, _DEVICE)
+    written = np.where(row >= 0, np.append(spans["name"], -1)[row], -1)
     is_async = known.work[written] & ~on_device
     parent, kept = _tree(track, start, end, ~on_device & ~is_async, text)
     operator = _launching_operators(facts, row, role, parent, kept)

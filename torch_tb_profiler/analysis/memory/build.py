@@ -143,10 +143,8 @@ def _devices(records: Records, blocks: Blocks) -> tuple[Table, Table]:
     own = np.flatnonzero(~records.before)
     bounds = np.searchsorted(records.device[own], np.arange(n + 1))
     rows: list[dict[str, int]] = []
-    allocated, reserved = (
-        np.zeros(len(own), np.int64),
-        np.where(shared[own], -1, records["reserved"][own]),
-    )
+    allocated = np.zeros(len(own), np.int64)
+    reserved = np.where(shared[own], -1, records["reserved"][own])
     for number, (low, high) in enumerate(pairwise(bounds.tolist())):
         place = own[low:high]
         found = totals(size[place], stated[place], shared[place], int(held[number]))

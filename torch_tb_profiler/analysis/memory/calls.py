@@ -53,11 +53,9 @@ def _rows(trace: Trace, facts: Facts, insight: Insight, window: Window, kind: Pa
     """Rows of spans of calls of operators or modules that share time with a window, or lie in it
     without a length.
     """
-    spans, path, parent = (
-        trace["spans"],
-        insight["span_paths"]["path"],
-        facts["span_links"]["parent"],
-    )
+    spans = trace["spans"]
+    path = insight["span_paths"]["path"]
+    parent = facts["span_links"]["parent"]
     role = Role.OPERATOR if kind == PathKind.OPERATOR else Role.PYTHON
     before = int(np.searchsorted(spans["start"], window[1]))
     row = np.flatnonzero(spans["role"][:before] == role)

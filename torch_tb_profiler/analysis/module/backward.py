@@ -146,10 +146,8 @@ def _lay_reruns(
     # Those within another module that runs again stay there.
     rerun = rerun[nearest(nodes.parent, is_module)[outer] < functions.around[outer]]
     first = np.flatnonzero(is_module & ~backward)
-    name, start = (
-        trace["spans"]["name"][nodes.row].astype(np.int64),
-        trace["spans"]["start"][nodes.row],
-    )
+    name = trace["spans"]["name"][nodes.row].astype(np.int64)
+    start = trace["spans"]["start"][nodes.row]
     found = match(name[first], start[first], name[rerun], start[rerun])
     before = (
         np.where(found >= 0, first[found], len(parent))

@@ -114,10 +114,8 @@ def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, found: Ints) -> 
     flows = trace["flows"]
     kinds = [number for number in map(trace.strings.number, _ARROWS) if number >= 0]
     arrow = np.isin(flows["category"], kinds)
-    begin, end = (
-        np.flatnonzero(arrow & (flows["phase"] == ord("s"))),
-        np.flatnonzero(arrow & (flows["phase"] == ord("f"))),
-    )
+    begin = np.flatnonzero(arrow & (flows["phase"] == ord("s")))
+    end = np.flatnonzero(arrow & (flows["phase"] == ord("f")))
     if not len(begin) or not len(end):
         return
     start = trace["spans"]["start"][nodes.row]

@@ -84,10 +84,8 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     piece = np.searchsorted(work.row, row)
     node, part_of = shown_calls(trace, nodes, found, work.call[piece])
     call = _rows(nodes, node)
-    launch, operator = (
-        links["launch"][row].astype(np.int64),
-        links["operator"][row].astype(np.int64),
-    )
+    launch = links["launch"][row].astype(np.int64)
+    operator = links["operator"][row].astype(np.int64)
     caller = np.where(launch >= 0, launch, operator)
     home, captured = _rows(nodes, found.home), found.captured
     anchor = np.where(captured >= 0, captured, np.where(operator >= 0, operator, launch))

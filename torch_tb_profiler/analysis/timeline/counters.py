@@ -118,10 +118,8 @@ def in_buckets(samples: Table, series: dict[str, Any], edges: Ints) -> Buckets:
     """
     rows = slice(series["first"], series["first"] + series["count"])
     time, value = samples["time"][rows], samples["value"][rows]
-    first, held = (
-        np.searchsorted(time, edges, side="left"),
-        np.searchsorted(time, edges, side="right") - 1,
-    )
+    first = np.searchsorted(time, edges, side="left")
+    held = np.searchsorted(time, edges, side="right") - 1
     # The samples of a bucket: from that at its begin, or the one that is held there, to the last
     # before its end.
     low, stop = np.where(held >= first, first, first - 1)[:-1], first[1:]

@@ -229,12 +229,10 @@ def _family_by_lane(trace: Trace, timeline: Timeline, event: int) -> tuple[int, 
     """(parent, children, first child) of what nests on a stream, where only the lanes know the
     depth.
     """
-    spans, lanes, groups, slices = (
-        trace["spans"],
-        timeline["lanes"],
-        timeline["groups"],
-        timeline["slices"],
-    )
+    spans = trace["spans"]
+    lanes = timeline["lanes"]
+    groups = timeline["groups"]
+    slices = timeline["slices"]
     lane = int(timeline["places"]["lane"][event])
     group, depth = int(lanes["group"][lane]), int(lanes["depth"][lane])
     begin = int(spans["start"][event])

@@ -157,10 +157,8 @@ class Search:
         spans = self._trace["spans"]
         if event < spans.n:
             start = int(spans["start"][event])
-            row, point = (
-                event + included,
-                int(np.searchsorted(self._trace["instants"]["time"], start)) if start > 0 else 0,
-            )
+            row = event + included
+            point = int(np.searchsorted(self._trace["instants"]["time"], start)) if start > 0 else 0
         else:
             point = event - spans.n
             row = int(np.searchsorted(spans["start"], self._point(point), "right"))
@@ -175,11 +173,9 @@ class Search:
         return np.maximum(self._trace["instants"]["time"][rows], 0)
 
     def _found(self, names: Mask, arguments: Mask | None) -> Hits:
-        places, table, spans = (
-            self._timeline["places"],
-            self._timeline["names"],
-            self._trace["spans"],
-        )
+        places = self._timeline["places"]
+        table = self._timeline["names"]
+        spans = self._trace["spans"]
         wanted = np.append(names, False)
         named = np.zeros(places.n, np.bool_)
         for begin in range(0, places.n if names.any() else 0, CHUNK):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.analysis.figures import kernels, operators
 from tests.builders.drawn import draw, events, trace_of
 from tests.builders.listed import listed, trace_listed
-from torch_tb_profiler.analysis.facts.attribution import match
+from torch_tb_profiler.analysis.facts.attribution import latest_before
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.store.model import Facts
@@ -164,7 +164,7 @@ def test_match_against_looking_at_all(
         for pairs in (launches, work)
         for k in (0, 1)
     ]
-    for (key, time), found in zip(work, match(*columns).tolist(), strict=True):
+    for (key, time), found in zip(work, latest_before(*columns).tolist(), strict=True):
         same = [place for place, (other, _) in enumerate(launches) if other == key]
         before = [launches[place][1] for place in same if launches[place][1] <= time]
         if not same:

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.arrays.nesting import (
-    around,
-    carried_up,
     climb,
+    innermost_at,
     nearest,
     nest,
     nest_rows,
+    subtree_totals,
     with_ancestors,
 )
 from torch_tb_profiler.store.schema import SPANS as SPANS_TABLE
@@ -170,7 +170,7 @@ def test_around_a_point_is_the_innermost_span_that_is_open(
     rows = ordered(spans)
     track, start, dur = (np.array([span[k] for span in rows], np.int64) for k in range(3))
     parent = nest(track, start, start + dur).parent
-    found = around(
+    found = innermost_at(
         track,
         start,
         start + dur,
@@ -219,9 +219,9 @@ def test_values_are_carried_up_to_everything_above(nodes: list[tuple[int, int]])
         if parent[i] >= 0:
             beneath[parent[i]] += beneath[i]
     values = np.array([value for _, value in nodes], np.int64)
-    assert carried_up(np.array(parent, np.int32), values).tolist() == [
+    assert subtree_totals(np.array(parent, np.int32), values).tolist() == [
         sum(all_of) for all_of in beneath
     ]
-    assert carried_up(np.array(parent, np.int32), values, np.maximum).tolist() == [
+    assert subtree_totals(np.array(parent, np.int32), values, np.maximum).tolist() == [
         max(all_of) for all_of in beneath
     ]

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 
 from torch_tb_profiler.analysis.counters.sampled import build_sampled
-from torch_tb_profiler.analysis.diff.work import build_work
+from torch_tb_profiler.analysis.diff.name_sums import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads

@@ -7,7 +7,11 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.counters.names import DRAM, counter_label, counter_unit
-from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, Tie, profiled_kernels
+from torch_tb_profiler.analysis.counters.profiled import (
+    ProfiledKernels,
+    RangeMatch,
+    profiled_kernels,
+)
 from torch_tb_profiler.analysis.counters.roofs import Peaks, main_roofs, peaks_of_ranges
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
@@ -95,7 +99,7 @@ def _profiled(
     ties = profiled.ties
     name = trace["spans"]["name"]
     kernels = trace.strings.many(name[ties.row[chosen]])
-    whole = (ties.how[chosen] == Tie.WHOLE).tolist()
+    whole = (ties.how[chosen] == RangeMatch.WHOLE).tolist()
     operators = [text or "" for text in optional_texts(trace.strings, name[profiled.operators])]
     first = profiled.first.tolist()
     roofs, of = main_roofs(profiled)
@@ -164,7 +168,7 @@ def matching_text(profiled: ProfiledKernels) -> str:
     n = len(ties.row)
     if not n:
         return ""
-    count = {tie: int((ties.how == tie).sum()) for tie in Tie}
+    count = {tie: int((ties.how == tie).sum()) for tie in RangeMatch}
     found = [sentence for tie, sentence in _sentences(n, count, ties.spare).items() if count[tie]]
     if ties.slices.any():
         found.append(
@@ -184,30 +188,30 @@ def matching_text(profiled: ProfiledKernels) -> str:
     return " ".join(found)
 
 
-def _sentences(n: int, count: dict[Tie, int], spare: int) -> dict[Tie, str]:
-    lost, begun = count[Tie.NO_LAUNCH], count[Tie.BY_BEGIN]
+def _sentences(n: int, count: dict[RangeMatch, int], spare: int) -> dict[RangeMatch, str]:
+    lost, begun = count[RangeMatch.NO_LAUNCH], count[RangeMatch.BY_BEGIN]
     return {
-        Tie.BY_ORDER: (
-            f"{count[Tie.BY_ORDER]:,} of {n:,} ranges were tied to their launches by order: the"
+        RangeMatch.BY_ORDER: (
+            f"{count[RangeMatch.BY_ORDER]:,} of {n:,} ranges were tied to their launches by order: the"
             " first to the first kernel launched, and so on."
         ),
-        Tie.BY_NAME: (
-            f"{count[Tie.BY_NAME]:,} of {n:,} ranges were tied to their launches by the names of"
+        RangeMatch.BY_NAME: (
+            f"{count[RangeMatch.BY_NAME]:,} of {n:,} ranges were tied to their launches by the names of"
             " the kernels."
         ),
-        Tie.BY_BEGIN: (
+        RangeMatch.BY_BEGIN: (
             f"Ranges: {n:,}, kernel launches: {begun + spare:,}. The first {begun:,} of each were"
             " tied by order; what is missing may be anywhere, so the operators may be those of a"
             " neighbour."
         ),
-        Tie.WHOLE: (
+        RangeMatch.WHOLE: (
             "The range stands for every kernel that ran in it (profiler_measure_per_kernel was"
             " off), so it has no operator."
         ),
-        Tie.NO_LAUNCH: (
+        RangeMatch.NO_LAUNCH: (
             f"{lost:,} {'ranges have' if lost > 1 else 'range has'} no launch, so no operator."
         ),
-        Tie.SEVERAL_DEVICES: (
+        RangeMatch.SEVERAL_DEVICES: (
             "Several devices were measured, and nothing in the trace says which launch was for"
             " which, so the ranges have no operators."
         ),

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.diff.compare import ChangeTable as FoundTable
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
-from torch_tb_profiler.analysis.diff.noise import Moments
-from torch_tb_profiler.analysis.diff.sides import Side, side
+from torch_tb_profiler.analysis.diff.side import Side, compared_side
+from torch_tb_profiler.analysis.diff.significance import Moments
 from torch_tb_profiler.analysis.diff.tree import DiffTree
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -52,7 +52,7 @@ def compared(
     a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selection]
 ) -> Comparison:
     """B compared with A, each with its chosen steps."""
-    return compare(side(*a), side(*b))
+    return compare(compared_side(*a), compared_side(*b))
 
 
 def diff_payload(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.cause import Cause
-from torch_tb_profiler.analysis.distributed.late import Late
-from torch_tb_profiler.analysis.distributed.matching import shown_kind
+from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
+from torch_tb_profiler.analysis.distributed.matching import match_operation
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -61,7 +61,7 @@ class LateSeat:
     """
 
     seat: int
-    late: Late
+    late: StepStraggler
     cause: Cause | None
 
 
@@ -164,7 +164,7 @@ def _late(one: LateSeat, figures: RunFigures) -> LateItem:
         longest_ns=late.longest,
         lead_ns=late.lead,
         collectives=late.collectives,
-        kind=shown_kind(figures.ranks, matches, late.match).kind,
+        kind=match_operation(figures.ranks, matches, late.match).kind,
         event=int(rank.event[own]),
         start_ns=int(rank.start[own]),
         before_operator=cause.operator if cause else None,

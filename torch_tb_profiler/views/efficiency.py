@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
 from torch_tb_profiler.analysis.efficiency.device import (
     Peaks,
     busiest_device,
@@ -14,8 +15,7 @@ from torch_tb_profiler.analysis.efficiency.device import (
     device_peaks,
     working_devices,
 )
-from torch_tb_profiler.analysis.efficiency.families import ASIDE, aside, families
-from torch_tb_profiler.analysis.efficiency.placing import LARGEST
+from torch_tb_profiler.analysis.efficiency.families import NOT_MODELLED, families, not_modelled
 from torch_tb_profiler.analysis.efficiency.rates import (
     Rows,
     Shares,
@@ -84,7 +84,7 @@ def efficiency_payload(
         time_ns=table.time,
         computation_ns=table.computation,
         modelled_ns=table.modelled,
-        rows=_columns(insight, rows, found, aside(facts, insight, selection, rows), limit),
+        rows=_columns(insight, rows, found, not_modelled(facts, insight, selection, rows), limit),
         pooled=max(len(rows.time) - limit, 0),
         notes=notes(facts, insight, selection, rows, found, peaks)
         + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
@@ -188,7 +188,7 @@ def _columns(
         intensity = np.where(rows.bytes > 0, rows.flops / rows.bytes, np.nan)
     names = of_workload("name")
     family = [
-        ASIDE[kind] if kind >= 0 else word
+        NOT_MODELLED[kind] if kind >= 0 else word
         for kind, word in zip(
             [*kinds[:kept].tolist(), *([-1] if rest else [])], of_workload("family"), strict=True
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torch_tb_profiler.analysis.timeline.detail import Arrow, Memoise, event_detail, is_event
-from torch_tb_profiler.analysis.timeline.siblings import Family, Standing
+from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
@@ -120,7 +120,7 @@ def _arrow(kind: dict[str, Any], arrow: Arrow, ref: Refs) -> EventArrow:
     )
 
 
-def _siblings(among: Family, standing: Standing, ref: Refs) -> Siblings:
+def _siblings(among: Peers, standing: PeerRank, ref: Refs) -> Siblings:
     calls = len(among.events)
     return Siblings(
         calls=calls,

@@ -11,9 +11,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code, line_of_frames
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.analysis.pyprof.directions import Direction
 from torch_tb_profiler.analysis.pyprof.parameters import parameters
-from torch_tb_profiler.analysis.pyprof.passes import Direction
-from torch_tb_profiler.analysis.pyprof.places import LAYER
+from torch_tb_profiler.analysis.pyprof.sources import LAYER
 from torch_tb_profiler.analysis.pyprof.table import KernelTable, MatrixCores
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.builders.drawn import trace_of
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.profiled_ranges import Tie
+from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.insight import Insight
@@ -117,11 +117,12 @@ def _check_ties(trace: Trace, facts: Facts) -> None:
     assert len(set(tied.tolist())) == len(tied)
     assert (spans["role"][tied] == Role.RUNTIME).all()
     assert (
-        (ties.launch < 0) == np.isin(ties.how, (Tie.WHOLE, Tie.NO_LAUNCH, Tie.SEVERAL_DEVICES))
+        (ties.launch < 0)
+        == np.isin(ties.how, (RangeMatch.WHOLE, RangeMatch.NO_LAUNCH, RangeMatch.SEVERAL_DEVICES))
     ).all()
     for device in np.unique(ties.device).tolist():
         ordered = ties.launch[
-            (ties.device == device) & np.isin(ties.how, (Tie.BY_ORDER, Tie.BY_BEGIN))
+            (ties.device == device) & np.isin(ties.how, (RangeMatch.BY_ORDER, RangeMatch.BY_BEGIN))
         ]
         assert (np.diff(ordered) > 0).all()
     ends = spans["start"] + spans["dur"]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.diff.matching import Matched, match_paths
+from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
 from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
-from torch_tb_profiler.analysis.diff.sides import PathCosts
+from torch_tb_profiler.analysis.diff.side import PathCosts
 
 Drawn = Sequence[tuple[int, str]]
 """(depth, name); a name that begins with M_ is a module's, with A_ an annotation's; ``name=9``
@@ -200,7 +200,7 @@ def once(lines: Drawn) -> PathCosts:
     return of_lines(kept)
 
 
-def is_whole(found: Matched, a: PathCosts, b: PathCosts) -> bool:
+def is_whole(found: MatchedPaths, a: PathCosts, b: PathCosts) -> bool:
     """Every path once, and what is above a path is above it in the common tree."""
     if sorted(i for i in found.a if i >= 0) != list(range(len(a.name))) or sorted(
         j for j in found.b if j >= 0

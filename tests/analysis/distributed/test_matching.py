@@ -9,14 +9,14 @@ import pytest
 from tests.analysis.distributed.written_ranks import Call, rank_of
 from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.distributed import matching
-from torch_tb_profiler.analysis.distributed.matching import Matched, match_ranks
+from torch_tb_profiler.analysis.distributed.matching import RunMatches, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.rank import rank_of as rank_from
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 
 
-def places(found: Matched) -> list[list[int]]:
+def places(found: RunMatches) -> list[list[int]]:
     return [list(column) for column in found.matches.row.T.tolist()]
 
 

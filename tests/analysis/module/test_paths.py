@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.module.trees import insight_of, lines, per_path
 from tests.builders.drawn import draw, events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.module import written
+from torch_tb_profiler.analysis.module import named_modules
 from torch_tb_profiler.analysis.module.numbering import REST, PathLayout, number_paths
 from torch_tb_profiler.store.insight import Insight
 
@@ -260,8 +260,8 @@ def test_hostile_hierarchies() -> None:
 
 
 def test_texts_make_no_more_modules_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written, "MOST_MODULES", 3)
-    tree = written.ModuleTexts()
+    monkeypatch.setattr(named_modules, "MOST_MODULES", 3)
+    tree = named_modules.NamedModules()
     assert [tree.add(names) for names in (["a", "b"], ["a", "c", "d"], ["a", "c"], ["e"], [])] == [
         1,
         2,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.timeline.charts import Chart, chart
 from tests.builders.drawn import Event, draw, events, trace_of
-from torch_tb_profiler.analysis.facts import span_at
+from torch_tb_profiler.analysis.facts import span_lookup
 from torch_tb_profiler.analysis.timeline import arrows as module
 from torch_tb_profiler.analysis.timeline.arrows import MOST_CATEGORIES, ArrowIndex, spread
 from torch_tb_profiler.store import timeline_schema
@@ -185,7 +185,7 @@ def test_times_too_far_apart_for_one_key(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     expected = arrows_in(with_flows(*flows))
     assert len(expected) == 2
-    monkeypatch.setattr(span_at, "_KEY_LIMIT", 1)
+    monkeypatch.setattr(span_lookup, "_KEY_LIMIT", 1)
     assert arrows_in(with_flows(*flows)) == expected
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.analysis.timeline.charts import Chart, chart, chart_of_file, event
 from tests.builders.drawn import draw, trace_of
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
-from torch_tb_profiler.analysis.timeline.chain import (
+from torch_tb_profiler.analysis.timeline.call_path import (
     MOST_OF_A_KIND,
     DeviceWork,
     device_work,

@@ -123,7 +123,7 @@ def join_knowledge(group: Array, groups: int, values: Array) -> Array:
     )
 
 
-def places_of(keys: Array, wanted: Array) -> Ints:
+def positions_of(keys: Array, wanted: Array) -> Ints:
     """For each of ``wanted`` its place in ``keys``, ascending and distinct integers; −1 where it is
     not among them. int64 of the shape of ``wanted``.
     """
@@ -134,7 +134,7 @@ def places_of(keys: Array, wanted: Array) -> Ints:
     return np.where(keys[place] == wanted, place, -1)
 
 
-def last_of(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
+def last_in_group(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
     """Per group the one of ``rows`` that comes last in an order of their positions (ascending by
     length: the longest); int64 of shape (groups,).
     """
@@ -144,7 +144,7 @@ def last_of(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
     return found
 
 
-def expand(first: Ints, count: Ints) -> Ints:
+def expand_ranges(first: Ints, count: Ints) -> Ints:
     """For every i the numbers ``first[i]``, ``first[i] + 1`` …, ``count[i]`` of them, one run after
     the other; int64 of shape (Σ count,).
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.store.columns import Array, Ints
 
 
@@ -68,7 +68,7 @@ def shared(start: Ints, end: Ints, points: Intervals) -> tuple[Ints, Ints, Ints]
     low = np.searchsorted(points.end, start, side="right")
     count = np.maximum(np.searchsorted(points.start, end, side="left") - low, 0)
     window = np.repeat(np.arange(len(start)), count)
-    place = expand(low, count)
+    place = expand_ranges(low, count)
     return (
         window,
         np.maximum(start[window], points.start[place]),

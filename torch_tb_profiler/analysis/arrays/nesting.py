@@ -203,7 +203,7 @@ def with_ancestors(parent: Array, wanted: Mask) -> Mask:
     return np.asarray(marked)
 
 
-def around(
+def innermost_at(
     track: Array, start: Ints, end: Ints, parent: Array, point_track: Array, point_time: Ints
 ) -> Ints:
     """For points (track, time) the position of the innermost span around each, −1 none; int64 of
@@ -246,7 +246,7 @@ def depths(parent: Array) -> Ints:
     return depth.astype(np.int64)
 
 
-def carried_up(parent: Array, values: Array, join: np.ufunc = np.add) -> Array:
+def subtree_totals(parent: Array, values: Array, join: np.ufunc = np.add) -> Array:
     """Every node's own value joined with those of all beneath it (their sum, or by ``np.maximum``
     the largest), of the shape and dtype of ``values``.
 

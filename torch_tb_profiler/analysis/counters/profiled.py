@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import places_of
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.header import oldest_capability
-from torch_tb_profiler.analysis.facts.profiled_ranges import Tie, Ties, tie_ranges
+from torch_tb_profiler.analysis.facts.profiled_ranges import RangeLaunches, match_ranges
 from torch_tb_profiler.hardware.counter_names import (
     PRECISIONS,
     TRAFFIC,
@@ -46,7 +46,7 @@ class ProfiledKernels:
         time: ns that were measured; −1 where the range's times are a slice of a window.
     """
 
-    ties: Ties
+    ties: RangeLaunches
     step: Ints
     operators: Ints
     first: Ints
@@ -61,7 +61,7 @@ class ProfiledKernels:
 def profiled_kernels(trace: Trace, facts: Facts) -> ProfiledKernels:
     """Every range with counters; of a trace without any, nothing."""
     links = facts["span_links"]
-    ties = tie_ranges(trace, links["parent"], links["launch"])
+    ties = match_ranges(trace, links["parent"], links["launch"])
     launch = ties.launch
     step = (
         np.where(launch >= 0, links["step"][launch], -1).astype(np.int64)
@@ -117,7 +117,7 @@ def _values(trace: Trace, ranges: Ints) -> tuple[tuple[str, ...], Array]:
     place[order] = np.arange(len(order))
     values = np.full((len(numbers), len(ranges)), np.nan)
     if table.n:
-        values[place[of], places_of(ranges, table["span"])] = table["value"]
+        values[place[of], positions_of(ranges, table["span"])] = table["value"]
     return tuple(trace.strings.many(numbers[order].tolist())), values
 
 
@@ -191,4 +191,4 @@ def _whole(values: Array) -> Ints:
     return np.where(known, np.rint(np.where(known, values, 0)), -1).astype(np.int64)
 
 
-__all__ = ["ProfiledKernels", "Tie", "profiled_kernels"]
+__all__ = ["ProfiledKernels", "RangeMatch", "profiled_kernels"]

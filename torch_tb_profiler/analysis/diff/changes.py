@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.diff.measures import Rows
-from torch_tb_profiler.analysis.diff.noise import (
+from torch_tb_profiler.analysis.diff.pairing import pair_by
+from torch_tb_profiler.analysis.diff.significance import (
     LEAST_EFFECT,
     LEAST_ROW_EFFECT,
     Floats,
     Moments,
     means_differ,
-    rows_beyond,
+    significant_rows,
 )
-from torch_tb_profiler.analysis.diff.pairing import pair_by
+from torch_tb_profiler.analysis.diff.table_rows import Rows
 from torch_tb_profiler.store.columns import Ints, Mask
 
 SAME, CHANGED, NEW, GONE = "same", "changed", "new", "gone"
@@ -51,7 +51,7 @@ def changes(a: Rows, b: Rows, step: float) -> Changes:
     pairs = _pairs(a, b)
     row_a = np.array([i for i, _ in pairs], np.int64)
     row_b = np.array([j for _, j in pairs], np.int64)
-    beyond, told = rows_beyond(_of(a.time, row_a), _of(b.time, row_b), step)
+    beyond, told = significant_rows(_of(a.time, row_a), _of(b.time, row_b), step)
     time_a, time_b = apportion(_values(a.time.mean, row_a)), apportion(_values(b.time.mean, row_b))
     changed = np.where(told, beyond, _clear(time_a, time_b, step))
     if a.calls is not None and b.calls is not None:

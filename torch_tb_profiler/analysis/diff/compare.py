@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from torch_tb_profiler.analysis.diff.changes import Changes, changes
-from torch_tb_profiler.analysis.diff.matching import Matched, match_paths
-from torch_tb_profiler.analysis.diff.measures import (
+from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
+from torch_tb_profiler.analysis.diff.modules import module_rows
+from torch_tb_profiler.analysis.diff.side import PathCosts, Side, path_costs
+from torch_tb_profiler.analysis.diff.significance import Test, compare_steps, is_significant
+from torch_tb_profiler.analysis.diff.table_rows import (
     Rows,
     category_rows,
     kernel_rows,
     operator_rows,
     runtime_rows,
 )
-from torch_tb_profiler.analysis.diff.modules import module_rows
-from torch_tb_profiler.analysis.diff.noise import Test, compare_steps, is_beyond
-from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, path_costs
 from torch_tb_profiler.analysis.diff.tree import DiffTree, diff_tree
 
 MOST_PATHS = 20_000
@@ -59,7 +59,7 @@ class Comparison:
     device: bool
     tables: dict[str, ChangeTable]
     costs: tuple[PathCosts, PathCosts]
-    matched: Matched
+    matched: MatchedPaths
 
     @cached_property
     def tree(self) -> DiffTree:
@@ -92,4 +92,4 @@ def compare(a: Side, b: Side) -> Comparison:
         for key, (of_a, of_b) in rows.items()
     }
     test = compare_steps(a.walls, b.walls)
-    return Comparison(a, b, test, is_beyond(test, step), device, tables, costs, matched)
+    return Comparison(a, b, test, is_significant(test, step), device, tables, costs, matched)

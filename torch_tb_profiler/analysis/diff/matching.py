@@ -22,7 +22,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
-from torch_tb_profiler.analysis.diff.sides import PathCosts
+from torch_tb_profiler.analysis.diff.side import PathCosts
 from torch_tb_profiler.store.insight_schema import PathKind
 
 MOST_ALIGNED = 50_000
@@ -54,7 +54,7 @@ class _Tree:
 
 
 @dataclass
-class Matched:
+class MatchedPaths:
     """Nodes of both trees together, parents before children: of each its parent, and the path on
     either side, -1 absent.
     """
@@ -71,11 +71,11 @@ class Matched:
         return len(self.parent) - 1
 
 
-def match_paths(a: PathCosts, b: PathCosts) -> Matched:
+def match_paths(a: PathCosts, b: PathCosts) -> MatchedPaths:
     """All paths of both sides, each exactly once, paired where they belong together."""
     shapes: dict[Hashable, int] = {}
     left, right = _tree(a, shapes), _tree(b, shapes)
-    found = Matched()
+    found = MatchedPaths()
     waiting = [(-1, left.children[-1], right.children[-1])]
     while waiting:
         parent, of_a, of_b = waiting.pop()
@@ -189,7 +189,7 @@ def _likeness(left: _Tree, right: _Tree, i: int, j: int) -> float:
 
 
 def _wrappers(
-    found: Matched,
+    found: MatchedPaths,
     parent: int,
     left: _Tree,
     right: _Tree,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.diff.matching import Matched
-from torch_tb_profiler.analysis.diff.measures import Rows
+from torch_tb_profiler.analysis.diff.matching import MatchedPaths
 from torch_tb_profiler.analysis.diff.pairing import plain_name
-from torch_tb_profiler.analysis.diff.sides import PathCosts, Side
-from torch_tb_profiler.analysis.module.places import modules_of_paths
+from torch_tb_profiler.analysis.diff.side import PathCosts, Side
+from torch_tb_profiler.analysis.diff.table_rows import Rows
+from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
 
@@ -39,7 +39,10 @@ class _Places:
 
 
 def module_rows(
-    sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], matched: Matched, device: bool
+    sides: tuple[Side, Side],
+    costs: tuple[PathCosts, PathCosts],
+    matched: MatchedPaths,
+    device: bool,
 ) -> tuple[Rows, Rows]:
     """The tables of both sides, device time or host time; without any module they are empty."""
     places = _places(costs, matched)
@@ -52,7 +55,7 @@ def module_rows(
     return made[0], made[1]
 
 
-def _places(costs: tuple[PathCosts, PathCosts], matched: Matched) -> _Places:
+def _places(costs: tuple[PathCosts, PathCosts], matched: MatchedPaths) -> _Places:
     numbers: dict[tuple[int, str], int] = {}
     of: list[int] = []
     ways: tuple[list[str], list[str]] = ([OUTSIDE], [OUTSIDE])

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import carried_up
+from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.diff.changes import status_of
-from torch_tb_profiler.analysis.diff.matching import Matched
-from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEAST_ROW_EFFECT, Floats
+from torch_tb_profiler.analysis.diff.matching import MatchedPaths
 from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
-from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, distinct
+from torch_tb_profiler.analysis.diff.side import PathCosts, Side, distinct
+from torch_tb_profiler.analysis.diff.significance import LEAST_EFFECT, LEAST_ROW_EFFECT, Floats
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
@@ -53,7 +53,7 @@ class DiffTree:
 
 
 def diff_tree(
-    sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], matched: Matched
+    sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], matched: MatchedPaths
 ) -> DiffTree:
     """The matched paths and the device work beneath them; of more than ``MOST_NODES`` those that
     changed most, and all above them.
@@ -195,7 +195,7 @@ def _column(costs: PathCosts, launched: _Launched, path: Ints, work: Ints, paren
 
 
 def _kinds(
-    costs: tuple[PathCosts, PathCosts], matched: Matched, parent: Ints
+    costs: tuple[PathCosts, PathCosts], matched: MatchedPaths, parent: Ints
 ) -> tuple[Array, Array]:
     """Kind and direction of every node, those of A where it is on both sides; device work runs in
     the direction of what launched it.
@@ -219,7 +219,9 @@ def _kept(parent: Ints, change: Floats) -> Ints:
     n = len(parent)
     if n <= MOST_NODES:
         return np.arange(n)
-    return np.sort(np.lexsort((np.arange(n), -carried_up(parent, change, np.maximum)))[:MOST_NODES])
+    return np.sort(
+        np.lexsort((np.arange(n), -subtree_totals(parent, change, np.maximum)))[:MOST_NODES]
+    )
 
 
 def _taken(column: Column, kept: Ints) -> Column:

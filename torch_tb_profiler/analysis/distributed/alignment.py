@@ -35,7 +35,7 @@ EARLIEST_UNIX_NS = 1_000_000_000 * 10**9
 
 
 @dataclass(frozen=True)
-class Aligned:
+class ClockOffset:
     """One rank. ``offset``: ns to add to its own times. ``error``: median distance in ns of its
     collectives' ends from the median over the ranks.
 
@@ -55,7 +55,7 @@ def unix_begin(trace: Trace) -> int | None:
     return begin if begin >= EARLIEST_UNIX_NS else None
 
 
-def align(begins: Sequence[int | None], matches: Matches) -> list[Aligned]:
+def align(begins: Sequence[int | None], matches: Matches) -> list[ClockOffset]:
     """Offsets of the ranks, the first of them to begin at 0.
 
     Args:
@@ -85,7 +85,7 @@ def align(begins: Sequence[int | None], matches: Matches) -> list[Aligned]:
         told = bool(np.isfinite(left[rank]))
         method: Method = "clock" if begin is not None and len(known) > 1 else "none"
         found.append(
-            Aligned(
+            ClockOffset(
                 int(offset[rank]),
                 "collectives" if told and not chance else method,
                 round(float(left[rank])) if told else None,

@@ -15,7 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.distributed.collectives import Matches
-from torch_tb_profiler.analysis.distributed.rank import Rank, Sort
+from torch_tb_profiler.analysis.distributed.rank import OperationKey, Rank
 from torch_tb_profiler.analysis.distributed.steps import own_waits, split
 from torch_tb_profiler.analysis.distributed.waiting import Waits
 from torch_tb_profiler.store.columns import Ints
@@ -51,7 +51,7 @@ class Operation:
     """
 
     rank: int
-    sort: Sort
+    sort: OperationKey
     calls: int
     told: int
     total: int
@@ -88,7 +88,7 @@ def operations(ranks: Sequence[Rank], matches: Matches, waits: Waits) -> list[Op
         for place, rank in enumerate(ranks)
         for row in _of_rank(place, rank, own_waits(place, len(rank), matches, waits))
     ]
-    pooled: dict[Sort, list[Operation]] = {}
+    pooled: dict[OperationKey, list[Operation]] = {}
     for row in found:
         pooled.setdefault(row.sort, []).append(row)
     return found + [_together(sort, rows) for sort, rows in pooled.items()]
@@ -122,7 +122,7 @@ def _of_rank(place: int, rank: Rank, wait: Ints) -> list[Operation]:
     ]
 
 
-def _together(sort: Sort, rows: Sequence[Operation]) -> Operation:
+def _together(sort: OperationKey, rows: Sequence[Operation]) -> Operation:
     split_everywhere = all(row.split for row in rows)
     carried = sum(row.carried if split_everywhere else row.sum for row in rows)
     return Operation(

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
-from torch_tb_profiler.analysis.timeline.chain import ancestors
-from torch_tb_profiler.analysis.timeline.stack_of import stack_of
+from torch_tb_profiler.analysis.timeline.call_path import ancestors
+from torch_tb_profiler.analysis.timeline.event_stack import event_stack
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -39,7 +39,7 @@ _STEP = "ProfilerStep#"
 
 
 @dataclass(frozen=True)
-class Side:
+class Arrival:
     """A rank before it reached a collective. Times in ns of its own trace.
 
     event: row of the collective. launch: row of the host call that started it, -1 unknown. begin:
@@ -103,7 +103,7 @@ class _More:
     all_extra: int
 
 
-def find_cause(late: Side, other: Side, waited: int) -> Cause | None:
+def find_cause(late: Arrival, other: Arrival, waited: int) -> Cause | None:
     """Why the first side reached a collective later than the second, which waited for it so many
     ns; None when nothing recorded took more time.
 
@@ -147,7 +147,7 @@ def _extra(mine: _Taken, theirs: _Taken, on_device: bool) -> _More | None:
     )
 
 
-def _device_time(side: Side) -> _Taken:
+def _device_time(side: Arrival) -> _Taken:
     """Kernels, copies and memsets between the two collectives; communication left out."""
     spans = side.trace["spans"]
     low, high = np.searchsorted(spans["start"], [side.begin, side.arrival]).tolist()
@@ -159,7 +159,7 @@ def _device_time(side: Side) -> _Taken:
     return _by_name(side.trace, row, end - spans["start"][row])
 
 
-def _host_time(side: Side) -> dict[str, _Taken]:
+def _host_time(side: Arrival) -> dict[str, _Taken]:
     """Time on the host between the two collectives, without what was called from there: on the
     launching thread, on others, and of calls that wait.
     """
@@ -199,7 +199,7 @@ def _host_time(side: Side) -> dict[str, _Taken]:
 
 def _beneath(parent: Ints, row: Ints, time: Ints) -> Ints:
     """Time of the children of each of some rows, ascending, that are among them."""
-    place = places_of(row, parent)
+    place = positions_of(row, parent)
     inside = place >= 0
     return sum_by(place[inside], len(row), time[inside])
 
@@ -227,7 +227,7 @@ def _by_name(trace: Trace, row: Ints, time: Ints) -> _Taken:
     )
 
 
-def _described(side: Side, found: _More) -> Cause:
+def _described(side: Arrival, found: _More) -> Cause:
     event = found.event
     spans, links = side.trace["spans"], side.facts["span_links"]
     role = spans["role"]
@@ -242,7 +242,7 @@ def _described(side: Side, found: _More) -> Cause:
         if role[row] in (Role.OPERATOR, Role.ANNOTATION)
     ]
     operator = next((name for name in names if not name.startswith(_STEP)), None)
-    line = line_of_frames("\n".join(stack_of(side.trace, side.facts, event))) or None
+    line = line_of_frames("\n".join(event_stack(side.trace, side.facts, event))) or None
     return Cause(
         event,
         found.name,

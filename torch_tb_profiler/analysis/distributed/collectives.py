@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand, group_rows, places_of
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.attribution import by_external
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.header import distributed_info
 from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.timeline.chain import device_work, launched_by
+from torch_tb_profiler.analysis.timeline.call_path import device_work, launched_by
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -112,7 +112,7 @@ class Matches:
 
 
 @dataclass(frozen=True)
-class Calls:
+class CollectiveCalls:
     """Collectives and point-to-point transfers in time order; int64 arrays of shape (n,), -1
     unknown.
 
@@ -126,7 +126,7 @@ class Calls:
     argument: Ints
 
 
-def collective_calls(trace: Trace, facts: Facts) -> Calls:
+def collective_calls(trace: Trace, facts: Facts) -> CollectiveCalls:
     """Every communication kernel, and every collective of a library that works on the host; in a
     trace without such kernels, what the host calls.
     """
@@ -154,8 +154,8 @@ def collective_calls(trace: Trace, facts: Facts) -> Calls:
     named = climb(parent, above, on_host[spans["name"]])
     itself = ~on_device & regions[spans["name"][row]]
     arguments = np.where(carries[row], row, climb(parent, above, carries))
-    return Calls(
-        row, np.where(itself, row, named), places_of(trace["collective_args"]["span"], arguments)
+    return CollectiveCalls(
+        row, np.where(itself, row, named), positions_of(trace["collective_args"]["span"], arguments)
     )
 
 
@@ -229,7 +229,7 @@ def _host_rows(trace: Trace, regions: Mask, operators: Mask, carries: Mask) -> I
     return np.zeros(0, np.int64)
 
 
-def told(arguments: Table, row: Ints, column: str) -> Ints:
+def argument_column(arguments: Table, row: Ints, column: str) -> Ints:
     """A column of ``collective_args`` for each of some rows of it, -1 where there is none."""
     if not arguments.n:
         return np.full(len(row), -1, np.int64)
@@ -241,8 +241,8 @@ def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectiv
     """Put labels on the collectives; those of a kind that is not matched are left out."""
     spans, arguments = trace["spans"], trace["collective_args"]
     columns = (
-        told(arguments, argument, "collective"),
-        told(arguments, argument, "group"),
+        argument_column(arguments, argument, "collective"),
+        argument_column(arguments, argument, "group"),
         spans["name"][row].astype(np.int64),
         named,
     )
@@ -264,7 +264,7 @@ def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectiv
     kept = label >= 0
     row, end = row[kept], (spans["start"][row] + spans["dur"][row])[kept]
     return Collectives(
-        tuple(labels), row, label[kept], told(arguments, argument, "sequence")[kept], end
+        tuple(labels), row, label[kept], argument_column(arguments, argument, "sequence")[kept], end
     )
 
 
@@ -365,7 +365,7 @@ def _places(of_rank: Ints, kind: Ints) -> tuple[Ints, Ints]:
     count = np.bincount(cell)
     order = np.argsort(cell, kind="stable")
     place = np.empty(len(cell), np.int64)
-    place[order] = expand(np.zeros(len(count), np.int64), count)
+    place[order] = expand_ranges(np.zeros(len(count), np.int64), count)
     return place, count[cell].astype(np.int64)
 
 

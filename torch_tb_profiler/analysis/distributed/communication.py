@@ -11,11 +11,11 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
 from torch_tb_profiler.analysis.distributed.collectives import (
-    Calls,
+    CollectiveCalls,
+    argument_column,
     collective_calls,
     kind_of,
     point_to_point,
-    told,
 )
 from torch_tb_profiler.analysis.distributed.message import (
     COALESCED,
@@ -101,7 +101,7 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
     calls = collective_calls(trace, facts)
     named = _named(trace, facts, calls)
     known = [place for place, word in enumerate(named.kind) if word]
-    calls = Calls(calls.row[known], calls.named[known], calls.argument[known])
+    calls = CollectiveCalls(calls.row[known], calls.named[known], calls.argument[known])
     kind = [named.kind[i] for i in known]
     library = [named.library[i] for i in known]
     peer = [named.peer[i] for i in known]
@@ -111,8 +111,8 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
     end = start + spans["dur"][calls.row]
     told_peer = np.where(
         np.array(kind, dtype=object) == "send",
-        told(arguments, calls.argument, "destination"),
-        told(arguments, calls.argument, "source"),
+        argument_column(arguments, calls.argument, "destination"),
+        argument_column(arguments, calls.argument, "source"),
     )
     is_transfer = np.array([bool(point_to_point(word)) for word in kind], np.bool_)
     return schema.COLLECTIVES.build(
@@ -124,7 +124,7 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
         group_size=size,
         dtype=_numbers(texts, [message.dtype for message in moved]),
         bytes=[message.bytes for message in moved],
-        sequence=told(arguments, calls.argument, "sequence"),
+        sequence=argument_column(arguments, calls.argument, "sequence"),
         peer=np.where(
             is_transfer, np.where(told_peer >= 0, told_peer, np.array(peer, np.int64)), -1
         ),
@@ -144,14 +144,14 @@ def _numbers(texts: StringBuilder, values: list[str]) -> list[int]:
     ]
 
 
-def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
+def _named(trace: Trace, facts: Facts, calls: CollectiveCalls) -> _Named:
     """Kind, library and peer by the arguments, the naming call and the kernel; asked once per
     distinct combination.
     """
     spans, arguments = trace["spans"], trace["collective_args"]
     on_device = (spans["role"][calls.row] == Role.KERNEL).astype(np.int64)
     columns = (
-        told(arguments, calls.argument, "collective"),
+        argument_column(arguments, calls.argument, "collective"),
         np.where(calls.named >= 0, spans["name"][calls.named], -1),
         spans["name"][calls.row],
         on_device,
@@ -175,12 +175,12 @@ def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
     return _Named([kinds[i] for i in at], [libraries[i] for i in at], [peers[i] for i in at])
 
 
-def _groups(trace: Trace, calls: Calls) -> tuple[list[str], Ints]:
+def _groups(trace: Trace, calls: CollectiveCalls) -> tuple[list[str], Ints]:
     """Name and size of each call's process group. Where the header lists one group only, every call
     belongs to it.
     """
-    number = told(trace["collective_args"], calls.argument, "group")
-    size = told(trace["collective_args"], calls.argument, "group_size")
+    number = argument_column(trace["collective_args"], calls.argument, "group")
+    size = argument_column(trace["collective_args"], calls.argument, "group_size")
     text = {int(one): trace.strings[int(one)] for one in np.unique(number)}
     listed = distributed_info(trace).get("pg_config")
     only = (
@@ -197,7 +197,7 @@ def _groups(trace: Trace, calls: Calls) -> tuple[list[str], Ints]:
     return names, np.where((size > 0) & (size < 1 << 31), size, -1)
 
 
-def _hosts(trace: Trace, facts: Facts, calls: Calls, kind: list[str]) -> Ints:
+def _hosts(trace: Trace, facts: Facts, calls: CollectiveCalls, kind: list[str]) -> Ints:
     """Rows of the host calls that started the collectives: of kernels the naming call, else the
     launch; of regions on a thread of the library the
     operator at the same place among those of the kind, where there are equally many."""

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     Matches,
     match_collectives,
 )
-from torch_tb_profiler.analysis.distributed.rank import TRANSFER, Rank, Sort, matchable
+from torch_tb_profiler.analysis.distributed.rank import TRANSFER, OperationKey, Rank, matchable
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 MOST_CELLS = 1 << 22
@@ -30,7 +30,7 @@ Reason = Literal["alone", "counts", "arguments", "group"]
 
 
 @dataclass(frozen=True)
-class Unlike:
+class UnmatchedCollectives:
     """Collectives of a kind and group that are not matched: how many of them each rank recorded,
     and why.
     """
@@ -42,17 +42,17 @@ class Unlike:
 
 
 @dataclass(frozen=True)
-class Matched:
+class RunMatches:
     """``matches.row``: places among each rank's collectives. ``unlike``: what is left. ``cut``:
     collectives beyond the limit, which nothing is said of.
     """
 
     matches: Matches
-    unlike: tuple[Unlike, ...]
+    unlike: tuple[UnmatchedCollectives, ...]
     cut: int
 
 
-def match_ranks(ranks: Sequence[Rank]) -> Matched:
+def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
     """Match the collectives of the ranks of a run."""
     most = min(MOST_COLLECTIVES, max(1, MOST_CELLS // max(1, len(ranks))))
     listed = [matchable(rank, most) for rank in ranks]
@@ -70,13 +70,13 @@ def match_ranks(ranks: Sequence[Rank]) -> Matched:
         number=matches.number[good],
     )
     if len(ranks) < 2:
-        return Matched(kept, (), cut)
+        return RunMatches(kept, (), cut)
     why: dict[tuple[str, str], Reason] = {}
     for mask, reason in ((arguments, "arguments"), (group & ~arguments, "group")):
         for label in np.unique(matches.label[mask]).tolist():
             one = matches.labels[label]
             why.setdefault((one.kind, one.group), reason)  # type: ignore[arg-type]
-    return Matched(
+    return RunMatches(
         kept,
         _left_over(ranks, listed_rows=[found.row for found in listed], matches=kept, why=why),
         cut,
@@ -163,7 +163,7 @@ def _left_over(
     listed_rows: Sequence[Ints],
     matches: Matches,
     why: dict[tuple[str, str], Reason],
-) -> tuple[Unlike, ...]:
+) -> tuple[UnmatchedCollectives, ...]:
     counts: dict[tuple[str, str], list[int]] = {}
     open_ones: set[tuple[str, str]] = set()
     seen: dict[tuple[str, str], set[int]] = {}
@@ -179,7 +179,7 @@ def _left_over(
             if left[number]:
                 open_ones.add(key)
     return tuple(
-        Unlike(
+        UnmatchedCollectives(
             key[0],
             key[1],
             tuple(counts[key]),
@@ -189,7 +189,7 @@ def _left_over(
     )
 
 
-def shown_kind(ranks: Sequence[Rank], matches: Matches, match: int) -> Sort:
+def match_operation(ranks: Sequence[Rank], matches: Matches, match: int) -> OperationKey:
     """What a match is, as the first of its ranks tells it."""
     place = int(np.argmax(matches.row[:, match] >= 0))
     rank = ranks[place]

@@ -12,8 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_of
-from torch_tb_profiler.analysis.distributed.collectives import Calls, kind_of, point_to_point, told
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.distributed.collectives import (
+    CollectiveCalls,
+    argument_column,
+    kind_of,
+    point_to_point,
+)
 from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
@@ -68,7 +73,7 @@ def peer_of(name: str) -> int:
 
 
 def messages(
-    trace: Trace, facts: Facts, calls: Calls, kind: list[str], group_size: Ints
+    trace: Trace, facts: Facts, calls: CollectiveCalls, kind: list[str], group_size: Ints
 ) -> list[Message]:
     """The message of each call. Elements times size of the type where the arguments say both, else
     the shapes of the call that names it.
@@ -79,14 +84,14 @@ def messages(
         group_size: int64 of shape (calls,), -1 unknown.
     """
     arguments, shapes = trace["collective_args"], trace["operator_args"]
-    dtype = told(arguments, calls.argument, "dtype")
+    dtype = argument_column(arguments, calls.argument, "dtype")
     elements = np.maximum(
-        told(arguments, calls.argument, "elements_in"),
-        told(arguments, calls.argument, "elements_out"),
+        argument_column(arguments, calls.argument, "elements_in"),
+        argument_column(arguments, calls.argument, "elements_out"),
     )
-    near = places_of(shapes["span"], calls.named)
+    near = positions_of(shapes["span"], calls.named)
     above = facts["span_links"]["parent"][calls.named].astype(np.int64)
-    around = places_of(shapes["span"], np.where(calls.named >= 0, above, -1))
+    around = positions_of(shapes["span"], np.where(calls.named >= 0, above, -1))
     codes = np.unique(kind, return_inverse=True)[1] if kind else np.zeros(0, np.int64)
     columns = [dtype, elements, codes, group_size]
     for place in (near, around):

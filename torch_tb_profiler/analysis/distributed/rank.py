@@ -27,7 +27,7 @@ SHARES = ("computation", "overlap", "communication", "other")
 TRANSFER = "transfer"
 
 
-class Sort(NamedTuple):
+class OperationKey(NamedTuple):
     """What collectives of one row of the table of operations have in common; empty text and -1
     unknown.
     """
@@ -63,7 +63,7 @@ class Rank:
 
     number: int | None
     begin: int | None
-    sorts: tuple[Sort, ...]
+    sorts: tuple[OperationKey, ...]
     sort: Ints
     labels: tuple[Label, ...]
     label: Ints
@@ -129,14 +129,14 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
     )
 
 
-def _sort(insight: Insight, row: list[int]) -> Sort:
+def _sort(insight: Insight, row: list[int]) -> OperationKey:
     kind, library, group, size, dtype, moved = row
     texts = insight.strings
-    return Sort(texts[kind], texts[library], texts[group], size, texts[dtype], moved)
+    return OperationKey(texts[kind], texts[library], texts[group], size, texts[dtype], moved)
 
 
 def _labels(
-    trace: Trace, sorts: tuple[Sort, ...], told: tuple[Ints, Ints, Mask], number: int | None
+    trace: Trace, sorts: tuple[OperationKey, ...], told: tuple[Ints, Ints, Mask], number: int | None
 ) -> tuple[tuple[Label, ...], Ints]:
     """By what each collective is matched. Both ends of a transfer bear the label of the way from
     sender to receiver.

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch_tb_profiler.analysis.distributed.alignment import Aligned, align
+from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align
 from torch_tb_profiler.analysis.distributed.bandwidth import Operation, operations
-from torch_tb_profiler.analysis.distributed.late import Late, who_is_late
-from torch_tb_profiler.analysis.distributed.matching import Matched, match_ranks
+from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler, late_ranks
+from torch_tb_profiler.analysis.distributed.matching import RunMatches, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.steps import (
     CommonSteps,
@@ -38,13 +38,13 @@ class RunFigures:
     """
 
     ranks: tuple[Rank, ...]
-    aligned: tuple[Aligned, ...]
-    matched: Matched
+    aligned: tuple[ClockOffset, ...]
+    matched: RunMatches
     waits: Waits
     steps: CommonSteps
     overlap: dict[str, Ints]
     waiting: dict[str, Ints]
-    late: tuple[Late, ...]
+    late: tuple[StepStraggler, ...]
     operations: tuple[Operation, ...]
     skew: int | None
     left_out: int
@@ -65,7 +65,7 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
         steps,
         overlap_shares(ranks, steps),
         waiting_shares(ranks, steps, matched.matches, waits),
-        tuple(who_is_late(ranks, steps, matched.matches, waits)),
+        tuple(late_ranks(ranks, steps, matched.matches, waits)),
         tuple(operations(ranks, matched.matches, waits)),
         max(tied) - min(tied) if len(tied) > 1 and len(tied) == len(ranks) else None,
         int(waits.spoiled.sum()),

@@ -90,7 +90,7 @@ def own_waits(rank: int, count: int, matches: Matches, waits: Waits) -> Ints:
 
 
 @dataclass(frozen=True)
-class Split:
+class CollectiveTime:
     """Time with at least one collective under way, in ns per group; its three parts add up to it.
     int64 of shape (groups,).
     """
@@ -104,7 +104,7 @@ class Split:
         return self.waiting + self.transfer + self.unsplit
 
 
-def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> Split:
+def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> CollectiveTime:
     """Share the time of a rank's collectives: moments with a transfer first, then those with
     waiting, then the rest.
 
@@ -128,7 +128,7 @@ def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> Spli
             )
             for number in range(groups)
         ]
-        return Split(
+        return CollectiveTime(
             *(
                 np.concatenate([getattr(one, name) for one in each])
                 for name in ("waiting", "transfer", "unsplit")
@@ -145,7 +145,7 @@ def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> Spli
     transfer = covered(told, start + np.maximum(wait, 0))
     known = covered(told, start)
     everything = covered(np.ones(len(start), np.bool_), start)
-    return Split(known - transfer, transfer, everything - known)
+    return CollectiveTime(known - transfer, transfer, everything - known)
 
 
 def waiting_shares(

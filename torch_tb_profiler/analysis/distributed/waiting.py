@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.alignment import Aligned
+from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import SYNCHRONISING, Matches
 from torch_tb_profiler.analysis.distributed.matching import gather
 from torch_tb_profiler.analysis.distributed.rank import Rank
@@ -62,7 +62,7 @@ class Waits:
     spoiled: Mask
 
 
-def wait_times(ranks: Sequence[Rank], matches: Matches, aligned: Sequence[Aligned]) -> Waits:
+def wait_times(ranks: Sequence[Rank], matches: Matches, aligned: Sequence[ClockOffset]) -> Waits:
     """Split the matched collectives of a run. ``aligned``: the clocks of the same ranks."""
     row = matches.row
     has = row >= 0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.efficiency.placing import LARGEST
+from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import Rows
 from torch_tb_profiler.analysis.facts.names import host_names
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
@@ -19,11 +19,11 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE
 
-ASIDE = ("communication", "memcpy")
+NOT_MODELLED = ("communication", "memcpy")
 """What computes nothing and has no model: collectives; copies and memsets of operators without a
 model, or of none. In place of a family.
 """
-COMMUNICATION, MEMCPY = range(len(ASIDE))
+COMMUNICATION, MEMCPY = range(len(NOT_MODELLED))
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     used = np.unique(listed)
     used = used[used != NONE]
     # Numbers of families: first those of ASIDE, then the models', then the unknown.
-    n = len(ASIDE) + len(used) + 1
+    n = len(NOT_MODELLED) + len(used) + 1
     kernels = insight["workload_kernels"]
     at = np.flatnonzero(mask(selection, kernels["step"]))
-    of_row = _numbered(listed[rows.workload], used, aside(facts, insight, selection, rows))
+    of_row = _numbered(listed[rows.workload], used, not_modelled(facts, insight, selection, rows))
     place = np.full(len(listed), -1, np.int64)
     place[rows.workload] = of_row
     lost = kernels["workload"][at] < 0
     of_lost = _numbered(
-        np.full(len(at), NONE), used, asides_of_kernels(facts, insight)[kernels["kernel"][at]]
+        np.full(len(at), NONE), used, not_modelled_kernels(facts, insight)[kernels["kernel"][at]]
     )
     of_kernel = np.where(lost, of_lost, place[kernels["workload"][at]])
     known = of_kernel >= 0
@@ -76,10 +76,10 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
         for knowledge in (Knowledge.YES, Knowledge.UNKNOWN)
     ]
     flops = np.bincount(of_row, weights=np.nan_to_num(rows.flops), minlength=n)
-    modelled = np.arange(len(ASIDE), n - 1)
+    modelled = np.arange(len(NOT_MODELLED), n - 1)
     order = [
         *modelled[np.argsort(-time[modelled], kind="stable")].tolist(),
-        *range(len(ASIDE)),
+        *range(len(NOT_MODELLED)),
         n - 1,
     ]
     order = [i for i in order if calls[i] or i == n - 1]
@@ -90,20 +90,22 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
         "matrix_ns": [matrix[0][i] for i in order],
         "matrix_unknown_ns": [matrix[1][i] for i in order],
         "flops": [
-            round(float(flops[i])) if len(ASIDE) <= i < n - 1 and flops[i] < LARGEST else None
+            round(float(flops[i]))
+            if len(NOT_MODELLED) <= i < n - 1 and flops[i] < LARGEST
+            else None
             for i in order
         ],
     }
     return Families(
         columns,
         int(time.sum()),
-        int(time[len(ASIDE) :].sum()),
+        int(time[len(NOT_MODELLED) :].sum()),
         int(time[modelled].sum()),
         _products(insight, rows),
     )
 
 
-def aside(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Ints:
+def not_modelled(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Ints:
     """Which of ``ASIDE`` rows are, −1 none; int64. A row without a model is one when most of its
     time is: by its kernels, without a device by its name.
     """
@@ -115,7 +117,7 @@ def aside(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> I
             COMMUNICATION,
             NONE,
         ).astype(np.int64)
-    of_name = asides_of_kernels(facts, insight)
+    of_name = not_modelled_kernels(facts, insight)
     if len(rows.kernel) and rows.kernel[0] >= 0:
         return np.where(unknown, of_name[rows.kernel], NONE).astype(np.int64)
     kernels = insight["workload_kernels"]
@@ -124,7 +126,7 @@ def aside(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> I
     n = insight["workloads"].n
     whole = sum_by(kernels["workload"][at], n, total)
     found = np.full(len(rows.workload), NONE, np.int64)
-    for number in range(len(ASIDE)):
+    for number in range(len(NOT_MODELLED)):
         part = sum_by(kernels["workload"][at], n, np.where(kind == number, total, 0))
         found[unknown & (2 * part > whole)[rows.workload]] = number
     return found
@@ -132,19 +134,21 @@ def aside(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> I
 
 def _numbered(family: Array, used: Array, kind: Ints) -> Ints:
     """Numbers of families: ``kind`` where that is one of ``ASIDE``."""
-    model = len(ASIDE) + np.where(family == NONE, len(used), np.searchsorted(used, family))
+    model = len(NOT_MODELLED) + np.where(family == NONE, len(used), np.searchsorted(used, family))
     return np.where(kind >= 0, kind, model).astype(np.int64)
 
 
 def _word(insight: Insight, used: Array, number: int) -> str | None:
-    if number < len(ASIDE):
-        return ASIDE[number]
+    if number < len(NOT_MODELLED):
+        return NOT_MODELLED[number]
     return (
-        insight.strings[int(used[number - len(ASIDE)])] if number < len(ASIDE) + len(used) else None
+        insight.strings[int(used[number - len(NOT_MODELLED)])]
+        if number < len(NOT_MODELLED) + len(used)
+        else None
     )
 
 
-def asides_of_kernels(facts: Facts, insight: Insight) -> Ints:
+def not_modelled_kernels(facts: Facts, insight: Insight) -> Ints:
     """By own text of the insight, which of ``ASIDE`` the device work of that name is, −1 none of
     it.
     """

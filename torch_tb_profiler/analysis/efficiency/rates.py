@@ -17,7 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, last_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    join_knowledge,
+    last_in_group,
+    sum_by,
+)
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -102,7 +107,7 @@ def workload_rows(insight: Insight, selection: Selection) -> Rows:
     place = np.full(insight["workloads"].n + 1, -1, np.int64)
     place[workload] = np.arange(n)
     matrix, link, fast = _of_kernels(insight, selection, np.append(place[like], -1), n)
-    event = last_of(
+    event = last_in_group(
         of,
         n,
         steps["event"][at],
@@ -128,7 +133,7 @@ def kernel_rows(insight: Insight, selection: Selection) -> Rows:
     flops, moved = (
         np.bincount(of, weights=_known(kernels[key][at]), minlength=n) for key in ("flops", "bytes")
     )
-    event = last_of(
+    event = last_in_group(
         of,
         n,
         kernels["event"][at],
@@ -299,7 +304,7 @@ def _bounds(flops_share: Array, bytes_share: Array, little: Mask) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Use:
+class MatrixUse:
     """Share of the device's peak that the matrix work of steps reaches; arrays of shape (steps,).
 
     flops: of products of matrices, convolutions and attention, float64. ideal: the time that their
@@ -310,7 +315,7 @@ class Use:
     ideal: Array
 
 
-def matrix_use(insight: Insight, selection: Selection, rows: Rows, found: Shares) -> Use:
+def matrix_use(insight: Insight, selection: Selection, rows: Rows, found: Shares) -> MatrixUse:
     """Of each selected step; ``rows`` are those of workloads, ``found`` their shares."""
     steps, workloads = insight["workload_steps"], insight["workloads"]
     like = representatives(workloads)
@@ -327,7 +332,7 @@ def matrix_use(insight: Insight, selection: Selection, rows: Rows, found: Shares
     place = np.searchsorted(selection.steps, steps["step"][at])
     flops = workloads["flops"][workload].astype(np.float64) * steps["counted"][at]
     n = len(selection.steps)
-    return Use(
+    return MatrixUse(
         np.bincount(place, weights=flops, minlength=n),
         np.bincount(place, weights=flops / peak[like[workload]] * 1e9, minlength=n),
     )

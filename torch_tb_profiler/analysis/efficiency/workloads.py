@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, places_of, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import carried_up, nearest, with_ancestors
-from torch_tb_profiler.analysis.efficiency.placing import (
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import nearest, subtree_totals, with_ancestors
+from torch_tb_profiler.analysis.efficiency.attribution import (
     Pieces,
+    attributed_amounts,
     bounded_sums,
     counted_calls,
-    laid,
     lost_calls,
     main_pieces,
 )
@@ -141,7 +141,7 @@ def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringB
         operators.marked | known[name] if has_device else np.ones(len(name), np.bool_)
     )
     arguments = trace["operator_args"]
-    place = places_of(arguments["span"], operators.row[relevant])
+    place = positions_of(arguments["span"], operators.row[relevant])
     columns = {"name": name[relevant]} | {
         key: np.append(arguments[key], np.int32(NONE))[place] for key in _ARGUMENTS
     }
@@ -205,7 +205,7 @@ def _steps(
     place = np.full(n + 1, -1, np.int32)
     place[marked] = np.arange(len(marked), dtype=np.int32)
     total = np.zeros(n, np.int64)
-    total[marked] = carried_up(place[operators.above[marked]], own[marked])
+    total[marked] = subtree_totals(place[operators.above[marked]], own[marked])
     at = np.flatnonzero(
         (works.of >= 0) & (counted | (total > 0) | np.append(works.modelled, np.False_)[works.of])
     )
@@ -241,7 +241,8 @@ def _kernels(
     first, of = group_rows((pieces.workload, pieces.name, step, pieces.kernel))
     n = len(first)
     amounts = {
-        key: bounded_sums(of, n, laid(pieces, main, works.table[key])) for key in ("flops", "bytes")
+        key: bounded_sums(of, n, attributed_amounts(pieces, main, works.table[key]))
+        for key in ("flops", "bytes")
     }
     return schema.WORKLOAD_KERNELS.build(
         workload=pieces.workload[first],
@@ -311,7 +312,7 @@ def _with_unknown(works: _Works, calls: Ints) -> _Works:
 
 
 @dataclass(frozen=True)
-class LaidWork:
+class AttributedWork:
     """Every piece of device work with what ``workload_kernels`` sums; arrays of shape (device
     events,) unless said otherwise, −1 unknown or none.
 
@@ -330,7 +331,7 @@ class LaidWork:
     texts: StringTable
 
 
-def laid_work(trace: Trace, facts: Facts, tree: CallTree) -> LaidWork:
+def attributed_work(trace: Trace, facts: Facts, tree: CallTree) -> AttributedWork:
     """What each single kernel, copy and memset did, by the rules of the tables."""
     device = device_rows(trace)
     texts = StringBuilder()
@@ -343,8 +344,10 @@ def laid_work(trace: Trace, facts: Facts, tree: CallTree) -> LaidWork:
     main = main_pieces(pieces)
     of_span = np.full(trace["spans"].n, NONE, np.int32)
     of_span[operators.row] = works.of
-    flops, moved = (laid(pieces, main, works.table[key]) for key in ("flops", "bytes"))
-    return LaidWork(
+    flops, moved = (
+        attributed_amounts(pieces, main, works.table[key]) for key in ("flops", "bytes")
+    )
+    return AttributedWork(
         device,
         np.append(operators.row, NONE)[call],
         flops,

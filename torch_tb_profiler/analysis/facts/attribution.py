@@ -71,7 +71,7 @@ def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
     )
 
 
-def match(key_a: Ints, time_a: Ints, key_b: Ints, time_b: Ints) -> Ints:
+def latest_before(key_a: Ints, time_a: Ints, key_b: Ints, time_b: Ints) -> Ints:
     """For each b the latest a of the same key that is not after it, else the earliest after it;
     positions in a, −1 without any.
     """
@@ -106,7 +106,9 @@ def _by_correlation(trace: Trace, row: Ints) -> tuple[Ints, int]:
     tied = np.flatnonzero(correlation[row] > 0)
     if not len(calls) or not len(tied):
         return launch, 0
-    found = match(correlation[calls], start[calls], correlation[row[tied]], start[row[tied]])
+    found = latest_before(
+        correlation[calls], start[calls], correlation[row[tied]], start[row[tied]]
+    )
     launch[tied] = np.where(found >= 0, calls[found], -1)
     ids, times = np.unique(correlation[calls], return_counts=True)
     ambiguous = (
@@ -126,7 +128,7 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(begins) or not len(ends) or not len(calls):
         return launch
-    at_end = same_place(
+    at_end = matching_points(
         (flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row])
     )
     tied = np.flatnonzero(at_end >= 0)
@@ -137,11 +139,11 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
             np.concatenate((flows["id"][begins], flows["id"][arrow])),
         )
     )
-    found = match(
+    found = latest_before(
         key[: len(begins)], flows["time"][begins], key[len(begins) :], flows["time"][arrow]
     )
     tied, begin = tied[found >= 0], begins[found[found >= 0]]
-    call = same_place(
+    call = matching_points(
         (spans["track"][calls], spans["start"][calls]),
         (flows["track"][begin], flows["time"][begin]),
     )
@@ -149,7 +151,7 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
     return launch
 
 
-def same_place(a: tuple[Array, Array], b: tuple[Array, Array]) -> Ints:
+def matching_points(a: tuple[Array, Array], b: tuple[Array, Array]) -> Ints:
     """For each (track, time) of b the position of the last equal one in a; −1 without any."""
     _, key = group_rows((np.concatenate((a[0], b[0])), np.concatenate((a[1], b[1]))))
     n = len(a[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.span_at import span_at
+from torch_tb_profiler.analysis.facts.span_lookup import span_at
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.flow_categories import GRAPH_CAPTURE
 from torch_tb_profiler.store.model import Trace

@@ -38,8 +38,8 @@ from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
+from torch_tb_profiler.analysis.facts.defect_counts import find_defects
 from torch_tb_profiler.analysis.facts.devices import device_tables
-from torch_tb_profiler.analysis.facts.found_defects import find_defects
 from torch_tb_profiler.analysis.facts.header import (
     distributed_info,
     integer,
@@ -51,7 +51,7 @@ from torch_tb_profiler.analysis.facts.kernels import kernel_facts
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_facts
-from torch_tb_profiler.analysis.facts.profiled_ranges import tie_ranges
+from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
 from torch_tb_profiler.analysis.facts.stacks import call_stacks
 from torch_tb_profiler.analysis.facts.steps import (
     StepWindows,
@@ -116,7 +116,7 @@ def derive(trace: Trace) -> Facts:
     give_back_memory()
     found, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker)
-    ranges = tie_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
+    ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     found.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {
         "matrix_eligible_share": operators.eligible_share,

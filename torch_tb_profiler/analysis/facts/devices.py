@@ -13,7 +13,7 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import measure, open_total, union
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.header import DeviceProperties, device_properties
@@ -136,7 +136,7 @@ def _clipped(start: Ints, end: Ints, windows: StepWindows) -> tuple[Ints, Ints, 
     """
     low, count = _windows_of(start, end, windows)
     kernel = np.repeat(np.arange(len(start)), count)
-    step = expand(low, count)
+    step = expand_ranges(low, count)
     length = np.minimum(end[kernel], windows.end[step]) - np.maximum(
         start[kernel], windows.start[step]
     )

@@ -27,7 +27,7 @@ SLICE_NS = 1000
 """Times of slices are equal within this: older versions write whole microseconds."""
 
 
-class Tie(IntEnum):
+class RangeMatch(IntEnum):
     """How a range was tied to a launch."""
 
     BY_ORDER = 0
@@ -47,7 +47,7 @@ class Tie(IntEnum):
 
 
 @dataclass(frozen=True)
-class Ties:
+class RangeLaunches:
     """Attributes, arrays of shape (ranges,), in the order of the rows.
 
     row: rows of spans of the ranges. device: device id, −1 unknown. launch: rows of spans of
@@ -66,11 +66,11 @@ class Ties:
     @property
     def mismatched(self) -> int:
         """Ranges without a launch, and launches without a range where they should have one."""
-        lost = int(np.isin(self.how, (Tie.NO_LAUNCH, Tie.SEVERAL_DEVICES)).sum())
-        return lost + self.spare if (self.how == Tie.BY_BEGIN).any() else lost
+        lost = int(np.isin(self.how, (RangeMatch.NO_LAUNCH, RangeMatch.SEVERAL_DEVICES)).sum())
+        return lost + self.spare if (self.how == RangeMatch.BY_BEGIN).any() else lost
 
 
-def tie_ranges(trace: Trace, parent: Array, launched_by: Array) -> Ties:
+def match_ranges(trace: Trace, parent: Array, launched_by: Array) -> RangeLaunches:
     """Tie every profiled range to a launch; ``parent`` and ``launched_by`` are the columns
     ``parent`` and ``launch`` of ``span_links``.
     """
@@ -79,10 +79,10 @@ def tie_ranges(trace: Trace, parent: Array, launched_by: Array) -> Ties:
     n = len(row)
     device = device_of(trace, row)
     launch = np.full(n, -1, np.int64)
-    how = np.full(n, Tie.NO_LAUNCH, np.uint8)
+    how = np.full(n, RangeMatch.NO_LAUNCH, np.uint8)
     slices = np.zeros(n, np.bool_)
     if not n:
-        return Ties(row, device, launch, how, 0, slices)
+        return RangeLaunches(row, device, launch, how, 0, slices)
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     launches, graphs = (
         _outermost(found, parent)
@@ -94,7 +94,7 @@ def tie_ranges(trace: Trace, parent: Array, launched_by: Array) -> Ties:
         mine = np.flatnonzero(device == number)
         slices[mine] = are_slices(spans["start"][row[mine]], spans["dur"][row[mine]])
         if threads is None:
-            how[mine] = Tie.SEVERAL_DEVICES
+            how[mine] = RangeMatch.SEVERAL_DEVICES
             continue
         thread = threads[number]
         taken = [
@@ -104,9 +104,11 @@ def tie_ranges(trace: Trace, parent: Array, launched_by: Array) -> Ties:
         launch[mine], how[mine] = _tie(trace, row[mine], taken[0], taken[1], launched_by)
         inside = _within(trace, taken[0], row[mine])
         spare += (
-            int((~np.isin(inside, launch[mine])).sum()) if (how[mine] != Tie.WHOLE).any() else 0
+            int((~np.isin(inside, launch[mine])).sum())
+            if (how[mine] != RangeMatch.WHOLE).any()
+            else 0
         )
-    return Ties(row, device, launch, how, spare, slices)
+    return RangeLaunches(row, device, launch, how, spare, slices)
 
 
 def sliced_tracks(trace: Trace) -> dict[int, bool]:
@@ -170,20 +172,22 @@ def _tie(
     n = len(ranges)
     named = _by_name(trace, ranges, launches, launched_by)
     if named is not None:
-        return named, np.where(named >= 0, Tie.BY_NAME, Tie.NO_LAUNCH).astype(np.uint8)
+        return named, np.where(named >= 0, RangeMatch.BY_NAME, RangeMatch.NO_LAUNCH).astype(
+            np.uint8
+        )
     if n == 1 and len(launches) != 1:
-        return np.full(1, -1, np.int64), np.full(1, Tie.WHOLE, np.uint8)
+        return np.full(1, -1, np.int64), np.full(1, RangeMatch.WHOLE, np.uint8)
     older = launches[
         np.isin(trace["spans"]["name"][launches], _named_like(trace, launches, "cudaLaunchKernel"))
     ]
     for pool in (launches, older, np.sort(np.concatenate((launches, graphs)))):
         for found in (_within(trace, pool, ranges), pool):
             if len(found) == n:
-                return found, np.full(n, Tie.BY_ORDER, np.uint8)
+                return found, np.full(n, RangeMatch.BY_ORDER, np.uint8)
     found = _within(trace, launches, ranges)
     tied = min(n, len(found))
-    launch, how = np.full(n, -1, np.int64), np.full(n, Tie.NO_LAUNCH, np.uint8)
-    launch[:tied], how[:tied] = found[:tied], Tie.BY_BEGIN
+    launch, how = np.full(n, -1, np.int64), np.full(n, RangeMatch.NO_LAUNCH, np.uint8)
+    launch[:tied], how[:tied] = found[:tied], RangeMatch.BY_BEGIN
     return launch, how
 
 

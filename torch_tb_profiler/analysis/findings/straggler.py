@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torch_tb_profiler.analysis.distributed.cause import Cause
-from torch_tb_profiler.analysis.distributed.late import Late
+from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.store.columns import Ints
@@ -37,12 +37,12 @@ class Straggler:
     lead: int
     caused: int
     steps: int
-    late: tuple[tuple[Late, Cause | None], ...]
+    late: tuple[tuple[StepStraggler, Cause | None], ...]
 
 
 def find_stragglers(
     figures: RunFigures,
-    late: Sequence[tuple[Late, Cause | None]],
+    late: Sequence[tuple[StepStraggler, Cause | None]],
     asked: int,
     steps: Ints,
     step_ns: int,
@@ -53,7 +53,7 @@ def find_stragglers(
     Only who holds them up for 2 % of the step or more.
     """
     common = {int(place) for place in figures.steps.place[asked][steps] if place >= 0}
-    by_rank: dict[int, list[tuple[Late, Cause | None]]] = {}
+    by_rank: dict[int, list[tuple[StepStraggler, Cause | None]]] = {}
     for one, cause in late:
         if one.step in common:
             by_rank.setdefault(one.rank, []).append((one, cause))
@@ -151,7 +151,9 @@ def _plain(
     }
 
 
-def _event(rank: int, late: Late, figures: RunFigures, worker: str, span: str) -> dict[str, Any]:
+def _event(
+    rank: int, late: StepStraggler, figures: RunFigures, worker: str, span: str
+) -> dict[str, Any]:
     """The collective at which a straggler cost most in a step."""
     own = figures.ranks[rank]
     row = int(figures.matched.matches.row[rank, late.match])

@@ -17,25 +17,25 @@ MEMORY_NAME, OUT_OF_MEMORY_NAME = "[memory]", "[OutOfMemory]"
 _HOST, _DEVICE = (0, 2, 5), (1, 6, 12, 20)
 """``c10::DeviceType``: CPU, MKLDNN, IDEEP; CUDA, HIP, XPU, PrivateUse1."""
 
-Pair = tuple[Ints, Ints]
+HostDeviceBytes = tuple[Ints, Ints]
 """Bytes of the host's memory and of the accelerators', int64 of one shape; negative: more was
 released than allocated.
 """
 
 
 @dataclass(frozen=True)
-class Alone:
+class StandaloneRecords:
     """Records that are events of their own, in time order, arrays of shape (records,): when, row of
     tracks, bytes, and whether memory had run out.
     """
 
     time: Ints
     track: Array
-    bytes: Pair
+    bytes: HostDeviceBytes
     out_of_memory: Array
 
 
-def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[Pair, Ints]:
+def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[HostDeviceBytes, Ints]:
     """(bytes allocated less released within each interval, rows of the records in none of them)."""
     table = trace["memory"]
     time = table["time"]
@@ -52,7 +52,7 @@ def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[Pair, Ints]:
     )
 
 
-def records_alone(trace: Trace, rows: Ints) -> Alone:
+def standalone_records(trace: Trace, rows: Ints) -> StandaloneRecords:
     """The given records of the table ``memory``, and every time that memory ran out, which takes
     none.
     """
@@ -62,7 +62,7 @@ def records_alone(trace: Trace, rows: Ints) -> Alone:
     host, device = _split(table["device_type"][rows], table["bytes"][rows])
     time = np.concatenate((table["time"][rows], instants["time"][out]))
     order = np.argsort(time, kind="stable")
-    return Alone(
+    return StandaloneRecords(
         time[order],
         np.concatenate((table["track"][rows], instants["track"][out]))[order],
         (np.concatenate((host, nothing))[order], np.concatenate((device, nothing))[order]),
@@ -70,5 +70,5 @@ def records_alone(trace: Trace, rows: Ints) -> Alone:
     )
 
 
-def _split(kind: Array, size: Ints) -> Pair:
+def _split(kind: Array, size: Ints) -> HostDeviceBytes:
     return np.where(np.isin(kind, _HOST), size, 0), np.where(np.isin(kind, _DEVICE), size, 0)

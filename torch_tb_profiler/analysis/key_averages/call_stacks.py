@@ -13,9 +13,9 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest
-from torch_tb_profiler.analysis.facts.attribution import same_place
+from torch_tb_profiler.analysis.facts.attribution import matching_points
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
@@ -135,7 +135,7 @@ class CallStacks:
         # The first event of a pair counts, and ``same_place`` gives the last.
         backwards = forward[::-1]
         function = above[inside]
-        found = same_place(
+        found = matching_points(
             (events.track[backwards], sequence[backwards]), (track[function], sequence[function])
         )
         known = (found >= 0) & (track[function] >= 0)
@@ -182,7 +182,7 @@ def _tracks_of_threads(
         np.searchsorted(sequence[offered], sequence[asked], side) for side in ("left", "right")
     )
     pair_thread = np.repeat(thread[asked], end - begin)
-    pair_track = events.track[offered[expand(begin, end - begin)]]
+    pair_track = events.track[offered[expand_ranges(begin, end - begin)]]
     first, group = group_rows((pair_thread, pair_track))
     times = np.bincount(group, minlength=len(first))
     for number in np.unique(thread[told]).tolist():

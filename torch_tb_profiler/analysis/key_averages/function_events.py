@@ -20,10 +20,10 @@ from torch_tb_profiler.analysis.facts.names import HIDDEN, distinct
 from torch_tb_profiler.analysis.key_averages.allocations import (
     MEMORY_NAME,
     OUT_OF_MEMORY_NAME,
-    Alone,
-    Pair,
+    HostDeviceBytes,
+    StandaloneRecords,
     allocated_within,
-    records_alone,
+    standalone_records,
 )
 from torch_tb_profiler.analysis.key_averages.times import (
     DeviceTimes,
@@ -79,7 +79,7 @@ class FunctionEvents:
     is_async: Mask
     parent: Ints
     operator: Ints
-    memory: Pair
+    memory: HostDeviceBytes
 
     def __len__(self) -> int:
         return len(self.row)
@@ -140,7 +140,7 @@ def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> F
     end = spans["start"][row] + spans["dur"][row]
     host = ~np.isin(role, _DEVICE)
     within, outside = allocated_within(trace, start[host], end[host])
-    alone = records_alone(trace, outside)
+    alone = standalone_records(trace, outside)
     labels = np.array([strings.intern(MEMORY_NAME), strings.intern(OUT_OF_MEMORY_NAME)])
     text = np.concatenate((name[row], labels[alone.out_of_memory.astype(np.int64)]))
     track = np.concatenate((_threads(trace, facts, row, role), alone.track))
@@ -198,7 +198,9 @@ def _texts(trace: Trace, strings: StringBuilder) -> _Texts:
     return _Texts(name, operator, overload, work)
 
 
-def _memory(row: Ints, role: Array, within: Pair, alone: Alone) -> Pair:
+def _memory(
+    row: Ints, role: Array, within: HostDeviceBytes, alone: StandaloneRecords
+) -> HostDeviceBytes:
     """Bytes of every event; neither spans nor records change their order among themselves when they
     are put together.
     """

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
-from torch_tb_profiler.analysis.module.places import module_names_of
+from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import depths
-from torch_tb_profiler.analysis.module.places import modules_of_paths
+from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import around, climb, depths, nearest, with_ancestors
+from torch_tb_profiler.analysis.arrays.nesting import (
+    climb,
+    depths,
+    innermost_at,
+    nearest,
+    with_ancestors,
+)
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.analysis.facts.names import distinct
@@ -92,7 +98,8 @@ def _innermost(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
     start, above = spans["start"][row], links["parent"][row]
     parent = np.where(above >= 0, place[above], -1) if len(row) else above
     return _at(
-        row, around(spans["track"][row], start, start + spans["dur"][row], parent, track, time)
+        row,
+        innermost_at(spans["track"][row], start, start + spans["dur"][row], parent, track, time),
     )
 
 

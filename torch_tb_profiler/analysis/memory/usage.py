@@ -15,7 +15,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.memory.forest import beneath, module_forest, operator_forest
 from torch_tb_profiler.analysis.memory.window import Window, records_in
-from torch_tb_profiler.analysis.module.places import modules_of_paths
+from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.attribution import match
+from torch_tb_profiler.analysis.facts.attribution import latest_before
 from torch_tb_profiler.analysis.module.forwards import Functions, forwards, functions_of
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -148,7 +148,7 @@ def _lay_reruns(
     first = np.flatnonzero(is_module & ~backward)
     name = trace["spans"]["name"][nodes.row].astype(np.int64)
     start = trace["spans"]["start"][nodes.row]
-    found = match(name[first], start[first], name[rerun], start[rerun])
+    found = latest_before(name[first], start[first], name[rerun], start[rerun])
     before = (
         np.where(found >= 0, first[found], len(parent))
         if len(first)

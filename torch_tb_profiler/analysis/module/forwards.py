@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.attribution import match, same_place
+from torch_tb_profiler.analysis.facts.attribution import latest_before, matching_points
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -119,13 +119,15 @@ def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, found: Ints) -> 
     if not len(begin) or not len(end):
         return
     start = trace["spans"]["start"][nodes.row]
-    tied = match(flows["id"][begin], flows["time"][begin], flows["id"][end], flows["time"][end])
+    tied = latest_before(
+        flows["id"][begin], flows["time"][begin], flows["id"][end], flows["time"][end]
+    )
     begin, end = begin[tied[tied >= 0]], end[tied >= 0]
     maker, target = functions.maker, np.flatnonzero(functions.thread > 0)
-    at_begin = same_place(
+    at_begin = matching_points(
         (functions.track[maker], start[maker]), (flows["track"][begin], flows["time"][begin])
     )
-    at_end = same_place(
+    at_end = matching_points(
         (functions.track[target], start[target]), (flows["track"][end], flows["time"][end])
     )
     both = np.flatnonzero((at_begin >= 0) & (at_end >= 0))
@@ -164,7 +166,7 @@ def _by_number(trace: Trace, nodes: Nodes, functions: Functions, wanted: Ints) -
         )
     )
     start = trace["spans"]["start"][nodes.row]
-    tied = match(key[: len(maker)], start[maker], key[len(maker) :], start[wanted[use]])
+    tied = latest_before(key[: len(maker)], start[maker], key[len(maker) :], start[wanted[use]])
     found = np.full(len(wanted), -1, np.int64)
     found[use[tied >= 0]] = maker[tied[tied >= 0]]
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.nesting import carried_up
+from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.module.modules import path_sums
 from torch_tb_profiler.analysis.module.numbering import PathLayout, number_paths
@@ -58,8 +58,8 @@ def module_frames(insight: Insight, selection: Selection) -> tuple[Frames, int]:
         paths["kind"].astype(np.int64),
         paths["backward"] == 1,
         sums["calls"],
-        carried_up(parent, sums["host_self"] + sums["runtime"]),
-        carried_up(parent, sums["device_self"]),
+        subtree_totals(parent, sums["host_self"] + sums["runtime"]),
+        subtree_totals(parent, sums["device_self"]),
         paths["first"],
         paths["event"].astype(np.int64),
     )
@@ -109,9 +109,9 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
         tree.code,
         np.full(n, LINE),
         np.zeros(n, np.bool_),
-        carried_up(tree.parent, calls),
-        carried_up(tree.parent, host),
-        carried_up(tree.parent, device),
+        subtree_totals(tree.parent, calls),
+        subtree_totals(tree.parent, host),
+        subtree_totals(tree.parent, device),
         unknown,
         unknown,
     )

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.nesting import carried_up, depths, nearest
+from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, subtree_totals
 from torch_tb_profiler.analysis.facts.operators import DEEP
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
+from torch_tb_profiler.analysis.module.named_modules import MOST_LEVELS
 from torch_tb_profiler.analysis.module.numbering import PathLayout, number_paths
-from torch_tb_profiler.analysis.module.written import MOST_LEVELS
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -126,7 +126,7 @@ def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> Mod
     operators = forward & inside & (paths["kind"] == PathKind.OPERATOR) & ~beneath_operator
     return ModuleSums(
         own,
-        {key: carried_up(tree.parent, values) for key, values in own.items()},
+        {key: subtree_totals(tree.parent, values) for key, values in own.items()},
         sum_by(tree.of_path[is_module], n, per_path["calls"][is_module]),
         sum_by(tree.of_path[operators], n, per_path["calls"][operators]),
         sum_by(module, n, per_path["allocated"][inside]),

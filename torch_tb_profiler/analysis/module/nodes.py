@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.figures.naming import MODULE
-from torch_tb_profiler.analysis.module.written import LIGHTNING
+from torch_tb_profiler.analysis.module.named_modules import LIGHTNING
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace

@@ -43,7 +43,7 @@ class PathLayout:
 
 
 @dataclass(frozen=True)
-class Numbered:
+class NumberedPaths:
     """``parent`` and ``code`` of every path, parents before children. Of every call ``path``, and
     ``pooled``: beyond the limits, so that it belongs
     to the path of a call around it."""
@@ -56,7 +56,7 @@ class Numbered:
 
 def number_paths(
     laid: PathLayout, parent: Ints, code: Ints, deep: int = DEEP, most: int = MOST_PATHS
-) -> Numbered:
+) -> NumberedPaths:
     """Number the paths of calls.
 
     Args:
@@ -84,7 +84,9 @@ def number_paths(
     lost = np.flatnonzero(~shallow & ~laid.settled)
     if len(lost):
         path[lost] = path[nearest(laid.parent, shallow | laid.settled)[lost]]
-    return Numbered(np.concatenate(numbering.parent), np.concatenate(numbering.code), path, pooled)
+    return NumberedPaths(
+        np.concatenate(numbering.parent), np.concatenate(numbering.code), path, pooled
+    )
 
 
 class _Numbering:

@@ -20,20 +20,25 @@ from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.analysis.module.backward import lay_backward
-from torch_tb_profiler.analysis.module.lines import launch_lines
+from torch_tb_profiler.analysis.module.launch_lines import launch_lines
+from torch_tb_profiler.analysis.module.named_modules import (
+    LIGHTNING,
+    NamedModules,
+    hierarchy_names,
+    lightning_names,
+)
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
-from torch_tb_profiler.analysis.module.numbering import REST, Numbered, PathLayout, number_paths
+from torch_tb_profiler.analysis.module.numbering import (
+    REST,
+    NumberedPaths,
+    PathLayout,
+    number_paths,
+)
 from torch_tb_profiler.analysis.module.sums import (
     launched_work,
     operator_sums,
     path_steps,
     whole_sums,
-)
-from torch_tb_profiler.analysis.module.written import (
-    LIGHTNING,
-    ModuleTexts,
-    hierarchy_names,
-    lightning_names,
 )
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -50,7 +55,7 @@ class _Written:
     module that its operator says to be in, or the
     module whose call it is."""
 
-    tree: ModuleTexts
+    tree: NamedModules
     inside: Array
     itself: Array
 
@@ -102,7 +107,7 @@ def build_paths(
 
 
 def _written(trace: Trace, nodes: Nodes) -> _Written:
-    tree = ModuleTexts()
+    tree = NamedModules()
     none = np.full(len(nodes.row), -1, np.int64)
     at = np.full(len(trace.strings) + 1, -1, np.int64)
     module = nodes.kind == PathKind.MODULE
@@ -151,7 +156,7 @@ def _codes(
 def _paths(
     trace: Trace,
     nodes: Nodes,
-    numbered: Numbered,
+    numbered: NumberedPaths,
     kinds: tuple[Array, ...],
     texts: StringBuilder,
     written: int,

@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import around, depths, nearest
+from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nearest
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.module.nodes import Nodes
-from torch_tb_profiler.analysis.module.numbering import Numbered
+from torch_tb_profiler.analysis.module.numbering import NumberedPaths
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -63,7 +63,7 @@ def launched_work(trace: Trace, facts: Facts, nodes: Nodes) -> LaunchedWork:
 
 
 def path_steps(
-    trace: Trace, facts: Facts, nodes: Nodes, numbered: Numbered, work: LaunchedWork
+    trace: Trace, facts: Facts, nodes: Nodes, numbered: NumberedPaths, work: LaunchedWork
 ) -> tuple[Table, Table]:
     """``(path_steps, span_paths)``."""
     path = numbered.path
@@ -171,7 +171,7 @@ def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     start = trace["spans"]["start"][nodes.row]
     end = start + trace["spans"]["dur"][nodes.row]
-    node = around(
+    node = innermost_at(
         trace["spans"]["track"][nodes.row],
         start,
         end,

@@ -20,15 +20,17 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.module.nodes import Nodes
-from torch_tb_profiler.analysis.pyprof.passes import Passes, dispatched, named_nodes
-from torch_tb_profiler.analysis.pyprof.places import LAYER
+from torch_tb_profiler.analysis.pyprof.directions import KernelDirections, dispatched, named_nodes
+from torch_tb_profiler.analysis.pyprof.sources import LAYER
 from torch_tb_profiler.hardware.work import model_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
 
-def shown_calls(trace: Trace, nodes: Nodes, found: Passes, laid_at: Ints) -> tuple[Ints, Ints]:
+def shown_calls(
+    trace: Trace, nodes: Nodes, found: KernelDirections, laid_at: Ints
+) -> tuple[Ints, Ints]:
     """For every kernel (the node of the operator that names it, that of the operator whose work it
     is a part of), −1 none; int64 of shape (kernels,).
 
@@ -81,7 +83,7 @@ def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:
     return nearest(above, ~same)
 
 
-def ordinals(facts: Facts, found: Passes, call: Ints, row: Ints) -> Ints:
+def ordinals(facts: Facts, found: KernelDirections, call: Ints, row: Ints) -> Ints:
     """The how manyth kernel each is of its backward function, else of its operator, else of its
     launch, from 0 in the order of ``row``; int64.
 

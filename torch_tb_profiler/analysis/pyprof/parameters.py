@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.efficiency.workloads import LaidWork
+from torch_tb_profiler.analysis.efficiency.workloads import AttributedWork
 from torch_tb_profiler.hardware.call import Tensor, read_call
 from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.store.columns import Ints
@@ -17,7 +17,7 @@ MOST_TENSORS = 8
 _SIGNATURE = ("name", "dims", "types", "strides", "concrete")
 
 
-def workloads_told(work: LaidWork, call: Ints, part_of: Ints) -> Ints:
+def parameter_workloads(work: AttributedWork, call: Ints, part_of: Ints) -> Ints:
     """For every kernel the workload whose parameters it has, −1 none; int64 of shape (kernels,).
 
     Args:
@@ -35,7 +35,7 @@ def workloads_told(work: LaidWork, call: Ints, part_of: Ints) -> Ints:
     return found
 
 
-def parameters(work: LaidWork, workload: int) -> str | None:
+def parameters(work: AttributedWork, workload: int) -> str | None:
     """The text of a row of ``work.workloads``; None where no shape was recorded."""
     table, texts = work.workloads, work.texts
     written = texts[int(table["parameters"][workload])]

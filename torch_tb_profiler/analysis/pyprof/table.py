@@ -12,15 +12,15 @@ from enum import IntEnum
 
 import numpy as np
 
-from torch_tb_profiler.analysis.efficiency.workloads import LaidWork, laid_work
+from torch_tb_profiler.analysis.efficiency.workloads import AttributedWork, attributed_work
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
 from torch_tb_profiler.analysis.pyprof.calls import ordinals, shown_calls
-from torch_tb_profiler.analysis.pyprof.parameters import workloads_told
-from torch_tb_profiler.analysis.pyprof.passes import Passes, passes
-from torch_tb_profiler.analysis.pyprof.places import Places, places
-from torch_tb_profiler.analysis.pyprof.products import multiplying, with_gradients
+from torch_tb_profiler.analysis.pyprof.directions import KernelDirections, kernel_directions
+from torch_tb_profiler.analysis.pyprof.gradients import multiplying, with_gradients
+from torch_tb_profiler.analysis.pyprof.parameters import parameter_workloads
+from torch_tb_profiler.analysis.pyprof.sources import KernelSources, kernel_sources
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
@@ -56,9 +56,9 @@ class KernelTable:
     """
 
     row: Ints
-    passes: Passes
-    places: Places
-    work: LaidWork
+    kernel_directions: KernelDirections
+    kernel_sources: KernelSources
+    work: AttributedWork
     track: Ints
     call: Ints
     workload: Ints
@@ -79,8 +79,8 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     row = np.flatnonzero(spans["role"] == Role.KERNEL)
     tree = call_tree(trace)
     nodes = host_nodes(trace, facts, tree)
-    found = passes(trace, facts, nodes, tree.names, row)
-    work = laid_work(trace, facts, tree)
+    found = kernel_directions(trace, facts, nodes, tree.names, row)
+    work = attributed_work(trace, facts, tree)
     piece = np.searchsorted(work.row, row)
     node, part_of = shown_calls(trace, nodes, found, work.call[piece])
     call = _rows(nodes, node)
@@ -89,14 +89,14 @@ def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
     caller = np.where(launch >= 0, launch, operator)
     home, captured = _rows(nodes, found.home), found.captured
     anchor = np.where(captured >= 0, captured, np.where(operator >= 0, operator, launch))
-    where = places(
+    where = kernel_sources(
         trace,
         facts,
         insight,
         np.where(captured >= 0, captured, row),
         np.where(home >= 0, home, anchor),
     )
-    workload = workloads_told(work, call, _rows(nodes, part_of))
+    workload = parameter_workloads(work, call, _rows(nodes, part_of))
     flops, moved = with_gradients(
         trace, work, found, row, workload, work.flops[piece], work.bytes[piece]
     )

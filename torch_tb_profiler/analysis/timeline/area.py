@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import join, union
 from torch_tb_profiler.store import timeline_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -331,7 +331,7 @@ def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
 
 def _rows(first: Ints, stop: Ints) -> Ints:
     """The rows of some ranges, one after the other."""
-    return expand(first, np.maximum(stop - first, 0))
+    return expand_ranges(first, np.maximum(stop - first, 0))
 
 
 def _sums(places: Table, event: Array, row: Ints, part: Ints) -> Sums:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.span_at import span_at
+from torch_tb_profiler.analysis.facts.span_lookup import span_at
 from torch_tb_profiler.store import flow_categories, timeline_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.flow_categories import GRAPH_CAPTURE

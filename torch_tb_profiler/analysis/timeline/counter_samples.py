@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows
 from torch_tb_profiler.hardware.counter_names import counter_unit
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
@@ -42,7 +42,7 @@ def file_counters(trace: Trace) -> Iterator[Found]:
     keys, first, key, value = _numbers(trace, texts)
     count = np.diff(first)[of]
     event = np.repeat(np.arange(len(rows)), count)
-    at = expand(first[of], count)
+    at = expand_ranges(first[of], count)
     row = rows[event]
     pid = trace["tracks"]["pid"][instants["track"][row]]
     begin, series = group_rows((pid, instants["name"][row], key[at]))

@@ -9,16 +9,16 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.steps import host_step
-from torch_tb_profiler.analysis.timeline.chain import (
+from torch_tb_profiler.analysis.timeline.call_path import (
+    CallPath,
     DeviceWork,
-    Way,
+    call_path,
     device_work,
     launched_by,
     longest_first,
-    way_of,
 )
-from torch_tb_profiler.analysis.timeline.siblings import Family, Standing, family, standing
-from torch_tb_profiler.analysis.timeline.stack_of import stack_of
+from torch_tb_profiler.analysis.timeline.event_stack import event_stack
+from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers, find_peers, rank_among
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -75,12 +75,12 @@ class Detail:
     """
 
     around: Neighbours
-    way: Way
+    way: CallPath
     launched: Launched
     delay: int | None
     queue: int | None
-    among: Family
-    standing: Standing
+    among: Peers
+    rank_among: PeerRank
     arrows: tuple[Arrow, ...]
     arrows_total: int
     step: int
@@ -101,16 +101,16 @@ def event_detail(
     spans, places = trace["spans"], timeline["places"]
     work = memoise("device work", lambda: device_work(trace, facts))
     name, look = int(places["name"][event]), int(places["look"][event])
-    among = memoise(("family", name, look), lambda: family(trace, timeline, name, look))
+    among = memoise(("family", name, look), lambda: find_peers(trace, timeline, name, look))
     arrows, arrows_total = _arrows(timeline, event)
-    launched, way, stack = Launched((), 0, 0), Way((), -1, -1), tuple[str, ...]()
+    launched, way, stack = Launched((), 0, 0), CallPath((), -1, -1), tuple[str, ...]()
     operator = kernel = -1
     if event < spans.n:
         rows = launched_by(trace, work, event)
         launched = _launched(trace, rows)
-        way = way_of(trace, facts, event, _target(trace, work, event, launched))
+        way = call_path(trace, facts, event, _target(trace, work, event, launched))
         operator, kernel = _to_look_up(trace, facts, event, way)
-        stack = tuple(stack_of(trace, facts, event))
+        stack = tuple(event_stack(trace, facts, event))
     delay = queue = None
     if way.launch >= 0 and way.work >= 0:
         delay, queue = launch_delay(trace, way), queue_time(trace, timeline, way)
@@ -121,7 +121,7 @@ def event_detail(
         delay,
         queue,
         among,
-        standing(trace, among, event),
+        rank_among(trace, among, event),
         arrows,
         arrows_total,
         _step(trace, facts, event),
@@ -142,7 +142,7 @@ def _launched(trace: Trace, rows: Ints) -> Launched:
     return Launched(tuple(first.tolist()), len(rows), int(trace["spans"]["dur"][rows].sum()))
 
 
-def launch_delay(trace: Trace, way: Way) -> int:
+def launch_delay(trace: Trace, way: CallPath) -> int:
     """Begin of the launch to begin of the device work; negative where the clocks of host and device
     disagree.
     """
@@ -150,7 +150,7 @@ def launch_delay(trace: Trace, way: Way) -> int:
     return int(start[way.work]) - int(start[way.launch])
 
 
-def queue_time(trace: Trace, timeline: Timeline, way: Way) -> int:
+def queue_time(trace: Trace, timeline: Timeline, way: CallPath) -> int:
     """The part of the launch delay, after the launch call's end, in which the stream was busy with
     earlier work.
     """
@@ -279,7 +279,7 @@ def _step(trace: Trace, facts: Facts, event: int) -> int:
     return int(host_step(steps["host_start"], steps["host_end"], time)[0])
 
 
-def _to_look_up(trace: Trace, facts: Facts, event: int, way: Way) -> tuple[int, int]:
+def _to_look_up(trace: Trace, facts: Facts, event: int, way: CallPath) -> tuple[int, int]:
     """(operator, kernel) that an operator, a launch or device work belongs to; -1 where none is
     known, and for what stands above operators.
     """

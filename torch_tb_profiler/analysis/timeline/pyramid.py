@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.store.columns import Array, Ints
 
 FEW = 2000
@@ -75,7 +75,7 @@ def merge(slices: Slices, level: int) -> Slices:
     event, longest = slices.event[first], slices.longest[first]
     # Only the runs of several are added up: on most levels most slices are left as they are.
     size = last[many] - first[many] + 1
-    member, run = expand(first[many], size), np.cumsum(size) - size
+    member, run = expand_ranges(first[many], size), np.cumsum(size) - size
     dur[many] = slices.start[last[many]] + slices.dur[last[many]] - start[many]
     busy[many] = np.add.reduceat(slices.busy[member], run)
     count[many] = np.add.reduceat(slices.count[member], run)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, merge
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.timeline import Timeline
@@ -75,7 +75,7 @@ def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> 
     begin, stop = np.array(rows, np.int64).reshape(-1, 2).T
     count = stop - begin
     slices = _gather(
-        table, expand(begin, count), np.repeat(np.arange(len(lanes)), count), place >= 0
+        table, expand_ranges(begin, count), np.repeat(np.arange(len(lanes)), count), place >= 0
     )
     if exact:
         return slices

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.efficiency.least import least_times
+from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.findings.case import Case, Work
@@ -177,7 +177,7 @@ def _beyond(case: Case, rule: str, work: Work, chosen: Mask, in_half: bool) -> C
     if not chosen.any():
         return None
     some = work.take(chosen)
-    least = least_times(case.trace, case.insight, some.row, case.peaks, in_half)
+    least = ideal_times(case.trace, case.insight, some.row, case.peaks, in_half)
     numbers = {"kernels": len(case.within(some.row)) / len(case.steps)}
     return Candidate(
         rule,

@@ -6,7 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import Intervals
-from torch_tb_profiler.analysis.efficiency.least import least_times
+from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import Candidate
 from torch_tb_profiler.analysis.findings.rules.compute import LONG_KERNEL
@@ -38,7 +38,7 @@ def far_from_peak(case: Case, taken: Intervals) -> Candidate | None:
     )
     if not len(work.row):
         return None
-    least = least_times(case.trace, case.insight, work.row, case.peaks)
+    least = ideal_times(case.trace, case.insight, work.row, case.peaks)
     dur = work.end - work.start
     known = ~np.isnan(least.time) & (least.workload >= 0)
     if not known.any():

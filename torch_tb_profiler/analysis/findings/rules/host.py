@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.gaps import Gaps
 from torch_tb_profiler.analysis.findings.ledger import Candidate, spent
-from torch_tb_profiler.analysis.timeline.chain import ancestors
+from torch_tb_profiler.analysis.timeline.call_path import ancestors
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 

@@ -12,7 +12,7 @@ from torch_tb_profiler.store.timeline import Timeline
 
 
 @dataclass(frozen=True)
-class Family:
+class Peers:
     """All events of one name and look in time order, int32 of shape (calls,), and the figures that
     they share; times in ns.
     """
@@ -26,7 +26,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PeerRank:
     """One event among its family. ``rank``: 1 is the slowest, of equally long ones the first.
     ``previous``, ``next``: events, -1 none.
     """
@@ -36,7 +36,7 @@ class Standing:
     next: int
 
 
-def family(trace: Trace, timeline: Timeline, name: int, look: int) -> Family:
+def find_peers(trace: Trace, timeline: Timeline, name: int, look: int) -> Peers:
     """The family of a row of ``names`` and a look that at least one event has; one scan of two
     columns, worth keeping.
     """
@@ -47,7 +47,7 @@ def family(trace: Trace, timeline: Timeline, name: int, look: int) -> Family:
     )
     dur = durations(trace, events)
     slowest, fastest = int(np.argmax(dur)), int(np.argmin(dur))
-    return Family(
+    return Peers(
         events,
         int(dur.sum()),
         int(dur[fastest]),
@@ -68,14 +68,14 @@ def durations(trace: Trace, events: Array) -> Ints:
     return dur
 
 
-def standing(trace: Trace, among: Family, event: int) -> Standing:
+def rank_among(trace: Trace, among: Peers, event: int) -> PeerRank:
     """Where an event of the family stands."""
     place = int(np.searchsorted(among.events, event))
     dur = durations(trace, among.events)
     own = dur[place]
     rank = 1 + int(np.count_nonzero(dur > own)) + int(np.count_nonzero(dur[:place] == own))
     last = len(among.events) - 1
-    return Standing(
+    return PeerRank(
         rank,
         int(among.events[place - 1]) if place else -1,
         int(among.events[place + 1]) if place < last else -1,

@@ -138,7 +138,7 @@ def compare_workers(pairs: Sequence[tuple[Floats, Floats]]) -> Test:
     )
 
 
-def is_beyond(test: Test, step: float) -> bool | None:
+def is_significant(test: Test, step: float) -> bool | None:
     """Whether the difference is more than noise, ``step`` being the mean step of A; None where it
     cannot be told.
     """
@@ -147,7 +147,7 @@ def is_beyond(test: Test, step: float) -> bool | None:
     return test.p < LEVEL and abs(test.delta) >= LEAST_EFFECT * step
 
 
-def rows_beyond(a: Moments, b: Moments, step: float) -> tuple[Mask, Mask]:
+def significant_rows(a: Moments, b: Moments, step: float) -> tuple[Mask, Mask]:
     """``(beyond, told)``, bool of shape (rows,): which rows of a table differ by more than noise,
     and of which that can be told.
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.diff.noise import Floats, Moments
 from torch_tb_profiler.analysis.diff.pairing import plain_name
-from torch_tb_profiler.analysis.diff.sides import Side, distinct
+from torch_tb_profiler.analysis.diff.side import Side, distinct
+from torch_tb_profiler.analysis.diff.significance import Floats, Moments
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -59,7 +59,7 @@ class Direction(IntEnum):
 
 
 @dataclass(frozen=True)
-class Passes:
+class KernelDirections:
     """Arrays of shape (kernels,); nodes are positions in ``Nodes``, −1 none.
 
     captured: row of spans of what captured it into the graph that its launch replays; −1 for all
@@ -89,7 +89,9 @@ class Passes:
     others: Ints
 
 
-def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints) -> Passes:
+def kernel_directions(
+    trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints
+) -> KernelDirections:
     """The passes of kernels; ``row``: their rows of spans, ascending."""
     captured = captured_at(trace)[row]
     node, replayed = _launchers(trace, facts, nodes, names, row, captured)
@@ -111,7 +113,7 @@ def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints
     whose[known] = np.where(whose[known] >= 0, whose[known], numbered[node[known]])
     sequence = np.append(functions.number, -1)[whose]
     other, others = _others(nodes, functions, numbered, node, sequence)
-    return Passes(
+    return KernelDirections(
         captured,
         node,
         direction,

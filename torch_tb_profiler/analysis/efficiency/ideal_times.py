@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_of
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
 from torch_tb_profiler.analysis.efficiency.rates import (
     everything,
     kernel_rows,
@@ -24,7 +24,7 @@ from torch_tb_profiler.store.strings import NONE
 
 
 @dataclass(frozen=True)
-class Least:
+class IdealTimes:
     """Of pieces of device work, arrays of their shape.
 
     time: ns that the device's peaks allow it at least, float64, NaN unknown. workload: its row of
@@ -36,9 +36,9 @@ class Least:
     workload: Ints
 
 
-def least_times(
+def ideal_times(
     trace: Trace, insight: Insight, row: Ints, peaks: Peaks, in_half: bool = False
-) -> Least:
+) -> IdealTimes:
     """Of rows of spans that are device work. Launches of one kernel for one workload count as
     equal.
 
@@ -70,9 +70,9 @@ def least_times(
         )
     found = shares(insight, rows, peaks)
     per_launch = found.ideal / np.maximum(rows.calls, 1)
-    workload = insight["device_workloads"]["workload"][places_of(device_rows(trace), row)].astype(
-        np.int64
-    )
+    workload = insight["device_workloads"]["workload"][
+        positions_of(device_rows(trace), row)
+    ].astype(np.int64)
     workload = np.append(representatives(insight["workloads"]), NONE)[workload]
     own = np.full(len(trace.strings) + 1, NONE, np.int64)
     name = trace["spans"]["name"][row]
@@ -84,4 +84,4 @@ def least_times(
     )
     time = np.full(int(of.max(initial=-1)) + 1, np.nan)
     time[of[:n]] = per_launch
-    return Least(time[of[n:]], workload)
+    return IdealTimes(time[of[n:]], workload)

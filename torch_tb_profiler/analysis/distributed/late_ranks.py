@@ -15,7 +15,7 @@ from torch_tb_profiler.store.columns import Ints
 
 
 @dataclass(frozen=True)
-class Late:
+class StepStraggler:
     """The rank (place among the ranks) that made the others wait most in a step. Times in ns.
 
     caused: waiting of all others in the collectives at which it came last. longest: of that, the
@@ -35,9 +35,9 @@ class Late:
     waiter: int
 
 
-def who_is_late(
+def late_ranks(
     ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, waits: Waits
-) -> list[Late]:
+) -> list[StepStraggler]:
     """One item for every step in which somebody waited, in the order of the steps."""
     if not matches.row.shape[1] or len(ranks) < 2:
         return []
@@ -54,7 +54,7 @@ def who_is_late(
         dearest = int(own[int(cost[own].argmax())])
         waited = np.maximum(waits.wait[:, own], 0).sum(axis=1)
         found.append(
-            Late(
+            StepStraggler(
                 number,
                 rank,
                 int(by_rank[rank]),
@@ -78,7 +78,7 @@ def _steps_of(ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, waits
     return own
 
 
-def before(
+def preceding_match(
     matches: Matches, waits: Waits, ranks: Sequence[Rank], match: int, places: Sequence[int]
 ) -> int:
     """The last match that ended before another began, on all of some ranks; -1 when there is none:

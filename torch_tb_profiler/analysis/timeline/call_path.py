@@ -62,7 +62,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Way:
+class CallPath:
     """``links``: outermost first. ``launch`` and ``work``: rows of its last two links; -1 where
     there is none.
     """
@@ -117,7 +117,7 @@ def ancestors(facts: Facts, row: int) -> list[int]:
     return found
 
 
-def way_of(trace: Trace, facts: Facts, row: int, longest: int) -> Way:
+def call_path(trace: Trace, facts: Facts, row: int, longest: int) -> CallPath:
     """The way on which a span lies, the span itself included; without links for what lies on none
     (synchronisation, overhead, ...).
 
@@ -126,7 +126,7 @@ def way_of(trace: Trace, facts: Facts, row: int, longest: int) -> Way:
     """
     links = facts["span_links"]
     if _KIND_OF_ROLE.get(int(trace["spans"]["role"][row])) is None:
-        return Way((), -1, -1)
+        return CallPath((), -1, -1)
     launch = int(links["launch"][longest]) if longest >= 0 else -1
     inner = launch if launch >= 0 else int(links["operator"][longest]) if longest >= 0 else row
     path = ancestors(facts, inner) if inner >= 0 else []
@@ -137,7 +137,7 @@ def way_of(trace: Trace, facts: Facts, row: int, longest: int) -> Way:
     chosen = _readable(trace, path, row)
     if longest >= 0:
         chosen.append(Link("device", longest))
-    return Way(tuple(chosen), launch, longest)
+    return CallPath(tuple(chosen), launch, longest)
 
 
 def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.efficiency.workloads import LaidWork
+from torch_tb_profiler.analysis.efficiency.workloads import AttributedWork
 from torch_tb_profiler.analysis.facts.names import name_mask
-from torch_tb_profiler.analysis.pyprof.passes import Passes
+from torch_tb_profiler.analysis.pyprof.directions import KernelDirections
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.main_kernels import multiplies
 from torch_tb_profiler.hardware.work import work_of
@@ -30,7 +30,13 @@ _SIGNATURE = ("name", "dims", "types", "strides", "concrete")
 
 
 def with_gradients(
-    trace: Trace, work: LaidWork, found: Passes, row: Ints, workload: Ints, flops: Ints, moved: Ints
+    trace: Trace,
+    work: AttributedWork,
+    found: KernelDirections,
+    row: Ints,
+    workload: Ints,
+    flops: Ints,
+    moved: Ints,
 ) -> tuple[Ints, Ints]:
     """``flops`` and ``moved`` (bytes) of kernels, with what is known from the forward where they
     are not known at all; −1 unknown.
@@ -67,7 +73,7 @@ def multiplying(trace: Trace, row: Ints) -> Mask:
     return np.asarray(name_mask(trace.strings, name, multiplies)[name])
 
 
-def _products(work: LaidWork, workload: Ints) -> Ints:
+def _products(work: AttributedWork, workload: Ints) -> Ints:
     """FLOPs of workloads without those of a bias."""
     flops = work.workloads["flops"].copy()
     for number in np.unique(workload).tolist():

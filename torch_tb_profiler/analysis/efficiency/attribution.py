@@ -109,7 +109,7 @@ def main_pieces(pieces: Pieces) -> Mask:
     return main
 
 
-def laid(pieces: Pieces, main: Mask, amount: Ints) -> Ints:
+def attributed_amounts(pieces: Pieces, main: Mask, amount: Ints) -> Ints:
     """What each piece of device work did of its call's ``amount`` (by workload, −1 unknown): int64
     of shape (device events,), −1 unknown.
 

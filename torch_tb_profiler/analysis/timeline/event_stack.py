@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.timeline.chain import ancestors
+from torch_tb_profiler.analysis.timeline.call_path import ancestors
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 MOST_FRAMES = 500
 
 
-def stack_of(trace: Trace, facts: Facts, row: int) -> list[str]:
+def event_stack(trace: Trace, facts: Facts, row: int) -> list[str]:
     """Frames as text, innermost first, at most ``MOST_FRAMES``; empty when none was recorded.
 
     Of device work it is the stack of its launch, else of its operator. For each operator from the

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import carried_up, depths
-from torch_tb_profiler.analysis.diff.noise import Floats, Moments, moments
+from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
+from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
@@ -108,7 +108,7 @@ class Side:
         begin, end = 0, len(step)
         if (step[1:] >= step[:-1]).all():
             begin = int(np.searchsorted(step, chosen[0]))
-            end = int(np.searchsorted(step, chosen[-1], side="right"))
+            end = int(np.searchsorted(step, chosen[-1], compared_side="right"))
             if chosen[-1] - chosen[0] + 1 == len(chosen):
                 return Cells(table, slice(begin, end), step[begin:end] - chosen[0])
         place = np.full(max(int(step.max(initial=-1)), int(chosen[-1])) + 2, -1, np.int64)
@@ -126,7 +126,7 @@ class Side:
         return np.asarray(np.bincount(row, weights=value, minlength=rows) / max(len(self.steps), 1))
 
 
-def side(facts: Facts, insight: Insight, selection: Selection) -> Side:
+def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
     """The chosen steps without those that are not like the others: cut off, cold, odd; each kind
     stays where nothing else was chosen.
     """
@@ -184,7 +184,7 @@ def path_costs(one: Side, device: bool, limit: int) -> PathCosts:
     n = paths.n
     mean = {key: values / steps for key, values in one.of_paths.items()}
     size = (mean["calls"] > 0) | (mean["device_total"] > 0)
-    weight = carried_up(
+    weight = subtree_totals(
         paths["parent"],
         np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0),
         np.maximum,

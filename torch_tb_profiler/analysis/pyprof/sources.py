@@ -33,7 +33,7 @@ _USERS, _PYTHON = 2, 1
 
 
 @dataclass(frozen=True)
-class Places:
+class KernelSources:
     """Arrays of shape (kernels,) unless said otherwise; −1 none.
 
     layer: number of a string of the trace, a ``layer:NAME`` range.
@@ -56,7 +56,9 @@ class Places:
     module_names: Ints
 
 
-def places(trace: Trace, facts: Facts, insight: Insight, row: Ints, anchor: Ints) -> Places:
+def kernel_sources(
+    trace: Trace, facts: Facts, insight: Insight, row: Ints, anchor: Ints
+) -> KernelSources:
     """The places of kernels.
 
     Args:
@@ -71,7 +73,7 @@ def places(trace: Trace, facts: Facts, insight: Insight, row: Ints, anchor: Ints
     )
     above = facts["span_links"]["parent"]
     stack, caller, frame = _lines(trace, above, anchor)
-    return Places(
+    return KernelSources(
         _layers(trace, above, anchor),
         module,
         stack,

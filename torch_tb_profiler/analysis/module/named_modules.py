@@ -29,7 +29,7 @@ _LIGHTNING_NAME = re.compile(r"\[pl\]\[module\](?P<kind>[^:]+):\s*(?P<path>.*)$"
 
 
 @dataclass
-class ModuleTexts:
+class NamedModules:
     """A tree of modules made from texts; ``parent`` and ``name`` of every one, parents before
     children.
     """

@@ -9,10 +9,10 @@ import numpy as np
 from torch_tb_profiler.analysis.counters.names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.analysis.counters.profiled import (
     ProfiledKernels,
-    RangeMatch,
     profiled_kernels,
 )
 from torch_tb_profiler.analysis.counters.roofs import Peaks, main_roofs, peaks_of_ranges
+from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Ints

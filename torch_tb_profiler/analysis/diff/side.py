@@ -108,7 +108,7 @@ class Side:
         begin, end = 0, len(step)
         if (step[1:] >= step[:-1]).all():
             begin = int(np.searchsorted(step, chosen[0]))
-            end = int(np.searchsorted(step, chosen[-1], compared_side="right"))
+            end = int(np.searchsorted(step, chosen[-1], side="right"))
             if chosen[-1] - chosen[0] + 1 == len(chosen):
                 return Cells(table, slice(begin, end), step[begin:end] - chosen[0])
         place = np.full(max(int(step.max(initial=-1)), int(chosen[-1])) + 2, -1, np.int64)

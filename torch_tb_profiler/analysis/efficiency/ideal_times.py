@@ -1,4 +1,4 @@
-"""The least time that a device's peaks allow for single pieces of its work."""
+"""The shortest time that the device's peaks allow for single pieces of device work."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ from torch_tb_profiler.store.strings import NONE
 
 @dataclass(frozen=True)
 class IdealTimes:
-    """Of pieces of device work, arrays of their shape.
+    """Arrays with one entry per piece of device work.
 
-    time: ns that the device's peaks allow it at least, float64, NaN unknown. workload: its row of
-        ``workloads``, one for all that differ in strides and
-    concrete inputs only; −1 none.
+    time: shortest time that the device's peaks allow, ns, float64, NaN unknown.
+    workload: representative row of ``workloads``, ignoring strides and concrete inputs; −1 none.
     """
 
     time: Array
@@ -39,27 +38,18 @@ class IdealTimes:
 def ideal_times(
     trace: Trace, insight: Insight, row: Ints, peaks: Peaks, in_half: bool = False
 ) -> IdealTimes:
-    """Of rows of spans that are device work. Launches of one kernel for one workload count as
-    equal.
+    """Ideal times of device rows; all launches of one kernel for one workload get the same time.
 
-    ``in_half``: were all products of float32 done in a 16-bit type on matrix cores, which also
-        halves the bytes.
+    ``in_half``: as if all float32 products ran in a 16-bit type on matrix cores, with half the
+        bytes.
     """
     rows = kernel_rows(insight, everything())
-    # A fast algorithm takes less time than this: what is lost beyond it is lost by any.
+    # Fast algorithms (Winograd, FFT) beat this time, so any excess is a true loss.
     rows = replace(rows, fast=np.zeros(len(rows.fast), np.bool_))
     if in_half:
-        half = next(
-            (
-                peaks.rates["matrix", precision]
-                for precision in ("bf16", "fp16")
-                if ("matrix", precision) in peaks.rates
-            ),
-            None,
-        )
-        peaks = replace(
-            peaks, rates=peaks.rates | ({} if half is None else {("matrix", "fp32"): half})
-        )
+        half = peaks.rates.get(("matrix", "bf16"), peaks.rates.get(("matrix", "fp16")))
+        if half is not None:
+            peaks = replace(peaks, rates=peaks.rates | {("matrix", "fp32"): half})
         single = np.append(insight["workloads"]["precision"], NONE)[
             rows.workload
         ] == insight.strings.number("fp32")
@@ -68,20 +58,18 @@ def ideal_times(
             matrix=np.full(len(rows.matrix), Knowledge.YES, np.uint8),
             bytes=np.where(single, rows.bytes / 2, rows.bytes),
         )
-    found = shares(insight, rows, peaks)
-    per_launch = found.ideal / np.maximum(rows.calls, 1)
+    per_launch = shares(insight, rows, peaks).ideal / np.maximum(rows.calls, 1)
     workload = insight["device_workloads"]["workload"][
         positions_of(device_rows(trace), row)
     ].astype(np.int64)
     workload = np.append(representatives(insight["workloads"]), NONE)[workload]
-    own = np.full(len(trace.strings) + 1, NONE, np.int64)
+    number_in_insight = np.full(len(trace.strings) + 1, NONE, np.int64)
     name = trace["spans"]["name"][row]
     used = distinct(name, trace.strings)
-    own[used] = [insight.strings.number(trace.strings[number]) for number in used]
+    number_in_insight[used] = [insight.strings.number(trace.strings[number]) for number in used]
+    kernel = np.concatenate((rows.kernel, number_in_insight[name]))
+    _, group = group_rows((np.concatenate((rows.workload, workload)), kernel))
     n = len(rows.time)
-    _, of = group_rows(
-        (np.concatenate((rows.workload, workload)), np.concatenate((rows.kernel, own[name])))
-    )
-    time = np.full(int(of.max(initial=-1)) + 1, np.nan)
-    time[of[:n]] = per_launch
-    return IdealTimes(time[of[n:]], workload)
+    time = np.full(int(group.max(initial=-1)) + 1, np.nan)
+    time[group[:n]] = per_launch
+    return IdealTimes(time[group[n:]], workload)

@@ -1,5 +1,5 @@
-"""What the analysis can find wrong with a trace; found ones are counted, and marked in time where
-they have a place.
+"""Defects that the analysis can find in a trace. They are counted, and marked in time where they
+have a position.
 """
 
 from __future__ import annotations

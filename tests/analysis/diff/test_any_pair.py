@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.diff.compared import side_of
-from tests.analysis.diff.test_sides import holds
+from tests.analysis.diff.test_side import holds
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
 from torch_tb_profiler.analysis.diff.compare import compare

@@ -284,6 +284,6 @@ def test_pairs_by_rounds() -> None:
         ([plain_name(t) for t in a], [plain_name(t) for t in b]),
         (["k"] * 3, ["k"] * 3),
     ]
-    assert pair_by([0, 1, 2], [0, 1, 2], keys, alone=2) == [(0, 0), (1, 1), (2, 2)]
-    assert pair_by([0, 1, 2], [0, 1, 2], keys[:2], alone=2) == [(0, 0), (1, 1)]
-    assert pair_by([0], [0], [([None], [None])], alone=1) == []
+    assert pair_by([0, 1, 2], [0, 1, 2], keys, unique_from=2) == [(0, 0), (1, 1), (2, 2)]
+    assert pair_by([0, 1, 2], [0, 1, 2], keys[:2], unique_from=2) == [(0, 0), (1, 1)]
+    assert pair_by([0], [0], [([None], [None])], unique_from=1) == []

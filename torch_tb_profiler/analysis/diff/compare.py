@@ -1,4 +1,4 @@
-"""Two recordings beside each other.
+"""Comparison of two recordings.
 
 ::
 
@@ -27,17 +27,17 @@ from torch_tb_profiler.analysis.diff.table_rows import (
 from torch_tb_profiler.analysis.diff.tree import DiffTree, diff_tree
 
 MOST_PATHS = 20_000
-"""Paths of one side that are matched; those that take least are left out."""
+"""Paths of one side that are matched, the most expensive ones."""
 
 _OPERATORS = ("operator", "host")
-"""The tables of operators: by device self time and by host self time; without device time the first
-by host self time.
+"""The operator tables: by device and by host self time; without device time only the first, by host
+self time.
 """
 
 
 @dataclass(frozen=True)
 class ChangeTable:
-    """One table: the rows of both sides and how they pair."""
+    """One table: the rows of both sides, and how they pair."""
 
     a: Rows
     b: Rows
@@ -46,10 +46,11 @@ class ChangeTable:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that a comparison finds. ``beyond``: see ``noise.is_beyond``. ``device``:
-    operators and modules are compared by device time.
+    """The result of a comparison.
 
-    ``costs``, ``matched``: the paths of both sides and which is which.
+    beyond: see ``is_significant``.
+    device: whether operators and modules are compared by device time.
+    costs, matched: the paths of both sides, and their matches.
     """
 
     a: Side
@@ -63,7 +64,7 @@ class Comparison:
 
     @cached_property
     def tree(self) -> DiffTree:
-        """Both call trees as one; made when it is asked for: of many workers nobody does."""
+        """Both call trees as one; built on request."""
         return diff_tree((self.a, self.b), self.costs, self.matched)
 
 

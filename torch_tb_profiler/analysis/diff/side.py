@@ -1,4 +1,4 @@
-"""What is compared: the steps of one side, and what each path of calls costs per step there."""
+"""One side of a comparison: its steps, and the cost of each path of calls per step."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
 from torch_tb_profiler.analysis.facts.flags import StepFlag
@@ -17,18 +18,15 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
 MOST_ODD = 1 / 3
-"""Odd steps are left out unless more than this share of the steps is odd: what returns that often
-belongs to the program.
-"""
+"""Odd steps are left out unless more than this share is odd: then they belong to the program."""
 
-MOST_NUMBERS = 8_000_000
 _COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Entries of a table that lie in compared steps. ``place``: which of these steps, from 0; int64
-    of the shape of a column here.
+    """The entries of a table that lie in compared steps; ``place``: index of the step, int64 of
+    shape (entries,).
     """
 
     table: Table
@@ -39,19 +37,19 @@ class Cells:
         """A column of these entries."""
         return self.table[name][self.rows]
 
-    def taken(self, kept: Ints) -> Cells:
+    def taken(self, chosen: Ints) -> Cells:
         """Some of these entries."""
         return Cells(
             self.table,
-            kept + self.rows.start if isinstance(self.rows, slice) else self.rows[kept],
-            self.place[kept],
+            chosen + self.rows.start if isinstance(self.rows, slice) else self.rows[chosen],
+            self.place[chosen],
         )
 
 
 @dataclass(frozen=True)
 class Side:
-    """One recording. ``steps``: rows of its steps that are compared, int64, ascending. ``cold``,
-    ``cut``, ``odd``: how many of the chosen were left out.
+    """One recording. ``steps``: rows of the compared steps, int64, ascending; ``cold``, ``cut``,
+    ``odd``: steps left out.
     """
 
     facts: Facts
@@ -63,7 +61,7 @@ class Side:
 
     @property
     def walls(self) -> Floats:
-        """Times of the compared steps, ns."""
+        """Durations of the compared steps, ns."""
         table = self.facts["steps"]
         return np.asarray((table["end"] - table["start"])[self.steps].astype(np.float64))
 
@@ -74,13 +72,13 @@ class Side:
 
     @property
     def has_device_time(self) -> bool:
-        """Whether device work was followed back to operators."""
+        """Whether device work was attributed to operators."""
         return operators_have_device_time(self.facts)
 
     @cached_property
     def of_paths(self) -> dict[str, Ints]:
-        """Sums over the compared steps of the columns of ``path_sums`` that are compared, int64 of
-        shape (paths,).
+        """Sums over the compared steps of the compared columns of ``path_sums``, int64 of shape
+        (paths,).
         """
         sums = self.insight["path_sums"]
         return sums_in(
@@ -101,7 +99,7 @@ class Side:
         )
 
     def cells(self, table: Table) -> Cells:
-        """The entries of a table with a column ``step``, those of the compared steps."""
+        """The entries of a table with a column ``step`` that lie in the compared steps."""
         step, chosen = table["step"], self.steps
         if not len(chosen):
             return Cells(table, slice(0, 0), np.zeros(0, np.int64))
@@ -111,25 +109,23 @@ class Side:
             end = int(np.searchsorted(step, chosen[-1], side="right"))
             if chosen[-1] - chosen[0] + 1 == len(chosen):
                 return Cells(table, slice(begin, end), step[begin:end] - chosen[0])
-        place = np.full(max(int(step.max(initial=-1)), int(chosen[-1])) + 2, -1, np.int64)
-        place[chosen] = np.arange(len(chosen))
-        of = place[step[begin:end]]
-        inside = np.flatnonzero(of >= 0)
-        return Cells(table, inside + begin, of[inside])
+        index_of_step = np.full(max(int(step.max(initial=-1)), int(chosen[-1])) + 2, -1, np.int64)
+        index_of_step[chosen] = np.arange(len(chosen))
+        index = index_of_step[step[begin:end]]
+        inside = np.flatnonzero(index >= 0)
+        return Cells(table, inside + begin, index[inside])
 
     def moments(self, row: Array, place: Array, value: Array, rows: int) -> Moments:
         """``noise.moments`` over the compared steps."""
         return moments(row, place, value, rows, len(self.steps))
 
     def mean_of(self, row: Array, value: Array, rows: int) -> Floats:
-        """Means per compared step of entries of such steps, float64 of shape (rows,)."""
+        """Means per compared step, float64 of shape (rows,)."""
         return np.asarray(np.bincount(row, weights=value, minlength=rows) / max(len(self.steps), 1))
 
 
 def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
-    """The chosen steps without those that are not like the others: cut off, cold, odd; each kind
-    stays where nothing else was chosen.
-    """
+    """The chosen steps without cut, cold and odd ones; each kind stays if nothing else was chosen."""
     flags = facts["steps"]["flags"]
     whole = complete(facts, selection)
     warm = whole[(flags[whole] & StepFlag.COLD) == 0]
@@ -150,11 +146,13 @@ def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
 @dataclass(frozen=True)
 class PathCosts:
     """The paths of one side that ran in the compared steps, parents before children, siblings by
-    their first call; arrays of shape (paths,).
+    first call.
 
-    ``row``: row of ``paths``. ``parent``: position here, -1 none. Means per step, float64, ns:
-        ``host`` total, ``device`` total, ``own`` device or, where
-    devices are not compared, host time outside the calls beneath, runtime calls included.
+    row: row of ``paths``.
+    parent: position here, −1 none.
+    host, device: total, ns per step.
+    own: self time in ns per step, on the device, or on the host with runtime calls where devices
+        are not compared.
     """
 
     row: Ints
@@ -169,61 +167,49 @@ class PathCosts:
     own: Floats
 
     def children(self) -> list[list[int]]:
-        """Positions of the children of every path, the outermost ones last."""
-        found: list[list[int]] = [[] for _ in range(len(self.row) + 1)]
-        for at, parent in enumerate(self.parent.tolist()):
-            found[parent].append(at)
-        return found
+        """Positions of the children of every path; last those without a parent."""
+        listed: list[list[int]] = [[] for _ in range(len(self.row) + 1)]
+        for path, parent in enumerate(self.parent.tolist()):
+            listed[parent].append(path)
+        return listed
 
 
-def path_costs(one: Side, device: bool, limit: int) -> PathCosts:
-    """The paths of a side; of more than ``limit`` those that take the least are left out, with all
-    beneath them.
-    """
-    paths, steps = one.insight["paths"], max(len(one.steps), 1)
+def path_costs(side: Side, device: bool, limit: int) -> PathCosts:
+    """The paths of a side; beyond ``limit`` the cheapest are left out, with all beneath them."""
+    paths, steps = side.insight["paths"], max(len(side.steps), 1)
     n = paths.n
-    mean = {key: values / steps for key, values in one.of_paths.items()}
+    mean = {key: values / steps for key, values in side.of_paths.items()}
     size = (mean["calls"] > 0) | (mean["device_total"] > 0)
     weight = subtree_totals(
         paths["parent"],
         np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0),
         np.maximum,
     )
-    kept = np.flatnonzero(weight > 0)
-    if len(kept) > limit:
-        kept = np.sort(kept[np.lexsort((kept, -weight[kept]))[:limit]])
-    # Parents stand before children, and a parent weighs no less than its children, so what is kept
-    # is closed upwards.
-    place = np.full(n + 1, -1, np.int64)
-    place[kept] = np.arange(len(kept))
-    order = np.lexsort((paths["first"][kept], depths(place[paths["parent"][kept]])))
-    kept = kept[order]
-    place[kept] = np.arange(len(kept))
+    chosen = np.flatnonzero(weight > 0)
+    if len(chosen) > limit:
+        chosen = np.sort(chosen[np.lexsort((chosen, -weight[chosen]))[:limit]])
+    # A parent weighs no less than its children, so the chosen paths include all ancestors.
+    position = np.full(n + 1, -1, np.int64)
+    position[chosen] = np.arange(len(chosen))
+    order = np.lexsort((paths["first"][chosen], depths(position[paths["parent"][chosen]])))
+    chosen = chosen[order]
+    position[chosen] = np.arange(len(chosen))
     own = mean["device_self"] if device else mean["host_self"] + mean["runtime"]
     return PathCosts(
-        kept,
-        place[paths["parent"][kept]],
-        paths["kind"][kept],
-        paths["backward"][kept] != 0,
-        tuple(one.insight.strings.many(paths["name"][kept])),
-        paths["event"][kept],
-        mean["calls"][kept],
-        mean["host_total"][kept],
-        mean["device_total"][kept],
-        own[kept],
+        chosen,
+        position[paths["parent"][chosen]],
+        paths["kind"][chosen],
+        paths["backward"][chosen] != 0,
+        tuple(side.insight.strings.many(paths["name"][chosen])),
+        paths["event"][chosen],
+        mean["calls"][chosen],
+        mean["host_total"][chosen],
+        mean["device_total"][chosen],
+        own[chosen],
     )
 
 
-def distinct(key: Ints, size: int) -> tuple[Ints, Ints]:
-    """(the numbers below ``size`` that occur, ascending; of every entry which of them it is):
-    without sorting where ``size`` allows it.
-    """
-    if size > MOST_NUMBERS:
-        numbers, of = np.unique(key, return_inverse=True)
-        return numbers, of
-    there = np.zeros(size, np.bool_)
-    there[key] = True
-    numbers = np.flatnonzero(there)
-    place = np.zeros(size, np.int64)
-    place[numbers] = np.arange(len(numbers))
-    return numbers, np.asarray(place[key])
+def distinct(key: Ints) -> tuple[Ints, Ints]:
+    """The distinct values of ``key``, ascending, and the index of each entry's value."""
+    first, group = group_rows((key,))
+    return key[first], group

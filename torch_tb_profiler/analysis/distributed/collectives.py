@@ -234,7 +234,7 @@ def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectiv
         spans["name"][row].astype(np.int64),
         named,
     )
-    first, group = group_rows(columns)
+    first, combination = group_rows(columns)
     ranks = ranks_of_groups(trace)
     labels: dict[Label, int] = {}
     number = np.full(len(first) + 1, -1, np.int64)
@@ -248,7 +248,7 @@ def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectiv
         )
         if kind and kind_of(collective or kind):
             number[index] = labels.setdefault(Label(group, ranks.get(group, ()), kind), len(labels))
-    label = number[group]
+    label = number[combination]
     is_matched = label >= 0
     row, end = row[is_matched], (spans["start"][row] + spans["dur"][row])[is_matched]
     return Collectives(

@@ -1,4 +1,4 @@
-"""All that the ranks of a run tell together.
+"""The figures of all ranks of a run together.
 
 ::
 
@@ -25,16 +25,16 @@ from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
 from torch_tb_profiler.store.columns import Ints
 
 MOST_CELLS = 1 << 15
-"""Ranks times steps."""
+"""Ranks × steps."""
 
 
 @dataclass(frozen=True)
 class RunFigures:
     """Figures of the ranks of a run, in their order.
 
-    overlap, waiting: ns of shape (ranks, steps) by name, -1 where a rank has no such step. skew:
-    how far apart the recordings began, ns; None where the clocks are not tied. left_out: matched
-    collectives that the profilers' start spoils.
+    overlap, waiting: ns of shape (ranks, steps) by name, −1 where a rank has no such step.
+    skew: how far apart the recordings started, ns; None if the clocks are not aligned.
+    left_out: number of matched collectives that the profilers' start distorts.
     """
 
     ranks: tuple[Rank, ...]
@@ -51,12 +51,12 @@ class RunFigures:
 
 
 def run_figures(ranks: Sequence[Rank]) -> RunFigures:
-    """The figures of a run; one rank is a run, too, of which nothing is known about waiting."""
+    """The figures of a run; a single rank has no waiting times."""
     matched = match_ranks(ranks)
     aligned = align([rank.begin for rank in ranks], matched.matches)
     waits = wait_times(ranks, matched.matches, aligned)
     steps = common_steps(ranks, max(1, MOST_CELLS // max(1, len(ranks))))
-    tied = [one.offset for one in aligned if one.method != "none"]
+    tied = [clock.offset for clock in aligned if clock.method != "none"]
     return RunFigures(
         tuple(ranks),
         tuple(aligned),

@@ -1,5 +1,4 @@
-"""Paths of calls: the call trees of all threads and steps laid over each other, with modules, and
-the backward pass at the modules of its forward.
+"""Paths of calls: the merged call trees of all threads and steps, with modules and backward pass.
 
 ::
 
@@ -19,7 +18,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.figures.naming import MODULE
-from torch_tb_profiler.analysis.module.backward import lay_backward
+from torch_tb_profiler.analysis.module.backward import attribute_backward
 from torch_tb_profiler.analysis.module.launch_lines import launch_lines
 from torch_tb_profiler.analysis.module.named_modules import (
     LIGHTNING,
@@ -51,9 +50,9 @@ _REST_NAME = "further calls"
 
 @dataclass(frozen=True)
 class _Written:
-    """Modules that texts name: the tree of them, and of every node (shape (nodes,), −1 none) the
-    module that its operator says to be in, or the
-    module whose call it is."""
+    """Modules named in texts: their tree; per node, of shape (nodes,), −1 none, the module it is
+    in, or is a call of.
+    """
 
     tree: NamedModules
     inside: Array
@@ -68,15 +67,16 @@ def build_paths(
     tree: CallTree,
 ) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables of paths, ``span_paths``, ``lines``, ``line_steps``, ``name_steps`` and
-    ``operator_sums``, and what is said (see ``store/insight.py``).
+    ``operator_sums``.
     """
     nodes = host_nodes(trace, facts, tree)
     written = _written(trace, nodes)
-    laid = lay_backward(trace, nodes, written.inside)
-    kinds, code, modules = _codes(trace, nodes, written, laid.backward, texts)
+    backward = attribute_backward(trace, nodes, written.inside)
+    kinds, code, modules = _codes(trace, nodes, written, backward.backward, texts)
     settled = written.itself >= 0
-    place = PathLayout(laid.parent, code, np.where(settled, written.itself, laid.given), settled)
-    numbered = number_paths(place, np.array(written.tree.parent, np.int64), modules)
+    given = np.where(settled, written.itself, backward.given)
+    layout = PathLayout(backward.parent, code, given, settled)
+    numbered = number_paths(layout, np.array(written.tree.parent, np.int64), modules)
     work = launched_work(trace, facts, nodes)
     steps, of_spans = path_steps(trace, facts, nodes, numbered, work)
     lines, line_steps = launch_lines(trace, facts, work)
@@ -92,7 +92,7 @@ def build_paths(
     )
     about = {
         "module_source": source,
-        "backward": laid.counts,
+        "backward": backward.counts,
         "paths_pooled": int(numbered.pooled.sum()),
     }
     tables = {
@@ -109,7 +109,7 @@ def build_paths(
 def _written(trace: Trace, nodes: Nodes) -> _Written:
     tree = NamedModules()
     none = np.full(len(nodes.row), -1, np.int64)
-    at = np.full(len(trace.strings) + 1, -1, np.int64)
+    module_of_text = np.full(len(trace.strings) + 1, -1, np.int64)
     module = nodes.kind == PathKind.MODULE
     if module.any():
         called = [
@@ -119,22 +119,24 @@ def _written(trace: Trace, nodes: Nodes) -> _Written:
         for text, names in lightning_names(
             [text for text in called if text.startswith(LIGHTNING)]
         ).items():
-            at[trace.strings.number(text)] = tree.add(names)
-        return _Written(tree, none, np.where(module, at[trace["spans"]["name"][nodes.row]], -1))
+            module_of_text[trace.strings.number(text)] = tree.add(names)
+        return _Written(
+            tree, none, np.where(module, module_of_text[trace["spans"]["name"][nodes.row]], -1)
+        )
     arguments = trace["operator_args"]
     for number in distinct(arguments["hierarchy"], trace.strings):
-        at[number] = tree.add(hierarchy_names(trace.strings[number]))
+        module_of_text[number] = tree.add(hierarchy_names(trace.strings[number]))
     inside = none.copy()
-    own, place = nodes.of_spans(arguments["span"])
-    inside[place] = at[arguments["hierarchy"][own]]
+    own, position = nodes.of_spans(arguments["span"])
+    inside[position] = module_of_text[arguments["hierarchy"][own]]
     return _Written(tree, inside, none)
 
 
 def _codes(
     trace: Trace, nodes: Nodes, written: _Written, backward: Array, texts: StringBuilder
 ) -> tuple[tuple[Array, ...], Ints, Ints]:
-    """((kind, name, backward) of every code, the code of every node, the code of every written
-    module).
+    """``(kinds, code, modules)``: (kind, name, backward) of every code, and the code of every node
+    and named module.
     """
     name = trace["spans"]["name"][nodes.row]
     used = distinct(name, trace.strings)
@@ -161,8 +163,8 @@ def _paths(
     texts: StringBuilder,
     written: int,
 ) -> Table:
-    """The table; ``written`` is how many of its first rows are modules that have no call of their
-    own.
+    """The table ``paths``; ``written``: its number of leading rows that are named modules without
+    calls.
     """
     start, dur = trace["spans"]["start"], trace["spans"]["dur"]
     n = len(numbered.parent)
@@ -170,7 +172,7 @@ def _paths(
     path, row = numbered.path[own], nodes.row[own]
     longest = np.full(n, -1, np.int64)
     np.maximum.at(longest, path, dur[row])
-    # The last assignment to a place stays, and rows are in the order of their begins.
+    # Rows are in time order; assigned in reverse, the earliest wins.
     earliest, example = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     earliest[path[::-1]] = row[::-1]
     most = dur[row] == longest[path]
@@ -193,8 +195,8 @@ def _paths(
 
 
 def _of_beneath(parent: Ints, earliest: Ints, written: int) -> None:
-    """Give the first ``written`` paths, where they have no call, the earliest call of the paths
-    beneath.
+    """Give the first ``written`` paths, if they have no call, the earliest call of their
+    descendants.
     """
     lowest = np.where(earliest >= 0, earliest, np.iinfo(np.int64).max)
     beneath = np.flatnonzero(

@@ -242,17 +242,17 @@ def test_siblings_among_ties() -> None:
     """)
     )
     asked = [detail(found, named(found, "a", i)) for i in range(5)]
-    assert [d.standing.rank for d in asked] == [3, 1, 4, 2, 5]
-    assert (asked[0].among.total, asked[0].among.shortest, asked[0].among.longest) == (
+    assert [d.peer_rank.rank for d in asked] == [3, 1, 4, 2, 5]
+    assert (asked[0].peers.total, asked[0].peers.shortest, asked[0].peers.longest) == (
         19_000,
         3_000,
         5_000,
     )
-    assert (asked[0].among.slowest, asked[0].among.fastest) == (
+    assert (asked[0].peers.slowest, asked[0].peers.fastest) == (
         named(found, "a", 1),
         named(found, "a", 0),
     )
-    assert [(d.standing.previous, d.standing.next) for d in asked] == [
+    assert [(d.peer_rank.previous, d.peer_rank.next) for d in asked] == [
         (named(found, "a", i - 1) if i else -1, named(found, "a", i + 1) if i < 4 else -1)
         for i in range(5)
     ]
@@ -265,7 +265,7 @@ def test_siblings_look_the_same() -> None:
         gpu 7    {twice}  {twice }
     """)
     )
-    assert [len(detail(found, named(found, "twice", i)).among.events) for i in range(3)] == [
+    assert [len(detail(found, named(found, "twice", i)).peers.events) for i in range(3)] == [
         1,
         2,
         2,
@@ -347,8 +347,8 @@ def test_an_instant() -> None:
     assert (
         asked.around.next,
         asked.around.previous,
-        asked.standing.rank,
-        len(asked.among.events),
+        asked.peer_rank.rank,
+        len(asked.peers.events),
         asked.step,
     ) == (2, -1, 1, 2, 0)
     assert [is_event(found[0], found[2], number) for number in (-1, 0, 1, 2, 3, 4)] == [
@@ -464,7 +464,7 @@ def test_every_event_of_public_traces_has_a_detail(real_traces: Path) -> None:
             asked = event_detail(*found, number, memo.get)
             links = [link.row for link in asked.way.links]
             assert number in links or not links
-            assert 1 <= asked.standing.rank <= len(asked.among.events)
+            assert 1 <= asked.peer_rank.rank <= len(asked.peers.events)
             assert asked.around.children >= 0
             if asked.delay is not None and asked.queue is not None and asked.delay >= 0:
                 assert 0 <= asked.queue <= asked.delay

@@ -179,13 +179,13 @@ def _ties(
     """
     undoes = np.zeros(len(node), np.bool_)
     forward, home = np.full(len(node), -1, np.int64), np.full(len(node), -1, np.int64)
-    backward_kernels = np.flatnonzero(function >= 0)
-    if not len(backward_kernels):
+    rows = np.flatnonzero(function >= 0)
+    if not len(rows):
         return undoes, forward, home
     link = preceding(nodes, functions)
     representative = nearest(link, functions.numbered)
-    position = np.searchsorted(functions.position, function[backward_kernels])
-    home[backward_kernels] = np.where(
+    position = np.searchsorted(functions.position, function[rows])
+    home[rows] = np.where(
         representative[position] >= 0, forward_of_function[representative[position]], -1
     )
     # The engine's call of a function holds the function itself, and what adds up its results.
@@ -194,26 +194,22 @@ def _ties(
     )
     split = np.zeros(len(nodes.row), np.bool_)
     split[functions.around[itself]] = True
-    inside = ~split[function[backward_kernels]] | (
-        nearest(nodes.parent, itself)[node[backward_kernels]] >= function[backward_kernels]
-    )
+    inside = ~split[function[rows]] | (nearest(nodes.parent, itself)[node[rows]] >= function[rows])
     # What a Python function calls is identified by its own operators.
     identified = (
         dispatched(trace, nodes)[forward_of_function[position]]
-        | itself[node[backward_kernels]]
-        | (node[backward_kernels] == function[backward_kernels])
+        | itself[node[rows]]
+        | (node[rows] == function[rows])
     )
-    graph = named_nodes(trace, nodes, lambda text: text.endswith(GRAPH))[function[backward_kernels]]
-    undoes[backward_kernels] = (
+    graph = named_nodes(trace, nodes, lambda text: text.endswith(GRAPH))[function[rows]]
+    undoes[rows] = (
         inside
         & identified
         & ~graph
         & functions.numbered[position]
         & (forward_of_function[position] >= 0)
     )
-    forward[backward_kernels] = np.where(
-        undoes[backward_kernels], forward_of_function[position], -1
-    )
+    forward[rows] = np.where(undoes[rows], forward_of_function[position], -1)
     return undoes, forward, home
 
 

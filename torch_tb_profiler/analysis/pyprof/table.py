@@ -41,7 +41,7 @@ class MatrixCores(IntEnum):
 
 @dataclass(frozen=True)
 class KernelTable:
-    """Arrays of shape (kernels,), −1 unknown or none; ``passes`` and ``places`` hold further
+    """Arrays of shape (kernels,), −1 unknown or none; ``directions`` and ``sources`` hold further
     columns.
 
     row: rows of spans, ascending.
@@ -57,8 +57,8 @@ class KernelTable:
     """
 
     row: Ints
-    kernel_directions: KernelDirections
-    kernel_sources: KernelSources
+    directions: KernelDirections
+    sources: KernelSources
     work: AttributedWork
     track: Ints
     call: Ints

@@ -1,6 +1,4 @@
-"""The call stack of one event, by the rules of ``analysis/facts/stacks.py``, without the table of all
-stacks.
-"""
+"""The call stack of one event, by the rules of ``facts/stacks.py`` but without the table of stacks."""
 
 from __future__ import annotations
 
@@ -14,11 +12,11 @@ MOST_FRAMES = 500
 
 
 def event_stack(trace: Trace, facts: Facts, row: int) -> list[str]:
-    """Frames as text, innermost first, at most ``MOST_FRAMES``; empty when none was recorded.
+    """Frames as text, innermost first, at most ``MOST_FRAMES``; empty if none were recorded.
 
-    Of device work it is the stack of its launch, else of its operator. For each operator from the
-    inside out: its ``Call stack``, else the Python frames around it, else those of the forward
-    operator that made it (``Sequence number`` and ``Fwd thread id``).
+    For device work that of its launch, else of its operator. For each operator from the inside out:
+    its ``Call stack``, else the Python frames around it, else the stack of its forward operator
+    (``Sequence number`` and ``Fwd thread id``).
     """
     links, role = facts["span_links"], trace["spans"]["role"]
     if Role.KERNEL <= role[row] <= Role.MEMSET:
@@ -26,17 +24,17 @@ def event_stack(trace: Trace, facts: Facts, row: int) -> list[str]:
             int(links["launch"][row]) if links["launch"][row] >= 0 else int(links["operator"][row])
         )
     path = ancestors(facts, row) if row >= 0 else []
-    for place, span in enumerate(path):
+    for index, span in enumerate(path):
         if role[span] == Role.PYTHON:
             break
         if role[span] == Role.OPERATOR:
-            found = (
+            stack = (
                 _written(trace, span)
-                or _frames(trace, path[place:])
+                or _frames(trace, path[index:])
                 or _of_forward(trace, facts, span)
             )
-            if found:
-                return found[:MOST_FRAMES]
+            if stack:
+                return stack[:MOST_FRAMES]
     return _frames(trace, path)
 
 
@@ -47,29 +45,29 @@ def _frames(trace: Trace, path: list[int]) -> list[str]:
 
 
 def _argument(trace: Trace, span: int) -> int:
-    """Row of operator_args of a span; -1 without any."""
+    """Row of ``operator_args`` of a span; −1 none."""
     arguments = trace["operator_args"]
-    # A number of another type would have numpy convert the column first.
-    place = int(np.searchsorted(arguments["span"], arguments["span"].dtype.type(span)))
-    return place if place < arguments.n and arguments["span"][place] == span else -1
+    # With another dtype numpy would convert the column first.
+    row = int(np.searchsorted(arguments["span"], arguments["span"].dtype.type(span)))
+    return row if row < arguments.n and arguments["span"][row] == span else -1
 
 
 def _written(trace: Trace, span: int) -> list[str]:
-    place = _argument(trace, span)
-    number = int(trace["operator_args"]["stack"][place]) if place >= 0 else -1
+    row = _argument(trace, span)
+    number = int(trace["operator_args"]["stack"][row]) if row >= 0 else -1
     return [part for part in trace.strings[number].strip('"').split(";") if part]
 
 
 def _of_forward(trace: Trace, facts: Facts, span: int) -> list[str]:
-    """Stack of the last forward operator that began with the number of a backward one; of several
-    threads only where they agree.
+    """Stack of the last forward operator with the number of a backward one; of several threads only
+    if they agree.
     """
     arguments = trace["operator_args"]
-    place = _argument(trace, span)
-    if place < 0 or arguments["forward_thread"][place] <= 0 or arguments["sequence"][place] < 0:
+    row = _argument(trace, span)
+    if row < 0 or arguments["forward_thread"][row] <= 0 or arguments["sequence"][row] < 0:
         return []
     same = np.flatnonzero(
-        (arguments["sequence"] == arguments["sequence"][place]) & (arguments["forward_thread"] <= 0)
+        (arguments["sequence"] == arguments["sequence"][row]) & (arguments["forward_thread"] <= 0)
     )
     makers = arguments["span"][same]
     last = {

@@ -1,4 +1,4 @@
-"""The events that are called the same and look the same: how one of them stands among the others."""
+"""The events of one name and look, and the rank of one among them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torch_tb_profiler.store.timeline import Timeline
 
 @dataclass(frozen=True)
 class Peers:
-    """All events of one name and look in time order, int32 of shape (calls,), and the figures that
-    they share; times in ns.
+    """All events of one name and look in time order, int32 of shape (calls,), with their
+    statistics; times in ns.
     """
 
     events: Array
@@ -27,8 +27,8 @@ class Peers:
 
 @dataclass(frozen=True)
 class PeerRank:
-    """One event among its family. ``rank``: 1 is the slowest, of equally long ones the first.
-    ``previous``, ``next``: events, -1 none.
+    """One event among its peers. ``rank``: 1 is the slowest, ties in time order. ``previous``,
+    ``next``: events, −1 none.
     """
 
     rank: int
@@ -37,8 +37,8 @@ class PeerRank:
 
 
 def find_peers(trace: Trace, timeline: Timeline, name: int, look: int) -> Peers:
-    """The family of a row of ``names`` and a look that at least one event has; one scan of two
-    columns, worth keeping.
+    """The peers of a row of ``names`` and a look that has events; one scan of two columns, worth
+    keeping.
     """
     places = timeline["places"]
     events = np.flatnonzero(places["name"] == name)
@@ -58,7 +58,7 @@ def find_peers(trace: Trace, timeline: Timeline, name: int, look: int) -> Peers:
 
 
 def durations(trace: Trace, events: Array) -> Ints:
-    """Lengths of events, int64 ns; instants have none."""
+    """Durations of events, int64 ns; 0 for instants."""
     spans = trace["spans"]
     if not len(events) or int(events[-1]) < spans.n:
         return np.asarray(spans["dur"][events])
@@ -69,14 +69,14 @@ def durations(trace: Trace, events: Array) -> Ints:
 
 
 def rank_among(trace: Trace, among: Peers, event: int) -> PeerRank:
-    """Where an event of the family stands."""
-    place = int(np.searchsorted(among.events, event))
+    """The rank of an event among its peers."""
+    index = int(np.searchsorted(among.events, event))
     dur = durations(trace, among.events)
-    own = dur[place]
-    rank = 1 + int(np.count_nonzero(dur > own)) + int(np.count_nonzero(dur[:place] == own))
+    own = dur[index]
+    rank = 1 + int(np.count_nonzero(dur > own)) + int(np.count_nonzero(dur[:index] == own))
     last = len(among.events) - 1
     return PeerRank(
         rank,
-        int(among.events[place - 1]) if place else -1,
-        int(among.events[place + 1]) if place < last else -1,
+        int(among.events[index - 1]) if index else -1,
+        int(among.events[index + 1]) if index < last else -1,
     )

@@ -57,11 +57,7 @@ class Records:
 
 
 def build_memory(
-    trace: Trace,
-    facts: Facts,
-    tables: dict[str, Table],
-    texts: StringBuilder,
-    tree: CallTree,
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
     """The four tables; ``tables`` contains ``span_paths``.
 

@@ -57,13 +57,8 @@ def profiled_kernels(trace: Trace, facts: Facts) -> ProfiledKernels:
     """Every range with counters of a trace."""
     links = facts["span_links"]
     ties = match_ranges(trace, links["parent"], links["launch"])
-    launch = ties.launch
-    step = (
-        np.where(launch >= 0, links["step"][launch], -1).astype(np.int64)
-        if links.n
-        else np.zeros(0, np.int64)
-    )
-    operators, first = _operators(trace, links["parent"], launch)
+    step = np.append(links["step"], -1)[ties.launch].astype(np.int64)
+    operators, first = _operators(trace, links["parent"], ties.launch)
     counters, values = _values(trace, ties.row)
     traffic, moved = _traffic(counters, values)
     return ProfiledKernels(
@@ -137,13 +132,9 @@ def _flops(
             measured += np.isfinite(done)
             total += np.where(np.isfinite(done), done, 0)
     matrix = [c for c, name in enumerate(counters) if counts_matrix_operations(name)]
-    operations = (
-        np.nansum(np.minimum(values[matrix], _LARGEST), axis=0)
-        if matrix
-        else np.full(len(ranges), np.nan)
-    )
-    counted = np.isfinite(values[matrix]).any(axis=0) if matrix else np.zeros(len(ranges), np.bool_)
-    total += np.where(counted, operations, 0)
+    operations = values[np.array(matrix, np.int64)]
+    counted = np.isfinite(operations).any(axis=0)
+    total += np.nansum(np.minimum(operations, _LARGEST), axis=0)
     known = np.where(total > 0, (measured > 0) | counted, measured == len(PRECISIONS))
     return np.where(
         known & (counted | ~_uses_matrix_cores(trace, facts, ranges, counters, values)),

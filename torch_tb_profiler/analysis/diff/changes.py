@@ -95,18 +95,13 @@ def _pairs(a: Rows, b: Rows) -> list[tuple[int, int]]:
 
 def _values(column: Floats, row: Ints) -> Floats:
     """Entries of a column, 0 for absent rows."""
-    return np.asarray(np.where(row >= 0, column[row], 0.0) if len(column) else np.zeros(len(row)))
+    return np.append(column, 0.0)[row]
 
 
 def _moments_of(time: Moments, row: Ints) -> Moments:
     """The moments of rows; an absent row took no time in any step."""
     missing = 0.0 if time.steps > 1 else np.nan
-    variance = (
-        np.where(row >= 0, time.variance[row], missing)
-        if len(time.variance)
-        else np.full(len(row), missing)
-    )
-    return Moments(time.steps, _values(time.mean, row), variance)
+    return Moments(time.steps, _values(time.mean, row), np.append(time.variance, missing)[row])
 
 
 def _exceeds_least_effect(time_a: Ints, time_b: Ints, step: float) -> Mask:

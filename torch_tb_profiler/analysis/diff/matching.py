@@ -199,11 +199,10 @@ def _wrappers(
             if inner_tree.plain[path][0] != _OPERATOR or inner_tree.busy[path] is not None:
                 known.setdefault(inner_tree.plain[path], []).append(path)
         for wrapper in list(outer):
-            wrapped = (
-                [path for key in _within(outer_tree, wrapper) for path in known.pop(key, ())]
-                if known
-                else []
-            )
+            if not known:
+                break
+            names = _within(outer_tree, wrapper)
+            wrapped = [path for key in names for path in known.pop(key, ())]
             if wrapped:
                 node = matched.add(parent, *((wrapper, -1) if flipped else (-1, wrapper)))
                 waiting.append(

@@ -114,22 +114,10 @@ def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> Coll
     # The groups are laid out one after the other on one time axis, so one union serves all.
     width = (int(end.max()) if len(end) else 0) + 1
     if groups > 1 and width * groups >= FARTHEST:
-        each = [
-            split(
-                start[group == number],
-                end[group == number],
-                wait[group == number],
-                np.zeros(int((group == number).sum()), np.int64),
-                1,
-            )
-            for number in range(groups)
-        ]
-        return CollectiveTime(
-            *(
-                np.concatenate([getattr(part, name) for part in each])
-                for name in ("waiting", "transfer", "unsplit")
-            )
-        )
+        own = [np.flatnonzero(group == number) for number in range(groups)]
+        parts = [split(start[i], end[i], wait[i], np.zeros(len(i), np.int64), 1) for i in own]
+        columns = (vars(part).values() for part in parts)
+        return CollectiveTime(*(np.concatenate(column) for column in zip(*columns, strict=True)))
     shift = group * width
     edges = np.arange(groups, dtype=np.int64) * width
     is_split = wait >= 0

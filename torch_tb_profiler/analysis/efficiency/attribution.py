@@ -115,11 +115,7 @@ def attributed_amounts(pieces: Pieces, main: Mask, amount: Ints) -> Ints:
     Several main pieces of one call share in proportion to their time and add up to the amount
     exactly.
     """
-    result = (
-        np.where(pieces.workload >= 0, np.where(amount[pieces.workload] >= 0, 0, -1), -1)
-        if len(amount)
-        else np.full(len(pieces.call), -1)
-    )
+    result = np.where(np.append(amount, -1)[pieces.workload] >= 0, 0, -1)
     main_rows = np.flatnonzero(main & (result >= 0))
     if not len(main_rows):
         return result.astype(np.int64)

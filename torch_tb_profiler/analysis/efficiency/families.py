@@ -49,7 +49,7 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     listed = np.append(insight["workloads"]["family"], NONE)
     used = np.unique(listed)
     used = used[used != NONE]
-    # Numbers of families: first those of ASIDE, then the models', then the unknown.
+    # Family numbers: NOT_MODELLED first, then the models' families, then unknown.
     n = len(NOT_MODELLED) + len(used) + 1
     kernels = insight["workload_kernels"]
     chosen = np.flatnonzero(mask(selection, kernels["step"]))

@@ -286,11 +286,9 @@ def peak_key(
     if unit == "vector":
         key = ("vector", "fp32" if precision in _COMPUTED_IN_SINGLE else precision)
     elif unit == "matrix" and precision in ("fp32", "fp64"):
-        on_matrix = (
-            ("matrix", precision)
-            if ("matrix", precision) in peaks.rates
-            else ("matrix", "tf32" if precision == "fp32" else precision)
-        )
+        on_matrix = ("matrix", precision)
+        if on_matrix not in peaks.rates and precision == "fp32":
+            on_matrix = ("matrix", "tf32")
         vector = peaks.rate("vector", precision)
         uses = matrix == Knowledge.YES or (
             matrix == Knowledge.UNKNOWN and vector is not None and rate > vector
@@ -335,11 +333,7 @@ def matrix_use(insight: Insight, selection: Selection, rows: Rows, row_shares: S
     representative = representatives(workloads)
     peak = np.full(workloads.n, np.nan)
     peak[rows.workload] = row_shares.peak
-    unit = (
-        np.append(workloads["unit"], NONE)[representative]
-        if len(representative)
-        else representative
-    )
+    unit = workloads["unit"][representative]
     product = np.isin(unit, [insight.strings.number("matrix")]) & (unit >= 0)
     chosen = np.flatnonzero(
         np.isin(steps["step"], selection.steps)

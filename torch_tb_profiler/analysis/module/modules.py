@@ -92,11 +92,7 @@ def module_tree(insight: Insight) -> ModuleTree:
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
     above = numbered.parent[order]
-    module = (
-        np.where(inner >= 0, rank[numbered.path[position[inner]]], -1)
-        if n
-        else np.full(paths.n, -1)
-    )
+    module = np.append(rank[numbered.path], -1)[np.append(position, -1)[inner]]
     return ModuleTree(
         np.where(above >= 0, rank[above], -1), numbered.code[order], event[order], module
     )

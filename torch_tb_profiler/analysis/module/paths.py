@@ -77,15 +77,11 @@ def build_paths(
     steps, of_spans = path_steps(trace, facts, nodes, numbered, work)
     lines, line_steps = launch_lines(trace, facts, work)
     paths = _paths(trace, nodes, numbered, kinds, texts, len(modules))
-    source = (
-        "hierarchy"
-        if (written.inside >= 0).any()
-        else "lightning"
-        if settled.any()
-        else "python"
-        if (nodes.kind == PathKind.MODULE).any()
-        else ""
-    )
+    source = ""
+    if (written.inside >= 0).any():
+        source = "hierarchy"
+    elif (nodes.kind == PathKind.MODULE).any():
+        source = "lightning" if settled.any() else "python"
     about = {
         "module_source": source,
         "backward": backward.counts,

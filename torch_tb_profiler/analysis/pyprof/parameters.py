@@ -43,16 +43,10 @@ def parameters(work: AttributedWork, workload: int) -> str | None:
         kind = texts[int(table["precision"][workload])]
         return _joined(written.replace(" ", ""), kind)
     call = read_call(*(texts[int(table[key][workload])] for key in _SIGNATURE))
-    tensors = (
-        []
-        if call is None
-        else [
-            t
-            for given in call.inputs
-            if given is not None
-            for t in (given if isinstance(given, tuple) else (given,))
-        ]
-    )
+    tensors: list[Tensor] = []
+    for given in call.inputs if call is not None else ():
+        if given is not None:
+            tensors += given if isinstance(given, tuple) else (given,)
     if not tensors:
         return None
     shapes = [f"({','.join(map(str, tensor.shape))})" for tensor in tensors[:MOST_TENSORS]]

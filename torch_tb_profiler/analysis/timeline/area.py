@@ -292,11 +292,7 @@ class Areas:
             == Look.COMMUNICATION
         )
         communication = union(start[is_communication], end[is_communication])
-        computation = (
-            union(start[~is_communication], end[~is_communication])
-            if len(communication.start)
-            else union(start, end)
-        )
+        computation = union(start[~is_communication], end[~is_communication])
         busy = join(computation, communication).length
         return Overlap(
             computation=busy - communication.length,
@@ -333,12 +329,8 @@ def _sums(places: Table, event: Array, row: Ints, part: Ints) -> Sums:
 
 
 def _joined(parts: list[Sums]) -> Sums:
-    return Sums(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("key", "count", "total", "shortest", "longest", "row")
-        )
-    )
+    columns = (vars(part).values() for part in parts)
+    return Sums(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
 def _grouped(rows: Sums) -> Sums:

@@ -87,12 +87,9 @@ class ArrowIndex:
         self._arrows = arrows
         first = np.arange(0, arrows.n, BLOCK)
         low, high = self._ends(slice(None))
-        self._first_low, self._last_low = (
-            extreme.reduceat(low, first) if arrows.n else low
-            for extreme in (np.minimum, np.maximum)
-        )
-        self._first_high, self._last_high = (
-            extreme.reduceat(high, first) if arrows.n else high
+        self._first_low, self._last_low, self._first_high, self._last_high = (
+            extreme.reduceat(times, first) if arrows.n else times
+            for times in (low, high)
             for extreme in (np.minimum, np.maximum)
         )
 

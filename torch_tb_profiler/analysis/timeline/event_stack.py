@@ -20,20 +20,15 @@ def event_stack(trace: Trace, facts: Facts, row: int) -> list[str]:
     """
     links, role = facts["span_links"], trace["spans"]["role"]
     if Role.KERNEL <= role[row] <= Role.MEMSET:
-        row = (
-            int(links["launch"][row]) if links["launch"][row] >= 0 else int(links["operator"][row])
-        )
+        launch = int(links["launch"][row])
+        row = launch if launch >= 0 else int(links["operator"][row])
     path = ancestors(facts, row) if row >= 0 else []
     for index, span in enumerate(path):
         if role[span] == Role.PYTHON:
             break
         if role[span] == Role.OPERATOR:
-            stack = (
-                _written(trace, span)
-                or _frames(trace, path[index:])
-                or _of_forward(trace, facts, span)
-            )
-            if stack:
+            stack = _written(trace, span) or _frames(trace, path[index:])
+            if stack := stack or _of_forward(trace, facts, span):
                 return stack[:MOST_FRAMES]
     return _frames(trace, path)
 

@@ -136,9 +136,7 @@ def last_in_group(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
 
 
 def expand_ranges(first: Ints, count: Ints) -> Ints:
-    """The concatenated ranges ``first[i]`` … ``first[i] + count[i] − 1``; int64 of shape (Σ
-    count,).
-    """
+    """The ranges ``first[i]`` … ``first[i] + count[i] − 1``, concatenated; int64."""
     before = np.cumsum(count) - count
     return np.asarray(np.arange(int(count.sum())) + np.repeat(first - before, count))
 

@@ -100,9 +100,7 @@ def _reject(candidate: Array, positions: Array, begins: Times, ends: Times) -> M
 
 
 def _whole_tracks(track: Array) -> Iterator[Array]:
-    """Positions grouped by track, int32: as many whole tracks at a time as fit in a block, at least
-    one.
-    """
+    """Positions grouped by track, int32: per block as many whole tracks as fit, at least one."""
     n = len(track)
     low, high = (int(track.min()), int(track.max())) if n else (0, 0)
     if low == high:
@@ -148,9 +146,7 @@ def _by_track(track: Array, low: int, tracks: int) -> tuple[Array, Ints]:
 
 
 def climb(parent: Array, begin: Array, wanted: Mask) -> Array:
-    """From each position of ``begin`` (−1 allowed) up to the first ``wanted`` ancestor, itself
-    included; −1 if none.
-    """
+    """The first ``wanted`` position at or above each one of ``begin`` (−1 allowed); −1 if none."""
     ancestor = begin.copy()
     for first in range(0, len(ancestor), BLOCK):
         active = first + np.flatnonzero(ancestor[first : first + BLOCK] >= 0)
@@ -223,9 +219,7 @@ def innermost_at(
 
 
 def depths(parent: Array) -> Ints:
-    """The number of ancestors of each node of a forest, int64 of shape (nodes,); by pointer
-    doubling.
-    """
+    """The number of ancestors of each node of a forest, int64; by pointer doubling."""
     depth = (parent >= 0).astype(np.int32)
     jump = parent.astype(np.int32)
     active = np.flatnonzero(jump >= 0)
@@ -239,9 +233,7 @@ def depths(parent: Array) -> Ints:
 
 
 def subtree_totals(parent: Array, values: Array, join: np.ufunc = np.add) -> Array:
-    """Each node's value joined (``np.add`` or ``np.maximum``) with those of all its descendants, of
-    the dtype of ``values``.
-    """
+    """Each node's value added to, or maximised with, those of all its descendants."""
     total = values.copy()
     depth = depths(parent)
     deepest = int(depth.max(initial=0))

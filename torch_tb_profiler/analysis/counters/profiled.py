@@ -76,9 +76,7 @@ def profiled_kernels(trace: Trace, facts: Facts) -> ProfiledKernels:
 
 
 def _operators(trace: Trace, parent: Array, launch: Ints) -> tuple[Ints, Ints]:
-    """``operators`` and ``first`` of ``ProfiledKernels``, walking up from all launches level by
-    level.
-    """
+    """``operators`` and ``first`` of ``ProfiledKernels``, walking up from all launches at once."""
     role = trace["spans"]["role"]
     ranges: list[Ints] = []
     rows: list[Ints] = []

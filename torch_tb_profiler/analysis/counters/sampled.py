@@ -22,9 +22,7 @@ _OF_COUNTERS = " Counters"
 def build_sampled(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The table ``counter_steps``, the series with the most samples first. A sample belongs to the
-    step at its time.
-    """
+    """The table ``counter_steps``; samples count for the step at their time."""
     steps = facts["steps"]
     pieces: list[dict[str, Array]] = []
     for _, name, track, _, _, time, value in file_counters(trace):
@@ -53,9 +51,7 @@ def build_sampled(
 
 
 def device_name(trace: Trace, track: int) -> str:
-    """What the samples of a track belong to: ``GPU 0`` of ``GPU 0 Counters``, or a label, or name
-    and number.
-    """
+    """The owner of a track's samples: ``GPU 0`` of ``GPU 0 Counters``, else label or name."""
     tracks = trace["tracks"]
     process, label, name = (
         trace.strings[int(tracks[key][track])] if tracks[key][track] >= 0 else ""

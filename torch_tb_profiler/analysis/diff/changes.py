@@ -72,9 +72,7 @@ def changes(a: Rows, b: Rows, step: float) -> Changes:
 
 
 def apportion(values: Floats) -> Ints:
-    """Integers near ``values`` (finite, ≥ 0) that add up to their rounded sum: the largest
-    fractions are rounded up.
-    """
+    """Integers near ``values`` (≥ 0) that keep their rounded sum, by largest remainders."""
     floor = np.floor(values).astype(np.int64)
     missing = round(float(values.sum())) - int(floor.sum())
     order = np.argsort(floor - values, kind="stable")

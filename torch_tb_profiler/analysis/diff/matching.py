@@ -50,9 +50,7 @@ class _Tree:
 
 @dataclass
 class MatchedPaths:
-    """The nodes of the merged tree, parents before children: parent, and path of either side, −1
-    absent.
-    """
+    """The merged tree, parents before children: parent, path of A, path of B; −1 absent."""
 
     parent: list[int] = field(default_factory=list)
     a: list[int] = field(default_factory=list)
@@ -187,9 +185,7 @@ def _wrappers(
     rest_b: list[int],
     waiting: list[tuple[int, list[int], list[int]]],
 ) -> tuple[list[int], list[int]]:
-    """Add wrappers around what they wrap, and pair single leftovers; returns what remains
-    unmatched.
-    """
+    """Add wrappers around what they wrap, and pair single leftovers; returns the remainder."""
     for flipped in (False, True):
         inner_tree, outer_tree = (right, left) if flipped else (left, right)
         inner, outer = (rest_b, rest_a) if flipped else (rest_a, rest_b)

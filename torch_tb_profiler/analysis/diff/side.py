@@ -25,9 +25,7 @@ _COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", 
 
 @dataclass(frozen=True)
 class Cells:
-    """The entries of a table that lie in compared steps; ``place``: index of the step, int64 of
-    shape (entries,).
-    """
+    """The entries of a table in compared steps; ``place``: index of the step, int64."""
 
     table: Table
     rows: slice | Ints
@@ -77,9 +75,7 @@ class Side:
 
     @cached_property
     def of_paths(self) -> dict[str, Ints]:
-        """Sums over the compared steps of the compared columns of ``path_sums``, int64 of shape
-        (paths,).
-        """
+        """Sums of columns of ``path_sums`` over the compared steps, int64 of shape (paths,)."""
         sums = self.insight["path_sums"]
         return sums_in(
             self.steps, self.insight["path_steps"], "path", {key: sums[key] for key in _COMPARED}
@@ -87,9 +83,7 @@ class Side:
 
     @cached_property
     def of_work(self) -> dict[str, Ints]:
-        """``calls`` and ``total`` of the rows of ``work`` in the compared steps, int64 of shape
-        (work,).
-        """
+        """``calls`` and ``total`` of ``work`` in the compared steps, int64 of shape (work,)."""
         sums = self.insight["work"]
         return sums_in(
             self.steps,

@@ -42,9 +42,7 @@ _POINTS = 64
 
 @dataclass(frozen=True)
 class Moments:
-    """Per row the mean per step and the variance of that mean, float64 of shape (rows,); NaN below
-    two steps.
-    """
+    """Mean per step and variance of that mean, float64 of shape (rows,); NaN below two steps."""
 
     steps: int
     mean: Floats
@@ -132,9 +130,7 @@ def compare_workers(pairs: Sequence[tuple[Floats, Floats]]) -> Test:
 
 
 def is_significant(test: Test, step: float) -> bool | None:
-    """Whether the difference is significant; ``step``: the mean step of A; None if it cannot be
-    tested.
-    """
+    """Whether the difference is significant, given A's mean step; None if untestable."""
     if math.isnan(test.p):
         return None
     return test.p < LEVEL and abs(test.delta) >= LEAST_EFFECT * step
@@ -153,9 +149,7 @@ def significant_rows(a: Moments, b: Moments, step: float) -> tuple[Mask, Mask]:
 
 
 def means_differ(a: Moments, b: Moments) -> Mask:
-    """Which rows differ significantly, however little; if that cannot be tested, at all. For
-    counts.
-    """
+    """Which rows differ significantly, or at all where that cannot be tested. For counts."""
     testable = np.isfinite(a.variance) & np.isfinite(b.variance)
     return (_differ(a, b, testable) | ~testable) & (np.abs(b.mean - a.mean) > _CLOSE)
 
@@ -170,9 +164,7 @@ def _differ(a: Moments, b: Moments, tested: Mask) -> Mask:
 
 
 def welch(delta: Floats, a: tuple[Floats, int], b: tuple[Floats, int]) -> tuple[Floats, Floats]:
-    """Two-sided p and degrees of freedom of differences of means; per side the variance and number
-    of steps (≥ 2).
-    """
+    """Two-sided p and degrees of freedom, from each side's variance of the mean and step count."""
     (va, na), (vb, nb) = a, b
     total = va + vb
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -185,9 +177,7 @@ def welch(delta: Floats, a: tuple[Floats, int], b: tuple[Floats, int]) -> tuple[
 
 
 def student(t2: Floats, freedom: Floats) -> Floats:
-    """Two-sided p of Student's t, given t²: the incomplete beta function at freedom / (freedom +
-    t²).
-    """
+    """Two-sided p of Student's t, given t²: the incomplete beta function."""
     x = freedom / (freedom + t2)
     return _incomplete_beta(x, freedom / 2, np.full(len(x), 0.5))
 
@@ -230,9 +220,7 @@ def false_discovery(p: Floats) -> Floats:
 
 
 def _incomplete_beta(x: Floats, a: Floats, b: Floats) -> Floats:
-    """Regularised incomplete beta function (W. H. Press et al., "Numerical Recipes", 6.4; Lentz'
-    evaluation).
-    """
+    """Regularised incomplete beta function (Press et al., "Numerical Recipes", 6.4)."""
     flip = x > (a + 1) / (a + b + 2)
     y, p, q = np.where(flip, 1 - x, x), np.where(flip, b, a), np.where(flip, a, b)
     log = np.array(

@@ -127,9 +127,7 @@ def _examples(side: Side, names: list[str]) -> Ints:
 
 
 def _launchers(side: Side) -> list[str]:
-    """The plain operator name that each path's device work is attributed to; empty otherwise, and
-    last for −1.
-    """
+    """The plain name of each path's operator, else empty; one more empty entry for −1."""
     paths = side.insight["paths"]
     texts = side.insight.strings.many(paths["name"])
     return [

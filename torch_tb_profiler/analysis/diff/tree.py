@@ -23,9 +23,7 @@ MOST_NODES = 5_000
 
 @dataclass(frozen=True)
 class Column:
-    """One side, one entry per node: presence, name, means per step (float64, ns) and an example
-    event (−1 none).
-    """
+    """One side, one entry per node; means per step are float64, ns; ``event``: −1 none."""
 
     present: Mask
     name: list[str]
@@ -37,9 +35,7 @@ class Column:
 
 @dataclass(frozen=True)
 class DiffTree:
-    """Nodes, parents before children. ``kind``: ``PathKind`` or ``KERNEL``; ``pooled``: number of
-    nodes left out.
-    """
+    """Nodes, parents before children. ``pooled``: number of nodes left out."""
 
     parent: Ints
     kind: Array
@@ -53,9 +49,7 @@ class DiffTree:
 def diff_tree(
     sides: tuple[Side, Side], costs: tuple[PathCosts, PathCosts], matched: MatchedPaths
 ) -> DiffTree:
-    """The matched paths and their device work; beyond ``MOST_NODES`` those that changed least are
-    left out.
-    """
+    """The matched paths and their device work, at most the ``MOST_NODES`` largest changes."""
     launched = [_Launched.of(recording, cost) for recording, cost in zip(sides, costs, strict=True)]
     parents = list(matched.parent)
     work: list[tuple[int, int]] = [(-1, -1)] * len(parents)
@@ -93,9 +87,7 @@ def diff_tree(
 
 @dataclass(frozen=True)
 class _Launched:
-    """Device work per path of one side. ``below``: position of a path → rows of the arrays, most
-    expensive first.
-    """
+    """Device work by path; ``below``: path → rows of the arrays, most expensive first."""
 
     name: list[str]
     calls: Floats
@@ -131,9 +123,7 @@ class _Launched:
 def _pair_work(
     a: _Launched, b: _Launched, of_a: list[int], of_b: list[int]
 ) -> list[tuple[int, int]]:
-    """The work that one path launched on either side: by full name, by readable name, then single
-    leftovers.
-    """
+    """Pair the work of one path by full name, by readable name, then single leftovers."""
     if not of_a and not of_b:
         return []
     keys: list[tuple[Mapping[int, Hashable], Mapping[int, Hashable]]] = [
@@ -182,9 +172,7 @@ def _column(costs: PathCosts, launched: _Launched, path: Ints, work: Ints, paren
 def _kinds(
     costs: tuple[PathCosts, PathCosts], matched: MatchedPaths, parent: Ints
 ) -> tuple[Array, Array]:
-    """Kind and direction of every node, those of A if it is on both sides; device work has its
-    launcher's direction.
-    """
+    """Kind and direction of every node, by A if on both sides; device work as its launcher."""
     kind, backward = np.full(len(parent), KERNEL, np.int64), np.zeros(len(parent), np.bool_)
     for cost, path in (
         (costs[1], np.array(matched.b, np.int64)),

@@ -124,9 +124,7 @@ def correct(ends: Floats) -> tuple[Floats, Floats]:
 
 
 def distances(ends: Floats) -> Floats:
-    """Median distance of each rank's ends from the median over the ranks, ns; NaN if it has too
-    few.
-    """
+    """Median distance of each rank's ends from the median over the ranks, ns; NaN if unknown."""
     return median(np.abs(_apart(np.where(_counted(ends)[:, None], ends, np.nan))))
 
 
@@ -141,9 +139,7 @@ def _apart(ends: Floats) -> Floats:
 
 
 def median(values: Floats) -> Floats:
-    """Row medians without NaN; NaN for an all-NaN row. Unlike ``np.nanmedian`` without warnings,
-    and faster.
-    """
+    """Row medians, ignoring NaN; NaN for an all-NaN row, where ``np.nanmedian`` warns."""
     if not values.shape[1]:
         return np.full(values.shape[0], np.nan)
     ordered = np.sort(values, axis=1)

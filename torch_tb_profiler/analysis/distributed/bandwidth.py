@@ -26,9 +26,7 @@ ALL = -1
 
 
 def bus_factor(kind: str, ranks: int) -> float | None:
-    """Bus bandwidth / algorithm bandwidth; None for other kinds and an unknown number of ranks
-    (−1).
-    """
+    """Bus bandwidth / algorithm bandwidth; None for other kinds or unknown (−1) ranks."""
     if kind in _WHOLE:
         return 1.0
     if ranks < 1:

@@ -153,9 +153,7 @@ def _device_time(side: Arrival) -> _TimeByName:
 
 
 def _host_time(side: Arrival) -> dict[str, _TimeByName]:
-    """Host self time between the two collectives: of the launching thread, of others, of waiting
-    calls.
-    """
+    """Host self time between the collectives: of launching thread, others, waiting calls."""
     spans = side.trace["spans"]
     begin, end = side.begin, side.called
     low, high = np.searchsorted(spans["start"], [begin, end]).tolist()

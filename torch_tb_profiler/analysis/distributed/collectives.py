@@ -128,9 +128,7 @@ class CollectiveCalls:
 
 
 def collective_calls(trace: Trace, facts: Facts) -> CollectiveCalls:
-    """Every communication kernel and every host-library collective; without such kernels, the host
-    calls.
-    """
+    """Communication kernels and host-library collectives, or without kernels host calls."""
     spans, links = trace["spans"], facts["span_links"]
     parent = links["parent"]
     regions, operators = _host_names(trace)
@@ -177,9 +175,7 @@ def _of_host_libraries(trace: Trace, regions: Mask) -> Ints:
 
 
 def _host_names(trace: Trace) -> tuple[Mask, Mask]:
-    """Which names are ``backend:kind`` regions, and which operators of a collective or transfer; by
-    string number.
-    """
+    """By string number: names of ``backend:kind`` regions, names of collective operators."""
     spans = trace["spans"]
     regions, operators = (np.zeros(len(trace.strings) + 1, np.bool_) for _ in range(2))
     for number in distinct(spans["name"][is_call(spans["role"])], trace.strings):
@@ -192,9 +188,7 @@ def _host_names(trace: Trace) -> tuple[Mask, Mask]:
 
 
 def kind_of(text: str) -> str:
-    """The kind of a collective in any spelling (``all_reduce``, ``AllReduce_Sum_f32``); empty if it
-    is not matched.
-    """
+    """The kind of a collective in any spelling (``all_reduce``, ``AllReduce_Sum``), or empty."""
     letters = _NOT_LETTERS.sub("", text.lower())
     return (
         next((kind for kind in KINDS if kind in letters), "") if "sendrecv" not in letters else ""
@@ -202,9 +196,7 @@ def kind_of(text: str) -> str:
 
 
 def point_to_point(text: str) -> str:
-    """``send`` or ``recv`` for the call of one end of a transfer (``isend``, ``recv_any_source``),
-    else empty.
-    """
+    """``send`` or ``recv`` for one end of a transfer (``isend``, ``recv_any_source``), or empty."""
     match = _POINT_TO_POINT.match(text)
     return match[1] if match else ""
 

@@ -143,9 +143,7 @@ def _numbers(texts: StringBuilder, values: list[str]) -> list[int]:
 
 
 def _named(trace: Trace, facts: Facts, calls: CollectiveCalls) -> _Named:
-    """Kind, library and peer by the arguments, the naming call and the kernel, once per distinct
-    combination.
-    """
+    """Kind, library and peer from arguments, naming call and kernel, per distinct combination."""
     spans, arguments = trace["spans"], trace["collective_args"]
     on_device = (spans["role"][calls.row] == Role.KERNEL).astype(np.int64)
     columns = (

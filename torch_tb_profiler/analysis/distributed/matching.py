@@ -79,9 +79,7 @@ def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
 
 
 def gather(ranks: Sequence[Rank], row: Array, values: Sequence[Array], missing: int = -1) -> Ints:
-    """``values`` of each rank's collectives at ``row``, int64 of its shape (ranks, matches);
-    ``missing`` where a rank has none.
-    """
+    """``values`` of each rank's collectives at ``row``, int64 of its shape (ranks, matches)."""
     gathered = np.full(row.shape, missing, np.int64)
     for index, own in enumerate(values):
         known = row[index] >= 0

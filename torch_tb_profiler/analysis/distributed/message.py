@@ -127,9 +127,7 @@ def _message(
 
 
 def _tensors(dims: str, types: str) -> list[tuple[int, str]]:
-    """``(elements, type)`` per entry of ``Input Dims`` and ``Input type``; a list of tensors of one
-    type counts as one.
-    """
+    """``(elements, type)`` per entry of ``Input Dims`` and ``Input type``; lists are summed."""
     shapes, names = _list(dims), _list(types)
     tensors = []
     for shape, name in zip(shapes, names, strict=False):
@@ -148,9 +146,7 @@ def _list(text: str) -> list[Any]:
 
 
 def _elements(shape: Any) -> int | None:
-    """Elements of a shape ``[2, 3]``, or in total of a list of shapes; None for anything else or an
-    absurd size.
-    """
+    """Elements of a shape ``[2, 3]``, or in total of a list of shapes; None if invalid."""
     if not isinstance(shape, list) or not shape:
         return None
     shapes = shape if all(isinstance(part, list) for part in shape) else [shape]

@@ -173,9 +173,7 @@ def _labels(
 
 
 def matchable(rank: Rank, most: int) -> Collectives:
-    """The first ``most`` collectives that can have a match; their rows are indices into the rank's
-    collectives.
-    """
+    """The first ``most`` labelled collectives; their rows index the rank's collectives."""
     index = np.flatnonzero(rank.label >= 0)[:most]
     transfer = np.array(
         [label.kind.startswith(TRANSFER) for label in rank.labels] + [False], np.bool_

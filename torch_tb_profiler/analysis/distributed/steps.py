@@ -64,9 +64,7 @@ def step_of(steps: CommonSteps, rank: int, own: Ints) -> Ints:
 
 
 def overlap_shares(ranks: Sequence[Rank], steps: CommonSteps) -> dict[str, Ints]:
-    """Computation, overlap, communication and other, int64 ns of shape (ranks, steps); −1 for
-    missing steps.
-    """
+    """``SHARES`` in int64 ns of shape (ranks, steps); −1 for missing steps."""
     shares = {name: np.full((len(ranks), len(steps.names)), -1, np.int64) for name in SHARES}
     for index, rank in enumerate(ranks):
         known = steps.place[index] >= 0
@@ -86,9 +84,7 @@ def own_waits(rank: int, count: int, matches: Matches, waits: Waits) -> Ints:
 
 @dataclass(frozen=True)
 class CollectiveTime:
-    """Time with at least one collective in flight, int64 ns of shape (groups,); its three parts add
-    up to it.
-    """
+    """Time with a collective in flight, int64 ns of shape (groups,); its parts add up."""
 
     waiting: Ints
     transfer: Ints
@@ -135,9 +131,7 @@ def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> Coll
 def waiting_shares(
     ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, waits: Waits
 ) -> dict[str, Ints]:
-    """``waiting``, ``transfer``, ``unsplit`` and ``late``, int64 ns of shape (ranks, steps); −1 for
-    missing steps.
-    """
+    """Waiting, transfer, unsplit and late, int64 ns (ranks, steps); −1 for missing steps."""
     shape = (len(ranks), len(steps.names))
     shares_by_name = {
         name: np.full(shape, -1, np.int64) for name in ("waiting", "transfer", "unsplit", "late")

@@ -136,9 +136,7 @@ def attributed_amounts(pieces: Pieces, main: Mask, amount: Ints) -> Ints:
 
 
 def bounded_sums(group: Array, groups: int, values: Ints) -> Ints:
-    """Sums of ``values`` (−1 unknown) per group, int64; −1 if any is unknown or the sum is too
-    large.
-    """
+    """Sums of ``values`` (−1 unknown) per group, int64; −1 if unknown or too large."""
     unknown = np.bincount(group[values < 0], minlength=groups) > 0
     known = np.maximum(values, 0)
     about = np.bincount(group, weights=known.astype(np.float64), minlength=groups)

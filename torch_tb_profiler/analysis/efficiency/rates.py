@@ -92,9 +92,7 @@ class Shares:
 
 
 def representatives(workloads: Table) -> Ints:
-    """For each row of ``workloads`` the first that differs only in strides and concrete inputs;
-    int64.
-    """
+    """The first row of ``workloads`` that equals each but for strides and values; int64."""
     first, group = group_rows([workloads[key] for key in _FAMILIAR])
     return first[group] if len(group) else group
 
@@ -300,9 +298,7 @@ def peak_key(
 
 
 def _bounds(flops_share: Array, bytes_share: Array, little: Mask) -> list[str]:
-    """What limits each row. ``little``: work of so few FLOPs per byte that an unknown arithmetic
-    share counts as 0.
-    """
+    """What limits each row. ``little``: an unknown arithmetic share counts as 0."""
     flops = np.where(np.isnan(flops_share) & little, 0.0, flops_share)
     bound = np.full(len(flops), "unknown", object)
     both = ~np.isnan(flops) & ~np.isnan(bytes_share) & (np.fmax(flops, bytes_share) > 0)
@@ -326,9 +322,7 @@ class MatrixUse:
 
 
 def matrix_use(insight: Insight, selection: Selection, rows: Rows, row_shares: Shares) -> MatrixUse:
-    """``MatrixUse`` of each selected step; ``rows`` come from ``workload_rows``, ``row_shares`` are
-    their shares.
-    """
+    """``MatrixUse`` of each selected step, from workload rows and their shares."""
     steps, workloads = insight["workload_steps"], insight["workloads"]
     representative = representatives(workloads)
     peak = np.full(workloads.n, np.nan)

@@ -248,9 +248,7 @@ def _kernels(
 
 
 def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> tuple[_Works, Pieces]:
-    """The device work at its calls, and the works with unknown work for calls whose kernels were
-    not recorded.
-    """
+    """Device work at its calls, and works where calls without their kernels are unknown."""
     spans = trace["spans"]
     name = spans["name"][device]
     used = np.array(distinct(name, trace.strings), np.int64)

@@ -46,9 +46,7 @@ def device_rows(trace: Trace) -> Ints:
 
 
 def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
-    """Trace every device event back to the host by correlation id, else by flow, else by a unique
-    ``External id``.
-    """
+    """Trace device events to the host by correlation id, else flow, else unique ``External id``."""
     spans = trace["spans"]
     row = device_rows(trace)
     launch, ambiguous = _by_correlation(trace, row)

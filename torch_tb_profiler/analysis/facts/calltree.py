@@ -50,9 +50,7 @@ def is_call(role: Array) -> Mask:
 
 
 def call_tree(trace: Trace) -> CallTree:
-    """The call tree of all threads. It costs a second per ten million calls, so pass it on rather
-    than rebuild it.
-    """
+    """The call tree of all threads. It takes a second per ten million calls: pass it on."""
     spans = trace["spans"]
     role, name = spans["role"], spans["name"]
     row = np.flatnonzero(is_call(role)).astype(np.int32)

@@ -14,9 +14,7 @@ _BEGIN, _FINISH = ord("s"), ord("f")
 
 
 def captured_at(trace: Trace) -> Ints:
-    """For each span the row of the host span that captured the graph node it replays, −1 none;
-    int64 of shape (spans,).
-    """
+    """The host span that captured what each span replays, −1 none; int64 of shape (spans,)."""
     spans, flows = trace["spans"], trace["flows"]
     captured = np.full(spans.n, -1, np.int64)
     is_capture = flows["category"] == trace.strings.number(GRAPH_CAPTURE)

@@ -66,9 +66,7 @@ def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Ca
 
 
 def backends(trace: Trace, names: HostNames, kernels: Array) -> list[str]:
-    """The communication libraries that the header, the collectives and the communication kernels
-    name, sorted.
-    """
+    """The communication libraries named in header, collectives and kernels, sorted."""
     info = trace.header.get("distributedInfo")
     declared = info.get("backend") if isinstance(info, dict) else None
     libraries = set(names.backends)

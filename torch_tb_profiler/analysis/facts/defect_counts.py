@@ -22,9 +22,7 @@ from torch_tb_profiler.store.roles import Role
 def find_defects(
     trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, flags: Array
 ) -> tuple[DefectCounts, dict[str, int]]:
-    """``(counts, touched)``: the analysis' own defects, and the step time in ns covered by each
-    defect that has a position in time.
-    """
+    """``(counts, touched)``: the analysis' own defects, and ns of step time per defect."""
     counts = DefectCounts()
     marks: dict[str, Ints] = {}
 

@@ -1,6 +1,4 @@
-"""Defects that the analysis can find in a trace. They are counted, and marked in time where they
-have a position.
-"""
+"""Defects that the analysis finds in a trace; they are counted, and marked in time if possible."""
 
 from __future__ import annotations
 

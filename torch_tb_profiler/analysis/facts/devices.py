@@ -32,9 +32,7 @@ _HOST = 0
 
 
 def device_of(trace: Trace, row: Ints) -> Ints:
-    """Device id of device rows: their argument, else the process id of their track, which Kineto
-    sets to it.
-    """
+    """Device id of device rows: their argument, else Kineto's process id of their track."""
     device = device_arguments(trace, row, ("device",))["device"].astype(np.int64)
     tracks = trace["tracks"]
     as_number = np.array(

@@ -43,9 +43,7 @@ def kernel_facts(
     eligible: Array,
     step: Ints,
 ) -> tuple[Table, Table]:
-    """``(kernels, kernel_steps)``. All arrays are of shape (device events,) but ``eligible`` (call
-    tree nodes).
-    """
+    """``(kernels, kernel_steps)``. ``eligible`` is per call tree node, the rest per event."""
     spans = trace["spans"]
     is_kernel = np.flatnonzero(spans["role"][caused.row] == Role.KERNEL)
     row, operator = caused.row[is_kernel], caused.operator[is_kernel]

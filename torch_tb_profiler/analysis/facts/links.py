@@ -21,9 +21,7 @@ def host_mask(trace: Trace) -> Mask:
 
 
 def enclosing_spans(trace: Trace) -> Array:
-    """For each row of spans the innermost enclosing host span, Python frames included; −1 none.
-    int32.
-    """
+    """Per row of spans the innermost enclosing host span or frame; −1 none. int32."""
     spans = trace["spans"]
     row = np.flatnonzero(host_mask(trace)).astype(np.int32)
     parent = np.full(spans.n, -1, np.int32)

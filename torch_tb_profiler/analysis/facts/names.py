@@ -71,9 +71,7 @@ def distinct(numbers: Array, strings: StringTable) -> list[int]:
 
 
 def name_mask(strings: StringTable, numbers: Array, says: Callable[[str], object]) -> Mask:
-    """Which strings of ``numbers`` satisfy ``says``, by number; bool of shape (strings + 1,), the
-    last for −1.
-    """
+    """Which strings of ``numbers`` satisfy ``says``; bool of shape (strings + 1,), last for −1."""
     mask = np.zeros(len(strings) + 1, np.bool_)
     mask[[number for number in distinct(numbers, strings) if says(strings[number])]] = True
     return mask

@@ -72,9 +72,7 @@ class RangeLaunches:
 
 
 def match_ranges(trace: Trace, parent: Array, launched_by: Array) -> RangeLaunches:
-    """Match every profiled range to a launch; ``parent`` and ``launched_by``: columns of
-    ``span_links``.
-    """
+    """Match profiled ranges to launches, given ``parent`` and ``launch`` of ``span_links``."""
     spans = trace["spans"]
     row = np.flatnonzero(spans["role"] == Role.COUNTER_RANGE)
     n = len(row)
@@ -192,9 +190,7 @@ def _within(trace: Trace, launches: Ints, ranges: Ints) -> Ints:
 
 
 def _by_name(trace: Trace, ranges: Ints, launches: Ints, launched_by: Array) -> Ints | None:
-    """The k-th range of a name with the k-th launch of a kernel of that name; None if no kernel has
-    a range's name.
-    """
+    """The k-th range with the k-th kernel launch of its name; None if no kernel has its name."""
     spans = trace["spans"]
     work = np.flatnonzero(spans["role"] == Role.KERNEL)
     work = work[np.isin(launched_by[work], launches)]

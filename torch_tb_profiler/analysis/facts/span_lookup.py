@@ -37,9 +37,7 @@ def span_at(trace: Trace, track: Array, time: Ints) -> Ints:
 
 
 def _keys(track_a: Array, time_a: Ints, track_b: Array, time_b: Ints) -> tuple[Ints, Ints]:
-    """Each (track, time) as one integer, comparable between a and b for "the last a not later than
-    b".
-    """
+    """Each (track, time) as one integer; b compares as "the last a not later than b"."""
     low, width = int(time_a.min()) - 1, int(time_a.max()) - int(time_a.min()) + 2
     if (int(max(track_a.max(), track_b.max())) + 1) * width >= _KEY_LIMIT:
         times, number = np.unique(time_a, return_inverse=True)
@@ -52,9 +50,7 @@ def _keys(track_a: Array, time_a: Ints, track_b: Array, time_b: Ints) -> tuple[I
 
 
 def _around(trace: Trace, track: Array, time: Ints) -> Ints:
-    """Rows of the innermost spans around points, −1 none; the points are nested as zero-length
-    spans.
-    """
+    """Rows of the innermost spans around points, −1 none; points nest as zero-length spans."""
     spans = trace["spans"]
     # Equal points would enclose one another.
     first, group = group_rows((track, time))

@@ -104,9 +104,7 @@ def frames_needed(enclosing: Array, is_frame: Mask, inner: Array) -> tuple[Ints,
 def _from_arguments(
     trace: Trace, tree: CallTree, strings: StringBuilder, of_node: Array, parent: Ints, frame: Ints
 ) -> tuple[Ints, Ints]:
-    """Adds the stacks of ``Call stack`` arguments (innermost frame first, ``;`` between), which
-    take precedence.
-    """
+    """Add the stacks of ``Call stack`` arguments (innermost first), which take precedence."""
     arguments = trace["operator_args"]
     written = np.flatnonzero(arguments["stack"] >= 0)
     if not len(written):

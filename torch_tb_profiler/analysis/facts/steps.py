@@ -86,9 +86,7 @@ def find_steps(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -
 
 
 def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:
-    """The step whose host window contains each time, −1 outside all; int32 of the shape of
-    ``time``.
-    """
+    """The step whose host window contains each time, −1 outside; int32."""
     result = np.full(len(time), -1, np.int32)
     for begin in range(0, len(time) if len(host_end) else 0, BLOCK):
         block = time[begin : begin + BLOCK]
@@ -231,9 +229,7 @@ def _without_counts(name: Array, strings: StringTable) -> Ints:
 
 
 def _extent(trace: Trace) -> tuple[int, int]:
-    """``(start, end)`` of host and device work, without the profiler's own spans; (0, 0) for an
-    empty trace.
-    """
+    """``(start, end)`` of host and device work, without the profiler's own; (0, 0) if empty."""
     spans = trace["spans"]
     counted = (spans["role"] >= Role.OPERATOR) & (spans["role"] <= Role.ANNOTATION) | (
         spans["role"] == Role.PYTHON
@@ -293,9 +289,7 @@ def _extended(trace: Trace, caused: Causes, host: StepWindows) -> StepWindows:
 
 
 def _first_empty(ran: Array) -> int:
-    """The first of the trailing steps in which nothing ran, else n: an ended loop marks one step
-    too many.
-    """
+    """The first trailing step without work, else n: an ended loop marks one step too many."""
     filled = np.flatnonzero(ran)
     return int(filled[-1]) + 1 if len(filled) else len(ran)
 

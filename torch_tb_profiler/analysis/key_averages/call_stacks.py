@@ -92,9 +92,7 @@ class CallStacks:
         return stack
 
     def _set_frame_stacks(self, events: FunctionEvents) -> None:
-        """Python functions have no recorded stack: it consists of the functions around them, merged
-        ones included.
-        """
+        """Give Python functions, which record no stack, the functions around them."""
         functions = np.flatnonzero(events.role == Role.PYTHON)
         if not len(functions):
             return
@@ -141,9 +139,7 @@ class CallStacks:
 
 
 def _backward(events: FunctionEvents, thread: Array) -> Mask:
-    """Backward functions: the engine's call around one has its name behind a prefix, else it names
-    a forward thread.
-    """
+    """Backward functions, by the engine's call around them, else by forward thread."""
     texts = [events.names[number] for number in range(len(events.names))]
     evaluates = np.array([text.startswith(EVALUATE) for text in texts], np.bool_)
     behind = np.array(
@@ -192,9 +188,7 @@ def _tracks_of_threads(
 
 
 def _are_frames(events: FunctionEvents, innermost: Ints) -> bool:
-    """Whether any stack consists of the Python functions around its event; TorchScript always
-    writes its own stacks.
-    """
+    """Whether stacks are Python functions around their event; TorchScript writes its own."""
     with_stack = np.flatnonzero((innermost >= 0) & (events.role != Role.PYTHON))
     function = nearest(events.parent, events.role == Role.PYTHON)[with_stack]
     return bool(((function >= 0) & (events.name[function] == innermost[with_stack])).any())

@@ -121,9 +121,7 @@ class _Texts:
 
 
 def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> FunctionEvents:
-    """The events of a recording; without ``python_frames`` as before PyTorch 2.12, which left them
-    out.
-    """
+    """The events of a recording, before PyTorch 2.12 without Python frames."""
     spans = trace["spans"]
     strings = StringBuilder()
     known = _texts(trace, strings)
@@ -232,9 +230,7 @@ def _threads(trace: Trace, facts: Facts, row: Ints, role: Array) -> Array:
 
 
 def _tree(track: Array, start: Ints, end: Ints, host: Mask, name: Array) -> tuple[Ints, Mask]:
-    """``(parent, kept)``: position of the enclosing event, −1 none, and which events are not merged
-    into it.
-    """
+    """``(parent, kept)``: enclosing event, −1 none, and which events are not merged into it."""
     hosts = np.flatnonzero(host)
     inner = nest(track[hosts], start[hosts], end[hosts]).parent
     nested = np.flatnonzero(inner >= 0)

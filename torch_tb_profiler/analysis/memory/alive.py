@@ -43,9 +43,7 @@ class Alive:
 
 
 def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
-    """What is alive at a time, ns; None or the device's peak time: at the peak itself, whatever
-    follows in the same ns.
-    """
+    """What is alive at a time, ns; at None or the peak time, the peak itself."""
     devices, curve = insight["memory_devices"], insight["memory_curve"]
     rows = of_device(curve, device)
     peak_time = int(devices["peak_time"][device])

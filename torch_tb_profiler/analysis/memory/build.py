@@ -218,9 +218,7 @@ def _allocations(
 
 
 def _frames(trace: Trace, numbers: Array, known: Ints, texts: StringBuilder) -> tuple[Ints, Ints]:
-    """``(frames, line)``: insight strings of the call stacks that records carry, and their lines;
-    −1 none.
-    """
+    """``(frames, line)``: insight strings of records' call stacks and lines; −1 none."""
     numbers = np.where(known >= 0, numbers, -1)
     used = np.unique(numbers[numbers >= 0])
     stacks = trace.strings.many(used)

@@ -49,9 +49,7 @@ def calls_in(
 
 
 def _rows(trace: Trace, facts: Facts, insight: Insight, window: Window, kind: PathKind) -> Ints:
-    """Rows of spans of operator or module calls that overlap a window, or lie in it without a
-    length.
-    """
+    """Rows of operator or module calls that overlap a window, or lie in it without a length."""
     spans = trace["spans"]
     path = insight["span_paths"]["path"]
     parent = facts["span_links"]["parent"]

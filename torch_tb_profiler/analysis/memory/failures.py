@@ -17,9 +17,7 @@ _ENDLESS = 1 << 62
 
 @dataclass(frozen=True)
 class Failure:
-    """The first failed allocation, and how many there are. ``time``: ns; ``bytes``: requested, −1
-    unknown.
-    """
+    """The first failed allocation: time in ns, requested bytes (−1 unknown); and the count."""
 
     time: int
     bytes: int

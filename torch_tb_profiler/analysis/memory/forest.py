@@ -48,9 +48,7 @@ def operator_forest(insight: Insight) -> Forest:
 
 
 def module_forest(insight: Insight) -> Forest:
-    """All paths; those that are not modules are children of the module around them and contain
-    nothing.
-    """
+    """All paths; those that are not modules are empty children of their module."""
     paths = insight["paths"]
     parent = modules_of_paths(insight["paths"])[paths["parent"]]
     depth = depths(parent)
@@ -65,9 +63,7 @@ def module_forest(insight: Insight) -> Forest:
 
 
 def outermost(parent: Array, name: Array) -> Mask:
-    """Which nodes have no ancestor (among the nearest ``DEEPEST``) of their own name, bool of shape
-    (nodes,).
-    """
+    """Which nodes have no ancestor (of the nearest ``DEEPEST``) of their own name, bool."""
     is_outermost = np.ones(len(parent), np.bool_)
     active = np.flatnonzero(parent >= 0)
     above = parent[active]

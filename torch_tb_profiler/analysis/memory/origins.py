@@ -58,9 +58,7 @@ def origins(
     track: Array,
     time: Ints,
 ) -> Origins:
-    """The origins of records, given their rows of tracks and times (int64 ns). ``tables`` contains
-    ``span_paths``.
-    """
+    """The origins of records, given their rows of tracks and times (int64 ns)."""
     links, paths = facts["span_links"], tables["span_paths"]["path"]
     inner = _innermost(trace, links, track, time)
     call = climb(links["parent"], inner, tree.node >= 0)
@@ -82,9 +80,7 @@ def origins(
 
 
 def _innermost(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
-    """Rows of the innermost host spans, Python frames included, that are open at times on tracks;
-    −1 none.
-    """
+    """Rows of the innermost host spans, or frames, open at times on tracks; −1 none."""
     spans = trace["spans"]
     has_records = np.zeros(trace["tracks"].n + 1, np.bool_)
     has_records[track] = True
@@ -126,9 +122,7 @@ def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, I
 
 
 def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:
-    """Row of ``facts["stacks"]`` of every call tree node: ``call_stacks`` reproduces the rows of
-    the facts.
-    """
+    """Row of ``stacks`` per call tree node: ``call_stacks`` reproduces those of the facts."""
     if not facts["stacks"].n:
         return np.full(len(tree.row), -1, np.int64)
     return call_stacks(

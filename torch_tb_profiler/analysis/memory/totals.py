@@ -11,9 +11,7 @@ from torch_tb_profiler.store.columns import Ints, Mask
 
 @dataclass(frozen=True)
 class Totals:
-    """``allocated``: after each record, int64 bytes of shape (records,). The rest as in
-    ``memory_devices``.
-    """
+    """``allocated``: int64 bytes after each record. The rest as in ``memory_devices``."""
 
     allocated: Ints
     begin: int

@@ -56,9 +56,7 @@ def records_in(insight: Insight, device: int, window: Window | None) -> slice:
 
 
 def blocks_in(insight: Insight, device: int, window: Window | None) -> Ints:
-    """Rows of ``allocations`` of a device allocated or released in a window, the largest first;
-    None: all.
-    """
+    """Rows of ``allocations`` that start or end in a window, the largest first; None: all."""
     table = insight["allocations"]
     rows = of_device(table, device)
     blocks = np.arange(rows.start, rows.stop)
@@ -105,9 +103,7 @@ def curve_in(insight: Insight, device: int, window: Window, points: int) -> Curv
 
 
 def by_category(insight: Insight, device: int, records: Ints) -> Array:
-    """Bytes by category after some rows of ``memory_curve``; int64 of shape (categories + 1,
-    records).
-    """
+    """Bytes by category after some records; int64 of shape (categories + 1, records)."""
     begin = insight.about["memory_begin_categories"]
     if not begin:
         return np.zeros((0, len(records)), np.int64)

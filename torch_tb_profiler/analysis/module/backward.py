@@ -78,9 +78,7 @@ def attribute_backward(trace: Trace, nodes: Nodes, written: Array) -> Backward:
 
 @dataclass(frozen=True)
 class _Homes:
-    """Per backward function its state, and the node or named module that its forward ran in; −1
-    none.
-    """
+    """Per backward function its state, and the node or named module of its forward; −1 none."""
 
     state: Array
     node: Ints
@@ -113,9 +111,7 @@ def _homes(nodes: Nodes, functions: Functions, forward: Ints, written: Array) ->
 
 
 def preceding(nodes: Nodes, functions: Functions) -> Ints:
-    """For every backward function the previous one on its thread in the same call, else the
-    enclosing one; −1 none.
-    """
+    """The previous backward function on the same thread and call, else the enclosing; −1 none."""
     position = functions.position
     outer = nodes.parent[position]
     order = np.lexsort((outer, functions.track[position]))

@@ -79,9 +79,7 @@ def _numbers(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
 
 
 def _between(nodes: Nodes, marked: Mask, evaluate: Mask, number: Ints, track: Array) -> Mask:
-    """Outermost operators after a function on threads that run only the backward pass and no
-    ``evaluate_function``.
-    """
+    """Outermost operators between functions on threads of pure backward without engine calls."""
     outermost = nodes.parent < 0
     tracks = int(track.max()) + 1 if len(track) else 0
     first = np.full(tracks, len(track), np.int64)
@@ -93,9 +91,7 @@ def _between(nodes: Nodes, marked: Mask, evaluate: Mask, number: Ints, track: Ar
 
 
 def forwards(trace: Trace, nodes: Nodes, functions: Functions) -> Ints:
-    """The node of the forward operator of every function, −1 unknown; it starts before the
-    function.
-    """
+    """The forward operator's node of every function, −1 unknown; it starts earlier."""
     forward = np.full(len(functions.position), -1, np.int64)
     if not len(functions.maker):
         return forward

@@ -50,9 +50,7 @@ class Frames:
 
 
 def module_frames(insight: Insight, selection: Selection) -> tuple[Frames, int]:
-    """``(frames, rest)``: the paths of the selected steps, and the ns of device work that no path
-    launched.
-    """
+    """``(frames, rest)``: paths of the selected steps, and ns that no path launched."""
     paths = insight["paths"]
     sums, rest = path_sums(insight, selection)
     parent = paths["parent"].astype(np.int64)

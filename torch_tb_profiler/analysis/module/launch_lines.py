@@ -17,9 +17,7 @@ from torch_tb_profiler.store.roles import Role
 
 
 def launch_lines(trace: Trace, facts: Facts, work: LaunchedWork) -> tuple[Table, Table]:
-    """The tables ``lines`` and ``line_steps``. The stacks of the facts only contain the lines of
-    operators.
-    """
+    """The tables ``lines`` and ``line_steps``, which complete the facts' operator stacks."""
     spans, links = trace["spans"], facts["span_links"]
     is_frame = spans["role"] == Role.PYTHON
     outside = np.flatnonzero((links["operator"][work.row] < 0) & (links["launch"][work.row] >= 0))

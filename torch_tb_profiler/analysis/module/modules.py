@@ -68,9 +68,7 @@ class ModuleSums:
 
 
 def module_tree(insight: Insight) -> ModuleTree:
-    """The module tree: module paths with the same modules above them are merged, forward and
-    backward.
-    """
+    """The module tree: equal module paths are merged, forward and backward."""
     paths = insight["paths"]
     is_module = paths["kind"] == PathKind.MODULE
     inner = nearest(paths["parent"], is_module)
@@ -132,9 +130,7 @@ def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> Mod
 def path_sums(
     insight: Insight, selection: Selection, columns: Sequence[str] = _COLUMNS
 ) -> tuple[dict[str, Ints], int]:
-    """``(sums, rest)``: sums over the selected steps per column of shape (paths,), and ns that no
-    path launched.
-    """
+    """``(sums, rest)`` of the selected steps: per column (paths,), and ns that no path launched."""
     table, sums = insight["path_steps"], insight["path_sums"]
     # Device work that no path launched has one row per step.
     none = np.flatnonzero(table["path"] < 0)

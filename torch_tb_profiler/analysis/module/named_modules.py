@@ -34,9 +34,7 @@ class NamedModules:
     _known: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def add(self, names: Iterable[str]) -> int:
-        """The module at the end of a path of names, created with its ancestors where needed; −1 for
-        no names.
-        """
+        """The module at the end of a path of names, created where needed; −1 for no names."""
         module = -1
         for name in names:
             if len(self.name) >= MOST_MODULES and (module, name) not in self._known:
@@ -72,9 +70,7 @@ def hierarchy_names(text: str) -> list[str]:
 
 
 def lightning_names(texts: list[str]) -> dict[str, list[str]]:
-    """The modules of each Lightning call name, outermost first; without a class where its own call
-    is missing.
-    """
+    """The modules of each Lightning call name, outermost first; class only if known."""
     parsed = {text: match for text in texts if (match := _LIGHTNING_NAME.match(text))}
     kind_of = {match["path"]: match["kind"].strip().rpartition(".")[2] for match in parsed.values()}
     modules = {}

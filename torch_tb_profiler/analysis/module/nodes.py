@@ -44,9 +44,7 @@ class Nodes:
 
 
 def host_nodes(trace: Trace, facts: Facts, tree: CallTree) -> Nodes:
-    """The calls of all threads in the call tree, with modules between them; neither steps nor other
-    Python frames.
-    """
+    """The call tree's calls of all threads, with modules, without steps and other frames."""
     spans = trace["spans"]
     role, name = spans["role"], spans["name"]
     module = module_names(trace)
@@ -84,9 +82,7 @@ def module_names(trace: Trace) -> Mask:
 
 
 def _calls(trace: Trace, tree: CallTree) -> tuple[list[tuple[Ints, PathKind]], Ints]:
-    """``(calls, runtime)``: rows of operators and of annotations with their kinds, and of outermost
-    runtime calls.
-    """
+    """``(calls, runtime)``: rows of operators and annotations by kind; outermost runtime calls."""
     role, name = trace["spans"]["role"][tree.row], trace["spans"]["name"][tree.row]
     call = role == Role.RUNTIME
     annotation = tree.kept & ~tree.is_operator & ~call & (tree.names.step[name] < 0)

@@ -11,9 +11,7 @@ from torch_tb_profiler.store.insight_schema import PathKind
 
 
 def modules_of_paths(paths: Table) -> Array:
-    """The innermost module at or around every row of ``paths``, −1 none and for path −1; int32 of
-    shape (paths + 1,).
-    """
+    """The innermost module at or around each path, −1 none, and for −1; int32 (paths + 1,)."""
     return np.append(nearest(paths["parent"], paths["kind"] == PathKind.MODULE), np.int32(-1))
 
 

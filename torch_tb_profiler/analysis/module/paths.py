@@ -62,9 +62,7 @@ class _Written:
 def build_paths(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables of paths, ``span_paths``, ``lines``, ``line_steps``, ``name_steps`` and
-    ``operator_sums``.
-    """
+    """All tables of paths, lines and operator sums."""
     nodes = host_nodes(trace, facts, tree)
     written = _written(trace, nodes)
     backward = attribute_backward(trace, nodes, written.inside)
@@ -127,9 +125,7 @@ def _written(trace: Trace, nodes: Nodes) -> _Written:
 def _codes(
     trace: Trace, nodes: Nodes, written: _Written, backward: Array, texts: StringBuilder
 ) -> tuple[tuple[Array, ...], Ints, Ints]:
-    """``(kinds, code, modules)``: (kind, name, backward) of every code, and the code of every node
-    and named module.
-    """
+    """``(kinds, code, modules)``: distinct (kind, name, backward); codes of nodes and modules."""
     name = trace["spans"]["name"][nodes.row]
     used = distinct(name, trace.strings)
     own = np.full(len(trace.strings) + 1, texts.intern(""), np.int64)
@@ -155,9 +151,7 @@ def _paths(
     texts: StringBuilder,
     written: int,
 ) -> Table:
-    """The table ``paths``; ``written``: its number of leading rows that are named modules without
-    calls.
-    """
+    """The table ``paths``; its first ``written`` rows are named modules without calls."""
     start, dur = trace["spans"]["start"], trace["spans"]["dur"]
     n = len(numbered.parent)
     own = np.flatnonzero(~numbered.pooled)
@@ -187,9 +181,7 @@ def _paths(
 
 
 def _of_beneath(parent: Ints, earliest: Ints, written: int) -> None:
-    """Give the first ``written`` paths, if they have no call, the earliest call of their
-    descendants.
-    """
+    """Give the first ``written`` paths without a call their descendants' earliest call."""
     lowest = np.where(earliest >= 0, earliest, np.iinfo(np.int64).max)
     beneath = np.flatnonzero(
         (parent >= 0) & (parent < written) & (np.arange(len(parent)) >= written)

@@ -25,9 +25,7 @@ _CPU = 0
 
 @dataclass(frozen=True)
 class LaunchedWork:
-    """Device work, arrays of shape (device events,): rows of spans, launching nodes (−1 none),
-    steps.
-    """
+    """Device work, arrays of shape (device events,); ``node``: the launching one, −1 none."""
 
     row: Ints
     node: Array
@@ -111,9 +109,7 @@ def _unattributed(step: Array, dur: Ints) -> dict[str, Ints]:
 
 
 def _carried_up(path: Ints, step: Ints, value: Ints, parent: Ints) -> dict[str, Ints]:
-    """Each path's total of itself and its descendants, per step; one round per level, the deepest
-    first.
-    """
+    """Each path's total with its descendants, per step; level by level from the deepest."""
     depth = depths(parent)
     nonzero = np.flatnonzero(value)
     nonzero = nonzero[np.argsort(-depth[path[nonzero]], kind="stable")]
@@ -141,9 +137,7 @@ def _carried_up(path: Ints, step: Ints, value: Ints, parent: Ints) -> dict[str, 
 
 
 def _table(parts: tuple[dict[str, Ints], ...]) -> Table:
-    """Rows of equal path and step added up, by step. Rows are distinct within a part, and missing
-    columns are 0.
-    """
+    """Rows of equal path and step added up, by step; missing columns are 0."""
     path = np.concatenate([part["path"] for part in parts])
     step = np.concatenate([part["step"] for part in parts])
     first, group = group_rows((step, path))
@@ -157,9 +151,7 @@ def _table(parts: tuple[dict[str, Ints], ...]) -> Table:
 
 
 def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
-    """``(node, bytes)`` of every memory record written directly by a node; negative bytes were
-    released.
-    """
+    """``(node, bytes)`` of every memory record that a node wrote; negative bytes are released."""
     memory = trace["memory"]
     # Records from before the recording belong to no node.
     used = memory["ordinal"] >= 0

@@ -66,9 +66,7 @@ def _ranges(trace: Trace, nodes: Nodes) -> Mask:
 
 
 def _outermost_of_family(trace: Trace, nodes: Nodes) -> Array:
-    """For every node the outermost operator reached through operators of its family only; itself
-    without a family.
-    """
+    """The outermost operator around each node through operators of its family only."""
     name = trace["spans"]["name"][nodes.row]
     family = np.full(len(trace.strings) + 1, -1, np.int64)
     numbers: dict[str, int] = {}

@@ -121,9 +121,7 @@ def kernel_directions(
 def _launchers(
     trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints, captured: Ints
 ) -> tuple[Ints, Mask]:
-    """``(node, replayed)``: the node of every kernel, and whether it was replayed from an unknown
-    capture.
-    """
+    """``(node, replayed)``: each kernel's node, and whether its capture is unknown."""
     links = facts["span_links"]
     operator, launch = links["operator"][row], links["launch"][row]
     replayed = (captured < 0) & (launch >= 0) & names.graph_launch[trace["spans"]["name"][launch]]

@@ -34,9 +34,7 @@ _DENSE = 4
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums by key (row of names × 16 + look), int64 arrays, each key once; ``row``: the first
-    longest slice.
-    """
+    """Sums by key (row of names × 16 + look), int64, keys distinct; ``row``: a longest slice."""
 
     key: Ints
     count: Ints
@@ -48,9 +46,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class GroupBusy:
-    """A group of lanes: its row, the ns that its chosen lanes are busy, and its events that touch
-    the window.
-    """
+    """A group of lanes: row, busy ns of its chosen lanes, and events that touch the window."""
 
     group: int
     busy: int
@@ -183,9 +179,7 @@ class Areas:
         return _Window(begin, end, lane, outer, high, low, inner)
 
     def _whole(self, window: _Window) -> list[Sums]:
-        """Sums of the slices entirely inside. Rows of adjacent lanes are contiguous, so blocks may
-        span lanes.
-        """
+        """Sums of the slices entirely inside; blocks may span adjacent lanes."""
         filled = window.whole_stop > window.whole_first
         first, stop = window.whole_first[filled], window.whole_stop[filled]
         if not len(first):
@@ -362,9 +356,7 @@ def _grouped(rows: Sums) -> Sums:
 
 
 def _covered(depth: Array, chosen: Mask) -> Mask:
-    """Which lanes of a group lie within the chosen ones: every event of a depth lies within one of
-    the depth above.
-    """
+    """Which lanes lie within chosen ones: events of a depth lie within those above."""
     deepest = int(depth.max(initial=0))
     missing = np.zeros(deepest + 1, np.bool_)
     missing[depth[~chosen]] = True

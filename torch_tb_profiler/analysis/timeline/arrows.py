@@ -79,9 +79,7 @@ def arrows_of(
 
 
 class ArrowIndex:
-    """Finds the arrows of a window, skipping blocks that lie entirely inside or outside; keep one
-    per timeline.
-    """
+    """Finds the arrows of a window, block by block; keep one per timeline."""
 
     def __init__(self, arrows: Table) -> None:
         self._arrows = arrows

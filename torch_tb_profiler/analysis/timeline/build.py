@@ -169,9 +169,7 @@ def _level_tables(levels: list[tuple[int, Slices]], lane_count: int) -> dict[str
 
 
 def _activity(trace: Trace, span_ns: int) -> dict[str, list[int] | None]:
-    """Busy share of equal parts of the span, 0 to 255, on device and host (operators and runtime
-    calls).
-    """
+    """Busy share of equal parts of the span, 0 to 255, of device and of host calls."""
     spans = trace["spans"]
     role = spans["role"]
     calls = (role == Role.OPERATOR) | (role == Role.RUNTIME)

@@ -43,9 +43,7 @@ _KIND_OF_ROLE: dict[int, LinkKind] = {
 
 @dataclass(frozen=True)
 class DeviceWork:
-    """Device work; arrays of shape (device events,). ``anchor``: row of its launch, else operator;
-    −1 unknown.
-    """
+    """Rows of device work; ``anchor``: row of its launch, else operator; −1 unknown."""
 
     row: Ints
     anchor: Array
@@ -77,9 +75,7 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
 
 
 def launched_by(trace: Trace, work: DeviceWork, row: int) -> Ints:
-    """Rows of the device work launched by a host span or by what it encloses, ascending; empty for
-    other spans.
-    """
+    """Rows of the device work launched within a host span, ascending; else empty."""
     spans = trace["spans"]
     if _KIND_OF_ROLE.get(int(spans["role"][row])) in (None, "device"):
         return np.zeros(0, np.int64)
@@ -136,9 +132,7 @@ def call_path(trace: Trace, facts: Facts, row: int, longest: int) -> CallPath:
 
 
 def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
-    """The links of a path (innermost first) that a reader needs, outermost first, with the nearest
-    Python frames.
-    """
+    """The readable links of a path (innermost first), outermost first."""
     role, name = trace["spans"]["role"], trace["spans"]["name"]
     seen: dict[str, int] = {}
     links = []

@@ -36,9 +36,7 @@ _HOST = 0
 
 @dataclass(frozen=True)
 class Curve:
-    """One series before it goes into the table; ``time`` ascending int64 ns, ``value`` float64 of
-    shape (samples,).
-    """
+    """A series before it goes into the table; ``time``: ascending int64 ns, ``value``: float64."""
 
     key: str
     name: str
@@ -140,9 +138,7 @@ def in_buckets(samples: Table, series: dict[str, Any], edges: Ints) -> Buckets:
 def _integral(
     integral: Array, time: Ints, value: Array, until: Ints, held: Ints, thinned: bool
 ) -> Array:
-    """The integral from the first sample to each time; ``held``: the sample that holds there, −1
-    before the first.
-    """
+    """The integral up to each time; ``held``: the sample that holds there, −1 none."""
     sample = np.maximum(held, 0)
     slope = value[sample]
     if thinned:
@@ -245,9 +241,7 @@ def _device_curves(trace: Trace, facts: Facts) -> list[Curve]:
 
 
 def _steps(start: Ints, end: Ints, weight: Array, cap: float = np.inf) -> tuple[Ints, Array]:
-    """The total weight, at most ``cap``, of the open intervals [start, end) at each change; 0 from
-    time 0 on.
-    """
+    """The weight, capped, of the open intervals [start, end) at each change; 0 from time 0 on."""
     filled = end > start
     start, end, weight = start[filled], end[filled], weight[filled]
     if not len(start):

@@ -139,17 +139,13 @@ def _launched(trace: Trace, rows: Ints) -> Launched:
 
 
 def launch_delay(trace: Trace, path: CallPath) -> int:
-    """Start of the launch to start of the device work; negative if the clocks of host and device
-    disagree.
-    """
+    """Start of launch to start of device work; negative if host and device clocks differ."""
     start = trace["spans"]["start"]
     return int(start[path.work]) - int(start[path.launch])
 
 
 def queue_time(trace: Trace, timeline: Timeline, path: CallPath) -> int:
-    """The part of the launch delay, after the launch call, in which the stream was busy with
-    earlier work.
-    """
+    """The launch delay after the launch call in which the stream was still busy."""
     spans = trace["spans"]
     begin = int(spans["start"][path.work])
     called = int(spans["start"][path.launch]) + int(spans["dur"][path.launch])
@@ -258,9 +254,7 @@ def _step(trace: Trace, facts: Facts, event: int) -> int:
 
 
 def _operator_and_kernel(trace: Trace, facts: Facts, event: int, path: CallPath) -> tuple[int, int]:
-    """(operator, kernel) that an operator, launch or device work belongs to; −1 unknown, and for
-    anything else.
-    """
+    """The (operator, kernel) of an operator, launch or device work; −1 otherwise."""
     role = trace["spans"]["role"]
     if not Role.OPERATOR <= role[event] <= Role.MEMSET:
         return -1, -1

@@ -54,9 +54,7 @@ def _written(trace: Trace, span: int) -> list[str]:
 
 
 def _of_forward(trace: Trace, facts: Facts, span: int) -> list[str]:
-    """Stack of the last forward operator with the number of a backward one; of several threads only
-    if they agree.
-    """
+    """The stack of a backward operator's forward, if all candidate threads agree."""
     arguments = trace["operator_args"]
     row = _argument(trace, span)
     if row < 0 or arguments["forward_thread"][row] <= 0 or arguments["sequence"][row] < 0:

@@ -159,9 +159,7 @@ def _sub_lanes(key: Ints, start: Ints, end: Ints) -> Ints:
 
 
 def _spread(sub: Ints, begin: int, crossing: Mask, start: Ints, end: Ints) -> None:
-    """Set the sub-lanes of one key's events; ``crossing[i]``: event i + 1 starts before all earlier
-    ones ended.
-    """
+    """Set one key's sub-lanes; ``crossing[i]``: event i + 1 overlaps an earlier one."""
     member = np.zeros(len(crossing) + 1, np.bool_)
     member[1:] = crossing
     member[:-1] |= crossing

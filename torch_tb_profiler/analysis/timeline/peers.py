@@ -13,9 +13,7 @@ from torch_tb_profiler.store.timeline import Timeline
 
 @dataclass(frozen=True)
 class Peers:
-    """All events of one name and look in time order, int32 of shape (calls,), with their
-    statistics; times in ns.
-    """
+    """All events of one name and look in time order, int32; times in ns."""
 
     events: Array
     total: int
@@ -27,9 +25,7 @@ class Peers:
 
 @dataclass(frozen=True)
 class PeerRank:
-    """One event among its peers. ``rank``: 1 is the slowest, ties in time order. ``previous``,
-    ``next``: events, −1 none.
-    """
+    """One event among its peers; ``rank`` 1 is the slowest; ``previous``, ``next``: −1 none."""
 
     rank: int
     previous: int
@@ -37,9 +33,7 @@ class PeerRank:
 
 
 def find_peers(trace: Trace, timeline: Timeline, name: int, look: int) -> Peers:
-    """The peers of a row of ``names`` and a look that has events; one scan of two columns, worth
-    keeping.
-    """
+    """The peers of a name and look; one scan of two columns, worth keeping."""
     places = timeline["places"]
     events = np.flatnonzero(places["name"] == name)
     events = events[(places["look"][events] == look) & (places["lane"][events] >= 0)].astype(

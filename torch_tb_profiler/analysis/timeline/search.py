@@ -110,9 +110,7 @@ class Search:
             return np.asarray(self._look[names])
 
     def event_at(self, hits: Hits, index: int) -> int:
-        """The event of a hit by its index in time order; spans come before instants of the same
-        time.
-        """
+        """The event of a hit by its index in time order; at equal times spans come first."""
         spans = self._trace["spans"].n
         # Bisect for the number of spans among the first `index` hits.
         low, high = max(0, index - hits.instants.n), min(index, hits.spans.n)
@@ -148,9 +146,7 @@ class Search:
         return np.where(times > 0, hits.spans.below(spans) + hits.instants.below(instants), 0)
 
     def before(self, hits: Hits, event: int, *, included: bool) -> int:
-        """The number of hits before an event in time order; ``included``: counting the event
-        itself.
-        """
+        """The number of hits before an event in time order, or up to it if ``included``."""
         spans = self._trace["spans"]
         if event < spans.n:
             start = int(spans["start"][event])
@@ -221,9 +217,7 @@ class _Arguments:
         self._texts = Texts(trace.strings, self._numbers)
 
     def matching(self, query: Query) -> Mask:
-        """Which strings of the trace are argument texts that the query matches; the last entry is
-        for −1.
-        """
+        """Which strings of the trace are matching argument texts; the last entry is for −1."""
         found = np.zeros(len(self._trace.strings) + 1, np.bool_)
         found[self._numbers] = self._texts.matching(query)
         return found

@@ -34,9 +34,7 @@ _CHECK_EVERY = 256
 
 @dataclass(frozen=True)
 class Query:
-    """A text that names contain, or a pattern that they match anywhere; ``arguments``: search
-    arguments as well.
-    """
+    """A text or pattern that names, and if ``arguments`` also argument texts, contain."""
 
     text: str
     regex: bool = False

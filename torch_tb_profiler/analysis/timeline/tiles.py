@@ -21,9 +21,7 @@ TILE_BITS = 9
 
 @dataclass(frozen=True)
 class TileSlices:
-    """The slices of one tile, by lane and time; ``slices.lane``: index into the requested lanes;
-    ``t0`` in ns.
-    """
+    """The slices of one tile, by lane and time; ``slices.lane`` indexes the requested lanes."""
 
     k: int
     t0: int

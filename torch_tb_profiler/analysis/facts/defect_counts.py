@@ -58,9 +58,16 @@ def _touched(start: Ints, dur: Ints, windows: StepWindows) -> int:
 
 
 def _overlaps_on_streams(trace: Trace, caused: Causes) -> Ints:
-    """Device work that starts before earlier work on its stream has ended."""
+    """Device work that starts before earlier work on its stream has ended.
+
+    Work of one launch, a graph replay, may run concurrently and does not count.
+    """
     nested = nest_rows(trace["spans"], caused.row)
-    return caused.row[nested.overlapping | (nested.parent >= 0)]
+    order = np.argsort(trace["spans"]["track"][caused.row], kind="stable")
+    previous = np.empty(len(order), np.int64)
+    previous[order] = np.roll(order, 1)
+    same_launch = (caused.launch >= 0) & (caused.launch == caused.launch[previous])
+    return caused.row[(nested.overlapping | (nested.parent >= 0)) & ~same_launch]
 
 
 def _idle_launches(trace: Trace, tree: CallTree, caused: Causes) -> Ints:

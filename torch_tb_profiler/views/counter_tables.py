@@ -70,7 +70,7 @@ def counters_table_payload(
     profiled = profiled_kernels(trace, facts)
     peaks = peaks_of_ranges(trace, facts, profiled, file)
     chosen = np.flatnonzero(mask(selection, profiled.step))
-    has = len(profiled.ties.row) or insight["counter_steps"].n
+    has = len(profiled.launches.row) or insight["counter_steps"].n
     names, sampled = _sampled(insight, selection)
     bandwidth = peaks.bandwidth if profiled.traffic == DRAM else None
     return CountersTablePayload(
@@ -96,10 +96,10 @@ def _info(name: str) -> CounterInfo:
 def _profiled(
     trace: Trace, profiled: ProfiledKernels, chosen: Ints, peaks: Peaks
 ) -> ProfiledColumns:
-    ties = profiled.ties
+    launches = profiled.launches
     name = trace["spans"]["name"]
-    kernels = trace.strings.many(name[ties.row[chosen]])
-    whole = (ties.how[chosen] == RangeMatch.WHOLE).tolist()
+    kernels = trace.strings.many(name[launches.row[chosen]])
+    whole = (launches.how[chosen] == RangeMatch.WHOLE).tolist()
     operators = [text or "" for text in optional_texts(trace.strings, name[profiled.operators])]
     first = profiled.first.tolist()
     roofs, of = main_roofs(profiled)
@@ -119,8 +119,8 @@ def _profiled(
         precision=[found and found[1] for found in roof],
         peak=[None if found is None else peaks.rate(*found) for found in roof],
         values=[optional_floats(values) for values in profiled.values[:, chosen]],
-        launch=ties.launch[chosen].tolist(),
-        event=ties.row[chosen].tolist(),
+        launch=launches.launch[chosen].tolist(),
+        event=launches.row[chosen].tolist(),
     )
 
 
@@ -129,9 +129,9 @@ def _short(kernel: str) -> str:
 
 
 def _measured(profiled: ProfiledKernels) -> Literal["ranges", "slices", ""]:
-    if not len(profiled.ties.row):
+    if not len(profiled.launches.row):
         return ""
-    return "slices" if profiled.ties.slices.all() else "ranges"
+    return "slices" if profiled.launches.slices.all() else "ranges"
 
 
 def _no_roofline(profiled: ProfiledKernels, bandwidth: float | None) -> str:
@@ -157,20 +157,22 @@ def _no_roofline(profiled: ProfiledKernels, bandwidth: float | None) -> str:
             "no times were measured, and the bandwidth of the"
             f" {'device' if profiled.traffic == DRAM else 'cache'} is not known"
         )
-    return f"No roofline is drawn: {why}." if why and len(profiled.ties.row) else ""
+    return f"No roofline is drawn: {why}." if why and len(profiled.launches.row) else ""
 
 
 def matching_text(profiled: ProfiledKernels) -> str:
     """How the ranges were tied to launches and what the figures are of, in sentences; empty without
     a range.
     """
-    ties = profiled.ties
-    n = len(ties.row)
+    launches = profiled.launches
+    n = len(launches.row)
     if not n:
         return ""
-    count = {tie: int((ties.how == tie).sum()) for tie in RangeMatch}
-    found = [sentence for tie, sentence in _sentences(n, count, ties.spare).items() if count[tie]]
-    if ties.slices.any():
+    count = {tie: int((launches.how == tie).sum()) for tie in RangeMatch}
+    found = [
+        sentence for tie, sentence in _sentences(n, count, launches.spare).items() if count[tie]
+    ]
+    if launches.slices.any():
         found.append(
             "The file gives each range an equal slice of the window, not the time at which its"
             " kernel ran: there are no times."

@@ -123,8 +123,10 @@ def _part(key: wire.ChangeTable, table: FoundTable, step: float, most: int) -> d
         "host_a_ns": _hosts(table.a.host, a[:kept]),
         "host_b_ns": _hosts(table.b.host, b[:kept]),
         "beyond": [
-            bool(x) if told else None
-            for x, told in zip(rows.beyond[:kept].tolist(), rows.told[:kept].tolist(), strict=True)
+            bool(x) if tested else None
+            for x, tested in zip(
+                rows.beyond[:kept].tolist(), rows.tested[:kept].tolist(), strict=True
+            )
         ],
         "event_a": _events(table.a.event, a[:kept]),
         "event_b": _events(table.b.event, b[:kept]),

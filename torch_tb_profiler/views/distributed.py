@@ -90,7 +90,7 @@ def distributed_payload(
             {seat.place: number for number, seat in enumerate(seats) if seat.place >= 0},
         ),
         matched=figures.matched.matches.row.shape[1],
-        unmatched=unmatched_of(figures.matched.unlike, [seat.place for seat in seats]),
+        unmatched=unmatched_of(figures.matched.unmatched, [seat.place for seat in seats]),
         clock=clock_text(figures),
         skew_ns=figures.skew,
         left_out=figures.left_out,

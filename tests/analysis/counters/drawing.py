@@ -57,6 +57,6 @@ def tied(trace: Trace, found: ProfiledKernels) -> list[tuple[str, str, str]]:
             " ".join(name(r) for r in found.operators[first[i] : first[i + 1]].tolist()),
         )
         for i, (row, how) in enumerate(
-            zip(found.ties.row.tolist(), found.ties.how.tolist(), strict=True)
+            zip(found.launches.row.tolist(), found.launches.how.tolist(), strict=True)
         )
     ]

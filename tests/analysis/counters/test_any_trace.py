@@ -111,22 +111,25 @@ def test_counters_hold_together(listed: list[dict[str, Any]]) -> None:
 
 def _check_ties(trace: Trace, facts: Facts) -> None:
     spans, found = trace["spans"], profiled_kernels(trace, facts)
-    ties = found.ties
-    assert ties.row.tolist() == np.flatnonzero(spans["role"] == Role.COUNTER_RANGE).tolist()
-    tied = ties.launch[ties.launch >= 0]
+    launches = found.launches
+    assert launches.row.tolist() == np.flatnonzero(spans["role"] == Role.COUNTER_RANGE).tolist()
+    tied = launches.launch[launches.launch >= 0]
     assert len(set(tied.tolist())) == len(tied)
     assert (spans["role"][tied] == Role.RUNTIME).all()
     assert (
-        (ties.launch < 0)
-        == np.isin(ties.how, (RangeMatch.WHOLE, RangeMatch.NO_LAUNCH, RangeMatch.SEVERAL_DEVICES))
+        (launches.launch < 0)
+        == np.isin(
+            launches.how, (RangeMatch.WHOLE, RangeMatch.NO_LAUNCH, RangeMatch.SEVERAL_DEVICES)
+        )
     ).all()
-    for device in np.unique(ties.device).tolist():
-        ordered = ties.launch[
-            (ties.device == device) & np.isin(ties.how, (RangeMatch.BY_ORDER, RangeMatch.BY_BEGIN))
+    for device in np.unique(launches.device).tolist():
+        ordered = launches.launch[
+            (launches.device == device)
+            & np.isin(launches.how, (RangeMatch.BY_ORDER, RangeMatch.BY_BEGIN))
         ]
         assert (np.diff(ordered) > 0).all()
     ends = spans["start"] + spans["dur"]
-    for i, launch in enumerate(ties.launch.tolist()):
+    for i, launch in enumerate(launches.launch.tolist()):
         path = [
             *found.operators[found.first[i] : found.first[i + 1]].tolist(),
             *([launch] if launch >= 0 else []),

@@ -152,7 +152,7 @@ def test_steps_are_those_of_the_launches() -> None:
 
 def test_a_trace_without_ranges_has_none() -> None:
     _, facts, found = with_ranges("main [a   ]")
-    assert (len(found.ties.row), found.counters, found.values.shape, found.first.tolist()) == (
+    assert (len(found.launches.row), found.counters, found.values.shape, found.first.tolist()) == (
         0,
         (),
         (0, 0),
@@ -167,9 +167,9 @@ def test_alexnet(real_traces: Path) -> None:
     trace, facts = opened.trace, opened.facts
     found = profiled_kernels(trace, facts)
     assert (
-        len(found.ties.row),
+        len(found.launches.row),
         len(found.counters),
-        int((found.ties.launch >= 0).sum()),
+        int((found.launches.launch >= 0).sum()),
         facts.defects.as_dict(),
     ) == (77, 9, 77, {})
     name, how, operators = tied(trace, found)[5]

@@ -246,7 +246,7 @@ def test_bandwidth_with_waiting_where_it_is_not_told() -> None:
     ]
     matches, waits = waits_of(alone)
     row = operations(alone, matches, waits)[0]
-    assert (row.split, row.told) == (False, 0)
+    assert (row.split, row.split_calls) == (False, 0)
     assert row.algorithm_bandwidth == pytest.approx(2e6 / 50e-6)
     unknown = [rank_of(0, [Call("all_reduce", 0, 40_000), Call("broadcast", 0, 0, bytes=8)])]
     matches, waits = waits_of(unknown)

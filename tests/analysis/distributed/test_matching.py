@@ -27,14 +27,16 @@ def test_sequence_numbers_bear_a_late_begin() -> None:
     late = rank_of(1, [Call("all_reduce", at, 5, sequence=n) for n, at in ((2, 10), (3, 20))])
     found = match_ranks([one, late])
     assert places(found) == [[1, 0], [2, 1]]
-    assert [(u.kind, u.counts, u.reason) for u in found.unlike] == [("allreduce", (3, 2), "counts")]
+    assert [(u.kind, u.counts, u.reason) for u in found.unmatched] == [
+        ("allreduce", (3, 2), "counts")
+    ]
 
 
 def test_places_count_only_where_the_numbers_agree() -> None:
     two, three = ([Call("all_reduce", 10 * n, 5) for n in range(count)] for count in (2, 3))
     found = match_ranks([rank_of(0, two), rank_of(1, two), rank_of(2, three)])
     assert places(found) == [[0, 0, -1], [1, 1, -1]]
-    assert [(u.counts, u.reason) for u in found.unlike] == [((2, 2, 3), "counts")]
+    assert [(u.counts, u.reason) for u in found.unmatched] == [((2, 2, 3), "counts")]
 
 
 def test_other_bytes_or_another_type_are_another_collective() -> None:
@@ -48,7 +50,7 @@ def test_other_bytes_or_another_type_are_another_collective() -> None:
                 rank_of(1, [other]),
             ]
         )
-        assert (places(found), found.unlike[0].reason) == ([], "arguments")
+        assert (places(found), found.unmatched[0].reason) == ([], "arguments")
 
 
 def test_one_that_does_not_fit_spoils_places_but_not_numbers() -> None:
@@ -96,13 +98,13 @@ def test_groups_of_one_name() -> None:
         [-1, -1, 0, 0],
     ]
     found = match_ranks(ranks({}))
-    assert (places(found), found.unlike[0].reason) == ([], "group")
+    assert (places(found), found.unmatched[0].reason) == ([], "group")
 
 
 def test_a_rank_alone() -> None:
     found = match_ranks([rank_of(0, [Call("barrier", 0, 5)]), rank_of(1, [])])
-    assert [(u.kind, u.counts, u.reason) for u in found.unlike] == [("barrier", (1, 0), "alone")]
-    assert match_ranks([rank_of(0, [Call("barrier", 0, 5)])]).unlike == ()
+    assert [(u.kind, u.counts, u.reason) for u in found.unmatched] == [("barrier", (1, 0), "alone")]
+    assert match_ranks([rank_of(0, [Call("barrier", 0, 5)])]).unmatched == ()
     assert places(match_ranks([])) == []
 
 

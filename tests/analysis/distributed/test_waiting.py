@@ -222,7 +222,7 @@ def test_steps_by_number_by_name_and_by_place() -> None:
 def test_a_run_of_one_rank_and_of_none() -> None:
     for ranks in ([], [rank_of(0, [Call("all_reduce", 0, 5)])]):
         figures = run_figures(ranks)
-        assert (figures.late, figures.skew, figures.left_out, figures.matched.unlike) == (
+        assert (figures.late, figures.skew, figures.left_out, figures.matched.unmatched) == (
             (),
             None,
             0,

@@ -28,7 +28,7 @@ _LARGEST = float(1 << 62)
 class ProfiledKernels:
     """One entry per profiled range in time order; arrays of shape (ranges,) unless said otherwise.
 
-    ties: the launches of the ranges, and how they were matched.
+    launches: the launches of the ranges, and how they were matched.
     step: step of the launch, row of ``facts["steps"]``; −1 outside all or unknown.
     operators: rows of spans of the operators around each launch, outermost first; those of range i
         are ``operators[first[i]:first[i + 1]]``.
@@ -41,7 +41,7 @@ class ProfiledKernels:
     time: measured ns; −1 where the range's times are a slice of a window.
     """
 
-    ties: RangeLaunches
+    launches: RangeLaunches
     step: Ints
     operators: Ints
     first: Ints
@@ -56,22 +56,22 @@ class ProfiledKernels:
 def profiled_kernels(trace: Trace, facts: Facts) -> ProfiledKernels:
     """Every range with counters of a trace."""
     links = facts["span_links"]
-    ties = match_ranges(trace, links["parent"], links["launch"])
-    step = np.append(links["step"], -1)[ties.launch].astype(np.int64)
-    operators, first = _operators(trace, links["parent"], ties.launch)
-    counters, values = _values(trace, ties.row)
+    launches = match_ranges(trace, links["parent"], links["launch"])
+    step = np.append(links["step"], -1)[launches.launch].astype(np.int64)
+    operators, first = _operators(trace, links["parent"], launches.launch)
+    counters, values = _values(trace, launches.row)
     traffic, moved = _traffic(counters, values)
     return ProfiledKernels(
-        ties=ties,
+        launches=launches,
         step=step,
         operators=operators,
         first=first,
         counters=counters,
         values=values,
-        flops=_whole(_flops(trace, facts, ties.row, counters, values)),
+        flops=_whole(_flops(trace, facts, launches.row, counters, values)),
         bytes=_whole(moved),
         traffic=traffic,
-        time=np.where(ties.slices, -1, trace["spans"]["dur"][ties.row]),
+        time=np.where(launches.slices, -1, trace["spans"]["dur"][launches.row]),
     )
 
 

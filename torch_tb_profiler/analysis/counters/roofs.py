@@ -45,7 +45,7 @@ def peaks_of_ranges(trace: Trace, facts: Facts, profiled: ProfiledKernels, file:
     Raises SourceError if that file cannot be read.
     """
     listed = device_properties(trace)
-    devices = [listed.get(device) for device in np.unique(profiled.ties.device).tolist()]
+    devices = [listed.get(device) for device in np.unique(profiled.launches.device).tolist()]
     kinds = {
         (properties.name, properties.multiprocessors, properties.memory) if properties else None
         for properties in devices

@@ -28,7 +28,7 @@ class Changes:
     a, b: rows of the sides' tables, −1 absent.
     time_a, time_b: int64 ns per step, 0 where absent; each adds up to the rounded sum of its side.
     beyond: whether the change is significant.
-    told: whether that could be tested.
+    tested: whether that could be tested.
     """
 
     a: Ints
@@ -37,7 +37,7 @@ class Changes:
     time_b: Ints
     status: list[str]
     beyond: Mask
-    told: Mask
+    tested: Mask
 
     @property
     def delta(self) -> Ints:

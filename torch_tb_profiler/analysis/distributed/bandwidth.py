@@ -41,7 +41,7 @@ class Operation:
     """Calls with one key on one rank, or on ``ALL``. Times in ns, bandwidths in bytes/s; None
     unknown.
 
-    told: number of calls that are split into waiting and transfer.
+    split_calls: number of calls that are split into waiting and transfer.
     total: time with at least one call in flight.
     sum: Σ durations.
     waiting, transfer: the split part of ``total``.
@@ -52,7 +52,7 @@ class Operation:
     rank: int
     sort: OperationKey
     calls: int
-    told: int
+    split_calls: int
     total: int
     sum: int
     exposed: int
@@ -62,7 +62,7 @@ class Operation:
 
     @property
     def split(self) -> bool:
-        return self.told == self.calls
+        return self.split_calls == self.calls
 
     @property
     def algorithm_bandwidth(self) -> float | None:
@@ -122,7 +122,16 @@ def _of_rank(index: int, rank: Rank, wait: Ints) -> list[Operation]:
 def _of_all_ranks(key: OperationKey, rows: Sequence[Operation]) -> Operation:
     sums = {
         name: sum(getattr(row, name) for row in rows)
-        for name in ("calls", "told", "total", "sum", "exposed", "waiting", "transfer", "carried")
+        for name in (
+            "calls",
+            "split_calls",
+            "total",
+            "sum",
+            "exposed",
+            "waiting",
+            "transfer",
+            "carried",
+        )
     }
     if not all(row.split for row in rows):
         sums["carried"] = sums["sum"]

@@ -42,12 +42,12 @@ class UnmatchedCollectives:
 class RunMatches:
     """The matches of a run. ``matches.row``: indices into each rank's collectives.
 
-    unlike: what is left unmatched.
+    unmatched: what is left unmatched.
     cut: number of collectives beyond the limit, which are not considered.
     """
 
     matches: Matches
-    unlike: tuple[UnmatchedCollectives, ...]
+    unmatched: tuple[UnmatchedCollectives, ...]
     cut: int
 
 
@@ -60,7 +60,7 @@ def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
     matches = match_collectives(considered)
     arguments, group = _differ(ranks, matches), _too_many(ranks, matches)
     good = ~(arguments | group)
-    kept = replace(
+    matching = replace(
         matches,
         row=matches.row[:, good],
         end=matches.end[:, good],
@@ -68,14 +68,14 @@ def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
         number=matches.number[good],
     )
     if len(ranks) < 2:
-        return RunMatches(kept, (), cut)
+        return RunMatches(matching, (), cut)
     why: dict[tuple[str, str], Reason] = {}
     for mask, reason in ((arguments, "arguments"), (group & ~arguments, "group")):
         for number in np.unique(matches.label[mask]).tolist():
             label = matches.labels[number]
             why.setdefault((label.kind, label.group), reason)  # type: ignore[arg-type]
     rows = [collectives.row for collectives in considered]
-    return RunMatches(kept, _left_over(ranks, rows, kept, why), cut)
+    return RunMatches(matching, _left_over(ranks, rows, matching, why), cut)
 
 
 def gather(ranks: Sequence[Rank], row: Array, values: Sequence[Array], missing: int = -1) -> Ints:

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
 from torch_tb_profiler.analysis.efficiency.families import NOT_MODELLED
-from torch_tb_profiler.analysis.efficiency.placing import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.store.columns import Array

@@ -67,7 +67,8 @@ def _overlaps_on_streams(trace: Trace, caused: Causes) -> Ints:
     previous = np.empty(len(order), np.int64)
     previous[order] = np.roll(order, 1)
     same_launch = (caused.launch >= 0) & (caused.launch == caused.launch[previous])
-    return caused.row[(nested.overlapping | (nested.parent >= 0)) & ~same_launch]
+    overlaps = nested.overlapping | (nested.parent >= 0)
+    return np.asarray(caused.row[overlaps & ~same_launch])
 
 
 def _idle_launches(trace: Trace, tree: CallTree, caused: Causes) -> Ints:

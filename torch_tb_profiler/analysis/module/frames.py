@@ -18,7 +18,7 @@ from torch_tb_profiler.store.model import Facts
 LINE = 3
 """Kind of a Python source line, beside those of ``PathKind``."""
 REST = 4
-"""Kind of a frame that stands for several that are too small to draw."""
+"""Kind of a frame that replaces several that are too small to draw."""
 MOST_FRAMES = 1000
 """Python's own recursion limit."""
 SMALLEST = 10_000

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.facts.stacks import frames_needed
 from torch_tb_profiler.analysis.figures.source_lines import line_ranks
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
 from torch_tb_profiler.analysis.module.modules import module_tree
-from torch_tb_profiler.analysis.module.numbering import PathLayout, number_paths
+from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -103,13 +103,7 @@ def _lines(trace: Trace, above: Array, anchor: Ints) -> tuple[Ints, Ints, Ints]:
     inner = _at(nearest(above, users), anchor)
     inner = np.where(inner >= 0, inner, _at(nearest(above, rank == _PYTHON), anchor))
     used, caller = frames_needed(above.astype(np.int64), users, inner)
-    laid = PathLayout(
-        caller,
-        spans["name"][used].astype(np.int64),
-        np.full(len(used), -1),
-        np.zeros(len(used), np.bool_),
-    )
-    tree = number_paths(laid, nothing, nothing, deep=MOST_FRAMES, most=len(used))
+    tree = number_tree(caller, spans["name"][used].astype(np.int64), MOST_FRAMES)
     known = inner >= 0
     stack = np.full(len(anchor), -1, np.int64)
     stack[known] = tree.path[np.searchsorted(used, inner[known])]

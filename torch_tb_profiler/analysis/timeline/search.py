@@ -218,13 +218,13 @@ class _Arguments:
 
     def matching(self, query: Query) -> Mask:
         """Which strings of the trace are matching argument texts; the last entry is for −1."""
-        found = np.zeros(len(self._trace.strings) + 1, np.bool_)
-        found[self._numbers] = self._texts.matching(query)
-        return found
+        mask = np.zeros(len(self._trace.strings) + 1, np.bool_)
+        mask[self._numbers] = self._texts.matching(query)
+        return mask
 
     def events(self, matched: Mask, count: int, spans: int) -> Mask:
         """Which of ``count`` events have a ``matched`` argument."""
-        found = np.zeros(count, np.bool_)
+        mask = np.zeros(count, np.bool_)
         for name, columns in _ARGUMENTS.items():
             table = self._trace[name]
             chosen = [
@@ -232,13 +232,13 @@ class _Arguments:
             ]
             for begin in range(0, table.n if chosen else 0, CHUNK):
                 rows = slice(begin, begin + CHUNK)
-                has = np.take(matched, chosen[0][rows], mode="wrap")
+                is_match = np.take(matched, chosen[0][rows], mode="wrap")
                 for column in chosen[1:]:
-                    has |= np.take(matched, column[rows], mode="wrap")
+                    is_match |= np.take(matched, column[rows], mode="wrap")
                 event = (
-                    table["span"][rows][has]
+                    table["span"][rows][is_match]
                     if "span" in table
-                    else np.flatnonzero(has) + begin + spans
+                    else np.flatnonzero(is_match) + begin + spans
                 )
-                found[event] = True
-        return found
+                mask[event] = True
+        return mask

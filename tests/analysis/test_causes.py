@@ -203,8 +203,8 @@ def test_only_child_of_the_same_name_is_one_with_its_parent(siblings: bool) -> N
         drawn += events("""
             main                    [a]
         """)
-    found = operators(derive(trace_of(drawn)))[("aten::copy_",)]
-    assert found[:3] == ((2, 8, 16) if siblings else (1, 8, 8))
+    rows = operators(derive(trace_of(drawn)))[("aten::copy_",)]
+    assert rows[:3] == ((2, 8, 16) if siblings else (1, 8, 8))
 
 
 def test_events_that_pytorch_hides_do_not_stand_between() -> None:

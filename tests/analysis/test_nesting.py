@@ -46,8 +46,8 @@ def one_by_one(spans: Spans) -> tuple[list[int], list[bool]]:
 
 def nested(spans: Spans) -> tuple[list[int], list[bool]]:
     track, start, dur = (np.array([s[k] for s in spans], np.int64) for k in range(3))
-    found = nest(track.astype(np.int32), start, start + dur)
-    return found.parent.tolist(), found.overlapping.tolist()
+    nesting = nest(track.astype(np.int32), start, start + dur)
+    return nesting.parent.tolist(), nesting.overlapping.tolist()
 
 
 @settings(deadline=None)
@@ -82,8 +82,8 @@ def test_rows_of_a_table_are_nested_where_they_stand(spans: Spans, block: int) -
     )
     row = np.flatnonzero(np.arange(len(spans)) % 3 > 0).astype(np.int32)
     with patch("torch_tb_profiler.analysis.arrays.nesting.BLOCK", block):
-        found = nest_rows(table, row)
-    assert (found.parent.tolist(), found.overlapping.tolist()) == one_by_one(
+        nesting = nest_rows(table, row)
+    assert (nesting.parent.tolist(), nesting.overlapping.tolist()) == one_by_one(
         [spans[i] for i in row.tolist()]
     )
 
@@ -170,7 +170,7 @@ def test_around_a_point_is_the_innermost_span_that_is_open(
     rows = ordered(spans)
     track, start, dur = (np.array([span[k] for span in rows], np.int64) for k in range(3))
     parent = nest(track, start, start + dur).parent
-    found = innermost_at(
+    innermost = innermost_at(
         track,
         start,
         start + dur,
@@ -183,7 +183,7 @@ def test_around_a_point_is_the_innermost_span_that_is_open(
         max((i for i, (t, s, d) in enumerate(rows) if t == where and s <= time < s + d), default=-1)
         for where, time in points
     ]
-    assert found.tolist() == expected
+    assert innermost.tolist() == expected
 
 
 @settings(deadline=None)

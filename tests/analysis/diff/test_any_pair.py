@@ -37,10 +37,10 @@ LISTED = st.lists(st.one_of(EVENT, EVENT, MODULE, ARROW), max_size=20)
 @settings(deadline=None, max_examples=100)
 @given(LISTED, LISTED)
 def test_any_two_traces(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
-    found = compare(side_of(trace_of(left)), side_of(trace_of(right)))
-    holds(found)
+    comparison = compare(side_of(trace_of(left)), side_of(trace_of(right)))
+    holds(comparison)
     recording = Recording("r", "w", "s", "r", {})
-    payload = diff_payload(found, recording, recording, most_rows=3)
+    payload = diff_payload(comparison, recording, recording, most_rows=3)
     assert (
         msgspec.json.decode(msgspec.json.encode(payload), type=DiffPayload, strict=True) == payload
     )

@@ -65,10 +65,10 @@ def of_lines(lines: Drawn) -> PathCosts:
 
 def pairs(a: PathCosts, b: PathCosts) -> set[tuple[str, str]]:
     """Names of matched nodes; ``-`` for none."""
-    found = match_paths(a, b)
+    matched = match_paths(a, b)
     return {
         (a.name[i] if i >= 0 else "-", b.name[j] if j >= 0 else "-")
-        for i, j in zip(found.a, found.b, strict=True)
+        for i, j in zip(matched.a, matched.b, strict=True)
     }
 
 
@@ -228,8 +228,8 @@ def test_every_path_has_one_place(left: Drawn, right: Drawn) -> None:
 @given(_LINES)
 def test_a_tree_matches_itself(lines: Drawn) -> None:
     a = once(lines)
-    found = match_paths(a, a)
-    assert found.a == found.b
+    matched = match_paths(a, a)
+    assert matched.a == matched.b
 
 
 def test_many_siblings_are_matched_in_bearable_time() -> None:
@@ -244,8 +244,8 @@ def test_many_siblings_are_matched_in_bearable_time() -> None:
         + "".join(f" M_Linear_{i}={i + 2}\n" for i in range(399))
         + "".join(f" b{i}x=1\n" for i in range(1000))
     )
-    found = match_paths(a, b)
-    assert is_whole(found, a, b)
+    matched = match_paths(a, b)
+    assert is_whole(matched, a, b)
 
 
 @pytest.mark.parametrize(

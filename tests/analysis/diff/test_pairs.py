@@ -86,9 +86,9 @@ def test_extra_calls_are_changed_calls() -> None:
 
 
 def test_equal_recordings_are_within_noise() -> None:
-    found = compare(drawn(NO_CHANGE), drawn(NO_CHANGE, seed=99))
-    assert found.beyond is False
-    assert {status for table in found.tables.values() for status in table.changes.status} == {
+    comparison = compare(drawn(NO_CHANGE), drawn(NO_CHANGE, seed=99))
+    assert comparison.beyond is False
+    assert {status for table in comparison.tables.values() for status in table.changes.status} == {
         "same"
     }
 

@@ -113,9 +113,9 @@ main       <cudaLaunch #1>   <cudaLaunch #2>
 gpu 7             {gemm #1                              }
 gpu 9                                                    {ncclKernel_AllReduce #2 }
 """
-    found = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
-    assert found == Cause(
-        found.event if found else -1,
+    cause = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
+    assert cause == Cause(
+        cause.event if cause else -1,
         "gemm",
         29 * US,
         True,
@@ -136,15 +136,15 @@ gpu 9                                                       {ncclKernel_AllReduc
 
 
 def test_another_thread_where_the_launching_one_did_nothing() -> None:
-    found = find_cause(side(LATE_LAUNCH, 0), side(FAST, 0), 20 * US)
-    assert found is not None
-    assert (found.name, found.extra, found.on_device, found.side_extra) == (
+    cause = find_cause(side(LATE_LAUNCH, 0), side(FAST, 0), 20 * US)
+    assert cause is not None
+    assert (cause.name, cause.extra, cause.on_device, cause.side_extra) == (
         "loader.py(3): fetch",
         28 * US,
         False,
         28 * US,
     )
-    assert (found.operator, found.line) == (None, "loader.py(3): fetch")
+    assert (cause.operator, cause.line) == (None, "loader.py(3): fetch")
 
 
 def test_the_launching_thread_comes_before_others() -> None:
@@ -152,9 +152,9 @@ def test_the_launching_thread_comes_before_others() -> None:
         "main   /M                                                                   /"
         + LATE_LAUNCH
     )
-    found = find_cause(side(framed, 0), side(FAST, 0), 20 * US)
-    assert found is not None
-    assert (found.name, found.module) == ("nn.Module: Linear_0", "Linear_0")
+    cause = find_cause(side(framed, 0), side(FAST, 0), 20 * US)
+    assert cause is not None
+    assert (cause.name, cause.module) == ("nn.Module: Linear_0", "Linear_0")
 
 
 def test_who_waits_for_the_device_is_not_to_blame() -> None:
@@ -165,9 +165,9 @@ main       <cudaLaunch #1>                                <cudaLaunch #2>
 gpu 7             {gemm #1                              }
 gpu 9                                                           {ncclKernel_AllReduce #2 }
 """
-    found = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
-    assert found is not None
-    assert (found.name, found.on_device, found.operator) == ("gemm", True, "aten::mm")
+    cause = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
+    assert cause is not None
+    assert (cause.name, cause.on_device, cause.operator) == ("gemm", True, "aten::mm")
 
 
 def test_who_is_not_late_has_no_cause() -> None:

@@ -46,13 +46,13 @@ def test_every_call_does_its_work_exactly_once(
 ) -> None:
     pieces = _pieces(drawn)
     amount = np.array([first, second], np.int64)
-    found = attributed_amounts(pieces, main_pieces(pieces), amount)
+    amounts = attributed_amounts(pieces, main_pieces(pieces), amount)
     for call in set(pieces.call.tolist()) - {-1}:
         mine = pieces.call == call
         whole = int(amount[call // 3])
-        assert found[mine].sum() == whole if whole >= 0 else (found[mine] == -1).all()
-        assert whole < 0 or (found[mine] >= 0).all()
-    assert (found[pieces.call < 0] == -1).all()
+        assert amounts[mine].sum() == whole if whole >= 0 else (amounts[mine] == -1).all()
+        assert whole < 0 or (amounts[mine] >= 0).all()
+    assert (amounts[pieces.call < 0] == -1).all()
 
 
 @given(PIECES)
@@ -108,10 +108,10 @@ def test_the_counted_call_against_a_walk(case: tuple[list[int], list[bool], list
         node if own < 0 else [n for n in way(own) if n in owner][-1]
         for node, own in zip(launcher, owner, strict=True)
     ]
-    found = counted_calls(
+    calls = counted_calls(
         np.array(above, np.int32), np.array(modelled), np.array(launcher, np.int64)
     )
-    assert found.tolist() == expected
+    assert calls.tolist() == expected
     # No counted call that is modelled is around another one: nothing is counted twice.
     counted = np.zeros(len(above), np.int64)
     counted[[n for n in set(expected) if n >= 0 and modelled[n]]] = 1
